@@ -1,0 +1,71 @@
+# Attention Explorer: `make run` runs it, `make test` tests it. `make help` lists the rest.
+# Every path is relative and every tool is called as `python -m`, so that the project may lie in
+# a folder with spaces in its name.
+
+PYTHON ?= python3
+PORT ?=
+ARGS ?=
+PIP_ARGS ?=
+
+VENV := .venv
+PIP := $(VENV)/bin/python -m pip --disable-pip-version-check install --quiet $(PIP_ARGS)
+VERSION := -c 'import sys; print(sys.version_info[:2])'
+
+.PHONY: help run test clean
+help:
+	@echo 'make run     set up what is missing, then open the app'
+	@echo '             PORT=8600 to choose the port'
+	@echo 'make test    set up what is missing, then run ruff and all tests'
+	@echo '             ARGS="-k tokenize" for pytest, such as ARGS="-m \"not browser\""'
+	@echo 'make clean   remove $(VENV) and all caches'
+	@echo ''
+	@echo 'PYTHON=python3.12 chooses the Python (3.11 or newer) that $(VENV) is made with;'
+	@echo 'PIP_ARGS=... goes to pip install.'
+
+run: $(VENV)/.ready-to-run
+	$(VENV)/bin/python -m streamlit run app.py --server.showEmailPrompt=false $(if $(PORT),--server.port=$(PORT))
+
+test: $(VENV)/.ready-to-test
+	$(VENV)/bin/python -m ruff check .
+	$(VENV)/bin/python -m pytest $(ARGS)
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis shots
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The two marks are newer than the requirements that they were installed from.
+$(VENV)/.ready-to-run: requirements.txt $(VENV)/pyvenv.cfg
+	@echo 'Installing what the app needs into $(VENV) (PyTorch is large: this can take minutes) ...'
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+$(VENV)/.ready-to-test: requirements-dev.txt requirements.txt $(VENV)/pyvenv.cfg
+	@echo 'Installing what the app and its tests need into $(VENV) (this can take minutes) ...'
+	@$(PIP) -r requirements-dev.txt
+	@touch $(VENV)/.ready-to-run $@
+
+# A $(VENV) that no longer works, or has another Python than the one asked for, is made anew.
+ifneq ($(wildcard $(VENV)/pyvenv.cfg),)
+ASKED := $(if $(filter file,$(origin PYTHON)),$(VENV)/bin/python,$(PYTHON))
+STALE := $(shell has=$$($(VENV)/bin/python $(VERSION) 2>/dev/null) && \
+           test "$$has" = "$$("$(ASKED)" $(VERSION) 2>/dev/null)" || echo stale)
+ifeq ($(STALE),stale)
+.PHONY: $(VENV)/pyvenv.cfg
+endif
+endif
+
+$(VENV)/pyvenv.cfg:
+	@"$(PYTHON)" -c '' 2>/dev/null || { \
+	  echo 'There is no working "$(PYTHON)" here. Install Python 3.11 or newer, or name the one you'; \
+	  echo 'have: make run PYTHON=/path/to/python'; exit 1; } >&2
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "This project needs Python 3.11 or newer, and $(PYTHON) is $$("$(PYTHON)" -V 2>&1)."; \
+	  echo 'Name a newer one if you have it: make run PYTHON=python3.12'; exit 1; } >&2
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo '"$(PYTHON)" cannot make virtual environments: its venv or ensurepip module is missing.'; \
+	  echo 'On Debian and Ubuntu: sudo apt install python3-venv'; \
+	  echo '(for a Python that is not the default one, its own package, such as python3.12-venv)'; \
+	  exit 1; } >&2
+	@echo "Making $(VENV) with $$("$(PYTHON)" -V) ..."
+	@rm -rf $(VENV)
+	@"$(PYTHON)" -m venv $(VENV) || { rm -rf $(VENV); exit 1; }

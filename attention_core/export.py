@@ -1,0 +1,45 @@
+"""A whole trace as a PyTorch program that runs by itself and gives the same tensors."""
+
+from collections.abc import Iterator
+
+from .operations import Draw
+from .trace import Trace
+
+
+def program(trace: Trace, title: str = "Attention, step by step") -> str:
+    """The Python source of a trace: torch alone, one line a step, and a print of every tensor.
+
+    The title becomes the docstring; it is written as a comment, so it may hold any text.
+    """
+    lines = [*_comment(title), "", "import torch", ""]
+    if any(isinstance(step.operation, Draw) for step in trace.values()):
+        lines += ["generator = torch.Generator()", ""]
+    lines += _steps(trace)
+    lines += [
+        "",
+        'if __name__ == "__main__":',
+        f"    for name in {list(trace)!r}:",
+        '        print(name, tuple(globals()[name].shape), globals()[name], sep="\\n", end="\\n\\n")',
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _comment(text: str) -> list[str]:
+    return [f"# {line}" for line in text.splitlines()]
+
+
+def _steps(trace: Trace) -> Iterator[str]:
+    """The lines of the steps. A draw comes after the draws it follows, used here or not."""
+    drawn: tuple[Draw, ...] = ()
+    for step in trace.values():
+        operation = step.operation
+        if isinstance(operation, Draw):
+            before = operation.before()
+            missing = before[len(drawn) :] if before[: len(drawn)] == drawn else before
+            for draw in missing:
+                yield f"{draw.code()}  # drawn before, not used here"
+            drawn = (*before, operation)
+        yield from operation.preamble()
+        comment = ", ".join(map(str, step.value.shape))
+        yield f"{step.code}  # ({comment}) {' '.join(step.axes)}"

@@ -1,0 +1,267 @@
+"""The arithmetic of one cell, as an expression whose leaves are cells of earlier steps.
+
+An expression knows its value (worked out in float64 from the leaves), its LaTeX with the real
+numbers in it, and the cells it reads. A learner can therefore follow any number upstream.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+SHOWN_TERMS = 6
+"""Longer sums are written with an ellipsis in LaTeX; `terms` always has them all."""
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number as LaTeX: four decimals, or a power of ten where four decimals say nothing."""
+    if math.isnan(value):
+        return r"\mathrm{nan}"
+    if math.isinf(value):
+        return r"\infty" if value > 0 else r"-\infty"
+    if value == 0 or float(value).is_integer() and abs(value) < 1e6:
+        return str(int(value)) if value else "0"
+    if not 10**-digits <= abs(value) < 1e6:
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        return rf"{mantissa}\times 10^{{{int(exponent)}}}"
+    return f"{value:.{digits}f}"
+
+
+class Expression:
+    """A node of the arithmetic. Parts are the expressions directly below it."""
+
+    parts: tuple["Expression", ...]
+
+    @property
+    def value(self) -> float:
+        """The result, from the values of the leaves, in float64."""
+        raise NotImplementedError
+
+    def latex(self) -> str:
+        """The arithmetic with its real numbers."""
+        raise NotImplementedError
+
+    def cells(self) -> Iterator["Cell"]:
+        """The cells of earlier steps that this number is made of, in reading order."""
+        for part in self.parts:
+            yield from part.cells()
+
+    @property
+    def terms(self) -> tuple["Expression", ...]:
+        """What is combined: one row each in a ledger."""
+        return (self,)
+
+
+@dataclass(frozen=True)
+class Cell(Expression):
+    """One cell of an earlier step: `step[index] = value`."""
+
+    step: str
+    index: tuple[int, ...]
+    known: float
+    parts = ()
+
+    @property
+    def value(self) -> float:
+        return self.known
+
+    def latex(self) -> str:
+        return number(self.known)
+
+    def cells(self) -> Iterator["Cell"]:
+        yield self
+
+    def __str__(self) -> str:
+        return f"{self.step}[{', '.join(map(str, self.index))}]"
+
+
+@dataclass(frozen=True)
+class Number(Expression):
+    """A constant: given, drawn, or part of a formula (such as √d)."""
+
+    known: float
+    written: str | None = None
+    parts = ()
+
+    @property
+    def value(self) -> float:
+        return self.known
+
+    def latex(self) -> str:
+        return number(self.known) if self.written is None else self.written
+
+
+@dataclass(frozen=True)
+class Sum(Expression):
+    """Terms that are added."""
+
+    parts: tuple[Expression, ...]
+
+    @cached_property
+    def value(self) -> float:
+        return math.fsum(part.value for part in self.parts)
+
+    @property
+    def terms(self) -> tuple[Expression, ...]:
+        return self.parts
+
+    def latex(self) -> str:
+        return _joined(self.parts)
+
+
+@dataclass(frozen=True)
+class Product(Expression):
+    """Factors that are multiplied."""
+
+    parts: tuple[Expression, ...]
+
+    @cached_property
+    def value(self) -> float:
+        return math.prod(part.value for part in self.parts)
+
+    def latex(self) -> str:
+        return "".join(f"({part.latex()})" for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Quotient(Expression):
+    """One expression divided by another; x / 0 follows IEEE 754, as torch does."""
+
+    top: Expression
+    bottom: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.top, self.bottom)
+
+    @cached_property
+    def value(self) -> float:
+        return _divide(self.top.value, self.bottom.value)
+
+    @property
+    def terms(self) -> tuple[Expression, ...]:
+        return self.top.terms
+
+    def latex(self) -> str:
+        return rf"\frac{{{self.top.latex()}}}{{{self.bottom.latex()}}}"
+
+
+@dataclass(frozen=True)
+class Share(Expression):
+    """One term divided by the sum of all: a weight among its row."""
+
+    parts: tuple[Expression, ...]
+    picked: int
+
+    @cached_property
+    def total(self) -> float:
+        return math.fsum(part.value for part in self.parts)
+
+    @cached_property
+    def value(self) -> float:
+        return _divide(self.parts[self.picked].value, self.total)
+
+    @property
+    def terms(self) -> tuple[Expression, ...]:
+        return self.parts
+
+    def latex(self) -> str:
+        return rf"\frac{{{self.parts[self.picked].latex()}}}{{{_joined(self.parts)}}}"
+
+
+@dataclass(frozen=True)
+class Exponential(Expression):
+    """e to the power of a score minus the largest of its row, as a stable softmax does."""
+
+    score: Expression
+    largest: float
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.score,)
+
+    @cached_property
+    def value(self) -> float:
+        return math.exp(self.score.value - self.largest)
+
+    def latex(self) -> str:
+        minus = f"-{number(self.largest)}" if self.largest >= 0 else f"+{number(-self.largest)}"
+        return rf"e^{{{self.score.latex()}{minus}}}"
+
+
+@dataclass(frozen=True)
+class Called(Expression):
+    """A function of one expression, such as a root or a sine."""
+
+    function: Callable[[float], float]
+    pattern: str
+    """LaTeX with `{}` for the argument, for example `r"\\sqrt{{{}}}"`."""
+    argument: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.argument,)
+
+    @cached_property
+    def value(self) -> float:
+        return self.function(self.argument.value)
+
+    def latex(self) -> str:
+        return self.pattern.format(self.argument.latex())
+
+
+@dataclass(frozen=True)
+class Picked(Expression):
+    """A cell that is copied because another cell, an id, points at its row."""
+
+    chosen: Cell
+    pointer: Cell
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.pointer, self.chosen)
+
+    @property
+    def value(self) -> float:
+        return self.chosen.value
+
+    def latex(self) -> str:
+        return rf"\text{{row }}{number(self.pointer.value)}:\;{self.chosen.latex()}"
+
+
+@dataclass(frozen=True)
+class Indicator(Expression):
+    """1 where a cell holds a given id, else 0."""
+
+    pointer: Cell
+    id: int
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.pointer,)
+
+    @property
+    def value(self) -> float:
+        return float(self.pointer.value == self.id)
+
+    def latex(self) -> str:
+        relation = "=" if self.value else r"\neq"
+        return rf"{number(self.value)}\quad\text{{because }}{number(self.pointer.value)} " + (
+            rf"{relation} {self.id}"
+        )
+
+
+def _divide(top: float, bottom: float) -> float:
+    if bottom != 0:
+        return top / bottom
+    return math.nan if top == 0 or math.isnan(top) else math.copysign(math.inf, top)
+
+
+def _joined(parts: tuple[Expression, ...]) -> str:
+    """Terms with plus signs; a long sum keeps its beginning and its end."""
+    if len(parts) > SHOWN_TERMS:
+        shown = [part.latex() for part in (*parts[: SHOWN_TERMS - 2], parts[-1])]
+        shown.insert(-1, r"\dots")
+    else:
+        shown = [part.latex() for part in parts]
+    return " + ".join(shown).replace("+ -", "- ")

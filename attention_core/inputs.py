@@ -1,0 +1,77 @@
+"""Everything that decides the embeddings: text, tokenizer, vocabulary, seed, width."""
+
+from dataclasses import dataclass
+
+from .tokenizers import TOKENIZERS
+from .vocabulary import Vocabulary
+
+RANDOM_ID_ROWS = 20_000
+"""Rows of the table that random ids point into, as in `sorry_dave`."""
+
+VOCABULARIES = {
+    "distinct": "Sorted distinct tokens",
+    "duplicates": "Sorted tokens, duplicates kept",
+    "random": f"Random ids below {RANDOM_ID_ROWS:,}",
+}
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The settings of a sentence on its way to embeddings. Same inputs, same tensors."""
+
+    sentence: str
+    tokenizer: str = "text"
+    vocabulary: str = "distinct"
+    learned_from: str | None = None
+    """The text that the vocabulary is built from; None for the sentence itself."""
+    reserved: int = 2
+    seed: int = 0
+    skipped_draws: int = 0
+    """Numbers that the generator gives away after its seed, before the first one used."""
+    d_in: int = 3
+    drop_blanks: bool = False
+    positions: bool = False
+    vectors: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    """Given vectors, by token. They are used where every token of the sentence has one."""
+    edits: tuple[tuple[int, int, float], ...] = ()
+    """Cells of the embedding table typed by hand: (row, column, number)."""
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens of the sentence, without blanks if those are dropped."""
+        return self._keep(self._split(self.sentence))
+
+    def _split(self, text: str) -> tuple[str, ...]:
+        return tuple(TOKENIZERS[self.tokenizer].split(text))
+
+    def _keep(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(t for t in tokens if not t.isspace()) if self.drop_blanks else tokens
+
+    @property
+    def reserved_names(self) -> tuple[str, ...]:
+        """The names of the reserved rows: `<unk>`, `<pad>`, then `<extra 3>` and on."""
+        names = ["<unk>", "<pad>"] + [f"<extra {k}>" for k in range(3, self.reserved + 1)]
+        return tuple(names[: self.reserved])
+
+    def build_vocabulary(self) -> Vocabulary:
+        """The vocabulary of the sentence, or of the text it was learned from.
+
+        Blanks stay in it even where they are dropped from the tokens, so that dropping them
+        changes no vector. Raises ValueError for random ids, which are drawn, not looked up.
+        """
+        tokens = self._split(self.sentence if self.learned_from is None else self.learned_from)
+        if self.vocabulary == "duplicates":
+            return Vocabulary.with_duplicates(tokens)
+        if self.vocabulary == "distinct":
+            return Vocabulary.distinct(tokens, self.reserved_names)
+        raise ValueError("random ids belong to no vocabulary: they are drawn")
+
+    def has_given_vectors(self) -> bool:
+        """Whether each token of the vocabulary has a given vector of the width asked for."""
+        widths = {token: len(vector) for token, vector in self.vectors}
+        return (
+            bool(widths)
+            and self.vocabulary == "distinct"
+            and all(widths.get(token) == self.d_in for token in self.build_vocabulary().rows())
+        )
+

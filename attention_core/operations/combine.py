@@ -1,0 +1,153 @@
+"""Entry-by-entry arithmetic, and sums along an axis."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..expression import Expression, Number, Product, Quotient, Sum
+from .base import Operation, row
+
+
+@dataclass(frozen=True)
+class Add(Operation):
+    """Two tensors of one shape, added."""
+
+    def value(self, left: Tensor, right: Tensor) -> Tensor:
+        return left + right
+
+    def formula(self, left: str, right: str) -> str:
+        return f"{left} + {right}"
+
+    def code(self, left: str, right: str) -> str:
+        return f"{left} + {right}"
+
+    def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
+        return Sum((left.cell(index), right.cell(index)))
+
+    def words(self) -> str:
+        return "Two entries at the same place, added."
+
+
+@dataclass(frozen=True)
+class Multiply(Operation):
+    """Entry by entry: a vector (d,) with every row (key, d), or one number a row (key,) with
+    that row, if `by_row`.
+    """
+
+    by_row: bool = False
+
+    def value(self, left: Tensor, right: Tensor) -> Tensor:
+        return (left[:, None] if self.by_row else left) * right
+
+    def formula(self, left: str, right: str) -> str:
+        return rf"{left} \odot {right}"
+
+    def code(self, left: str, right: str) -> str:
+        return f"{left}[:, None] * {right}" if self.by_row else f"{left} * {right}"
+
+    def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
+        i, j = index
+        return Product((left.cell((i if self.by_row else j,)), right.cell(index)))
+
+    def words(self) -> str:
+        return "Two entries, multiplied."
+
+
+@dataclass(frozen=True)
+class Scale(Operation):
+    """Every score divided by the square root of the width d.
+
+    Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.1.
+    """
+
+    width: int
+
+    def value(self, scores: Tensor) -> Tensor:
+        return scores / math.sqrt(self.width)
+
+    def formula(self, scores: str) -> str:
+        return rf"\frac{{{scores}}}{{\sqrt{{{self.width}}}}}"
+
+    def code(self, scores: str) -> str:
+        return f"{scores} / {self.width} ** 0.5"
+
+    def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
+        root = Number(math.sqrt(self.width), rf"\sqrt{{{self.width}}}")
+        return Quotient(scores.cell(index), root)
+
+    def words(self) -> str:
+        return "A score divided by the square root of the width of the vectors."
+
+
+@dataclass(frozen=True)
+class ScaleRow(Operation):
+    """One row made longer or shorter by a factor; the others are copied. (token, d) → (token, d)"""
+
+    row: int
+    factor: float
+
+    def value(self, vectors: Tensor) -> Tensor:
+        return vectors * self._factors(len(vectors))
+
+    def _factors(self, n_rows: int) -> Tensor:
+        return torch.tensor([[self._factor(place)] for place in range(n_rows)])
+
+    def _factor(self, place: int) -> float:
+        return self.factor if place == self.row else 1.0
+
+    def formula(self, vectors: str) -> str:
+        return rf"{self.factor}\,{vectors}_{{{self.row}}},\ \text{{the other rows as they are}}"
+
+    def code(self, vectors: str) -> str:
+        one_row = f"torch.arange(len({vectors}))[:, None] == {self.row}"
+        return f"torch.where({one_row}, {self.factor} * {vectors}, {vectors})"
+
+    def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
+        cell = vectors.cell(index)
+        return Product((Number(self.factor), cell)) if index[0] == self.row else cell
+
+    def words(self) -> str:
+        return "The vector you stretched is multiplied by your factor; the others stay."
+
+
+@dataclass(frozen=True)
+class SumLast(Operation):
+    """The sum over the last axis. (…, d) → (…)"""
+
+    def value(self, products: Tensor) -> Tensor:
+        return products.sum(dim=-1)
+
+    def formula(self, products: str) -> str:
+        return rf"\textstyle\sum_k ({products})_{{j,k}}"
+
+    def code(self, products: str) -> str:
+        return f"{products}.sum(dim=-1)"
+
+    def arithmetic(self, index: tuple[int, ...], products) -> Expression:
+        return Sum(row(products, (*index, 0)))
+
+    def words(self) -> str:
+        return "The entries of a row, added."
+
+
+@dataclass(frozen=True)
+class RunningSum(Operation):
+    """Row j is the sum of rows 0 to j. (key, d) → (key, d)"""
+
+    def value(self, terms: Tensor) -> Tensor:
+        return terms.cumsum(dim=0)
+
+    def formula(self, terms: str) -> str:
+        return rf"\textstyle\sum_{{i \le j}} ({terms})_i"
+
+    def code(self, terms: str) -> str:
+        return f"{terms}.cumsum(dim=0)"
+
+    def arithmetic(self, index: tuple[int, ...], terms) -> Expression:
+        last, column = index
+        return Sum(tuple(terms.cell((place, column)) for place in range(last + 1)))
+
+    def words(self) -> str:
+        return "The terms so far, added."

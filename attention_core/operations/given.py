@@ -1,0 +1,251 @@
+"""Where numbers come from: typed, drawn from a seed, encoded from text, or set by a formula."""
+
+import math
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from ..expression import Called, Expression, Number
+from .base import Operation
+
+
+@dataclass(frozen=True)
+class Given(Operation):
+    """Numbers that were given, as nested tuples: nothing stands before them."""
+
+    numbers: tuple
+
+    def value(self) -> Tensor:
+        return torch.tensor(self.numbers)
+
+    def formula(self) -> str:
+        return r"\text{given}"
+
+    def code(self) -> str:
+        return f"torch.tensor({written(self.value())})"
+
+    def arithmetic(self, index: tuple[int, ...]) -> Expression:
+        return Number(float(self.value()[index]))
+
+    def words(self) -> str:
+        return "Given: the numbers of the example."
+
+
+@dataclass(frozen=True)
+class Draw(Operation):
+    """Seeded random numbers. The draw is the first after its seed, or follows another draw.
+
+    Distributions: `normal` (mean 0, standard deviation 1, as `torch.nn.Embedding` starts),
+    `uniform` (0 to 1), `linear` (as `torch.nn.Linear` starts: uniform within ±1/√columns), and
+    `integers` (0 up to, not including, `below`).
+    """
+
+    distribution: str
+    shape: tuple[int, ...]
+    seed: int | None = None
+    after: "Draw | None" = None
+    below: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.seed is None) == (self.after is None):
+            raise ValueError("a draw has either a seed or another draw that it follows")
+
+    def value(self) -> Tensor:
+        return _drawn(self)[0]
+
+    def formula(self) -> str:
+        return {
+            "normal": r"\mathcal N(0, 1)",
+            "uniform": r"\mathcal U(0, 1)",
+            "linear": r"\mathcal U(-1/\sqrt{d}, 1/\sqrt{d})",
+            "integers": rf"\text{{integers below }}{self.below}",
+        }[self.distribution]
+
+    def code(self) -> str:
+        sizes = ", ".join(map(str, self.shape))
+        source = "generator=generator"
+        if self.seed is not None:
+            source += f".manual_seed({self.seed})"
+        return {
+            "normal": f"torch.randn({sizes}, {source})",
+            "uniform": f"torch.rand({sizes}, {source})",
+            "linear": f"torch.empty({sizes}).uniform_(-({self.shape[-1]} ** -0.5), "
+            f"{self.shape[-1]} ** -0.5, {source})",
+            "integers": f"torch.randint({self.below}, ({sizes},), {source})",
+        }[self.distribution]
+
+    def arithmetic(self, index: tuple[int, ...]) -> Expression:
+        return Number(float(self.value()[index]))
+
+    def words(self) -> str:
+        return f"Drawn at random: the generator's seed is {self.first_seed}."
+
+    @property
+    def first_seed(self) -> int:
+        """The seed at the beginning of this draw's chain."""
+        return self.seed if self.after is None else self.after.first_seed
+
+    def before(self) -> tuple["Draw", ...]:
+        """The draws since the seed that this one follows, first to last."""
+        return () if self.after is None else (*self.after.before(), self.after)
+
+
+@lru_cache(maxsize=8)
+def _drawn(draw: Draw) -> tuple[Tensor, Tensor]:
+    """The numbers of a draw and the state of the generator after it. Never change them."""
+    generator = torch.Generator()
+    if draw.after is None:
+        generator.manual_seed(draw.seed)
+    else:
+        generator.set_state(_drawn(draw.after)[1])
+    if draw.distribution == "normal":
+        numbers = torch.randn(draw.shape, generator=generator)
+    elif draw.distribution == "uniform":
+        numbers = torch.rand(draw.shape, generator=generator)
+    elif draw.distribution == "linear":
+        bound = draw.shape[-1] ** -0.5
+        numbers = torch.empty(draw.shape).uniform_(-bound, bound, generator=generator)
+    elif draw.distribution == "integers":
+        numbers = torch.randint(draw.below, draw.shape, generator=generator)
+    else:
+        raise ValueError(f"no distribution is called {draw.distribution!r}")
+    return numbers, generator.get_state()
+
+
+@dataclass(frozen=True)
+class Encode(Operation):
+    """The ids of tokens, as a vocabulary has them. (token,)"""
+
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    entries: tuple[tuple[str, int], ...]
+    """The part of the vocabulary that a program needs: token and id."""
+    unknown: int | None = None
+
+    def value(self) -> Tensor:
+        return torch.tensor(self.ids)
+
+    def formula(self) -> str:
+        return r"\text{the place of each token in the vocabulary}"
+
+    def code(self) -> str:
+        found = "vocabulary[token]" if self.unknown is None else "vocabulary.get(token, unknown)"
+        return f"torch.tensor([{found} for token in tokens])"
+
+    def preamble(self) -> tuple[str, ...]:
+        lines = (f"tokens = {list(self.tokens)!r}", f"vocabulary = {dict(self.entries)!r}")
+        return lines if self.unknown is None else (*lines, f"unknown = {self.unknown}")
+
+    def arithmetic(self, index: tuple[int, ...]) -> Expression:
+        return Number(float(self.ids[index[0]]))
+
+    def words(self) -> str:
+        return "The token's place in the vocabulary."
+
+
+@dataclass(frozen=True)
+class Edit(Operation):
+    """A matrix in which some cells were typed by hand: edits are (row, column, number)."""
+
+    edits: tuple[tuple[int, int, float], ...]
+
+    def value(self, matrix: Tensor) -> Tensor:
+        return matrix.index_put(self._places(), self._numbers())
+
+    def _places(self) -> tuple[Tensor, Tensor]:
+        return (
+            torch.tensor([row for row, _, _ in self.edits]),
+            torch.tensor([column for _, column, _ in self.edits]),
+        )
+
+    def _numbers(self) -> Tensor:
+        return torch.tensor([number for _, _, number in self.edits])
+
+    def formula(self, matrix: str) -> str:
+        return rf"{matrix}\ \text{{with your numbers}}"
+
+    def code(self, matrix: str) -> str:
+        rows, columns = (written(places) for places in self._places())
+        return (
+            f"{matrix}.index_put((torch.tensor({rows}), torch.tensor({columns})), "
+            f"torch.tensor({written(self._numbers())}))"
+        )
+
+    def arithmetic(self, index: tuple[int, ...], matrix) -> Expression:
+        for row, column, typed in self.edits:
+            if (row, column) == index:
+                return Number(typed)
+        return matrix.cell(index)
+
+    def words(self) -> str:
+        return "Typed by you, or copied where you typed nothing."
+
+
+@dataclass(frozen=True)
+class Sinusoid(Operation):
+    """Position vectors of sines and cosines, (token, d).
+
+    Source: Vaswani et al. 2017, Attention Is All You Need, section 3.5.
+    """
+
+    n_tokens: int
+    width: int
+
+    def value(self) -> Tensor:
+        positions = torch.arange(self.n_tokens)[:, None]
+        columns = torch.arange(self.width)
+        angles = positions / 10000 ** (columns // 2 * 2 / self.width)
+        return torch.where(columns % 2 == 0, angles.sin(), angles.cos())
+
+    def formula(self) -> str:
+        return r"\sin\!\big(i / 10000^{2k/d}\big),\ \cos\!\big(i / 10000^{2k/d}\big)"
+
+    def preamble(self) -> tuple[str, ...]:
+        return (
+            f"positions, columns = torch.arange({self.n_tokens})[:, None], "
+            f"torch.arange({self.width})",
+            f"angles = positions / 10000 ** (columns // 2 * 2 / {self.width})",
+        )
+
+    def code(self) -> str:
+        return "torch.where(columns % 2 == 0, angles.sin(), angles.cos())"
+
+    def arithmetic(self, index: tuple[int, ...]) -> Expression:
+        position, column = index
+        power = column // 2 * 2 / self.width
+        angle = Number(
+            position / 10000**power, rf"{position} / 10000^{{{column // 2 * 2}/{self.width}}}"
+        )
+        if column % 2 == 0:
+            return Called(math.sin, r"\sin\!\left({}\right)", angle)
+        return Called(math.cos, r"\cos\!\left({}\right)", angle)
+
+    def words(self) -> str:
+        return "A sine (even columns) or cosine (odd columns) of the position, slower to the right."
+
+
+def written(values: Tensor) -> str:
+    """A tensor as Python source that gives the same float32 or integers again."""
+    return _source(values.tolist())
+
+
+def _source(values: float | int | Sequence) -> str:
+    if isinstance(values, list):
+        return "[" + ", ".join(_source(value) for value in values) + "]"
+    if isinstance(values, int):
+        return str(values)
+    if not math.isfinite(values):
+        return f'float("{values}")'
+    shortest = next(
+        text for digits in range(1, 10) if _float32(text := f"{values:.{digits}g}") == values
+    )
+    return shortest if set(shortest) & set(".e") else shortest + "."
+
+
+def _float32(text: str) -> float:
+    """The float32 number nearest to a written one."""
+    return struct.unpack("f", struct.pack("f", float(text)))[0]

@@ -1,0 +1,88 @@
+"""Ways to turn a row of numbers into shares, or into a direction."""
+
+import math
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from ..expression import Called, Exponential, Expression, Product, Quotient, Share, Sum
+from .base import Operation, row
+
+
+@dataclass(frozen=True)
+class Softmax(Operation):
+    """Weights of a row: e to each score, divided by the row's sum of them. (…, key) → (…, key).
+
+    The largest score of the row is subtracted first, which changes no weight and keeps every
+    exponential at most 1. Source: Goodfellow et al. 2016, Deep Learning, section 4.1.
+    """
+
+    def value(self, scores: Tensor) -> Tensor:
+        return scores.softmax(dim=-1)
+
+    def formula(self, scores: str) -> str:
+        return rf"\operatorname{{softmax}}\!\left({scores}\right)"
+
+    def code(self, scores: str) -> str:
+        return f"{scores}.softmax(dim=-1)"
+
+    def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
+        cells = row(scores, index)
+        largest = max(cell.value for cell in cells)
+        return Share(tuple(Exponential(cell, largest) for cell in cells), picked=index[-1])
+
+    def words(self) -> str:
+        return (
+            "A share of its row: e to the score (less the row's largest), "
+            "divided by the sum of those of the whole row."
+        )
+
+
+@dataclass(frozen=True)
+class SumNormalise(Operation):
+    """Each score divided by the sum of its row. (…, key) → (…, key).
+
+    Rows sum to 1, but a negative sum turns the order over and a sum near 0 makes it explode.
+    """
+
+    def value(self, scores: Tensor) -> Tensor:
+        return scores / scores.sum(dim=-1, keepdim=True)
+
+    def formula(self, scores: str) -> str:
+        return rf"{scores} \,/\, \textstyle\sum_j {scores}_{{i,j}}"
+
+    def code(self, scores: str) -> str:
+        return f"{scores} / {scores}.sum(dim=-1, keepdim=True)"
+
+    def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
+        return Share(row(scores, index), picked=index[-1])
+
+    def words(self) -> str:
+        return "A score divided by the sum of the scores of its row."
+
+
+@dataclass(frozen=True)
+class UnitRows(Operation):
+    """Each row divided by its length, so that a dot product becomes a cosine. A row of zeros
+    stays zero. (…, d) → (…, d)
+    """
+
+    def value(self, vectors: Tensor) -> Tensor:
+        lengths = vectors.norm(dim=-1, keepdim=True)
+        return vectors / lengths.masked_fill(lengths == 0, 1.0)
+
+    def formula(self, vectors: str) -> str:
+        return rf"{vectors}_i \,/\, \lVert {vectors}_i \rVert"
+
+    def code(self, vectors: str) -> str:
+        return f"torch.nn.functional.normalize({vectors}, dim=-1)"
+
+    def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
+        cells = row(vectors, index)
+        squares = Sum(tuple(Product((cell, cell)) for cell in cells))
+        if squares.value == 0:
+            return cells[index[-1]]
+        return Quotient(cells[index[-1]], Called(math.sqrt, r"\sqrt{{{}}}", squares))
+
+    def words(self) -> str:
+        return "An entry divided by the length of its vector."

@@ -1,0 +1,94 @@
+"""What the notebooks print, as data."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+NOTEBOOKS = ("wild_cat", "journey_123", "sorry_dave", "life_is_short", "journey_789")
+
+NUMBER_KINDS = ("tensor", "scalar")
+"""Kinds of results whose entries are rounded numbers; entries of the others are exact."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One printed result: what it is, how it is computed again, and how exact the print is."""
+
+    id: str
+    description: str
+    how: str
+    """The recipe: seed, order of draws, formula."""
+    kind: str
+    """`tensor`, `scalar`, `ints`, `shape`, `bool`, `text`, or `derived`: a relation of others."""
+    shape: tuple[int, ...]
+    """Of the whole value, also where the print is cut."""
+    values: list | float | int | bool
+    """The printed entries, nested like `shape`; of a cut print, those that can be read."""
+    decimals: int | None
+    significant: int | None
+    """Printed digits of a number that has an exponent; `decimals` is None then."""
+    truncated: bool
+    reproduces: bool
+    """Whether the recipe gives these entries again."""
+    reproduces_as_shown: bool
+    """Whether the code that the notebook shows gives them."""
+    note: str
+    rel_slack: float
+    """Relative difference between processors that was measured, beyond the rounding."""
+    source_line: int
+
+    @property
+    def count(self) -> int:
+        """How many entries are printed."""
+        return sum(1 for _ in entries(self.values, len(self.shape)))
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A published notebook: what it is, its printed results, and how many entries they have."""
+
+    name: str
+    source: str
+    results: dict[str, Result]
+    counts: dict[str, dict[str, int]]
+    """By kind: `published` and `reproduced` entries."""
+
+
+@lru_cache
+def notebook(name: str) -> Notebook:
+    """The printed results of a notebook. Raises ValueError for a name not in `NOTEBOOKS`."""
+    if name not in NOTEBOOKS:
+        raise ValueError(f"no notebook is called {name!r}: there are {', '.join(NOTEBOOKS)}")
+    data = json.loads(files(__package__).joinpath(f"{name}.json").read_text(encoding="utf-8"))
+    results = {given["id"]: _result(given) for given in data["results"]}
+    return Notebook(name, data["source"], results, data["counts"])
+
+
+def _result(given: dict) -> Result:
+    return Result(
+        id=given["id"],
+        description=given["description"],
+        how=given["how"],
+        kind=given["kind"],
+        shape=tuple(given["shape"]),
+        values=given["values"],
+        decimals=given.get("decimals"),
+        significant=given.get("significant"),
+        truncated=given["truncated"],
+        reproduces=given["reproduces"],
+        reproduces_as_shown=given["reproduces_as_shown"],
+        note=given["note"],
+        rel_slack=given.get("check", {}).get("rel_slack", 0.0),
+        source_line=given["source_line"],
+    )
+
+
+def entries(values: object, depth: int) -> Iterator:
+    """The entries of lists nested `depth` deep, in reading order."""
+    if depth == 0:
+        yield values
+    else:
+        for part in values:
+            yield from entries(part, depth - 1)

@@ -1,0 +1,166 @@
+"""A computation as an ordered record of named steps."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from torch import Tensor
+
+from .expression import Cell, Expression
+from .operations.base import Operation
+from .symbols import symbol_of
+
+
+class Step:
+    """One named tensor of a trace, and everything that is known of it.
+
+    Made by `Trace.step`; never changed afterwards.
+    """
+
+    __slots__ = ("axes", "inputs", "name", "operation", "symbol", "value")
+
+    def __init__(
+        self,
+        name: str,
+        value: Tensor,
+        axes: tuple[str, ...],
+        operation: Operation,
+        inputs: tuple["Step", ...],
+        symbol: str,
+    ) -> None:
+        self.name = name
+        self.value = value
+        self.axes = axes
+        self.operation = operation
+        self.inputs = inputs
+        self.symbol = symbol
+
+    @property
+    def shape(self) -> str:
+        """The shape in words, for example `query 6 × key 6`."""
+        return " × ".join(
+            f"{axis} {size}" for axis, size in zip(self.axes, self.value.shape, strict=True)
+        )
+
+    @property
+    def formula(self) -> str:
+        """LaTeX, for example `S = Q K^\\top`."""
+        return f"{self.symbol} = {self.operation.formula(*(i.symbol for i in self.inputs))}"
+
+    @property
+    def code(self) -> str:
+        """The PyTorch line, for example `scores = queries @ keys.mT`."""
+        return f"{self.name} = {self.operation.code(*(i.name for i in self.inputs))}"
+
+    @property
+    def words(self) -> str:
+        """What the operation does, in one sentence without any of the learner's text."""
+        return self.operation.words()
+
+    def cell(self, index: tuple[int, ...]) -> Cell:
+        """One cell as a leaf of an arithmetic."""
+        return Cell(self.name, index, float(self.value[index]))
+
+    def arithmetic(self, index: tuple[int, ...]) -> Expression:
+        """How the cell at `index` comes about, from cells of the steps this one is made from.
+
+        Raises IndexError where the step has no such cell.
+        """
+        if not self.has(index):
+            raise IndexError(
+                f"{self.name} has no cell {list(index)}: its shape is {self.shape}"
+            )
+        return self.operation.arithmetic(index, *self.inputs)
+
+    def has(self, index: Sequence[int]) -> bool:
+        """Whether the step has a cell at `index`."""
+        return len(index) == self.value.ndim and all(
+            0 <= place < size for place, size in zip(index, self.value.shape, strict=True)
+        )
+
+    def __repr__(self) -> str:
+        return f"Step({self.code!r}, {self.shape})"
+
+
+class Trace(Mapping[str, Step]):
+    """An ordered record of steps, each made by one operation from earlier ones.
+
+    An axis has one length in the whole trace: a trace refuses an axis that is 5 long in one step
+    and 7 in another. `labels` gives the names of an axis's places (the tokens of `query`).
+
+        trace = Trace(token=["The", "cat"])
+        embeddings = trace.step("embeddings", Given([[1., 2.], [3., 4.]]), axes=("token", "d_in"))
+        scores = trace.step(
+            "scores", MatMul(transpose=True), embeddings, embeddings, axes=("query", "key")
+        )
+    """
+
+    def __init__(self, **labels: Sequence[str]) -> None:
+        self._steps: dict[str, Step] = {}
+        self._sizes: dict[str, tuple[int, str]] = {}
+        self._labels = {axis: tuple(names) for axis, names in labels.items()}
+
+    def step(
+        self,
+        name: str,
+        operation: Operation,
+        *inputs: Step,
+        axes: tuple[str, ...],
+        symbol: str | None = None,
+    ) -> Step:
+        """Apply an operation to earlier steps and record the result under a name.
+
+        Raises ValueError where the name is taken or no identifier, an input is not of this trace,
+        or the axes do not fit the result.
+        """
+        if not name.isidentifier():
+            raise ValueError(f"{name!r} cannot name a step: it must be a Python identifier")
+        if name in self._steps:
+            raise ValueError(f"the trace already has a step {name!r}; a value is never rebound")
+        for given in inputs:
+            if self._steps.get(given.name) is not given:
+                raise ValueError(f"{name!r} is made from {given.name!r}, not a step of this trace")
+        value = operation.value(*[given.value for given in inputs])
+        self._check_axes(name, value, axes)
+        made = Step(name, value, axes, operation, inputs, symbol or symbol_of(name))
+        self._steps[name] = made
+        return made
+
+    def _check_axes(self, name: str, value: Tensor, axes: tuple[str, ...]) -> None:
+        shape = value.shape
+        if len(axes) != len(shape):
+            raise ValueError(
+                f"{name!r} has {len(shape)} axes, of lengths {tuple(shape)}, "
+                f"but {len(axes)} names: {axes}"
+            )
+        sizes = self._sizes
+        for axis, size in zip(axes, shape, strict=True):
+            known = sizes.get(axis)
+            if known is None:
+                labels = self._labels.get(axis)
+                if labels is not None and len(labels) != size:
+                    raise ValueError(
+                        f"axis {axis!r} is {size} long in {name!r} but has {len(labels)} labels"
+                    )
+                sizes[axis] = (size, name)
+            elif known[0] != size:
+                raise ValueError(
+                    f"axis {axis!r} is {size} long in {name!r} but {known[0]} long in {known[1]!r}"
+                )
+
+    def labels(self, axis: str) -> tuple[str, ...]:
+        """The names of an axis's places: its labels, or 0, 1, 2, …"""
+        if axis in self._labels:
+            return self._labels[axis]
+        return tuple(map(str, range(self.size(axis))))
+
+    def size(self, axis: str) -> int:
+        """The length of an axis; raises KeyError for one that no step has."""
+        return self._sizes[axis][0]
+
+    def __getitem__(self, name: str) -> Step:
+        return self._steps[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._steps)
+
+    def __len__(self) -> int:
+        return len(self._steps)

@@ -1,0 +1,180 @@
+"""From tokens to rows of a table: which token has which row, and what is done with the others."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from .tokenizers import visible
+
+UNKNOWN = "<unk>"
+PADDING = "<pad>"
+UNUSED = "(unused)"
+MAX_LABELLED_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Which row of an embedding table belongs to which token.
+
+    `entries` are (token, row) pairs in the order of the rows, `n_rows` is the height of the table,
+    and `reserved` are (name, row) pairs for rows that belong to no token of the text. Reserved
+    rows are kept apart, so a text that contains "<unk>" has a row for that token and another for
+    unknown tokens. Build one with `distinct`, `with_duplicates` or `random_ids`.
+
+    Raises ValueError if a row is not in the table.
+    """
+
+    entries: tuple[tuple[str, int], ...]
+    n_rows: int
+    reserved: tuple[tuple[str, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        for text, row in self.entries + self.reserved:
+            if not 0 <= row < self.n_rows:
+                raise ValueError(
+                    f'the row of "{visible(text)}" is {row}, but {_rows_there_are(self.n_rows)}'
+                )
+
+    @classmethod
+    def distinct(
+        cls, tokens: Iterable[str], reserved: Sequence[str] = (UNKNOWN, PADDING)
+    ) -> "Vocabulary":
+        """One row for each distinct token, sorted by code point, then the reserved rows.
+
+        Raises ValueError if a reserved name is given twice.
+        """
+        texts = sorted(set(tokens))
+        if len(set(reserved)) < len(reserved):
+            raise ValueError(f"a reserved row can be named once only: {', '.join(reserved)}")
+        return cls(
+            entries=tuple((text, row) for row, text in enumerate(texts)),
+            n_rows=len(texts) + len(reserved),
+            reserved=tuple((name, row) for row, name in enumerate(reserved, start=len(texts))),
+        )
+
+    @classmethod
+    def with_duplicates(cls, tokens: Iterable[str]) -> "Vocabulary":
+        """A well-known slip, to look at: numbers the sorted list without removing duplicates.
+
+        A repeated token gets its last place, and the rows of its other places stay unused.
+        """
+        texts = sorted(tokens)
+        rows = {text: row for row, text in enumerate(texts)}
+        return cls(entries=tuple(rows.items()), n_rows=len(texts))
+
+    @staticmethod
+    def random_ids(tokens: Sequence[str], ids: Sequence[int], n_rows: int) -> "RandomIds":
+        """No vocabulary at all, to look at: an id drawn by the caller for each place.
+
+        Raises ValueError if there is not exactly one id for each token, or an id has no row.
+        """
+        if len(tokens) != len(ids):
+            raise ValueError(f"{len(tokens)} tokens need as many ids, but {len(ids)} were drawn")
+        return RandomIds(entries=tuple(zip(tokens, map(int, ids), strict=True)), n_rows=n_rows)
+
+    @cached_property
+    def _row_of(self) -> dict[str, int]:
+        return dict(self.entries)
+
+    @cached_property
+    def _name_of(self) -> dict[int, str]:
+        return {row: name for name, row in self.reserved}
+
+    @cached_property
+    def _text_of(self) -> dict[int, str]:
+        return {row: text for text, row in self.entries}
+
+    def ids(self, tokens: Iterable[str]) -> list[int]:
+        """The row of each token; a token without one gets the row reserved for "<unk>".
+
+        Raises ValueError, naming the first such token, if no row is reserved for it.
+        """
+        unknown_row = dict(self.reserved).get(UNKNOWN)
+        ids = []
+        for token in tokens:
+            row = self._row_of.get(token, unknown_row)
+            if row is None:
+                raise ValueError(
+                    f'"{visible(token)}" is not in the vocabulary, and no row is reserved for '
+                    f'unknown tokens: add it to the text, or reserve a row named "{UNKNOWN}"'
+                )
+            ids.append(row)
+        return ids
+
+    def unknown(self, tokens: Iterable[str]) -> list[str]:
+        """The tokens that have no row of their own, each once, in order of appearance."""
+        return [token for token in dict.fromkeys(tokens) if token not in self._row_of]
+
+    def token(self, row: int) -> str:
+        """The token of a row as it is in the text, a reserved row's name, or "(unused)".
+
+        Raises ValueError if the table has no such row.
+        """
+        if not 0 <= row < self.n_rows:
+            raise ValueError(f"row {row} does not exist: {_rows_there_are(self.n_rows)}")
+        return self._text_of.get(row, self._name_of.get(row, UNUSED))
+
+    def is_reserved(self, row: int) -> bool:
+        """Whether a row belongs to no token of the text but to a reserved name."""
+        return row in self._name_of
+
+    def rows(self) -> tuple[str, ...]:
+        """The text of each row, as `token` gives it, to label a table with.
+
+        One difference: a token that reads like the name of another row of this table, such as
+        "<unk>" in the text, is put in quotation marks. Blanks are not made visible yet.
+
+        Raises ValueError for a table of more than `MAX_LABELLED_ROWS` rows.
+        """
+        if self.n_rows > MAX_LABELLED_ROWS:
+            raise ValueError(
+                f"{self.n_rows:,} rows are too many to label all of them "
+                f"(the limit is {MAX_LABELLED_ROWS:,}): ask for the rows you need with token(row)"
+            )
+        texts = [self.token(row) for row in range(self.n_rows)]
+        names = {text for row, text in enumerate(texts) if row not in self._text_of}
+        return tuple(
+            f'"{text}"' if row in self._text_of and text in names else text
+            for row, text in enumerate(texts)
+        )
+
+
+class RandomIds(Vocabulary):
+    """Ids drawn at random, one for each place in the text, whatever stands there.
+
+    It has everything a `Vocabulary` has, but `entries` are in the order of the text: a repeated
+    token has several rows, and a row drawn twice belongs to several tokens.
+    """
+
+    def ids(self, tokens: Iterable[str]) -> list[int]:
+        """The id drawn for each place.
+
+        Raises ValueError for other tokens than those the ids were drawn for: nothing was learned
+        about a token that would say which id it should have.
+        """
+        tokens = list(tokens)
+        drawn_for = [token for token, _ in self.entries]
+        if tokens != drawn_for:
+            raise ValueError(
+                f"these random ids were drawn for {_quoted(drawn_for)} and say nothing about "
+                f"{_quoted(tokens)}: draw new ones"
+            )
+        return [row for _, row in self.entries]
+
+    @cached_property
+    def _text_of(self) -> dict[int, str]:
+        texts: dict[int, list[str]] = {}
+        for text, row in self.entries:
+            if text not in texts.setdefault(row, []):
+                texts[row].append(text)
+        return {row: " / ".join(sharing) for row, sharing in texts.items()}
+
+
+def _rows_there_are(n_rows: int) -> str:
+    return f"the table has {n_rows:,} rows, 0 to {n_rows - 1:,}" if n_rows else "the table is empty"
+
+
+def _quoted(tokens: Sequence[str], limit: int = 5) -> str:
+    first = " ".join(f'"{visible(token)}"' for token in tokens[:limit])
+    n_more = len(tokens) - limit
+    return (first or "no tokens") + (f" and {n_more} more" if n_more > 0 else "")

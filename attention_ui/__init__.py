@@ -1,0 +1,1 @@
+"""What the pages share on screen: the lesson frame, settings, charts, the cell inspector."""

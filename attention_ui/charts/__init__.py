@@ -1,0 +1,1 @@
+"""Charts: pure functions of steps. They know no session."""

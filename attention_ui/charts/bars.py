@@ -1,0 +1,70 @@
+"""Bars over tokens: a row of weights, alone or beside another one."""
+
+from functools import lru_cache
+
+import altair as alt
+import pandas as pd
+
+from attention_core.tokenizers import visible
+
+from .. import palette
+from .heatmap import Chart, without_data
+
+BAR = 26
+GREY, BLUE = "#A9A396", "#3472AD"
+
+
+def bars(names: tuple[str, ...], rows: dict[str, list[float]], title: str) -> Chart:
+    """One bar a token and row; `rows` are at most two, the first drawn in grey if there are two.
+
+    `names` are tokens as they are; the bars keep their order. Values are read on one axis from
+    0 to at least 1, as weights are.
+    """
+    frame = pd.DataFrame(
+        [
+            {"place": place, "name": visible(name), "row": row, "value": float(value)}
+            for row, values in rows.items()
+            for place, (name, value) in enumerate(zip(names, values, strict=True))
+        ]
+    )
+    spec = dict(_template(len(rows)))
+    spec["encoding"]["x"]["axis"]["labelExpr"] = "bar_names[datum.value]"
+    spec["params"] = [{"name": "bar_names", "value": [visible(name) for name in names]}]
+    spec["encoding"]["color"]["scale"] = {
+        "domain": list(rows),
+        "range": [GREY, BLUE] if len(rows) == 2 else [BLUE],
+    }
+    if len(rows) == 1:
+        spec["encoding"]["color"]["legend"] = None
+    return Chart(frame, spec, title)
+
+
+@lru_cache(maxsize=2)
+def _template(n_rows: int) -> dict:
+    quiet = {"labelColor": palette.MUTED, "titleColor": palette.MUTED, "domain": False}
+    chart = (
+        alt.Chart(alt.Data(values=[]))
+        .mark_bar(cornerRadiusEnd=2)
+        .encode(
+            x=alt.X(
+                "place:O",
+                title=None,
+                axis=alt.Axis(labelAngle=-45, labelOverlap=False, labelLimit=92, ticks=False, **quiet),
+            ),
+            y=alt.Y(
+                "value:Q",
+                title=None,
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(tickCount=4, gridColor=palette.MUTED, gridOpacity=0.2, **quiet),
+            ),
+            color=alt.Color("row:N", legend=alt.Legend(orient="top", title=None)),
+            tooltip=[
+                alt.Tooltip("name:N", title="token"),
+                alt.Tooltip("row:N", title=" "),
+                alt.Tooltip("value:Q", format=".4f"),
+            ],
+            **({"xOffset": alt.XOffset("row:N", sort=None)} if n_rows == 2 else {}),
+        )
+        .properties(width=alt.Step(BAR if n_rows == 1 else BAR / 2), height=150)
+    )
+    return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}

@@ -1,0 +1,104 @@
+"""Vectors as points in a plane: two of their entries, each a real cell."""
+
+from functools import lru_cache
+
+import altair as alt
+import pandas as pd
+
+from attention_core.tokenizers import visible
+from attention_core.trace import Step, Trace
+
+from .. import palette
+from .heatmap import Chart, without_data
+
+SIDE = 380
+
+
+def picture(
+    trace: Trace,
+    vectors: Step,
+    across: int,
+    up: int,
+    weights: Step | None = None,
+    context: Step | None = None,
+    query: int = 0,
+) -> Chart:
+    """The rows of `vectors` (token, d_in) by their entries `across` and `up`.
+
+    With `weights` and `context` (both one row per query) also the context vector of `query`, a
+    line from it to every vector, and points as large as their weights.
+    """
+    names = [visible(token) for token in trace.labels("token")]
+    points = vectors.value[:, [across, up]].tolist()
+    share = weights.value[query].tolist() if weights else [0.3] * len(names)
+    frame = pd.DataFrame(points, columns=["x", "y"])
+    frame["name"] = names
+    frame["weight"] = share
+    frame["kind"] = "vector"
+    merged = frame.groupby(["x", "y"], sort=False, as_index=False).agg(
+        name=("name", _once), weight=("weight", "sum"), kind=("kind", "first")
+    )
+    title = f"{vectors.name} as points, by their entries d{across + 1} and d{up + 1}"
+    if context is not None:
+        x, y = context.value[query, across].item(), context.value[query, up].item()
+        here = {"x": x, "y": y, "name": f"context of {names[query]}", "weight": 0.3}
+        merged["x0"], merged["y0"] = x, y
+        merged = pd.concat([merged, pd.DataFrame([{**here, "kind": "context", "x0": x, "y0": y}])])
+        title += f", with the context vector at {x:.3g}, {y:.3g}"
+    else:
+        merged["x0"], merged["y0"] = merged["x"], merged["y"]
+    spec = dict(_template(weights is not None))
+    for channel, column in (("x", across), ("y", up)):
+        for layer in spec["layer"]:
+            if channel in layer["encoding"]:
+                layer["encoding"][channel]["axis"]["title"] = f"d{column + 1}"
+    return Chart(merged, spec, title + ".")
+
+
+def _once(names: pd.Series) -> str:
+    """The names that share a point, each once."""
+    return ", ".join(dict.fromkeys(names))
+
+
+@lru_cache(maxsize=2)
+def _template(weighted: bool) -> dict:
+    quiet = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks": False}
+    quiet |= {"labelColor": palette.MUTED, "titleColor": palette.MUTED, "tickCount": 5}
+    scale = alt.Scale(zero=True, nice=True, padding=24)
+    place = {
+        "x": alt.X("x:Q", axis=alt.Axis(**quiet), scale=scale),
+        "y": alt.Y("y:Q", axis=alt.Axis(**quiet), scale=scale),
+    }
+    base = alt.Chart(alt.Data(values=[]))
+    is_context = "datum.kind == 'context'"
+    colour = alt.when(is_context).then(alt.value(palette.CHOSEN))
+    size = alt.Size(
+        "weight:Q", scale=alt.Scale(domain=[0, 1], range=[30, 900]) if weighted else None, legend=None
+    )
+    if not weighted:
+        size = alt.value(110)
+    points = base.mark_circle(opacity=0.85).encode(
+        **place,
+        size=size,
+        color=colour.otherwise(alt.value("#4C86BD")),
+        tooltip=[
+            alt.Tooltip("name:N", title="token"),
+            alt.Tooltip("x:Q", format=".4~f"),
+            alt.Tooltip("y:Q", format=".4~f"),
+            *([alt.Tooltip("weight:Q", format=".4~f")] if weighted else []),
+        ],
+    )
+    labels = base.mark_text(align="left", dx=9, dy=-9, fontSize=12, limit=140).encode(
+        **place, text="name:N", color=colour.otherwise(alt.value(palette.MUTED))
+    )
+    lines = base.mark_rule(color="#4C86BD").encode(
+        **place,
+        x2="x0:Q",
+        y2="y0:Q",
+        strokeWidth=alt.StrokeWidth("weight:Q", scale=None),
+        opacity=alt.value(0.45),
+    )
+    lines = lines.transform_calculate(weight="1 + 6 * datum.weight")
+    layers = [lines, points, labels] if weighted else [points, labels]
+    spec = alt.layer(*layers).properties(width=SIDE, height=SIDE).to_dict()
+    return without_data(spec) | {"autosize": {"type": "pad"}}

@@ -1,0 +1,163 @@
+"""The frame of every page: configuration, contents, shared controls, notices, previous and next.
+
+Needs no torch, so the home page can be on the screen before torch is loaded.
+"""
+
+import threading
+from importlib import import_module
+
+import streamlit as st
+
+from attention_core.examples import EXAMPLES
+from attention_core.tokenizers import TOKENIZERS
+
+from . import session
+from .lessons import HOME, LESSONS, Lesson, lesson
+from .settings import MAX_SEED, MAX_TOKENS, MAX_WIDTH, Settings
+
+
+def open_page(name: str) -> Settings:
+    """The first call of every page. Returns the settings that the page is to show."""
+    _warm_up()
+    here = lesson(name)
+    st.set_page_config(
+        page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
+        page_icon=":material/visibility:",
+        layout="wide",
+        initial_sidebar_state="auto",
+    )
+    settings = session.load(name)
+    with st.sidebar:
+        _contents()
+        st.divider()
+        _controls(settings)
+    session.save(name)
+    return settings
+
+
+def open_lesson(name: str) -> Settings:
+    """Open a page that is a lesson: its title, its idea in one sentence, its formula."""
+    settings = open_page(name)
+    here = lesson(name)
+    st.title(here.title, anchor=False)
+    show_notices()
+    with st.container(width=760):
+        st.markdown(here.idea)
+    st.latex(here.formula, width="content")
+    return settings
+
+
+def close_lesson(name: str) -> None:
+    """The links to the lessons before and after this one."""
+    pages = (HOME, *LESSONS)
+    at = pages.index(lesson(name))
+    st.divider()
+    with st.container(horizontal=True, horizontal_alignment="distribute"):
+        _link(pages[at - 1], f"Previous: {pages[at - 1].title}", ":material/arrow_back:")
+        if at + 1 < len(pages):
+            following = pages[at + 1]
+            _link(following, f"Next: {following.title}", ":material/arrow_forward:", "right")
+
+
+def show_notices() -> None:
+    """What could not be used of a link or a control. Plain text: it may quote the person."""
+    notices = st.session_state[session.NOTICES]
+    if not notices:
+        return
+    with st.container(border=True, key="notices"):
+        for notice in notices:
+            with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+                st.markdown(":orange[:material/info:]", width="content")
+                st.text(notice, width="stretch")
+
+
+def _link(
+    page: Lesson, label: str | None = None, icon: str | None = None, icon_position: str = "left"
+) -> None:
+    st.page_link(
+        page.page,
+        label=label or page.title,
+        icon=icon or page.icon,
+        icon_position=icon_position,
+        query_params=session.link_query(),
+    )
+
+
+def _contents() -> None:
+    """Our own contents; Streamlit's would show file names on a cold deep link."""
+    st.markdown("**Attention Explorer**")
+    _link(HOME, "Home")
+    group = ""
+    for page in LESSONS:
+        if page.group != group:
+            st.caption(page.group)
+            group = page.group
+        _link(page)
+
+
+def _controls(settings: Settings) -> None:
+    """The settings that all lessons share."""
+    control = session.control
+    names = list(EXAMPLES)
+    control(
+        st.selectbox,
+        "Example",
+        "example",
+        options=names,
+        format_func=lambda name: EXAMPLES[name].title,
+        help="A published notebook. Choosing one sets everything below to its numbers.",
+    )
+    control(st.text_area, f"Text (at most {MAX_TOKENS} tokens)", "text", height=96)
+    _problem("text")
+    control(
+        st.selectbox,
+        "Tokenizer",
+        "tokenizer",
+        options=list(TOKENIZERS),
+        format_func=lambda name: TOKENIZERS[name].title,
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom", wrap=False):
+        control(st.text_input, "Seed", "seed", help=f"A whole number from 0 to {MAX_SEED:,}.")
+        st.button(
+            "Next",
+            key="next_seed",
+            on_click=_next_seed,
+            help="The seed after this one: other random numbers.",
+        )
+    _problem("seed")
+    control(st.slider, "Width of the vectors, d_in", "width", min_value=1, max_value=MAX_WIDTH)
+    control(st.toggle, "Drop blank tokens", "drop_blanks")
+    _problem("drop_blanks")
+    control(
+        st.toggle,
+        "Ask me to predict",
+        "predict",
+        help="Some answers stay covered until you have made a guess.",
+    )
+    if settings != Settings.of(EXAMPLES[settings.example]):
+        st.button("Back to the example", on_click=session.reset, icon=":material/undo:")
+
+
+def _problem(name: str) -> None:
+    """What is wrong with what was typed, right below it."""
+    problem = session.problem(name)
+    if problem:
+        with st.container(key=f"problem_of_{name}"):
+            st.markdown(":red[:material/error:] :red[Not used:]")
+            st.text(problem)
+
+
+def _next_seed() -> None:
+    settings = st.session_state[session.SETTINGS]
+    st.session_state[session.DRAFTS] = {
+        name: text for name, text in st.session_state[session.DRAFTS].items() if name != "seed"
+    }
+    session.change(seed=(settings.seed + 1) % (MAX_SEED + 1))
+
+
+def _warm_up() -> None:
+    """Load torch in the background, once a process, while the person reads."""
+    if not any(thread.name == "load torch" for thread in threading.enumerate()):
+        threading.Thread(
+            target=import_module, args=("torch",), name="load torch", daemon=True
+        ).start()

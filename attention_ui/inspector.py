@@ -1,0 +1,188 @@
+"""The arithmetic of one cell, open below its heatmap, and the walk upstream from it."""
+
+import pandas as pd
+import streamlit as st
+
+from attention_core.expression import Cell, Exponential, Expression, Share, number
+from attention_core.tokenizers import visible
+from attention_core.trace import Step
+
+from . import session
+from .charts.heatmap import written
+from .settings import CellPlace
+from .view import View
+
+SHOWN_OPERANDS = 32
+
+
+def inspect(view: View, beat_name: str, steps: list[Step]) -> None:
+    """The inspector of a beat: open if its cell was chosen here, else a button that opens it."""
+    wanted = view.settings.beat if view.settings.cell else ""
+    draws_it = bool(view.trail) and any(step.name == view.trail[0][0] for step in steps)
+    if view.opened is None and view.trail and (wanted == beat_name or (not wanted and draws_it)):
+        view.opened = beat_name
+        with st.container(border=True, key=f"cell_{beat_name}"):
+            _inspector(view, beat_name)
+    else:
+        result = steps[-1]
+        first = (0,) * result.value.ndim
+        st.button(
+            f"Take a cell of {result.name} apart",
+            key=f"open_{beat_name}",
+            type="tertiary",
+            icon=":material/calculate:",
+            on_click=session.change,
+            kwargs={"beat": beat_name, "cell": ((result.name, first),)},
+        )
+
+
+def _inspector(view: View, beat_name: str) -> None:
+    name, index = view.trail[-1]
+    step = view.trace[name]
+    arithmetic = view.arithmetic
+    _trail(view)
+    _where(view, step, index)
+    _sliders(view, beat_name, step, index)
+    st.latex(_equation(step, index, arithmetic))
+    st.caption(f"{step.operation.words()}  `{step.code}`" if len(step.code) < 140 else step.operation.words())
+    _upstream(view)
+    _terms(view, arithmetic)
+    _agreement(step, index, arithmetic)
+
+
+def _trail(view: View) -> None:
+    """The way from the cell that was chosen to the one that is open; each station is a button."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        for at, (name, index) in enumerate(view.trail):
+            label = f"{name}[{', '.join(map(str, index))}]"
+            if at == len(view.trail) - 1:
+                st.markdown(f"**`{label}`**", width="content")
+            else:
+                st.button(
+                    label,
+                    key=f"trail_{at}",
+                    type="tertiary",
+                    on_click=session.change,
+                    kwargs={"cell": view.trail[: at + 1]},
+                )
+                st.markdown("›", width="content")
+        st.space("stretch")
+        st.button(
+            "Close",
+            key="close_cell",
+            type="tertiary",
+            icon=":material/close:",
+            on_click=session.change,
+            kwargs={"cell": ()},
+        )
+
+
+def _where(view: View, step: Step, index: tuple[int, ...]) -> None:
+    """Which places these are, by the names on the axes. Plain text: tokens are a person's."""
+    places = [
+        f"{axis} {place}: {visible(view.trace.labels(axis)[place])}"
+        for axis, place in zip(step.axes, index, strict=True)
+    ]
+    st.text("   ·   ".join(places))
+
+
+def _sliders(view: View, beat_name: str, step: Step, index: tuple[int, ...]) -> None:
+    """One slider an axis, so that the arrow keys walk from cell to cell."""
+    with st.container(horizontal=True, gap="medium"):
+        for at, (axis, size) in enumerate(zip(step.axes, step.value.shape, strict=True)):
+            if size < 2:
+                continue
+            key = f"cell_{beat_name}_{step.name}_{at}"
+            if st.session_state.get(key) != index[at]:
+                st.session_state[key] = index[at]
+            st.slider(
+                axis,
+                min_value=0,
+                max_value=size - 1,
+                key=key,
+                width=220,
+                on_change=_slid,
+                args=(view.trail, at, key, beat_name),
+            )
+
+
+def _slid(trail: tuple[CellPlace, ...], at: int, key: str, beat_name: str) -> None:
+    name, index = trail[-1]
+    moved = (*index[:at], int(st.session_state[key]), *index[at + 1 :])
+    session.change(beat=beat_name, cell=((name, moved),))
+
+
+def _equation(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str:
+    subscript = ",".join(map(str, index))
+    result = number(float(step.value[index]))
+    made = arithmetic.latex()
+    return f"{step.symbol}_{{{subscript}}} = {made}" + ("" if made == result else f" = {result}")
+
+
+def _upstream(view: View) -> None:
+    """The operands, grouped; choosing one follows it to its own arithmetic."""
+    for at, group in enumerate(view.operands):
+        shown = group[:SHOWN_OPERANDS]
+        more = f" (the first {SHOWN_OPERANDS} of {len(group)})" if len(group) > len(shown) else ""
+        key = f"operand_{at}_{_key(view.trail[-1])}"
+        st.pills(
+            f"Follow `{group[0].step}` upstream{more}",
+            options=shown,
+            format_func=_operand_label,
+            key=key,
+            on_change=_follow,
+            args=(view.trail, key),
+        )
+
+
+def _operand_label(cell: Cell) -> str:
+    return f"[{', '.join(map(str, cell.index))}]  {_plain(cell.value)}"
+
+
+def _follow(trail: tuple[CellPlace, ...], key: str) -> None:
+    cell = st.session_state[key]
+    if cell is not None:
+        session.change(cell=(*trail, (cell.step, cell.index)))
+
+
+def _terms(view: View, arithmetic: Expression) -> None:
+    """Every term, one row each, for sums too long to read in one line."""
+    if len(arithmetic.terms) < 2:
+        return
+    with st.expander(f"All {len(arithmetic.terms)} terms"):
+        st.dataframe(terms_table(arithmetic), hide_index=True, width="content")
+
+
+def terms_table(arithmetic: Expression) -> pd.DataFrame:
+    """The terms of an arithmetic: where each comes from, its value, and how they add up."""
+    terms = arithmetic.terms
+    rows = {
+        "from": [" · ".join(map(str, term.cells())) for term in terms],
+        "numbers": [" · ".join(_plain(cell.value) for cell in term.cells()) for term in terms],
+    }
+    values = [term.value for term in terms]
+    if isinstance(arithmetic, Share):
+        name = "e to (score − largest)" if isinstance(terms[0], Exponential) else "score"
+        return pd.DataFrame(
+            {**rows, name: values, "share": [value / arithmetic.total for value in values]}
+        )
+    sums = pd.Series(values).cumsum()
+    return pd.DataFrame({**rows, "term": values, "sum so far": sums})
+
+
+def _agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> None:
+    """What torch has in this cell, beside what the arithmetic gives."""
+    torch_has = float(step.value[index])
+    difference = abs(torch_has - arithmetic.value)
+    st.caption(
+        f":green[:material/check:] torch has {torch_has:.7g}; "
+        f"the arithmetic above gives {arithmetic.value:.7g} (difference {difference:.1g})."
+    )
+
+
+def _plain(value: float) -> str:
+    return f"{value:.4f}".replace("-", "−") if value % 1 else written(value, whole=True)
+
+
+def _key(place: CellPlace) -> str:
+    return "_".join([place[0], *map(str, place[1])])

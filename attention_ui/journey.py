@@ -1,0 +1,28 @@
+"""The picture on the home page: a sentence, its embeddings, one context vector, in real numbers."""
+
+from attention_core.embedding import embed
+from attention_core.simplified import SimplifiedOptions, attend, expand_query
+
+from .beats import equation
+from .charts.heatmap import Matrix
+from .look import choose_query
+from .settings import Settings
+from .view import View
+
+
+def journey(settings: Settings) -> None:
+    """Tokens with their vectors, one row of weights, and the context vector it makes."""
+    choose_query(settings)
+    trace = attend(embed(settings.inputs), SimplifiedOptions(divide=settings.divide))
+    expand_query(trace, settings.query)
+    equation(
+        View("home", settings, trace),
+        "journey",
+        Matrix(trace["embeddings"]),
+        "⊙",
+        Matrix(trace["query_weights"], row_labels=False),
+        "=",
+        Matrix(trace["weighted_embeddings"], row_labels=False),
+        "Σ",
+        Matrix(trace["running_context"], row_labels=False),
+    )

@@ -1,0 +1,48 @@
+"""The list of lessons: one entry a page. Adding a lesson is adding its file and its line here."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A page: its file, its title, the one sentence that says its idea, and its place."""
+
+    name: str
+    title: str
+    idea: str
+    group: str
+    icon: str
+    formula: str = ""
+
+    @property
+    def page(self) -> str:
+        """The file as Streamlit wants it, from the folder of app.py."""
+        return f"pages/{self.name}.py" if self.group else "app.py"
+
+
+HOME = Lesson("home", "Attention Explorer", "", "", ":material/home:")
+LESSONS = (
+    Lesson(
+        "tokenize_and_embed",
+        "Tokenize and embed",
+        "A sentence becomes tokens, each token a number, and each number the row of a table: "
+        "a vector that a computer can compare.",
+        "From text to vectors",
+        ":material/text_fields:",
+        r"X = E[\mathrm{ids}]",
+    ),
+    Lesson(
+        "simplified_attention",
+        "Simplified attention",
+        "Each token looks at every token, itself included, by a dot product of their embeddings. "
+        "The larger the product, the more of that token's vector flows into the context vector.",
+        "The mechanism",
+        ":material/visibility:",
+        r"Z = \operatorname{softmax}\!\left(X X^\top\right) X",
+    ),
+)
+
+
+def lesson(name: str) -> Lesson:
+    """A lesson by the name of its file; raises KeyError for one that is not in the list."""
+    return {each.name: each for each in (HOME, *LESSONS)}[name]

@@ -1,0 +1,15 @@
+"""The colours of numbers: few, calm, safe for colour-blind readers, the same in light and dark.
+
+Cells keep their own light or strong ground in both themes, so a number's ink depends on its cell
+and not on the page. Text outside cells takes the page's colour from Streamlit's theme.
+"""
+
+NEGATIVE, ZERO, POSITIVE = "#A8382B", "#F4F1EA", "#124C83"
+DIVERGING = [NEGATIVE, "#DE9A8B", ZERO, "#93B7DA", POSITIVE]
+INK, PAPER = "#000000", "#FFFFFF"
+MUTED = "#7A7F87"
+"""Labels of axes: readable on the light and on the dark page."""
+CHOSEN = "#E08A00"
+HIDDEN = "#B9B4A8"
+ON_STRONG = "datum.shade > 0.785 || datum.shade < -0.835"
+"""Where white is easier to read on a cell than black; either has a contrast of at least 4.5."""

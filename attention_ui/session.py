@@ -1,0 +1,133 @@
+"""Settings in the session and in the address bar: read once, changed by controls, written back."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from attention_core.examples import EXAMPLES
+from attention_core.tokenizers import clean
+
+from .settings import FIELDS, Sentence, Settings, changed, from_query, problem_with, to_query
+
+# Names in st.session_state.
+SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
+NOT_CARRIED = ("beat", "cell", "upto")
+"""Settings of one page: they stay behind when another is opened."""
+
+
+def load(page: str) -> Settings:
+    """Take up the settings for this run: the session's, or the link's where it speaks.
+
+    The link speaks for a new session, for a page that is opened with parameters, and when Back or
+    Forward changed it. It does not after a click on one of our controls: the browser may still be
+    showing the address of a moment ago.
+    """
+    state = st.session_state
+    query = {name: value for name, value in st.query_params.items() if name in FIELDS}
+    last_page, last_query = state.get(WRITTEN, (None, None))
+    touched = state.pop(TOUCHED, False)
+    if SETTINGS not in state:
+        _take(query)
+    elif page != last_page:
+        if query:
+            _take(query)
+        else:
+            plain = Settings.of(EXAMPLES[state[SETTINGS].example])
+            state[SETTINGS] = changed(
+                state[SETTINGS], **{name: getattr(plain, name) for name in NOT_CARRIED}
+            )
+    elif not touched and query != last_query:
+        _take(query)
+    return state[SETTINGS]
+
+
+def _take(query: dict[str, str]) -> None:
+    settings, notices = from_query(query)
+    st.session_state[SETTINGS] = settings
+    st.session_state[DRAFTS] = {}
+    st.session_state[NOTICES] = notices
+
+
+def save(page: str) -> None:
+    """Write the settings into the address bar, and remember what was written."""
+    query = to_query(st.session_state[SETTINGS])
+    others = {name: st.query_params.get_all(name) for name in st.query_params if name not in FIELDS}
+    if {name: value for name, value in st.query_params.items() if name in FIELDS} != query:
+        st.query_params.from_dict({**others, **query})
+    st.session_state[WRITTEN] = (page, query)
+
+
+def link_query() -> dict[str, str]:
+    """Parameters for a link to another page: what it can use of the settings."""
+    query = to_query(st.session_state[SETTINGS])
+    return {name: value for name, value in query.items() if name not in NOT_CARRIED}
+
+
+def change(**updates: Any) -> None:
+    """Change settings from a callback. Settings that do not fit together are refused, with a
+    notice, and what was there stays.
+    """
+    state = st.session_state
+    state[TOUCHED] = True
+    state[NOTICES] = []
+    before: Settings = state[SETTINGS]
+    after = changed(before, **updates)
+    problem = problem_with(after)
+    if problem:
+        state[NOTICES] = [problem]
+        return
+    if before.edits and not after.edits and "edits" not in updates and "example" not in updates:
+        state[NOTICES] = ["This is another table, so the numbers you typed into the last one went."]
+    state[SETTINGS] = after
+
+
+def reset() -> None:
+    """Back to the example's own settings."""
+    state = st.session_state
+    state[DRAFTS] = {}
+    change(**vars(Settings.of(EXAMPLES[state[SETTINGS].example])))
+
+
+def control(widget: Callable, label: str, name: str, **options: Any) -> Any:
+    """A widget for one setting. What is typed stays in it, also where it cannot be used."""
+    state = st.session_state
+    key = f"control_{name}"
+    value = state[DRAFTS].get(name, getattr(state[SETTINGS], name))
+    if widget in (st.text_input, st.text_area) and not isinstance(value, str):
+        value = FIELDS[name].write(value)
+    if state.get(key) != value:
+        state[key] = value
+    return widget(label, key=key, on_change=_controlled, args=(name, key), **options)
+
+
+def _controlled(name: str, key: str) -> None:
+    """A control was used: take its value, or keep it as a draft and say what is wrong."""
+    state = st.session_state
+    state[TOUCHED] = True
+    raw = state[key]
+    drafts = {other: text for other, text in state[DRAFTS].items() if other != name}
+    field = FIELDS[name]
+    try:
+        value = field.read(raw) if isinstance(raw, str) else field.read(field.write(raw))
+        after = changed(state[SETTINGS], **{name: value})
+        problem = problem_with(after)
+    except ValueError as error:
+        problem = f"{name.replace('_', ' ').capitalize()}: {error}."
+    if problem:
+        state[DRAFTS] = {**drafts, name: raw}
+        state[NOTICES] = []
+        state[f"problem_{name}"] = problem
+        return
+    if isinstance(field, Sentence) and (gone := clean(raw)[1]):
+        signs = "1 invisible sign was" if gone == 1 else f"{gone:,} invisible signs were"
+        change(**{name: value})
+        state[NOTICES] = [*state[NOTICES], f"{signs} left out of the text: they show nothing."]
+    else:
+        change(**{name: value})
+    state[DRAFTS] = drafts
+
+
+def problem(name: str) -> str | None:
+    """What is wrong with the draft of a setting, if there is one."""
+    return st.session_state.get(f"problem_{name}") if name in st.session_state[DRAFTS] else None

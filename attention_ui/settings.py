@@ -1,0 +1,377 @@
+"""One set of settings for all pages, and how it is written in a link. Knows no session.
+
+Every setting has a field that reads it from a link and refuses, in words, what it cannot be. A
+link holds only what differs from its example, so `?example=life_is_short` says it all.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from attention_core.examples import EXAMPLES, Example
+from attention_core.inputs import VOCABULARIES, Inputs
+from attention_core.tokenizers import TOKENIZERS, clean, visible
+
+MAX_TOKENS = 64
+MAX_CHARACTERS = 5_000
+MAX_WIDTH = 64
+MAX_SEED = 2**32 - 1
+MAX_EDITS = 200
+MAX_TRAIL = 12
+LARGEST_ENTRY = 1_000.0
+
+CellPlace = tuple[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is on the screen. Always valid: a value gets here only through its field."""
+
+    example: str
+    text: str
+    tokenizer: str
+    ids: str
+    learned: str
+    reserved: int
+    seed: int
+    width: int
+    drop_blanks: bool
+    positions: bool
+    edits: tuple[tuple[int, int, float], ...]
+    likeness: str
+    divide: str
+    stretch: int
+    factor: float
+    query: int
+    upto: int
+    beat: str
+    cell: tuple[CellPlace, ...] | None
+    """The trail to the chosen cell, its start first; () for none, None for the lesson's own."""
+    predict: bool
+    table_rows: int
+    table_width: int
+    across: int
+    up: int
+
+    @staticmethod
+    def of(example: Example) -> "Settings":
+        """The settings that show an example's own numbers."""
+        inputs = example.inputs
+        return Settings(
+            example=example.name,
+            text=inputs.sentence,
+            tokenizer=inputs.tokenizer,
+            ids=inputs.vocabulary,
+            learned="sentence",
+            reserved=inputs.reserved,
+            seed=inputs.seed,
+            width=inputs.d_in,
+            drop_blanks=False,
+            positions=False,
+            edits=(),
+            likeness="dot",
+            divide=example.divide,
+            stretch=0,
+            factor=1.0,
+            query=example.query,
+            upto=MAX_TOKENS,
+            beat="",
+            cell=None,
+            predict=True,
+            table_rows=20_000,
+            table_width=32,
+            across=0,
+            up=1,
+        )
+
+    @property
+    def inputs(self) -> Inputs:
+        """What `attention_core.embed` needs to know."""
+        example = EXAMPLES[self.example]
+        own_seed = self.seed == example.inputs.seed
+        return replace(
+            example.inputs,
+            sentence=self.text,
+            tokenizer=self.tokenizer,
+            vocabulary=self.ids,
+            learned_from=example.inputs.sentence if self.learned == "example" else None,
+            reserved=self.reserved,
+            seed=self.seed,
+            skipped_draws=example.inputs.skipped_draws if own_seed else 0,
+            d_in=self.width,
+            drop_blanks=self.drop_blanks,
+            positions=self.positions,
+            edits=self.edits,
+        )
+
+    @property
+    def visible_tokens(self) -> tuple[str, ...]:
+        """The tokens as they are written on screen, blanks and invisible signs made visible."""
+        return tuple(map(visible, self.inputs.tokens))
+
+    def is_example(self) -> bool:
+        """Whether the embeddings are the example's own."""
+        return self.inputs == EXAMPLES[self.example].inputs
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some words; `options` are word and label."""
+
+    options: Mapping[str, str]
+
+    def read(self, text: str) -> str:
+        if text not in self.options:
+            raise ValueError(f"it must be one of {', '.join(self.options)}")
+        return text
+
+    def write(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number within bounds."""
+
+    least: int
+    most: int
+
+    def read(self, text: str) -> int:
+        text = text.strip()
+        if not re.fullmatch(r"[+-]?[0-9]{1,12}", text) or not self.least <= int(text) <= self.most:
+            raise ValueError(f"it must be a whole number from {self.least:,} to {self.most:,}")
+        return int(text)
+
+    def write(self, value: int) -> str:
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Decimal:
+    """A finite number within bounds."""
+
+    least: float
+    most: float
+
+    def read(self, text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not self.least <= value <= self.most:
+            raise ValueError(f"it must be a number from {self.least:g} to {self.most:g}")
+        return value
+
+    def write(self, value: float) -> str:
+        return f"{value:.9g}"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """On or off."""
+
+    def read(self, text: str) -> bool:
+        if text not in {"on", "off"}:
+            raise ValueError("it must be on or off")
+        return text == "on"
+
+    def write(self, value: bool) -> str:
+        return "on" if value else "off"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A text, cleaned of characters that only do harm."""
+
+    def read(self, text: str) -> str:
+        if len(text) > MAX_CHARACTERS:
+            raise ValueError(
+                f"it has {len(text):,} characters, and the limit is {MAX_CHARACTERS:,}: shorten it"
+            )
+        cleaned, _ = clean(text)
+        if not cleaned:
+            raise ValueError("it is empty: type at least one word")
+        return cleaned
+
+    def write(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Cells typed by hand: `row.column:number`, with commas between them."""
+
+    def read(self, text: str) -> tuple[tuple[int, int, float], ...]:
+        edits: dict[tuple[int, int], float] = {}
+        parts = text.split(",")
+        if len(parts) > MAX_EDITS:
+            raise ValueError(f"it holds more than {MAX_EDITS} numbers")
+        for part in parts:
+            match = re.fullmatch(r"([0-9]{1,5})\.([0-9]{1,3}):(.{1,24})", part)
+            if not match:
+                raise ValueError("it must look like 2.0:0.5,3.1:-1 (row.column:number)")
+            edits[int(match[1]), int(match[2])] = entry(match[3])
+        return tuple((row, column, number) for (row, column), number in sorted(edits.items()))
+
+    def write(self, value: tuple[tuple[int, int, float], ...]) -> str:
+        return ",".join(f"{row}.{column}:{number:.9g}" for row, column, number in value)
+
+
+@dataclass(frozen=True)
+class Trail:
+    """The way to a cell: `step.row.column`, with commas between the stations; `none` for none."""
+
+    def read(self, text: str) -> tuple[CellPlace, ...]:
+        if text == "none":
+            return ()
+        parts = text.split(",")
+        if len(parts) > MAX_TRAIL:
+            raise ValueError(f"it holds more than {MAX_TRAIL} cells")
+        trail = []
+        for part in parts:
+            if not re.fullmatch(r"[A-Za-z_]{1,40}(\.[0-9]{1,5}){1,4}", part):
+                raise ValueError("it must look like scores.3.2 (step.row.column)")
+            step, *index = part.split(".")
+            trail.append((step, tuple(map(int, index))))
+        return tuple(trail)
+
+    def write(self, value: tuple[CellPlace, ...]) -> str:
+        return ",".join(".".join([step, *map(str, index)]) for step, index in value) or "none"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A short name of our own making, such as a beat's."""
+
+    def read(self, text: str) -> str:
+        if not re.fullmatch(r"[a-z_]{0,40}", text):
+            raise ValueError("it must be a name of a part of the lesson")
+        return text
+
+    def write(self, value: str) -> str:
+        return value
+
+
+LIKENESSES = {"dot": "Dot product", "cosine": "Cosine"}
+DIVISORS = {"none": "Nothing", "sqrt_d": "√d"}
+LEARNED = {"sentence": "This sentence", "example": "The example's sentence"}
+FIELDS = {
+    "example": Choice({name: example.title for name, example in EXAMPLES.items()}),
+    "text": Sentence(),
+    "tokenizer": Choice({name: tokenizer.title for name, tokenizer in TOKENIZERS.items()}),
+    "ids": Choice(VOCABULARIES),
+    "learned": Choice(LEARNED),
+    "reserved": Whole(0, 8),
+    "seed": Whole(0, MAX_SEED),
+    "width": Whole(1, MAX_WIDTH),
+    "drop_blanks": Flag(),
+    "positions": Flag(),
+    "edits": Edits(),
+    "likeness": Choice(LIKENESSES),
+    "divide": Choice(DIVISORS),
+    "stretch": Whole(0, MAX_TOKENS - 1),
+    "factor": Decimal(-4, 4),
+    "query": Whole(0, MAX_TOKENS - 1),
+    "upto": Whole(1, MAX_TOKENS),
+    "beat": Word(),
+    "cell": Trail(),
+    "predict": Flag(),
+    "table_rows": Whole(1, 200_000),
+    "table_width": Whole(1, 4_096),
+    "across": Whole(0, MAX_WIDTH - 1),
+    "up": Whole(0, MAX_WIDTH - 1),
+}
+MAKES_THE_TABLE = {"example", "text", "tokenizer", "ids", "learned", "reserved", "seed", "width"}
+"""Changing one of these makes another table, to which edits typed by hand do not belong."""
+
+
+def entry(text: str) -> float:
+    """A number typed into a vector. Raises ValueError for what is not finite or far too large."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise ValueError("a vector holds numbers only") from None
+    if not abs(number) <= LARGEST_ENTRY:
+        raise ValueError(f"numbers in a vector go from -{LARGEST_ENTRY:,.0f} to {LARGEST_ENTRY:,.0f}")
+    return number
+
+
+def problem_with(settings: Settings) -> str | None:
+    """What stops these settings from making embeddings, in words for the learner; None if nothing."""
+    inputs = settings.inputs
+    tokens = inputs.tokens
+    if not tokens:
+        blank = settings.text.isspace() or settings.drop_blanks
+        return "There is no token in this text" + (
+            ": it holds blanks only. Type at least one word." if blank else ". Type a word."
+        )
+    if len(tokens) > MAX_TOKENS:
+        return f"This text has {len(tokens):,} tokens; at most {MAX_TOKENS} fit. Shorten it."
+    if settings.ids != "random":
+        try:
+            vocabulary = inputs.build_vocabulary()
+            vocabulary.ids(tokens)
+        except ValueError as error:
+            return f"{error}."
+        n_rows = vocabulary.n_rows
+        if any(row >= n_rows or column >= settings.width for row, column, _ in settings.edits):
+            return "An edited number lies outside the table of embeddings."
+    return None
+
+
+def changed(settings: Settings, **updates: object) -> Settings:
+    """The settings with some values changed, and what no longer fits put right."""
+    if "example" in updates and updates["example"] != settings.example:
+        fresh = Settings.of(EXAMPLES[str(updates["example"])])
+        return replace(fresh, predict=settings.predict)
+    if MAKES_THE_TABLE & updates.keys() and "edits" not in updates:
+        updates["edits"] = ()
+    if {"text", "tokenizer", "drop_blanks", "width"} & updates.keys():
+        updates = {"cell": None, "upto": MAX_TOKENS, **updates}
+    new = replace(settings, **updates)
+    last = max(len(new.inputs.tokens) - 1, 0)
+    return replace(new, query=min(new.query, last), stretch=min(new.stretch, last))
+
+
+def to_query(settings: Settings) -> dict[str, str]:
+    """The link's parameters: what differs from the example, and the example itself."""
+    plain = Settings.of(EXAMPLES[settings.example])
+    query = {}
+    for name in (field.name for field in fields(Settings)):
+        value = getattr(settings, name)
+        if name == "example":
+            if value != next(iter(EXAMPLES)):
+                query[name] = value
+        elif value != getattr(plain, name):
+            query[name] = FIELDS[name].write(value)
+    return query
+
+
+def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
+    """The settings of a link, and a notice for everything in it that could not be used.
+
+    Parameters that are not ours are left alone, without a notice.
+    """
+    notices = []
+    values: dict[str, object] = {}
+    for name, field in FIELDS.items():
+        if name in query:
+            try:
+                values[name] = field.read(query[name])
+            except ValueError as error:
+                shown = query[name] if len(query[name]) <= 40 else query[name][:40] + "…"
+                notices.append(f"The link's {name} is {clean(shown)[0]!r}, but {error}.")
+    example = EXAMPLES[str(values.pop("example", next(iter(EXAMPLES))))]
+    plain = Settings.of(example)
+    settings = replace(plain, **values)
+    last = len(settings.inputs.tokens) - 1
+    for name in ("query", "stretch"):
+        if getattr(settings, name) > max(last, 0):
+            notices.append(f"The link's {name} is {values[name]}, but the last token is {last}.")
+            settings = replace(settings, **{name: min(getattr(plain, name), max(last, 0))})
+    problem = problem_with(settings)
+    if problem:
+        notices.append(f"The link's settings do not fit together: {problem}")
+        settings = replace(plain, predict=settings.predict)
+    return settings, [f"{notice} The example's own is used." for notice in notices]

@@ -1,0 +1,26 @@
+"""Small things that pages draw."""
+
+import streamlit as st
+
+from .charts.heatmap import Chart
+from .view import View
+
+
+def show(chart: Chart, key: str | None = None) -> None:
+    """A chart that only shows, with its text alternative."""
+    st.vega_lite_chart(chart.frame, chart.spec, width="content", alt=chart.alt, key=key)
+
+
+def light(good: bool, words: str) -> None:
+    """A check that is on or off, in words too. `words` are ours, never a person's."""
+    colour, icon = ("green", "check_circle") if good else ("orange", "error")
+    st.markdown(f":{colour}[:material/{icon}:] {words}")
+
+
+def cell_notice(view: View) -> None:
+    """Say so where the link's cell is not in this lesson."""
+    if view.lost_cell:
+        step, index = view.lost_cell
+        places = ", ".join(map(str, index))
+        with st.container(border=True, key="lost_cell"):
+            st.text(f"The link's cell {step}[{places}] is not in this lesson. Choose one below.")

@@ -1,0 +1,201 @@
+"""What the first lesson shows beside heatmaps: tokens as chips, the vocabulary, the typed table."""
+
+import math
+
+import pandas as pd
+import streamlit as st
+from torch import Tensor
+
+from attention_core.tokenizers import TOKENIZERS, visible
+
+from . import session
+from .predict import Verdict
+from .settings import LARGEST_ENTRY, Settings
+from .show import light
+from .view import View
+
+# Ours, and constant: a person's text is never part of it.
+CHIP_STYLE = """<style>
+.st-key-chips [data-testid="stText"] {
+  padding: 0.15rem 0.55rem; border: 1px solid var(--st-border-color, #bbb6aa);
+  border-radius: 0.4rem; background: var(--st-secondary-background-color, transparent);
+  overflow-wrap: anywhere;
+}
+</style>"""
+
+
+def token_chips(settings: Settings) -> None:
+    """The tokens in order, each in a frame, with the rule that cut them."""
+    tokens = settings.visible_tokens
+    st.html(CHIP_STYLE)
+    with st.container(horizontal=True, gap="xsmall", key="chips"):
+        for token in tokens:
+            st.text(token)
+    distinct = len(set(settings.inputs.tokens))
+    rule = TOKENIZERS[settings.tokenizer].rule
+    st.caption(f"{_count(len(tokens), 'token')}, {distinct} distinct. {rule}")
+
+
+def vocabulary_table(settings: Settings) -> None:
+    """The vocabulary as a table: row, token, and where the sentence uses it."""
+    inputs = settings.inputs
+    if inputs.vocabulary == "random":
+        st.caption("There is no vocabulary here: the ids are random numbers below 20,000.")
+        return
+    vocabulary = inputs.build_vocabulary()
+    ids = vocabulary.ids(inputs.tokens)
+    rows = vocabulary.rows()
+    places = [", ".join(str(at) for at, used in enumerate(ids) if used == row) for row in range(len(rows))]
+    table = pd.DataFrame(
+        {"row": range(len(rows)), "token": [visible(row) for row in rows], "used at": places}
+    )
+    unknown = vocabulary.unknown(inputs.tokens)
+    with st.expander(f"The vocabulary: {_count(len(rows), 'row')}", icon=":material/list:"):
+        st.dataframe(table, hide_index=True, width="content")
+        st.caption(
+            "Distinct tokens in sorted order; reserved rows stand at the end, for tokens that the "
+            "vocabulary does not know and for filling up short sentences."
+        )
+    if unknown:
+        st.text("Not in the vocabulary, so all of them share one row: " + ", ".join(map(visible, unknown)))
+    unused = [row for row, used in enumerate(places) if not used and not vocabulary.is_reserved(row)]
+    if unused and inputs.vocabulary == "duplicates":
+        light(
+            False,
+            f"Rows {', '.join(map(str, unused))} are never used: the sorted list was numbered "
+            "before its duplicates were removed.",
+        )
+
+
+def identical_rows(vectors: Tensor) -> list[list[int]]:
+    """The groups of rows (of two or more) that are equal in every entry."""
+    groups: dict[tuple[float, ...], list[int]] = {}
+    for place, vector in enumerate(vectors.tolist()):
+        groups.setdefault(tuple(vector), []).append(place)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def say_identical(groups: list[list[int]], settings: Settings) -> None:
+    """The light for repeated words: can rows be told apart?"""
+    if not groups:
+        light(True, "Every row is different, so attention can tell all tokens apart.")
+        return
+    listed = "; ".join("rows " + ", ".join(map(str, group)) for group in groups)
+    light(
+        False,
+        f"Identical: {listed}. Nothing in these vectors says where a token stands"
+        + ("." if settings.positions else ": switch positions on, below, and they part."),
+    )
+
+
+def judge_identical(guess: list[int], vectors: Tensor) -> Verdict:
+    """How far a guess of the repeated rows is from the truth, in rows."""
+    truth = {place for group in identical_rows(vectors) for place in group}
+    wrong = len(truth ^ set(guess))
+    listed = ", ".join(map(str, sorted(truth))) or "none"
+    if wrong == 0:
+        return Verdict(True, f"Right: {listed}. The same id always picks the same row.")
+    return Verdict(
+        False,
+        f"The rows are {listed}: your guess is {_count(wrong, 'row')} off. "
+        "The same id always picks the same row.",
+    )
+
+
+def size_of_table() -> None:
+    """Rows times width: the number of parameters of a table, and its size in memory."""
+    with st.container(horizontal=True, gap="large"):
+        rows = session.control(
+            st.select_slider,
+            "Rows: tokens in the vocabulary",
+            "table_rows",
+            options=[7, 9, 100, 1_000, 5_000, 10_000, 20_000, 50_257, 100_000, 200_000],
+            format_func=lambda count: f"{count:,}",
+            width=300,
+        )
+        width = session.control(
+            st.select_slider,
+            "Width of a vector",
+            "table_width",
+            options=[2, 3, 16, 32, 64, 128, 256, 512, 768, 1_024, 2_048, 4_096],
+            format_func=lambda count: f"{count:,}",
+            width=300,
+        )
+    parameters = rows * width
+    st.markdown(
+        f"**{rows:,} × {width:,} = {parameters:,} parameters**, "
+        f"{_bytes(4 * parameters)} as float32."
+    )
+
+
+def type_vectors(view: View) -> None:
+    """The table of embeddings as a grid to type in. What cannot be a number is refused in words."""
+    settings = view.settings
+    table = view.trace["embedding_table"]
+    st.markdown("Type your own numbers into the table, and everything that follows uses them.")
+    base = view.trace["drawn_table"] if "drawn_table" in view.trace else table
+    about = (settings.inputs.tokens, settings.ids, settings.reserved, settings.seed, settings.width)
+    state = st.session_state
+    if state.get("grid_about") != about or state.get("grid_edits") != settings.edits:
+        # Another table, or edits from a link: start a new grid from what the trace has.
+        state["grid_about"], state["grid_edits"] = about, settings.edits
+        state["grid_start"] = table.value.tolist()
+        state["grid_key"] = state.get("grid_key", 0) + 1
+    columns = view.trace.labels("d_in")
+    rows = [f"{at} {visible(name)}" for at, name in enumerate(view.trace.labels("vocabulary"))]
+    frame = pd.DataFrame(state["grid_start"], columns=columns, index=pd.Index(rows, name="row"))
+    key = f"grid_{state['grid_key']}"
+    st.data_editor(
+        frame,
+        key=key,
+        on_change=_typed,
+        args=(key, base.value.tolist()),
+        width="content",
+        column_config={
+            column: st.column_config.NumberColumn(
+                format="%.4f", min_value=-LARGEST_ENTRY, max_value=LARGEST_ENTRY, step=0.0001
+            )
+            for column in columns
+        },
+    )
+    if settings.edits:
+        st.button("Undo all typed numbers", on_click=session.change, kwargs={"edits": ()})
+
+
+def _typed(key: str, drawn: list[list[float]]) -> None:
+    """Take up what was typed into the grid: numbers become edits, the rest is named and refused."""
+    state = st.session_state
+    start = state["grid_start"]
+    typed = {
+        (int(row), int(str(column).removeprefix("d")) - 1): value
+        for row, cells in state[key]["edited_rows"].items()
+        for column, value in cells.items()
+    }
+    edits, refused = {}, []
+    for row, numbers in enumerate(start):
+        for column, number in enumerate(numbers):
+            value = typed.get((row, column), number)
+            if not isinstance(value, (int, float)) or not abs(value) <= LARGEST_ENTRY:
+                refused.append(f"row {row}, d{column + 1}")
+                value = number
+            if not math.isclose(value, drawn[row][column], rel_tol=1e-7, abs_tol=1e-12):
+                edits[row, column] = float(value)
+    session.change(edits=tuple((*place, value) for place, value in sorted(edits.items())))
+    state["grid_edits"] = state[session.SETTINGS].edits
+    if refused:
+        state[session.NOTICES] = [
+            f"{' and '.join(refused)}: type a number from -{LARGEST_ENTRY:,.0f} to "
+            f"{LARGEST_ENTRY:,.0f}. The number that was there is used meanwhile."
+        ]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _bytes(size: int) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1_000:
+            return f"{size:,.3g} {unit}"
+        size /= 1_000
+    return f"{size:,.3g} GB"

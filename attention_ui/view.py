@@ -1,0 +1,82 @@
+"""A lesson's trace as it is on the screen: which cell is chosen, what is lit, how large cells are."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from attention_core.expression import Cell, Expression, Product
+from attention_core.trace import Trace
+
+from .charts.heatmap import CellSize, cell_size
+from .settings import CellPlace, Settings
+
+
+@dataclass
+class View:
+    """What the beats of a page draw from."""
+
+    page: str
+    settings: Settings
+    trace: Trace
+    opens_with: CellPlace | None = None
+    """The cell that is open before the person has chosen one."""
+    opened: str | None = None
+    """The beat in which the inspector stands, once it has been drawn."""
+
+    @cached_property
+    def trail(self) -> tuple[CellPlace, ...]:
+        """The cells from the one that was chosen to the one that is open; () for none."""
+        chosen = self.settings.cell
+        if chosen is None:
+            chosen = (self.opens_with,) if self.opens_with else ()
+        return chosen if self.lost_cell is None else ()
+
+    @cached_property
+    def lost_cell(self) -> CellPlace | None:
+        """The first cell of the settings' trail that this trace does not have."""
+        for step, index in self.settings.cell or ():
+            if step not in self.trace or not self.trace[step].has(index):
+                return step, index
+        return None
+
+    @cached_property
+    def arithmetic(self) -> Expression | None:
+        """The arithmetic of the open cell."""
+        if not self.trail:
+            return None
+        step, index = self.trail[-1]
+        return self.trace[step].arithmetic(index)
+
+    @cached_property
+    def operands(self) -> tuple[tuple[Cell, ...], ...]:
+        """The cells that the open cell is made of, grouped: row and column of a product."""
+        return operand_groups(self.arithmetic) if self.arithmetic else ()
+
+    def lit(self, step: str, operand: int | None = None) -> frozenset[tuple[int, ...]]:
+        """The cells of a step to outline; only those of one operand, where it is named."""
+        groups = self.operands
+        if operand is not None and self.trail and len(groups) > operand:
+            groups = (groups[operand],)
+        return frozenset(cell.index for group in groups for cell in group if cell.step == step)
+
+    def chosen(self, step: str) -> tuple[int, ...] | None:
+        """The open cell, if it belongs to this step."""
+        return self.trail[-1][1] if self.trail and self.trail[-1][0] == step else None
+
+    @cached_property
+    def size(self) -> CellSize:
+        """One size of cells for the whole page."""
+        return cell_size(max(len(self.trace.labels("token")), self.settings.width))
+
+
+def operand_groups(arithmetic: Expression) -> tuple[tuple[Cell, ...], ...]:
+    """The leaves in the groups a learner thinks in: the row and the column of a dot product, the
+    row of a softmax. Repeated cells are named once.
+    """
+    terms = arithmetic.terms
+    if all(isinstance(term, Product) for term in terms):
+        columns = zip(*(tuple(term.cells()) for term in terms), strict=False)
+        return tuple(tuple(dict.fromkeys(column)) for column in columns)
+    by_step: dict[str, dict[Cell, None]] = {}
+    for cell in arithmetic.cells():
+        by_step.setdefault(cell.step, {})[cell] = None
+    return tuple(tuple(cells) for cells in by_step.values())

@@ -1,0 +1,209 @@
+"""Lesson 2: attention without any trainable matrix."""
+
+import streamlit as st
+
+from attention_core.embedding import embed
+from attention_core.simplified import SimplifiedOptions, attend, expand_query
+from attention_ui import session
+from attention_ui.beats import beat, equation
+from attention_ui.charts.bars import bars
+from attention_ui.charts.heatmap import Matrix
+from attention_ui.charts.picture import picture
+from attention_ui.frame import close_lesson, open_lesson
+from attention_ui.look import (
+    asked_query,
+    choose_query,
+    judge_look,
+    say_blanks,
+    say_stretch,
+    stepper,
+)
+from attention_ui.predict import is_open
+from attention_ui.proof import proof
+from attention_ui.settings import DIVISORS, LIKENESSES
+from attention_ui.show import cell_notice, light, show
+from attention_ui.takeaway import take_away
+from attention_ui.view import View
+
+PAGE = "simplified_attention"
+
+settings = open_lesson(PAGE)
+options = SimplifiedOptions(
+    settings.likeness, settings.divide, stretched=settings.stretch, factor=settings.factor
+)
+trace = attend(embed(settings.inputs), options)
+expand_query(trace, settings.query)
+tokens = settings.visible_tokens
+last = len(tokens) - 1
+view = View(PAGE, settings, trace, opens_with=("scores", (min(8, last), min(6, last))))
+cell_notice(view)
+
+scores, weights, context_vectors = trace["scores"], trace["weights"], trace["context_vectors"]
+compared, vectors = scores.inputs[0], context_vectors.inputs[1]
+before_softmax = weights.inputs[0]
+
+beat(
+    view,
+    "scores",
+    "Scores",
+    "Row by row, each token asks (the query), and every token answers (the keys). A score is the "
+    "dot product of two vectors: large when both are long and point the same way. "
+    "Look at the diagonal: there each token meets itself.",
+    Matrix(compared),
+    "·",
+    Matrix(compared, transposed=True),
+    "=",
+    Matrix(scores),
+)
+gap = (trace["scores_by_loop"].value - scores.value).abs().max().item()
+light(
+    gap <= 1e-5 * max(1.0, scores.value.abs().max().item()),
+    f"Three nested loops give the same scores as the matrix product: "
+    f"the largest difference is {gap:.1g}.",
+)
+with st.expander("The loops", icon=":material/code:"):
+    st.code(
+        "for i, query in enumerate(vectors):\n"
+        "    for j, key in enumerate(vectors):\n"
+        "        for k in range(len(query)):\n"
+        "            scores[i, j] += query[k] * key[k]",
+        language="python",
+    )
+if "scaled_scores" in trace:
+    beat(
+        view,
+        "scaled_scores",
+        "Scaled scores",
+        "All scores are divided by the square root of the width of the vectors, so that wide "
+        "vectors do not make them huge.",
+        Matrix(scores),
+        "→",
+        Matrix(trace["scaled_scores"]),
+    )
+
+asked = asked_query(weights.value)
+revealed = is_open(
+    view,
+    "looks_at",
+    f"Which token will row {asked} of the weights look at most? The rows are named in the "
+    "scores above.",
+    [f"{place}: {token}" for place, token in enumerate(tokens)],
+    lambda guess: judge_look(guess[0], weights.value[asked]),
+    covers=("weights", "context_vectors"),
+)
+if revealed:
+    beat(
+        view,
+        "weights",
+        "Weights",
+        "Softmax turns each row of scores into shares: none is negative, and every row sums to 1. "
+        "Read along a row: how one query spreads its attention over the keys.",
+        Matrix(before_softmax),
+        "→",
+        Matrix(weights),
+    )
+    off = (weights.value.sum(dim=-1) - 1).abs().max().item()
+    light(off < 1e-5, f"Every row sums to 1: the farthest is off by {off:.1g}.")
+    beat(
+        view,
+        "context",
+        "Context vectors",
+        "A context vector is a mean of all vectors, weighted by one row of the weights. "
+        "Where a row gives nearly all to one token, its context is nearly that token's vector.",
+        Matrix(weights),
+        "·",
+        Matrix(vectors),
+        "=",
+        Matrix(context_vectors),
+    )
+
+    st.header("One query, term by term", anchor="one_query")
+    st.markdown(
+        "Choose a token and walk through its keys. Each key is compared with the query, gets its "
+        "weight, and adds its share to the context vector."
+    )
+    choose_query(settings)
+    reached = stepper(settings)
+    equation(
+        view,
+        "one_query",
+        Matrix(trace["query"], transposed=True),
+        "⊙",
+        Matrix(compared, dim_after=reached),
+        "=",
+        Matrix(trace["query_key_products"], dim_after=reached, row_labels=False),
+        "Σ",
+        Matrix(trace["query_scores"], dim_after=reached, row_labels=False),
+        "→",
+        Matrix(trace["query_weights"], dim_after=reached, row_labels=False),
+        "⊙",
+        Matrix(trace["weighted_embeddings"], dim_after=reached, row_labels=False),
+        "Σ",
+        Matrix(trace["running_context"], dim_after=reached, row_labels=False),
+    )
+    far = (trace["running_context"].value[-1] - context_vectors.value[settings.query]).abs().max()
+    light(
+        far < 1e-4,
+        f"The last row of `running_context` is row {settings.query} of `context_vectors`: "
+        f"the largest difference is {far.item():.1g}.",
+    )
+
+    st.header("Change it", anchor="change")
+    st.markdown(
+        "Make one vector longer: the dot product rewards length, so its token draws weight from "
+        "others. Cosine compares directions only. Grey bars are the weights before your change."
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        session.control(
+            st.selectbox,
+            "Stretch the vector of",
+            "stretch",
+            options=list(range(len(tokens))),
+            format_func=lambda place: f"{place}: {tokens[place]}",
+            width=200,
+        )
+        session.control(
+            st.slider, "by the factor", "factor", min_value=-4.0, max_value=4.0, step=0.1, width=240
+        )
+        for label, name, choices in (
+            ("Compare by", "likeness", LIKENESSES),
+            ("Divide scores by", "divide", DIVISORS),
+        ):
+            session.control(
+                st.segmented_control,
+                label,
+                name,
+                options=list(choices),
+                format_func=choices.__getitem__,
+                required=True,
+            )
+    plain = attend(embed(settings.inputs))
+    row = settings.query
+    show(
+        bars(
+            trace.labels("key"),
+            {
+                "before": plain["weights"].value[row].tolist(),
+                "now": weights.value[row].tolist(),
+            },
+            f"Weights of query {row} for each key, before your change and now.",
+        )
+    )
+    say_stretch(plain, trace, settings)
+    say_blanks(trace, settings)
+
+    st.header("The context vector as a mean", anchor="picture")
+    st.markdown(
+        "Each point is a vector, as large as the weight it gets from your query. The context "
+        "vector lies among them, drawn towards the heavy ones; it can never leave their hull."
+    )
+    if settings.width > 1:
+        show(
+            picture(
+                trace, vectors, settings.across, settings.up, weights, context_vectors, row
+            )
+        )
+
+proof(view, "simplified")
+take_away(view)
+close_lesson(PAGE)

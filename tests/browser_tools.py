@@ -1,0 +1,101 @@
+"""Small helpers for tests in a real browser: open a page, wait until it has settled, look at it.
+
+    def test_cell_opens(page, app_url):
+        open_page(page, app_url, "simplified_attention?seed=3")
+        page.get_by_role("button", name="Next").click()
+        settled(page)
+        no_exception(page)
+        assert page.problems == []
+"""
+
+from urllib.parse import urlsplit
+
+# Runs in the page before Streamlit does, and notes when something last happened: a rerun asked
+# for by the browser (in Streamlit's protocol such a message begins with the byte 0x5a) and a
+# change of the script's state, a run's end among them. Without the first, a server that is slow
+# to begin would look like one that has finished.
+WATCH_RUNS = """
+(() => {
+  const runs = window.testRuns = { asked: 0, changed: 0, ended: 0, state: null };
+  const send = WebSocket.prototype.send;
+  WebSocket.prototype.send = function (message) {
+    if (message?.byteLength && new Uint8Array(message.buffer ?? message,
+        message.byteOffset ?? 0, 1)[0] === 0x5a) runs.asked = performance.now();
+    return send.call(this, message);
+  };
+  new MutationObserver(() => {
+    const state = document.querySelector('[data-testid=stApp]')?.dataset.testScriptState;
+    if (state === runs.state) return;
+    runs.state = state;
+    runs.changed = performance.now();
+    if (state === 'notRunning') runs.ended = runs.changed;
+  }).observe(document, { subtree: true, childList: true, attributes: true,
+                         attributeFilter: ['data-test-script-state'] });
+})()
+"""
+
+# What the page is still busy with, as a list of words; empty when nothing.
+BUSY = """
+() => {
+  const find = (name) => [...document.querySelectorAll(`[data-testid=${name}]`)];
+  const app = find('stApp')[0], main = find('stMainBlockContainer')[0], busy = [];
+  if (!app) return ['loading'];
+  if (app.dataset.testConnectionState !== 'CONNECTED') busy.push('connecting');
+  const state = app.dataset.testScriptState;
+  if (state !== 'notRunning') busy.push(`the script is ${state}`);
+  const runs = window.testRuns;
+  if (runs && runs.asked > runs.ended) busy.push('waiting for the server to run the script');
+  if (!main || !main.innerText.trim()) busy.push('nothing on the page');
+  for (const name of ['stStatusWidget', 'stSkeleton', 'stAppSkeleton'])
+    if (find(name).length) busy.push(name);
+  const blank = (chart) => chart.checkVisibility() && !chart.querySelector('svg, canvas');
+  if (find('stVegaLiteChart').some(blank)) busy.push('a chart is not drawn');
+  return busy;
+}
+"""
+
+QUIET = """
+(quiet) => {
+  const now = performance.now();
+  window.testWaitBegan ??= now;
+  const busy = (BUSY)();
+  if (busy.length) window.testLastBusy = now;
+  const since = Math.max(window.testWaitBegan, window.testLastBusy ?? 0,
+                         window.testRuns?.changed ?? 0);
+  if (now - since < quiet) return false;
+  delete window.testWaitBegan;
+  return true;
+}
+""".replace("BUSY", BUSY)
+
+
+def open_page(page, url, path="", timeout=60):
+    """Go to a page of the app ("", "masks", "masks?seed=3") and wait until it has settled."""
+    address = url.rstrip("/") + "/" + path.lstrip("/")
+    page.goto(address, timeout=timeout * 1000)
+    settled(page, timeout=timeout)
+    wanted, found = urlsplit(address).path, urlsplit(page.url).path
+    assert found == wanted, f"the app has no page {wanted}: it went to {found}"
+
+
+def settled(page, quiet=0.3, timeout=30):
+    """Wait until the page has been at rest for `quiet` seconds, all of them from now on.
+
+    At rest: connected, the script not running and none asked for, something on the page, no
+    skeletons, every visible chart drawn. The quiet time lets what the browser itself puts off
+    (a slider and a chart's selection wait 0.15 to 0.2 s) begin before it is looked for.
+    """
+    from playwright.sync_api import TimeoutError as TooLong
+
+    page.evaluate("() => { delete window.testWaitBegan; delete window.testLastBusy }")
+    try:
+        page.wait_for_function(QUIET, arg=quiet * 1000, timeout=timeout * 1000, polling=25)
+    except TooLong:
+        busy = ", ".join(page.evaluate(BUSY)) or "it keeps changing"
+        raise AssertionError(f"{page.url} did not settle within {timeout} s: {busy}") from None
+
+
+def no_exception(page):
+    """Assert that no uncaught exception of the script is shown on the page."""
+    shown = page.locator("[data-testid=stException]").all_inner_texts()
+    assert not shown, f"{page.url} shows an exception:\n" + "\n\n".join(shown)

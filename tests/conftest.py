@@ -1,0 +1,241 @@
+"""What all tests share: one torch thread, the app's servers and a real browser."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+import torch
+
+from browser_tools import WATCH_RUNS
+
+# As fast for tensors of this size, and 10 to 100 times faster on a busy machine.
+torch.set_num_threads(1)
+
+ROOT = Path(__file__).resolve().parents[1]
+BROWSER_TESTS = ROOT / "tests" / "browser"
+SHOTS = ROOT / "shots"
+
+# Debian's package, or the one you name: CHROMIUM=/opt/chrome/chrome make test
+CHROMIUM = Path(os.environ.get("CHROMIUM") or "/usr/bin/chromium")
+CHROMIUM_ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-component-update",
+    "--disable-sync",
+]
+IN_CI = os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` picks by the mark
+def pytest_collection_modifyitems(items):
+    """Mark the browser tests, and put them last.
+
+    Last, because while Playwright runs, its event loop counts as this thread's running one, and
+    asyncio.run() in another test would fail.
+    """
+    for item in items:
+        if BROWSER_TESTS in item.path.parents or "browser" in item.fixturenames:
+            item.add_marker(pytest.mark.browser)
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
+# --- servers -----------------------------------------------------------------------------------
+
+
+class AppServer:
+    """`streamlit run app.py` on a free port of this machine."""
+
+    running: ClassVar[list] = []
+
+    def __init__(self, log):
+        self.log = log
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+        options = {
+            "server.headless": "true",
+            "server.address": "127.0.0.1",
+            "server.port": port,
+            "server.fileWatcherType": "none",
+            "browser.gatherUsageStats": "false",
+        }
+        command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+        command += [f"--{name}={value}" for name, value in options.items()]
+        with open(log, "wb") as output:
+            self.process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        AppServer.running.append(self)
+
+    def wait_until_healthy(self, seconds=60):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=5):
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.05)
+        ended = self.process.poll()
+        what = "did not answer" if ended is None else f"ended with status {ended}"
+        pytest.fail(f"the app's server {what}; its output:\n{self.output()}", pytrace=False)
+
+    def output(self, lines=40):
+        text = self.log.read_text(encoding="utf-8", errors="replace")
+        return "\n".join(text.splitlines()[-lines:])
+
+    def stop(self):
+        AppServer.running.remove(self)
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def start_server(log):
+    server = AppServer(log)
+    try:
+        server.wait_until_healthy()
+    except BaseException:
+        server.stop()
+        raise
+    return server
+
+
+@pytest.fixture(scope="session")
+def app_url(tmp_path_factory):
+    """The address of a server that all browser tests of this run share."""
+    server = start_server(tmp_path_factory.mktemp("server") / "output.txt")
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture
+def fresh_server(tmp_path):
+    """`url = fresh_server()`: a server just started, that nobody has visited yet."""
+    servers = []
+
+    def start():
+        servers.append(start_server(tmp_path / f"server-{len(servers)}.txt"))
+        return servers[-1].url
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+# --- browser -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium, else Playwright's own; without either the tests are skipped.
+
+    Under CI they fail instead: a skipped test says nothing there.
+    """
+    from playwright.sync_api import Error, sync_playwright
+
+    debian = str(CHROMIUM) if CHROMIUM.exists() else None
+    chromium = None
+    with sync_playwright() as playwright:
+        try:
+            chromium = playwright.chromium.launch(executable_path=debian, args=CHROMIUM_ARGS)
+        except Error as error:
+            if "Executable doesn't exist" not in error.message:
+                raise
+        if chromium is None:
+            reason = (
+                f"no browser: neither {CHROMIUM} nor Playwright's own is here "
+                "(apt install chromium, or python -m playwright install chromium)"
+            )
+            if IN_CI:
+                pytest.fail(f"{reason}; with CI set, browser tests must run", pytrace=False)
+            pytest.skip(reason)
+        yield chromium
+        chromium.close()
+
+
+# Streamlit looks for itself under a deep page's own address first, and is told 404.
+HARMLESS = re.compile(r"/_stcore/(health|host-config)$")
+
+
+@pytest.fixture
+def new_page(browser, request):
+    """`new_page(color_scheme="dark")`: a page of a new browser profile, with its own cookies.
+
+    Errors of the page's scripts and of its console gather in `page.problems`.
+    """
+    contexts = []
+    pages = request.node.stash.setdefault(PAGES, [])
+
+    def open_context(**options):
+        options = {
+            "viewport": {"width": 1280, "height": 900},
+            "reduced_motion": "reduce",
+            **options,
+        }
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.add_init_script(WATCH_RUNS)
+        page.problems = []
+
+        def heard(message):
+            if message.type == "error" and not HARMLESS.search(message.location.get("url", "")):
+                page.problems.append(f"console: {message.text}")
+
+        page.on("console", heard)
+        page.on("pageerror", lambda error: page.problems.append(f"page error: {error}"))
+        pages.append(page)
+        return page
+
+    yield open_context
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def page(new_page):
+    """A page of a new browser profile, 1280 by 900, with reduced motion."""
+    return new_page()
+
+
+# --- what a failing browser test leaves behind ---------------------------------------------------
+
+PAGES = pytest.StashKey()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Add to a failed browser test its pages' pictures and problems, and the servers' words."""
+    report = yield
+    if report.failed and call.when == "call":
+        for number, page in enumerate(item.stash.get(PAGES, [])):
+            name = re.sub(r"[^\w.-]+", "_", f"{item.nodeid}-{number}")
+            told = [f"at {page.url}", *page.problems]
+            try:
+                SHOTS.mkdir(exist_ok=True)
+                page.screenshot(path=SHOTS / f"{name}.png")
+                told.append(f"picture: shots/{name}.png")
+            except Exception as error:  # a page that has crashed or is closed has no picture
+                told.append(f"no picture: {error}")
+            report.sections.append(("page", "\n".join(told)))
+        if PAGES in item.stash:
+            for server in AppServer.running:
+                report.sections.append((f"server {server.url}", server.output()))
+    return report

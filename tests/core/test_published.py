@@ -1,0 +1,488 @@
+"""The published numbers: the data, the rule, where each number stands, the marks, the command."""
+
+import ast
+import math
+import runpy
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention_core import EXAMPLES, Trace, embed
+from attention_core.operations import Add, Given
+from attention_core.published import (
+    NOTEBOOKS,
+    PLACES,
+    Check,
+    Result,
+    by_step,
+    check,
+    marks,
+    notebook,
+    read,
+)
+from attention_core.published.building import BUILDERS
+from attention_core.published.reading import READINGS
+from attention_core.published.relations import RELATIONS
+from attention_core.published.report import main, outcomes
+
+ROOT = Path(__file__).parents[2]
+ALL_PLACES = [(name, id, place) for name in NOTEBOOKS for id, place in PLACES[name].items()]
+every_place = pytest.mark.parametrize(
+    ("name", "id", "place"), ALL_PLACES, ids=[f"{name}-{id}" for name, id, _ in ALL_PLACES]
+)
+NUMBERS = ("tensor", "scalar", "ints")
+
+
+def trace_of(place, name):
+    return BUILDERS[place.lesson](EXAMPLES[place.example or name], place.query)
+
+
+def printed(values, shape=(), kind="tensor", decimals=None, significant=None, **others):
+    """A result as if a notebook had printed it."""
+    fields = {
+        "id": "made_up",
+        "description": "",
+        "how": "",
+        "truncated": False,
+        "reproduces": True,
+        "reproduces_as_shown": True,
+        "note": "",
+        "rel_slack": 0.0,
+        "source_line": 1,
+    }
+    return Result(
+        values=values,
+        shape=shape,
+        kind=kind,
+        decimals=decimals,
+        significant=significant,
+        **fields | others,
+    )
+
+
+def passes(result, value):
+    return check(result, value).ok
+
+
+# --- the data ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_notebook_has_as_many_entries_of_each_kind_as_it_says(name):
+    loaded = notebook(name)
+    published, reproduced = {}, {}
+    for result in loaded.results.values():
+        published[result.kind] = published.get(result.kind, 0) + result.count
+        reproduced[result.kind] = reproduced.get(result.kind, 0) + result.count * result.reproduces
+    assert published == {kind: counts["published"] for kind, counts in loaded.counts.items()}
+    assert reproduced == {kind: counts["reproduced"] for kind, counts in loaded.counts.items()}
+
+
+def test_the_notebooks_print_2603_numbers_of_which_2563_come_out_again():
+    numbers = [r for n in NOTEBOOKS for r in notebook(n).results.values() if r.kind in NUMBERS]
+    assert sum(result.count for result in numbers) == 2603
+    assert sum(result.count for result in numbers if result.reproduces) == 2563
+
+
+def test_only_a_cut_print_has_fewer_entries_than_its_shape():
+    for name in NOTEBOOKS:
+        for result in notebook(name).results.values():
+            assert result.count <= math.prod(result.shape), result.id
+            if not result.truncated:
+                assert result.count == math.prod(result.shape), result.id
+
+
+def test_an_unknown_notebook_is_named_in_the_error():
+    with pytest.raises(ValueError, match=r"no notebook is called '../x': there are wild_cat"):
+        notebook("../x")
+
+
+# --- the rule ------------------------------------------------------------------------------------
+
+
+def test_half_a_unit_of_the_last_printed_digit_passes_and_no_more():
+    result = printed(0.1234, decimals=4)
+    for off in (0, 0.5, -0.5, 0.5004, -0.5004):
+        assert passes(result, 0.1234 + off * 1e-4), off
+    for off in (0.5006, -0.5006, 0.6, 1.01, -1.01, math.inf, math.nan):
+        assert not passes(result, 0.1234 + off * 1e-4), off
+
+
+def test_the_unit_of_a_number_with_an_exponent_is_that_of_its_last_significant_digit():
+    result = printed([5.5834e-09, -9.9999e01, 1.0], (3,), significant=5)
+    right = [5.5834e-09, -9.9999e01, 1.0]
+    units = [1e-13, 1e-3, 1e-4]
+    assert passes(result, torch.tensor(right, dtype=torch.float64))
+    for place, unit in enumerate(units):
+        for off, fits in ((0.5, True), (-0.5, True), (0.51, False), (-1.01, False)):
+            value = list(right)
+            value[place] += off * unit
+            assert check(result, value) == Check(3, 2 + fits, pytest.approx(abs(off * unit)))
+
+
+def test_a_zero_with_an_exponent_stands_for_less_than_1e_37():
+    result = printed(0.0, significant=5)
+    assert passes(result, 0.0)
+    assert passes(result, -9e-38)
+    assert not passes(result, 1e-37)
+    assert not passes(result, 1e-30)
+
+
+def test_the_slack_is_a_share_of_the_printed_number():
+    exact = printed(-46.02456283569336, kind="scalar", decimals=14)
+    slack = replace(exact, rel_slack=1e-6)
+    assert passes(slack, -46.02456283569336 + 4.6e-5)
+    assert not passes(slack, -46.02456283569336 + 4.7e-5)
+    assert not passes(exact, -46.02456283569336 + 1e-13)
+
+
+def test_of_a_cut_print_only_what_is_printed_is_compared():
+    result = printed([[1.0, 2.0, 3.0], [4.0]], (3, 3), decimals=1, truncated=True)
+    value = torch.tensor([[1.0, 2.0, 3.0], [4.0, 99.0, 99.0], [99.0, 99.0, 99.0]])
+    assert check(result, value) == Check(4, 4, 0.0)
+    value[1, 0] = 4.2
+    assert check(result, value) == Check(4, 3, pytest.approx(0.2))
+    assert check(result, value[:2]) == Check(4, 0, None)
+
+
+def test_exact_kinds_are_equal_and_of_the_same_type():
+    ids = printed([3, 4], (2,), kind="ints", decimals=0)
+    assert passes(ids, torch.tensor([3, 4]))
+    assert check(ids, torch.tensor([3, 5])) == Check(2, 1, None)
+    assert not passes(ids, torch.tensor([3.0, 4.0]))
+    assert not passes(printed([1], (1,), kind="ints", decimals=0), torch.tensor([True]))
+    assert passes(printed([8, 2], (2,), kind="shape", decimals=0), [8, 2])
+    assert not passes(printed([8, 2], (2,), kind="shape", decimals=0), [2, 8])
+    assert passes(printed(True, kind="bool"), True)
+    assert not passes(printed(True, kind="bool"), False)
+    assert not passes(printed(True, kind="bool"), 1)
+    assert check(printed([" ", "a"], (2,), kind="text"), [" ", "b"]) == Check(2, 1, None)
+    assert check(printed([["a", "0"]], (1,), kind="text"), [["a", "0"]]) == Check(1, 1, None)
+
+
+def test_a_number_does_not_match_what_is_no_number():
+    result = printed([1.0, 1.0], (2,), decimals=1)
+    assert check(result, ["1.0", None]) == Check(2, 0, math.inf)
+    assert check(result, torch.tensor([True, True])) == Check(2, 0, math.inf)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        1.0,
+        True,
+        "text",
+        [],
+        [1.0],
+        [[1.0, 2.0]],
+        torch.tensor(1.0),
+        torch.ones(3),
+        torch.ones(2, 1),
+        torch.ones(2, 2, 2),
+        torch.ones(0, 2),
+    ],
+    ids=str,
+)
+def test_a_value_of_another_shape_does_not_match(value):
+    assert check(printed([[1.0, 1.0], [1.0, 1.0]], (2, 2), decimals=1), value) == Check(4, 0, None)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(1e-20, 1e6), st.sampled_from([-1, 1]), st.integers(1, 8))
+def test_a_number_matches_its_own_print_and_not_the_next_one(size, sign, digits):
+    value = sign * size
+    rounded = float(f"{value:.{digits}f}")
+    result = printed(rounded, decimals=digits)
+    assert passes(result, value)
+    assert not passes(result, rounded + 1.01 * 10.0**-digits)
+    written = f"{value:.{digits}e}"
+    unit = 10.0 ** (int(written.split("e")[1]) - digits)
+    result = printed(float(written), significant=digits + 1)
+    assert passes(result, value)
+    assert not passes(result, float(written) + 1.01 * unit)
+
+
+# --- the places ----------------------------------------------------------------------------------
+
+
+@every_place
+def test_a_placed_result_matches(name, id, place):
+    result = notebook(name).results[id]
+    checked = check(result, read(place, trace_of(place, name)))
+    assert checked.matching == checked.published == result.count, checked
+
+
+@every_place
+def test_a_place_names_what_there_is(name, id, place):
+    assert notebook(name).results[id].reproduces
+    assert EXAMPLES[place.example or name].notebook == name
+    assert place.what in READINGS
+    assert (place.against is not None) == (place.what == "agrees")
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "last"),
+    [
+        ("wild_cat", "tokens", "context_all_matmul"),
+        ("journey_123", "inputs_print", "inputs_print"),
+        ("sorry_dave", "token_ids", "context_3_equal"),
+        ("life_is_short", "dictionary", "embedded_shape"),
+        ("journey_789", "inputs_shape", "inputs_shape"),
+    ],
+)
+def test_everything_up_to_the_simplified_context_vectors_has_a_place(name, first, last):
+    ids = list(notebook(name).results)
+    expected = ids[ids.index(first) : ids.index(last) + 1]
+    assert [id for id in expected if id not in PLACES[name]] == []
+
+
+def test_the_printed_variances_obey_their_relation():
+    journey = notebook("journey_123")
+    ratios = RELATIONS["journey_123"]["var_ratio"](journey)
+    assert check(journey.results["var_ratio"], ratios) == Check(2, 2, None)
+    assert not passes(journey.results["var_ratio"], [ratios[0] * (1 + 2e-15), ratios[1]])
+
+
+def test_results_that_nothing_computes_have_no_place():
+    without = {r.id for n in NOTEBOOKS for r in notebook(n).results.values() if not r.reproduces}
+    assert without == {
+        "illustration_embeddings",
+        "illustration_contexts",
+        "var_before_5",
+        "var_after_5",
+        "var_before_100",
+        "var_after_100",
+    }
+    assert not without & {id for _, id, _ in ALL_PLACES}
+
+
+TRUE_OF_ANY_DRAW = {"zeros_3", "sumnorm_weights_0_sum", "softmax_weights_0_sum", "row_sums"}
+
+
+@every_place
+def test_another_seed_does_not_give_the_printed_numbers(name, id, place):
+    result = notebook(name).results[id]
+    example = EXAMPLES[place.example or name]
+    other_vectors = tuple((token, (0.1, 0.2, 0.3)) for token, _ in example.inputs.vectors)
+    inputs = replace(example.inputs, seed=70, vectors=other_vectors)
+    trace = BUILDERS[place.lesson](replace(example, inputs=inputs), place.query)
+    drawn = result.kind in ("tensor", "scalar") or (name, id) == ("sorry_dave", "token_ids")
+    rounds_to_zero = id == "trace_all1_first_weight"
+    if drawn and id not in TRUE_OF_ANY_DRAW and not rounds_to_zero:
+        assert not passes(result, read(place, trace))
+    elif not rounds_to_zero:
+        assert passes(result, read(place, trace))
+
+
+def test_booleans_can_be_false():
+    trace = BUILDERS["simplified"](EXAMPLES["sorry_dave_first_run"], 2)
+    assert read(PLACES["sorry_dave"]["context_3_equal"], trace) is False
+    swapped = Trace()
+    weights = swapped.step("weights", Given(((0.5, 0.5),)), axes=("query", "key"))
+    vectors = swapped.step("vectors", Given(((1.0,), (2.0,))), axes=("key", "d_in"))
+    swapped.step("scores_by_loop", Given(((1.0, 2.0),)), axes=("query", "key"))
+    swapped.step("scores", Given(((1.0, 2.00005),)), axes=("query", "key"))
+    assert read(PLACES["sorry_dave"]["scores_equal"], swapped) is False
+    nan = swapped.step("nan", Given(((math.nan, 0.5),)), axes=("query", "key"))
+    for name, left in (("context_vectors", nan), ("other", weights)):
+        swapped.step(name, _Product(), left, vectors, axes=("query", "d_in"))
+    place = PLACES["wild_cat"]["context_0_equal"]
+    assert read(place, swapped) is False
+    assert read(replace(place, step="other"), swapped) is True
+
+
+class _Product(Given):
+    def __init__(self):
+        super().__init__(())
+
+    def value(self, left, right):
+        return left @ right
+
+
+# --- marks ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lesson", BUILDERS)
+@pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES.keys())
+def test_the_marks_of_an_example_hold(example, lesson):
+    expected = {
+        id
+        for id, place in PLACES[example.notebook].items()
+        if place.lesson == lesson
+        and (place.example or example.notebook) == example.name
+        and place.query in (None, example.query)
+    }
+    trace = BUILDERS[lesson](example, example.query)
+    found = marks(example.notebook, example.name, lesson, trace, example.query)
+    assert {mark.result.id for mark in found} == expected
+    assert all(mark.check.ok for mark in found)
+
+
+def test_marks_gather_at_their_steps():
+    example = EXAMPLES["wild_cat"]
+    found = marks("wild_cat", "wild_cat", "tokenize", embed(example.inputs))
+    assert {step: [mark.result.id for mark in at] for step, at in by_step(found).items()} == {
+        "token_ids": ["tokens", "token_ids"],
+        "embeddings": ["embeddings", "embedding_0_inline"],
+    }
+    assert sum(mark.check.matching for mark in found) == 11 + 11 + 33 + 3
+
+
+def test_a_row_that_is_not_expanded_has_no_marks():
+    build = BUILDERS["simplified"]
+    example = EXAMPLES["wild_cat"]
+
+    def steps(trace, query):
+        return set(by_step(marks("wild_cat", "wild_cat", "simplified", trace, query)))
+
+    matrices = {"embeddings", "scores_by_loop", "scores", "weights", "context_vectors"}
+    row = {"query", "query_scores", "query_weights", "weighted_embeddings", "running_context"}
+    assert steps(build(example, None), None) == matrices
+    assert steps(build(example, 0), 0) == matrices | row
+    assert steps(build(example, 1), 1) == matrices
+    assert steps(build(example, None), 0) == matrices
+
+
+def test_each_run_of_sorry_dave_has_its_own_marks():
+    for name, mine, other in (
+        ("sorry_dave", "row_sums", "context_3"),
+        ("sorry_dave_first_run", "context_3", "row_sums"),
+    ):
+        trace = BUILDERS["simplified"](EXAMPLES[name], 3)
+        found = {mark.result.id for mark in marks("sorry_dave", name, "simplified", trace, 3)}
+        assert mine in found
+        assert other not in found
+
+
+@pytest.mark.parametrize("sentence", ["cat", "a b", "a b c d e f g h i j k", "x " * 60])
+@pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES.keys())
+def test_a_changed_sentence_has_marks_that_do_not_hold(example, sentence):
+    changed = replace(example, inputs=replace(example.inputs, sentence=sentence))
+    for lesson, build in BUILDERS.items():
+        for query in (None, 0):
+            trace = build(changed, query)
+            for mark in marks(example.notebook, example.name, lesson, trace, query):
+                held = mark.check.ok
+                may_hold = mark.result.kind != "tensor" or mark.result.id in TRUE_OF_ANY_DRAW
+                assert not held or may_hold, mark
+
+
+def test_one_typed_cell_leaves_the_other_numbers_matching():
+    example = EXAMPLES["journey_123"]
+    trace = embed(replace(example.inputs, edits=((0, 0, 0.44),)))
+    (mark,) = marks("journey_123", "journey_123", "tokenize", trace)
+    assert mark.check == Check(18, 17, pytest.approx(0.01))
+
+
+VALUES = {
+    "cell": 1.0,
+    "nothing": (),
+    "empty rows": ((),),
+    "row": (1.0, 2.0),
+    "ids": (3, 4, 3),
+    "booleans": (True, False),
+    "matrix": ((1.0, 2.0), (3.0, math.nan)),
+    "block": (((1.0,), (2.0,)), ((3.0,), (4.0,))),
+}
+
+
+@pytest.mark.parametrize("numbers", VALUES.values(), ids=VALUES.keys())
+@every_place
+def test_reading_and_checking_never_raise(name, id, place, numbers):
+    axes = tuple(f"axis_{k}" for k in range(torch.tensor(numbers).ndim))
+    trace = Trace()
+    against = {place.against[0]} if place.against else set()
+    assert read(place, trace) is None
+    for step in {place.step} | against:
+        left = trace.step(f"left_{step}", Given(numbers), axes=axes)
+        right = trace.step(f"right_{step}", Given(numbers), axes=axes)
+        trace.step(step, Add(), left, right, axes=axes)
+    checked = check(notebook(name).results[id], read(place, trace))
+    assert checked.published == notebook(name).results[id].count
+    alone = Trace()
+    alone.step(place.step, Given(numbers), axes=axes)
+    read(place, alone)
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def test_the_command_prints_the_counts_and_ends_with_0(capsys):
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("attention_core.published", run_name="__main__")
+    assert ended.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    matching = sum(
+        outcome.matching
+        for name in NOTEBOOKS
+        for outcome in outcomes(name)
+        if outcome.result.kind in NUMBERS
+    )
+    assert lines[-1].startswith("total")
+    assert f"{matching:,} of 2,603" in lines[-1]
+    assert matching >= 759
+    said = " ".join(" ".join(lines).split())
+    assert "cannot be computed: 4 results with 4 entries: var_before_5" in said
+    assert "illustration_contexts: not computed by the document" in said
+    assert "another recipe than the code shown: context_3: stale output" in said
+    assert "DOES NOT MATCH" not in said
+
+
+def test_the_command_ends_with_1_where_a_number_is_another(monkeypatch, capsys):
+    results = notebook("wild_cat").results
+    right = results["context_0"]
+    wrong = replace(right, values=[right.values[0] + 0.001, *right.values[1:]])
+    monkeypatch.setitem(results, "context_0", wrong)
+    assert main() == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "DOES NOT MATCH: context_0, 2 of 3 entries, largest difference 0.00" in said
+
+
+def test_the_command_ends_with_1_where_a_trace_lacks_a_step(monkeypatch, capsys):
+    monkeypatch.setitem(BUILDERS, "simplified", BUILDERS["tokenize"])
+    assert main() == 1
+    assert "DOES NOT MATCH: scores_shape, 0 of 2 entries" in capsys.readouterr().out
+
+
+def test_what_should_not_match_does_not_fail_the_command(monkeypatch, capsys):
+    results = notebook("wild_cat").results
+    drawn = replace(results["context_0"], values=[9.0, 9.0, 9.0], reproduces=False, note="a sketch")
+    monkeypatch.setitem(results, "context_0", drawn)
+    assert main() == 0
+    said = capsys.readouterr().out
+    assert "cannot be computed: 1 result with 3 entries: context_0: a sketch" in said
+
+
+# --- what the package needs ----------------------------------------------------------------------
+
+
+def test_importing_the_published_numbers_imports_no_torch():
+    heavy = "torch", "numpy", "streamlit", "altair", "pandas"
+    code = (
+        "import sys, attention_core.published as p\n"
+        "p.notebook('wild_cat'), p.PLACES\n"
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    run = [sys.executable, "-c", code]
+    ended = subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=True)
+    assert ended.stdout.strip() == "[]"
+
+
+def test_the_package_imports_only_itself_torch_and_the_standard_library():
+    allowed = {*sys.stdlib_module_names, "torch"}
+    for path in (ROOT / "attention_core" / "published").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module]
+            else:
+                continue
+            assert {name.split(".")[0] for name in names} <= allowed, (path.name, names)

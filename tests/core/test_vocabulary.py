@@ -1,0 +1,221 @@
+"""Vocabularies: published ids and dictionaries, unknown tokens, reserved and unused rows."""
+
+import json
+import pickle
+import re
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention_core.tokenizers import TOKENIZERS
+from attention_core.vocabulary import MAX_LABELLED_ROWS, RandomIds, Vocabulary
+
+PUBLISHED = Path(__file__).parents[2] / "attention_core" / "published"
+LIFE = ["life", "is", "short", "eat", "dessert", "first", "is", "life"]
+
+token_lists = st.lists(st.sampled_from(["a", "b", "B", " ", "é", "漢", "<unk>", "<pad>", "c"]))
+property_test = settings(max_examples=100, deadline=None)
+
+
+def published(name: str) -> tuple[dict, dict]:
+    """The inputs of a notebook, and its results by id."""
+    notebook = json.loads((PUBLISHED / f"{name}.json").read_text(encoding="utf-8"))
+    return notebook["inputs"], {result["id"]: result["values"] for result in notebook["results"]}
+
+
+# The published ids
+
+
+def test_distinct_gives_the_published_ids_and_table_height_of_wild_cat():
+    inputs, results = published("wild_cat")
+    tokens = TOKENIZERS["blanks_kept"].split(inputs["sentence"])
+    vocabulary = Vocabulary.distinct(tokens)
+    assert vocabulary.ids(tokens) == results["token_ids"]
+    assert [text for text, _ in vocabulary.entries] == inputs["vocab_order"]
+    assert vocabulary.n_rows == inputs["embedding_rows"]
+
+
+def test_with_duplicates_gives_the_published_dictionary_and_ids_of_life_is_short():
+    inputs, results = published("life_is_short")
+    tokens = TOKENIZERS["lower_words"].split(inputs["sentence"])
+    vocabulary = Vocabulary.with_duplicates(tokens)
+    assert [[text, str(row)] for text, row in vocabulary.entries] == results["dictionary"]
+    assert [row for _, row in vocabulary.entries] == results["dictionary_ids"]
+    assert vocabulary.ids(tokens) == results["token_ids"]
+    assert vocabulary.n_rows == inputs["embedding_rows"]
+
+
+def test_random_ids_gives_back_the_published_ids_of_sorry_dave():
+    inputs, results = published("sorry_dave")
+    tokens = TOKENIZERS["blanks"].split(inputs["sentence"])
+    vocabulary = Vocabulary.random_ids(tokens, results["token_ids"], inputs["vocab_size"])
+    assert vocabulary.ids(tokens) == results["token_ids"]
+    assert vocabulary.token(17733) == "Sorry"
+    assert vocabulary.n_rows == 20_000
+
+
+# Distinct tokens
+
+
+def test_distinct_without_the_slip_numbers_life_is_short_with_no_gap():
+    vocabulary = Vocabulary.distinct(LIFE, reserved=())
+    assert vocabulary.ids(LIFE) == [4, 3, 5, 1, 0, 2, 3, 4]
+    assert vocabulary.n_rows == 6
+
+
+def test_distinct_sorts_by_code_point_and_puts_reserved_rows_last():
+    vocabulary = Vocabulary.distinct(["b", "é", "Z", " ", "b"])
+    assert vocabulary.rows() == (" ", "Z", "b", "é", "<unk>", "<pad>")
+    assert vocabulary.reserved == (("<unk>", 4), ("<pad>", 5))
+    assert [vocabulary.is_reserved(row) for row in range(6)] == [False] * 4 + [True] * 2
+
+
+def test_distinct_of_no_tokens_has_only_the_reserved_rows():
+    assert Vocabulary.distinct([]).rows() == ("<unk>", "<pad>")
+
+
+def test_distinct_refuses_a_reserved_name_given_twice():
+    with pytest.raises(ValueError, match="once only: <pad>, <pad>"):
+        Vocabulary.distinct(["a"], reserved=("<pad>", "<pad>"))
+
+
+@property_test
+@given(token_lists)
+def test_distinct_ids_and_tokens_are_each_other_s_inverse(tokens):
+    vocabulary = Vocabulary.distinct(tokens)
+    ids = vocabulary.ids(tokens)
+    assert [vocabulary.token(row) for row in ids] == tokens
+    assert set(ids) == set(range(vocabulary.n_rows - 2))
+    assert vocabulary.unknown(tokens) == []
+    assert len(set(vocabulary.rows())) == vocabulary.n_rows == len(vocabulary.rows())
+
+
+# Unknown tokens
+
+
+def test_an_unknown_token_gets_the_row_reserved_for_it():
+    vocabulary = Vocabulary.distinct(["the", "cat"], reserved=("<pad>", "<unk>"))
+    assert vocabulary.ids(["the", "dog", "cat", ""]) == [1, 3, 0, 3]
+
+
+def test_unknown_names_each_token_once_in_order_of_appearance():
+    vocabulary = Vocabulary.distinct(["the", "cat"])
+    assert vocabulary.unknown(["wild", "the", "dog", "wild", "The"]) == ["wild", "dog", "The"]
+
+
+@pytest.mark.parametrize(
+    "vocabulary",
+    [Vocabulary.distinct(["a"], reserved=("<pad>",)), Vocabulary.with_duplicates(["a"])],
+)
+def test_an_unknown_token_without_a_row_is_named_with_what_to_do(vocabulary):
+    with pytest.raises(ValueError, match=r'^"wild" is not in the vocabulary.*add it to the text'):
+        vocabulary.ids(["a", "wild", "cat"])
+    with pytest.raises(ValueError, match=r'^"␣" is not in the vocabulary'):
+        vocabulary.ids([" "])
+    assert vocabulary.unknown(["a", "wild", " "]) == ["wild", " "]
+
+
+def test_a_token_that_reads_unk_is_not_the_reserved_row():
+    vocabulary = Vocabulary.distinct(["<unk>", "a"])
+    assert vocabulary.ids(["<unk>", "dog"]) == [0, 2]
+    assert vocabulary.rows() == ('"<unk>"', "a", "<unk>", "<pad>")
+    assert (vocabulary.token(0), vocabulary.token(2)) == ("<unk>", "<unk>")
+    assert (vocabulary.is_reserved(0), vocabulary.is_reserved(2)) == (False, True)
+
+
+def test_a_token_that_reads_unk_is_unknown_where_the_text_does_not_have_it():
+    vocabulary = Vocabulary.distinct(["a"])
+    assert vocabulary.ids(["<unk>"]) == [1]
+    assert vocabulary.unknown(["<unk>"]) == ["<unk>"]
+
+
+def test_a_token_that_reads_unk_is_plain_where_no_row_is_reserved():
+    vocabulary = Vocabulary.distinct(["<unk>", "a"], reserved=())
+    assert vocabulary.rows() == ("<unk>", "a")
+    with pytest.raises(ValueError, match='"dog" is not in the vocabulary'):
+        vocabulary.ids(["dog"])
+
+
+# Unused rows
+
+
+def test_with_duplicates_leaves_the_rows_of_earlier_duplicates_unused():
+    vocabulary = Vocabulary.with_duplicates(LIFE)
+    assert vocabulary.rows() == (
+        *("dessert", "eat", "first", "(unused)"),
+        *("is", "(unused)", "life", "short"),
+    )
+
+
+def test_a_token_that_reads_unused_is_not_an_unused_row():
+    assert Vocabulary.with_duplicates(["(unused)"] * 2).rows() == ("(unused)", '"(unused)"')
+
+
+# Random ids
+
+
+def test_random_ids_give_a_repeated_token_two_rows():
+    vocabulary = Vocabulary.random_ids(["is", "it", "is"], [7, 3, 9], n_rows=11)
+    assert vocabulary.ids(["is", "it", "is"]) == [7, 3, 9]
+    assert (vocabulary.token(7), vocabulary.token(9)) == ("is", "is")
+    assert vocabulary.token(0) == "(unused)"
+    assert vocabulary.unknown(["is", "was"]) == ["was"]
+
+
+def test_random_ids_name_every_token_of_a_row_drawn_twice():
+    vocabulary = Vocabulary.random_ids(["a", "b", "a", "c"], [2, 2, 2, 0], n_rows=3)
+    assert vocabulary.rows() == ("c", "(unused)", "a / b")
+
+
+def test_random_ids_say_nothing_about_other_tokens():
+    vocabulary = Vocabulary.random_ids(["a", "b"], [5, 6], n_rows=7)
+    with pytest.raises(ValueError, match='drawn for "a" "b" and say nothing about "b" "␣": draw'):
+        vocabulary.ids(["b", " "])
+    with pytest.raises(ValueError, match="about no tokens"):
+        vocabulary.ids([])
+
+
+def test_random_ids_need_one_id_for_each_token_within_the_table():
+    with pytest.raises(ValueError, match="2 tokens need as many ids, but 1 were drawn"):
+        Vocabulary.random_ids(["a", "b"], [1], n_rows=5)
+    with pytest.raises(ValueError, match='the row of "b" is 5, but the table has 5 rows, 0 to 4'):
+        Vocabulary.random_ids(["a", "b"], [1, 5], n_rows=5)
+
+
+# Both kinds
+
+
+@pytest.mark.parametrize("row", [-1, 9])
+def test_a_row_outside_the_table_is_named_with_the_rows_there_are(row):
+    vocabulary = Vocabulary.distinct("abcdefg")
+    with pytest.raises(ValueError, match=re.escape(f"row {row} does not exist: the table has 9")):
+        vocabulary.token(row)
+
+
+def test_a_table_too_high_to_label_is_refused_with_its_height():
+    tall = Vocabulary.random_ids(["a"], [0], n_rows=MAX_LABELLED_ROWS + 1)
+    with pytest.raises(ValueError, match="10,001 rows are too many"):
+        tall.rows()
+
+
+@pytest.mark.parametrize(
+    "vocabulary",
+    [Vocabulary.distinct(LIFE), Vocabulary.random_ids(LIFE, list(range(8)), n_rows=8)],
+)
+def test_a_vocabulary_is_a_plain_value(vocabulary):
+    ids = vocabulary.ids(LIFE)
+    again = pickle.loads(pickle.dumps(vocabulary))
+    assert again == vocabulary
+    assert hash(again) == hash(vocabulary)
+    assert again.ids(LIFE) == ids
+    with pytest.raises(FrozenInstanceError):
+        vocabulary.n_rows = 3
+
+
+def test_random_ids_equal_no_vocabulary_that_looks_tokens_up():
+    drawn = Vocabulary.random_ids(["a"], [0], n_rows=1)
+    assert isinstance(drawn, RandomIds)
+    assert drawn != Vocabulary.distinct(["a"], reserved=())
