@@ -6,6 +6,7 @@ from attention_core.examples import EXAMPLES
 from attention_ui import session
 from attention_ui.frame import open_page, show_notices
 from attention_ui.lessons import HOME, LESSONS
+from attention_ui.own_text import own_text
 
 settings = open_page("home")
 
@@ -20,18 +21,20 @@ with st.container(width=760):
 
 st.header("Start", anchor="start")
 with st.container(width=760):
-    st.markdown("Take one of the published examples, or type your own text in the sidebar.")
-columns = st.columns(3)
-for place, (name, example) in enumerate(EXAMPLES.items()):
-    with columns[place % 3], st.container(border=True, height="stretch"):
-        st.markdown(f"**{example.title}**")
-        st.caption(example.about)
-        st.page_link(
-            LESSONS[0].page,
-            label="Open",
-            icon=":material/arrow_forward:",
-            query_params={"example": name},
-        )
+    st.markdown("Type a sentence of your own, or take one of the published examples.")
+own_text()
+examples = list(EXAMPLES.values())
+for start in range(0, len(examples), 3):
+    for column, example in zip(st.columns(3), examples[start : start + 3], strict=False):
+        with column, st.container(border=True, height="stretch"):
+            st.markdown(f"**{example.title}**")
+            st.caption(example.about)
+            st.page_link(
+                LESSONS[0].page,
+                label="Open",
+                icon=":material/arrow_forward:",
+                query_params={"example": example.name},
+            )
 
 st.header("The lessons", anchor="lessons")
 for lesson in LESSONS:

@@ -19,7 +19,8 @@ def program(trace: Trace, title: str = "Attention, step by step") -> str:
         "",
         'if __name__ == "__main__":',
         f"    for name in {list(trace)!r}:",
-        '        print(name, tuple(globals()[name].shape), globals()[name], sep="\\n", end="\\n\\n")',
+        "        tensor = globals()[name]",
+        '        print(name, tuple(tensor.shape), tensor, sep="\\n", end="\\n\\n")',
         "",
     ]
     return "\n".join(lines)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-SHOWN_TERMS = 6
+SHOWN_TERMS = 5
 """Longer sums are written with an ellipsis in LaTeX; `terms` always has them all."""
 
 
@@ -19,7 +19,7 @@ def number(value: float, digits: int = 4) -> str:
         return r"\mathrm{nan}"
     if math.isinf(value):
         return r"\infty" if value > 0 else r"-\infty"
-    if value == 0 or float(value).is_integer() and abs(value) < 1e6:
+    if value == 0 or (float(value).is_integer() and abs(value) < 1e6):
         return str(int(value)) if value else "0"
     if not 10**-digits <= abs(value) < 1e6:
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
@@ -264,4 +264,9 @@ def _joined(parts: tuple[Expression, ...]) -> str:
         shown.insert(-1, r"\dots")
     else:
         shown = [part.latex() for part in parts]
-    return " + ".join(shown).replace("+ -", "- ")
+    return plus_signs(shown)
+
+
+def plus_signs(terms: list[str]) -> str:
+    """LaTeX terms, added; a negative term is subtracted instead."""
+    return " + ".join(terms).replace("+ -", "- ")

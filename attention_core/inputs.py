@@ -74,4 +74,3 @@ class Inputs:
             and self.vocabulary == "distinct"
             and all(widths.get(token) == self.d_in for token in self.build_vocabulary().rows())
         )
-

@@ -40,9 +40,7 @@ def attend(trace: Trace, options: SimplifiedOptions = SimplifiedOptions()) -> Tr
     """
     vectors, compared = _vectors(trace, options)
     trace.step("scores_by_loop", MatMulByLoop(), compared, compared, axes=("query", "key"))
-    scores = trace.step(
-        "scores", MatMul(transpose=True), compared, compared, axes=("query", "key")
-    )
+    scores = trace.step("scores", MatMul(transpose=True), compared, compared, axes=("query", "key"))
     if options.divide == "sqrt_d":
         scores = trace.step(
             "scaled_scores", Scale(compared.value.shape[-1]), scores, axes=("query", "key")

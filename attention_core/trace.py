@@ -65,9 +65,7 @@ class Step:
         Raises IndexError where the step has no such cell.
         """
         if not self.has(index):
-            raise IndexError(
-                f"{self.name} has no cell {list(index)}: its shape is {self.shape}"
-            )
+            raise IndexError(f"{self.name} has no cell {list(index)}: its shape is {self.shape}")
         return self.operation.arithmetic(index, *self.inputs)
 
     def has(self, index: Sequence[int]) -> bool:
@@ -164,3 +162,17 @@ class Trace(Mapping[str, Step]):
 
     def __len__(self) -> int:
         return len(self._steps)
+
+    def formula(self, name: str, known: tuple[str, ...]) -> str:
+        """LaTeX of a step in which the steps between it and the `known` ones are written out.
+
+        `trace.formula("context_vectors", known=("embeddings",))` is Z = softmax(X Xᵀ) X.
+        """
+        step = self._steps[name]
+        inner = (self._written_out(given, known) for given in step.inputs)
+        return f"{step.symbol} = {step.operation.formula(*inner)}"
+
+    def _written_out(self, step: Step, known: tuple[str, ...]) -> str:
+        if step.name in known or not step.inputs:
+            return step.symbol
+        return step.operation.formula(*(self._written_out(given, known) for given in step.inputs))

@@ -1,20 +1,25 @@
 """A beat of a lesson: a heading that is a tensor's name, the equation it is, what to look for."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
 
 from . import session
 from .charts.heatmap import Matrix, band_above, heatmap
-from .inspector import inspect
+from .inspector import inspect, open_button
+from .proof import matches
+from .settings import Settings
 from .view import View
+
+Parts = tuple[Matrix | str, ...]
 
 
 def beat(view: View, name: str, heading: str, words: str, *parts: Matrix | str) -> None:
-    """Draw one beat: heading, the step's formula and shape, what to look for, the equation.
+    """Draw one beat: its heading, what to look for, and the equation that it is.
 
-    `parts` are matrices and the operators between them; the first one without a step of its own
-    after an operator stands alone. The arithmetic of a cell that was chosen here opens below.
+    `parts` are matrices and the operators between them. The arithmetic of a cell that is chosen
+    here opens below.
     """
     st.header(heading, anchor=name)
     with st.container(width=760):
@@ -22,38 +27,52 @@ def beat(view: View, name: str, heading: str, words: str, *parts: Matrix | str) 
     equation(view, name, *parts)
 
 
-def equation(view: View, name: str, *parts: Matrix | str) -> None:
+@st.fragment
+def equation(
+    view: View, name: str, *parts: Matrix | str, build: Callable[[Settings], Parts] | None = None
+) -> None:
     """Matrices in one row with operators between them, and the inspector below.
 
-    A matrix before the equals sign is an operand of the one after it: choosing a cell of the
-    result outlines, in each operand, the cells it was made of.
+    Choosing a cell runs this part of the page alone. A matrix before the equals sign is an operand
+    of the one after it: a chosen cell of the result outlines, in each operand, the cells it was
+    made of. `build` may make the parts anew at every run, with controls of its own above them.
     """
+    if session.wants_whole_page():
+        st.rerun()
+    view = view.now(session.current())
+    session.save(view.page)
+    if build is not None:
+        parts = build(view.settings)
     matrices = [part for part in parts if isinstance(part, Matrix)]
+    steps = [matrix.step for matrix in matrices]
+    is_home = view.is_home(name, [step.name for step in steps])
     band = max(band_above(view.trace, matrix, view.size) for matrix in matrices)
     result = parts[parts.index("=") + 1] if "=" in parts else None
-    operand = 0
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"eq_{name}"):
-        operator = ""
+    result_is_open = isinstance(result, Matrix) and view.chosen(result.step.name) is not None
+    operator, operand = "", 0
+    with st.container(horizontal=True, vertical_alignment="center", gap=None, key=f"eq_{name}"):
         for part in parts:
             if isinstance(part, str):
                 operator = part
                 continue
-            of_result = isinstance(result, Matrix) and view.chosen(result.step.name) is not None
-            is_operand = of_result and part is not result
-            draw(view, name, part, operator, band, operand if is_operand else None)
-            operand += 1
-            operator = ""
-    inspect(view, name, [matrix.step for matrix in matrices])
+            if is_home:
+                group = operand if result_is_open and part is not result else None
+                lit = view.lit(part.step.name, group)
+                part = replace(part, lit=lit, chosen=view.chosen(part.step.name))
+            _draw(view, name, part, operator, band)
+            operator, operand = "", operand + 1
+    matches(view, name, [step.name for step in steps])
+    if is_home:
+        st.session_state[session.OPEN_IN] = name
+        inspect(view, name)
+    else:
+        open_button(name, steps[-1])
 
 
-def draw(
-    view: View, beat_name: str, matrix: Matrix, operator: str, band: int, operand: int | None
-) -> None:
-    """One matrix, with what is chosen outlined; a click on a cell opens its arithmetic."""
-    step = matrix.step.name
-    lit = replace(matrix, lit=view.lit(step, operand), chosen=view.chosen(step))
-    chart = heatmap(view.trace, lit, view.size, operator, band)
-    key = f"{view.page}.{beat_name}.{step}.{matrix.key}"
+def _draw(view: View, beat_name: str, matrix: Matrix, operator: str, band: int) -> None:
+    """One matrix; a click on a cell opens its arithmetic."""
+    chart = heatmap(view.trace, matrix, view.size, operator, band)
+    key = f"{view.page}.{beat_name}.{matrix.step.name}.{matrix.key}"
     st.vega_lite_chart(
         chart.frame,
         chart.spec,
@@ -74,4 +93,4 @@ def _clicked(key: str, beat_name: str, matrix: Matrix) -> None:
         index = (matrix.rows[index[0]], index[1])
     index = index[: matrix.step.value.ndim]
     if matrix.step.has(index):
-        session.change(beat=beat_name, cell=((matrix.step.name, index),))
+        session.choose_cell(beat_name, ((matrix.step.name, index),))

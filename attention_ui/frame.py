@@ -3,6 +3,7 @@
 Needs no torch, so the home page can be on the screen before torch is loaded.
 """
 
+import gc
 import threading
 from importlib import import_module
 
@@ -15,6 +16,20 @@ from . import session
 from .lessons import HOME, LESSONS, Lesson, lesson
 from .settings import MAX_SEED, MAX_TOKENS, MAX_WIDTH, Settings
 
+SIDEBAR_WIDTH = 264
+_LOADING, _LOADED = threading.Lock(), []
+# Ours, and constant: a person's text is never part of it.
+STYLE = """<style>
+.st-key-chips [data-testid="stText"] {
+  padding: 0.15rem 0.55rem; border: 1px solid color-mix(in srgb, currentColor 30%, transparent);
+  border-radius: 0.4rem; overflow-wrap: anywhere;
+}
+[class*="st-key-problem_of"] [data-testid="stText"], .st-key-notices [data-testid="stText"] {
+  font-size: 0.875rem; overflow-wrap: anywhere;
+}
+.katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0; }
+</style>"""
+
 
 def open_page(name: str) -> Settings:
     """The first call of every page. Returns the settings that the page is to show."""
@@ -24,9 +39,10 @@ def open_page(name: str) -> Settings:
         page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
         page_icon=":material/visibility:",
         layout="wide",
-        initial_sidebar_state="auto",
+        initial_sidebar_state=SIDEBAR_WIDTH,
     )
     settings = session.load(name)
+    st.html(STYLE)
     with st.sidebar:
         _contents()
         st.divider()
@@ -36,14 +52,13 @@ def open_page(name: str) -> Settings:
 
 
 def open_lesson(name: str) -> Settings:
-    """Open a page that is a lesson: its title, its idea in one sentence, its formula."""
+    """Open a page that is a lesson: its title and its idea in one sentence."""
     settings = open_page(name)
     here = lesson(name)
     st.title(here.title, anchor=False)
     show_notices()
     with st.container(width=760):
         st.markdown(here.idea)
-    st.latex(here.formula, width="content")
     return settings
 
 
@@ -156,8 +171,16 @@ def _next_seed() -> None:
 
 
 def _warm_up() -> None:
-    """Load torch in the background, once a process, while the person reads."""
-    if not any(thread.name == "load torch" for thread in threading.enumerate()):
-        threading.Thread(
-            target=import_module, args=("torch",), name="load torch", daemon=True
-        ).start()
+    """Load torch and the charts in the background, once a process, while the person reads."""
+    with _LOADING:
+        if not _LOADED:
+            _LOADED.append(True)
+            threading.Thread(target=_load, name="load torch", daemon=True).start()
+
+
+def _load() -> None:
+    import_module("attention_ui.beats")
+    # Streamlit collects garbage after every run. Searching all that torch brings takes 170 ms;
+    # what is frozen is not searched.
+    gc.collect()
+    gc.freeze()

@@ -3,54 +3,66 @@
 import pandas as pd
 import streamlit as st
 
-from attention_core.expression import Cell, Exponential, Expression, Share, number
+from attention_core.expression import (
+    Cell,
+    Exponential,
+    Expression,
+    Share,
+    Sum,
+    number,
+    plus_signs,
+)
 from attention_core.tokenizers import visible
 from attention_core.trace import Step
 
 from . import session
 from .charts.heatmap import written
 from .settings import CellPlace
+from .show import folded
 from .view import View
 
 SHOWN_OPERANDS = 32
+TERMS_A_LINE = 3
 
 
-def inspect(view: View, beat_name: str, steps: list[Step]) -> None:
-    """The inspector of a beat: open if its cell was chosen here, else a button that opens it."""
-    wanted = view.settings.beat if view.settings.cell else ""
-    draws_it = bool(view.trail) and any(step.name == view.trail[0][0] for step in steps)
-    if view.opened is None and view.trail and (wanted == beat_name or (not wanted and draws_it)):
-        view.opened = beat_name
-        with st.container(border=True, key=f"cell_{beat_name}"):
-            _inspector(view, beat_name)
-    else:
-        result = steps[-1]
-        first = (0,) * result.value.ndim
-        st.button(
-            f"Take a cell of {result.name} apart",
-            key=f"open_{beat_name}",
-            type="tertiary",
-            icon=":material/calculate:",
-            on_click=session.change,
-            kwargs={"beat": beat_name, "cell": ((result.name, first),)},
-        )
+def open_button(beat_name: str, result: Step) -> None:
+    """The way to the arithmetic for those who do not click on cells."""
+    first = (0,) * result.value.ndim
+    st.button(
+        f"Take a cell of {result.name} apart",
+        key=f"open_{beat_name}",
+        type="tertiary",
+        icon=":material/calculate:",
+        on_click=session.choose_cell,
+        args=(beat_name, ((result.name, first),)),
+    )
+
+
+def inspect(view: View, beat_name: str) -> None:
+    """The arithmetic of the open cell, with real numbers, and the way upstream."""
+    with st.container(border=True, key=f"cell_{beat_name}"):
+        _inspector(view, beat_name)
 
 
 def _inspector(view: View, beat_name: str) -> None:
     name, index = view.trail[-1]
     step = view.trace[name]
     arithmetic = view.arithmetic
-    _trail(view)
+    _trail(view, beat_name)
     _where(view, step, index)
     _sliders(view, beat_name, step, index)
     st.latex(_equation(step, index, arithmetic))
-    st.caption(f"{step.operation.words()}  `{step.code}`" if len(step.code) < 140 else step.operation.words())
-    _upstream(view)
-    _terms(view, arithmetic)
+    st.caption(
+        f"{step.operation.words()}  `{step.code}`"
+        if len(step.code) < 140
+        else step.operation.words()
+    )
+    _upstream(view, beat_name)
+    _terms(arithmetic)
     _agreement(step, index, arithmetic)
 
 
-def _trail(view: View) -> None:
+def _trail(view: View, beat_name: str) -> None:
     """The way from the cell that was chosen to the one that is open; each station is a button."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         for at, (name, index) in enumerate(view.trail):
@@ -62,8 +74,8 @@ def _trail(view: View) -> None:
                     label,
                     key=f"trail_{at}",
                     type="tertiary",
-                    on_click=session.change,
-                    kwargs={"cell": view.trail[: at + 1]},
+                    on_click=session.choose_cell,
+                    args=(beat_name, view.trail[: at + 1]),
                 )
                 st.markdown("›", width="content")
         st.space("stretch")
@@ -72,8 +84,8 @@ def _trail(view: View) -> None:
             key="close_cell",
             type="tertiary",
             icon=":material/close:",
-            on_click=session.change,
-            kwargs={"cell": ()},
+            on_click=session.choose_cell,
+            args=(beat_name, ()),
         )
 
 
@@ -92,7 +104,7 @@ def _sliders(view: View, beat_name: str, step: Step, index: tuple[int, ...]) -> 
         for at, (axis, size) in enumerate(zip(step.axes, step.value.shape, strict=True)):
             if size < 2:
                 continue
-            key = f"cell_{beat_name}_{step.name}_{at}"
+            key = f"cell_{beat_name}_{step.name}_{at}_of_{size}"
             if st.session_state.get(key) != index[at]:
                 st.session_state[key] = index[at]
             st.slider(
@@ -109,48 +121,65 @@ def _sliders(view: View, beat_name: str, step: Step, index: tuple[int, ...]) -> 
 def _slid(trail: tuple[CellPlace, ...], at: int, key: str, beat_name: str) -> None:
     name, index = trail[-1]
     moved = (*index[:at], int(st.session_state[key]), *index[at + 1 :])
-    session.change(beat=beat_name, cell=((name, moved),))
+    session.choose_cell(beat_name, ((name, moved),))
 
 
 def _equation(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str:
-    subscript = ",".join(map(str, index))
+    """The cell as an equation in LaTeX; a longer sum takes several lines."""
+    left = f"{step.symbol}_{{{','.join(map(str, index))}}}"
     result = number(float(step.value[index]))
+    terms = [term.latex() for term in arithmetic.terms]
+    if isinstance(arithmetic, Sum) and len(terms) > TERMS_A_LINE:
+        if len(terms) > TERMS_A_LINE * 4:
+            terms = [*terms[: TERMS_A_LINE * 3], r"\dots", terms[-1]]
+        lines = [
+            plus_signs(terms[at : at + TERMS_A_LINE]) for at in range(0, len(terms), TERMS_A_LINE)
+        ]
+        joined = r" \\ & + ".join(lines).replace("+ -", "- ")
+        return rf"\begin{{aligned}}{left} = {{}} & {joined} \\ = {{}} & {result}\end{{aligned}}"
     made = arithmetic.latex()
-    return f"{step.symbol}_{{{subscript}}} = {made}" + ("" if made == result else f" = {result}")
+    return f"{left} = {made}" + ("" if made == result else f" = {result}")
 
 
-def _upstream(view: View) -> None:
+def _upstream(view: View, beat_name: str) -> None:
     """The operands, grouped; choosing one follows it to its own arithmetic."""
     for at, group in enumerate(view.operands):
         shown = group[:SHOWN_OPERANDS]
         more = f" (the first {SHOWN_OPERANDS} of {len(group)})" if len(group) > len(shown) else ""
         key = f"operand_{at}_{_key(view.trail[-1])}"
         st.pills(
-            f"Follow `{group[0].step}` upstream{more}",
+            f"Follow `{_common(group)}` upstream{more}",
             options=shown,
             format_func=_operand_label,
             key=key,
             on_change=_follow,
-            args=(view.trail, key),
+            args=(view.trail, key, beat_name),
         )
+
+
+def _common(group: tuple[Cell, ...]) -> str:
+    """Where all cells of a group stand, for example `embeddings[8, :]`."""
+    places = zip(*(cell.index for cell in group), strict=True)
+    shared = [str(place[0]) if len(set(place)) == 1 else ":" for place in places]
+    return f"{group[0].step}[{', '.join(shared)}]"
 
 
 def _operand_label(cell: Cell) -> str:
     return f"[{', '.join(map(str, cell.index))}]  {_plain(cell.value)}"
 
 
-def _follow(trail: tuple[CellPlace, ...], key: str) -> None:
+def _follow(trail: tuple[CellPlace, ...], key: str, beat_name: str) -> None:
     cell = st.session_state[key]
     if cell is not None:
-        session.change(cell=(*trail, (cell.step, cell.index)))
+        session.choose_cell(beat_name, (*trail, (cell.step, cell.index)))
 
 
-def _terms(view: View, arithmetic: Expression) -> None:
+def _terms(arithmetic: Expression) -> None:
     """Every term, one row each, for sums too long to read in one line."""
-    if len(arithmetic.terms) < 2:
-        return
-    with st.expander(f"All {len(arithmetic.terms)} terms"):
-        st.dataframe(terms_table(arithmetic), hide_index=True, width="content")
+    if len(arithmetic.terms) > 1:
+        with folded(f"All {len(arithmetic.terms)} terms", "terms") as is_open:
+            if is_open:
+                st.dataframe(terms_table(arithmetic), hide_index=True, width="content")
 
 
 def terms_table(arithmetic: Expression) -> pd.DataFrame:

@@ -12,7 +12,6 @@ class Lesson:
     idea: str
     group: str
     icon: str
-    formula: str = ""
 
     @property
     def page(self) -> str:
@@ -29,7 +28,6 @@ LESSONS = (
         "a vector that a computer can compare.",
         "From text to vectors",
         ":material/text_fields:",
-        r"X = E[\mathrm{ids}]",
     ),
     Lesson(
         "simplified_attention",
@@ -38,7 +36,6 @@ LESSONS = (
         "The larger the product, the more of that token's vector flows into the context vector.",
         "The mechanism",
         ":material/visibility:",
-        r"Z = \operatorname{softmax}\!\left(X X^\top\right) X",
     ),
 )
 

@@ -1,14 +1,21 @@
 """What the second lesson says about one query: whom it looks at, and walking through its keys."""
 
+from dataclasses import replace
+
 import streamlit as st
 from torch import Tensor
 
+from attention_core.embedding import embed
+from attention_core.export import program
+from attention_core.simplified import SimplifiedOptions, attend
 from attention_core.trace import Trace
 
 from . import session
+from .charts.bars import bars
 from .predict import Verdict
 from .settings import Settings
-from .show import light
+from .show import folded, light, show
+from .view import View
 
 
 def asked_query(weights: Tensor) -> int:
@@ -35,13 +42,14 @@ def judge_look(guess: int, row: Tensor) -> Verdict:
 
 def choose_query(settings: Settings) -> None:
     """A select box for the query that the lesson follows."""
-    tokens = settings.visible_tokens
+    tokens = settings.numbered_tokens
     session.control(
         st.selectbox,
         "Query",
         "query",
+        version=len(tokens),
         options=list(range(len(tokens))),
-        format_func=lambda place: f"{place}: {tokens[place]}",
+        format_func=tokens.__getitem__,
         width=240,
     )
 
@@ -68,20 +76,55 @@ def stepper(settings: Settings) -> int:
     return reached
 
 
-def say_stretch(plain: Trace, now: Trace, settings: Settings) -> None:
-    """What the change did to the chosen query, in numbers."""
-    row = settings.query
-    before, after = plain["weights"].value[row], now["weights"].value[row]
-    moved = (after - before).abs().sum().item() / 2
-    top_before, top_after = int(before.argmax()), int(after.argmax())
-    words = f"Query {row} gave most to key {top_before} ({before[top_before]:.4f})"
+@st.fragment
+def stretch(view: View, options: SimplifiedOptions) -> None:
+    """An experiment on a trace of its own: one vector stretched, and one query's weights."""
+    settings = session.current()
+    session.save(view.page)
+    st.markdown(
+        "Make one vector longer: the dot product rewards length, so its token draws weight from "
+        "the others. Turn it round with a negative factor. Grey bars are the weights before."
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        tokens = settings.numbered_tokens
+        session.control(
+            st.selectbox,
+            "Stretch the vector of",
+            "stretch",
+            version=len(tokens),
+            options=list(range(len(tokens))),
+            format_func=tokens.__getitem__,
+            width=200,
+        )
+        session.control(
+            st.slider, "by the factor", "factor", min_value=-4.0, max_value=4.0, step=0.1, width=240
+        )
+    settings = session.current()
+    changed = replace(options, stretched=settings.stretch, factor=settings.factor)
+    stretched = attend(embed(settings.inputs), changed)
+    before = view.trace["weights"].value[settings.query]
+    now = stretched["weights"].value[settings.query]
+    show(
+        bars(
+            view.trace.labels("key"),
+            {"before": before.tolist(), "now": now.tolist()},
+            f"Weights of query {settings.query} for each key, before the stretch and now.",
+        )
+    )
+    first = int(before.argmax())
+    words = f"Query {settings.query} gave most to key {first} ({before[first]:.4f})"
+    moved = (now - before).abs().sum().item() / 2
     if moved < 1e-6:
-        st.markdown(words + " and nothing has moved: change something above.")
+        st.markdown(f"{words} and nothing has moved.")
     else:
+        most = int(now.argmax())
         st.markdown(
-            f"{words}; now to key {top_after} ({after[top_after]:.4f}). "
+            f"{words}; now it gives most to key {most} ({now[most]:.4f}). "
             f"In all, {moved:.4f} of its weight has moved."
         )
+    with folded("The program with this vector", "stretched_program", ":material/code:") as is_open:
+        if is_open:
+            st.code(program(stretched, "Attention Explorer: one vector stretched"))
 
 
 def say_blanks(trace: Trace, settings: Settings) -> None:

@@ -87,10 +87,10 @@ def _ask(key: str, choices: Sequence[str], about: object, many: bool) -> None:
         st.button(
             "Reveal", key=f"reveal_{key}", type="primary", on_click=_answer, args=(key, about, True)
         )
-        st.button(
-            "Skip, show me", key=f"skip_{key}", on_click=_answer, args=(key, about, False)
-        )
-    st.caption("What follows is covered until then. The sidebar has a switch to stop the questions.")
+        st.button("Skip, show me", key=f"skip_{key}", on_click=_answer, args=(key, about, False))
+    st.caption(
+        "What follows is covered until then. The sidebar has a switch to stop the questions."
+    )
 
 
 def _answer(key: str, about: object, guessed: bool) -> None:

@@ -1,7 +1,93 @@
-"""What the lesson has in common with its published notebook, checked on the live tensors."""
+"""What the screen has in common with the published notebook, checked on the live tensors."""
 
+from collections.abc import Iterable
+
+import pandas as pd
+import streamlit as st
+
+from attention_core.examples import EXAMPLES
+from attention_core.published import Mark, notebook
+
+from .settings import Settings
+from .show import folded, light
 from .view import View
 
 
-def proof(view: View, lesson: str) -> None:
-    """later"""
+def matches(view: View, beat_name: str, steps: Iterable[str]) -> None:
+    """One line below an equation: how many printed numbers its steps agree with.
+
+    Nothing is said of a changed example: a few values, such as sums of 1, match whatever one does.
+    """
+    if not all(mark.check.ok for mark in view.marks):
+        return
+    new = {step for step in steps if view.is_first(f"matches of {step}", beat_name)}
+    agreeing = [mark for mark in view.marks if mark.place.step in new]
+    if agreeing:
+        count = sum(mark.check.published for mark in agreeing)
+        names = ", ".join(f"`{name}`" for name in dict.fromkeys(m.place.step for m in agreeing))
+        entries = "1 printed value" if count == 1 else f"{count:,} printed values"
+        st.caption(f":green[:material/check:] {names}: {entries} of the notebook, all matching.")
+
+
+@st.fragment
+def proof(view: View) -> None:
+    """The published numbers that this page reproduces, each with what the screen has."""
+    example = EXAMPLES[view.settings.example]
+    st.header("Checked against the notebook", anchor="notebook")
+    if not view.marks:
+        st.markdown("This notebook prints no numbers of this lesson.")
+        return
+    good = sum(mark.check.matching for mark in view.marks)
+    count = sum(mark.check.published for mark in view.marks)
+    st.caption(notebook(example.notebook).source)
+    if good == count:
+        light(True, f"All {count:,} values that the notebook prints of these steps match.")
+    else:
+        changes = _changes(view.settings) or "something"
+        light(
+            False,
+            f"{good:,} of the {count:,} values that the notebook prints of these steps match: "
+            f"you changed {changes}.",
+        )
+    with folded("The printed values, one by one", "proof", ":material/fact_check:") as is_open:
+        if not is_open:
+            return
+        st.dataframe(_table(view.marks), hide_index=True, width="stretch")
+        for mark in view.marks:
+            if not mark.result.reproduces_as_shown:
+                st.caption(f"`{mark.result.id}`: {mark.result.note}.")
+
+
+def _table(marks: list[Mark]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "what": [mark.result.description for mark in marks],
+            "here": [_where(mark) for mark in marks],
+            "matching": [f"{mark.check.matching} of {mark.check.published}" for mark in marks],
+            "printed": [_beginning(mark.result.values) for mark in marks],
+            "largest difference": [mark.check.largest_difference for mark in marks],
+            "notebook line": [mark.result.source_line for mark in marks],
+        }
+    )
+
+
+def _where(mark: Mark) -> str:
+    index = ", ".join(map(str, mark.place.index))
+    return mark.place.step + (f"[{index}]" if index else "")
+
+
+def _beginning(values: object) -> str:
+    """The first few printed values."""
+    text = str(values).replace("'", "")
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _changes(settings: Settings) -> str:
+    """Which settings differ from the example's, by name."""
+    plain = Settings.of(EXAMPLES[settings.example])
+    ignored = {"cell", "beat", "upto", "predict", "across", "up", "table_rows", "table_width"}
+    return ", ".join(
+        name.replace("_", " ")
+        for name, value in vars(settings).items()
+        if name not in ignored and value != getattr(plain, name)
+    )

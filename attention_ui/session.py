@@ -8,10 +8,20 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 from attention_core.tokenizers import clean
 
-from .settings import FIELDS, Sentence, Settings, changed, from_query, problem_with, to_query
+from .settings import (
+    FIELDS,
+    CellPlace,
+    Sentence,
+    Settings,
+    changed,
+    from_query,
+    problem_with,
+    to_query,
+)
 
 # Names in st.session_state.
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
+OPEN_IN, WHOLE_PAGE = "open_in", "whole_page"
 NOT_CARRIED = ("beat", "cell", "upto")
 """Settings of one page: they stay behind when another is opened."""
 
@@ -24,6 +34,8 @@ def load(page: str) -> Settings:
     showing the address of a moment ago.
     """
     state = st.session_state
+    state.pop(WHOLE_PAGE, None)
+    state.pop(OPEN_IN, None)
     query = {name: value for name, value in st.query_params.items() if name in FIELDS}
     last_page, last_query = state.get(WRITTEN, (None, None))
     touched = state.pop(TOUCHED, False)
@@ -56,6 +68,26 @@ def save(page: str) -> None:
     if {name: value for name, value in st.query_params.items() if name in FIELDS} != query:
         st.query_params.from_dict({**others, **query})
     st.session_state[WRITTEN] = (page, query)
+    st.session_state.pop(TOUCHED, None)
+
+
+def current() -> Settings:
+    """The settings as they are now, also within a part of the page that runs alone."""
+    return st.session_state[SETTINGS]
+
+
+def choose_cell(beat: str, trail: tuple[CellPlace, ...]) -> None:
+    """Open a cell below a beat. If one is open below another beat, that one has to go, and the
+    whole page is run; else only the beat.
+    """
+    state = st.session_state
+    state[WHOLE_PAGE] = state.get(OPEN_IN) not in (None, beat) or bool(state[NOTICES])
+    change(beat=beat, cell=trail)
+
+
+def wants_whole_page() -> bool:
+    """Whether a part of the page that runs alone changed something outside of it."""
+    return st.session_state.pop(WHOLE_PAGE, False)
 
 
 def link_query() -> dict[str, str]:
@@ -89,16 +121,34 @@ def reset() -> None:
     change(**vars(Settings.of(EXAMPLES[state[SETTINGS].example])))
 
 
-def control(widget: Callable, label: str, name: str, **options: Any) -> Any:
-    """A widget for one setting. What is typed stays in it, also where it cannot be used."""
+def control(widget: Callable, label: str, name: str, version: object = "", **options: Any) -> Any:
+    """A widget for one setting. What is typed stays in it, also where it cannot be used.
+
+    `version` says which choices a widget offers, where those change: with other choices it is
+    another widget.
+    """
     state = st.session_state
-    key = f"control_{name}"
+    key = f"control_{name}{version}"
     value = state[DRAFTS].get(name, getattr(state[SETTINGS], name))
     if widget in (st.text_input, st.text_area) and not isinstance(value, str):
         value = FIELDS[name].write(value)
     if state.get(key) != value:
         state[key] = value
     return widget(label, key=key, on_change=_controlled, args=(name, key), **options)
+
+
+def take_text(text: str) -> str | None:
+    """Take up a text of the person's own, with the tokenizer for such. Returns what is wrong."""
+    state = st.session_state
+    try:
+        updates = {"text": FIELDS["text"].read(text), "tokenizer": "text", "ids": "distinct"}
+    except ValueError as error:
+        return f"Text: {error}."
+    wrong = problem_with(changed(state[SETTINGS], **updates))
+    if wrong is None:
+        change(**updates)
+        state[DRAFTS] = {}
+    return wrong
 
 
 def _controlled(name: str, key: str) -> None:

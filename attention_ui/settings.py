@@ -110,6 +110,11 @@ class Settings:
         """The tokens as they are written on screen, blanks and invisible signs made visible."""
         return tuple(map(visible, self.inputs.tokens))
 
+    @property
+    def numbered_tokens(self) -> tuple[str, ...]:
+        """The visible tokens, each with its place: repeated ones can be told apart."""
+        return tuple(f"{place}: {token}" for place, token in enumerate(self.visible_tokens))
+
     def is_example(self) -> bool:
         """Whether the embeddings are the example's own."""
         return self.inputs == EXAMPLES[self.example].inputs
@@ -293,19 +298,20 @@ def entry(text: str) -> float:
     except ValueError:
         raise ValueError("a vector holds numbers only") from None
     if not abs(number) <= LARGEST_ENTRY:
-        raise ValueError(f"numbers in a vector go from -{LARGEST_ENTRY:,.0f} to {LARGEST_ENTRY:,.0f}")
+        raise ValueError(
+            f"numbers in a vector go from -{LARGEST_ENTRY:,.0f} to {LARGEST_ENTRY:,.0f}"
+        )
     return number
 
 
 def problem_with(settings: Settings) -> str | None:
-    """What stops these settings from making embeddings, in words for the learner; None if nothing."""
+    """What stops these settings from making embeddings, in words; None if nothing does."""
     inputs = settings.inputs
     tokens = inputs.tokens
+    if settings.text.isspace():
+        return "This text holds blanks only. Type at least one word."
     if not tokens:
-        blank = settings.text.isspace() or settings.drop_blanks
-        return "There is no token in this text" + (
-            ": it holds blanks only. Type at least one word." if blank else ". Type a word."
-        )
+        return "There is no token in this text. Type at least one word."
     if len(tokens) > MAX_TOKENS:
         return f"This text has {len(tokens):,} tokens; at most {MAX_TOKENS} fit. Shorten it."
     if settings.ids != "random":

@@ -1,5 +1,8 @@
 """Small things that pages draw."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import streamlit as st
 
 from .charts.heatmap import Chart
@@ -9,6 +12,14 @@ from .view import View
 def show(chart: Chart, key: str | None = None) -> None:
     """A chart that only shows, with its text alternative."""
     st.vega_lite_chart(chart.frame, chart.spec, width="content", alt=chart.alt, key=key)
+
+
+@contextmanager
+def folded(label: str, key: str, icon: str | None = None) -> Iterator[bool]:
+    """A part that is folded away and costs nothing until it is opened. Gives whether it is."""
+    fold = st.expander(label, key=f"fold_{key}", icon=icon, on_change="rerun")
+    with fold:
+        yield bool(fold.open)
 
 
 def light(good: bool, words: str) -> None:

@@ -11,23 +11,13 @@ from attention_core.tokenizers import TOKENIZERS, visible
 from . import session
 from .predict import Verdict
 from .settings import LARGEST_ENTRY, Settings
-from .show import light
+from .show import folded, light
 from .view import View
-
-# Ours, and constant: a person's text is never part of it.
-CHIP_STYLE = """<style>
-.st-key-chips [data-testid="stText"] {
-  padding: 0.15rem 0.55rem; border: 1px solid var(--st-border-color, #bbb6aa);
-  border-radius: 0.4rem; background: var(--st-secondary-background-color, transparent);
-  overflow-wrap: anywhere;
-}
-</style>"""
 
 
 def token_chips(settings: Settings) -> None:
     """The tokens in order, each in a frame, with the rule that cut them."""
     tokens = settings.visible_tokens
-    st.html(CHIP_STYLE)
     with st.container(horizontal=True, gap="xsmall", key="chips"):
         for token in tokens:
             st.text(token)
@@ -36,6 +26,7 @@ def token_chips(settings: Settings) -> None:
     st.caption(f"{_count(len(tokens), 'token')}, {distinct} distinct. {rule}")
 
 
+@st.fragment
 def vocabulary_table(settings: Settings) -> None:
     """The vocabulary as a table: row, token, and where the sentence uses it."""
     inputs = settings.inputs
@@ -45,20 +36,27 @@ def vocabulary_table(settings: Settings) -> None:
     vocabulary = inputs.build_vocabulary()
     ids = vocabulary.ids(inputs.tokens)
     rows = vocabulary.rows()
-    places = [", ".join(str(at) for at, used in enumerate(ids) if used == row) for row in range(len(rows))]
+    places = [
+        ", ".join(str(at) for at, used in enumerate(ids) if used == row) for row in range(len(rows))
+    ]
     table = pd.DataFrame(
         {"row": range(len(rows)), "token": [visible(row) for row in rows], "used at": places}
     )
     unknown = vocabulary.unknown(inputs.tokens)
-    with st.expander(f"The vocabulary: {_count(len(rows), 'row')}", icon=":material/list:"):
-        st.dataframe(table, hide_index=True, width="content")
-        st.caption(
-            "Distinct tokens in sorted order; reserved rows stand at the end, for tokens that the "
-            "vocabulary does not know and for filling up short sentences."
-        )
+    title = f"The vocabulary: {_count(len(rows), 'row')}"
+    with folded(title, "vocabulary", ":material/list:") as is_open:
+        if is_open:
+            st.dataframe(table, hide_index=True, width="content")
+            st.caption(
+                "Distinct tokens in sorted order; reserved rows stand at the end, for tokens that "
+                "the vocabulary does not know and for filling up short sentences."
+            )
     if unknown:
-        st.text("Not in the vocabulary, so all of them share one row: " + ", ".join(map(visible, unknown)))
-    unused = [row for row, used in enumerate(places) if not used and not vocabulary.is_reserved(row)]
+        listed = ", ".join(map(visible, unknown))
+        st.text(f"Not in the vocabulary, so all of them share one row: {listed}")
+    unused = [
+        row for row, used in enumerate(places) if not used and not vocabulary.is_reserved(row)
+    ]
     if unused and inputs.vocabulary == "duplicates":
         light(
             False,
@@ -133,7 +131,7 @@ def type_vectors(view: View) -> None:
     settings = view.settings
     table = view.trace["embedding_table"]
     st.markdown("Type your own numbers into the table, and everything that follows uses them.")
-    base = view.trace["drawn_table"] if "drawn_table" in view.trace else table
+    base = view.trace.get("drawn_table", table)
     about = (settings.inputs.tokens, settings.ids, settings.reserved, settings.seed, settings.width)
     state = st.session_state
     if state.get("grid_about") != about or state.get("grid_edits") != settings.edits:
@@ -153,7 +151,7 @@ def type_vectors(view: View) -> None:
         width="content",
         column_config={
             column: st.column_config.NumberColumn(
-                format="%.4f", min_value=-LARGEST_ENTRY, max_value=LARGEST_ENTRY, step=0.0001
+                format="%.4f", min_value=-LARGEST_ENTRY, max_value=LARGEST_ENTRY
             )
             for column in columns
         },

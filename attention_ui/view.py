@@ -1,9 +1,12 @@
-"""A lesson's trace as it is on the screen: which cell is chosen, what is lit, how large cells are."""
+"""A lesson's trace as it is on the screen: which cell is open, what is lit, how large cells are."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from attention_core.examples import EXAMPLES
 from attention_core.expression import Cell, Expression, Product
+from attention_core.published import Mark, marks
 from attention_core.trace import Trace
 
 from .charts.heatmap import CellSize, cell_size
@@ -19,8 +22,33 @@ class View:
     trace: Trace
     opens_with: CellPlace | None = None
     """The cell that is open before the person has chosen one."""
-    opened: str | None = None
-    """The beat in which the inspector stands, once it has been drawn."""
+    lesson: str = ""
+    """The lesson's name in `attention_core.published`, if notebooks print numbers of it."""
+    said: dict[str, str] = field(default_factory=dict)
+    """What may be said once a page, and the beat that said it."""
+
+    def now(self, settings: Settings) -> "View":
+        """The same page with newer settings that leave its trace as it is, such as the cell."""
+        return self if settings is self.settings else replace(self, settings=settings)
+
+    def is_first(self, what: str, beat: str) -> bool:
+        """Whether this beat is the one to say something that is said once a page."""
+        return self.said.setdefault(what, beat) == beat
+
+    def is_home(self, beat: str, steps: Iterable[str]) -> bool:
+        """Whether the open cell belongs here: it was chosen here, or is drawn here first."""
+        if not self.trail:
+            return False
+        wanted = self.settings.beat if self.settings.cell else ""
+        if wanted:
+            return wanted == beat
+        return self.trail[0][0] in steps and self.is_first("open cell", beat)
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        """The numbers that the example's notebook prints of this lesson, checked on this trace."""
+        example = EXAMPLES[self.settings.example]
+        return marks(example.notebook, example.name, self.lesson, self.trace, self.settings.query)
 
     @cached_property
     def trail(self) -> tuple[CellPlace, ...]:

@@ -6,7 +6,6 @@ from attention_core.embedding import embed
 from attention_core.simplified import SimplifiedOptions, attend, expand_query
 from attention_ui import session
 from attention_ui.beats import beat, equation
-from attention_ui.charts.bars import bars
 from attention_ui.charts.heatmap import Matrix
 from attention_ui.charts.picture import picture
 from attention_ui.frame import close_lesson, open_lesson
@@ -15,12 +14,12 @@ from attention_ui.look import (
     choose_query,
     judge_look,
     say_blanks,
-    say_stretch,
     stepper,
+    stretch,
 )
 from attention_ui.predict import is_open
 from attention_ui.proof import proof
-from attention_ui.settings import DIVISORS, LIKENESSES
+from attention_ui.settings import DIVISORS, LIKENESSES, Settings
 from attention_ui.show import cell_notice, light, show
 from attention_ui.takeaway import take_away
 from attention_ui.view import View
@@ -28,19 +27,20 @@ from attention_ui.view import View
 PAGE = "simplified_attention"
 
 settings = open_lesson(PAGE)
-options = SimplifiedOptions(
-    settings.likeness, settings.divide, stretched=settings.stretch, factor=settings.factor
-)
+options = SimplifiedOptions(settings.likeness, settings.divide)
 trace = attend(embed(settings.inputs), options)
 expand_query(trace, settings.query)
-tokens = settings.visible_tokens
-last = len(tokens) - 1
-view = View(PAGE, settings, trace, opens_with=("scores", (min(8, last), min(6, last))))
+last = len(settings.inputs.tokens) - 1
+view = View(
+    PAGE, settings, trace, opens_with=("scores", (min(8, last), min(6, last))), lesson="simplified"
+)
 cell_notice(view)
 
 scores, weights, context_vectors = trace["scores"], trace["weights"], trace["context_vectors"]
 compared, vectors = scores.inputs[0], context_vectors.inputs[1]
 before_softmax = weights.inputs[0]
+
+st.latex(trace.formula("context_vectors", known=(vectors.name, compared.name)), width="content")
 
 beat(
     view,
@@ -78,7 +78,7 @@ if "scaled_scores" in trace:
         "vectors do not make them huge.",
         Matrix(scores),
         "→",
-        Matrix(trace["scaled_scores"]),
+        Matrix(trace["scaled_scores"], row_labels=False),
     )
 
 asked = asked_query(weights.value)
@@ -87,7 +87,7 @@ revealed = is_open(
     "looks_at",
     f"Which token will row {asked} of the weights look at most? The rows are named in the "
     "scores above.",
-    [f"{place}: {token}" for place, token in enumerate(tokens)],
+    settings.numbered_tokens,
     lambda guess: judge_look(guess[0], weights.value[asked]),
     covers=("weights", "context_vectors"),
 )
@@ -100,7 +100,7 @@ if revealed:
         "Read along a row: how one query spreads its attention over the keys.",
         Matrix(before_softmax),
         "→",
-        Matrix(weights),
+        Matrix(weights, row_labels=False),
     )
     off = (weights.value.sum(dim=-1) - 1).abs().max().item()
     light(off < 1e-5, f"Every row sums to 1: the farthest is off by {off:.1g}.")
@@ -123,48 +123,35 @@ if revealed:
         "weight, and adds its share to the context vector."
     )
     choose_query(settings)
-    reached = stepper(settings)
-    equation(
-        view,
-        "one_query",
-        Matrix(trace["query"], transposed=True),
-        "⊙",
-        Matrix(compared, dim_after=reached),
-        "=",
-        Matrix(trace["query_key_products"], dim_after=reached, row_labels=False),
-        "Σ",
-        Matrix(trace["query_scores"], dim_after=reached, row_labels=False),
-        "→",
-        Matrix(trace["query_weights"], dim_after=reached, row_labels=False),
-        "⊙",
-        Matrix(trace["weighted_embeddings"], dim_after=reached, row_labels=False),
-        "Σ",
-        Matrix(trace["running_context"], dim_after=reached, row_labels=False),
-    )
-    far = (trace["running_context"].value[-1] - context_vectors.value[settings.query]).abs().max()
+
+    def walk(now: Settings) -> tuple[Matrix | str, ...]:
+        """The matrices of one query, up to the key that has been reached."""
+        reached = stepper(now)
+
+        def part(name: str) -> Matrix:
+            return Matrix(trace[name], dim_after=reached, row_labels=name == compared.name)
+
+        return (
+            *(Matrix(trace["query"], transposed=True), "⊙", part(compared.name), "="),
+            *(part("query_key_products"), "Σ", part("query_scores"), "→", part("query_weights")),
+            *("⊙", part("weighted_embeddings"), "Σ", part("running_context")),
+        )
+
+    equation(view, "one_query", build=walk)
+    end = trace["running_context"].value[-1]
+    far = (end - context_vectors.value[settings.query]).abs().max().item()
     light(
         far < 1e-4,
         f"The last row of `running_context` is row {settings.query} of `context_vectors`: "
-        f"the largest difference is {far.item():.1g}.",
+        f"the largest difference is {far:.1g}.",
     )
 
-    st.header("Change it", anchor="change")
+    st.header("Compare otherwise", anchor="compare")
     st.markdown(
-        "Make one vector longer: the dot product rewards length, so its token draws weight from "
-        "others. Cosine compares directions only. Grey bars are the weights before your change."
+        "Cosine compares directions only: every vector is brought to length 1 first. Dividing by "
+        "√d makes all scores smaller, and the weights more alike. Both change the whole page."
     )
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        session.control(
-            st.selectbox,
-            "Stretch the vector of",
-            "stretch",
-            options=list(range(len(tokens))),
-            format_func=lambda place: f"{place}: {tokens[place]}",
-            width=200,
-        )
-        session.control(
-            st.slider, "by the factor", "factor", min_value=-4.0, max_value=4.0, step=0.1, width=240
-        )
+    with st.container(horizontal=True, gap="medium"):
         for label, name, choices in (
             ("Compare by", "likeness", LIKENESSES),
             ("Divide scores by", "divide", DIVISORS),
@@ -177,20 +164,10 @@ if revealed:
                 format_func=choices.__getitem__,
                 required=True,
             )
-    plain = attend(embed(settings.inputs))
-    row = settings.query
-    show(
-        bars(
-            trace.labels("key"),
-            {
-                "before": plain["weights"].value[row].tolist(),
-                "now": weights.value[row].tolist(),
-            },
-            f"Weights of query {row} for each key, before your change and now.",
-        )
-    )
-    say_stretch(plain, trace, settings)
     say_blanks(trace, settings)
+
+    st.header("Stretch one vector", anchor="stretch")
+    stretch(view, options)
 
     st.header("The context vector as a mean", anchor="picture")
     st.markdown(
@@ -198,12 +175,9 @@ if revealed:
         "vector lies among them, drawn towards the heavy ones; it can never leave their hull."
     )
     if settings.width > 1:
-        show(
-            picture(
-                trace, vectors, settings.across, settings.up, weights, context_vectors, row
-            )
-        )
+        points = (settings.across, settings.up)
+        show(picture(trace, vectors, *points, weights, context_vectors, settings.query))
 
-proof(view, "simplified")
+proof(view)
 take_away(view)
 close_lesson(PAGE)

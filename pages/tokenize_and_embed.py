@@ -8,6 +8,11 @@ from attention_ui.beats import beat, equation
 from attention_ui.charts.heatmap import Matrix
 from attention_ui.charts.picture import picture
 from attention_ui.frame import close_lesson, open_lesson
+from attention_ui.predict import is_open
+from attention_ui.proof import proof
+from attention_ui.settings import LEARNED, VOCABULARIES
+from attention_ui.show import cell_notice, light, show
+from attention_ui.takeaway import take_away
 from attention_ui.tokens import (
     identical_rows,
     judge_identical,
@@ -17,22 +22,18 @@ from attention_ui.tokens import (
     type_vectors,
     vocabulary_table,
 )
-from attention_ui.predict import is_open
-from attention_ui.proof import proof
-from attention_ui.settings import LEARNED, VOCABULARIES
-from attention_ui.show import cell_notice, light, show
-from attention_ui.takeaway import take_away
 from attention_ui.view import View
 
 PAGE = "tokenize_and_embed"
 
 settings = open_lesson(PAGE)
 trace = embed(settings.inputs)
-n_tokens = len(settings.inputs.tokens)
-view = View(PAGE, settings, trace, opens_with=("embeddings", (0, 0)))
+view = View(PAGE, settings, trace, opens_with=("embeddings", (0, 0)), lesson="tokenize")
 cell_notice(view)
 small_table = "one_hot" in trace
 used_rows = None if small_table else tuple(dict.fromkeys(trace["token_ids"].value.tolist()))
+
+st.latex(trace["embeddings"].formula, width="content")
 
 st.header("Tokens", anchor="tokens")
 st.markdown(
@@ -47,7 +48,7 @@ beat(
     "Ids",
     "Each token gets a whole number, its id: the row of the table that belongs to it. "
     "Ids are names, not amounts; 4 is not twice 2.",
-    Matrix(trace["token_ids"]),
+    Matrix(trace["token_ids"], transposed=True),
 )
 vocabulary_table(settings)
 
@@ -55,7 +56,7 @@ if is_open(
     view,
     "identical",
     "Which rows of `embeddings` will be identical to another row?",
-    [f"{place}: {name}" for place, name in enumerate(settings.visible_tokens)],
+    settings.numbered_tokens,
     lambda guess: judge_identical(guess, trace["embeddings"].value),
     many=True,
     covers=("embeddings",),
@@ -124,6 +125,7 @@ if settings.width > 1:
                 st.selectbox,
                 label,
                 name,
+                version=settings.width,
                 options=list(range(settings.width)),
                 format_func=lambda column: f"d{column + 1}",
                 width=120,
@@ -173,6 +175,6 @@ if settings.ids == "random":
 if small_table:
     type_vectors(view)
 
-proof(view, "tokenize")
+proof(view)
 take_away(view)
 close_lesson(PAGE)

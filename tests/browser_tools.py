@@ -1,11 +1,11 @@
 """Small helpers for tests in a real browser: open a page, wait until it has settled, look at it.
 
-    def test_cell_opens(page, app_url):
-        open_page(page, app_url, "simplified_attention?seed=3")
-        page.get_by_role("button", name="Next").click()
-        settled(page)
-        no_exception(page)
-        assert page.problems == []
+def test_cell_opens(page, app_url):
+    open_page(page, app_url, "simplified_attention?seed=3")
+    page.get_by_role("button", name="Next").click()
+    settled(page)
+    no_exception(page)
+    assert page.problems == []
 """
 
 from urllib.parse import urlsplit

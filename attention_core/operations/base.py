@@ -43,6 +43,4 @@ class Operation:
 
 def row(operand: "Step", index: tuple[int, ...]) -> tuple[Cell, ...]:
     """All cells of the last axis that share the leading part of `index`."""
-    return tuple(
-        operand.cell((*index[:-1], column)) for column in range(operand.value.shape[-1])
-    )
+    return tuple(operand.cell((*index[:-1], column)) for column in range(operand.value.shape[-1]))

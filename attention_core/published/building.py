@@ -8,7 +8,7 @@ from ..simplified import SimplifiedOptions, attend, expand_query
 from ..trace import Trace
 
 
-def _tokenize(example: Example, query: int | None) -> Trace:  # noqa: ARG001
+def _tokenize(example: Example, _: int | None) -> Trace:
     return embed(example.inputs)
 
 

@@ -49,7 +49,9 @@ def _template(n_rows: int) -> dict:
             x=alt.X(
                 "place:O",
                 title=None,
-                axis=alt.Axis(labelAngle=-45, labelOverlap=False, labelLimit=92, ticks=False, **quiet),
+                axis=alt.Axis(
+                    labelAngle=-45, labelOverlap=False, labelLimit=92, ticks=False, **quiet
+                ),
             ),
             y=alt.Y(
                 "value:Q",

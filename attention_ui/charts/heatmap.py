@@ -12,13 +12,16 @@ from functools import lru_cache
 
 import altair as alt
 import pandas as pd
+import pyarrow as pa
+import torch
+from torch import Tensor
 
 from attention_core.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from .. import palette
 
-OPERATOR_ROOM = 34
+OPERATOR_ROOM = 30
 LABEL_ROOM = 92
 BELOW = 8
 
@@ -27,7 +30,7 @@ BELOW = 8
 class Chart:
     """What `st.vega_lite_chart` needs: data, a compiled specification, and words for it."""
 
-    frame: pd.DataFrame
+    frame: pd.DataFrame | pa.Table
     spec: dict
     alt: str
 
@@ -82,8 +85,8 @@ def cell_size(longest_axis: int) -> CellSize:
     """One size for all matrices of a page, from the longest axis among them."""
     for limit, size in (
         (8, CellSize(42, 30, 12)),
-        (12, CellSize(36, 27, 11)),
-        (17, CellSize(33, 25, 10)),
+        (12, CellSize(32, 26, 11)),
+        (17, CellSize(29, 24, 10)),
         (24, CellSize(24, 20, 0)),
         (36, CellSize(18, 16, 0)),
     ):
@@ -109,8 +112,9 @@ def names_of(trace: Trace, axis: str) -> list[str]:
 
 def column_room(names: Sequence[str], size: CellSize) -> int:
     """Height of the labels above the columns: one line, or slanted where they are wide."""
-    room = label_room(names)
-    return 16 if room <= size.width else round(room * math.sin(math.radians(45))) + 14
+    if not _is_slanted(names, size):
+        return 16
+    return round(label_room(names) * math.sin(math.radians(45))) + 14
 
 
 def heatmap(
@@ -125,49 +129,72 @@ def heatmap(
     Matrices that stand in one row are given the same `band`, so that their cells are centred on
     one line and the operators with them.
     """
-    row_axis, column_axis = matrix.axes
     row_names, column_names = _names(trace, matrix)
-    n_rows, n_columns = matrix.sizes
-    step = matrix.step
-    above = band if band is not None else band_above(trace, matrix, size)
-    left = label_room(row_names) + (OPERATOR_ROOM if operator else 0)
-    if matrix.row_labels:
-        left += 8 + (16 if _axis_title(row_axis) else 0)
+    spec = _filled(
+        tuple(row_names),
+        tuple(column_names),
+        matrix.axes,
+        (matrix.title or matrix.step.name) + ("ᵀ" if matrix.transposed else ""),
+        matrix.row_labels,
+        size,
+        operator,
+        band if band is not None else band_above(trace, matrix, size),
+    )
+    return Chart(_frame(matrix, size.font > 0), spec, describe(matrix))
 
+
+@lru_cache(maxsize=256)
+def _filled(
+    row_names: tuple[str, ...],
+    column_names: tuple[str, ...],
+    axes: tuple[str, str],
+    title: str,
+    row_labels: bool,
+    size: CellSize,
+    operator: str,
+    band: int,
+) -> dict:
+    """The template with labels, titles and sizes. Kept, since a slider rarely changes them."""
+    row_axis, column_axis = axes
+    n_rows, n_columns = len(row_names), len(column_names)
+    left = label_room(row_names) + (OPERATOR_ROOM if operator else 0)
+    if row_labels:
+        left += 8 + (16 if _axis_title(row_axis) else 0)
     spec = deepcopy(_template(size.font > 0))
     spec |= {
         "width": {"step": size.width},
         "height": {"step": size.height},
         "autosize": {"type": "pad"},
         "padding": {"left": 2, "top": 2, "right": 6, "bottom": BELOW},
-        "title": _title(matrix),
+        "title": _title(title, n_rows, n_columns),
     }
+    values = {"row_names": list(row_names), "column_names": list(column_names)}
     for parameter in spec["params"]:
-        if parameter["name"] == "row_names":
-            parameter["value"] = row_names
-        elif parameter["name"] == "column_names":
-            parameter["value"] = column_names
-    slanted = label_room(column_names) > size.width
-    cells = spec["layer"][0]["encoding"]
-    for layer in spec["layer"]:
-        encoding = layer["encoding"]
-        if "column" in str(encoding["x"]):
-            encoding["x"]["axis"] |= {
-                "title": _axis_title(column_axis) or " ",
-                "labelAngle": 0,
-                "minExtent": above,
-                "maxExtent": above,
-            }
-            if slanted:
-                encoding["x"]["axis"] |= {"labelAngle": -45, "labelAlign": "left"}
-            encoding["y"]["axis"]["title"] = _axis_title(row_axis) if matrix.row_labels else None
-        else:
-            layer["mark"]["text"] = operator
-            encoding["x"]["value"] = OPERATOR_ROOM // 2 - left
-            encoding["y"]["value"] = n_rows * size.height / 2
-    for tip, axis in zip(cells["tooltip"], (row_axis, column_axis), strict=False):
-        tip["title"] = axis or step.name
-    return Chart(_frame(matrix), spec, describe(trace, matrix))
+        if parameter["name"] in values:
+            parameter["value"] = values[parameter["name"]]
+    *cells, operator_layer = spec["layer"]
+    slant = {"labelAngle": -45, "labelAlign": "left"} if _is_slanted(column_names, size) else {}
+    for layer in cells:
+        layer["encoding"]["x"]["axis"] |= {
+            "title": _axis_title(column_axis) or " ",
+            "labelAngle": 0,
+            "minExtent": band,
+            "maxExtent": band,
+            **slant,
+        }
+        layer["encoding"]["y"]["axis"]["title"] = _axis_title(row_axis) if row_labels else None
+    if size.font:
+        cells[1]["mark"]["fontSize"] = size.font
+    operator_layer["mark"]["text"] = operator
+    operator_layer["encoding"]["x"]["value"] = OPERATOR_ROOM // 2 - left
+    operator_layer["encoding"]["y"]["value"] = n_rows * size.height / 2
+    for tip, axis in zip(cells[0]["encoding"]["tooltip"], axes, strict=False):
+        tip["title"] = axis or title
+    return spec
+
+
+def _is_slanted(names: Sequence[str], size: CellSize) -> bool:
+    return label_room(names) > size.width
 
 
 def band_above(trace: Trace, matrix: Matrix, size: CellSize) -> int:
@@ -176,7 +203,7 @@ def band_above(trace: Trace, matrix: Matrix, size: CellSize) -> int:
     return column_room(_names(trace, matrix)[1], size) if column_axis else 4
 
 
-def describe(trace: Trace, matrix: Matrix) -> str:
+def describe(matrix: Matrix) -> str:
     """A sentence for those who cannot see the chart."""
     step, values = matrix.step, matrix.step.value.float()
     rows, columns = matrix.axes
@@ -211,15 +238,14 @@ def _axis_title(axis: str) -> str | None:
     return axis if axis in {"query", "key", "token", "vocabulary", "head"} else None
 
 
-def _title(matrix: Matrix) -> dict:
-    name = (matrix.title or matrix.step.name) + ("ᵀ" if matrix.transposed else "")
+def _title(name: str, n_rows: int, n_columns: int) -> dict:
     return {
         "text": name,
-        "subtitle": " × ".join(map(str, matrix.sizes)),
+        "subtitle": f"{n_rows} × {n_columns}",
         "anchor": "start",
         "frame": "group",
         "offset": 6,
-        "fontSize": 13,
+        "fontSize": 12,
         "fontWeight": 600,
         "subtitleFontSize": 11,
         "subtitleColor": palette.MUTED,
@@ -227,37 +253,43 @@ def _title(matrix: Matrix) -> dict:
     }
 
 
-def _frame(matrix: Matrix) -> pd.DataFrame:
-    """One row a cell: place, value, shade (-1 to 1), the number as written, outline, strength."""
+def _frame(matrix: Matrix, numbers: bool) -> pa.Table:
+    """One row a cell: place, value, shade (-1 to 1), outline, strength, the number as written.
+
+    An Arrow table, as Streamlit sends it: building a data frame first would take ten times longer.
+    """
     step = matrix.step
     values = step.value if step.value.ndim == 2 else step.value[:, None]
-    limit = _limit(step)
-    drawn = range(values.shape[0]) if matrix.rows is None else matrix.rows
-    picked = values if matrix.rows is None else values[list(drawn)]
-    whole = not step.value.is_floating_point()
-    n_columns = values.shape[1]
-    flat = picked.flatten().tolist()
-    places = [(at, row, column) for at, row in enumerate(drawn) for column in range(n_columns)]
-    frame = pd.DataFrame(
-        {
-            "row": pd.array([at for at, _, _ in places], dtype="int16"),
-            "column": pd.array([column for _, _, column in places], dtype="int16"),
-            "value": pd.array(flat, dtype="float32"),
-            "shade": pd.array([_shade(value, limit) for value in flat], dtype="float32"),
-            "text": [written(value, whole) for value in flat],
-            "outline": pd.array(
-                [_outline(matrix, (row, column)) for _, row, column in places], dtype="float32"
-            ),
-            "strength": pd.array(
-                [_strength(matrix, row) for _, row, _ in places], dtype="float32"
-            ),
-        }
-    )
-    return frame.rename(columns={"row": "column", "column": "row"}) if matrix.transposed else frame
+    drawn = torch.arange(len(values)) if matrix.rows is None else torch.tensor(matrix.rows)
+    picked = values[drawn].float()
+    n_rows, n_columns = picked.shape
+    at = torch.arange(n_rows).repeat_interleave(n_columns)
+    column = torch.arange(n_columns).repeat(n_rows)
+    strength = torch.ones(n_rows)
+    if matrix.dim_after is not None:
+        strength[drawn >= matrix.dim_after] = 0.15
+    table = {
+        "row": at.short(),
+        "column": column.short(),
+        "value": picked.flatten(),
+        "shade": _shade(picked, _limit(step)).flatten(),
+        "outline": _outlines(matrix, drawn, n_columns).flatten(),
+        "strength": strength.repeat_interleave(n_columns),
+    }
+    if matrix.transposed:
+        table["row"], table["column"] = table["column"], table["row"]
+    arrays = {name: pa.array(entries.numpy()) for name, entries in table.items()}
+    if numbers:
+        whole = bool((picked == picked.round()).all())
+        arrays["text"] = pa.array([written(value, whole) for value in table["value"].tolist()])
+    return pa.table(arrays)
 
 
-def _shade(value: float, limit: float) -> float:
-    return max(-1.0, min(1.0, value / limit)) if limit and math.isfinite(value) else 0.0
+def _shade(values: Tensor, limit: float) -> Tensor:
+    """Values from -1 to 1 for the colours; what is not finite gets none."""
+    if not limit or math.isinf(limit):
+        return torch.zeros_like(values)
+    return torch.where(values.isfinite(), (values / limit).clamp(-1, 1), 0.0)
 
 
 def _limit(step: Step) -> float:
@@ -272,13 +304,15 @@ def _limit(step: Step) -> float:
     return float(finite.abs().max()) if len(finite) else 1.0
 
 
-def _outline(matrix: Matrix, index: tuple[int, int]) -> float:
-    own = index[: matrix.step.value.ndim]
-    return 3.0 if own == matrix.chosen else 2.0 if own in matrix.lit else 0.0
-
-
-def _strength(matrix: Matrix, row: int) -> float:
-    return 1.0 if matrix.dim_after is None or row < matrix.dim_after else 0.15
+def _outlines(matrix: Matrix, drawn: Tensor, n_columns: int) -> Tensor:
+    """The width of each cell's outline: 3 for the chosen cell, 2 for those it was made of."""
+    outlines = torch.zeros(len(drawn), n_columns)
+    place = {row: at for at, row in enumerate(drawn.tolist())}
+    wide = [(cell, 2.0) for cell in matrix.lit] + [(matrix.chosen, 3.0)] * bool(matrix.chosen)
+    for (row, *column), width in wide:
+        if row in place:
+            outlines[place[row], column[0] if column else 0] = width
+    return outlines
 
 
 @lru_cache(maxsize=2)
@@ -320,12 +354,14 @@ def _template(numbers: bool) -> dict:
         base.transform_calculate(
             row_name="row_names[datum.row]", column_name="column_names[datum.column]"
         )
-        .mark_rect(cornerRadius=3, cursor="pointer", stroke="transparent", strokeWidth=1)
+        .mark_rect(cornerRadius=3, cursor="pointer", aria=False)
         .encode(
             **place,
             color=alt.Color(
                 "shade:Q",
-                scale=alt.Scale(domain=[-1, -0.5, 0, 0.5, 1], range=palette.DIVERGING, interpolate="rgb"),
+                scale=alt.Scale(
+                    domain=[-1, -0.5, 0, 0.5, 1], range=palette.DIVERGING, interpolate="rgb"
+                ),
                 legend=None,
             ),
             opacity=strength,
@@ -341,7 +377,7 @@ def _template(numbers: bool) -> dict:
     if numbers:
         ink = alt.when(palette.ON_STRONG).then(alt.value(palette.PAPER))
         layers.append(
-            base.mark_text(cursor="pointer", fontSize=12).encode(
+            base.mark_text(cursor="pointer", aria=False).encode(
                 **place,
                 text="text:N",
                 color=ink.otherwise(alt.value(palette.INK)),
@@ -350,12 +386,12 @@ def _template(numbers: bool) -> dict:
         )
     layers.append(
         base.transform_filter("datum.outline > 0")
-        .mark_rect(filled=False, cornerRadius=3, stroke=palette.CHOSEN)
+        .mark_rect(filled=False, cornerRadius=3, stroke=palette.CHOSEN, aria=False)
         .encode(**place, strokeWidth=alt.StrokeWidth("outline:Q", scale=None))
     )
     operator = (
         alt.Chart(alt.Data(values=[{}]))
-        .mark_text(fontSize=26, text="")
+        .mark_text(fontSize=26, text="", aria=False)
         .encode(x=alt.value(0), y=alt.value(0))
     )
     spec = alt.layer(*layers, operator).add_params(*names).to_dict()

@@ -73,7 +73,9 @@ def _template(weighted: bool) -> dict:
     is_context = "datum.kind == 'context'"
     colour = alt.when(is_context).then(alt.value(palette.CHOSEN))
     size = alt.Size(
-        "weight:Q", scale=alt.Scale(domain=[0, 1], range=[30, 900]) if weighted else None, legend=None
+        "weight:Q",
+        scale=alt.Scale(domain=[0, 1], range=[30, 900]) if weighted else None,
+        legend=None,
     )
     if not weighted:
         size = alt.value(110)
@@ -88,8 +90,16 @@ def _template(weighted: bool) -> dict:
             *([alt.Tooltip("weight:Q", format=".4~f")] if weighted else []),
         ],
     )
-    labels = base.mark_text(align="left", dx=9, dy=-9, fontSize=12, limit=140).encode(
-        **place, text="name:N", color=colour.otherwise(alt.value(palette.MUTED))
+    label = {**place, "text": "name:N"}
+    labels = (
+        base.transform_filter("datum.kind == 'vector'")
+        .mark_text(align="left", dx=9, dy=-9, fontSize=12, limit=140, color=palette.MUTED)
+        .encode(**label)
+    )
+    context_label = (
+        base.transform_filter(is_context)
+        .mark_text(align="left", dx=9, dy=12, fontSize=12, limit=180, color=palette.CHOSEN)
+        .encode(**label)
     )
     lines = base.mark_rule(color="#4C86BD").encode(
         **place,
@@ -99,6 +109,6 @@ def _template(weighted: bool) -> dict:
         opacity=alt.value(0.45),
     )
     lines = lines.transform_calculate(weight="1 + 6 * datum.weight")
-    layers = [lines, points, labels] if weighted else [points, labels]
+    layers = [lines, points, labels, context_label] if weighted else [points, labels]
     spec = alt.layer(*layers).properties(width=SIDE, height=SIDE).to_dict()
     return without_data(spec) | {"autosize": {"type": "pad"}}
