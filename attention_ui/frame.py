@@ -27,6 +27,7 @@ STYLE = """<style>
 [class*="st-key-problem_of"] [data-testid="stText"], .st-key-notices [data-testid="stText"] {
   font-size: 0.875rem; overflow-wrap: anywhere;
 }
+[data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
 .katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0; }
 </style>"""
 

@@ -7,8 +7,8 @@ and not on the page. Text outside cells takes the page's colour from Streamlit's
 NEGATIVE, ZERO, POSITIVE = "#A8382B", "#F4F1EA", "#124C83"
 DIVERGING = [NEGATIVE, "#DE9A8B", ZERO, "#93B7DA", POSITIVE]
 INK, PAPER = "#000000", "#FFFFFF"
-MUTED = "#7A7F87"
-"""Labels of axes: readable on the light and on the dark page."""
+MUTED = "#7F858D"
+"""Marks that stand on the page itself: seen on the light and on the dark one alike."""
 CHOSEN = "#E08A00"
 HIDDEN = "#B9B4A8"
 ON_STRONG = "datum.shade > 0.785 || datum.shade < -0.835"

@@ -24,14 +24,15 @@ def is_open(
     question: str,
     choices: Sequence[str],
     judge: Callable[[list[int]], Verdict],
+    asked: str = "",
     many: bool = False,
     covers: Sequence[str] = (),
 ) -> bool:
     """Ask, unless the answer may be seen already; True where what follows may be drawn.
 
-    `question` is ours and may be Markdown; `choices` may hold a person's text and are shown as
-    they are. `judge` gets the places that were picked. `covers` are the steps whose cells are
-    hidden: a link to one of them opens it.
+    `question` is ours and may be Markdown; `asked` and `choices` may hold a person's text and are
+    shown as they are. `judge` gets the places that were picked. `covers` are the steps whose cells
+    are hidden: a link to one of them opens it.
     """
     if not view.settings.predict:
         return True
@@ -44,6 +45,8 @@ def is_open(
         return True
     with st.container(border=True, key=f"predict_{name}"):
         st.markdown(f":material/psychology_alt: **Predict first.** {question}")
+        if asked:
+            st.text(asked)
         if answer is None:
             _ask(key, choices, about, many)
             return False

@@ -1,8 +1,11 @@
 """Lesson 2: attention without any trainable matrix."""
 
+import inspect
+
 import streamlit as st
 
 from attention_core.embedding import embed
+from attention_core.operations import MatMulByLoop
 from attention_core.simplified import SimplifiedOptions, attend, expand_query
 from attention_ui import session
 from attention_ui.beats import beat, equation
@@ -58,17 +61,11 @@ beat(
 gap = (trace["scores_by_loop"].value - scores.value).abs().max().item()
 light(
     gap <= 1e-5 * max(1.0, scores.value.abs().max().item()),
-    f"Three nested loops give the same scores as the matrix product: "
+    f"A loop that adds one product at a time gives the same scores as the matrix product: "
     f"the largest difference is {gap:.1g}.",
 )
-with st.expander("The loops", icon=":material/code:"):
-    st.code(
-        "for i, query in enumerate(vectors):\n"
-        "    for j, key in enumerate(vectors):\n"
-        "        for k in range(len(query)):\n"
-        "            scores[i, j] += query[k] * key[k]",
-        language="python",
-    )
+with st.expander("The loop", icon=":material/code:"):
+    st.code(inspect.getsource(MatMulByLoop.value), language="python")
 if "scaled_scores" in trace:
     beat(
         view,
@@ -85,10 +82,10 @@ asked = asked_query(weights.value)
 revealed = is_open(
     view,
     "looks_at",
-    f"Which token will row {asked} of the weights look at most? The rows are named in the "
-    "scores above.",
+    "Which token will this query look at most? Its scores are in the matrix above.",
     settings.numbered_tokens,
     lambda guess: judge_look(guess[0], weights.value[asked]),
+    asked=f"Query {settings.numbered_tokens[asked]}",
     covers=("weights", "context_vectors"),
 )
 if revealed:

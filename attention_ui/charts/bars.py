@@ -41,7 +41,7 @@ def bars(names: tuple[str, ...], rows: dict[str, list[float]], title: str) -> Ch
 
 @lru_cache(maxsize=2)
 def _template(n_rows: int) -> dict:
-    quiet = {"labelColor": palette.MUTED, "titleColor": palette.MUTED, "domain": False}
+    quiet = {"domain": False}
     chart = (
         alt.Chart(alt.Data(values=[]))
         .mark_bar(cornerRadiusEnd=2)

@@ -320,8 +320,6 @@ def _template(numbers: bool) -> dict:
     """The compiled specification: cells, numbers, outlines, and the operator before them."""
     quiet = {
         "labelOverlap": False,
-        "labelColor": palette.MUTED,
-        "titleColor": palette.MUTED,
         "titleFontWeight": "normal",
         "titleFontSize": 12,
         "labelFontSize": 12,
@@ -391,7 +389,7 @@ def _template(numbers: bool) -> dict:
     )
     operator = (
         alt.Chart(alt.Data(values=[{}]))
-        .mark_text(fontSize=26, text="", aria=False)
+        .mark_text(fontSize=26, text="", aria=False, color=palette.MUTED)
         .encode(x=alt.value(0), y=alt.value(0))
     )
     spec = alt.layer(*layers, operator).add_params(*names).to_dict()

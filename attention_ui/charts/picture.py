@@ -11,7 +11,7 @@ from attention_core.trace import Step, Trace
 from .. import palette
 from .heatmap import Chart, without_data
 
-SIDE = 380
+SIDE = 320
 
 
 def picture(
@@ -63,7 +63,7 @@ def _once(names: pd.Series) -> str:
 @lru_cache(maxsize=2)
 def _template(weighted: bool) -> dict:
     quiet = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks": False}
-    quiet |= {"labelColor": palette.MUTED, "titleColor": palette.MUTED, "tickCount": 5}
+    quiet["tickCount"] = 5
     scale = alt.Scale(zero=True, nice=True, padding=24)
     place = {
         "x": alt.X("x:Q", axis=alt.Axis(**quiet), scale=scale),
