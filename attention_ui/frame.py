@@ -20,7 +20,7 @@ SIDEBAR_WIDTH = 264
 _LOADING, _LOADED = threading.Lock(), []
 # Ours, and constant: a person's text is never part of it.
 STYLE = """<style>
-.st-key-chips [data-testid="stText"] {
+[class*="st-key-chips"] [data-testid="stText"] {
   padding: 0.15rem 0.55rem; border: 1px solid color-mix(in srgb, currentColor 30%, transparent);
   border-radius: 0.4rem; overflow-wrap: anywhere;
 }

@@ -138,7 +138,7 @@ def _equation(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str
         joined = r" \\ & + ".join(lines).replace("+ -", "- ")
         return rf"\begin{{aligned}}{left} = {{}} & {joined} \\ = {{}} & {result}\end{{aligned}}"
     made = arithmetic.latex()
-    return f"{left} = {made}" + ("" if made == result else f" = {result}")
+    return f"{left} = {made}" + ("" if made.endswith(result) else f" = {result}")
 
 
 def _upstream(view: View, beat_name: str) -> None:

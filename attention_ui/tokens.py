@@ -11,14 +11,14 @@ from attention_core.tokenizers import TOKENIZERS, visible
 from . import session
 from .predict import Verdict
 from .settings import LARGEST_ENTRY, Settings
-from .show import folded, light
+from .show import light
 from .view import View
 
 
 def token_chips(settings: Settings) -> None:
     """The tokens in order, each in a frame, with the rule that cut them."""
     tokens = settings.visible_tokens
-    with st.container(horizontal=True, gap="xsmall", key="chips"):
+    with st.container(horizontal=True, gap="xsmall", key="chips_tokens"):
         for token in tokens:
             st.text(token)
     distinct = len(set(settings.inputs.tokens))
@@ -26,37 +26,26 @@ def token_chips(settings: Settings) -> None:
     st.caption(f"{_count(len(tokens), 'token')}, {distinct} distinct. {rule}")
 
 
-@st.fragment
-def vocabulary_table(settings: Settings) -> None:
-    """The vocabulary as a table: row, token, and where the sentence uses it."""
+def vocabulary_chips(settings: Settings) -> None:
+    """The vocabulary: each row's number and token, and what is wrong with it where something is."""
     inputs = settings.inputs
     if inputs.vocabulary == "random":
         st.caption("There is no vocabulary here: the ids are random numbers below 20,000.")
         return
     vocabulary = inputs.build_vocabulary()
-    ids = vocabulary.ids(inputs.tokens)
     rows = vocabulary.rows()
-    places = [
-        ", ".join(str(at) for at, used in enumerate(ids) if used == row) for row in range(len(rows))
-    ]
-    table = pd.DataFrame(
-        {"row": range(len(rows)), "token": [visible(row) for row in rows], "used at": places}
+    st.caption(
+        f"The vocabulary has {_count(len(rows), 'row')}: the tokens in sorted order, then rows "
+        "reserved for tokens that it does not know and for filling up short sentences."
     )
-    unknown = vocabulary.unknown(inputs.tokens)
-    title = f"The vocabulary: {_count(len(rows), 'row')}"
-    with folded(title, "vocabulary", ":material/list:") as is_open:
-        if is_open:
-            st.dataframe(table, hide_index=True, width="content")
-            st.caption(
-                "Distinct tokens in sorted order; reserved rows stand at the end, for tokens that "
-                "the vocabulary does not know and for filling up short sentences."
-            )
-    if unknown:
+    with st.container(horizontal=True, gap="xsmall", key="chips_vocabulary"):
+        for row, token in enumerate(rows):
+            st.text(f"{row}\u2002{visible(token)}")
+    if unknown := vocabulary.unknown(inputs.tokens):
         listed = ", ".join(map(visible, unknown))
         st.text(f"Not in the vocabulary, so all of them share one row: {listed}")
-    unused = [
-        row for row, used in enumerate(places) if not used and not vocabulary.is_reserved(row)
-    ]
+    used = set(vocabulary.ids(inputs.tokens))
+    unused = [row for row in range(len(rows)) if row not in used]
     if unused and inputs.vocabulary == "duplicates":
         light(
             False,

@@ -123,10 +123,10 @@ if revealed:
 
     def walk(now: Settings) -> tuple[Matrix | str, ...]:
         """The matrices of one query, up to the key that has been reached."""
-        reached = stepper(now)
+        later = frozenset(range(stepper(now), last + 1))
 
         def part(name: str) -> Matrix:
-            return Matrix(trace[name], dim_after=reached, row_labels=name == compared.name)
+            return Matrix(trace[name], faint=later, row_labels=name == compared.name)
 
         return (
             *(Matrix(trace["query"], transposed=True), "⊙", part(compared.name), "="),

@@ -20,7 +20,7 @@ from attention_ui.tokens import (
     size_of_table,
     token_chips,
     type_vectors,
-    vocabulary_table,
+    vocabulary_chips,
 )
 from attention_ui.view import View
 
@@ -31,6 +31,8 @@ trace = embed(settings.inputs)
 view = View(PAGE, settings, trace, opens_with=("embeddings", (0, 0)), lesson="tokenize")
 cell_notice(view)
 small_table = "one_hot" in trace
+ids = frozenset(trace["token_ids"].value.tolist())
+unused_rows = frozenset(range(trace.size("vocabulary"))) - ids if small_table else frozenset()
 used_rows = None if small_table else tuple(dict.fromkeys(trace["token_ids"].value.tolist()))
 
 st.latex(trace["embeddings"].formula, width="content")
@@ -50,7 +52,7 @@ beat(
     "Ids are names, not amounts; 4 is not twice 2.",
     Matrix(trace["token_ids"], transposed=True),
 )
-vocabulary_table(settings)
+vocabulary_chips(settings)
 
 if is_open(
     view,
@@ -65,11 +67,12 @@ if is_open(
         view,
         "lookup",
         "Embeddings",
-        "The id picks a row of `embedding_table`, and that row is the token's vector. Choose a "
-        "cell of `embeddings`: the id and the entry it points at are outlined.",
+        "The id picks a row of `embedding_table`, and that row is the token's vector. Rows that "
+        "no token picks are faint. Choose a cell of `embeddings`: the id and the entry it points "
+        "at are outlined.",
         Matrix(trace["token_ids"]),
         "→",
-        Matrix(trace["embedding_table"], rows=used_rows),
+        Matrix(trace["embedding_table"], rows=used_rows, faint=unused_rows),
         "=",
         Matrix(trace["token_embeddings" if settings.positions else "embeddings"]),
     )

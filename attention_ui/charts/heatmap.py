@@ -49,8 +49,8 @@ class Matrix:
     title: str | None = None
     lit: frozenset[tuple[int, ...]] = field(default_factory=frozenset)
     chosen: tuple[int, ...] | None = None
-    dim_after: int | None = None
-    """Rows from here on are drawn faintly: they have not been reached."""
+    faint: frozenset[int] = frozenset()
+    """Rows drawn faintly: not reached yet, or not used."""
     row_labels: bool = True
 
     @property
@@ -129,6 +129,7 @@ def heatmap(
     Matrices that stand in one row are given the same `band`, so that their cells are centred on
     one line and the operators with them.
     """
+    size = _fitting(matrix, size)
     row_names, column_names = _names(trace, matrix)
     spec = _filled(
         tuple(row_names),
@@ -193,12 +194,24 @@ def _filled(
     return spec
 
 
+def _fitting(matrix: Matrix, size: CellSize) -> CellSize:
+    """The page's cell size; a single row or column has room for its numbers on any page."""
+    if matrix.step.value.ndim > 1:
+        return size
+    values = matrix.step.value.tolist()
+    whole = not matrix.step.value.is_floating_point()
+    widest = max(text_width(written(value, whole)) for value in values) + 10
+    height = max(size.height, 24) if matrix.transposed else size.height
+    return CellSize(max(size.width, widest), height, size.font or (11 if height > 13 else 0))
+
+
 def _is_slanted(names: Sequence[str], size: CellSize) -> bool:
     return label_room(names) > size.width
 
 
 def band_above(trace: Trace, matrix: Matrix, size: CellSize) -> int:
     """The room that the labels of a matrix need above its cells."""
+    size = _fitting(matrix, size)
     column_axis = matrix.axes[1]
     return column_room(_names(trace, matrix)[1], size) if column_axis else 4
 
@@ -265,14 +278,12 @@ def _frame(matrix: Matrix, numbers: bool) -> pa.Table:
     n_rows, n_columns = picked.shape
     at = torch.arange(n_rows).repeat_interleave(n_columns)
     column = torch.arange(n_columns).repeat(n_rows)
-    strength = torch.ones(n_rows)
-    if matrix.dim_after is not None:
-        strength[drawn >= matrix.dim_after] = 0.15
+    strength = torch.tensor([0.2 if row in matrix.faint else 1.0 for row in drawn.tolist()])
     table = {
         "row": at.short(),
         "column": column.short(),
         "value": picked.flatten(),
-        "shade": _shade(picked, _limit(step)).flatten(),
+        "shade": _shade(picked, _limit(step, picked)).flatten(),
         "outline": _outlines(matrix, drawn, n_columns).flatten(),
         "strength": strength.repeat_interleave(n_columns),
     }
@@ -292,15 +303,15 @@ def _shade(values: Tensor, limit: float) -> Tensor:
     return torch.where(values.isfinite(), (values / limit).clamp(-1, 1), 0.0)
 
 
-def _limit(step: Step) -> float:
-    """The value of the strongest colour: 1 for weights, else the largest magnitude. Ids are names,
-    not amounts, and get no colour.
+def _limit(step: Step, drawn: Tensor) -> float:
+    """The value of the strongest colour: 1 for weights, else the largest magnitude that is drawn.
+    Ids are names, not amounts, and get no colour.
     """
     if not step.value.is_floating_point():
         return math.inf
     if step.name.endswith("weights") or step.name == "one_hot":
         return 1.0
-    finite = step.value[step.value.isfinite()]
+    finite = drawn[drawn.isfinite()]
     return float(finite.abs().max()) if len(finite) else 1.0
 
 

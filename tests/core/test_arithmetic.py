@@ -1,0 +1,428 @@
+"""The arithmetic of cells: that it gives the value, of every cell of every step of every trace."""
+
+import itertools
+import math
+import re
+from dataclasses import replace
+
+import pytest
+import torch
+
+from attention_core import EXAMPLES, Inputs, SimplifiedOptions, Trace, attend, embed, expand_query
+from attention_core import operations as ops
+from attention_core.expression import (
+    SHOWN_TERMS,
+    Called,
+    Cell,
+    Exponential,
+    Indicator,
+    Number,
+    Picked,
+    Product,
+    Quotient,
+    Share,
+    Sum,
+    number,
+)
+
+# Each variant: what it changes in an example's inputs, and in its options. The numbers typed by
+# hand are such that no score of a small example is nearly cancelled (see `scale`).
+EDITS = ((0, 0, 1.25), (3, 2, -0.75))
+VARIANTS = {
+    "as_published": ({}, {}),
+    "positions": ({"positions": True}, {}),
+    "edited": ({"edits": EDITS}, {}),
+    "cosine": ({}, {"similarity": "cosine"}),
+    "sum": ({}, {"normalise": "sum"}),
+    "sqrt_d": ({}, {"divide": "sqrt_d"}),
+    "stretched": ({}, {"stretched": 2, "factor": -1.7}),
+    "together": (
+        {"positions": True, "edits": EDITS},
+        {"similarity": "cosine", "divide": "sqrt_d", "stretched": 1, "factor": 0.3},
+    ),
+}
+SMALL = ("wild_cat", "journey_123", "journey_789")
+OWN = {
+    "unknown_tokens": Inputs("the wild cat and the dog", learned_from="the cat", d_in=2),
+    "no_blanks": replace(EXAMPLES["wild_cat"].inputs, drop_blanks=True),
+    "one_token": Inputs("cat", d_in=1),
+    "zero_vector": Inputs("a b", edits=((0, 0, 0.0), (0, 1, 0.0), (0, 2, 0.0))),
+}
+
+
+def build(name):
+    """The trace `example/variant` or `own/…`, with one query expanded."""
+    example, variant = name.split("/")
+    if example == "own":
+        trace = attend(embed(OWN[variant]), SimplifiedOptions("cosine", "sqrt_d"))
+        return expand_query(trace, 0)
+    changes, options = VARIANTS[variant]
+    options = {"divide": EXAMPLES[example].divide} | options
+    trace = attend(embed(replace(EXAMPLES[example].inputs, **changes)), SimplifiedOptions(**options))
+    return expand_query(trace, EXAMPLES[example].query)
+
+
+def workshop():
+    """Every operation there is, in prime and unequal sizes, with heads in front where it can."""
+    trace = Trace()
+
+    def drawn(name, *shape, axes, seed):
+        return trace.step(name, ops.Draw("normal", shape, seed=seed), axes=axes)
+
+    left = drawn("left", 2, 3, 5, axes=("head", "query", "d"), seed=1)
+    right = drawn("right", 2, 5, 7, axes=("head", "d", "key"), seed=2)
+    keys = drawn("keys", 2, 7, 5, axes=("head", "key", "d"), seed=3)
+    table = drawn("table", 11, 5, axes=("vocabulary", "d"), seed=4)
+    given = trace.step("given", ops.Given((0.5, -1.5, 2.0)), axes=("query",))
+    scores = trace.step("scores", ops.MatMul(), left, right, axes=("head", "query", "key"))
+    rows_by_rows = ("head", "query", "key")
+    trace.step("scores_again", ops.MatMul(transpose=True), left, keys, axes=rows_by_rows)
+    trace.step("scaled_scores", ops.Scale(5), scores, axes=("head", "query", "key"))
+    trace.step("weights", ops.Softmax(), scores, axes=("head", "query", "key"))
+    trace.step("shares", ops.SumNormalise(), scores, axes=("head", "query", "key"))
+    trace.step("units", ops.UnitRows(), left, axes=("head", "query", "d"))
+    trace.step("sums", ops.SumLast(), left, axes=("head", "query"))
+    trace.step("both", ops.Add(), left, left, axes=("head", "query", "d"))
+    first_keys = trace.step("first_keys", ops.Row(0), keys, axes=("key", "d"))
+    ids = trace.step("ids", ops.Encode(tuple("abc"), (10, 0, 10), ()), axes=("query",))
+    picked = trace.step("picked", ops.Lookup(), table, ids, axes=("query", "d"))
+    trace.step("one_hot", ops.OneHot(11), ids, axes=("query", "vocabulary"))
+    looped = ops.MatMulByLoop()
+    trace.step("by_loop", looped, picked, first_keys, axes=("query", "key"))
+    trace.step("stretched", ops.ScaleRow(1, -1.7), picked, axes=("query", "d"))
+    trace.step("edited", ops.Edit(((2, 4, 2.5), (0, 1, 0.25))), picked, axes=("query", "d"))
+    trace.step("running", ops.RunningSum(), picked, axes=("query", "d"))
+    trace.step("by_row", ops.Multiply(by_row=True), given, picked, axes=("query", "d"))
+    query = trace.step("query", ops.Row(2), picked, axes=("d",))
+    trace.step("products", ops.Multiply(), query, first_keys, axes=("key", "d"))
+    trace.step("positions", ops.Sinusoid(3, 5), axes=("query", "d"))
+    return trace
+
+
+NAMES = [f"{example}/{variant}" for example in EXAMPLES for variant in VARIANTS]
+NAMES += [f"own/{variant}" for variant in OWN]
+
+
+class TakenApart:
+    """A trace, and the arithmetic of every cell, in the order of the steps."""
+
+    def __init__(self, name, trace):
+        self.small = name.split("/")[0] in SMALL
+        self.trace = trace
+        self.numbers = {step.name: step.value.tolist() for step in trace.values()}
+        self.cells = [
+            (step, index, step.arithmetic(index))
+            for step in trace.values()
+            for index in self.indices(step)
+        ]
+
+    def indices(self, step):
+        """All cells; of the table of 20,000 rows those looked up, and its corners."""
+        places = [range(size) for size in step.value.shape]
+        if step.value.numel() > 10_000:
+            places[0] = sorted({0, len(places[0]) - 1, *self.numbers["token_ids"]})
+        return itertools.product(*places)
+
+    def number(self, name, index):
+        """What stands in a step's value."""
+        entry = self.numbers[name]
+        for place in index:
+            entry = entry[place]
+        return entry
+
+
+# pytest runs all tests of a trace one after the other, so that each is taken apart once.
+@pytest.fixture(scope="module", params=[*NAMES, "all/operations"])
+def apart(request):
+    name = request.param
+    return TakenApart(name, workshop() if name == "all/operations" else build(name))
+
+
+def scale(expression, value, small):
+    """What 1e-5 is relative to.
+
+    The result, but for a sum of many products of both signs. Its terms can be hundreds of times
+    larger than what is left of them, and each was rounded to float32 in its own size: then 1e-5
+    is relative to the largest term. In the small examples no sum is nearly cancelled. The last
+    value is the smallest float32 that has all its digits.
+    """
+    largest = 0.0
+    if isinstance(expression, Sum) and not small:
+        largest = max(abs(term.value) for term in expression.terms)
+    return max(abs(value), largest, torch.finfo(torch.float32).tiny)
+
+
+# --- of every cell of every step of every trace ---------------------------------------------------
+
+
+def test_arithmetic_gives_the_value(apart):
+    for step, index, expression in apart.cells:
+        value = apart.number(step.name, index)
+        off = abs(expression.value - value)
+        assert off <= 1e-5 * scale(expression, value, apart.small), (step, index)
+
+
+def test_leaves_are_cells_of_the_steps_it_was_made_from(apart):
+    order = list(apart.trace)
+    for step, index, expression in apart.cells:
+        inputs = {given.name for given in step.inputs}
+        for leaf in expression.cells():
+            assert leaf.step in inputs, (step, index)
+            assert order.index(leaf.step) < order.index(step.name), (step, index)
+            assert apart.trace[leaf.step].has(leaf.index), (step, index)
+            assert leaf.value == apart.number(leaf.step, leaf.index), (step, index)
+
+
+def is_typed(step, index):
+    """Whether a cell was typed by hand: then it comes from nowhere else."""
+    edits = step.operation.edits if isinstance(step.operation, ops.Edit) else ()
+    return index in [(row, column) for row, column, _ in edits]
+
+
+def test_every_input_step_is_among_the_leaves(apart):
+    for step, index, expression in apart.cells:
+        inputs = set() if is_typed(step, index) else {given.name for given in step.inputs}
+        assert {leaf.step for leaf in expression.cells()} == inputs, (step, index)
+
+
+def test_every_cell_can_be_followed_back_to_a_step_without_inputs(apart):
+    followed = set()
+    for step, index, expression in apart.cells:
+        leaves = [(leaf.step, leaf.index) for leaf in expression.cells()]
+        assert followed.issuperset(leaves), (step, index)
+        assert leaves or not step.inputs or is_typed(step, index), (step, index)
+        followed.add((step.name, index))
+
+
+def test_each_step_can_be_computed_again_from_its_inputs(apart):
+    for step in apart.trace.values():
+        again = step.operation.value(*[given.value for given in step.inputs])
+        assert again.dtype == step.value.dtype, step
+        assert torch.equal(again, step.value), step
+
+
+def test_latex_has_balanced_braces_and_no_empty_place(apart):
+    for step in apart.trace.values():
+        for some in [step.formula, *list_of_latex(step, apart)]:
+            assert_balanced(some)
+
+
+def list_of_latex(step, apart):
+    """The arithmetic of up to a dozen cells of a step, spread over it."""
+    indices = list(apart.indices(step))
+    return [step.arithmetic(index).latex() for index in indices[:: len(indices) // 12 + 1]]
+
+
+def assert_balanced(latex):
+    depth = 0
+    for sign in re.findall(r"\\.|[{}]", latex):
+        depth += {"{": 1, "}": -1}.get(sign, 0)
+        assert depth >= 0, latex
+    assert depth == 0, latex
+    assert latex.count(r"\left") == latex.count(r"\right"), latex
+    assert "None" not in latex, latex
+    assert "e+" not in latex.replace("e^", ""), latex
+    assert "+ -" not in latex, latex
+
+
+# --- the workshop ---------------------------------------------------------------------------------
+
+
+def test_the_workshop_has_every_operation():
+    used = {type(step.operation).__name__ for step in workshop().values()}
+    assert used == set(ops.__all__) - {"Operation"}
+
+
+def test_leaves_are_just_the_cells_that_the_value_depends_on():
+    """Torch's own derivatives say which cells a cell depends on."""
+    compared = 0
+    for step in workshop().values():
+        smooth = [given for given in step.inputs if given.value.is_floating_point()]
+        if not smooth:
+            continue
+        operands = {given.name: given.value.clone().requires_grad_() for given in smooth}
+        result = step.operation.value(
+            *[operands.get(given.name, given.value) for given in step.inputs]
+        )
+        for index in itertools.product(*map(range, result.shape)):
+            slopes = torch.autograd.grad(result[index], operands.values(), retain_graph=True)
+            depends_on = {
+                (name, tuple(place))
+                for name, slope in zip(operands, slopes, strict=True)
+                for place in slope.nonzero().tolist()
+            }
+            leaves = {(leaf.step, leaf.index) for leaf in step.arithmetic(index).cells()}
+            assert {leaf for leaf in leaves if leaf[0] in operands} == depends_on, (step, index)
+            compared += 1
+    assert compared > 500
+
+
+# --- cells that do not exist ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("index", [(6, 0), (0, 6), (-1, 0), (0,), (), (0, 0, 0), (99, 99)], ids=str)
+def test_a_cell_that_does_not_exist_is_named_with_the_shape(index):
+    scores = build("journey_123/as_published")["scores"]
+    message = f"scores has no cell {list(index)}: its shape is query 6 × key 6"
+    with pytest.raises(IndexError, match=f"^{re.escape(message)}$"):
+        scores.arithmetic(index)
+
+
+# --- values that are no ordinary numbers ----------------------------------------------------------
+
+
+def same(left, right):
+    return left == right or math.isnan(left) and math.isnan(right)
+
+
+INF, NAN = math.inf, math.nan
+
+
+@pytest.mark.parametrize(
+    ("operation", "row"),
+    [
+        (ops.Softmax(), (NAN, 5.0, 1000.0)),
+        (ops.Softmax(), (5.0, NAN, 1000.0)),
+        (ops.Softmax(), (INF, 1.0, 2.0)),
+        (ops.Softmax(), (-INF, -INF, -INF)),
+        (ops.Softmax(), (-INF, 480.0, -257.0)),
+        (ops.SumNormalise(), (1.0, -1.0, 0.0)),
+        (ops.SumNormalise(), (0.0, 0.0, 0.0)),
+        (ops.SumNormalise(), (-2.0, 1.0, 1.0)),
+        (ops.SumNormalise(), (INF, 1.0, 2.0)),
+        (ops.UnitRows(), (0.0, 0.0, 0.0)),
+        (ops.UnitRows(), (-INF, 1.0, 2.0)),
+        (ops.UnitRows(), (NAN, 1.0, 2.0)),
+        (ops.Scale(3), (INF, -INF, NAN)),
+    ],
+    ids=str,
+)
+def test_arithmetic_gives_infinity_and_nan_where_torch_does(operation, row):
+    trace = Trace()
+    scores = trace.step("scores", ops.Given((row,)), axes=("query", "key"))
+    step = trace.step("result", operation, scores, axes=("query", "key"))
+    for place, value in enumerate(step.value[0].tolist()):
+        assert same(step.arithmetic((0, place)).value, value), place
+
+
+@pytest.mark.xfail(strict=True, raises=ValueError, reason="math.fsum refuses inf and -inf together")
+@pytest.mark.parametrize("operation", [ops.SumLast(), ops.SumNormalise()], ids=str)
+def test_a_sum_of_infinities_of_both_signs_is_nan_as_in_torch(operation):
+    trace = Trace()
+    terms = trace.step("terms", ops.Given((INF, 1.0, -INF)), axes=("key",))
+    step = trace.step("sum", operation, terms, axes=("key",)[: 3 - len(str(operation)) // 10])
+    index = (0,) * step.value.ndim
+    assert same(step.arithmetic(index).value, float(step.value[index]))
+
+
+@pytest.mark.xfail(strict=True, reason="the value has the last of two edits, the arithmetic the first")
+def test_of_two_edits_of_one_cell_value_and_arithmetic_take_the_same():
+    trace = Trace()
+    matrix = trace.step("matrix", ops.Given(((0.0, 0.0),)), axes=("query", "key"))
+    twice = ops.Edit(((0, 0, 1.0), (0, 0, 2.0)))
+    edited = trace.step("edited", twice, matrix, axes=("query", "key"))
+    assert edited.arithmetic((0, 0)).value == edited.value[0, 0]
+
+
+@pytest.mark.xfail(strict=True, reason="squares of such numbers are 0 or infinity in float32")
+@pytest.mark.parametrize("entry", [1e-25, 1e25])
+def test_unit_rows_of_tiny_and_huge_vectors_agree_with_their_arithmetic(entry):
+    trace = Trace()
+    vectors = trace.step("vectors", ops.Given(((entry, 0.0),)), axes=("query", "key"))
+    units = trace.step("units", ops.UnitRows(), vectors, axes=("query", "key"))
+    assert units.arithmetic((0, 0)).value == pytest.approx(float(units.value[0, 0]), rel=1e-5)
+
+
+# --- how numbers and arithmetic are written -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (0, "0"),
+        (0.0, "0"),
+        (-0.0, "0"),
+        (3, "3"),
+        (-3.0, "-3"),
+        (999_999.0, "999999"),
+        (0.5, "0.5000"),
+        (-1 / 3, "-0.3333"),
+        (0.0001, "0.0001"),
+        (123_456.789, "123456.7890"),
+        (1e7, r"1.000\times 10^{7}"),
+        (-1e6, r"-1.000\times 10^{6}"),
+        (1e-12, r"1.000\times 10^{-12}"),
+        (-0.00005, r"-5.000\times 10^{-5}"),
+        (7.3e-42, r"7.300\times 10^{-42}"),
+        (INF, r"\infty"),
+        (-INF, r"-\infty"),
+        (NAN, r"\mathrm{nan}"),
+    ],
+)
+def test_a_number_is_written_with_four_decimals_or_as_a_power_of_ten(value, written):
+    assert number(value) == written
+
+
+ONE, TWO, MINUS = Number(1.0), Number(2.0), Number(-3.0)
+A = Cell("scores", (0, 1), 0.25)
+ID = Cell("ids", (1,), 4.0)
+THREE_ROOT = Called(math.sqrt, r"\sqrt{{{}}}", Number(9.0))
+
+
+@pytest.mark.parametrize(
+    ("expression", "value", "latex"),
+    [
+        (A, 0.25, "0.2500"),
+        (Number(3**0.5, r"\sqrt{3}"), 3**0.5, r"\sqrt{3}"),
+        (Sum((ONE, MINUS, TWO)), 0, "1 - 3 + 2"),
+        (Product((TWO, MINUS)), -6, "(2)(-3)"),
+        (Sum((Product((TWO, A)), Product((ONE, MINUS)))), -2.5, "(2)(0.2500) + (1)(-3)"),
+        (Quotient(ONE, THREE_ROOT), 1 / 3, r"\frac{1}{\sqrt{9}}"),
+        (Quotient(ONE, Number(0.0)), INF, r"\frac{1}{0}"),
+        (Quotient(MINUS, Number(0.0)), -INF, r"\frac{-3}{0}"),
+        (Share((ONE, TWO, MINUS), 1), INF, r"\frac{2}{1 + 2 - 3}"),
+        (Share((ONE, TWO), 1), 2 / 3, r"\frac{2}{1 + 2}"),
+        (Exponential(A, 2.0), math.exp(-1.75), "e^{0.2500-2}"),
+        (Exponential(MINUS, -3.0), 1, "e^{-3+3}"),
+        (Picked(A, ID), 0.25, r"\text{row }4:\;0.2500"),
+        (Indicator(ID, 4), 1, r"1\quad\text{because }4 = 4"),
+        (Indicator(ID, 5), 0, r"0\quad\text{because }4 \neq 5"),
+    ],
+)
+def test_an_expression_has_a_value_and_is_written_with_its_numbers(expression, value, latex):
+    assert expression.value == pytest.approx(value)
+    assert expression.latex() == latex
+
+
+def test_a_long_sum_keeps_its_beginning_and_its_end():
+    numbers = tuple(Number(float(k)) for k in range(1, SHOWN_TERMS + 1))
+    assert Sum(numbers).latex() == " + ".join(str(k) for k in range(1, SHOWN_TERMS + 1))
+    longer = Sum((*numbers, Number(-13.0)))
+    beginning = " + ".join(str(k) for k in range(1, SHOWN_TERMS - 1))
+    assert longer.latex() == rf"{beginning} + \dots - 13"
+    assert len(longer.terms) == SHOWN_TERMS + 1
+    assert longer.value == sum(range(1, SHOWN_TERMS + 1)) - 13
+
+
+def test_a_score_of_a_wide_example_is_not_written_out_in_full():
+    scores = build("sorry_dave/as_published")["scores"]
+    expression = scores.arithmetic((1, 4))
+    assert len(expression.terms) == 32
+    assert expression.latex().count(r"\dots") == 1
+    assert expression.latex().count("(") < 2 * 32
+
+
+def test_no_text_of_a_person_is_in_any_formula_arithmetic_or_sentence():
+    evil = (r"\evil{", "}$x$", "<b>bold</b>", "漢字", "None", "{0}", "%s")
+    inputs = Inputs(" ".join(evil), tokenizer="blanks", learned_from=r"漢字 {0} \learned")
+    options = SimplifiedOptions("cosine", "sqrt_d", "sum", stretched=1, factor=2.0)
+    trace = expand_query(attend(embed(replace(inputs, positions=True)), options), 2)
+    texts = []
+    for step in trace.values():
+        texts += [step.formula, step.words, step.shape, step.code]
+        texts += [
+            step.arithmetic(index).latex()
+            for index in itertools.product(*map(range, step.value.shape))
+        ]
+    for text in texts:
+        assert not [token for token in (*evil, r"\learned") if token in text], text

@@ -1,0 +1,233 @@
+"""The trace: what it refuses and what it says, and that nothing recorded in it ever changes."""
+
+import re
+
+import pytest
+import torch
+
+from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, expand_query
+from attention_core.operations import Add, Given, MatMul, Row, Softmax
+
+
+def matrix(n_rows, n_columns):
+    return Given(tuple((0.5,) * n_columns for _ in range(n_rows)))
+
+
+def vector(length):
+    return Given((0.5,) * length)
+
+
+def refused(message):
+    """`with refused(...)`: a ValueError that says exactly this."""
+    return pytest.raises(ValueError, match=f"^{re.escape(message)}$")
+
+
+def example_trace(name):
+    example = EXAMPLES[name]
+    options = SimplifiedOptions(divide=example.divide)
+    return expand_query(attend(embed(example.inputs), options), example.query)
+
+
+# --- what is refused, and what is said ------------------------------------------------------------
+
+
+def test_an_axis_of_two_lengths_is_refused_and_both_steps_are_named():
+    trace = Trace()
+    trace.step("queries", matrix(5, 3), axes=("query", "d_out"))
+    with refused("axis 'query' is 7 long in 'weights' but 5 long in 'queries'"):
+        trace.step("weights", matrix(7, 2), axes=("query", "key"))
+    with refused("axis 'd_out' is 2 long in 'values' but 3 long in 'queries'"):
+        trace.step("values", matrix(7, 2), axes=("key", "d_out"))
+
+
+def test_an_axis_of_two_lengths_within_one_step_is_refused():
+    with refused("axis 'token' is 3 long in 'table' but 2 long in 'table'"):
+        Trace().step("table", matrix(2, 3), axes=("token", "token"))
+
+
+def test_the_same_axis_twice_in_a_square_step_is_fine():
+    step = Trace().step("square", matrix(3, 3), axes=("token", "token"))
+    assert step.shape == "token 3 × token 3"
+
+
+@pytest.mark.parametrize("n_labels", [0, 4, 6])
+def test_labels_of_another_length_than_their_axis_are_refused(n_labels):
+    trace = Trace(query=["cat"] * n_labels)
+    with refused(f"axis 'query' is 5 long in 'scores' but has {n_labels} labels"):
+        trace.step("scores", matrix(5, 2), axes=("query", "key"))
+
+
+def test_a_name_that_is_taken_is_refused_and_the_first_step_stays():
+    trace = Trace()
+    first = trace.step("scores", matrix(2, 3), axes=("query", "key"))
+    with refused("the trace already has a step 'scores'; a value is never rebound"):
+        trace.step("scores", matrix(2, 3), axes=("query", "key"))
+    assert trace["scores"] is first
+
+
+@pytest.mark.parametrize("name", ["", "2nd", "two words", "a-b", "a.b", "scores[0]", "x; y", "é "])
+def test_a_name_that_is_no_identifier_is_refused(name):
+    trace = Trace()
+    with refused(f"{name!r} cannot name a step: it must be a Python identifier"):
+        trace.step(name, vector(2), axes=("key",))
+    assert list(trace) == []
+
+
+@pytest.mark.xfail(strict=True, reason="keywords pass, and then the exported program is no Python")
+@pytest.mark.parametrize("name", ["class", "lambda", "None"])
+def test_a_name_that_is_a_keyword_is_refused(name):
+    with pytest.raises(ValueError, match="cannot name a step"):
+        Trace().step(name, vector(2), axes=("key",))
+
+
+def test_an_input_from_another_trace_is_refused_even_if_the_names_agree():
+    here, there = Trace(), Trace()
+    ours = here.step("keys", matrix(2, 3), axes=("key", "d_out"))
+    theirs = there.step("keys", matrix(2, 3), axes=("key", "d_out"))
+    only_theirs = there.step("values", matrix(2, 3), axes=("key", "d_out"))
+    with refused("'sum' is made from 'keys', not a step of this trace"):
+        here.step("sum", Add(), ours, theirs, axes=("key", "d_out"))
+    with refused("'sum' is made from 'values', not a step of this trace"):
+        here.step("sum", Add(), ours, only_theirs, axes=("key", "d_out"))
+    assert list(here) == ["keys"]
+
+
+@pytest.mark.parametrize("axes", [(), ("query",), ("head", "query", "key")])
+def test_another_number_of_axes_than_the_result_has_is_refused(axes):
+    message = f"'scores' has 2 axes, of lengths (2, 3), but {len(axes)} names: {axes}"
+    with refused(message):
+        Trace().step("scores", matrix(2, 3), axes=axes)
+
+
+def test_a_refused_step_is_not_in_the_trace():
+    trace = Trace(key=["a", "b"])
+    with pytest.raises(ValueError, match="axis 'key' is 3 long"):
+        trace.step("scores", matrix(2, 3), axes=("query", "key"))
+    assert "scores" not in trace
+    assert len(trace) == 0
+
+
+@pytest.mark.xfail(strict=True, reason="the axes before the one that does not fit are remembered")
+def test_a_refused_step_leaves_no_axis_behind():
+    trace = Trace(key=["a", "b"])
+    with pytest.raises(ValueError, match="axis 'key' is 3 long"):
+        trace.step("scores", matrix(5, 3), axes=("query", "key"))
+    trace.step("scores", matrix(7, 2), axes=("query", "key"))
+    assert trace.size("query") == 7
+
+
+# --- what a trace keeps ---------------------------------------------------------------------------
+
+
+def test_steps_are_kept_in_the_order_they_were_made():
+    trace = Trace()
+    for name in ("zebra", "apple", "mango"):
+        trace.step(name, vector(2), axes=("key",))
+    assert list(trace) == ["zebra", "apple", "mango"]
+    assert [step.name for step in trace.values()] == list(trace)
+    assert len(trace) == 3
+
+
+def test_every_step_is_made_from_steps_before_it():
+    for name in EXAMPLES:
+        seen = set()
+        for step in example_trace(name).values():
+            assert {given.name for given in step.inputs} <= seen, step.name
+            seen.add(step.name)
+
+
+def test_a_step_cannot_be_put_into_a_trace_or_taken_out():
+    trace = Trace()
+    step = trace.step("keys", vector(2), axes=("key",))
+    with pytest.raises(TypeError):
+        trace["other"] = step
+    with pytest.raises(TypeError):
+        del trace["keys"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_later_steps_change_no_earlier_one(name):
+    example = EXAMPLES[name]
+    trace = embed(example.inputs)
+
+    def add_attention():
+        attend(trace, SimplifiedOptions("cosine", "sqrt_d", "sum", stretched=1, factor=3.0))
+
+    for add_steps in (add_attention, lambda: expand_query(trace, example.query)):
+        steps = dict(trace)
+        values = {step.name: step.value.clone() for step in trace.values()}
+        add_steps()
+        assert len(trace) > len(steps)
+        for earlier in steps.values():
+            assert trace[earlier.name] is earlier
+            assert earlier.value.equal(values[earlier.name]), earlier.name
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_no_value_of_an_example_was_changed_in_place(name):
+    for step in example_trace(name).values():
+        assert step.value._version == 0, step.name
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_no_step_of_an_example_shares_its_numbers_with_another(name):
+    steps = list(example_trace(name).values())
+    memories = {step.value.untyped_storage().data_ptr() for step in steps}
+    assert len(memories) == len(steps)
+
+
+# --- what a trace and a step say ------------------------------------------------------------------
+
+
+def test_labels_are_the_given_ones_or_the_places():
+    trace = Trace(query=["The", "cat"])
+    trace.step("scores", matrix(2, 3), axes=("query", "key"))
+    assert trace.labels("query") == ("The", "cat")
+    assert trace.labels("key") == ("0", "1", "2")
+    assert (trace.size("query"), trace.size("key")) == (2, 3)
+
+
+def test_an_axis_that_no_step_has_has_no_length():
+    with pytest.raises(KeyError, match="head"):
+        Trace().size("head")
+
+
+def test_a_step_says_its_shape_its_formula_and_its_code():
+    trace = Trace()
+    queries = trace.step("queries", matrix(2, 3), axes=("query", "d_out"))
+    keys = trace.step("keys", matrix(5, 3), axes=("key", "d_out"))
+    scores = trace.step("scores", MatMul(transpose=True), queries, keys, axes=("query", "key"))
+    assert scores.shape == "query 2 × key 5"
+    assert scores.formula == r"S = Q K^\top"
+    assert scores.code == "scores = queries @ keys.mT"
+    assert scores.inputs == (queries, keys)
+    assert repr(scores) == "Step('scores = queries @ keys.mT', query 2 × key 5)"
+
+
+def test_a_symbol_can_be_given_and_an_unknown_name_stands_for_itself():
+    trace = Trace()
+    named = trace.step("my_rows", matrix(2, 3), axes=("query", "key"))
+    given = trace.step("W_mine", matrix(3, 5), axes=("key", "d_out"), symbol="W_m")
+    product = trace.step("product", MatMul(), named, given, axes=("query", "d_out"))
+    assert product.formula == r"\mathrm{product} = \mathrm{my\_rows} W_m"
+
+
+def test_a_formula_writes_out_the_steps_that_are_not_known():
+    trace = Trace()
+    vectors = trace.step("embeddings", matrix(5, 3), axes=("token", "d_in"))
+    scores = trace.step("scores", MatMul(transpose=True), vectors, vectors, axes=("query", "key"))
+    weights = trace.step("weights", Softmax(), scores, axes=("query", "key"))
+    trace.step("context_vectors", MatMul(), weights, vectors, axes=("query", "d_in"))
+    known = trace.formula("context_vectors", known=("embeddings", "weights"))
+    assert known == "Z = A X"
+    written_out = trace.formula("context_vectors", known=("embeddings",))
+    assert written_out == r"Z = \operatorname{softmax}\!\left(X X^\top\right) X"
+
+
+def test_a_cell_is_the_value_at_its_index_and_says_where_it_is():
+    trace = Trace()
+    rows = trace.step("rows", Given(((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))), axes=("query", "key"))
+    row = trace.step("row", Row(1), rows, axes=("key",))
+    assert (rows.cell((0, 2)).value, str(rows.cell((0, 2)))) == (3.0, "rows[0, 2]")
+    assert (row.cell((2,)).value, str(row.cell((2,)))) == (6.0, "row[2]")
+    assert torch.equal(row.value, torch.tensor([4.0, 5.0, 6.0]))
