@@ -17,7 +17,7 @@ from attention_core.trace import Step
 
 from . import session
 from .charts.heatmap import written
-from .settings import CellPlace
+from .fields import CellPlace
 from .show import folded
 from .view import View
 

@@ -8,16 +8,8 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 from attention_core.tokenizers import clean
 
-from .settings import (
-    FIELDS,
-    CellPlace,
-    Sentence,
-    Settings,
-    changed,
-    from_query,
-    problem_with,
-    to_query,
-)
+from .fields import CellPlace, Sentence
+from .settings import FIELDS, Settings, changed, from_query, problem_with, to_query
 
 # Names in st.session_state.
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"

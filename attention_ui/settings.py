@@ -4,8 +4,6 @@ Every setting has a field that reads it from a link and refuses, in words, what 
 link holds only what differs from its example, so `?example=life_is_short` says it all.
 """
 
-import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
@@ -13,15 +11,11 @@ from attention_core.examples import EXAMPLES, Example
 from attention_core.inputs import VOCABULARIES, Inputs
 from attention_core.tokenizers import TOKENIZERS, clean, visible
 
+from .fields import CellPlace, Choice, Decimal, Edits, Flag, Sentence, Trail, Whole, Word
+
 MAX_TOKENS = 64
-MAX_CHARACTERS = 5_000
 MAX_WIDTH = 64
 MAX_SEED = 2**32 - 1
-MAX_EDITS = 200
-MAX_TRAIL = 12
-LARGEST_ENTRY = 1_000.0
-
-CellPlace = tuple[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -120,144 +114,6 @@ class Settings:
         return self.inputs == EXAMPLES[self.example].inputs
 
 
-@dataclass(frozen=True)
-class Choice:
-    """One of some words; `options` are word and label."""
-
-    options: Mapping[str, str]
-
-    def read(self, text: str) -> str:
-        if text not in self.options:
-            raise ValueError(f"it must be one of {', '.join(self.options)}")
-        return text
-
-    def write(self, value: str) -> str:
-        return value
-
-
-@dataclass(frozen=True)
-class Whole:
-    """A whole number within bounds."""
-
-    least: int
-    most: int
-
-    def read(self, text: str) -> int:
-        text = text.strip()
-        if not re.fullmatch(r"[+-]?[0-9]{1,12}", text) or not self.least <= int(text) <= self.most:
-            raise ValueError(f"it must be a whole number from {self.least:,} to {self.most:,}")
-        return int(text)
-
-    def write(self, value: int) -> str:
-        return str(value)
-
-
-@dataclass(frozen=True)
-class Decimal:
-    """A finite number within bounds."""
-
-    least: float
-    most: float
-
-    def read(self, text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not self.least <= value <= self.most:
-            raise ValueError(f"it must be a number from {self.least:g} to {self.most:g}")
-        return value
-
-    def write(self, value: float) -> str:
-        return f"{value:.9g}"
-
-
-@dataclass(frozen=True)
-class Flag:
-    """On or off."""
-
-    def read(self, text: str) -> bool:
-        if text not in {"on", "off"}:
-            raise ValueError("it must be on or off")
-        return text == "on"
-
-    def write(self, value: bool) -> str:
-        return "on" if value else "off"
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A text, cleaned of characters that only do harm."""
-
-    def read(self, text: str) -> str:
-        if len(text) > MAX_CHARACTERS:
-            raise ValueError(
-                f"it has {len(text):,} characters, and the limit is {MAX_CHARACTERS:,}: shorten it"
-            )
-        cleaned, _ = clean(text)
-        if not cleaned:
-            raise ValueError("it is empty: type at least one word")
-        return cleaned
-
-    def write(self, value: str) -> str:
-        return value
-
-
-@dataclass(frozen=True)
-class Edits:
-    """Cells typed by hand: `row.column:number`, with commas between them."""
-
-    def read(self, text: str) -> tuple[tuple[int, int, float], ...]:
-        edits: dict[tuple[int, int], float] = {}
-        parts = text.split(",")
-        if len(parts) > MAX_EDITS:
-            raise ValueError(f"it holds more than {MAX_EDITS} numbers")
-        for part in parts:
-            match = re.fullmatch(r"([0-9]{1,5})\.([0-9]{1,3}):(.{1,24})", part)
-            if not match:
-                raise ValueError("it must look like 2.0:0.5,3.1:-1 (row.column:number)")
-            edits[int(match[1]), int(match[2])] = entry(match[3])
-        return tuple((row, column, number) for (row, column), number in sorted(edits.items()))
-
-    def write(self, value: tuple[tuple[int, int, float], ...]) -> str:
-        return ",".join(f"{row}.{column}:{number:.9g}" for row, column, number in value)
-
-
-@dataclass(frozen=True)
-class Trail:
-    """The way to a cell: `step.row.column`, with commas between the stations; `none` for none."""
-
-    def read(self, text: str) -> tuple[CellPlace, ...]:
-        if text == "none":
-            return ()
-        parts = text.split(",")
-        if len(parts) > MAX_TRAIL:
-            raise ValueError(f"it holds more than {MAX_TRAIL} cells")
-        trail = []
-        for part in parts:
-            if not re.fullmatch(r"[A-Za-z_]{1,40}(\.[0-9]{1,5}){1,4}", part):
-                raise ValueError("it must look like scores.3.2 (step.row.column)")
-            step, *index = part.split(".")
-            trail.append((step, tuple(map(int, index))))
-        return tuple(trail)
-
-    def write(self, value: tuple[CellPlace, ...]) -> str:
-        return ",".join(".".join([step, *map(str, index)]) for step, index in value) or "none"
-
-
-@dataclass(frozen=True)
-class Word:
-    """A short name of our own making, such as a beat's."""
-
-    def read(self, text: str) -> str:
-        if not re.fullmatch(r"[a-z_]{0,40}", text):
-            raise ValueError("it must be a name of a part of the lesson")
-        return text
-
-    def write(self, value: str) -> str:
-        return value
-
-
 LIKENESSES = {"dot": "Dot product", "cosine": "Cosine"}
 DIVISORS = {"none": "Nothing", "sqrt_d": "√d"}
 LEARNED = {"sentence": "This sentence", "example": "The example's sentence"}
@@ -289,19 +145,6 @@ FIELDS = {
 }
 MAKES_THE_TABLE = {"example", "text", "tokenizer", "ids", "learned", "reserved", "seed", "width"}
 """Changing one of these makes another table, to which edits typed by hand do not belong."""
-
-
-def entry(text: str) -> float:
-    """A number typed into a vector. Raises ValueError for what is not finite or far too large."""
-    try:
-        number = float(text)
-    except ValueError:
-        raise ValueError("a vector holds numbers only") from None
-    if not abs(number) <= LARGEST_ENTRY:
-        raise ValueError(
-            f"numbers in a vector go from -{LARGEST_ENTRY:,.0f} to {LARGEST_ENTRY:,.0f}"
-        )
-    return number
 
 
 def problem_with(settings: Settings) -> str | None:

@@ -9,8 +9,9 @@ from torch import Tensor
 from attention_core.tokenizers import TOKENIZERS, visible
 
 from . import session
+from .fields import LARGEST_ENTRY
 from .predict import Verdict
-from .settings import LARGEST_ENTRY, Settings
+from .settings import Settings
 from .show import light
 from .view import View
 

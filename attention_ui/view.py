@@ -9,8 +9,9 @@ from attention_core.expression import Cell, Expression, Product
 from attention_core.published import Mark, marks
 from attention_core.trace import Trace
 
-from .charts.heatmap import CellSize, cell_size
-from .settings import CellPlace, Settings
+from .charts.sizes import CellSize, cell_size
+from .fields import CellPlace
+from .settings import Settings
 
 
 @dataclass

@@ -126,7 +126,8 @@ if revealed:
         later = frozenset(range(stepper(now), last + 1))
 
         def part(name: str) -> Matrix:
-            return Matrix(trace[name], faint=later, row_labels=name == compared.name)
+            first = name == compared.name
+            return Matrix(trace[name], faint=later, row_labels=first, as_bars="weights" in name)
 
         return (
             *(Matrix(trace["query"], transposed=True), "⊙", part(compared.name), "="),

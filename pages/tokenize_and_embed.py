@@ -44,6 +44,9 @@ st.markdown(
 )
 token_chips(settings)
 
+st.header("Vocabulary", anchor="vocabulary")
+vocabulary_chips(settings)
+
 beat(
     view,
     "ids",
@@ -52,7 +55,6 @@ beat(
     "Ids are names, not amounts; 4 is not twice 2.",
     Matrix(trace["token_ids"], transposed=True),
 )
-vocabulary_chips(settings)
 
 if is_open(
     view,

@@ -149,21 +149,26 @@ class Encode(Operation):
 
 @dataclass(frozen=True)
 class Edit(Operation):
-    """A matrix in which some cells were typed by hand: edits are (row, column, number)."""
+    """A matrix in which some cells were typed by hand: edits are (row, column, number).
+
+    Of two edits of one cell, the last counts.
+    """
 
     edits: tuple[tuple[int, int, float], ...]
 
     def value(self, matrix: Tensor) -> Tensor:
         return matrix.index_put(self._places(), self._numbers())
 
+    @property
+    def _typed(self) -> dict[tuple[int, int], float]:
+        return {(row, column): number for row, column, number in self.edits}
+
     def _places(self) -> tuple[Tensor, Tensor]:
-        return (
-            torch.tensor([row for row, _, _ in self.edits]),
-            torch.tensor([column for _, column, _ in self.edits]),
-        )
+        rows, columns = zip(*self._typed, strict=True)
+        return torch.tensor(rows), torch.tensor(columns)
 
     def _numbers(self) -> Tensor:
-        return torch.tensor([number for _, _, number in self.edits])
+        return torch.tensor(list(self._typed.values()))
 
     def formula(self, matrix: str) -> str:
         return rf"{matrix}\ \text{{with your numbers}}"
@@ -176,10 +181,8 @@ class Edit(Operation):
         )
 
     def arithmetic(self, index: tuple[int, ...], matrix) -> Expression:
-        for row, column, typed in self.edits:
-            if (row, column) == index:
-                return Number(typed)
-        return matrix.cell(index)
+        typed = self._typed.get(index)
+        return matrix.cell(index) if typed is None else Number(typed)
 
     def words(self) -> str:
         return "Typed by you, or copied where you typed nothing."

@@ -8,10 +8,10 @@ import pandas as pd
 from attention_core.tokenizers import visible
 
 from .. import palette
-from .heatmap import Chart, without_data
+from .heatmap import Chart
+from .template import without_data
 
 BAR = 26
-GREY, BLUE = "#A9A396", "#3472AD"
 
 
 def bars(names: tuple[str, ...], rows: dict[str, list[float]], title: str) -> Chart:
@@ -32,7 +32,7 @@ def bars(names: tuple[str, ...], rows: dict[str, list[float]], title: str) -> Ch
     spec["params"] = [{"name": "bar_names", "value": [visible(name) for name in names]}]
     spec["encoding"]["color"]["scale"] = {
         "domain": list(rows),
-        "range": [GREY, BLUE] if len(rows) == 2 else [BLUE],
+        "range": [palette.GREY, palette.BAR] if len(rows) == 2 else [palette.BAR],
     }
     if len(rows) == 1:
         spec["encoding"]["color"]["legend"] = None

@@ -1,16 +1,14 @@
 """A tensor as a heatmap: rows, columns, a number in every cell while it can be read.
 
-The chart is authored in Altair and compiled once; a rerun fills in data, labels and sizes. That
-costs a tenth of building it anew (see NOTES.md, "Charts").
+The chart is authored in Altair and compiled once (template.py); a rerun fills in data, labels and
+sizes. That costs a tenth of building it anew (see NOTES.md, "Charts").
 """
 
 import math
-from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-import altair as alt
 import pandas as pd
 import pyarrow as pa
 import torch
@@ -20,10 +18,17 @@ from attention_core.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from .. import palette
-
-OPERATOR_ROOM = 30
-LABEL_ROOM = 92
-BELOW = 8
+from .sizes import (
+    BAR_WIDTH,
+    BELOW,
+    OPERATOR_ROOM,
+    CellSize,
+    column_room,
+    is_slanted,
+    label_room,
+    text_width,
+)
+from .template import template
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,8 @@ class Matrix:
     faint: frozenset[int] = frozenset()
     """Rows drawn faintly: not reached yet, or not used."""
     row_labels: bool = True
+    as_bars: bool = False
+    """A column of weights drawn as bars, from 0 to 1."""
 
     @property
     def key(self) -> str:
@@ -72,49 +79,9 @@ class Matrix:
         return (n_columns, n_rows) if self.transposed else (n_rows, n_columns)
 
 
-@dataclass(frozen=True)
-class CellSize:
-    """Width and height of a cell in pixels, and the size of the number in it (0 for none)."""
-
-    width: int
-    height: int
-    font: int
-
-
-def cell_size(longest_axis: int) -> CellSize:
-    """One size for all matrices of a page, from the longest axis among them."""
-    for limit, size in (
-        (8, CellSize(42, 30, 12)),
-        (12, CellSize(32, 26, 11)),
-        (17, CellSize(29, 24, 10)),
-        (24, CellSize(24, 20, 0)),
-        (36, CellSize(18, 16, 0)),
-    ):
-        if longest_axis <= limit:
-            return size
-    return CellSize(11, 10, 0)
-
-
-def label_room(names: Sequence[str]) -> int:
-    """Pixels that the longest of these labels takes, up to a limit."""
-    return min(LABEL_ROOM, max((text_width(name) for name in names), default=0))
-
-
-def text_width(text: str) -> int:
-    """About how wide a label is in pixels; characters beyond Latin are taken as wide ones."""
-    return round(sum(6.4 if ord(character) < 0x1100 else 13 for character in text))
-
-
 def names_of(trace: Trace, axis: str) -> list[str]:
     """The labels of an axis as they are written on screen."""
     return [visible(name) for name in trace.labels(axis)] if axis else [""]
-
-
-def column_room(names: Sequence[str], size: CellSize) -> int:
-    """Height of the labels above the columns: one line, or slanted where they are wide."""
-    if not _is_slanted(names, size):
-        return 16
-    return round(label_room(names) * math.sin(math.radians(45))) + 14
 
 
 def heatmap(
@@ -137,6 +104,7 @@ def heatmap(
         matrix.axes,
         (matrix.title or matrix.step.name) + ("ᵀ" if matrix.transposed else ""),
         matrix.row_labels,
+        matrix.as_bars,
         size,
         operator,
         band if band is not None else band_above(trace, matrix, size),
@@ -151,6 +119,7 @@ def _filled(
     axes: tuple[str, str],
     title: str,
     row_labels: bool,
+    as_bars: bool,
     size: CellSize,
     operator: str,
     band: int,
@@ -161,20 +130,20 @@ def _filled(
     left = label_room(row_names) + (OPERATOR_ROOM if operator else 0)
     if row_labels:
         left += 8 + (16 if _axis_title(row_axis) else 0)
-    spec = deepcopy(_template(size.font > 0))
+    spec = deepcopy(template(size.font > 0, as_bars))
     spec |= {
-        "width": {"step": size.width},
+        "width": BAR_WIDTH if as_bars else {"step": size.width},
         "height": {"step": size.height},
         "autosize": {"type": "pad"},
         "padding": {"left": 2, "top": 2, "right": 6, "bottom": BELOW},
-        "title": _title(title, n_rows, n_columns),
+        "title": _title(title, _shape(axes, (n_rows, n_columns))),
     }
     values = {"row_names": list(row_names), "column_names": list(column_names)}
     for parameter in spec["params"]:
         if parameter["name"] in values:
             parameter["value"] = values[parameter["name"]]
     *cells, operator_layer = spec["layer"]
-    slant = {"labelAngle": -45, "labelAlign": "left"} if _is_slanted(column_names, size) else {}
+    slant = {"labelAngle": -45, "labelAlign": "left"} if is_slanted(column_names, size) else {}
     for layer in cells:
         layer["encoding"]["x"]["axis"] |= {
             "title": _axis_title(column_axis) or " ",
@@ -182,11 +151,12 @@ def _filled(
             "minExtent": band,
             "maxExtent": band,
             **slant,
+            **({"labels": False} if as_bars else {}),
         }
         layer["encoding"]["y"]["axis"]["title"] = _axis_title(row_axis) if row_labels else None
     if size.font:
         cells[1]["mark"]["fontSize"] = size.font
-    operator_layer["mark"]["text"] = operator
+    operator_layer["mark"] |= {"text": operator, "fontSize": 44 if operator == "·" else 26}
     operator_layer["encoding"]["x"]["value"] = OPERATOR_ROOM // 2 - left
     operator_layer["encoding"]["y"]["value"] = n_rows * size.height / 2
     for tip, axis in zip(cells[0]["encoding"]["tooltip"], axes, strict=False):
@@ -203,10 +173,6 @@ def _fitting(matrix: Matrix, size: CellSize) -> CellSize:
     widest = max(text_width(written(value, whole)) for value in values) + 10
     height = max(size.height, 24) if matrix.transposed else size.height
     return CellSize(max(size.width, widest), height, size.font or (11 if height > 13 else 0))
-
-
-def _is_slanted(names: Sequence[str], size: CellSize) -> bool:
-    return label_room(names) > size.width
 
 
 def band_above(trace: Trace, matrix: Matrix, size: CellSize) -> int:
@@ -251,10 +217,16 @@ def _axis_title(axis: str) -> str | None:
     return axis if axis in {"query", "key", "token", "vocabulary", "head"} else None
 
 
-def _title(name: str, n_rows: int, n_columns: int) -> dict:
+def _shape(axes: tuple[str, str], sizes: tuple[int, int]) -> str:
+    """The shape in words: `query 6 × key 6`; of a single axis, `token 6`."""
+    named = [f"{axis} {size}" for axis, size in zip(axes, sizes, strict=True) if axis]
+    return " × ".join(named)
+
+
+def _title(name: str, shape: str) -> dict:
     return {
         "text": name,
-        "subtitle": f"{n_rows} × {n_columns}",
+        "subtitle": shape,
         "anchor": "start",
         "frame": "group",
         "offset": 6,
@@ -324,94 +296,3 @@ def _outlines(matrix: Matrix, drawn: Tensor, n_columns: int) -> Tensor:
         if row in place:
             outlines[place[row], column[0] if column else 0] = width
     return outlines
-
-
-@lru_cache(maxsize=2)
-def _template(numbers: bool) -> dict:
-    """The compiled specification: cells, numbers, outlines, and the operator before them."""
-    quiet = {
-        "labelOverlap": False,
-        "titleFontWeight": "normal",
-        "titleFontSize": 12,
-        "labelFontSize": 12,
-        "labelLimit": LABEL_ROOM,
-        "domain": False,
-        "ticks": False,
-        "grid": False,
-    }
-    columns = alt.Axis(
-        orient="top",
-        labelExpr="column_names[datum.value]",
-        titlePadding=2,
-        labelPadding=4,
-        **quiet,
-    )
-    rows = alt.Axis(
-        labelExpr="row_names[datum.value]", labelBaseline="middle", labelPadding=6, **quiet
-    )
-    place = {
-        "x": alt.X("column:O", axis=columns, scale=alt.Scale(paddingInner=0.04, paddingOuter=0)),
-        "y": alt.Y("row:O", axis=rows, scale=alt.Scale(paddingInner=0.04, paddingOuter=0)),
-    }
-    names = [alt.param(name="row_names", value=[]), alt.param(name="column_names", value=[])]
-    chosen = alt.selection_point(
-        name="cell", fields=["row", "column"], toggle=False, on="click", clear=False, empty=False
-    )
-    strength = alt.Opacity("strength:Q", scale=None)
-    base = alt.Chart(alt.Data(values=[]))
-    cells = (
-        base.transform_calculate(
-            row_name="row_names[datum.row]", column_name="column_names[datum.column]"
-        )
-        .mark_rect(cornerRadius=3, cursor="pointer", aria=False)
-        .encode(
-            **place,
-            color=alt.Color(
-                "shade:Q",
-                scale=alt.Scale(
-                    domain=[-1, -0.5, 0, 0.5, 1], range=palette.DIVERGING, interpolate="rgb"
-                ),
-                legend=None,
-            ),
-            opacity=strength,
-            tooltip=[
-                alt.Tooltip("row_name:N"),
-                alt.Tooltip("column_name:N"),
-                alt.Tooltip("value:Q", title="value", format=".6~f"),
-            ],
-        )
-        .add_params(chosen)
-    )
-    layers = [cells]
-    if numbers:
-        ink = alt.when(palette.ON_STRONG).then(alt.value(palette.PAPER))
-        layers.append(
-            base.mark_text(cursor="pointer", aria=False).encode(
-                **place,
-                text="text:N",
-                color=ink.otherwise(alt.value(palette.INK)),
-                opacity=strength,
-            )
-        )
-    layers.append(
-        base.transform_filter("datum.outline > 0")
-        .mark_rect(filled=False, cornerRadius=3, stroke=palette.CHOSEN, aria=False)
-        .encode(**place, strokeWidth=alt.StrokeWidth("outline:Q", scale=None))
-    )
-    operator = (
-        alt.Chart(alt.Data(values=[{}]))
-        .mark_text(fontSize=26, text="", aria=False, color=palette.MUTED)
-        .encode(x=alt.value(0), y=alt.value(0))
-    )
-    spec = alt.layer(*layers, operator).add_params(*names).to_dict()
-    return without_data(spec)
-
-
-def without_data(spec: dict) -> dict:
-    """Drop the empty data that a template was authored with: Streamlit sends the real one apart."""
-    spec.pop("datasets", None)
-    spec.pop("data", None)
-    for layer in spec.get("layer", []):
-        if layer.get("data", {}).get("values") == []:
-            del layer["data"]
-    return spec

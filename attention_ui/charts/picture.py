@@ -9,7 +9,8 @@ from attention_core.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from .. import palette
-from .heatmap import Chart, without_data
+from .heatmap import Chart
+from .template import without_data
 
 SIDE = 320
 

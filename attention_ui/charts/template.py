@@ -1,0 +1,116 @@
+"""The compiled specifications of heatmaps and of bars in their rows, authored in Altair."""
+
+from functools import lru_cache
+
+import altair as alt
+
+from .. import palette
+from .sizes import BAR_WIDTH, LABEL_ROOM
+
+QUIET = {
+    "labelOverlap": False,
+    "titleFontWeight": "normal",
+    "titleFontSize": 12,
+    "labelFontSize": 12,
+    "labelLimit": LABEL_ROOM,
+    "domain": False,
+    "ticks": False,
+    "grid": False,
+}
+ROWS = alt.Y(
+    "row:O",
+    axis=alt.Axis(
+        labelExpr="row_names[datum.value]", labelBaseline="middle", labelPadding=6, **QUIET
+    ),
+    scale=alt.Scale(paddingInner=0.04, paddingOuter=0),
+)
+
+
+@lru_cache
+def template(numbers: bool, bars: bool) -> dict:
+    """Cells or bars, with numbers or without, outlines, and last the operator before them.
+
+    The labels of rows and columns are parameters of the specification, never part of an
+    expression: they may hold a person's text.
+    """
+    columns = alt.Axis(
+        orient="top",
+        labelExpr="column_names[datum.value]",
+        titlePadding=2,
+        labelPadding=4,
+        **QUIET,
+    )
+    cell = {
+        "x": alt.X("column:O", axis=columns, scale=alt.Scale(paddingInner=0.04, paddingOuter=0)),
+        "y": ROWS,
+    }
+    length = {
+        "x": alt.X("value:Q", axis=columns, scale=alt.Scale(domain=[0, 1], range=[0, BAR_WIDTH])),
+        "y": ROWS,
+    }
+    place = length if bars else cell
+    names = [alt.param(name="row_names", value=[]), alt.param(name="column_names", value=[])]
+    chosen = alt.selection_point(
+        name="cell", fields=["row", "column"], toggle=False, on="click", clear=False, empty=False
+    )
+    strength = alt.Opacity("strength:Q", scale=None)
+    base = alt.Chart(alt.Data(values=[]))
+    named = base.transform_calculate(
+        row_name="row_names[datum.row]", column_name="column_names[datum.column]"
+    )
+    look = {"cornerRadius": 3, "cursor": "pointer", "aria": False}
+    cells = (
+        (named.mark_bar(**look) if bars else named.mark_rect(**look))
+        .encode(
+            **place,
+            color=alt.Color(
+                "shade:Q",
+                scale=alt.Scale(
+                    domain=[-1, -0.5, 0, 0.5, 1], range=palette.DIVERGING, interpolate="rgb"
+                ),
+                legend=None,
+            )
+            if not bars
+            else alt.value(palette.BAR),
+            opacity=strength,
+            tooltip=[
+                alt.Tooltip("row_name:N"),
+                alt.Tooltip("column_name:N"),
+                alt.Tooltip("value:Q", title="value", format=".6~f"),
+            ],
+        )
+        .add_params(chosen)
+    )
+    layers = [cells]
+    if numbers:
+        ink = alt.when(palette.ON_STRONG).then(alt.value(palette.PAPER))
+        ink = alt.value(palette.MUTED) if bars else ink.otherwise(alt.value(palette.INK))
+        after = {"align": "left", "dx": 5} if bars else {}
+        layers.append(
+            base.mark_text(cursor="pointer", aria=False, **after).encode(
+                **place, text="text:N", color=ink, opacity=strength
+            )
+        )
+    outlined = base.transform_filter("datum.outline > 0")
+    outline = {"cornerRadius": 3, "stroke": palette.CHOSEN, "aria": False, "filled": False}
+    layers.append(
+        (outlined.mark_bar(**outline) if bars else outlined.mark_rect(**outline)).encode(
+            **place, strokeWidth=alt.StrokeWidth("outline:Q", scale=None)
+        )
+    )
+    operator = (
+        alt.Chart(alt.Data(values=[{}]))
+        .mark_text(fontSize=26, text="", aria=False, color=palette.MUTED)
+        .encode(x=alt.value(0), y=alt.value(0))
+    )
+    return without_data(alt.layer(*layers, operator).add_params(*names).to_dict())
+
+
+def without_data(spec: dict) -> dict:
+    """Drop the empty data that a template was authored with: Streamlit sends the real one apart."""
+    spec.pop("datasets", None)
+    spec.pop("data", None)
+    for layer in spec.get("layer", []):
+        if layer.get("data", {}).get("values") == []:
+            del layer["data"]
+    return spec
