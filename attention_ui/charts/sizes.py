@@ -23,7 +23,7 @@ class CellSize:
 def cell_size(longest_axis: int) -> CellSize:
     """One size for all matrices of a page, from the longest axis among them."""
     for limit, size in (
-        (8, CellSize(42, 30, 12)),
+        (8, CellSize(38, 28, 11)),
         (12, CellSize(32, 26, 11)),
         (17, CellSize(29, 24, 10)),
         (24, CellSize(24, 20, 0)),
