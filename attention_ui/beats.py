@@ -91,6 +91,6 @@ def _clicked(key: str, beat_name: str, matrix: Matrix) -> None:
     index = (column, row) if matrix.transposed else (row, column)
     if matrix.rows is not None:
         index = (matrix.rows[index[0]], index[1])
-    index = index[: matrix.step.value.ndim]
+    index = (*matrix.lead, *index[: matrix.values.ndim])
     if matrix.step.has(index):
         session.choose_cell(beat_name, ((matrix.step.name, index),))

@@ -1,5 +1,6 @@
 """What a person can take along: the program of the lesson, and each tensor as a table."""
 
+import pandas as pd
 import streamlit as st
 
 from attention_core.export import program
@@ -57,15 +58,16 @@ def _table(trace: Trace, step: Step) -> None:
     )
 
 
-def as_frame(trace: Trace, step: Step):
-    """A step of one or two axes as a table with the names of its axes; one row a place."""
-    import pandas as pd
+def as_frame(trace: Trace, step: Step) -> pd.DataFrame:
+    """A step as a table: its last axis across, the others down, with the names of their places."""
+    *down, across = step.axes if step.value.ndim > 1 else (*step.axes, "")
+    values = step.value.reshape(-1, step.value.shape[-1] if across else 1)
+    index = pd.MultiIndex.from_product([numbered(trace, axis) for axis in down], names=down)
+    columns = numbered(trace, across) if across else [step.name]
+    return pd.DataFrame(values.numpy(), index=index, columns=columns)
 
-    values = step.value if step.value.ndim == 2 else step.value[:, None]
-    rows = [f"{at} {visible(name)}" for at, name in enumerate(trace.labels(step.axes[0]))]
-    columns = [step.name]
-    if step.value.ndim == 2:
-        labels = trace.labels(step.axes[1])
-        named = step.axes[1] == "d_in"
-        columns = [label if named else f"{at} {visible(label)}" for at, label in enumerate(labels)]
-    return pd.DataFrame(values.numpy(), index=pd.Index(rows, name=step.axes[0]), columns=columns)
+
+def numbered(trace: Trace, axis: str) -> list[str]:
+    """The places of an axis by number and name; repeated tokens can be told apart."""
+    names = map(visible, trace.labels(axis))
+    return [str(at) if name == str(at) else f"{at} {name}" for at, name in enumerate(names)]

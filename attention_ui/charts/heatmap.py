@@ -59,22 +59,29 @@ class Matrix:
     row_labels: bool = True
     as_bars: bool = False
     """A column of weights drawn as bars, from 0 to 1."""
+    lead: tuple[int, ...] = ()
+    """The places of the axes before the last two: `(1,)` draws the second head."""
 
     @property
     def key(self) -> str:
         """Tells this drawing of the step from its others on the page."""
-        return "t" if self.transposed else "n"
+        return ".".join(["t" if self.transposed else "n", *map(str, self.lead)])
+
+    @property
+    def values(self) -> Tensor:
+        """What is drawn of the step, (rows, columns) or (rows,), before any transposing."""
+        return self.step.value[self.lead]
 
     @property
     def axes(self) -> tuple[str, str]:
         """The axis along the rows and the one along the columns; '' where there is none."""
-        axes = self.step.axes if self.step.value.ndim == 2 else (self.step.axes[0], "")
+        axes = (*self.step.axes[len(self.lead) :], "")[:2]
         return axes[::-1] if self.transposed else axes
 
     @property
     def sizes(self) -> tuple[int, int]:
         """How many rows and columns are drawn."""
-        n_rows, n_columns = (*self.step.value.shape, 1)[:2]
+        n_rows, n_columns = (*self.values.shape, 1)[:2]
         n_rows = n_rows if self.rows is None else len(self.rows)
         return (n_columns, n_rows) if self.transposed else (n_rows, n_columns)
 
@@ -166,11 +173,10 @@ def _filled(
 
 def _fitting(matrix: Matrix, size: CellSize) -> CellSize:
     """The page's cell size; a single row or column has room for its numbers on any page."""
-    if matrix.step.value.ndim > 1:
+    if matrix.values.ndim > 1:
         return size
-    values = matrix.step.value.tolist()
-    whole = not matrix.step.value.is_floating_point()
-    widest = max(text_width(written(value, whole)) for value in values) + 10
+    whole = not matrix.values.is_floating_point()
+    widest = max(text_width(written(value, whole)) for value in matrix.values.tolist()) + 10
     height = max(size.height, 24) if matrix.transposed else size.height
     return CellSize(max(size.width, widest), height, size.font or (11 if height > 13 else 0))
 
@@ -184,7 +190,7 @@ def band_above(trace: Trace, matrix: Matrix, size: CellSize) -> int:
 
 def describe(matrix: Matrix) -> str:
     """A sentence for those who cannot see the chart."""
-    step, values = matrix.step, matrix.step.value.float()
+    step, values = matrix.step, matrix.values.float()
     rows, columns = matrix.axes
     where = f"rows are {rows or 'entries'}" + (f", columns are {columns}" if columns else "")
     size = f"{matrix.sizes[0]} by {matrix.sizes[1]}"
@@ -244,7 +250,7 @@ def _frame(matrix: Matrix, numbers: bool) -> pa.Table:
     An Arrow table, as Streamlit sends it: building a data frame first would take ten times longer.
     """
     step = matrix.step
-    values = step.value if step.value.ndim == 2 else step.value[:, None]
+    values = matrix.values if matrix.values.ndim == 2 else matrix.values[:, None]
     drawn = torch.arange(len(values)) if matrix.rows is None else torch.tensor(matrix.rows)
     picked = values[drawn].float()
     n_rows, n_columns = picked.shape
@@ -291,8 +297,10 @@ def _outlines(matrix: Matrix, drawn: Tensor, n_columns: int) -> Tensor:
     """The width of each cell's outline: 3 for the chosen cell, 2 for those it was made of."""
     outlines = torch.zeros(len(drawn), n_columns)
     place = {row: at for at, row in enumerate(drawn.tolist())}
+    n_lead = len(matrix.lead)
     wide = [(cell, 2.0) for cell in matrix.lit] + [(matrix.chosen, 3.0)] * bool(matrix.chosen)
-    for (row, *column), width in wide:
-        if row in place:
+    for cell, width in wide:
+        row, *column = cell[n_lead:]
+        if cell[:n_lead] == matrix.lead and row in place:
             outlines[place[row], column[0] if column else 0] = width
     return outlines
