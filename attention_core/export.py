@@ -5,13 +5,16 @@ from collections.abc import Iterator
 from .operations import Draw
 from .trace import Trace
 
+OPENING = ["# A program made by Attention Explorer: every line below is one step.", "#"]
+"""Python looks for an encoding in the first two lines; a title must not be taken for one."""
+
 
 def program(trace: Trace, title: str = "Attention, step by step") -> str:
     """The Python source of a trace: torch alone, one line a step, and a print of every tensor.
 
     The title becomes the docstring; it is written as a comment, so it may hold any text.
     """
-    lines = [*_comment(title), "", "import torch", ""]
+    lines = [*OPENING, *_comment(title), "", "import torch", ""]
     if any(isinstance(step.operation, Draw) for step in trace.values()):
         lines += ["generator = torch.Generator()", ""]
     lines += _steps(trace)
@@ -27,7 +30,8 @@ def program(trace: Trace, title: str = "Attention, step by step") -> str:
 
 
 def _comment(text: str) -> list[str]:
-    return [f"# {line}" for line in text.splitlines()]
+    lines = ("".join(filter(str.isprintable, line)) for line in text.splitlines())
+    return [f"# {line}" for line in lines]
 
 
 def _steps(trace: Trace) -> Iterator[str]:

@@ -99,7 +99,7 @@ class Sum(Expression):
 
     @cached_property
     def value(self) -> float:
-        return math.fsum(part.value for part in self.parts)
+        return _sum(self.parts)
 
     @property
     def terms(self) -> tuple[Expression, ...]:
@@ -155,7 +155,7 @@ class Share(Expression):
 
     @cached_property
     def total(self) -> float:
-        return math.fsum(part.value for part in self.parts)
+        return _sum(self.parts)
 
     @cached_property
     def value(self) -> float:
@@ -249,6 +249,14 @@ class Indicator(Expression):
         return rf"{number(self.value)}\quad\text{{because }}{number(self.pointer.value)} " + (
             rf"{relation} {self.id}"
         )
+
+
+def _sum(parts: tuple[Expression, ...]) -> float:
+    values = [part.value for part in parts]
+    try:
+        return math.fsum(values)
+    except (ValueError, OverflowError):  # infinities of both signs, or a sum beyond float64
+        return sum(values)
 
 
 def _divide(top: float, bottom: float) -> float:

@@ -1,5 +1,7 @@
 """A computation as an ordered record of named steps."""
 
+import builtins
+import keyword
 from collections.abc import Iterator, Mapping, Sequence
 
 from torch import Tensor
@@ -7,6 +9,9 @@ from torch import Tensor
 from .expression import Cell, Expression
 from .operations.base import Operation
 from .symbols import symbol_of
+
+NOT_A_NAME = {*keyword.kwlist, *dir(builtins), "torch", "generator", "tokens", "vocabulary"}
+"""Names that mean something else in the program made of a trace."""
 
 
 class Step:
@@ -111,6 +116,8 @@ class Trace(Mapping[str, Step]):
         """
         if not name.isidentifier():
             raise ValueError(f"{name!r} cannot name a step: it must be a Python identifier")
+        if name in NOT_A_NAME:
+            raise ValueError(f"{name!r} cannot name a step: it has a meaning in the program")
         if name in self._steps:
             raise ValueError(f"the trace already has a step {name!r}; a value is never rebound")
         for given in inputs:
@@ -130,19 +137,21 @@ class Trace(Mapping[str, Step]):
                 f"but {len(axes)} names: {axes}"
             )
         sizes = self._sizes
+        new = {}
         for axis, size in zip(axes, shape, strict=True):
-            known = sizes.get(axis)
+            known = sizes.get(axis) or new.get(axis)
             if known is None:
                 labels = self._labels.get(axis)
                 if labels is not None and len(labels) != size:
                     raise ValueError(
                         f"axis {axis!r} is {size} long in {name!r} but has {len(labels)} labels"
                     )
-                sizes[axis] = (size, name)
+                new[axis] = (size, name)
             elif known[0] != size:
                 raise ValueError(
                     f"axis {axis!r} is {size} long in {name!r} but {known[0]} long in {known[1]!r}"
                 )
+        sizes |= new
 
     def labels(self, axis: str) -> tuple[str, ...]:
         """The names of an axis's places: its labels, or 0, 1, 2, …"""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from attention_core.examples import EXAMPLES, Example
-from attention_core.inputs import VOCABULARIES, Inputs
+from attention_core.inputs import RANDOM_ID_ROWS, VOCABULARIES, Inputs
 from attention_core.tokenizers import TOKENIZERS, clean, visible
 
 from .fields import CellPlace, Choice, Decimal, Edits, Flag, Sentence, Trail, Whole, Word
@@ -157,6 +157,7 @@ def problem_with(settings: Settings) -> str | None:
         return "There is no token in this text. Type at least one word."
     if len(tokens) > MAX_TOKENS:
         return f"This text has {len(tokens):,} tokens; at most {MAX_TOKENS} fit. Shorten it."
+    n_rows = RANDOM_ID_ROWS
     if settings.ids != "random":
         try:
             vocabulary = inputs.build_vocabulary()
@@ -164,8 +165,8 @@ def problem_with(settings: Settings) -> str | None:
         except ValueError as error:
             return f"{error}."
         n_rows = vocabulary.n_rows
-        if any(row >= n_rows or column >= settings.width for row, column, _ in settings.edits):
-            return "An edited number lies outside the table of embeddings."
+    if any(row >= n_rows or column >= settings.width for row, column, _ in settings.edits):
+        return "An edited number lies outside the table of embeddings."
     return None
 
 
@@ -217,7 +218,9 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
     last = len(settings.inputs.tokens) - 1
     for name in ("query", "stretch"):
         if getattr(settings, name) > max(last, 0):
-            notices.append(f"The link's {name} is {values[name]}, but the last token is {last}.")
+            if name in values:
+                beyond = f"The link's {name} is {values[name]}, but the last token is {last}."
+                notices.append(beyond)
             settings = replace(settings, **{name: min(getattr(plain, name), max(last, 0))})
     problem = problem_with(settings)
     if problem:

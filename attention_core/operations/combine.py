@@ -8,6 +8,7 @@ from torch import Tensor
 
 from ..expression import Expression, Number, Product, Quotient, Sum
 from .base import Operation, row
+from .given import written
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class ScaleRow(Operation):
 
     def code(self, vectors: str) -> str:
         one_row = f"torch.arange(len({vectors}))[:, None] == {self.row}"
-        return f"torch.where({one_row}, {self.factor} * {vectors}, {vectors})"
+        return f"torch.where({one_row}, {written(self.factor)} * {vectors}, {vectors})"
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cell = vectors.cell(index)

@@ -55,7 +55,7 @@ class Draw(Operation):
             raise ValueError("a draw has either a seed or another draw that it follows")
 
     def value(self) -> Tensor:
-        return _drawn(self)[0]
+        return _drawn(self)[0].clone()  # the kept numbers are nobody's to change
 
     def formula(self) -> str:
         return {
@@ -96,7 +96,7 @@ class Draw(Operation):
 
 @lru_cache(maxsize=8)
 def _drawn(draw: Draw) -> tuple[Tensor, Tensor]:
-    """The numbers of a draw and the state of the generator after it. Never change them."""
+    """The numbers of a draw and the state of the generator after it."""
     generator = torch.Generator()
     if draw.after is None:
         generator.manual_seed(draw.seed)
@@ -231,9 +231,9 @@ class Sinusoid(Operation):
         return "A sine (even columns) or cosine (odd columns) of the position, slower to the right."
 
 
-def written(values: Tensor) -> str:
-    """A tensor as Python source that gives the same float32 or integers again."""
-    return _source(values.tolist())
+def written(values: Tensor | float) -> str:
+    """A tensor or number as Python source that gives the same float32 or integers again."""
+    return _source(values.tolist() if isinstance(values, Tensor) else values)
 
 
 def _source(values: float | int | Sequence) -> str:

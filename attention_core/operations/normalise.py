@@ -4,9 +4,13 @@ import math
 from dataclasses import dataclass
 
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from ..expression import Called, Exponential, Expression, Product, Quotient, Share, Sum
 from .base import Operation, row
+
+SMALLEST = 1e-300
+"""A vector is taken to be at least this long, so that a row of zeros stays zero."""
 
 
 @dataclass(frozen=True)
@@ -65,17 +69,18 @@ class SumNormalise(Operation):
 class UnitRows(Operation):
     """Each row divided by its length, so that a dot product becomes a cosine. A row of zeros
     stays zero. (…, d) → (…, d)
+
+    Worked out in float64, where the squares of tiny and of huge entries still have room.
     """
 
     def value(self, vectors: Tensor) -> Tensor:
-        lengths = vectors.norm(dim=-1, keepdim=True)
-        return vectors / lengths.masked_fill(lengths == 0, 1.0)
+        return normalize(vectors.double(), dim=-1, eps=SMALLEST).float()
 
     def formula(self, vectors: str) -> str:
         return rf"{vectors}_i \,/\, \lVert {vectors}_i \rVert"
 
     def code(self, vectors: str) -> str:
-        return f"torch.nn.functional.normalize({vectors}, dim=-1)"
+        return f"torch.nn.functional.normalize({vectors}.double(), dim=-1, eps={SMALLEST}).float()"
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cells = row(vectors, index)

@@ -1,5 +1,6 @@
 """Bars over tokens: a row of weights, alone or beside another one."""
 
+from copy import deepcopy
 from functools import lru_cache
 
 import altair as alt
@@ -27,7 +28,7 @@ def bars(names: tuple[str, ...], rows: dict[str, list[float]], title: str) -> Ch
             for place, (name, value) in enumerate(zip(names, values, strict=True))
         ]
     )
-    spec = dict(_template(len(rows)))
+    spec = deepcopy(_template(len(rows)))
     spec["encoding"]["x"]["axis"]["labelExpr"] = "bar_names[datum.value]"
     spec["params"] = [{"name": "bar_names", "value": [visible(name) for name in names]}]
     spec["encoding"]["color"]["scale"] = {

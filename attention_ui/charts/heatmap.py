@@ -134,9 +134,9 @@ def _filled(
     """The template with labels, titles and sizes. Kept, since a slider rarely changes them."""
     row_axis, column_axis = axes
     n_rows, n_columns = len(row_names), len(column_names)
-    left = label_room(row_names) + (OPERATOR_ROOM if operator else 0)
+    left = OPERATOR_ROOM if operator else 0
     if row_labels:
-        left += 8 + (16 if _axis_title(row_axis) else 0)
+        left += label_room(row_names) + 8 + (16 if _axis_title(row_axis) else 0)
     spec = deepcopy(template(size.font > 0, as_bars))
     spec |= {
         "width": BAR_WIDTH if as_bars else {"step": size.width},
@@ -160,7 +160,10 @@ def _filled(
             **slant,
             **({"labels": False} if as_bars else {}),
         }
-        layer["encoding"]["y"]["axis"]["title"] = _axis_title(row_axis) if row_labels else None
+        layer["encoding"]["y"]["axis"] |= {
+            "title": _axis_title(row_axis) if row_labels else None,
+            "labels": row_labels,
+        }
     if size.font:
         cells[1]["mark"]["fontSize"] = size.font
     operator_layer["mark"] |= {"text": operator, "fontSize": 44 if operator == "·" else 26}
@@ -204,7 +207,7 @@ def written(value: float, whole: bool = False) -> str:
     if not math.isfinite(value):
         return "nan" if math.isnan(value) else ("∞" if value > 0 else "−∞")
     if whole:
-        return str(int(value))
+        return str(int(value)).replace("-", "−")
     text = f"{value:.2f}" if abs(value) < 99.95 else f"{value:.0f}"
     return text.replace("-", "" if float(text) == 0 else "−")
 
@@ -215,8 +218,7 @@ def _names(trace: Trace, matrix: Matrix) -> tuple[list[str], list[str]]:
     if matrix.rows is not None:
         first = [first[row] for row in matrix.rows]
     second = names_of(trace, axes[1])
-    rows, columns = (second, first) if matrix.transposed else (first, second)
-    return (rows if matrix.row_labels else [""] * len(rows)), columns
+    return (second, first) if matrix.transposed else (first, second)
 
 
 def _axis_title(axis: str) -> str | None:

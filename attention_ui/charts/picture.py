@@ -1,5 +1,6 @@
 """Vectors as points in a plane: two of their entries, each a real cell."""
 
+from copy import deepcopy
 from functools import lru_cache
 
 import altair as alt
@@ -48,7 +49,7 @@ def picture(
         title += f", with the context vector at {x:.3g}, {y:.3g}"
     else:
         merged["x0"], merged["y0"] = merged["x"], merged["y"]
-    spec = dict(_template(weights is not None))
+    spec = deepcopy(_template(weights is not None))
     for channel, column in (("x", across), ("y", up)):
         for layer in spec["layer"]:
             if channel in layer["encoding"]:

@@ -101,12 +101,14 @@ def workshop():
     return trace
 
 
-NAMES = [f"{example}/{variant}" for example in EXAMPLES for variant in VARIANTS]
+# Told again with nothing changed, or nothing but a divisor: two variants are enough.
+AGAIN = {"journey_789": ("as_published", "together"), "sorry_dave_first_run": ("as_published",)}
+NAMES = [f"{name}/{variant}" for name in EXAMPLES for variant in AGAIN.get(name, VARIANTS)]
 NAMES += [f"own/{variant}" for variant in OWN]
 
 
 class TakenApart:
-    """A trace, and the arithmetic of every cell, in the order of the steps."""
+    """A trace, and of every cell its arithmetic and the leaves of it, in the order of the steps."""
 
     def __init__(self, name, trace):
         self.small = name.split("/")[0] in SMALL
@@ -115,7 +117,8 @@ class TakenApart:
         for step in trace.values():
             numbers = step.value.tolist()
             for index in self.indices(step):
-                self.cells.append((step, index, step.arithmetic(index)))
+                expression = step.arithmetic(index)
+                self.cells.append((step, index, expression, list(expression.cells())))
                 self.numbers[step.name, index] = entry(numbers, index)
 
     def indices(self, step):
@@ -163,16 +166,16 @@ def scale(expression, value, small):
 
 
 def test_arithmetic_gives_the_value(apart):
-    for step, index, expression in apart.cells:
+    for step, index, expression, _ in apart.cells:
         value = apart.numbers[step.name, index]
         off = abs(expression.value - value)
         assert off <= 1e-5 * scale(expression, value, apart.small), (step, index)
 
 
 def test_leaves_are_cells_of_the_steps_it_was_made_from(apart):
-    for step, index, expression in apart.cells:
+    for step, index, _, leaves in apart.cells:
         inputs = {given.name for given in step.inputs}
-        for leaf in expression.cells():
+        for leaf in leaves:
             assert leaf.step in inputs, (step, index)
             assert leaf.value == apart.numbers[leaf.step, leaf.index], (step, index)
 
@@ -184,16 +187,15 @@ def is_typed(step, index):
 
 
 def test_every_input_step_is_among_the_leaves(apart):
-    for step, index, expression in apart.cells:
+    for step, index, _, leaves in apart.cells:
         inputs = set() if is_typed(step, index) else {given.name for given in step.inputs}
-        assert {leaf.step for leaf in expression.cells()} == inputs, (step, index)
+        assert {leaf.step for leaf in leaves} == inputs, (step, index)
 
 
 def test_every_cell_can_be_followed_back_to_a_step_without_inputs(apart):
     followed = set()
-    for step, index, expression in apart.cells:
-        leaves = [(leaf.step, leaf.index) for leaf in expression.cells()]
-        assert followed.issuperset(leaves), (step, index)
+    for step, index, _, leaves in apart.cells:
+        assert all((leaf.step, leaf.index) in followed for leaf in leaves), (step, index)
         assert leaves or not step.inputs or is_typed(step, index), (step, index)
         followed.add((step.name, index))
 
@@ -312,7 +314,6 @@ def test_arithmetic_gives_infinity_and_nan_where_torch_does(operation, row):
         assert same(step.arithmetic((0, place)).value, value), place
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="math.fsum refuses inf and -inf together")
 @pytest.mark.parametrize(
     ("operation", "axes"), [(ops.SumLast(), ()), (ops.SumNormalise(), ("key",))], ids=str
 )
@@ -324,16 +325,14 @@ def test_a_sum_of_infinities_of_both_signs_is_nan_as_in_torch(operation, axes):
     assert same(step.arithmetic(index).value, float(step.value[index]))
 
 
-@pytest.mark.xfail(strict=True, reason="the value takes the last, the arithmetic the first")
 def test_of_two_edits_of_one_cell_value_and_arithmetic_take_the_same():
     trace = Trace()
     matrix = trace.step("matrix", ops.Given(((0.0, 0.0),)), axes=("query", "key"))
     twice = ops.Edit(((0, 0, 1.0), (0, 0, 2.0)))
     edited = trace.step("edited", twice, matrix, axes=("query", "key"))
-    assert edited.arithmetic((0, 0)).value == edited.value[0, 0]
+    assert edited.arithmetic((0, 0)).value == edited.value[0, 0] == 2
 
 
-@pytest.mark.xfail(strict=True, reason="squares of such numbers are 0 or infinity in float32")
 @pytest.mark.parametrize("entry", [1e-25, 1e25])
 def test_unit_rows_of_tiny_and_huge_vectors_agree_with_their_arithmetic(entry):
     trace = Trace()

@@ -1,0 +1,326 @@
+"""The examples are the notebooks' own, and inputs decide embeddings: the same give the same."""
+
+import json
+import re
+from dataclasses import FrozenInstanceError, fields, replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from attention_core import EXAMPLES, TOKENIZERS, Inputs, embed
+from attention_core.embedding import MAX_DRAWN_ROWS
+from attention_core.inputs import RANDOM_ID_ROWS
+
+PUBLISHED = Path(__file__).parents[2] / "attention_core" / "published"
+WILD_CAT = EXAMPLES["wild_cat"].inputs
+JOURNEY = EXAMPLES["journey_123"].inputs
+every_example = pytest.mark.parametrize("name", EXAMPLES)
+
+
+def published(name):
+    """The inputs of an example's notebook, and its results by id."""
+    path = PUBLISHED / f"{EXAMPLES[name].notebook}.json"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    return notebook["inputs"], {result["id"]: result["values"] for result in notebook["results"]}
+
+
+def value(inputs, step="embeddings"):
+    return embed(inputs)[step].value
+
+
+# --- the notebooks' own ---------------------------------------------------------------------------
+
+
+@every_example
+def test_the_tokens_are_the_published_ones(name):
+    inputs, _ = published(name)
+    tokens = inputs.get("tokens") or inputs["words"]
+    assert list(EXAMPLES[name].inputs.tokens) == tokens
+
+
+@every_example
+def test_the_sentence_is_the_published_one(name):
+    inputs, _ = published(name)
+    sentence = inputs.get("sentence") or " ".join(inputs["words"])
+    assert EXAMPLES[name].inputs.sentence == sentence
+
+
+@pytest.mark.parametrize("name", ["wild_cat", "sorry_dave", "life_is_short"])
+def test_the_ids_are_the_published_ones(name):
+    _, results = published(name)
+    assert value(EXAMPLES[name].inputs, "token_ids").tolist() == results["token_ids"]
+
+
+@every_example
+def test_the_table_has_the_published_height_and_width(name):
+    inputs, _ = published(name)
+    rows = inputs.get("embedding_rows") or inputs.get("vocab_size") or len(inputs["words"])
+    width = inputs.get("embedding_dim") or inputs["d_in"]
+    assert value(EXAMPLES[name].inputs, "embedding_table").shape == (rows, width)
+
+
+@pytest.mark.parametrize("name", ["journey_123", "journey_789"])
+def test_the_given_vectors_are_the_published_ones(name):
+    inputs, _ = published(name)
+    assert torch.equal(value(EXAMPLES[name].inputs), torch.tensor(inputs["inputs"]))
+
+
+def test_the_printed_embeddings_of_wild_cat_come_out():
+    _, results = published("wild_cat")
+    off = (value(WILD_CAT) - torch.tensor(results["embeddings"])).abs().max()
+    assert off < 0.5005e-4  # half a unit of the last of four decimals
+
+
+def test_life_is_short_uses_the_published_dictionary():
+    _, results = published("life_is_short")
+    inputs = EXAMPLES["life_is_short"].inputs
+    assert [[token, str(row)] for token, row in inputs.build_vocabulary().entries] == results[
+        "dictionary"
+    ]
+
+
+def test_both_runs_of_sorry_dave_are_one_generator_that_goes_on():
+    seed = published("sorry_dave")[0]["seeds"][0]["seed"]
+    skipped = published("sorry_dave")[0]["second_pass_skip_draws"]
+    for name, numbers_before in (("sorry_dave_first_run", 0), ("sorry_dave", skipped)):
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            torch.rand(numbers_before)
+            ids = torch.randint(0, 20_000, (8,))
+            table = torch.nn.Embedding(20_000, 32).weight.detach()
+        trace = embed(EXAMPLES[name].inputs)
+        assert torch.equal(trace["token_ids"].value, ids)
+        assert torch.equal(trace["embedding_table"].value, table)
+        assert torch.equal(trace["embeddings"].value, table[ids])
+
+
+@every_example
+def test_an_example_is_listed_by_its_name_and_cannot_be_changed(name):
+    example = EXAMPLES[name]
+    assert example.name == name
+    assert 0 <= example.query < len(example.inputs.tokens)
+    for thing in (example, example.inputs):
+        for field in fields(thing):
+            with pytest.raises(FrozenInstanceError):
+                setattr(thing, field.name, None)
+        assert hash(thing) == hash(replace(thing))
+
+
+# --- same inputs, same tensors --------------------------------------------------------------------
+
+
+@every_example
+def test_the_same_inputs_give_the_same_tensors_and_leave_torch_s_own_generator(name):
+    first = embed(EXAMPLES[name].inputs)
+    torch.rand(7)
+    state = torch.get_rng_state()
+    second = embed(replace(EXAMPLES[name].inputs))
+    assert torch.equal(torch.get_rng_state(), state)
+    assert list(first) == list(second)
+    for step in first:
+        assert torch.equal(first[step].value, second[step].value), step
+
+
+@pytest.mark.parametrize("changes", [{"seed": 70}, {"reserved": 3}, {"skipped_draws": 1}], ids=str)
+def test_another_seed_or_another_number_of_rows_gives_other_vectors(changes):
+    other = value(replace(WILD_CAT, **changes))
+    assert other.shape == (11, 3)
+    assert not torch.equal(other, value(WILD_CAT))
+
+
+def test_skipped_draws_are_numbers_the_generator_gave_away():
+    with torch.random.fork_rng():
+        torch.manual_seed(69)
+        torch.rand(13)
+        table = torch.nn.Embedding(9, 3).weight.detach()
+    assert torch.equal(value(replace(WILD_CAT, skipped_draws=13), "embedding_table"), table)
+
+
+# --- tokens, vocabulary, table --------------------------------------------------------------------
+
+
+def test_dropping_blanks_changes_no_vector():
+    kept, dropped = embed(WILD_CAT), embed(replace(WILD_CAT, drop_blanks=True))
+    words = [place for place, token in enumerate(WILD_CAT.tokens) if token != " "]
+    assert dropped.labels("token") == ("The", "dog", "attacks", "the", "wild", "cat")
+    assert torch.equal(dropped["embeddings"].value, kept["embeddings"].value[words])
+    assert torch.equal(dropped["embedding_table"].value, kept["embedding_table"].value)
+    assert dropped.labels("vocabulary") == kept.labels("vocabulary")
+
+
+@every_example
+def test_the_axes_are_labelled_with_the_tokens(name):
+    trace = embed(EXAMPLES[name].inputs)
+    tokens = EXAMPLES[name].inputs.tokens
+    assert trace.labels("token") == trace.labels("query") == trace.labels("key") == tokens
+    assert len(trace.labels("d_in")) == trace.size("d_in") == EXAMPLES[name].inputs.d_in
+    assert len(trace.labels("vocabulary")) == trace.size("vocabulary")
+
+
+def test_unknown_tokens_share_the_row_reserved_for_them():
+    inputs = Inputs("the wild cat saw the dog", learned_from="the cat and the dog")
+    trace = embed(inputs)
+    rows = trace.labels("vocabulary")
+    ids = trace["token_ids"].value.tolist()
+    assert [rows[row] for row in ids] == ["the", "<unk>", "cat", "<unk>", "the", "dog"]
+    embeddings = trace["embeddings"].value
+    assert torch.equal(embeddings[1], embeddings[3])
+    assert torch.equal(embeddings[1], trace["embedding_table"].value[rows.index("<unk>")])
+    assert not torch.equal(embeddings[1], embeddings[2])
+
+
+def test_a_text_to_learn_from_decides_the_table_and_not_the_tokens():
+    learned = Inputs("cat", learned_from="the cat and the dog", reserved=1)
+    assert learned.tokens == ("cat",)
+    assert embed(learned).labels("vocabulary") == ("and", "cat", "dog", "the", "<unk>")
+    assert value(learned).shape == (1, 3)
+
+
+@pytest.mark.parametrize("vocabulary", ["distinct", "duplicates"])
+def test_an_unknown_token_without_a_row_is_named(vocabulary):
+    inputs = Inputs(
+        "the wild cat", learned_from="the cat", vocabulary=vocabulary, reserved=0, seed=1
+    )
+    with pytest.raises(ValueError, match=r'^"wild" is not in the vocabulary'):
+        embed(inputs)
+
+
+def test_an_unknown_blank_is_named_so_that_it_can_be_seen():
+    inputs = Inputs("a b", tokenizer="blanks_kept", learned_from="ab", reserved=0)
+    with pytest.raises(ValueError, match=r'^"a" is not in the vocabulary'):
+        embed(inputs)
+    with pytest.raises(ValueError, match=r'^"␣" is not in the vocabulary'):
+        embed(replace(inputs, learned_from="a"))
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        *(Inputs("", tokenizer=name) for name in TOKENIZERS),
+        *(Inputs(" \t\n", tokenizer=name, drop_blanks=True) for name in TOKENIZERS),
+        Inputs(" \n"),
+        Inputs("", vocabulary="random"),
+        Inputs("", learned_from="the cat"),
+        replace(JOURNEY, sentence=""),
+    ],
+    ids=str,
+)
+def test_a_sentence_without_tokens_is_refused_with_what_to_do(inputs):
+    message = "there is no token in this sentence: type at least one word"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        embed(inputs)
+
+
+def test_blanks_that_are_tokens_are_a_sentence():
+    assert value(Inputs("  ", tokenizer="blanks_kept")).shape == (2, 3)
+
+
+def test_random_ids_are_drawn_first_and_belong_to_no_vocabulary():
+    inputs = Inputs("is it is", vocabulary="random", seed=5, d_in=2)
+    trace = embed(inputs)
+    with torch.random.fork_rng():
+        torch.manual_seed(5)
+        ids = torch.randint(0, RANDOM_ID_ROWS, (3,))
+        table = torch.nn.Embedding(RANDOM_ID_ROWS, 2).weight.detach()
+    assert torch.equal(trace["token_ids"].value, ids)
+    assert torch.equal(trace["embeddings"].value, table[ids])
+    with pytest.raises(ValueError, match="random ids belong to no vocabulary"):
+        inputs.build_vocabulary()
+
+
+@pytest.mark.parametrize(
+    ("reserved", "names"),
+    [
+        (0, ()),
+        (1, ("<unk>",)),
+        (2, ("<unk>", "<pad>")),
+        (4, ("<unk>", "<pad>", "<extra 3>", "<extra 4>")),
+    ],
+)
+def test_reserved_rows_are_named_and_come_last(reserved, names):
+    inputs = Inputs("b a", reserved=reserved)
+    assert inputs.reserved_names == names
+    assert embed(inputs).labels("vocabulary") == ("a", "b", *names)
+
+
+# --- given vectors --------------------------------------------------------------------------------
+
+
+def test_given_vectors_are_used_by_token_not_by_place():
+    turned = replace(JOURNEY, sentence="step Your Your one")
+    given = dict(JOURNEY.vectors)
+    expected = torch.tensor([given[token] for token in ("step", "Your", "Your", "one")])
+    assert torch.equal(value(turned), expected)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"sentence": "Your journey starts with one leap"},
+        {"sentence": "your journey"},
+        {"reserved": 2},
+        {"reserved": 1},
+        {"d_in": 2},
+        {"d_in": 5},
+        {"vocabulary": "duplicates"},
+        {"learned_from": "Your journey starts with one step and ends"},
+        {"vectors": JOURNEY.vectors[:-1]},
+        {"vectors": (*JOURNEY.vectors[:-1], ("step", (0.05, 0.8)))},
+        {"vectors": ()},
+    ],
+    ids=str,
+)
+def test_given_vectors_are_used_only_where_each_token_has_one_of_the_width(changes):
+    inputs = replace(JOURNEY, **changes)
+    assert not inputs.has_given_vectors()
+    vocabulary = inputs.learned_from or inputs.sentence
+    n_rows = len(set(vocabulary.split(" "))) + inputs.reserved
+    with torch.random.fork_rng():
+        torch.manual_seed(123)
+        table = torch.nn.Embedding(n_rows, inputs.d_in).weight.detach()
+    assert torch.equal(value(inputs, "embedding_table"), table)
+
+
+def test_given_vectors_that_the_sentence_does_not_need_do_no_harm():
+    inputs = replace(JOURNEY, sentence="one step")
+    assert inputs.has_given_vectors()
+    assert torch.equal(value(inputs), torch.tensor([[0.77, 0.25, 0.10], [0.05, 0.80, 0.55]]))
+
+
+# --- positions, edits, one-hot --------------------------------------------------------------------
+
+
+def test_without_positions_repeated_tokens_are_the_same_and_with_them_they_are_not():
+    plain, placed = embed(WILD_CAT), embed(replace(WILD_CAT, positions=True))
+    vectors, moved = plain["embeddings"].value, placed["embeddings"].value
+    assert torch.equal(vectors[1], vectors[3])
+    assert not torch.equal(moved[1], moved[3])
+    assert torch.equal(placed["token_embeddings"].value, vectors)
+    assert torch.equal(moved, vectors + placed["position_embeddings"].value)
+    assert "position_embeddings" not in plain
+
+
+def test_typed_numbers_are_in_the_table_and_in_every_row_that_looks_it_up():
+    edited = embed(replace(WILD_CAT, edits=((0, 1, 9.5), (6, 2, -8.25))))
+    table = embed(WILD_CAT)["embedding_table"].value
+    assert torch.equal(edited["drawn_table"].value, table)
+    changed = (edited["embedding_table"].value != table).nonzero().tolist()
+    assert changed == [[0, 1], [6, 2]]
+    assert edited["embeddings"].value[1::2, 1].tolist() == [9.5] * 5  # the five blanks
+    assert edited["embeddings"].value[8, 2] == -8.25  # wild
+
+
+def test_given_vectors_can_be_typed_over():
+    inputs = replace(JOURNEY, edits=((0, 0, 7.0),))
+    assert value(inputs, "drawn_table")[0, 0] == pytest.approx(0.43)
+    assert value(inputs)[0, 0] == 7
+
+
+def test_a_small_table_is_looked_up_by_a_product_too_and_a_large_one_is_not():
+    words = " ".join(f"w{place}" for place in range(MAX_DRAWN_ROWS + 1))
+    large = embed(Inputs(words, reserved=0, d_in=2))
+    small = embed(Inputs(words.rpartition(" ")[0], reserved=0, d_in=2))
+    assert small["one_hot"].value.shape == (MAX_DRAWN_ROWS, MAX_DRAWN_ROWS)
+    assert torch.equal(small["embeddings_by_product"].value, small["embeddings"].value)
+    assert not {"one_hot", "embeddings_by_product"} & set(large)

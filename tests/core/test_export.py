@@ -1,0 +1,372 @@
+"""The exported program: in a fresh interpreter it gives the same tensors, whatever the text."""
+
+import ast
+import math
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+
+from attention_core import (
+    EXAMPLES,
+    Inputs,
+    SimplifiedOptions,
+    Trace,
+    attend,
+    embed,
+    expand_query,
+    program,
+)
+from attention_core import operations as ops
+
+# --- the traces -----------------------------------------------------------------------------------
+
+EDITS = ((0, 0, 1.25), (3, 2, -0.75))
+VARIANTS = {
+    "as_published": ({}, {}),
+    "positions": ({"positions": True}, {}),
+    "edited": ({"edits": EDITS}, {}),
+    "cosine": ({}, {"similarity": "cosine"}),
+    "sum": ({}, {"normalise": "sum"}),
+    "sqrt_d": ({}, {"divide": "sqrt_d"}),
+    "stretched": ({}, {"stretched": 2, "factor": -1.7}),
+    "together": (
+        {"positions": True, "edits": EDITS},
+        {"similarity": "cosine", "divide": "sqrt_d", "stretched": 1, "factor": 0.3},
+    ),
+}
+
+
+def example_trace(name, variant="as_published"):
+    changes, options = VARIANTS[variant]
+    example = EXAMPLES[name]
+    trace = embed(replace(example.inputs, **changes))
+    attend(trace, SimplifiedOptions(**{"divide": example.divide} | options))
+    return expand_query(trace, example.query)
+
+
+def own_trace(*texts, **inputs):
+    return expand_query(attend(embed(Inputs(*texts, **inputs))), 0)
+
+
+def draws(**steps):
+    """A trace of draws alone, by the names of its steps."""
+    trace = Trace()
+    for name, draw in steps.items():
+        axes = tuple(f"{name}_{place}" for place in range(len(draw.shape)))
+        trace.step(name, draw, axes=axes)
+    return trace
+
+
+def forked_draws():
+    """Draws that share beginnings: the program must go back to where each one follows on."""
+    skipped = ops.Draw("uniform", (7,), seed=123)
+    first = ops.Draw("normal", (3,), after=skipped)  # an odd number: torch keeps one in store
+    second = ops.Draw("linear", (5, 3), after=first)
+    other_seed = ops.Draw("uniform", (2, 3), seed=69)
+    after_first_again = ops.Draw("normal", (5,), after=first)
+    after_other = ops.Draw("integers", (2, 3), after=other_seed, below=11)
+    after_second = ops.Draw("uniform", (2,), after=second)
+    return draws(
+        first=first,
+        second=second,
+        other_seed=other_seed,
+        after_first_again=after_first_again,
+        after_other=after_other,
+        after_second=after_second,
+        first_again=first,
+        skipped=skipped,
+        after_skipped=first,
+    )
+
+
+def special_numbers():
+    """Numbers that are hard to write: to the last bit, tiny, huge, negative zero, none at all."""
+    numbers = (1 / 3, 0.1, -0.0, 1e-45, -1.17549435e-38, 3.4028235e38, 16777217.0, math.pi * 1e20)
+    trace = Trace()
+    given = trace.step("given", ops.Given(numbers), axes=("key",))
+    trace.step("no_numbers", ops.Given((math.nan, math.inf, -math.inf)), axes=("d",))
+    trace.step("ids", ops.Given(((3, -2), (0, 20_000))), axes=("i", "j"))
+    rows = trace.step("rows", ops.Given((numbers, numbers[::-1])), axes=("i", "key"))
+    edits = ((1, 0, 1 / 7), (0, 1, -0.0), (0, 3, math.inf), (1, 7, 1e-45))
+    trace.step("edited", ops.Edit(edits), rows, axes=("i", "key"))
+    trace.step("shares", ops.Softmax(), given, axes=("key",))
+    trace.step("one_edit", ops.Edit(((1, 7, 5.0),)), rows, axes=("i", "key"))
+    return trace
+
+
+def workshop():
+    """Every operation that no example uses in this form: with heads in front, on one axis."""
+    trace = Trace()
+
+    def drawn(name, *shape, axes, seed):
+        return trace.step(name, ops.Draw("normal", shape, seed=seed), axes=axes)
+
+    left = drawn("left", 2, 3, 5, axes=("head", "query", "d"), seed=1)
+    right = drawn("right", 2, 5, 7, axes=("head", "d", "key"), seed=2)
+    keys = drawn("keys", 2, 7, 5, axes=("head", "key", "d"), seed=3)
+    scores = trace.step("scores", ops.MatMul(), left, right, axes=("head", "query", "key"))
+    products = ops.MatMul(transpose=True)
+    trace.step("products", products, left, keys, axes=("head", "query", "key"))
+    trace.step("scaled_scores", ops.Scale(5), scores, axes=("head", "query", "key"))
+    trace.step("weights", ops.Softmax(), scores, axes=("head", "query", "key"))
+    trace.step("shares", ops.SumNormalise(), scores, axes=("head", "query", "key"))
+    trace.step("units", ops.UnitRows(), left, axes=("head", "query", "d"))
+    trace.step("sums", ops.SumLast(), left, axes=("head", "query"))
+    trace.step("both", ops.Add(), left, left, axes=("head", "query", "d"))
+    first_keys = trace.step("first_keys", ops.Row(0), keys, axes=("key", "d"))
+    trace.step("running", ops.RunningSum(), first_keys, axes=("key", "d"))
+    trace.step("zeroed", ops.ScaleRow(6, 0.0), first_keys, axes=("key", "d"))
+    trace.step("zeroed_units", ops.UnitRows(), trace["zeroed"], axes=("key", "d"))
+    trace.step("placed", ops.Sinusoid(13, 7), axes=("place", "key"))
+    trace.step("placed_odd", ops.Sinusoid(3, 1), axes=("query", "one"))
+    return trace
+
+
+HOSTILE = {
+    "quotes": """it's "quoted" '''thrice''' \"""and again\""" ' " """,
+    "backslashes": r"\ \\ \n \" \' \x41 \u0041 \N{DIGIT ONE} ends with \\"[:-1],
+    "newlines": "first\nsecond\r\nthird\rfourth\ttab\n\n  indented",
+    "other_line_ends": "a\x0bb\x0cc\x1cd\x1ee\x85f\u2028g\u2029h",
+    "control": "bell\x07 escape\x1b[31m delete\x7f",
+    "html": "<script>alert(1)</script> <b>&amp;</b> <!-- -->",
+    "emoji": "👨\u200d👩\u200d👧 🏴\U000e0067\U000e007f 🇫🇷 ❤\ufe0f",
+    "right_to_left": "שלום \u202eevil\u202c العربية \u2066x\u2069",
+    "braces": "{} {0} {name!r} {{}} %s %d %(x)s $x ${x} {",
+    "code": "import\tos; os.system('true') #\nimport sys\n__import__('os') \"); raise SystemExit",
+    "comment": "# not a comment # torch.manual_seed(0)",
+    "names": "torch generator tokens vocabulary token_ids None True print",
+    "numbers": "1 -1 0x10 1e400 nan inf",
+}
+
+
+def hostile_inputs(name):
+    return Inputs(HOSTILE[name], tokenizer="blanks_kept", d_in=2, seed=3)
+
+
+# Told again with nothing changed, or nothing but a divisor: two variants are enough.
+AGAIN = {"journey_789": ("as_published", "together"), "sorry_dave_first_run": ("as_published",)}
+TRACES = {
+    f"{name}-{variant}": lambda name=name, variant=variant: example_trace(name, variant)
+    for name in EXAMPLES
+    for variant in AGAIN.get(name, VARIANTS)
+}
+TRACES |= {
+    "unknown_tokens": lambda: own_trace("the wild cat, the dog", learned_from="the cat"),
+    "no_blanks": lambda: embed(replace(EXAMPLES["wild_cat"].inputs, drop_blanks=True)),
+    "one_token": lambda: own_trace("cat", d_in=1),
+    "duplicates": lambda: own_trace("is it is", vocabulary="duplicates"),
+    "random_ids": lambda: own_trace("is it is", vocabulary="random", d_in=2),
+    "forked_draws": forked_draws,
+    "special_numbers": special_numbers,
+    "workshop": workshop,
+}
+TRACES |= {
+    f"hostile-{name}": lambda name=name: expand_query(attend(embed(hostile_inputs(name))), 0)
+    for name in HOSTILE
+}
+every_trace = pytest.mark.parametrize("name", TRACES)
+every_hostile_text = pytest.mark.parametrize("name", HOSTILE)
+
+# --- one fresh interpreter for all programs -------------------------------------------------------
+
+RUN_ALL = """
+import runpy, sys, traceback
+from pathlib import Path
+import torch
+
+torch.set_num_threads(1)  # as in the tests: torch may add in another order with more
+ran = {}
+for path in Path(sys.argv[1]).glob("*.py"):
+    try:
+        names = runpy.run_path(str(path))
+        kept = {n: v for n, v in names.items() if isinstance(v, torch.Tensor) or n == "tokens"}
+        ran[path.stem] = kept
+    except BaseException:
+        ran[path.stem] = traceback.format_exc()
+if "attention_core" in sys.modules:
+    sys.exit("a program imported attention_core")
+torch.save(ran, sys.argv[2])
+"""
+# Nothing of this project is in its reach.
+BARE = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
+def start(folder, *command):
+    return subprocess.Popen(
+        [sys.executable, *command],
+        cwd=folder,
+        env=BARE | {"OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "ascii"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def end(process):
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    return output
+
+
+@pytest.fixture(scope="module")
+def programs():
+    """The source of each trace's program; a hostile text is its own title too."""
+    titles = {f"hostile-{name}": text for name, text in HOSTILE.items()}
+    return {name: program(make(), titles.get(name, name)) for name, make in TRACES.items()}
+
+
+@pytest.fixture(scope="module")
+def in_fresh_interpreters(programs, tmp_path_factory):
+    """All programs run by `runpy` in one process, and one as `python file.py` in another."""
+    folder = tmp_path_factory.mktemp("programs")
+    (folder / "all").mkdir()
+    for name, source in programs.items():
+        (folder / "all" / f"{name}.py").write_text(source, encoding="utf-8", newline="\n")
+    (folder / "run_all.py").write_text(RUN_ALL, encoding="utf-8")
+    all_of_them = start(folder, "run_all.py", "all", "ran.pt")
+    one = start(folder, "all/wild_cat-as_published.py")
+    printed = end(one)
+    end(all_of_them)
+    return torch.load(folder / "ran.pt", weights_only=True), printed
+
+
+@pytest.fixture
+def ran(in_fresh_interpreters):
+    return in_fresh_interpreters[0]
+
+
+@pytest.fixture
+def printed(in_fresh_interpreters):
+    return in_fresh_interpreters[1]
+
+
+# --- what the programs give -----------------------------------------------------------------------
+
+
+@every_trace
+def test_a_program_gives_the_same_tensors(name, ran):
+    """To the last bit: the same calls, in the same torch, on the same machine, in one thread."""
+    names = ran[name]
+    assert isinstance(names, dict), names
+    for step in TRACES[name]().values():
+        assert names[step.name].dtype == step.value.dtype, step
+        assert names[step.name].shape == step.value.shape, step
+        assert same_bits(names[step.name], step.value), step
+
+
+def same_bits(left, right):
+    """Whether two tensors are equal, where NaN is equal to NaN and 0 is not equal to -0."""
+    if not torch.equal(left.isnan(), right.isnan()):
+        return False
+    left, right = (side.where(~side.isnan(), 0) for side in (left, right))
+    return torch.equal(left, right) and torch.equal(left.signbit(), right.signbit())
+
+
+def test_a_program_run_as_a_file_prints_each_tensor_with_its_name_and_shape(printed):
+    trace = example_trace("wild_cat")
+    rest = printed
+    for step in trace.values():
+        block = f"{step.name}\n{tuple(step.value.shape)}\n{step.value}\n\n"
+        before, found, rest = rest.partition(block)
+        assert found, f"{step.name} is not printed, or not in its place: {before[:500]}"
+        assert before == ""
+    assert rest == ""
+
+
+@every_trace
+def test_a_program_imports_torch_alone(name, programs):
+    imported = []
+    for node in ast.walk(ast.parse(programs[name])):
+        if isinstance(node, ast.Import):
+            imported += [alias.name for alias in node.names]
+        assert not isinstance(node, ast.ImportFrom)
+        assert not (isinstance(node, ast.Name) and node.id in ("__import__", "eval", "exec"))
+    assert imported == ["torch"]
+
+
+@every_trace
+def test_a_program_has_the_line_of_each_step_with_its_shape_and_its_axes(name, programs):
+    lines = programs[name].split("\n")
+    places = []
+    for step in TRACES[name]().values():
+        shape = ", ".join(str(size) for size in step.value.shape)
+        places.append(lines.index(f"{step.code}  # ({shape}) {' '.join(step.axes)}"))
+    assert places == sorted(set(places))
+
+
+def test_the_line_of_a_step_is_what_the_step_says():
+    trace = example_trace("wild_cat")
+    assert "\nscores = embeddings @ embeddings.mT  # (11, 11) query key\n" in program(trace)
+    assert trace["scores"].code == "scores = embeddings @ embeddings.mT"
+
+
+# --- hostile text ---------------------------------------------------------------------------------
+
+
+@every_hostile_text
+def test_a_program_of_hostile_text_has_the_same_tokens_and_ids(name, ran):
+    inputs = hostile_inputs(name)
+    names = ran[f"hostile-{name}"]
+    assert isinstance(names, dict), names
+    assert names["tokens"] == list(inputs.tokens)
+    assert "".join(names["tokens"]) == HOSTILE[name]
+    vocabulary = sorted(set(inputs.tokens))
+    assert names["token_ids"].tolist() == [vocabulary.index(token) for token in inputs.tokens]
+
+
+@every_hostile_text
+def test_a_hostile_title_is_a_comment_and_no_more(name):
+    trace = embed(EXAMPLES["journey_123"].inputs)
+    plain, titled = program(trace, "plain"), program(trace, HOSTILE[name])
+    assert ast.dump(ast.parse(titled)) == ast.dump(ast.parse(plain))
+
+
+def test_what_no_file_can_hold_is_written_in_another_way():
+    source = program(embed(Inputs("a\ud800b \udfff\x00", tokenizer="blanks_kept")))
+    names = {}
+    exec(compile(source.encode("utf-8"), "program", "exec"), names)
+    assert names["tokens"] == ["a\ud800b", " ", "\udfff\x00"]
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["coding: latin-1", "-*- coding: klingon -*-", "a\x00b", "\ud800"],
+    ids=["latin-1", "klingon", "null", "surrogate"],
+)
+def test_no_title_can_change_how_the_file_is_read(title):
+    source = program(embed(Inputs("café", reserved=0)), title)
+    names = {}
+    exec(compile(source.encode("utf-8"), "program", "exec"), names)
+    assert names["tokens"] == ["café"]
+
+
+# --- names and settings that Python reads otherwise -----------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["torch", "generator", "len", "sum", "tokens", "vocabulary"])
+def test_a_step_cannot_take_a_name_that_its_program_needs(name):
+    with pytest.raises(ValueError, match="cannot name a step"):
+        Trace().step(name, ops.Given((1.0, 2.0)), axes=("d",))
+
+
+@pytest.mark.parametrize("factor", [math.inf, math.nan], ids=str)
+def test_a_factor_that_is_no_number_is_written_as_one(factor):
+    trace = Trace()
+    rows = trace.step("rows", ops.Given(((1.0, 2.0), (3.0, 4.0))), axes=("token", "d"))
+    scaled = trace.step("scaled", ops.ScaleRow(1, factor), rows, axes=("token", "d"))
+    names = {}
+    exec(program(trace), names)
+    assert same_bits(names["scaled"], scaled.value)
+
+
+def test_unit_rows_of_tiny_vectors_are_the_same_in_the_program():
+    trace = Trace()
+    rows = trace.step("rows", ops.Given(((1e-13, 0.0), (0.0, 2.0))), axes=("token", "d"))
+    units = trace.step("units", ops.UnitRows(), rows, axes=("token", "d"))
+    names = {}
+    exec(program(trace), names)
+    assert torch.equal(names["units"], units.value)

@@ -1,0 +1,192 @@
+"""Rooms and doors: who may import whom, the list of lessons, and calls that are not made."""
+
+import ast
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from attention_ui.lessons import LESSONS
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted(ROOT.glob("pages/*.py"))
+CORE = sorted(ROOT.glob("attention_core/**/*.py"))
+UI = sorted(ROOT.glob("attention_ui/**/*.py"))
+CHARTS = sorted(ROOT.glob("attention_ui/charts/**/*.py"))
+APP = ROOT / "app.py"
+SHOWN = [APP, *PAGES, *UI]
+CHART_ROOM = ("attention_ui.charts", "attention_ui.palette")
+
+
+def every(paths):
+    """Runs a test for each file, named by its path."""
+    names = [path.relative_to(ROOT).as_posix() for path in paths]
+    return pytest.mark.parametrize("path", paths, ids=names)
+
+
+@cache
+def tree(path):
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def imports(path):
+    """The dotted names of everything a file imports, with relative ones written out.
+
+    `from a import b` gives `a` and `a.b`, since b may be a module. Found as well where they stand
+    in a function, and as `import_module("name")` or `__import__("name")`.
+    """
+    package = path.relative_to(ROOT).with_suffix("").parts[:-1]
+    names = set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            home = ".".join([*above, *([node.module] if node.module else [])])
+            names |= {home} | {f"{home}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Call):
+            names |= imported_by_name(node)
+    return names
+
+
+def imported_by_name(call):
+    function = getattr(call.func, "attr", getattr(call.func, "id", None))
+    if function not in ("import_module", "__import__"):
+        return set()
+    return {arg.value for arg in call.args if isinstance(arg, ast.Constant)}
+
+
+def packages(path):
+    """The top-level packages that a file imports."""
+    return {name.partition(".")[0] for name in imports(path)}
+
+
+def is_in(name, rooms):
+    return any(name == room or name.startswith(f"{room}.") for room in rooms)
+
+
+def modules_in_reach(path):
+    """The files of attention_ui that a file imports, and those that these import, and so on."""
+    reached, ahead = set(), [path]
+    while ahead:
+        found = ahead.pop()
+        if found in reached:
+            continue
+        reached.add(found)
+        for name in imports(found):
+            if is_in(name, ["attention_ui"]):
+                module = ROOT.joinpath(*name.split("."))
+                ahead += [
+                    file
+                    for file in (module.with_suffix(".py"), module / "__init__.py")
+                    if file.exists()
+                ]
+    return reached
+
+
+def test_the_rooms_are_not_empty():
+    assert all(len(files) > 1 for files in (PAGES, CORE, UI, CHARTS))
+
+
+# --- who may import whom --------------------------------------------------------------------------
+
+
+@every(CORE)
+def test_the_core_imports_torch_and_the_standard_library(path):
+    assert packages(path) <= {"attention_core", "torch", *sys.stdlib_module_names}
+
+
+@every([APP, *PAGES])
+def test_a_page_imports_what_pages_share_and_no_other_page(path):
+    shared = {"attention_core", "attention_ui", "streamlit"}
+    assert packages(path) <= shared | set(sys.stdlib_module_names)
+
+
+@every(UI)
+def test_what_the_pages_share_imports_no_page(path):
+    assert not packages(path) & {"pages", "app", *(page.stem for page in PAGES)}
+
+
+@every(CHARTS)
+def test_a_chart_imports_the_core_the_palette_and_what_draws(path):
+    shared = {name for name in imports(path) if is_in(name, ["attention_ui"])}
+    assert {name for name in shared if not is_in(name, CHART_ROOM)} <= {"attention_ui"}
+    drawing = {"altair", "pandas", "pyarrow", "torch"}
+    own = {"attention_core", "attention_ui"}
+    assert packages(path) <= drawing | own | set(sys.stdlib_module_names)
+
+
+@every(CHARTS)
+def test_streamlit_is_not_in_reach_of_a_chart(path):
+    for module in modules_in_reach(path):
+        assert "streamlit" not in packages(module), module
+
+
+def imported_in_a_fresh_process(code, *names):
+    """Which of the names are loaded in a new interpreter after a piece of code."""
+    code = f"{code}\nimport sys\nprint(*[name for name in {names!r} if name in sys.modules])"
+    process = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 0, process.stderr
+    return process.stdout.split()
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["import attention_core", "from attention_core import EXAMPLES, TOKENIZERS"],
+)
+def test_the_core_s_first_names_are_there_without_torch(code):
+    heavy = ("torch", "numpy", "pandas", "altair", "streamlit")
+    assert imported_in_a_fresh_process(code, *heavy) == []
+
+
+def test_all_of_the_core_together_loads_nothing_of_the_app():
+    modules = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for path in CORE
+        if path.stem != "__main__"
+    ]
+    code = f"import {', '.join(modules)}\nfrom attention_core import *"
+    app = ("pandas", "altair", "streamlit", "attention_ui")
+    assert imported_in_a_fresh_process(code, "torch", *app) == ["torch"]
+
+
+# --- the list of lessons --------------------------------------------------------------------------
+
+
+def test_each_page_is_one_lesson_of_the_list_and_the_other_way_round():
+    assert sorted(lesson.page for lesson in LESSONS) == [f"pages/{path.name}" for path in PAGES]
+
+
+# --- calls that are not made ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unsafe", ["unsafe_allow_html", "use_container_width", "components.v1"])
+def test_what_is_unsafe_or_about_to_go_occurs_nowhere(unsafe):
+    users = [path for path in [*SHOWN, *CORE] if unsafe in path.read_text(encoding="utf-8")]
+    assert users == []
+
+
+@every(SHOWN)
+def test_html_is_written_only_from_constants(path):
+    called = {}
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Call):
+            called[node.func] = node
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Attribute) and node.attr == "html":
+            assert node in called, f"line {node.lineno}: html under another name"
+            assert is_constant(called[node]), f"line {node.lineno}: html of something computed"
+        if isinstance(node, ast.ImportFrom) and node.module == "streamlit":
+            assert "html" not in [alias.name for alias in node.names], f"line {node.lineno}"
+
+
+def is_constant(call):
+    """Whether a call has one argument: a string as it stands, or a name in capitals."""
+    if len(call.args) != 1 or call.keywords:
+        return False
+    (body,) = call.args
+    return isinstance(body, ast.Constant) or (isinstance(body, ast.Name) and body.id.isupper())

@@ -1,0 +1,76 @@
+"""Guesses are judged by the person's own tensor: what is right, and how far off the rest is."""
+
+import pytest
+import torch
+
+from attention_core import EXAMPLES, attend, embed
+from attention_core.inputs import Inputs
+from attention_ui.look import asked_query, judge_look
+from attention_ui.tokens import identical_rows, judge_identical
+
+WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
+
+
+def test_the_most_looked_at_token_is_a_right_guess():
+    verdict = judge_look(0, WEIGHTS[1])
+    assert verdict.right
+    assert "key 0, with a weight of 0.5000" in verdict.words
+
+
+def test_a_wrong_guess_is_told_the_truth_and_its_distance():
+    verdict = judge_look(2, WEIGHTS[1])
+    assert not verdict.right
+    assert "It is key 0, with 0.5000. Your key has 0.2000: 0.3000 less." in verdict.words
+
+
+@pytest.mark.parametrize("guess", [0, 1])
+def test_of_two_equal_weights_either_is_right(guess):
+    verdict = judge_look(guess, WEIGHTS[2])
+    assert verdict.right
+    assert "key 0 and key 1" in verdict.words
+
+
+def test_the_question_is_about_a_row_that_looks_elsewhere():
+    assert asked_query(WEIGHTS) == 1
+    assert asked_query(torch.eye(3)) == 2, "no row does: then the last one"
+    assert asked_query(torch.ones(1, 1)) == 0
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_guessing_the_largest_weight_is_right_in_every_example(example):
+    weights = attend(embed(EXAMPLES[example].inputs))["weights"].value
+    row = weights[asked_query(weights)]
+    rights = [place for place in range(len(row)) if judge_look(place, row).right]
+    assert row.argmax().item() in rights
+    assert len(rights) == (row >= row.max() - 1e-6).sum()
+
+
+def test_identical_rows_are_found_by_their_numbers():
+    vectors = torch.tensor([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [3.0, 4.0], [1.0, 2.5]])
+    assert identical_rows(vectors) == [[0, 2], [1, 3]]
+    assert identical_rows(vectors[:2]) == []
+
+
+def vectors_of(sentence, **options):
+    return embed(Inputs(sentence, **options))["embeddings"].value
+
+
+def test_repeated_words_have_identical_rows_until_positions_part_them():
+    assert identical_rows(vectors_of("life is what life does")) == [[0, 3]]
+    assert identical_rows(vectors_of("life is what life does", positions=True)) == []
+
+
+def test_naming_just_the_identical_rows_is_right():
+    vectors = vectors_of("life is what life does")
+    assert judge_identical([0, 3], vectors).right
+    assert judge_identical([3, 0], vectors).right
+    assert judge_identical([], vectors_of("no word twice")).right
+
+
+@pytest.mark.parametrize(
+    ("guess", "off"), [([], "2 rows"), ([0], "1 row"), ([0, 3, 4], "1 row"), ([1, 2], "4 rows")]
+)
+def test_every_row_missed_or_too_many_counts(guess, off):
+    verdict = judge_identical(guess, vectors_of("life is what life does"))
+    assert not verdict.right
+    assert f"The rows are 0, 3: your guess is {off} off." in verdict.words

@@ -1,0 +1,514 @@
+"""Settings and links: what goes into a link comes out again, and nothing in a link can do harm."""
+
+from dataclasses import fields, replace
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+import torch
+from hypothesis import assume, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from attention_core import EXAMPLES, embed
+from attention_core.inputs import RANDOM_ID_ROWS
+from attention_core.tokenizers import TOKENIZERS, clean
+from attention_ui.fields import LARGEST_ENTRY, MAX_CHARACTERS, MAX_EDITS, MAX_TRAIL, entry
+from attention_ui.settings import (
+    FIELDS,
+    MAX_SEED,
+    MAX_TOKENS,
+    MAX_WIDTH,
+    Settings,
+    changed,
+    from_query,
+    problem_with,
+    to_query,
+)
+
+DEFAULT = next(iter(EXAMPLES))
+some = hypothesis_settings(max_examples=100, deadline=None)
+
+
+def of(example=DEFAULT, **updates):
+    return replace(Settings.of(EXAMPLES[example]), **updates)
+
+
+def read(**query):
+    """The settings of a link, and its notices joined."""
+    settings, notices = from_query(query)
+    return settings, "\n".join(notices)
+
+
+def assert_usable(settings):
+    """These settings make embeddings, and point at nothing outside of them."""
+    assert problem_with(settings) is None
+    n_tokens = len(settings.inputs.tokens)
+    assert 1 <= n_tokens <= MAX_TOKENS
+    assert 0 <= settings.query < n_tokens
+    assert 0 <= settings.stretch < n_tokens
+    assert embed(settings.inputs)["embeddings"].value.shape == (n_tokens, settings.width)
+    for name, field in FIELDS.items():
+        value = getattr(settings, name)
+        if name not in ("edits", "cell") or value:
+            assert field.read(field.write(value)) == value, name
+
+
+# --- valid settings -------------------------------------------------------------------------------
+
+TEXTS = st.one_of(
+    st.text(max_size=30),
+    st.lists(
+        st.sampled_from(["cat", "the", "the", "Zürich", "猫が", "🙂", "ok?", "=&#", "%41", "+"])
+    )
+    .map(" ".join)
+    .map(lambda text: text[:60]),
+    st.sampled_from([example.inputs.sentence for example in EXAMPLES.values()]),
+)
+CELLS = st.tuples(
+    st.sampled_from(["scores", "weights", "token_ids", "no_such_step"]),
+    st.lists(st.integers(0, 99_999), min_size=1, max_size=4).map(tuple),
+)
+
+
+def decimals(most):
+    """Numbers with up to four decimals: a link gives them back exactly."""
+    return st.integers(-most * 10_000, most * 10_000).map(lambda number: number / 10_000)
+
+
+@st.composite
+def valid_settings(draw):
+    """Settings with any value in any field, as far as they fit together."""
+    pick = st.sampled_from
+    settings = of(
+        draw(pick(list(EXAMPLES))),
+        text=clean(draw(TEXTS))[0],
+        tokenizer=draw(pick(list(TOKENIZERS))),
+        ids=draw(pick(["distinct", "duplicates", "random"])),
+        learned=draw(pick(["sentence", "sentence", "example"])),
+        reserved=draw(st.integers(0, 8)),
+        seed=draw(st.one_of(pick([0, 1, 69, MAX_SEED]), st.integers(0, MAX_SEED))),
+        width=draw(st.integers(1, MAX_WIDTH)),
+        drop_blanks=draw(st.booleans()),
+        positions=draw(st.booleans()),
+        likeness=draw(pick(["dot", "cosine"])),
+        divide=draw(pick(["none", "sqrt_d"])),
+        factor=draw(decimals(4)),
+        upto=draw(st.integers(1, MAX_TOKENS)),
+        beat=draw(pick(["", "scores", "one_query"])),
+        cell=draw(st.none() | st.lists(CELLS, max_size=MAX_TRAIL).map(tuple)),
+        predict=draw(st.booleans()),
+        table_rows=draw(st.integers(1, 200_000)),
+        table_width=draw(st.integers(1, 4_096)),
+    )
+    assume(settings.text and problem_with(settings) is None)
+    last = len(settings.inputs.tokens) - 1
+    n_rows = embed(settings.inputs)["embedding_table"].value.shape[0]
+    places = st.tuples(st.integers(0, n_rows - 1), st.integers(0, settings.width - 1))
+    edits = draw(st.dictionaries(places, decimals(1_000), max_size=6))
+    column = st.integers(0, max(settings.width - 1, 1))
+    return replace(
+        settings,
+        query=draw(st.integers(0, last)),
+        stretch=draw(st.integers(0, last)),
+        across=draw(column),
+        up=draw(column),
+        edits=tuple((*place, number) for place, number in sorted(edits.items())),
+    )
+
+
+@some
+@given(valid_settings())
+def test_a_link_gives_the_same_settings_back(settings):
+    query = to_query(settings)
+    carried = dict(parse_qsl(urlencode(query), keep_blank_values=True, strict_parsing=bool(query)))
+    back, notices = from_query(carried)
+    assert notices == []
+    assert back == settings
+    assert back.inputs == settings.inputs
+    assert to_query(back) == query
+
+
+@some
+@given(valid_settings(), st.data())
+def test_a_link_holds_only_what_differs_from_its_example(settings, data):
+    plain = of(settings.example)
+    differing = {name for name, value in vars(settings).items() if value != getattr(plain, name)}
+    assert to_query(settings).keys() - {"example"} == differing
+    for name in data.draw(st.sets(st.sampled_from([*FIELDS]), max_size=5)) - {"example"}:
+        settings = replace(settings, **{name: getattr(plain, name)})
+        assert name not in to_query(settings)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_as_it_is_needs_no_more_than_its_name(example):
+    settings = of(example)
+    query = {} if example == DEFAULT else {"example": example}
+    assert to_query(settings) == query
+    assert from_query(query) == (settings, [])
+    assert settings.is_example()
+    assert settings.inputs == EXAMPLES[example].inputs
+    assert_usable(settings)
+
+
+def test_every_setting_has_a_field_that_reads_it_from_a_link():
+    assert set(FIELDS) == {field.name for field in fields(Settings)}
+
+
+@some
+@given(st.floats(-LARGEST_ENTRY, LARGEST_ENTRY, width=32))
+def test_a_typed_number_comes_out_of_a_link_as_the_same_float32(number):
+    back, notices = from_query(to_query(of(edits=((2, 1, number),))))
+    assert notices == []
+    assert torch.equal(
+        embed(back.inputs)["embedding_table"].value,
+        embed(of(edits=((2, 1, number),)).inputs)["embedding_table"].value,
+    )
+
+
+# --- links that cannot be used --------------------------------------------------------------------
+
+HOSTILE = {
+    "empty": "",
+    "blank": " ",
+    "blanks": " \t\n ",
+    "word": "abc",
+    "capitals": "ON",
+    "nan": "nan",
+    "inf": "inf",
+    "-inf": "-inf",
+    "1e999": "1e999",
+    "minus": "-1",
+    "-0.5.5": "-0.5.5",
+    "3.7.1": "3.7.1",
+    "comma": "3,7",
+    "huge": "9" * 40,
+    "4300 digits": "9" * 4_400,
+    "2**63": str(2**63),
+    "hex": "0x10",
+    "underscore": "1__0",
+    "arabic": "٣٣٣٣٣٣٣٣٣٣٣٣٣",
+    "superscript": "²",
+    "script": "<script>alert(1)</script>",
+    "image": '<img src=x onerror="alert(1)">',
+    "markdown": "![x](http://127.0.0.1:9/x.png)",
+    "null": "\x00",
+    "null within": "1\x002",
+    "escape": "\x1b[31m",
+    "right to left": "\u202e321",
+    "surrogate": "\ud800",
+    "percent": "%00",
+    "long": "ab" * 100_000,
+    "commas": "," * 500,
+    "colons": "0.0:1," * 500,
+    "dots": "." * 500,
+    "python": "__class__",
+    "format": "{0.__class__}",
+    "path": "../../etc/passwd",
+    "json": '{"a": [1]}',
+    "None": "None",
+}
+# A text may be nearly anything, and a part's name any word; nothing else here can be used but -1.
+ACCEPTED = {
+    "factor": {"minus"},
+    "text": HOSTILE.keys() - {"empty", "blank", "blanks", "null", "surrogate", "long"},
+    "beat": {"empty", "word", "nan", "inf", "python"},
+}
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_what_a_field_cannot_be_is_refused_by_name_and_the_example_stays(name):
+    for kind, value in HOSTILE.items():
+        settings, notices = from_query({name: value})
+        assert_usable(settings)
+        if kind in ACCEPTED.get(name, ()):
+            assert notices == [], kind
+            continue
+        assert settings == of(), kind
+        assert len(notices) == 1, kind
+        (notice,) = notices
+        assert name in notice
+        assert notice.endswith("The example's own is used.")
+        assert len(notice) < 400, f"{kind}: a notice quotes only a little of what it refuses"
+        assert notice.isprintable()
+
+
+NEARLY = {
+    "example": st.sampled_from([*EXAMPLES, "Wild_Cat"]),
+    "text": st.sampled_from(["Hello", "A cat", "cat " * 64, " ", "?!", "zebra a\nb", "<b>x</b>"]),
+    "tokenizer": st.sampled_from([*TOKENIZERS, "bpe"]),
+    "ids": st.sampled_from(["distinct", "duplicates", "random"]),
+    "learned": st.sampled_from(["sentence", "example"]),
+    "edits": st.sampled_from(["0.0:5", "19999.0:1", "20000.0:1", "6.2:1", "0.31:1", "0.99:1"]),
+    "width": st.sampled_from(["1", "2", "64", "65"]),
+    **dict.fromkeys(["reserved", "query", "stretch", "across", "up"], st.integers(-1, 9).map(str)),
+}
+
+
+@hypothesis_settings(max_examples=100, deadline=None)
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            name: st.one_of(
+                NEARLY.get(name, st.sampled_from(["on", "1", "cosine", "scores.0.0"])),
+                NEARLY.get(name, st.just("off")),
+                st.sampled_from(list(HOSTILE.values())) | st.text(max_size=20),
+            )
+            for name in FIELDS
+        },
+    )
+)
+def test_whatever_a_link_says_its_settings_make_embeddings(query):
+    settings, notices = from_query(query)
+    assert_usable(settings)
+    assert all(isinstance(notice, str) and notice for notice in notices)
+    assert from_query(to_query(settings)) == (settings, [])
+
+
+@some
+@given(st.dictionaries(st.text().filter(lambda name: name not in FIELDS), st.text(), max_size=5))
+def test_parameters_that_are_not_ours_are_left_alone(query):
+    assert from_query(query) == (of(), [])
+    assert from_query({**query, "seed": "3"}) == (of(seed=3), [])
+
+
+def test_one_bad_value_does_not_take_the_good_ones_with_it():
+    settings, notices = read(seed="3", width="x", text="A cat", likeness="cosine")
+    assert settings == of(seed=3, text="A cat", likeness="cosine")
+    assert "width" in notices
+    assert "seed" not in notices
+
+
+@pytest.mark.parametrize("name", ["query", "stretch"])
+def test_a_token_beyond_the_last_is_refused_and_the_last_is_named(name):
+    settings, notices = read(text="A cat", tokenizer="text", **{name: "2"})
+    assert getattr(settings, name) == 0
+    assert f"{name} is 2, but the last token is 1" in notices
+    settings, notices = read(text="A cat", tokenizer="text", **{name: "1"})
+    assert (getattr(settings, name), notices) == (1, "")
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_a_text_shorter_than_the_examples_own_query_is_no_trouble(example):
+    """`journey_123` looks at its query 1, which a text of one token does not have."""
+    settings, notices = read(example=example, text="Hello")
+    assert settings.text == "Hello"
+    assert settings.query == 0
+    assert "query" not in notices, "the link did not speak of a query"
+    assert_usable(settings)
+
+
+@pytest.mark.parametrize(
+    ("example", "rows", "width"),
+    [(DEFAULT, 9, 3), ("journey_123", 6, 3), ("life_is_short", 8, 16), ("sorry_dave", 20_000, 32)],
+)
+def test_edits_outside_of_the_table_are_refused(example, rows, width):
+    assert embed(of(example).inputs)["embedding_table"].value.shape == (rows, width)
+    settings, notices = read(example=example, edits=f"{rows - 1}.{width - 1}:5")
+    assert notices == ""
+    assert settings.edits == ((rows - 1, width - 1, 5.0),)
+    assert_usable(settings)
+    for outside in (f"{rows}.0:5", f"0.{width}:5", f"0.0:1,{rows}.{width}:5"):
+        settings, notices = read(example=example, edits=outside)
+        assert settings == of(example)
+        assert "outside the table" in notices
+        assert_usable(settings)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e999", "1000.1", "-1001", "x", "0,5"])
+def test_an_edit_that_is_no_number_of_a_sensible_size_is_refused(number):
+    settings, notices = read(edits=f"0.0:{number}")
+    assert settings == of()
+    assert "The link's edits" in notices
+
+
+def test_too_many_edits_and_too_long_a_trail_are_refused():
+    most = ",".join(f"0.{column % 3}:1" for column in range(MAX_EDITS))
+    assert read(edits=most)[1] == ""
+    assert f"more than {MAX_EDITS}" in read(edits=most + ",0.0:1")[1]
+    trail = ",".join(["scores.0.0"] * MAX_TRAIL)
+    assert len(read(cell=trail)[0].cell) == MAX_TRAIL
+    assert f"more than {MAX_TRAIL}" in read(cell=trail + ",scores.0.0")[1]
+
+
+def test_a_cell_edited_twice_has_the_last_number():
+    assert read(edits="0.0:1,2.1:3,0.0:-2")[0].edits == ((0, 0, -2.0), (2, 1, 3.0))
+
+
+def test_no_cell_and_the_lessons_own_cell_are_not_the_same():
+    assert read()[0].cell is None
+    assert read(cell="none")[0].cell == ()
+    assert to_query(of(cell=())) == {"cell": "none"}
+
+
+def test_words_that_the_vocabulary_cannot_hold_are_named():
+    settings, notices = read(learned="example", reserved="0", text="A zebra")
+    assert settings == of()
+    assert '"A" is not in the vocabulary' in notices
+    settings, notices = read(learned="example", reserved="1", text="A zebra")
+    assert notices == ""
+    assert_usable(settings)
+
+
+# --- texts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+def test_the_number_of_tokens_has_a_limit(tokenizer):
+    parted = 2 if tokenizer == "blanks_kept" else 1
+    fits = "a " * (MAX_TOKENS // parted - 1) + ("a " if parted == 2 else "a")
+    settings = of(text=fits, tokenizer=tokenizer)
+    assert len(settings.inputs.tokens) == MAX_TOKENS
+    assert problem_with(settings) is None
+    longer = replace(settings, text=fits + " a")
+    n_tokens = len(longer.inputs.tokens)
+    assert n_tokens > MAX_TOKENS
+    assert f"{n_tokens} tokens; at most {MAX_TOKENS} fit" in problem_with(longer)
+    assert read(text=longer.text, tokenizer=tokenizer)[0] == of()
+
+
+@pytest.mark.parametrize("blanks", [" ", "   ", "\n\t \u3000\u00a0"])
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+def test_a_text_of_blanks_is_refused_with_every_tokenizer(tokenizer, blanks):
+    settings, notices = read(text=blanks, tokenizer=tokenizer)
+    assert settings == of()
+    assert "blanks only" in notices
+    assert "Type at least one word" in notices
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "text", "drop_blanks"),
+    [("lower_words", "?! …", False), ("lower_words", "🙂", False), ("text", "\u200b", True)],
+)
+def test_a_text_without_a_token_is_refused(tokenizer, text, drop_blanks):
+    problem = problem_with(of(tokenizer=tokenizer, text=text, drop_blanks=drop_blanks))
+    assert problem == "There is no token in this text. Type at least one word."
+
+
+@pytest.mark.parametrize("text", ["", "\x00", "\x00\x1b\u202e\ufeff", "\ud800"])
+def test_a_text_without_a_visible_sign_is_refused(text):
+    with pytest.raises(ValueError, match="it is empty: type at least one word"):
+        FIELDS["text"].read(text)
+
+
+def test_control_characters_are_left_out_of_a_text():
+    text = "a\x00 \x1b[31mcat\u202e\u2066 \ud800sat\r\nup"
+    assert FIELDS["text"].read(text) == "a [31mcat sat\nup"
+
+
+def test_ten_thousand_characters_are_refused_with_the_limit():
+    assert FIELDS["text"].read("a" * MAX_CHARACTERS) == "a" * MAX_CHARACTERS
+    settings, notices = read(text="a" * 10_000)
+    assert settings == of()
+    assert "10,000 characters" in notices
+    assert f"the limit is {MAX_CHARACTERS:,}" in notices
+
+
+# --- single fields --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name, f in FIELDS.items() if hasattr(f, "least")])
+def test_numbers_reach_from_the_least_to_the_most_and_no_further(name):
+    field = FIELDS[name]
+    step = 1 if isinstance(field.least, int) and name != "factor" else 0.001
+    for edge in (field.least, field.most):
+        assert field.read(str(edge)) == edge
+    for outside in (field.least - step, field.most + step):
+        with pytest.raises(ValueError, match=f"from {field.least:,} to {field.most:,}"):
+            field.read(str(outside))
+
+
+@pytest.mark.parametrize("text", ["3.0", "1e2", "3.7", "٣", "1_0", "", "+", "--1", "1 2", "0x1"])
+def test_a_whole_number_is_nothing_but_digits(text):
+    with pytest.raises(ValueError, match="a whole number from 0 to"):
+        FIELDS["seed"].read(text)
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e999", "", "x", "4.001", "0,5"])
+def test_a_factor_is_a_finite_number_within_its_bounds(text):
+    with pytest.raises(ValueError, match="a number from -4 to 4"):
+        FIELDS["factor"].read(text)
+
+
+@pytest.mark.parametrize("number", ["1000", "-1000", "0", "-0.0", "1e-300", "3.25"])
+def test_an_entry_of_a_vector_is_read(number):
+    assert entry(number) == float(number)
+
+
+# --- changing -------------------------------------------------------------------------------------
+
+EDITED = {"edits": ((0, 0, 5.0),), "cell": (("scores", (1, 2)),), "beat": "scores", "upto": 2}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("text", "A cat"),
+        ("tokenizer", "blanks"),
+        ("ids", "duplicates"),
+        ("learned", "example"),
+        ("reserved", 3),
+        ("seed", 70),
+        ("width", 4),
+    ],
+)
+def test_what_makes_another_table_takes_the_typed_numbers_away(name, value):
+    after = changed(of(**EDITED), **{name: value})
+    assert getattr(after, name) == value
+    assert after.edits == ()
+    assert_usable(after)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("positions", True),
+        ("drop_blanks", True),
+        ("likeness", "cosine"),
+        ("divide", "sqrt_d"),
+        ("factor", 2.0),
+        ("query", 3),
+        ("predict", False),
+    ],
+)
+def test_what_leaves_the_table_leaves_the_typed_numbers(name, value):
+    assert changed(of(**EDITED), **{name: value}).edits == EDITED["edits"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("seed", 70), ("positions", True), ("likeness", "cosine"), ("query", 3), ("reserved", 3)],
+)
+def test_a_cell_stays_open_while_its_tensor_keeps_its_shape(name, value):
+    after = changed(of(**EDITED), **{name: value})
+    assert (after.cell, after.beat, after.upto) == (EDITED["cell"], "scores", 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("text", "A cat"), ("tokenizer", "blanks"), ("drop_blanks", True), ("width", 4)],
+)
+def test_a_cell_closes_when_shapes_change(name, value):
+    after = changed(of(**EDITED), **{name: value})
+    assert after.cell is None
+    assert after.upto == MAX_TOKENS
+
+
+def test_a_shorter_text_brings_query_and_stretch_back_into_it():
+    after = changed(of(query=10, stretch=9), text="A cat")
+    assert (after.query, after.stretch) == (2, 2)
+    assert_usable(after)
+
+
+def test_another_example_brings_all_of_its_own_settings():
+    before = of(**EDITED, seed=3, text="A cat", positions=True, predict=False, factor=2.0)
+    after = changed(before, example="life_is_short")
+    assert after == of("life_is_short", predict=False)
+
+
+def test_the_examples_numbers_are_those_of_its_seed_only():
+    """`sorry_dave` stands 652,920 draws behind its seed; another seed is taken from its start."""
+    example = EXAMPLES["sorry_dave"].inputs
+    assert of("sorry_dave").inputs.skipped_draws == example.skipped_draws > 0
+    assert changed(of("sorry_dave"), seed=3).inputs.skipped_draws == 0
+    assert of("sorry_dave").inputs.d_in < RANDOM_ID_ROWS
