@@ -243,9 +243,9 @@ def _source(values: float | int | Sequence) -> str:
         return str(values)
     if not math.isfinite(values):
         return f'float("{values}")'
-    shortest = next(
-        text for digits in range(1, 10) if _float32(text := f"{values:.{digits}g}") == values
-    )
+    written_out = (f"{values:.{digits}g}" for digits in range(1, 10))
+    exact = (text for text in written_out if _float32(text) == values)
+    shortest = next(exact, repr(values))  # a float64 may need all of its digits
     return shortest if set(shortest) & set(".e") else shortest + "."
 
 
