@@ -13,7 +13,7 @@ from .settings import FIELDS, Settings, changed, from_query, problem_with, to_qu
 
 # Names in st.session_state.
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
-OPEN_IN, WHOLE_PAGE = "open_in", "whole_page"
+OPEN_IN, WHOLE_PAGE, GIVEN = "open_in", "whole_page", "given"
 NOT_CARRIED = ("beat", "cell", "upto")
 """Settings of one page: they stay behind when another is opened."""
 
@@ -30,6 +30,8 @@ def load(page: str) -> Settings:
     state.pop(OPEN_IN, None)
     query = {name: value for name, value in st.query_params.items() if name in FIELDS}
     last_page, last_query = state.get(WRITTEN, (None, None))
+    if page != last_page:
+        state[GIVEN] = set()
     touched = state.pop(TOUCHED, False)
     if SETTINGS not in state:
         _take(query)
@@ -124,7 +126,9 @@ def control(widget: Callable, label: str, name: str, version: object = "", **opt
     value = state[DRAFTS].get(name, getattr(state[SETTINGS], name))
     if widget in (st.text_input, st.text_area) and not isinstance(value, str):
         value = FIELDS[name].write(value)
-    if state.get(key) != value:
+    # On another page a widget begins anew, although the session still has its last value.
+    if key not in state[GIVEN] or state.get(key) != value:
+        state[GIVEN].add(key)
         state[key] = value
     return widget(label, key=key, on_change=_controlled, args=(name, key), **options)
 

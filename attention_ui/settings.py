@@ -11,7 +11,18 @@ from attention_core.examples import EXAMPLES, Example
 from attention_core.inputs import RANDOM_ID_ROWS, VOCABULARIES, Inputs
 from attention_core.tokenizers import TOKENIZERS, clean, visible
 
-from .fields import CellPlace, Choice, Decimal, Edits, Flag, Sentence, Trail, Whole, Word
+from .fields import (
+    MAX_EDITS,
+    CellPlace,
+    Choice,
+    Decimal,
+    Edits,
+    Flag,
+    Sentence,
+    Trail,
+    Whole,
+    Word,
+)
 
 MAX_TOKENS = 64
 MAX_WIDTH = 64
@@ -193,7 +204,7 @@ def to_query(settings: Settings) -> dict[str, str]:
         if name == "example":
             if value != next(iter(EXAMPLES)):
                 query[name] = value
-        elif value != getattr(plain, name):
+        elif value != getattr(plain, name) and not (name == "edits" and len(value) > MAX_EDITS):
             query[name] = FIELDS[name].write(value)
     return query
 

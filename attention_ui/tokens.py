@@ -9,7 +9,7 @@ from torch import Tensor
 from attention_core.tokenizers import TOKENIZERS, visible
 
 from . import session
-from .fields import LARGEST_ENTRY
+from .fields import LARGEST_ENTRY, MAX_EDITS
 from .predict import Verdict
 from .settings import Settings
 from .show import light
@@ -122,15 +122,18 @@ def type_vectors(view: View) -> None:
     table = view.trace["embedding_table"]
     st.markdown("Type your own numbers into the table, and everything that follows uses them.")
     base = view.trace.get("drawn_table", table)
-    about = (settings.inputs.tokens, settings.ids, settings.reserved, settings.seed, settings.width)
+    names = view.trace.labels("vocabulary")
+    about = (names, settings.example, settings.seed, settings.width)
     state = st.session_state
-    if state.get("grid_about") != about or state.get("grid_edits") != settings.edits:
-        # Another table, or edits from a link: start a new grid from what the trace has.
+    is_shown = f"grid_{state.get('grid_key')}" in state
+    if not is_shown or state["grid_about"] != about or state["grid_edits"] != settings.edits:
+        # Another table, edits from a link, or another page in between, which drops what a grid
+        # holds: start a new grid from what the trace has.
         state["grid_about"], state["grid_edits"] = about, settings.edits
         state["grid_start"] = table.value.tolist()
         state["grid_key"] = state.get("grid_key", 0) + 1
     columns = view.trace.labels("d_in")
-    rows = [f"{at} {visible(name)}" for at, name in enumerate(view.trace.labels("vocabulary"))]
+    rows = [f"{at} {visible(name)}" for at, name in enumerate(names)]
     frame = pd.DataFrame(state["grid_start"], columns=columns, index=pd.Index(rows, name="row"))
     key = f"grid_{state['grid_key']}"
     st.data_editor(
@@ -175,6 +178,8 @@ def _typed(key: str, drawn: list[list[float]]) -> None:
             f"{' and '.join(refused)}: type a number from -{LARGEST_ENTRY:,.0f} to "
             f"{LARGEST_ENTRY:,.0f}. The number that was there is used meanwhile."
         ]
+    if len(edits) > MAX_EDITS:
+        state[session.NOTICES] = [f"A link holds {MAX_EDITS} typed numbers; yours are more."]
 
 
 def _count(number: int, noun: str) -> str:

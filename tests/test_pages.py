@@ -1,0 +1,266 @@
+"""Every page through Streamlit's AppTest: default, extreme and hostile settings.
+
+Pages are found, not listed: adding a page adds its tests.
+"""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention_core.examples import EXAMPLES
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))
+EVERYWHERE = ["app.py", *PAGES]
+
+EXTREME = {
+    "width 1": {"width": "1"},
+    "width 64": {"width": "64"},
+    "one token": {"text": "Hello", "tokenizer": "text"},
+    "64 tokens": {"text": "word " * 64, "tokenizer": "blanks"},
+    "64 tokens and width 64": {"text": "a b " * 32, "tokenizer": "blanks", "width": "64"},
+    "positions": {"positions": "on"},
+    "positions at width 1": {"positions": "on", "width": "1"},
+    "cosine": {"likeness": "cosine"},
+    "divided": {"divide": "sqrt_d"},
+    "random ids": {"ids": "random"},
+    "duplicates": {"ids": "duplicates"},
+    "no reserved rows": {"reserved": "0"},
+    "many reserved rows": {"reserved": "8"},
+    "unknown words": {"learned": "example", "text": "The zebra", "tokenizer": "text"},
+    "typed numbers": {"edits": "0.0:0.5,1.2:-1000"},
+    "zero vectors": {"width": "1", "edits": ",".join(f"{row}.0:0" for row in range(9))},
+    "stretched": {"stretch": "3", "factor": "-4"},
+    "blanks dropped": {"drop_blanks": "on"},
+    "first key": {"upto": "1"},
+    "no cell": {"cell": "none"},
+    "upstream": {"cell": "embeddings.1.1,embedding_table.0.1"},
+    "predicting": {"predict": "on"},
+}
+BAD_LINKS = {
+    "nonsense": {"seed": "inf", "example": "nope", "width": "x", "cell": "scores.99.0"},
+    "lost cell": {"cell": "nowhere.0.0"},
+    "cell of wrong depth": {"cell": "scores.0"},
+    "empty": {"text": "", "seed": "", "width": "", "cell": "", "edits": ""},
+    "not numbers": {"seed": "nan", "width": "1e9", "factor": "nan", "query": "-1", "upto": "0"},
+    "too long": {"text": "x " * 500},
+    "blanks": {"text": "   "},
+    "markup": {"example": "<b>x</b>", "beat": "<script>", "cell": "**x**"},
+    "edits beyond": {"edits": "999.0:1"},
+    "no row for the unknown": {"reserved": "0", "learned": "example", "text": "zebra"},
+}
+MARK = "zqzq"
+"""A word that is nowhere on the pages but in the text that these tests type."""
+HOSTILE = {
+    "html": f"<b>{MARK}</b><img src=x onerror=alert(1)><script>{MARK}</script>",
+    "markdown": f"**{MARK}** # {MARK} [{MARK}](javascript:alert(1)) ![{MARK}](http://x/y.png)",
+    "directives": f":red[{MARK}] :material/{MARK}: ${MARK}$ `{MARK}`",
+    "right to left": f"\u202e{MARK} مرحبا שלום",
+    "emoji": f"{MARK} 👩‍👩‍👧 🏴󠁧󠁢󠁳󠁣󠁴󠁿 1️⃣",
+    "controls": f"{MARK}\x00\x07\x1b[31m\ufeff",
+    "marks": MARK + "́" * 500,
+    "one long word": MARK + "x" * 3_000,
+    "code": f"{MARK}\"]); import os #'''\\",
+}
+REFUSED_TEXTS = {
+    "empty": "",
+    "blanks": "   \n ",
+    "controls only": "\x00\x01\u202e",
+    "too many tokens": f"{MARK} " * 65,
+    "10,000 characters": MARK * 2_500,
+}
+
+
+def visit(page: str, **link: str) -> AppTest:
+    """The page as a link opens it, in a new session."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    if page != "app.py":
+        at.switch_page(page)
+    for name, value in {"predict": "off", **link}.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def stands(at: AppTest) -> None:
+    assert not at.exception, [exception.message for exception in at.exception]
+    assert at.title, "the page has no title"
+
+
+def texts(at: AppTest) -> str:
+    return "\n".join(element.value for element in at.text)
+
+
+def rendered(at: AppTest) -> str:
+    """All that is rendered as Markdown, LaTeX or HTML, labels included."""
+    parts = [element.value for element in (*at.markdown, *at.caption, *at.latex)]
+    parts += [element.proto.body for element in at.get("html")]
+    parts += [expander.label for expander in at.expander]
+    parts += [element.label for kind in (at.button, at.slider, at.selectbox) for element in kind]
+    parts += [option for group in at.get("button_group") for option in map(str, group.options)]
+    return "\n".join(parts)
+
+
+def charts(at: AppTest) -> list:
+    return [chart.proto for chart in at.get("vega_lite_chart")]
+
+
+@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_page_shows_every_example(page, example):
+    at = visit(page, example=example)
+    stands(at)
+    assert at.session_state["settings"].example == example
+    assert at.session_state["notices"] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_all_printed_values_of_an_example_are_marked_as_matching(page, example):
+    marked = [words.value for words in visit(page, example=example).markdown]
+    (verdict,) = [words for words in marked if "that the notebook prints" in words] or [""]
+    if "prints no numbers of this lesson" in "\n".join(marked):
+        return
+    assert verdict.startswith(":green"), verdict
+    assert " All " in verdict
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_other_numbers_are_not_marked_as_matching(page):
+    at = visit(page, seed="70")
+    marked = "\n".join(words.value for words in (*at.markdown, *at.caption))
+    assert "all matching" not in marked
+    assert "you changed seed" in marked
+
+
+@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("link", EXTREME.values(), ids=EXTREME)
+def test_extreme_settings(page, link):
+    at = visit(page, **link)
+    stands(at)
+    assert at.session_state["notices"] == []
+
+
+@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("link", BAD_LINKS.values(), ids=BAD_LINKS)
+def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(page, link):
+    at = visit(page, **link)
+    stands(at)
+    if "cell" in link and len(link) == 1:  # a cell is looked for in the page's own trace
+        lost = "is not in this lesson" in texts(at)
+        assert lost or page == "app.py"
+    else:
+        assert at.session_state["notices"]
+        for notice in at.session_state["notices"]:
+            assert notice in texts(at)
+
+
+@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_what_is_typed_is_never_rendered(page, text):
+    at = visit(page, tokenizer="blanks")
+    at.text_area(key="control_text").set_value(text).run()
+    stands(at)
+    assert MARK in at.session_state["settings"].text
+    assert MARK not in rendered(at)
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_text_is_not_rendered_in_a_question_either(page, text):
+    at = visit(page, predict="on", text=text, tokenizer="text")
+    stands(at)
+    assert MARK not in rendered(at)
+
+
+@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("text", REFUSED_TEXTS.values(), ids=REFUSED_TEXTS)
+def test_a_text_that_cannot_be_used_stays_typed_and_is_explained(page, text):
+    at = visit(page)
+    before = at.session_state["settings"]
+    at.text_area(key="control_text").set_value(text).run()
+    stands(at)
+    assert at.text_area(key="control_text").value == text
+    assert at.session_state["settings"] == before
+    assert at.session_state["problem_text"] in texts(at)
+    at.text_area(key="control_text").set_value("A cat").run()
+    assert at.session_state["settings"].text == "A cat"
+    assert at.session_state["drafts"] == {}
+
+
+@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("seed", ["abc", "inf", "nan", "-1", "1e5", "", "99999999999", "٣", "1;2"])
+def test_a_seed_that_is_none_stays_typed_and_is_explained(page, seed):
+    at = visit(page)
+    at.text_input(key="control_seed").set_value(seed).run()
+    stands(at)
+    assert at.text_input(key="control_seed").value == seed
+    assert at.session_state["settings"].seed == EXAMPLES["wild_cat"].inputs.seed
+    assert "whole number from 0 to" in texts(at)
+
+
+@pytest.mark.parametrize("page", EVERYWHERE)
+def test_a_control_that_makes_no_sense_with_the_others_is_refused(page):
+    """Dropping the blanks of a text of blanks would leave nothing."""
+    at = visit(page, text="a b", tokenizer="blanks_kept")
+    at.toggle(key="control_drop_blanks").set_value(True).run()
+    assert at.session_state["settings"].inputs.tokens == ("a", "b")
+    at.selectbox(key="control_tokenizer").set_value("text").run()
+    stands(at)
+
+
+@pytest.mark.parametrize("page", EVERYWHERE)
+def test_choosing_an_example_sets_all_controls(page):
+    at = visit(page, text="A cat", seed="5", width="7", tokenizer="text")
+    at.selectbox(key="control_example").set_value("life_is_short").run()
+    stands(at)
+    inputs = EXAMPLES["life_is_short"].inputs
+    assert at.text_area(key="control_text").value == inputs.sentence
+    assert at.text_input(key="control_seed").value == str(inputs.seed)
+    assert at.slider(key="control_width").value == inputs.d_in
+    assert at.selectbox(key="control_tokenizer").value == inputs.tokenizer
+    assert at.session_state["settings"].inputs == inputs
+
+
+def test_the_same_settings_give_the_same_embeddings_on_every_page():
+    link = {"text": "A cat sat on a mat", "tokenizer": "text", "seed": "5", "width": "4"}
+    found = []
+    for page in PAGES:
+        data = [
+            chart.data.data
+            for chart in charts(visit(page, cell="none", **link))
+            if '"text": "embeddings"' in chart.spec and '"query_names"' not in chart.spec
+        ]
+        assert data, f"{page} draws no embeddings"
+        found.append(data[0])
+    assert len(set(found)) == 1
+
+
+def test_settings_go_along_from_page_to_page():
+    at = visit("app.py", text="A cat sat", tokenizer="text", seed="5")
+    for page in (*PAGES, "app.py"):
+        at.switch_page(page).run()
+        stands(at)
+        settings = at.session_state["settings"]
+        assert (settings.text, settings.seed) == ("A cat sat", 5)
+        assert at.text_area(key="control_text").value == "A cat sat"
+        assert at.text_input(key="control_seed").value == "5"
+        assert at.selectbox(key="control_tokenizer").value == "text"
+
+
+def test_every_step_that_is_drawn_has_words_for_those_who_cannot_see_it():
+    for page in EVERYWHERE:
+        for chart in charts(visit(page)):
+            assert len(chart.alt) > 20, chart.spec[:200]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_opening_any_fold_shows_something(page):
+    at = visit(page)
+    for name in ("fold_program", "fold_tables", "fold_proof"):
+        assert at.session_state[name] is False
+        at.session_state[name] = True
+    at.run()
+    stands(at)
+    assert any("import torch" in code.value for code in at.code)
+    assert at.dataframe
