@@ -6,6 +6,7 @@ Needs no torch, so the home page can be on the screen before torch is loaded.
 import gc
 import threading
 from importlib import import_module
+from pathlib import Path
 
 import streamlit as st
 
@@ -17,6 +18,8 @@ from .lessons import HOME, LESSONS, Lesson, lesson
 from .settings import MAX_SEED, MAX_TOKENS, MAX_WIDTH, Settings
 
 SIDEBAR_WIDTH = 264
+# A file of our own: Streamlit's icons by name are fetched from the network for a browser's tab.
+ICON = Path(__file__).resolve().parents[1] / "docs" / "icon.png"
 _LOADING, _LOADED = threading.Lock(), []
 # Ours, and constant: a person's text is never part of it.
 STYLE = """<style>
@@ -38,7 +41,7 @@ def open_page(name: str) -> Settings:
     here = lesson(name)
     st.set_page_config(
         page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
-        page_icon=":material/visibility:",
+        page_icon=str(ICON),
         layout="wide",
         initial_sidebar_state=SIDEBAR_WIDTH,
     )

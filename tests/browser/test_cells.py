@@ -1,0 +1,129 @@
+"""Opening a cell's arithmetic in a real browser, by mouse and by keyboard, and walking upstream."""
+
+import re
+
+from browser_tools import no_exception, open_page, settled
+
+LESSON = "simplified_attention?predict=off&cell=none"
+
+
+def cells(page, beat, chart):
+    """The cells of one matrix of a beat, in reading order."""
+    matrix = page.locator(f".st-key-eq_{beat} [data-testid=stVegaLiteChart]").nth(chart)
+    return matrix.locator("svg .mark-rect.role-mark").first.locator("path")
+
+
+def panel(page, beat):
+    return page.locator(f".st-key-cell_{beat}")
+
+
+def opened(page, beat):
+    """The name of the open cell: the last station of the trail."""
+    return panel(page, beat).locator("strong code").inner_text()
+
+
+def test_a_click_on_a_cell_opens_its_arithmetic_and_operands_lead_upstream(page, app_url):
+    open_page(page, app_url, LESSON)
+    assert panel(page, "scores").count() == 0
+    cells(page, "scores", 2).nth(2 * 11 + 4).click()
+    settled(page)
+    assert opened(page, "scores") == "scores[2, 4]"
+    assert "cell=scores.2.4" in page.url
+    words = panel(page, "scores").inner_text()
+    assert "query 2: dog" in words
+    assert "key 4: attacks" in words
+    assert "2.0373" in words
+
+    page.get_by_role("button", name=re.compile(r"\[2, 1\]")).first.click()
+    settled(page)
+    assert opened(page, "scores") == "embeddings[2, 1]"
+    page.get_by_role("button", name=re.compile(r"^\[4, 1\]")).click()
+    settled(page)
+    assert opened(page, "scores") == "embedding_table[4, 1]"
+    panel(page, "scores").get_by_role("button", name="scores[2, 4]").click()
+    settled(page)
+    assert opened(page, "scores") == "scores[2, 4]"
+    no_exception(page)
+    assert page.problems == []
+
+
+def test_a_click_on_a_transposed_matrix_names_the_cell_of_the_step(page, app_url):
+    open_page(page, app_url, LESSON)
+    cells(page, "scores", 1).nth(1 * 11 + 6).click()
+    settled(page)
+    assert opened(page, "scores") == "embeddings[6, 1]"
+
+
+def test_the_open_cell_and_what_it_is_made_of_are_outlined(page, app_url):
+    open_page(page, app_url, LESSON.replace("none", "scores.3.2"))
+    outlines = [
+        page.locator(f".st-key-eq_scores [data-testid=stVegaLiteChart] >> nth={chart}")
+        .locator("svg path[stroke='#E08A00']")
+        .count()
+        for chart in range(3)
+    ]
+    assert outlines == [3, 3, 1]
+
+
+def test_the_keyboard_alone_opens_a_cell_moves_it_and_walks_upstream(page, app_url):
+    open_page(page, app_url, LESSON)
+    button = page.get_by_role("button", name="Take a cell of scores apart")
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        if button.evaluate("button => button === document.activeElement"):
+            break
+    page.keyboard.press("Enter")
+    settled(page)
+    assert opened(page, "scores") == "scores[0, 0]"
+    panel(page, "scores").locator("[data-testid=stSlider] input").first.focus()
+    page.keyboard.press("ArrowRight")
+    settled(page)
+    assert opened(page, "scores") == "scores[1, 0]"
+    page.get_by_role("button", name=re.compile(r"^\[1, 2\]")).focus()
+    page.keyboard.press("Enter")
+    settled(page)
+    assert opened(page, "scores") == "embeddings[1, 2]"
+    panel(page, "scores").get_by_role("button", name="scores[1, 0]").focus()
+    page.keyboard.press("Enter")
+    settled(page)
+    assert opened(page, "scores") == "scores[1, 0]"
+
+
+def test_one_cell_is_open_at_a_time_and_can_be_closed(page, app_url):
+    open_page(page, app_url, LESSON)
+    cells(page, "scores", 2).nth(5).click()
+    settled(page)
+    cells(page, "context", 2).nth(4).click()
+    settled(page)
+    assert panel(page, "scores").count() == 0
+    assert opened(page, "context") == "context_vectors[1, 1]"
+    panel(page, "context").get_by_role("button", name="Close").click()
+    settled(page)
+    assert panel(page, "context").count() == 0
+    assert "cell=none" in page.url
+
+
+def test_a_weight_leads_to_the_table_of_embeddings(page, app_url):
+    """The question of the project: where does 0.3910 come from?"""
+    open_page(page, app_url, LESSON.replace("none", "weights.8.6"))
+    assert "0.3910" in panel(page, "weights").inner_text()
+    for operand, name in (
+        (r"^\[8, 6\]", "scores[8, 6]"),
+        (r"^\[8, 0\]", "embeddings[8, 0]"),
+        (r"^\[6, 0\]", "embedding_table[6, 0]"),
+    ):
+        page.get_by_role("button", name=re.compile(operand)).first.click()
+        settled(page)
+        assert opened(page, "weights") == name
+    assert "seed is 69" in panel(page, "weights").inner_text()
+
+
+def test_back_restores_the_cell_before(page, app_url):
+    open_page(page, app_url, LESSON)
+    for place in (0, 1):
+        cells(page, "scores", 2).nth(place).click()
+        settled(page)
+    assert opened(page, "scores") == "scores[0, 1]"
+    page.go_back()
+    settled(page)
+    assert opened(page, "scores") == "scores[0, 0]"

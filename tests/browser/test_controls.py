@@ -1,0 +1,191 @@
+"""Controls, questions, links and refusals in a real browser."""
+
+import re
+
+import pytest
+
+from browser_tools import no_exception, open_page, settled
+
+LESSON = "simplified_attention?predict=off&cell=none"
+TABLE = "tokenize_and_embed?predict=off&cell=none"
+
+
+def numbers(page, beat, chart):
+    """The numbers of one matrix of a beat, as they are written."""
+    matrix = page.locator(f".st-key-eq_{beat} [data-testid=stVegaLiteChart]").nth(chart)
+    return matrix.locator("svg .mark-text.role-mark").first.locator("text").all_inner_texts()
+
+
+def press(page, control, *keys):
+    """Use a control of the page by keyboard."""
+    page.locator(f"[class*='st-key-control_{control}'] input").first.focus()
+    for key in keys:
+        page.keyboard.press(key)
+    settled(page)
+
+
+def test_weights_are_covered_until_one_has_guessed(page, app_url):
+    open_page(page, app_url, "simplified_attention")
+    assert page.locator(".st-key-eq_weights").count() == 0
+    question = page.locator(".st-key-predict_looks_at")
+    assert "Query 8: wild" in question.inner_text()
+    question.locator("input").click()
+    page.get_by_role("option", name="8: wild").click()
+    settled(page)
+    question.get_by_role("button", name="Reveal").click()
+    settled(page)
+    assert page.locator(".st-key-eq_weights").count() == 1
+    words = question.inner_text()
+    assert "It is key 6, with 0.3910" in words
+    assert "0.2835" in words
+    question.get_by_role("button", name="Guess again").click()
+    settled(page)
+    assert page.locator(".st-key-eq_weights").count() == 0
+    question.get_by_role("button", name="Skip, show me").click()
+    settled(page)
+    assert page.locator(".st-key-eq_weights").count() == 1
+
+
+def test_the_switch_in_the_sidebar_stops_the_questions(page, app_url):
+    open_page(page, app_url, "tokenize_and_embed")
+    assert page.locator(".st-key-eq_lookup").count() == 0
+    page.locator(".st-key-control_predict label").click()
+    settled(page)
+    assert page.locator(".st-key-eq_lookup").count() == 1
+    assert "predict=off" in page.url
+
+
+def test_stretching_a_vector_moves_weight(page, app_url):
+    open_page(page, app_url, f"{LESSON}&query=8&stretch=6")
+    assert "nothing has moved" in page.inner_text("[data-testid=stMain]")
+    press(page, "factor", *["ArrowRight"] * 5)
+    words = page.inner_text("[data-testid=stMain]")
+    assert re.search(r"In all, 0\.\d+ of its weight has moved", words)
+    assert "factor=1.5" in page.url
+
+
+def test_one_more_reserved_row_changes_every_vector(page, app_url):
+    open_page(page, app_url, TABLE)
+    before = numbers(page, "lookup", 2)
+    press(page, "reserved", "ArrowRight")
+    after = numbers(page, "lookup", 2)
+    assert len(after) == len(before) == 33
+    assert after != before
+    assert "reserved=3" in page.url
+
+
+def test_the_stepper_walks_back_and_forth(page, app_url):
+    open_page(page, app_url, LESSON)
+    for button, said in (
+        ("First", "1 of 11 keys so far"),
+        ("Next key", "2 of 11 keys so far"),
+        ("Next key", "3 of 11 keys so far"),
+        ("Back", "2 of 11 keys so far"),
+        ("All", "11 of 11 keys so far"),
+    ):
+        page.get_by_role("button", name=button, exact=True).last.click()
+        settled(page)
+        assert said in page.inner_text("[data-testid=stMain]")
+
+
+def test_positions_part_repeated_words(page, app_url):
+    open_page(page, app_url, TABLE)
+    assert "Identical: rows 1, 3, 5, 7, 9" in page.inner_text("[data-testid=stMain]")
+    page.locator(".st-key-control_positions label").click()
+    settled(page)
+    assert "Every row is different" in page.inner_text("[data-testid=stMain]")
+
+
+def test_a_number_typed_into_the_table_is_used_everywhere(page, app_url):
+    open_page(page, app_url, TABLE)
+    grid = page.locator("[data-testid=stDataFrame]").first
+    grid.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    corner = grid.bounding_box()
+    page.mouse.click(corner["x"] + 100, corner["y"] + 52)
+    page.keyboard.press("Enter")  # opens the cell; the editor itself is loaded at its first use
+    page.wait_for_timeout(1_500)
+    page.keyboard.press("Control+A")
+    page.keyboard.type("0.25")
+    page.keyboard.press("Enter")
+    settled(page)
+    assert "edits=0.0%3A0.25" in page.url
+    assert numbers(page, "lookup", 1)[0] == "0.25"
+    assert numbers(page, "lookup", 2)[3] == "0.25"
+    page.get_by_role("button", name="Undo all typed numbers").click()
+    settled(page)
+    assert numbers(page, "lookup", 1)[0] == "−0.53"
+
+
+def test_a_link_gives_the_same_numbers_on_a_server_just_started(page, new_page, fresh_server):
+    url = fresh_server()
+    changed = "text=A+cat+sat+on+a+mat&tokenizer=text&seed=5&width=4&cell=scores.1.3&predict=off"
+    open_page(page, url, f"simplified_attention?{changed}")
+    link = page.url
+    other = new_page()
+    cold = fresh_server()
+    open_page(other, cold, link.removeprefix(url))
+    for beat, chart in (("scores", 0), ("scores", 2), ("weights", 1), ("context", 2)):
+        assert numbers(other, beat, chart) == numbers(page, beat, chart) != []
+    assert "scores[1, 3]" in other.locator(".st-key-cell_scores").inner_text()
+    contents = other.inner_text("[data-testid=stSidebar]")
+    assert "Simplified attention" in contents
+    assert "simplified_attention" not in contents
+    no_exception(other)
+
+
+def test_what_was_set_goes_along_from_page_to_page(page, app_url):
+    open_page(page, app_url, "tokenize_and_embed?predict=off&seed=7")
+    page.locator(".st-key-control_text textarea").fill("One fish two fish")
+    page.keyboard.press("Control+Enter")
+    settled(page)
+    page.get_by_role("link", name="Next: Simplified attention").click()
+    settled(page, quiet=1)
+    assert page.locator(".st-key-control_text textarea").input_value() == "One fish two fish"
+    assert page.locator(".st-key-control_seed input").input_value() == "7"
+    assert page.locator(".st-key-eq_scores").inner_text().count("fish") >= 2
+    assert "seed=7" in page.url
+
+
+@pytest.mark.parametrize("lesson", ["", "tokenize_and_embed", "simplified_attention"])
+def test_a_bad_link_is_explained(page, app_url, lesson):
+    open_page(page, app_url, f"{lesson}?seed=inf&example=nope&cell=scores.99.0&width=x")
+    no_exception(page)
+    notices = page.locator(".st-key-notices").inner_text()
+    for name in ("seed", "example", "width"):
+        assert f"The link's {name}" in notices
+    if lesson:
+        assert "scores[99, 0] is not in this lesson" in page.inner_text("[data-testid=stMain]")
+
+
+def test_what_cannot_be_used_stays_typed_and_is_explained(page, app_url):
+    open_page(page, app_url, LESSON)
+    seed = page.locator(".st-key-control_seed input")
+    seed.fill("abc")
+    page.keyboard.press("Enter")
+    settled(page)
+    assert "whole number from 0" in page.locator(".st-key-problem_of_seed").inner_text()
+    assert seed.input_value() == "abc"
+    text = page.locator(".st-key-control_text textarea")
+    text.fill("word " * 70)
+    page.keyboard.press("Control+Enter")
+    settled(page)
+    assert "at most 64 fit" in page.locator(".st-key-problem_of_text").inner_text()
+    assert text.input_value() == "word " * 70
+    assert seed.input_value() == "abc"
+    no_exception(page)
+
+
+def test_home_starts_with_ones_own_sentence_or_an_example(page, app_url):
+    open_page(page, app_url)
+    page.get_by_placeholder("The cat sat on the mat").fill("Ça va? 你好 🙂")
+    page.get_by_role("button", name="Open", exact=True).click()
+    page.wait_for_url("**/tokenize_and_embed**")
+    settled(page)
+    chips = page.locator(".st-key-chips_tokens").inner_text().split()
+    assert chips == ["Ça", "va", "?", "你", "好", "🙂"]
+    open_page(page, app_url)
+    page.get_by_role("link", name="Open").nth(4).click()
+    page.wait_for_url("**/tokenize_and_embed**")
+    settled(page)
+    assert page.locator(".st-key-chips_tokens").inner_text().split()[0] == "life"
