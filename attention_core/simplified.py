@@ -18,6 +18,13 @@ from .operations import (
 from .trace import Step, Trace
 
 
+CHOICES = {
+    "similarity": ("dot", "cosine"),
+    "divide": ("none", "sqrt_d"),
+    "normalise": ("softmax", "sum"),
+}
+
+
 @dataclass(frozen=True)
 class SimplifiedOptions:
     """What may be varied: the likeness (`dot` or `cosine`), the divisor (`none` or `sqrt_d`),
@@ -29,6 +36,13 @@ class SimplifiedOptions:
     normalise: str = "softmax"
     stretched: int = 0
     factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(
+                    f"{name} is {getattr(self, name)!r}, but must be {' or '.join(choices)}"
+                )
 
 
 def attend(trace: Trace, options: SimplifiedOptions = SimplifiedOptions()) -> Trace:

@@ -11,6 +11,7 @@ from .operations.base import Operation
 from .symbols import symbol_of
 
 NOT_A_NAME = {*keyword.kwlist, *dir(builtins), "torch", "generator", "tokens", "vocabulary"}
+NOT_A_NAME |= {"unknown", "positions", "columns", "angles", "name", "tensor"}
 """Names that mean something else in the program made of a trace."""
 
 

@@ -156,6 +156,11 @@ class Edit(Operation):
 
     edits: tuple[tuple[int, int, float], ...]
 
+    def __post_init__(self) -> None:
+        for row, column, _ in self.edits:
+            if row < 0 or column < 0:
+                raise ValueError(f"cells are counted from 0, so there is no cell [{row}, {column}]")
+
     def value(self, matrix: Tensor) -> Tensor:
         return matrix.index_put(self._places(), self._numbers())
 

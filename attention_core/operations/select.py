@@ -58,6 +58,10 @@ class Row(Operation):
 
     row: int
 
+    def __post_init__(self) -> None:
+        if self.row < 0:
+            raise ValueError(f"rows are counted from 0, so there is no row {self.row}")
+
     def value(self, matrix: Tensor) -> Tensor:
         return matrix[self.row].clone()
 

@@ -488,6 +488,14 @@ def test_one_query_term_by_term_ends_in_its_row_of_the_context_vectors(options, 
     assert close(running[-1], trace["context_vectors"].value[query], 1e-5)
 
 
+@pytest.mark.parametrize(
+    "options", [{"similarity": "cosinus"}, {"divide": "sqrt"}, {"normalise": "max"}], ids=str
+)
+def test_a_choice_that_does_not_exist_is_refused(options):
+    with pytest.raises(ValueError, match=next(iter(options.values()))):
+        simplified(random(3, 2), **options)
+
+
 def test_a_case_by_hand_where_softmax_gives_exact_fractions():
     # e^(ln 2) = 2 and e^0 = 1: the shares are 2/3 and 1/3; e^(ln 3) = 3: 1/4 and 3/4.
     a, b = math.log(2) ** 0.5, math.log(3) ** 0.5

@@ -149,7 +149,7 @@ def test_later_steps_change_no_earlier_one(name):
     trace = embed(example.inputs)
 
     def add_attention():
-        attend(trace, SimplifiedOptions("cosine", "sqrt_d", "total", stretched=1, factor=3.0))
+        attend(trace, SimplifiedOptions("cosine", "sqrt_d", "sum", stretched=1, factor=3.0))
 
     for add_steps in (add_attention, lambda: expand_query(trace, example.query)):
         steps = dict(trace)
