@@ -17,7 +17,6 @@ from .operations import (
 )
 from .trace import Step, Trace
 
-
 CHOICES = {
     "similarity": ("dot", "cosine"),
     "divide": ("none", "sqrt_d"),
