@@ -58,14 +58,14 @@ EXAMPLES = {
         Example(
             "wild_cat",
             "The dog attacks the wild cat",
-            "Blanks are tokens, vectors have 3 entries, and softmax meets its rival.",
+            "Blanks are tokens of their own, and vectors have 3 entries.",
             "wild_cat",
             Inputs("The dog attacks the wild cat", tokenizer="blanks_kept", seed=69),
         ),
         Example(
             "journey_123",
             "Your journey starts with one step",
-            "Six given vectors; the road to queries, keys and values.",
+            "Six given vectors of 3 entries.",
             "journey_123",
             _JOURNEY,
             query=1,
@@ -103,7 +103,7 @@ EXAMPLES = {
         Example(
             "journey_789",
             "Your journey starts with one step, told again",
-            "The same six vectors, other draws after them.",
+            "The same six vectors, as another notebook has them.",
             "journey_789",
             _JOURNEY,
             query=1,

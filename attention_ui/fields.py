@@ -39,11 +39,15 @@ class Whole:
 
     least: int
     most: int
+    options: tuple[int, ...] = ()
+    """Where only some of them can be chosen."""
 
     def read(self, text: str) -> int:
         text = text.strip()
         if not re.fullmatch(r"[+-]?[0-9]{1,12}", text) or not self.least <= int(text) <= self.most:
             raise ValueError(f"it must be a whole number from {self.least:,} to {self.most:,}")
+        if self.options and int(text) not in self.options:
+            raise ValueError(f"it must be one of {', '.join(map(str, self.options))}")
         return int(text)
 
     def write(self, value: int) -> str:

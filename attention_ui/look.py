@@ -27,17 +27,20 @@ def asked_query(weights: Tensor) -> int:
 
 def judge_look(guess: int, row: Tensor) -> Verdict:
     """How much weight lies between a guess and the truth; equal largest weights are all right."""
-    best = row.max().item()
-    missed = best - row[guess].item()
-    places = (row >= best - 1e-6).nonzero().flatten().tolist()
-    truth = " and ".join(f"key {place}" for place in places)
+    missed = row.max().item() - row[guess].item()
     if missed <= 1e-6:
-        return Verdict(True, f"Right: {truth}, with a weight of {best:.4f}.")
+        return Verdict(True, f"Right: {_most(row)}.")
     return Verdict(
         False,
-        f"It is {truth}, with {best:.4f}. Your key has {row[guess].item():.4f}: "
-        f"{missed:.4f} less. The longest vectors often win, not the most alike.",
+        f"It is {_most(row)}. Your key has {row[guess].item():.4f}: {missed:.4f} less.",
     )
+
+
+def _most(row: Tensor) -> str:
+    """The keys with the largest weight of a row, all of them where they are equal."""
+    best = row.max().item()
+    places = (row >= best - 1e-6).nonzero().flatten().tolist()
+    return " and ".join(f"key {place}" for place in places) + f" ({best:.4f})"
 
 
 def choose_query(settings: Settings) -> None:
@@ -82,8 +85,9 @@ def stretch(view: View, options: SimplifiedOptions) -> None:
     settings = session.current()
     session.save(view.page)
     st.markdown(
-        "Make one vector longer: the dot product rewards length, so its token draws weight from "
-        "the others. Turn it round with a negative factor. Grey bars are the weights before."
+        "Make one vector longer. By the dot product, a positive score grows and draws weight from "
+        "the others; a negative one falls further. By the cosine, length does not count. A "
+        "negative factor turns the vector round. Grey bars are the weights before."
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         tokens = settings.numbered_tokens
@@ -111,15 +115,13 @@ def stretch(view: View, options: SimplifiedOptions) -> None:
             f"Weights of query {settings.query} for each key, before the stretch and now.",
         )
     )
-    first = int(before.argmax())
-    words = f"Query {settings.query} gave most to key {first} ({before[first]:.4f})"
+    words = f"Query {settings.query} gave most to {_most(before)}"
     moved = (now - before).abs().sum().item() / 2
     if moved < 1e-6:
         st.markdown(f"{words} and nothing has moved.")
     else:
-        most = int(now.argmax())
         st.markdown(
-            f"{words}; now it gives most to key {most} ({now[most]:.4f}). "
+            f"{words}; now it gives most to {_most(now)}. "
             f"In all, {moved:.4f} of its weight has moved."
         )
     with folded("The program with this vector", "stretched_program", ":material/code:") as is_open:

@@ -8,6 +8,7 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 from attention_core.published import Mark, notebook
 
+from . import session
 from .settings import Settings
 from .show import folded, light
 from .view import View
@@ -33,6 +34,8 @@ def matches(view: View, beat_name: str, steps: Iterable[str]) -> None:
 def proof(view: View) -> None:
     """The published numbers that this page reproduces, each with what the screen has."""
     example = EXAMPLES[view.settings.example]
+    if view.trail and session.OPEN_IN not in st.session_state:
+        st.text("The link's cell stands in a part of the lesson that is covered, or not there.")
     st.header("Checked against the notebook", anchor="notebook")
     if not view.marks:
         st.markdown("This notebook prints no numbers of this lesson.")

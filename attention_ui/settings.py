@@ -128,6 +128,8 @@ class Settings:
 LIKENESSES = {"dot": "Dot product", "cosine": "Cosine"}
 DIVISORS = {"none": "Nothing", "sqrt_d": "√d"}
 LEARNED = {"sentence": "This sentence", "example": "The example's sentence"}
+TABLE_ROWS = (7, 9, 100, 1_000, 5_000, 10_000, 20_000, 50_257, 100_000, 200_000)
+TABLE_WIDTHS = (2, 3, 16, 32, 64, 128, 256, 512, 768, 1_024, 2_048, 4_096)
 FIELDS = {
     "example": Choice({name: example.title for name, example in EXAMPLES.items()}),
     "text": Sentence(),
@@ -149,8 +151,8 @@ FIELDS = {
     "beat": Word(),
     "cell": Trail(),
     "predict": Flag(),
-    "table_rows": Whole(1, 200_000),
-    "table_width": Whole(1, 4_096),
+    "table_rows": Whole(7, 200_000, TABLE_ROWS),
+    "table_width": Whole(2, 4_096, TABLE_WIDTHS),
     "across": Whole(0, MAX_WIDTH - 1),
     "up": Whole(0, MAX_WIDTH - 1),
 }
@@ -192,7 +194,14 @@ def changed(settings: Settings, **updates: object) -> Settings:
         updates = {"cell": None, "upto": MAX_TOKENS, **updates}
     new = replace(settings, **updates)
     last = max(len(new.inputs.tokens) - 1, 0)
-    return replace(new, query=min(new.query, last), stretch=min(new.stretch, last))
+    widest = max(new.width - 1, 1)
+    return replace(
+        new,
+        query=min(new.query, last),
+        stretch=min(new.stretch, last),
+        across=min(new.across, widest),
+        up=min(new.up, widest),
+    )
 
 
 def to_query(settings: Settings) -> dict[str, str]:
@@ -233,6 +242,12 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
                 beyond = f"The link's {name} is {values[name]}, but the last token is {last}."
                 notices.append(beyond)
             settings = replace(settings, **{name: min(getattr(plain, name), max(last, 0))})
+    for name in ("across", "up"):
+        if getattr(settings, name) > max(settings.width - 1, 1):
+            notices.append(
+                f"The link's {name} is {values[name]}: vectors are {settings.width} wide."
+            )
+            settings = replace(settings, **{name: getattr(plain, name)})
     problem = problem_with(settings)
     if problem:
         notices.append(f"The link's settings do not fit together: {problem}")

@@ -11,7 +11,7 @@ from attention_core.tokenizers import TOKENIZERS, visible
 from . import session
 from .fields import LARGEST_ENTRY, MAX_EDITS
 from .predict import Verdict
-from .settings import Settings
+from .settings import TABLE_ROWS, TABLE_WIDTHS, Settings
 from .show import light
 from .view import View
 
@@ -35,10 +35,13 @@ def vocabulary_chips(settings: Settings) -> None:
         return
     vocabulary = inputs.build_vocabulary()
     rows = vocabulary.rows()
-    st.caption(
-        f"The vocabulary has {_count(len(rows), 'row')}: the tokens in sorted order, then rows "
-        "reserved for tokens that it does not know and for filling up short sentences."
-    )
+    words = f"The vocabulary has {_count(len(rows), 'row')}: the tokens in sorted order"
+    if vocabulary.reserved:
+        words += (
+            f", then {len(vocabulary.reserved)} reserved, for tokens that it does not know and for "
+            "filling up short sentences"
+        )
+    st.caption(f"{words}.")
     with st.container(horizontal=True, gap="xsmall", key="chips_vocabulary"):
         for row, token in enumerate(rows):
             st.text(f"{row}\u2002{visible(token)}")
@@ -97,7 +100,7 @@ def size_of_table() -> None:
             st.select_slider,
             "Rows: tokens in the vocabulary",
             "table_rows",
-            options=[7, 9, 100, 1_000, 5_000, 10_000, 20_000, 50_257, 100_000, 200_000],
+            options=list(TABLE_ROWS),
             format_func=lambda count: f"{count:,}",
             width=300,
         )
@@ -105,7 +108,7 @@ def size_of_table() -> None:
             st.select_slider,
             "Width of a vector",
             "table_width",
-            options=[2, 3, 16, 32, 64, 128, 256, 512, 768, 1_024, 2_048, 4_096],
+            options=list(TABLE_WIDTHS),
             format_func=lambda count: f"{count:,}",
             width=300,
         )

@@ -94,7 +94,8 @@ if revealed:
         "weights",
         "Weights",
         "Softmax turns each row of scores into shares: none is negative, and every row sums to 1. "
-        "Read along a row: how one query spreads its attention over the keys.",
+        "Read along a row: how one query spreads its attention over the keys. Point at a cell for "
+        "all its digits.",
         Matrix(before_softmax),
         "→",
         Matrix(weights, row_labels=False),
@@ -132,7 +133,7 @@ if revealed:
         return (
             *(Matrix(trace["query"], transposed=True), "⊙", part(compared.name), "="),
             *(part("query_key_products"), "Σ", part("query_scores"), "→", part("query_weights")),
-            *("⊙", part("weighted_embeddings"), "Σ", part("running_context")),
+            *("→", part("weighted_embeddings"), "Σ", part("running_context")),
         )
 
     equation(view, "one_query", build=walk)
@@ -147,7 +148,8 @@ if revealed:
     st.header("Compare otherwise", anchor="compare")
     st.markdown(
         "Cosine compares directions only: every vector is brought to length 1 first. Dividing by "
-        "√d makes all scores smaller, and the weights more alike. Both change the whole page."
+        "√d brings all scores nearer to 0, and the weights nearer to each other, unless d is 1. "
+        "Both change the whole page."
     )
     with st.container(horizontal=True, gap="medium"):
         for label, name, choices in (

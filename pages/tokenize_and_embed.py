@@ -94,22 +94,47 @@ if is_open(
         )
     say_identical(identical_rows(trace["embeddings"].value), settings)
 
-if small_table:
-    beat(
-        view,
-        "one_hot",
-        "The lookup is a matrix product",
-        "Write each id as a row with a single 1. Multiplied by the table, it copies one row and "
-        "nothing else: every other term is 0 times something.",
-        Matrix(trace["one_hot"]),
-        "·",
-        Matrix(trace["embedding_table"]),
-        "=",
-        Matrix(trace["embeddings_by_product"]),
+    if small_table:
+        beat(
+            view,
+            "one_hot",
+            "The lookup is a matrix product",
+            "Write each id as a row with a single 1. Multiplied by the table, it copies one row "
+            "and nothing else: every other term is 0 times something.",
+            Matrix(trace["one_hot"]),
+            "·",
+            Matrix(trace["embedding_table"]),
+            "=",
+            Matrix(trace["embeddings_by_product"]),
+        )
+        looked_up = trace["token_embeddings" if settings.positions else "embeddings"].value
+        gap = (trace["embeddings_by_product"].value - looked_up).abs().max().item()
+        light(gap == 0, f"The product and the lookup agree: the largest difference is {gap:.1g}.")
+
+    st.header("A picture of the vectors", anchor="picture")
+    st.markdown(
+        "Two entries of each vector, drawn as a point. Tokens at one point share both entries. "
+        + (
+            "These vectors were given by the notebook."
+            if settings.inputs.has_given_vectors()
+            else "They are random, nothing has been trained: near does not mean alike."
+        )
     )
-    looked_up = trace["token_embeddings" if settings.positions else "embeddings"].value
-    gap = (trace["embeddings_by_product"].value - looked_up).abs().max().item()
-    light(gap == 0, f"The product and the lookup agree: the largest difference is {gap:.1g}.")
+    if settings.width > 1:
+        with st.container(horizontal=True):
+            for name, label in (("across", "Across"), ("up", "Up")):
+                session.control(
+                    st.selectbox,
+                    label,
+                    name,
+                    version=settings.width,
+                    options=list(range(settings.width)),
+                    format_func=lambda column: f"d{column + 1}",
+                    width=120,
+                )
+        show(picture(trace, trace["embeddings"], settings.across, settings.up))
+    else:
+        st.markdown("With a width of 1 there is only a line: raise `d_in` in the sidebar.")
 
 st.header("How large the table is", anchor="parameters")
 st.markdown(
@@ -118,31 +143,11 @@ st.markdown(
 )
 size_of_table()
 
-st.header("A picture of the vectors", anchor="picture")
-st.markdown(
-    "Two entries of each vector, drawn as a point. Tokens that share a point share both entries. "
-    "Nothing has been trained yet, so near does not mean alike."
-)
-if settings.width > 1:
-    with st.container(horizontal=True):
-        for name, label in (("across", "Across"), ("up", "Up")):
-            session.control(
-                st.selectbox,
-                label,
-                name,
-                version=settings.width,
-                options=list(range(settings.width)),
-                format_func=lambda column: f"d{column + 1}",
-                width=120,
-            )
-    show(picture(trace, trace["embeddings"], settings.across, settings.up))
-else:
-    st.markdown("With a width of 1 there is only a line: raise `d_in` in the sidebar.")
-
 st.header("Change it", anchor="change")
 st.markdown(
-    "A table belongs to its seed *and* its size: add one reserved row and every vector changes. "
-    "Positions make repeated words different. The seed and the width are in the sidebar."
+    "Random tables belong to their seed *and* their size: with one reserved row more, the same "
+    "seed gives other vectors to many tokens. Positions make repeated words different. The seed "
+    "and the width are in the sidebar."
 )
 with st.container(horizontal=True, vertical_alignment="bottom"):
     session.control(

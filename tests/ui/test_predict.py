@@ -14,13 +14,13 @@ WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
 def test_the_most_looked_at_token_is_a_right_guess():
     verdict = judge_look(0, WEIGHTS[1])
     assert verdict.right
-    assert "key 0, with a weight of 0.5000" in verdict.words
+    assert "key 0 (0.5000)" in verdict.words
 
 
 def test_a_wrong_guess_is_told_the_truth_and_its_distance():
     verdict = judge_look(2, WEIGHTS[1])
     assert not verdict.right
-    assert "It is key 0, with 0.5000. Your key has 0.2000: 0.3000 less." in verdict.words
+    assert "It is key 0 (0.5000). Your key has 0.2000: 0.3000 less." in verdict.words
 
 
 @pytest.mark.parametrize("guess", [0, 1])

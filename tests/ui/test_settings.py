@@ -1,6 +1,7 @@
 """Settings and links: what goes into a link comes out again, and nothing in a link can do harm."""
 
 from dataclasses import fields, replace
+from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 from hypothesis import assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
 
 from attention_core import EXAMPLES, embed
 from attention_core.inputs import RANDOM_ID_ROWS
@@ -18,6 +20,8 @@ from attention_ui.settings import (
     MAX_SEED,
     MAX_TOKENS,
     MAX_WIDTH,
+    TABLE_ROWS,
+    TABLE_WIDTHS,
     Settings,
     changed,
     from_query,
@@ -25,6 +29,7 @@ from attention_ui.settings import (
     to_query,
 )
 
+ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = next(iter(EXAMPLES))
 some = hypothesis_settings(max_examples=100, deadline=None)
 
@@ -97,8 +102,8 @@ def valid_settings(draw):
         beat=draw(pick(["", "scores", "one_query"])),
         cell=draw(st.none() | st.lists(CELLS, max_size=MAX_TRAIL).map(tuple)),
         predict=draw(st.booleans()),
-        table_rows=draw(st.integers(1, 200_000)),
-        table_width=draw(st.integers(1, 4_096)),
+        table_rows=draw(pick(TABLE_ROWS)),
+        table_width=draw(pick(TABLE_WIDTHS)),
     )
     assume(settings.text and problem_with(settings) is None)
     last = len(settings.inputs.tokens) - 1
@@ -512,3 +517,48 @@ def test_the_examples_numbers_are_those_of_its_seed_only():
     assert of("sorry_dave").inputs.skipped_draws == example.skipped_draws > 0
     assert changed(of("sorry_dave"), seed=3).inputs.skipped_draws == 0
     assert of("sorry_dave").inputs.d_in < RANDOM_ID_ROWS
+
+
+# --- on a page: a setting that passes its field is one that its widget can show -----------------
+
+
+def visit(page, **link):
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).switch_page(f"pages/{page}.py")
+    for name, value in {"predict": "off", **link}.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def stands(at):
+    assert not at.exception, [exception.message for exception in at.exception]
+    return at
+
+
+@pytest.mark.parametrize("page", ["tokenize_and_embed", "simplified_attention"])
+@pytest.mark.parametrize("link", [{"across": "50"}, {"up": "3"}, {"width": "2", "across": "2"}])
+def test_a_picture_by_an_entry_that_vectors_do_not_have_is_not_asked_for(page, link):
+    stands(visit(page, **link))
+
+
+def test_narrower_vectors_bring_the_entries_of_the_picture_back_into_them():
+    at = stands(visit("tokenize_and_embed", example="life_is_short", across="15", up="14"))
+    for width in (3, 2, 1, 64):
+        stands(at.slider(key="control_width").set_value(width).run())
+
+
+@pytest.mark.parametrize(("name", "value"), [("table_rows", "12345"), ("table_width", "7")])
+def test_a_size_of_the_table_between_those_on_offer_is_not_shown_as_another(name, value):
+    at = stands(visit("tokenize_and_embed", **{name: value}))
+    (slider,) = [each for each in at.select_slider if each.key == f"control_{name}"]
+    settings = at.session_state["settings"]
+    assert slider.value == getattr(settings, name), "the slider shows another number than the link"
+    assert any(
+        f"{settings.table_rows:,} × {settings.table_width:,} =" in words.value
+        for words in at.markdown
+    )
+
+
+def test_a_cell_in_a_beat_that_is_not_there_is_opened_in_another_or_missed_aloud():
+    at = stands(visit("simplified_attention", beat="nope", cell="scores.2.4"))
+    said = "\n".join(element.value for element in at.text)
+    assert "query 2: dog" in said or "link" in said
