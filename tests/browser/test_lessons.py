@@ -1,7 +1,5 @@
 """What a lesson draws when it is used: faint rows, bars, tooltips, a link made of controls."""
 
-import re
-
 import pytest
 
 from browser_tools import no_exception, open_page, settled
@@ -149,7 +147,7 @@ def test_an_embedding_leads_to_the_row_of_the_table_that_its_id_names(page, app_
     page.keyboard.press("ArrowRight")
     settled(page)
     assert "token 8: wild" in panel.inner_text()
-    panel.get_by_role("button", name=re.compile(r"^\[6, 0\]")).click()
+    panel.locator("[data-testid=stButtonGroup] button", has_text="[6, 0]").click()
     settled(page)
     words = panel.inner_text()
     assert "embedding_table[6, 0]" in words
