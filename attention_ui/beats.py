@@ -6,7 +6,8 @@ from dataclasses import replace
 import streamlit as st
 
 from . import session
-from .charts.heatmap import Matrix, band_above, heatmap
+from .charts.heatmap import Matrix, band_above, heatmap, size_for
+from .charts.sizes import CellSize
 from .inspector import inspect, open_button
 from .proof import matches
 from .settings import Settings
@@ -46,7 +47,8 @@ def equation(
     matrices = [part for part in parts if isinstance(part, Matrix)]
     steps = [matrix.step for matrix in matrices]
     is_home = view.is_home(name, [step.name for step in steps])
-    band = max(band_above(view.trace, matrix, view.size) for matrix in matrices)
+    size = size_for(view.trace, matrices)
+    band = max(band_above(view.trace, matrix, size) for matrix in matrices)
     result = parts[parts.index("=") + 1] if "=" in parts else None
     result_is_open = isinstance(result, Matrix) and view.chosen(result.step.name) is not None
     operator, operand = "", 0
@@ -59,7 +61,7 @@ def equation(
                 group = operand if result_is_open and part is not result else None
                 lit = view.lit(part.step.name, group)
                 part = replace(part, lit=lit, chosen=view.chosen(part.step.name))
-            _draw(view, name, part, operator, band)
+            _draw(view, name, part, size, operator, band)
             operator, operand = "", operand + 1
     matches(view, name, [step.name for step in steps])
     if is_home:
@@ -69,9 +71,11 @@ def equation(
         open_button(name, steps[-1])
 
 
-def _draw(view: View, beat_name: str, matrix: Matrix, operator: str, band: int) -> None:
+def _draw(
+    view: View, beat_name: str, matrix: Matrix, size: CellSize, operator: str, band: int
+) -> None:
     """One matrix; a click on a cell opens its arithmetic."""
-    chart = heatmap(view.trace, matrix, view.size, operator, band)
+    chart = heatmap(view.trace, matrix, size, operator, band)
     key = f"{view.page}.{beat_name}.{matrix.step.name}.{matrix.key}"
     st.vega_lite_chart(
         chart.frame,

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from attention_core.tokenizers import clean
 
@@ -13,6 +14,17 @@ MAX_CHARACTERS = 5_000
 MAX_EDITS = 200
 MAX_TRAIL = 12
 LARGEST_ENTRY = 1_000.0
+
+
+class Field(Protocol):
+    """How one setting is read and written."""
+
+    def read(self, text: str) -> Any:
+        """The value that a link's text stands for. Raises ValueError with the reason."""
+
+    def write(self, value: Any) -> str:
+        """The text that `read` takes back to the value."""
+
 
 CellPlace = tuple[str, tuple[int, ...]]
 """A cell: the name of its step, and its index."""

@@ -23,6 +23,10 @@ ICON = Path(__file__).resolve().parents[1] / "docs" / "icon.png"
 _LOADING, _LOADED = threading.Lock(), []
 # Ours, and constant: a person's text is never part of it.
 STYLE = """<style>
+[data-testid="stMainBlockContainer"] { padding-left: 2.6rem; padding-right: 2.6rem; }
+@media (max-width: 640px) {
+  [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
+}
 [class*="st-key-chips"] [data-testid="stText"] {
   padding: 0.15rem 0.55rem; border: 1px solid color-mix(in srgb, currentColor 30%, transparent);
   border-radius: 0.4rem; overflow-wrap: anywhere;

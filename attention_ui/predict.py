@@ -24,21 +24,21 @@ def is_open(
     question: str,
     choices: Sequence[str],
     judge: Callable[[list[int]], Verdict],
+    covers: Sequence[str],
     asked: str = "",
     many: bool = False,
-    covers: Sequence[str] = (),
 ) -> bool:
     """Ask, unless the answer may be seen already; True where what follows may be drawn.
 
     `question` is ours and may be Markdown; `asked` and `choices` may hold a person's text and are
     shown as they are. `judge` gets the places that were picked. `covers` are the steps whose cells
-    are hidden: a link to one of them opens it.
+    are hidden: a link to one of them opens it, and a guess holds for their numbers alone.
     """
     if not view.settings.predict:
         return True
     answers = st.session_state.setdefault(ANSWERS, {})
     key = f"{view.page}.{name}"
-    about = (view.settings.inputs, view.settings.likeness, view.settings.divide)
+    about = hash(tuple(view.trace[step].value.numpy().tobytes() for step in covers))
     linked = view.settings.cell and view.settings.cell[0][0] in covers
     answer = answers.get(key)
     if answer is None and linked:

@@ -9,7 +9,7 @@ from attention_core.examples import EXAMPLES
 from attention_core.published import Mark, notebook
 
 from . import session
-from .settings import Settings
+from .settings import ASIDE, Settings
 from .show import folded, light
 from .view import View
 
@@ -31,17 +31,21 @@ def matches(view: View, beat_name: str, steps: Iterable[str]) -> None:
 
 
 @st.fragment
-def proof(view: View) -> None:
-    """The published numbers that this page reproduces, each with what the screen has."""
+def proof(view: View, *others: View) -> None:
+    """The published numbers that this page reproduces, each with what the screen has.
+
+    `others` are further traces that the page shows, such as an experiment's.
+    """
     example = EXAMPLES[view.settings.example]
     if view.trail and session.OPEN_IN not in st.session_state:
         st.text("The link's cell stands in a part of the lesson that is covered, or not there.")
     st.header("Checked against the notebook", anchor="notebook")
-    if not view.marks:
+    marks = [mark for each in (view, *others) for mark in each.marks]
+    if not marks:
         st.markdown("This notebook prints no numbers of this lesson.")
         return
-    good = sum(mark.check.matching for mark in view.marks)
-    count = sum(mark.check.published for mark in view.marks)
+    good = sum(mark.check.matching for mark in marks)
+    count = sum(mark.check.published for mark in marks)
     st.caption(notebook(example.notebook).source)
     if good == count:
         light(True, f"All {count:,} values that the notebook prints of these steps match.")
@@ -55,8 +59,8 @@ def proof(view: View) -> None:
     with folded("The printed values, one by one", "proof", ":material/fact_check:") as is_open:
         if not is_open:
             return
-        st.dataframe(_table(view.marks), hide_index=True, width="stretch")
-        for mark in view.marks:
+        st.dataframe(_table(marks), hide_index=True, width="stretch")
+        for mark in marks:
             if not mark.result.reproduces_as_shown:
                 st.caption(f"`{mark.result.id}`: {mark.result.note}.")
 
@@ -88,9 +92,8 @@ def _beginning(values: object) -> str:
 def _changes(settings: Settings) -> str:
     """Which settings differ from the example's, by name."""
     plain = Settings.of(EXAMPLES[settings.example])
-    ignored = {"cell", "beat", "upto", "predict", "across", "up", "table_rows", "table_width"}
     return ", ".join(
         name.replace("_", " ")
         for name, value in vars(settings).items()
-        if name not in ignored and value != getattr(plain, name)
+        if name not in ASIDE and value != getattr(plain, name)
     )

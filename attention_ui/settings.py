@@ -1,11 +1,13 @@
 """One set of settings for all pages, and how it is written in a link. Knows no session.
 
-Every setting has a field that reads it from a link and refuses, in words, what it cannot be. A
-link holds only what differs from its example, so `?example=life_is_short` says it all.
+A setting is one line of `Settings`: its name, its field, which reads it from a link and refuses in
+words what it cannot be, and its start. A link holds only what differs from its example, so
+`?example=life_is_short` says it all.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Any
 
 from attention_core.examples import EXAMPLES, Example
 from attention_core.inputs import RANDOM_ID_ROWS, VOCABULARIES, Inputs
@@ -17,6 +19,7 @@ from .fields import (
     Choice,
     Decimal,
     Edits,
+    Field,
     Flag,
     Sentence,
     Trail,
@@ -29,35 +32,58 @@ MAX_WIDTH = 64
 MAX_SEED = 2**32 - 1
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What is on the screen. Always valid: a value gets here only through its field."""
+LIKENESSES = {"dot": "Dot product", "cosine": "Cosine"}
+DIVISORS = {"none": "Nothing", "sqrt_d": "√d"}
+LEARNED = {"sentence": "This sentence", "example": "The example's sentence"}
+TABLE_ROWS = (7, 9, 100, 1_000, 5_000, 10_000, 20_000, 50_257, 100_000, 200_000)
+TABLE_WIDTHS = (2, 3, 16, 32, 64, 128, 256, 512, 768, 1_024, 2_048, 4_096)
 
-    example: str
-    text: str
-    tokenizer: str
-    ids: str
-    learned: str
-    reserved: int
-    seed: int
-    width: int
-    drop_blanks: bool
-    positions: bool
-    edits: tuple[tuple[int, int, float], ...]
-    likeness: str
-    divide: str
-    stretch: int
-    factor: float
-    query: int
-    upto: int
-    beat: str
-    cell: tuple[CellPlace, ...] | None
+
+def setting(kind: Field, start: object = MISSING, aside: bool = False) -> Any:
+    """A setting: how it is read from a link, and what it starts with, whatever the example is.
+
+    `aside` marks one that leaves a lesson's own numbers as they are: what is looked at, or an
+    experiment beside them.
+    """
+    return field(default=start, metadata={"field": kind, "aside": aside})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What is on the screen. Always valid: a value gets here only through its field.
+
+    Settings without a start are the example's own: `Settings.of` has them.
+    """
+
+    # The sentence and its embeddings, on every page.
+    example: str = setting(Choice({name: example.title for name, example in EXAMPLES.items()}))
+    text: str = setting(Sentence())
+    tokenizer: str = setting(Choice({name: each.title for name, each in TOKENIZERS.items()}))
+    ids: str = setting(Choice(VOCABULARIES))
+    learned: str = setting(Choice(LEARNED), "sentence")
+    reserved: int = setting(Whole(0, 8))
+    seed: int = setting(Whole(0, MAX_SEED))
+    width: int = setting(Whole(1, MAX_WIDTH))
+    drop_blanks: bool = setting(Flag(), False)
+    positions: bool = setting(Flag(), False)
+    edits: tuple[tuple[int, int, float], ...] = setting(Edits(), ())
+    # What is looked at.
+    query: int = setting(Whole(0, MAX_TOKENS - 1))
+    beat: str = setting(Word(), "", aside=True)
+    cell: tuple[CellPlace, ...] | None = setting(Trail(), None, aside=True)
     """The trail to the chosen cell, its start first; () for none, None for the lesson's own."""
-    predict: bool
-    table_rows: int
-    table_width: int
-    across: int
-    up: int
+    predict: bool = setting(Flag(), True, aside=True)
+    # Tokenize and embed.
+    table_rows: int = setting(Whole(7, 200_000, TABLE_ROWS), 20_000, aside=True)
+    table_width: int = setting(Whole(2, 4_096, TABLE_WIDTHS), 32, aside=True)
+    across: int = setting(Whole(0, MAX_WIDTH - 1), 0, aside=True)
+    up: int = setting(Whole(0, MAX_WIDTH - 1), 1, aside=True)
+    # Simplified attention.
+    likeness: str = setting(Choice(LIKENESSES), "dot")
+    divide: str = setting(Choice(DIVISORS))
+    stretch: int = setting(Whole(0, MAX_TOKENS - 1), 0, aside=True)
+    factor: float = setting(Decimal(-4, 4), 1.0, aside=True)
+    upto: int = setting(Whole(1, MAX_TOKENS), MAX_TOKENS, aside=True)
 
     @staticmethod
     def of(example: Example) -> "Settings":
@@ -68,26 +94,11 @@ class Settings:
             text=inputs.sentence,
             tokenizer=inputs.tokenizer,
             ids=inputs.vocabulary,
-            learned="sentence",
             reserved=inputs.reserved,
             seed=inputs.seed,
             width=inputs.d_in,
-            drop_blanks=False,
-            positions=False,
-            edits=(),
-            likeness="dot",
-            divide=example.divide,
-            stretch=0,
-            factor=1.0,
             query=example.query,
-            upto=MAX_TOKENS,
-            beat="",
-            cell=None,
-            predict=True,
-            table_rows=20_000,
-            table_width=32,
-            across=0,
-            up=1,
+            divide=example.divide,
         )
 
     @property
@@ -125,37 +136,8 @@ class Settings:
         return self.inputs == EXAMPLES[self.example].inputs
 
 
-LIKENESSES = {"dot": "Dot product", "cosine": "Cosine"}
-DIVISORS = {"none": "Nothing", "sqrt_d": "√d"}
-LEARNED = {"sentence": "This sentence", "example": "The example's sentence"}
-TABLE_ROWS = (7, 9, 100, 1_000, 5_000, 10_000, 20_000, 50_257, 100_000, 200_000)
-TABLE_WIDTHS = (2, 3, 16, 32, 64, 128, 256, 512, 768, 1_024, 2_048, 4_096)
-FIELDS = {
-    "example": Choice({name: example.title for name, example in EXAMPLES.items()}),
-    "text": Sentence(),
-    "tokenizer": Choice({name: tokenizer.title for name, tokenizer in TOKENIZERS.items()}),
-    "ids": Choice(VOCABULARIES),
-    "learned": Choice(LEARNED),
-    "reserved": Whole(0, 8),
-    "seed": Whole(0, MAX_SEED),
-    "width": Whole(1, MAX_WIDTH),
-    "drop_blanks": Flag(),
-    "positions": Flag(),
-    "edits": Edits(),
-    "likeness": Choice(LIKENESSES),
-    "divide": Choice(DIVISORS),
-    "stretch": Whole(0, MAX_TOKENS - 1),
-    "factor": Decimal(-4, 4),
-    "query": Whole(0, MAX_TOKENS - 1),
-    "upto": Whole(1, MAX_TOKENS),
-    "beat": Word(),
-    "cell": Trail(),
-    "predict": Flag(),
-    "table_rows": Whole(7, 200_000, TABLE_ROWS),
-    "table_width": Whole(2, 4_096, TABLE_WIDTHS),
-    "across": Whole(0, MAX_WIDTH - 1),
-    "up": Whole(0, MAX_WIDTH - 1),
-}
+FIELDS: dict[str, Field] = {each.name: each.metadata["field"] for each in fields(Settings)}
+ASIDE = {each.name for each in fields(Settings) if each.metadata["aside"]}
 MAKES_THE_TABLE = {"example", "text", "tokenizer", "ids", "learned", "reserved", "seed", "width"}
 """Changing one of these makes another table, to which edits typed by hand do not belong."""
 
@@ -208,7 +190,7 @@ def to_query(settings: Settings) -> dict[str, str]:
     """The link's parameters: what differs from the example, and the example itself."""
     plain = Settings.of(EXAMPLES[settings.example])
     query = {}
-    for name in (field.name for field in fields(Settings)):
+    for name in FIELDS:
         value = getattr(settings, name)
         if name == "example":
             if value != next(iter(EXAMPLES)):
@@ -225,10 +207,10 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
     """
     notices = []
     values: dict[str, object] = {}
-    for name, field in FIELDS.items():
+    for name, kind in FIELDS.items():
         if name in query:
             try:
-                values[name] = field.read(query[name])
+                values[name] = kind.read(query[name])
             except ValueError as error:
                 shown = query[name] if len(query[name]) <= 40 else query[name][:40] + "…"
                 notices.append(f"The link's {name} is {clean(shown)[0]!r}, but {error}.")

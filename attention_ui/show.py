@@ -28,10 +28,10 @@ def light(good: bool, words: str) -> None:
     st.markdown(f":{colour}[:material/{icon}:] {words}")
 
 
-def cell_notice(view: View) -> None:
-    """Say so where the link's cell is not in this lesson."""
-    if view.lost_cell:
-        step, index = view.lost_cell
+def cell_notice(*views: View) -> None:
+    """Say so where the link's cell is in none of the lesson's traces."""
+    if all(view.lost_cell for view in views):
+        step, index = views[0].lost_cell
         places = ", ".join(map(str, index))
         with st.container(border=True, key="lost_cell"):
             st.text(f"The link's cell {step}[{places}] is not in this lesson. Choose one below.")

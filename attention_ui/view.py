@@ -1,4 +1,4 @@
-"""A lesson's trace as it is on the screen: which cell is open, what is lit, how large cells are."""
+"""A lesson's trace as it is on the screen: which cell is open, what is lit."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -9,7 +9,6 @@ from attention_core.expression import Cell, Expression, Product
 from attention_core.published import Mark, marks
 from attention_core.trace import Trace
 
-from .charts.sizes import CellSize, cell_size
 from .fields import CellPlace
 from .settings import Settings
 
@@ -31,6 +30,10 @@ class View:
     def now(self, settings: Settings) -> "View":
         """The same page with newer settings that leave its trace as it is, such as the cell."""
         return self if settings is self.settings else replace(self, settings=settings)
+
+    def beside(self, trace: Trace, lesson: str = "") -> "View":
+        """Another trace on the same page, such as an experiment's; its cells open as well."""
+        return replace(self, trace=trace, lesson=lesson, opens_with=None)
 
     def is_first(self, what: str, beat: str) -> bool:
         """Whether this beat is the one to say something that is said once a page."""
@@ -90,11 +93,6 @@ class View:
     def chosen(self, step: str) -> tuple[int, ...] | None:
         """The open cell, if it belongs to this step."""
         return self.trail[-1][1] if self.trail and self.trail[-1][0] == step else None
-
-    @cached_property
-    def size(self) -> CellSize:
-        """One size of cells for the whole page."""
-        return cell_size(max(len(self.trace.labels("token")), self.settings.width))
 
 
 def operand_groups(arithmetic: Expression) -> tuple[tuple[Cell, ...], ...]:

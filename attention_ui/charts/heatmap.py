@@ -5,6 +5,7 @@ sizes. That costs a tenth of building it anew (see NOTES.md, "Charts").
 """
 
 import math
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -23,6 +24,7 @@ from .sizes import (
     BELOW,
     OPERATOR_ROOM,
     CellSize,
+    cell_size,
     column_room,
     is_slanted,
     label_room,
@@ -172,6 +174,30 @@ def _filled(
     for tip, axis in zip(cells[0]["encoding"]["tooltip"], axes, strict=False):
         tip["title"] = axis or title
     return spec
+
+
+def size_for(trace: Trace, matrices: Sequence[Matrix]) -> CellSize:
+    """One size of cells for the matrices of an equation."""
+    n_columns, beside, digits = 0, 0, 0
+    for matrix in matrices:
+        beside += OPERATOR_ROOM + 8
+        if matrix.row_labels:
+            beside += label_room(_names(trace, matrix)[0]) + 24
+        if matrix.as_bars:
+            beside += BAR_WIDTH
+        else:
+            n_columns += matrix.sizes[1]
+        if matrix.values.ndim > 1:
+            digits = max(digits, _digits(matrix.values))
+    return cell_size(max(m.sizes[0] for m in matrices), n_columns, beside - OPERATOR_ROOM, digits)
+
+
+def _digits(values: Tensor) -> int:
+    """The length of the longest number as it is written in a cell."""
+    whole = bool((values == values.round()).all())
+    finite = values[values.isfinite()]
+    ends = [*finite.aminmax()] if len(finite) else []
+    return max((len(written(end.item(), whole)) for end in ends), default=2)
 
 
 def _fitting(matrix: Matrix, size: CellSize) -> CellSize:

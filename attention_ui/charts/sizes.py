@@ -20,18 +20,35 @@ class CellSize:
     font: int
 
 
-def cell_size(longest_axis: int) -> CellSize:
-    """One size for all matrices of a page, from the longest axis among them."""
-    for limit, size in (
-        (8, CellSize(38, 28, 11)),
-        (12, CellSize(32, 26, 11)),
-        (17, CellSize(29, 24, 10)),
-        (24, CellSize(24, 20, 0)),
-        (36, CellSize(18, 16, 0)),
-    ):
-        if longest_axis <= limit:
+WITH_NUMBERS = (
+    CellSize(38, 28, 11),
+    CellSize(46, 28, 11),
+    CellSize(32, 26, 11),
+    CellSize(28, 24, 10),
+)
+WITHOUT_NUMBERS = (CellSize(24, 20, 0), CellSize(18, 16, 0), CellSize(14, 12, 0))
+SMALLEST = CellSize(11, 10, 0)
+ROW_ROOM = 928
+"""The width of a page at 1280 pixels, less the sidebar and the margins."""
+TALLEST = 640
+
+
+def cell_size(n_rows: int, n_columns: int, beside: int = 0, digits: int = 5) -> CellSize:
+    """The size of the cells of an equation: large, but such that it fits on one line.
+
+    `n_rows` are those of the tallest matrix, `n_columns` those of all matrices together, `beside`
+    is the room that labels and operators take, and `digits` the length of the longest number. An
+    equation whose cells would fit without their labels keeps its numbers and wraps.
+    """
+    numbered = [size for size in WITH_NUMBERS if digits * size.font * 0.58 < size.width]
+    for room in (ROW_ROOM - beside, ROW_ROOM):
+        for size in numbered:
+            if n_rows * size.height <= TALLEST and n_columns * size.width <= room:
+                return size
+    for size in WITHOUT_NUMBERS:
+        if n_rows * size.height <= TALLEST and n_columns * size.width + beside <= ROW_ROOM:
             return size
-    return CellSize(11, 10, 0)
+    return SMALLEST
 
 
 def label_room(names: Sequence[str]) -> int:

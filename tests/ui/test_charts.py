@@ -17,10 +17,9 @@ from attention_core.tokenizers import visible
 from attention_ui.charts.bars import bars
 from attention_ui.charts.heatmap import Matrix, band_above, heatmap, names_of, written
 from attention_ui.charts.picture import picture
-from attention_ui.charts.sizes import cell_size
+from attention_ui.charts.sizes import SMALLEST, WITH_NUMBERS
 
-SIZE = cell_size(8)
-TINY = cell_size(64)
+SIZE, TINY = WITH_NUMBERS[0], SMALLEST
 
 
 @cache

@@ -1,0 +1,234 @@
+"""Gradient descent, really done, on one attention layer and one sentence.
+
+Each position is to predict the token after it: embeddings → queries, keys, values → causal
+attention → context vectors → a linear output layer → one logit for each distinct token of the
+sentence. The loss is the mean cross-entropy of the predictions.
+
+What learns, and what does not: the four matrices learn; the embeddings stay the sentence's own.
+There is no bias, no residual path and no position vector, so that whatever tells one position
+from another has to come through the attention. Plain gradient descent on the whole sentence is
+enough for this, with a width `d_out` of about ten times what the sentence seems to need: a narrow
+layer gets stuck, because two queries can come to look wholly at one and the same key. Their
+context vectors are then equal, the best guess for two tokens is half and half (a loss of ln 2
+each), and a softmax that is 0 or 1 has no gradient left to part them again.
+
+    targets = next_tokens(("The", "cat", "sat"))
+    for record in train(embeddings, targets, TrainingSettings()):
+        print(record.step, record.loss)
+
+Source of the layer: Vaswani et al. 2017, Attention Is All You Need, sections 3.2.1 and 3.2.3.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+MAX_TOKENS = 64
+MAX_WIDTH = 64
+"""Largest width, of the embeddings as of queries, keys and values."""
+MAX_STEPS = 5_000
+MAX_RECORDS = 100
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How to train. Same settings, same embeddings, same targets: the same curve.
+
+    Raises ValueError for a setting out of its range.
+    """
+
+    steps: int = 2_000
+    learning_rate: float = 0.2
+    seed: int = 0
+    d_out: int = 32
+    """Width of queries, keys and values."""
+    scaled: bool = True
+    """Whether scores are divided by √d_out."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.steps <= MAX_STEPS:
+            raise ValueError(f"{self.steps} steps: choose 1 to {MAX_STEPS:,}")
+        if not 1 <= self.d_out <= MAX_WIDTH:
+            raise ValueError(f"a width d_out of {self.d_out}: choose 1 to {MAX_WIDTH}")
+        if not 0 <= self.learning_rate < math.inf:
+            raise ValueError(f"a learning rate of {self.learning_rate}: choose 0 or more")
+
+
+class Matrices(NamedTuple):
+    """All that is learned."""
+
+    W_query: Tensor
+    """(d_in, d_out), as W_key and W_value."""
+    W_key: Tensor
+    W_value: Tensor
+    W_output: Tensor
+    """(d_out, vocabulary): a column for each distinct token of the sentence."""
+
+
+class Prediction(NamedTuple):
+    """Every value on the way from embeddings to logits, by the name a trace gives it."""
+
+    queries: Tensor
+    """(query, d_out)"""
+    keys: Tensor
+    """(key, d_out)"""
+    values: Tensor
+    """(key, d_out)"""
+    scores: Tensor
+    """(query, key), as the next three."""
+    scaled_scores: Tensor
+    """Equal to the scores where they are not scaled."""
+    masked_scores: Tensor
+    """−∞ where a key lies in the query's future."""
+    weights: Tensor
+    context_vectors: Tensor
+    """(query, d_out)"""
+    logits: Tensor
+    """(query, vocabulary)"""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRecord:
+    """The layer after `step` updates. Loss, gradient and weights are those of these matrices."""
+
+    step: int
+    loss: float
+    gradient_norm: float
+    """Of all four gradients together: √ of the sum of the squares of their entries."""
+    matrices: Matrices
+    weights: Tensor
+    """(query, key)"""
+    diverged: bool
+    """Whether loss or gradient is no finite number; then this is the last record, and its
+    matrices and weights may hold inf and nan."""
+
+
+def next_tokens(tokens: Sequence[str]) -> Tensor:
+    """What each position is to predict: numbers of distinct tokens, (query less the last one,).
+
+    Tokens are numbered as they first appear, as in `dict.fromkeys(tokens)`.
+    """
+    numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
+    return torch.tensor([numbers[token] for token in tokens[1:]], dtype=torch.long)
+
+
+def predict(embeddings: Tensor, matrices: Matrices, scaled: bool = True) -> Prediction:
+    """One pass through the layer: embeddings (token, d_in) to logits (query, vocabulary).
+
+    Operation by operation what a trace of the same steps computes, to the last bit. The last
+    position predicts too, a token that the sentence does not have.
+    """
+    queries = embeddings @ matrices.W_query
+    keys = embeddings @ matrices.W_key
+    values = embeddings @ matrices.W_value
+    scores = queries @ keys.mT
+    scaled_scores = scores / math.sqrt(queries.shape[-1]) if scaled else scores
+    may_look = torch.ones(scores.shape, dtype=torch.bool).tril()
+    masked_scores = scaled_scores.masked_fill(~may_look, -math.inf)
+    weights = masked_scores.softmax(dim=-1)
+    context_vectors = weights @ values
+    logits = context_vectors @ matrices.W_output
+    return Prediction(
+        queries,
+        keys,
+        values,
+        scores,
+        scaled_scores,
+        masked_scores,
+        weights,
+        context_vectors,
+        logits,
+    )
+
+
+def train(
+    embeddings: Tensor, targets: Tensor, settings: TrainingSettings = TrainingSettings()
+) -> Iterator[TrainingRecord]:
+    """Train on one sentence: embeddings (token, d_in), targets as `next_tokens` gives them.
+
+    Yields a record at step 0, at the last step, and at up to 98 steps between: each of the first
+    ones, then ever fewer, since most happens early. Stop by taking no more of them. A learning
+    rate that is too large ends in a record that says `diverged`, with no exception. Where each
+    prefix of the sentence repeats a single token ("no no no yes"), its positions have equal
+    context vectors and the loss cannot reach 0.
+
+    The cost is bounded: at most 64 tokens, widths of 64, 5,000 steps. Raises ValueError, before
+    the first record, for more than that, or where there is nothing to predict.
+    """
+    n_tokens, d_in = embeddings.shape
+    if n_tokens < 2:
+        raise ValueError("a sentence of one token has no next token to predict: add a word")
+    if n_tokens > MAX_TOKENS:
+        raise ValueError(f"{n_tokens} tokens are too many to train on: at most {MAX_TOKENS}")
+    if d_in > MAX_WIDTH:
+        raise ValueError(f"embeddings of width {d_in} are too wide to train on: {MAX_WIDTH} fit")
+    if targets.shape != (n_tokens - 1,):
+        raise ValueError(
+            f"{n_tokens} tokens have {n_tokens - 1} next ones, but there are targets of shape "
+            f"{tuple(targets.shape)}"
+        )
+    return _records(embeddings.detach().clone(), targets.clone(), settings)
+
+
+def _records(
+    embeddings: Tensor, targets: Tensor, settings: TrainingSettings
+) -> Iterator[TrainingRecord]:
+    n_distinct = int(targets.max()) + 1
+    matrices = _start(embeddings.shape[1], n_distinct, settings, embeddings.dtype)
+    recorded = _recorded_steps(settings.steps)
+    for step in range(settings.steps + 1):
+        loss, weights, gradients = _descent(embeddings, targets, matrices, settings.scaled)
+        norm = math.sqrt(sum(g.double().square().sum().item() for g in gradients))
+        diverged = not (math.isfinite(loss) and math.isfinite(norm))
+        if step in recorded or diverged:
+            kept = Matrices(*(matrix.clone() for matrix in matrices))
+            yield TrainingRecord(step, loss, norm, kept, weights.clone(), diverged)
+        if diverged:
+            return
+        matrices = Matrices(
+            *(
+                matrix - settings.learning_rate * gradient
+                for matrix, gradient in zip(matrices, gradients, strict=True)
+            )
+        )
+
+
+def _start(d_in: int, n_distinct: int, settings: TrainingSettings, dtype: torch.dtype) -> Matrices:
+    """Each matrix as `torch.nn.Linear` starts, transposed: uniform within ±1/√(its rows)."""
+    generator = torch.Generator().manual_seed(settings.seed)
+
+    def draw(n_rows: int, n_columns: int) -> Tensor:
+        bound = n_rows**-0.5
+        drawn = torch.empty(n_columns, n_rows).uniform_(-bound, bound, generator=generator)
+        return drawn.T.contiguous().to(dtype)
+
+    d_out = settings.d_out
+    return Matrices(
+        draw(d_in, d_out), draw(d_in, d_out), draw(d_in, d_out), draw(d_out, n_distinct)
+    )
+
+
+def _recorded_steps(steps: int) -> set[int]:
+    """At most MAX_RECORDS steps from 0 to the last one, closer together at the beginning."""
+    last = MAX_RECORDS - 1
+    if steps <= last:
+        return set(range(steps + 1))
+    # The i-th lies at i, plus a square's share of what is left.
+    return {i + (steps - last) * i * i // (last * last) for i in range(MAX_RECORDS)}
+
+
+@torch.enable_grad()
+def _descent(
+    embeddings: Tensor, targets: Tensor, matrices: Matrices, scaled: bool
+) -> tuple[float, Tensor, tuple[Tensor, ...]]:
+    """The loss, the weights, and the gradient of the loss for each matrix, all detached."""
+    learned = Matrices(*(matrix.detach().requires_grad_() for matrix in matrices))
+    predicted = predict(embeddings, learned, scaled)
+    loss = cross_entropy(predicted.logits[:-1], targets)
+    gradients = torch.autograd.grad(loss, learned)
+    return loss.item(), predicted.weights.detach(), gradients
