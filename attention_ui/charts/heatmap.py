@@ -138,7 +138,7 @@ def _filled(
     n_rows, n_columns = len(row_names), len(column_names)
     left = OPERATOR_ROOM if operator else 0
     if row_labels:
-        left += label_room(row_names) + 8 + (16 if _axis_title(row_axis) else 0)
+        left += _room_before(row_names, row_axis)
     spec = deepcopy(template(size.font > 0, as_bars))
     spec |= {
         "width": BAR_WIDTH if as_bars else {"step": size.width},
@@ -182,7 +182,7 @@ def size_for(trace: Trace, matrices: Sequence[Matrix]) -> CellSize:
     for matrix in matrices:
         beside += OPERATOR_ROOM + 8
         if matrix.row_labels:
-            beside += label_room(_names(trace, matrix)[0]) + 24
+            beside += _room_before(_names(trace, matrix)[0], matrix.axes[0])
         if matrix.as_bars:
             beside += BAR_WIDTH
         else:
@@ -190,6 +190,11 @@ def size_for(trace: Trace, matrices: Sequence[Matrix]) -> CellSize:
         if matrix.values.ndim > 1:
             digits = max(digits, _digits(matrix.values))
     return cell_size(max(m.sizes[0] for m in matrices), n_columns, beside - OPERATOR_ROOM, digits)
+
+
+def _room_before(row_names: Sequence[str], row_axis: str) -> int:
+    """The room that the labels of rows and the title of their axis take."""
+    return label_room(row_names) + 8 + (16 if _axis_title(row_axis) else 0)
 
 
 def _digits(values: Tensor) -> int:

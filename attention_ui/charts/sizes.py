@@ -24,7 +24,7 @@ WITH_NUMBERS = (
     CellSize(38, 28, 11),
     CellSize(46, 28, 11),
     CellSize(32, 26, 11),
-    CellSize(28, 24, 10),
+    CellSize(27, 24, 10),
 )
 WITHOUT_NUMBERS = (CellSize(24, 20, 0), CellSize(18, 16, 0), CellSize(14, 12, 0))
 SMALLEST = CellSize(11, 10, 0)
@@ -40,7 +40,7 @@ def cell_size(n_rows: int, n_columns: int, beside: int = 0, digits: int = 5) -> 
     is the room that labels and operators take, and `digits` the length of the longest number. An
     equation whose cells would fit without their labels keeps its numbers and wraps.
     """
-    numbered = [size for size in WITH_NUMBERS if digits * size.font * 0.58 < size.width]
+    numbered = [size for size in WITH_NUMBERS if digits * size.font * 0.5 < size.width]
     for room in (ROW_ROOM - beside, ROW_ROOM):
         for size in numbered:
             if n_rows * size.height <= TALLEST and n_columns * size.width <= room:
