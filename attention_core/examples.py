@@ -8,6 +8,7 @@ second run continues the generator 652,920 numbers further on. Each run is an ex
 from dataclasses import dataclass, replace
 
 from .inputs import Inputs
+from .recipes import HEADS, PROJECTIONS, HeadsRecipe, Projections
 
 JOURNEY_VECTORS = (
     ("Your", (0.43, 0.15, 0.89)),
@@ -35,6 +36,20 @@ class Example:
     """What its simplified attention divides the scores by: `none` or `sqrt_d`."""
     query: int = 0
     """The row that its notebook looks at first."""
+    projections: Projections = PROJECTIONS
+    """Its W_query, W_key and W_value."""
+    linear_seed: int | None = None
+    """The seed of the same three as `torch.nn.Linear` starts; None goes on after the embeddings."""
+    drawn_again: Projections | None = None
+    """Where the notebook draws the three once more without a new seed: those."""
+    heads: HeadsRecipe = HEADS
+
+    @property
+    def linear(self) -> Projections:
+        """Its projections as `torch.nn.Linear` would start them."""
+        return replace(
+            self.projections, start="linear", seed=self.linear_seed, skipped_draws=0, upright=False
+        )
 
 
 _SORRY_DAVE = Inputs(
@@ -44,6 +59,9 @@ _SORRY_DAVE = Inputs(
     seed=SORRY_DAVE_SEED,
     d_in=32,
 )
+# The notebook has no matrices on the feature axis, so these are ours.
+_SORRY_DAVE_PROJECTIONS = Projections(d_out=8, d_v=8, start="linear")
+_SORRY_DAVE_HEADS = HeadsRecipe(n_heads=4, d_head=8, d_value=8, d_model=32, seed=None)
 _JOURNEY = Inputs(
     "Your journey starts with one step",
     tokenizer="blanks",
@@ -61,6 +79,9 @@ EXAMPLES = {
             "Blanks are tokens of their own, and vectors have 3 entries.",
             "wild_cat",
             Inputs("The dog attacks the wild cat", tokenizer="blanks_kept", seed=69),
+            projections=Projections(seed=69),
+            linear_seed=69,
+            heads=HeadsRecipe(seed=69),
         ),
         Example(
             "journey_123",
@@ -69,6 +90,9 @@ EXAMPLES = {
             "journey_123",
             _JOURNEY,
             query=1,
+            projections=Projections(seed=123),
+            linear_seed=123,
+            heads=HeadsRecipe(seed=123),
         ),
         Example(
             "sorry_dave",
@@ -78,6 +102,8 @@ EXAMPLES = {
             replace(_SORRY_DAVE, skipped_draws=652_920),
             divide="sqrt_d",
             query=3,
+            projections=_SORRY_DAVE_PROJECTIONS,
+            heads=_SORRY_DAVE_HEADS,
         ),
         Example(
             "sorry_dave_first_run",
@@ -86,6 +112,8 @@ EXAMPLES = {
             "sorry_dave",
             _SORRY_DAVE,
             query=3,
+            projections=_SORRY_DAVE_PROJECTIONS,
+            heads=_SORRY_DAVE_HEADS,
         ),
         Example(
             "life_is_short",
@@ -99,6 +127,17 @@ EXAMPLES = {
                 seed=42,
                 d_in=16,
             ),
+            projections=Projections(d_out=24, d_v=28, upright=True),
+            heads=HeadsRecipe(
+                n_heads=3,
+                d_head=24,
+                d_value=28,
+                d_model=16,
+                start="rand",
+                seed=None,
+                skipped=((24, 16), (24, 16), (28, 16)),
+                by_head=True,
+            ),
         ),
         Example(
             "journey_789",
@@ -107,6 +146,10 @@ EXAMPLES = {
             "journey_789",
             _JOURNEY,
             query=1,
+            projections=Projections(seed=123),
+            linear_seed=789,
+            drawn_again=Projections(seed=123, skipped_draws=18),
+            heads=HeadsRecipe(seed=789),
         ),
     )
 }

@@ -170,6 +170,41 @@ class Share(Expression):
 
 
 @dataclass(frozen=True)
+class Standardised(Expression):
+    """One entry less the mean of all, divided by their standard deviation (with `epsilon` added to
+    the variance).
+    """
+
+    parts: tuple[Expression, ...]
+    picked: int
+    epsilon: float
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean of all entries."""
+        return _sum(self.parts) / len(self.parts)
+
+    @cached_property
+    def variance(self) -> float:
+        """The mean squared distance from the mean."""
+        squares = [(part.value - self.mean) ** 2 for part in self.parts]
+        return sum(squares) / len(squares)
+
+    @cached_property
+    def value(self) -> float:
+        return (self.parts[self.picked].value - self.mean) / math.sqrt(self.variance + self.epsilon)
+
+    @property
+    def terms(self) -> tuple[Expression, ...]:
+        return self.parts
+
+    def latex(self) -> str:
+        minus = f"-{number(self.mean)}" if self.mean >= 0 else f"+{number(-self.mean)}"
+        top = f"{self.parts[self.picked].latex()}{minus}"
+        return rf"\frac{{{top}}}{{\sqrt{{{number(self.variance)} + {number(self.epsilon)}}}}}"
+
+
+@dataclass(frozen=True)
 class Exponential(Expression):
     """e to the power of a score minus the largest of its row, as a stable softmax does."""
 
@@ -227,6 +262,27 @@ class Picked(Expression):
 
     def latex(self) -> str:
         return rf"\text{{row }}{number(self.pointer.value)}:\;{self.chosen.latex()}"
+
+
+@dataclass(frozen=True)
+class Hidden(Expression):
+    """A fixed number that stands here because of what another cell holds, said in words."""
+
+    because: Cell
+    reason: str
+    """LaTeX, for example `r"\\text{hidden by the mask}"`."""
+    known: float = 0.0
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.because,)
+
+    @property
+    def value(self) -> float:
+        return self.known
+
+    def latex(self) -> str:
+        return rf"{number(self.known)}\quad({self.reason})"
 
 
 @dataclass(frozen=True)

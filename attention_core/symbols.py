@@ -26,9 +26,44 @@ SYMBOLS = {
     "query_weights": "a",
     "weighted_embeddings": r"a \odot X",
     "running_context": r"z_{1..j}",
+    "W_query": "W_Q",
+    "W_key": "W_K",
+    "W_value": "W_V",
+    "b_query": "b_Q",
+    "b_key": "b_K",
+    "b_value": "b_V",
+    "W_output": "W_O",
+    "one_embedding": "x_i",
+    "one_query": "q_i",
+    "one_key": "k_i",
+    "one_value": "v_i",
+    "query_context": "z_i",
+    "mask": "M",
+    "masked_scores": r"S_{M}",
+    "kept": "U",
+    "dropped_weights": r"A_{\mathrm{drop}}",
+    "concat": r"\operatorname{concat}(Z)",
+    "output": "O",
 }
+VARIANTS = {
+    "head_": "{}^{{(h)}}",
+    "linear_": r"{}^{{\mathrm{{lin}}}}",
+    "changed_": "{}'",
+    "zero_filled_": "{}^{{0}}",
+    "drawn_": "{}^{{0}}",
+    "scaled_": r"{}_{{/\sqrt d}}",
+    "unmasked_": "{}",
+    "zeroed_": r"{}\odot M",
+    "renormalised_": r"\overline{{{}\odot M}}",
+}
+"""How the symbol of a variant is written, by the beginning of its name."""
 
 
 def symbol_of(name: str) -> str:
     """The LaTeX symbol of a tensor; a name that the glossary does not know stands for itself."""
-    return SYMBOLS.get(name) or r"\mathrm{" + name.replace("_", r"\_") + "}"
+    if name in SYMBOLS:
+        return SYMBOLS[name]
+    for beginning, pattern in VARIANTS.items():
+        if name.startswith(beginning) and (known := SYMBOLS.get(name.removeprefix(beginning))):
+            return pattern.format(known)
+    return r"\mathrm{" + name.replace("_", r"\_") + "}"

@@ -41,6 +41,20 @@ class Operation:
         return ()
 
 
+def matched(operand: "Step", index: tuple[int, ...]) -> Cell:
+    """The cell that torch matches with `index`: axes in front may be missing, or be 1 long."""
+    shape = operand.value.shape
+    last = index[len(index) - len(shape) :]
+    return operand.cell(tuple(0 if size == 1 else at for at, size in zip(last, shape, strict=True)))
+
+
+def line(operand: "Step", index: tuple[int, ...], dim: int) -> tuple[Cell, ...]:
+    """All cells along one axis, counted from the end, that share the other places of `index`."""
+    at = len(index) + dim
+    before, after = index[:at], index[at + 1 :]
+    return tuple(operand.cell((*before, k, *after)) for k in range(operand.value.shape[dim]))
+
+
 def row(operand: "Step", index: tuple[int, ...]) -> tuple[Cell, ...]:
     """All cells of the last axis that share the leading part of `index`."""
     return tuple(operand.cell((*index[:-1], column)) for column in range(operand.value.shape[-1]))

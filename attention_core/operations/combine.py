@@ -7,13 +7,13 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Number, Product, Quotient, Sum
-from .base import Operation, row
+from .base import Operation, matched, row
 from .given import written
 
 
 @dataclass(frozen=True)
 class Add(Operation):
-    """Two tensors of one shape, added."""
+    """Two tensors, added; axes that the right one has not are repeated, such as a bias's rows."""
 
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left + right
@@ -25,10 +25,30 @@ class Add(Operation):
         return f"{left} + {right}"
 
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
-        return Sum((left.cell(index), right.cell(index)))
+        return Sum((left.cell(index), matched(right, index)))
 
     def words(self) -> str:
         return "Two entries at the same place, added."
+
+
+@dataclass(frozen=True)
+class Subtract(Operation):
+    """Two tensors of one shape, the second taken away from the first."""
+
+    def value(self, left: Tensor, right: Tensor) -> Tensor:
+        return left - right
+
+    def formula(self, left: str, right: str) -> str:
+        return f"{left} - {right}"
+
+    def code(self, left: str, right: str) -> str:
+        return f"{left} - {right}"
+
+    def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
+        return Sum((left.cell(index), Product((Number(-1.0), right.cell(index)))))
+
+    def words(self) -> str:
+        return "The difference of two entries at the same place."
 
 
 @dataclass(frozen=True)
@@ -58,28 +78,61 @@ class Multiply(Operation):
 
 @dataclass(frozen=True)
 class Scale(Operation):
-    """Every score divided by the square root of the width d.
+    """Every score divided by the square root of the width d, or by d itself if not `root`.
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.1.
     """
 
     width: int
+    root: bool = True
 
     def value(self, scores: Tensor) -> Tensor:
-        return scores / math.sqrt(self.width)
+        return scores / (math.sqrt(self.width) if self.root else self.width)
 
     def formula(self, scores: str) -> str:
-        return rf"\frac{{{scores}}}{{\sqrt{{{self.width}}}}}"
+        return rf"\frac{{{scores}}}{{{self._divisor}}}"
+
+    @property
+    def _divisor(self) -> str:
+        return rf"\sqrt{{{self.width}}}" if self.root else str(self.width)
 
     def code(self, scores: str) -> str:
-        return f"{scores} / {self.width} ** 0.5"
+        return f"{scores} / {self.width} ** 0.5" if self.root else f"{scores} / {self.width}"
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
-        root = Number(math.sqrt(self.width), rf"\sqrt{{{self.width}}}")
-        return Quotient(scores.cell(index), root)
+        divisor = math.sqrt(self.width) if self.root else float(self.width)
+        return Quotient(scores.cell(index), Number(divisor, self._divisor))
 
     def words(self) -> str:
-        return "A score divided by the square root of the width of the vectors."
+        if self.root:
+            return "A score divided by the square root of the width of the vectors."
+        return "A score divided by the width of the vectors, not by its root."
+
+
+@dataclass(frozen=True)
+class ShiftRow(Operation):
+    """A number added to every entry of one row; the others are copied. (token, d) → (token, d)"""
+
+    row: int
+    amount: float
+
+    def value(self, vectors: Tensor) -> Tensor:
+        is_row = torch.arange(len(vectors))[:, None] == self.row
+        return torch.where(is_row, vectors + self.amount, vectors)
+
+    def formula(self, vectors: str) -> str:
+        return rf"{vectors}_{{{self.row}}} + {self.amount},\ \text{{the other rows as they are}}"
+
+    def code(self, vectors: str) -> str:
+        is_row = f"torch.arange(len({vectors}))[:, None] == {self.row}"
+        return f"torch.where({is_row}, {vectors} + {written(self.amount)}, {vectors})"
+
+    def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
+        cell = vectors.cell(index)
+        return Sum((cell, Number(self.amount))) if index[0] == self.row else cell
+
+    def words(self) -> str:
+        return "Your number is added to the vector you changed; the others stay."
 
 
 @dataclass(frozen=True)

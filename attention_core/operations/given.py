@@ -49,6 +49,8 @@ class Draw(Operation):
     seed: int | None = None
     after: "Draw | None" = None
     below: int | None = None
+    fan_in: int | None = None
+    """For `linear`: the width that bounds the numbers, where it is not the number of columns."""
 
     def __post_init__(self) -> None:
         if (self.seed is None) == (self.after is None):
@@ -73,8 +75,8 @@ class Draw(Operation):
         return {
             "normal": f"torch.randn({sizes}, {source})",
             "uniform": f"torch.rand({sizes}, {source})",
-            "linear": f"torch.empty({sizes}).uniform_(-({self.shape[-1]} ** -0.5), "
-            f"{self.shape[-1]} ** -0.5, {source})",
+            "linear": f"torch.empty({sizes}).uniform_(-({self._width} ** -0.5), "
+            f"{self._width} ** -0.5, {source})",
             "integers": f"torch.randint({self.below}, ({sizes},), {source})",
         }[self.distribution]
 
@@ -83,6 +85,10 @@ class Draw(Operation):
 
     def words(self) -> str:
         return f"Drawn at random: the generator's seed is {self.first_seed}."
+
+    @property
+    def _width(self) -> int:
+        return self.fan_in or self.shape[-1]
 
     @property
     def first_seed(self) -> int:
@@ -94,9 +100,12 @@ class Draw(Operation):
         return () if self.after is None else (*self.after.before(), self.after)
 
 
-@lru_cache(maxsize=8)
 def _drawn(draw: Draw) -> tuple[Tensor, Tensor]:
-    """The numbers of a draw and the state of the generator after it."""
+    """The numbers of a draw and the state of the generator after it: kept, few large ones."""
+    return (_drawn_large if math.prod(draw.shape) > 100_000 else _drawn_small)(draw)
+
+
+def _draw(draw: Draw) -> tuple[Tensor, Tensor]:
     generator = torch.Generator()
     if draw.after is None:
         generator.manual_seed(draw.seed)
@@ -107,13 +116,17 @@ def _drawn(draw: Draw) -> tuple[Tensor, Tensor]:
     elif draw.distribution == "uniform":
         numbers = torch.rand(draw.shape, generator=generator)
     elif draw.distribution == "linear":
-        bound = draw.shape[-1] ** -0.5
+        bound = draw._width**-0.5
         numbers = torch.empty(draw.shape).uniform_(-bound, bound, generator=generator)
     elif draw.distribution == "integers":
         numbers = torch.randint(draw.below, draw.shape, generator=generator)
     else:
         raise ValueError(f"no distribution is called {draw.distribution!r}")
     return numbers, generator.get_state()
+
+
+_drawn_large = lru_cache(maxsize=4)(_draw)
+_drawn_small = lru_cache(maxsize=128)(_draw)
 
 
 @dataclass(frozen=True)

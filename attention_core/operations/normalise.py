@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from ..expression import Called, Exponential, Expression, Product, Quotient, Share, Sum
-from .base import Operation, row
+from ..expression import Called, Exponential, Expression, Hidden, Product, Quotient, Share, Sum
+from .base import Operation, line, row
 
 SMALLEST = 1e-300
 """A vector is taken to be at least this long, so that a row of zeros stays zero."""
@@ -19,27 +19,56 @@ class Softmax(Operation):
 
     The largest score of the row is subtracted first, which changes no weight and keeps every
     exponential at most 1. Source: Goodfellow et al. 2016, Deep Learning, section 4.1.
+
+    `dim` is -1, the last axis, unless a mistake is to be shown: -2 lets the queries of a column
+    share 1, -3 the heads of a cell.
     """
 
+    dim: int = -1
+
     def value(self, scores: Tensor) -> Tensor:
-        return scores.softmax(dim=-1)
+        return scores.softmax(dim=self.dim)
 
     def formula(self, scores: str) -> str:
-        return rf"\operatorname{{softmax}}\!\left({scores}\right)"
+        axis = "" if self.dim == -1 else rf"_{{\mathrm{{dim}}={self.dim}}}"
+        return rf"\operatorname{{softmax}}{axis}\!\left({scores}\right)"
 
     def code(self, scores: str) -> str:
-        return f"{scores}.softmax(dim=-1)"
+        return f"{scores}.softmax(dim={self.dim})"
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
-        cells = row(scores, index)
+        cells = line(scores, index, self.dim)
         largest = max(cell.value for cell in cells)
-        return Share(tuple(Exponential(cell, largest) for cell in cells), picked=index[-1])
+        return Share(tuple(Exponential(cell, largest) for cell in cells), picked=index[self.dim])
 
     def words(self) -> str:
+        if self.dim != -1:
+            return "A share along the wrong axis: e to the score, divided by the sum down it."
         return (
             "A share of its row: e to the score (less the row's largest), "
             "divided by the sum of those of the whole row."
         )
+
+
+@dataclass(frozen=True)
+class SoftmaxOfSeen(Softmax):
+    """Softmax of scores in which −∞ hides keys. A row with every key hidden has no softmax, which
+    would be 0/0: its weights are 0, as in torch's `scaled_dot_product_attention`.
+    """
+
+    def value(self, scores: Tensor) -> Tensor:
+        nothing_seen = scores.isneginf().all(dim=-1, keepdim=True)
+        return scores.softmax(dim=-1).masked_fill(nothing_seen, 0.0)
+
+    def code(self, scores: str) -> str:
+        nothing_seen = f"{scores}.isneginf().all(dim=-1, keepdim=True)"
+        return f"{scores}.softmax(dim=-1).masked_fill({nothing_seen}, 0.0)"
+
+    def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
+        cells = row(scores, index)
+        if all(cell.value == -math.inf for cell in cells):
+            return Hidden(cells[index[-1]], r"\text{every key of this query is hidden}")
+        return super().arithmetic(index, scores)
 
 
 @dataclass(frozen=True)

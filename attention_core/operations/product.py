@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Product, Sum
-from .base import Operation, row
+from .base import Operation, matched
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,9 @@ class MatMul(Operation):
     """left @ right, or left @ right transposed: (…, i, k) with (…, k, j) or (…, j, k) → (…, i, j).
 
     Rows of the left are combined with columns of the right; with `transpose`, rows with rows,
-    which is a table of dot products.
+    which is a table of dot products. Axes in front are matched as torch does: (token, d_in) with
+    (head, d_in, d_head) → (head, token, d_head). A left side of one axis is a single row: (k,) with
+    (k, j) → (j,).
     """
 
     transpose: bool = False
@@ -29,11 +31,12 @@ class MatMul(Operation):
         return f"{left} @ {right}.mT" if self.transpose else f"{left} @ {right}"
 
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
-        *lead, i, j = index
+        *one_row, j = index
+        lead = one_row[:-1] if left.value.ndim > 1 else one_row
         return Sum(
             tuple(
-                Product((factor, right.cell((*lead, *self._right(k, j)))))
-                for k, factor in enumerate(row(left, (*lead, i, j)))
+                Product((matched(left, (*one_row, k)), matched(right, (*lead, *self._right(k, j)))))
+                for k in range(left.value.shape[-1])
             )
         )
 
@@ -67,3 +70,78 @@ class MatMulByLoop(MatMul):
 
     def code(self, left: str, right: str) -> str:
         return f"sum({left}[:, None, k] * {right}[None, :, k] for k in range({left}.shape[1]))"
+
+
+@dataclass(frozen=True)
+class BatchedMatMul(MatMul):
+    """One product for each head: (head, i, k) with (head, k, j) → (head, i, j), by `torch.bmm`."""
+
+    def value(self, left: Tensor, right: Tensor) -> Tensor:
+        return torch.bmm(left, right.mT if self.transpose else right)
+
+    def code(self, left: str, right: str) -> str:
+        return f"torch.bmm({left}, {right}.mT)" if self.transpose else f"torch.bmm({left}, {right})"
+
+
+@dataclass(frozen=True)
+class MatMulUpright(MatMul):
+    """left @ right for vectors that stand upright, (rightᵀ leftᵀ)ᵀ: the same numbers."""
+
+    def value(self, left: Tensor, right: Tensor) -> Tensor:
+        return (right.mT @ left.mT).mT.contiguous()
+
+    def formula(self, left: str, right: str) -> str:
+        return rf"\big({right}^\top {left}^\top\big)^\top"
+
+    def code(self, left: str, right: str) -> str:
+        return f"({right}.mT @ {left}.mT).mT.contiguous()"
+
+    def words(self) -> str:
+        return "Each column of the transposed matrix is a token: the same products, added up."
+
+
+@dataclass(frozen=True)
+class Affine(MatMul):
+    """left @ right + bias: (…, i, k), (…, k, j), (j,) → (…, i, j)."""
+
+    def value(self, left: Tensor, right: Tensor, bias: Tensor) -> Tensor:
+        return left @ right + bias
+
+    def formula(self, left: str, right: str, bias: str) -> str:
+        return f"{left} {right} + {bias}"
+
+    def code(self, left: str, right: str, bias: str) -> str:
+        return f"{left} @ {right} + {bias}"
+
+    def arithmetic(self, index: tuple[int, ...], left, right, bias) -> Expression:
+        products = super().arithmetic(index, left, right).parts
+        return Sum((*products, matched(bias, index)))
+
+    def words(self) -> str:
+        return "Each entry of the row times its row of the matrix, added up, and the bias with it."
+
+
+class Linear(MatMul):
+    """What `torch.nn.Linear` does with a matrix that it keeps as (d_out, d_in): x Wᵀ, and a bias
+    (d_out,) added if there is one. (…, d_in), (d_out, d_in) → (…, d_out)
+    """
+
+    def __init__(self) -> None:
+        super().__init__(transpose=True)
+
+    def value(self, vectors: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
+        return torch.nn.functional.linear(vectors, matrix, bias)
+
+    def formula(self, vectors: str, matrix: str, bias: str | None = None) -> str:
+        product = super().formula(vectors, matrix)
+        return product if bias is None else f"{product} + {bias}"
+
+    def code(self, *names: str) -> str:
+        return f"torch.nn.functional.linear({', '.join(names)})"
+
+    def arithmetic(self, index: tuple[int, ...], vectors, matrix, bias=None) -> Expression:
+        products = super().arithmetic(index, vectors, matrix)
+        return products if bias is None else Sum((*products.parts, bias.cell(index[-1:])))
+
+    def words(self) -> str:
+        return "A dot product of the vector with a row of the layer's matrix, and the bias if any."

@@ -58,6 +58,47 @@ def _loops_equal(part: Tensor, trace: Trace, place: Place) -> bool | None:
     return bool((all_rows[row] == one_row).all())
 
 
+def _equal(part: Tensor, trace: Trace, place: Place) -> Tensor | None:
+    """Whether two parts are equal to the last bit, entry by entry."""
+    other = None if place.against is None else _part(trace, *place.against)
+    return None if other is None or other.shape != part.shape else part == other
+
+
+def _same_shape(part: Tensor, trace: Trace, place: Place) -> bool | None:
+    """Whether two parts have one shape."""
+    other = None if place.against is None else _part(trace, *place.against)
+    return None if other is None else other.shape == part.shape
+
+
+def _added_up(
+    part: Tensor, trace: Trace, place: Place, n_terms: int | None = None
+) -> Tensor | None:
+    """A row of a product, (d,), as a loop makes it: its first terms, added one after the other."""
+    operands = [given.value for given in trace[place.step].inputs]
+    if part.ndim != 1 or [operand.ndim for operand in operands] != [2, 2]:
+        return None
+    weights, vectors = operands  # (query, key), (key, d)
+    if vectors.shape[1:] != part.shape:
+        return None
+    (row,) = place.index
+    total = part * 0
+    for weight, vector in zip(weights[row, :n_terms], vectors, strict=False):
+        total = total + weight * vector
+    return total
+
+
+def _added_up_agrees(part: Tensor, trace: Trace, place: Place) -> bool | None:
+    """Whether a row of a product is what a loop makes of it, by torch's own tolerance."""
+    total = _added_up(part, trace, place)
+    return None if total is None else total.allclose(part)
+
+
+def _needs_no_later(part: Tensor, trace: Trace, place: Place) -> bool | None:
+    """Whether the terms up to the row's own already give it, by torch's own tolerance."""
+    total = _added_up(part, trace, place, place.index[-1] + 1)
+    return None if total is None else total.allclose(part)
+
+
 def _start(part: Tensor, trace: Trace, place: Place) -> Tensor | None:
     """A running sum (key, d) before its first term: its first row less that term, (d,)."""
     terms = [given.value for given in trace[place.step].inputs]
@@ -94,5 +135,11 @@ READINGS: dict[str, Reading] = {
     "agrees": _agrees,
     "loops_equal": _loops_equal,
     "start": _start,
+    "hidden": lambda part, *_: part == 0,
+    "equal": _equal,
+    "same_shape": _same_shape,
+    "added_up": _added_up,
+    "added_up_agrees": _added_up_agrees,
+    "needs_no_later": _needs_no_later,
 }
 """How the part at a place is read, by name. A further way to read one is a further entry."""

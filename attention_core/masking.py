@@ -1,0 +1,130 @@
+"""The causal mask, the other ways people hide the future, and what leaks through them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .attention import scale_of
+from .operations import (
+    Draw,
+    Drop,
+    Hide,
+    MatMul,
+    MayLook,
+    Operation,
+    Renormalise,
+    Scale,
+    ShiftRow,
+    Softmax,
+    SoftmaxOfSeen,
+    Subtract,
+)
+from .trace import Step, Trace
+
+TABLE = ("query", "key")
+WAYS = {
+    "": "−∞ before softmax",
+    "zero_filled_": "0 before softmax",
+    "zeroed_": "0 after softmax",
+    "renormalised_": "0 after, renormalised",
+}
+"""The ways of hiding, by what the names of their steps begin with. The first and last are right."""
+
+
+@dataclass(frozen=True)
+class MaskRecipe:
+    """Which query may look at which key; see `operations.MayLook`."""
+
+    causal: bool = True
+    window: int | None = None
+    hidden_key: int | None = None
+    flipped: tuple[tuple[int, int], ...] = ()
+
+    def operation(self, n_tokens: int) -> MayLook:
+        """The mask of a sentence; what lies outside of it is left out."""
+        hidden = self.hidden_key if self.hidden_key in range(n_tokens) else None
+        flipped = tuple(cell for cell in self.flipped if max(cell) < n_tokens)
+        return MayLook(n_tokens, n_tokens, self.causal, self.window, hidden, flipped)
+
+
+def attend_masked(
+    trace: Trace, mask: MaskRecipe = MaskRecipe(), scale: str = "sqrt_d", ways: Iterable[str] = WAYS
+) -> Trace:
+    """Add masked self-attention to a trace that has `embeddings`, which are queries, keys and
+    values at once.
+
+    Steps: `mask` (query, key), `scores`, `scaled_scores` where they are divided, and for each way
+    of WAYS its weights and context vectors: `masked_scores`, `weights`, `context_vectors`;
+    `zero_filled_scores`, `zero_filled_weights`, `zero_filled_context_vectors`; `unmasked_weights`,
+    `zeroed_weights`, `zeroed_context_vectors`; `renormalised_weights`,
+    `renormalised_context_vectors`. Returns the same trace.
+    """
+    operation = mask.operation(len(trace["embeddings"].value))
+    may_look = trace.step("mask", operation, axes=TABLE)
+    _attend(trace, trace["embeddings"], may_look, scale, tuple(ways), "")
+    return trace
+
+
+def change_token(trace: Trace, token: int, amount: float, way: str = "") -> Trace:
+    """Add what happens to the context vectors when one token's vector changes, to a trace made by
+    `attend_masked` with this way of hiding among its ways.
+
+    Steps: `changed_embeddings` (token, d_in), attention on them with `changed_` before each name,
+    and `moved` (query, d_in): the new context vectors less the old. Returns the same trace.
+    """
+    vectors = trace.step(
+        "changed_embeddings",
+        ShiftRow(token, amount),
+        trace["embeddings"],
+        axes=("token", "d_in"),
+    )
+    _attend(trace, vectors, trace["mask"], scale_of(trace), (way,), "changed_")
+    given = (trace[f"changed_{way}context_vectors"], trace[f"{way}context_vectors"])
+    trace.step("moved", Subtract(), *given, axes=("query", "d_in"))
+    return trace
+
+
+def drop_weights(trace: Trace, probability: float, seed: int) -> Trace:
+    """Add dropout on the weights to a trace made by `attend_masked`.
+
+    Steps: `kept` (query, key), the random numbers; `dropped_weights` (query, key);
+    `dropped_context_vectors` (query, d_in). Returns the same trace.
+    """
+    weights = trace["weights"]
+    kept = trace.step("kept", Draw("uniform", tuple(weights.value.shape), seed=seed), axes=TABLE)
+    dropped = trace.step("dropped_weights", Drop(probability), weights, kept, axes=TABLE)
+    _context(trace, dropped, trace["embeddings"], "dropped_")
+    return trace
+
+
+def _attend(
+    trace: Trace, vectors: Step, mask: Step, scale: str, ways: tuple[str, ...], prefix: str
+) -> None:
+    """Scores of the vectors with themselves, then each way of hiding."""
+
+    def step(name: str, operation: Operation, *given: Step) -> Step:
+        return trace.step(f"{prefix}{name}", operation, *given, axes=TABLE)
+
+    scores = step("scores", MatMul(transpose=True), vectors, vectors)
+    divide = Scale(vectors.value.shape[-1], root=scale == "sqrt_d")
+    scaled = scores if scale == "none" else step("scaled_scores", divide, scores)
+    if "" in ways:
+        masked = step("masked_scores", Hide(), scaled, mask)
+        _context(trace, step("weights", SoftmaxOfSeen(), masked), vectors, prefix)
+    if "zero_filled_" in ways:
+        filled = step("zero_filled_scores", Hide(0.0), scores, mask)
+        if scale != "none":
+            filled = step("zero_filled_scaled_scores", divide, filled)
+        weights = step("zero_filled_weights", Softmax(), filled)
+        _context(trace, weights, vectors, f"{prefix}zero_filled_")
+    if "zeroed_" in ways or "renormalised_" in ways:
+        unmasked = step("unmasked_weights", Softmax(), scaled)
+        zeroed = step("zeroed_weights", Hide(0.0), unmasked, mask)
+        _context(trace, zeroed, vectors, f"{prefix}zeroed_")
+    if "renormalised_" in ways:
+        shares = step("renormalised_weights", Renormalise(), zeroed)
+        _context(trace, shares, vectors, f"{prefix}renormalised_")
+
+
+def _context(trace: Trace, weights: Step, vectors: Step, prefix: str) -> None:
+    name = f"{prefix}context_vectors"
+    trace.step(name, MatMul(), weights, vectors, axes=("query", "d_in"))

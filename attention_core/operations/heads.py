@@ -1,0 +1,211 @@
+"""Rearranging: transposing, splitting columns into heads, joining heads, adding them up.
+
+Each of these only moves numbers, but for sums over heads.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..expression import Expression, Number, Product, Sum
+from .base import Operation, line
+
+
+class Move(Operation):
+    """An operation whose every cell is a copy of one cell of its only operand."""
+
+    def source(self, index: tuple[int, ...], operand) -> tuple[int, ...]:
+        """Where the cell at `index` is copied from."""
+        raise NotImplementedError
+
+    def arithmetic(self, index: tuple[int, ...], operand) -> Expression:
+        return operand.cell(self.source(index, operand))
+
+
+@dataclass(frozen=True)
+class Transpose(Move):
+    """Rows become columns: (…, i, j) → (…, j, i)."""
+
+    def value(self, matrix: Tensor) -> Tensor:
+        return matrix.mT.contiguous()
+
+    def formula(self, matrix: str) -> str:
+        return rf"{matrix}^\top"
+
+    def code(self, matrix: str) -> str:
+        return f"{matrix}.mT.contiguous()"
+
+    def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
+        *lead, i, j = index
+        return (*lead, j, i)
+
+    def words(self) -> str:
+        return "Copied: rows and columns have changed places."
+
+
+@dataclass(frozen=True)
+class Permute(Transpose):
+    """The last two of three axes change places: (head, i, j) → (head, j, i)."""
+
+    def code(self, matrix: str) -> str:
+        return f"{matrix}.permute(0, 2, 1).contiguous()"
+
+
+@dataclass(frozen=True)
+class Repeat(Move):
+    """The same matrix for every head: (i, j) → (head, i, j)."""
+
+    n_heads: int
+
+    def value(self, matrix: Tensor) -> Tensor:
+        return matrix.repeat(self.n_heads, 1, 1)
+
+    def formula(self, matrix: str) -> str:
+        return rf"{matrix}\ \text{{{self.n_heads} times}}"
+
+    def code(self, matrix: str) -> str:
+        return f"{matrix}.repeat({self.n_heads}, 1, 1)"
+
+    def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
+        return index[1:]
+
+    def words(self) -> str:
+        return "Copied: every head gets the whole matrix."
+
+
+@dataclass(frozen=True)
+class SplitHeads(Move):
+    """Columns are dealt out to heads, side by side: (i, head·d) → (head, i, d)."""
+
+    n_heads: int
+
+    def value(self, joined: Tensor) -> Tensor:
+        return joined.unflatten(-1, (self.n_heads, -1)).transpose(0, 1).contiguous()
+
+    def formula(self, joined: str) -> str:
+        return rf"\operatorname{{split}}_{{{self.n_heads}}}({joined})"
+
+    def code(self, joined: str) -> str:
+        return f"{joined}.unflatten(-1, ({self.n_heads}, -1)).transpose(0, 1).contiguous()"
+
+    def source(self, index: tuple[int, ...], joined) -> tuple[int, ...]:
+        head, i, column = index
+        return (i, head * (joined.value.shape[-1] // self.n_heads) + column)
+
+    def words(self) -> str:
+        return "Copied: head 0 takes the first columns, head 1 the next ones."
+
+
+@dataclass(frozen=True)
+class SplitWithoutTranspose(Move):
+    """The common mistake: (token, head·d) is cut into (head, token, d) by its memory order, without
+    bringing the heads to the front. Rows of a head then hold pieces of several tokens.
+    """
+
+    n_heads: int
+
+    def value(self, joined: Tensor) -> Tensor:
+        return joined.reshape(self.n_heads, len(joined), -1)
+
+    def formula(self, joined: str) -> str:
+        return rf"\operatorname{{reshape}}_{{{self.n_heads}}}({joined})"
+
+    def code(self, joined: str) -> str:
+        return f"{joined}.reshape({self.n_heads}, len({joined}), -1)"
+
+    def source(self, index: tuple[int, ...], joined) -> tuple[int, ...]:
+        n_rows, n_columns = joined.value.shape
+        head, i, column = index
+        width = n_columns // self.n_heads
+        return divmod((head * n_rows + i) * width + column, n_columns)
+
+    def words(self) -> str:
+        return "Copied from where the memory happens to go on: often another token's row."
+
+
+@dataclass(frozen=True)
+class JoinHeads(Move):
+    """Heads side by side in one row: (head, i, d) → (i, head·d)."""
+
+    def value(self, heads: Tensor) -> Tensor:
+        return heads.transpose(0, 1).flatten(1)
+
+    def formula(self, heads: str) -> str:
+        return rf"\operatorname{{concat}}({heads})"
+
+    def code(self, heads: str) -> str:
+        return f"{heads}.transpose(0, 1).flatten(1)"
+
+    def source(self, index: tuple[int, ...], heads) -> tuple[int, ...]:
+        i, column = index
+        head, within = divmod(column, heads.value.shape[-1])
+        return (head, i, within)
+
+    def words(self) -> str:
+        return "Copied: the heads of a token stand side by side."
+
+
+@dataclass(frozen=True)
+class RowsOfHeads(Move):
+    """The rows of a matrix that belong to each head: (head·d, j) → (head, d, j)."""
+
+    n_heads: int
+
+    def value(self, matrix: Tensor) -> Tensor:
+        return matrix.unflatten(0, (self.n_heads, -1)).clone()
+
+    def formula(self, matrix: str) -> str:
+        return rf"\operatorname{{rows}}_{{{self.n_heads}}}({matrix})"
+
+    def code(self, matrix: str) -> str:
+        return f"{matrix}.unflatten(0, ({self.n_heads}, -1)).clone()"
+
+    def source(self, index: tuple[int, ...], matrix) -> tuple[int, ...]:
+        head, i, j = index
+        return (head * (len(matrix.value) // self.n_heads) + i, j)
+
+    def words(self) -> str:
+        return "Copied: the first rows meet head 0, the next ones head 1."
+
+
+@dataclass(frozen=True)
+class SumHeads(Operation):
+    """All heads added: (head, i, j) → (i, j)."""
+
+    def value(self, heads: Tensor) -> Tensor:
+        return heads.sum(dim=0)
+
+    def formula(self, heads: str) -> str:
+        return rf"\textstyle\sum_h {heads}"
+
+    def code(self, heads: str) -> str:
+        return f"{heads}.sum(dim=0)"
+
+    def arithmetic(self, index: tuple[int, ...], heads) -> Expression:
+        return Sum(line(heads, (0, *index), -3))
+
+    def words(self) -> str:
+        return "What each head gives to this cell, added."
+
+
+@dataclass(frozen=True)
+class SwitchOff(Operation):
+    """One head's numbers become 0, the others stay: (head, i, j) → (head, i, j)."""
+
+    head: int
+
+    def value(self, heads: Tensor) -> Tensor:
+        return heads * (torch.arange(len(heads)) != self.head)[:, None, None]
+
+    def formula(self, heads: str) -> str:
+        return rf"{heads}\ \text{{without head }}{self.head}"
+
+    def code(self, heads: str) -> str:
+        return f"{heads} * (torch.arange(len({heads})) != {self.head})[:, None, None]"
+
+    def arithmetic(self, index: tuple[int, ...], heads) -> Expression:
+        return Product((Number(float(index[0] != self.head)), heads.cell(index)))
+
+    def words(self) -> str:
+        return "Times 0 where the head is switched off, times 1 where it is not."

@@ -1,0 +1,185 @@
+"""Hiding: which query may look at which key, and what becomes of what it may not see."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..expression import Expression, Hidden, Number, Quotient
+from .base import Operation, row
+from .given import written
+from .normalise import SumNormalise
+
+
+@dataclass(frozen=True)
+class MayLook(Operation):
+    """The mask, (query, key): True where a query may look, as in torch's
+    `scaled_dot_product_attention`.
+
+    `causal` hides keys after the query, `window` keys that are as many or more places away,
+    `hidden_key` one key from everybody, such as padding; `flipped` turns single cells round.
+    """
+
+    n_queries: int
+    n_keys: int
+    causal: bool = True
+    window: int | None = None
+    hidden_key: int | None = None
+    flipped: tuple[tuple[int, int], ...] = ()
+
+    def value(self) -> Tensor:
+        mask = torch.ones(self.n_queries, self.n_keys, dtype=torch.bool)
+        if self.causal:
+            mask = mask.tril()
+        if self.window is not None:
+            mask = mask.triu(1 - self.window).tril(self.window - 1)
+        if self.hidden_key is not None:
+            mask = mask & (torch.arange(self.n_keys) != self.hidden_key)
+        if self.flipped:
+            mask = mask.index_put(self._places, ~mask[self._places])
+        return mask
+
+    @property
+    def _places(self) -> tuple[Tensor, Tensor]:
+        queries, keys = zip(*self.flipped, strict=True)
+        return torch.tensor(queries), torch.tensor(keys)
+
+    def formula(self) -> str:
+        rules = [r"j \le i"] * self.causal
+        if self.window is not None:
+            rules.append(rf"|i - j| < {self.window}")
+        if self.hidden_key is not None:
+            rules.append(rf"j \neq {self.hidden_key}")
+        if self.flipped:
+            rules.append(r"\text{cells turned by hand}")
+        return r",\ ".join(rules) or r"\text{always}"
+
+    def code(self) -> str:
+        code = f"torch.ones({self.n_queries}, {self.n_keys}, dtype=torch.bool)"
+        code += ".tril()" * self.causal
+        if self.window is not None:
+            code += f".triu({1 - self.window}).tril({self.window - 1})"
+        if self.hidden_key is not None:
+            code += f" & (torch.arange({self.n_keys}) != {self.hidden_key})"
+        if self.flipped:
+            queries, keys = map(written, self._places)
+            turned = f"torch.zeros({self.n_queries}, {self.n_keys}, dtype=torch.bool).index_put("
+            turned += f"(torch.tensor({queries}), torch.tensor({keys})), torch.tensor(True))"
+            code = f"({code}) ^ {turned}"
+        return code
+
+    def arithmetic(self, index: tuple[int, ...]) -> Expression:
+        may = bool(self.value()[index])
+        answer = r"\text{true, may look}" if may else r"\text{false, hidden}"
+        return Number(float(may), rf"{answer}: {self._reason(*index)}")
+
+    def _reason(self, query: int, key: int) -> str:
+        """The rule that decides a cell, in LaTeX."""
+        if (query, key) in self.flipped:
+            return r"\text{turned by hand}"
+        if self.causal and key > query:
+            return rf"\text{{key }}{key} > \text{{query }}{query}"
+        if self.window is not None and abs(query - key) >= self.window:
+            return rf"|{query} - {key}| \ge {self.window}"
+        if key == self.hidden_key:
+            return rf"\text{{key }}{key}\text{{ is hidden}}"
+        if self.causal:
+            return rf"\text{{key }}{key} \le \text{{query }}{query}"
+        return r"\text{no rule hides it}"
+
+    def words(self) -> str:
+        return (
+            "True where the query may look at the key. torch's other mask, and many notebooks, "
+            "use the opposite: True where it may not."
+        )
+
+
+@dataclass(frozen=True)
+class Hide(Operation):
+    """What the mask hides is replaced by `fill`. (…, query, key), (query, key) → (…, query, key)
+
+    −∞ before a softmax gives exactly no weight; any finite number gives some.
+    """
+
+    fill: float = -math.inf
+
+    def value(self, scores: Tensor, mask: Tensor) -> Tensor:
+        return scores.masked_fill(~mask, self.fill)
+
+    def formula(self, scores: str, mask: str) -> str:
+        fill = r"-\infty" if self.fill == -math.inf else f"{self.fill:g}"
+        return rf"{scores}\ \text{{where }} {mask},\ \text{{else }} {fill}"
+
+    def code(self, scores: str, mask: str) -> str:
+        return f"{scores}.masked_fill(~{mask}, {written(self.fill)})"
+
+    def arithmetic(self, index: tuple[int, ...], scores, mask) -> Expression:
+        may_look = mask.cell(index[-2:])
+        if may_look.value:
+            return scores.cell(index)
+        return Hidden(may_look, r"\text{hidden by the mask}", self.fill)
+
+    def words(self) -> str:
+        if self.fill == -math.inf:
+            return "Copied where the query may look; minus infinity where it may not."
+        return f"Copied where the query may look; {self.fill:g} where it may not."
+
+
+@dataclass(frozen=True)
+class Renormalise(SumNormalise):
+    """Each entry divided by the sum of its row; a row of zeros stays zero."""
+
+    def value(self, weights: Tensor) -> Tensor:
+        total = weights.sum(dim=-1, keepdim=True)
+        return (weights / total).masked_fill(total == 0, 0.0)
+
+    def code(self, weights: str) -> str:
+        total = f"{weights}.sum(dim=-1, keepdim=True)"
+        return f"({weights} / {total}).masked_fill({total} == 0, 0.0)"
+
+    def arithmetic(self, index: tuple[int, ...], weights) -> Expression:
+        cells = row(weights, index)
+        if all(cell.value == 0 for cell in cells):
+            return Hidden(cells[index[-1]], r"\text{nothing is left of this row}")
+        return super().arithmetic(index, weights)
+
+    def words(self) -> str:
+        return "What is left of the row, divided by its sum, so that it sums to 1 again."
+
+
+@dataclass(frozen=True)
+class Drop(Operation):
+    """Dropout: an entry whose random number is below `probability` becomes 0, the others grow by
+    1 / (1 − probability), so that the mean stays. (…), (…) → (…)
+
+    Source: Srivastava et al. 2014, Dropout: A Simple Way to Prevent Neural Networks from
+    Overfitting, with the rescaling done in training.
+    """
+
+    probability: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.probability < 1:
+            raise ValueError(f"dropout of {self.probability}: choose 0 or more, and less than 1")
+
+    def value(self, weights: Tensor, draw: Tensor) -> Tensor:
+        return (weights / (1 - self.probability)).masked_fill(draw < self.probability, 0.0)
+
+    def formula(self, weights: str, draw: str) -> str:
+        kept = rf"\frac{{{weights}}}{{1 - {self.probability:g}}}"
+        return rf"{kept}\ \text{{where }} {draw} \ge {self.probability:g},\ \text{{else }} 0"
+
+    def code(self, weights: str, draw: str) -> str:
+        p = written(self.probability)
+        return f"({weights} / (1 - {p})).masked_fill({draw} < {p}, 0.0)"
+
+    def arithmetic(self, index: tuple[int, ...], weights, draw) -> Expression:
+        drawn = draw.cell(index)
+        if drawn.value < self.probability:
+            return Hidden(drawn, rf"\text{{dropped: its number is below }}{self.probability:g}")
+        kept = Number(1 - self.probability, f"1 - {self.probability:g}")
+        return Quotient(weights.cell(index), kept)
+
+    def words(self) -> str:
+        return "Dropped to 0 by chance, or divided by the chance of being kept."
