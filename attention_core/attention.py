@@ -3,9 +3,6 @@
 from .operations import Hide, MatMul, Scale, Softmax, SoftmaxOfSeen
 from .trace import Step, Trace
 
-SCALES = {"none": "Nothing", "sqrt_d": "√d", "d": "d"}
-"""What scores may be divided by."""
-
 
 def attention(
     trace: Trace,
@@ -23,7 +20,7 @@ def attention(
     heads in front. Steps, each with `prefix` before its name: `scores`, `scaled_scores` where they
     are divided, `masked_scores` where there is a mask (True = may look), `weights`, all
     (…, query, key), and `context_vectors` (…, query, d_v). `softmax_dim` other than -1 shows a
-    mistake.
+    mistake, and `scale` is a key of `recipes.SCALES`.
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.1.
     """
@@ -32,7 +29,9 @@ def attention(
     scores = trace.step(f"{prefix}scores", MatMul(transpose=True), queries, keys, axes=table)
     if scale != "none":
         divide = Scale(queries.value.shape[-1], root=scale == "sqrt_d")
-        scores = trace.step(f"{prefix}scaled_scores", divide, scores, axes=table)
+        symbol = None if divide.root else rf"{scores.symbol}_{{/d}}"
+        name = f"{prefix}scaled_scores"
+        scores = trace.step(name, divide, scores, axes=table, symbol=symbol)
     softmax = Softmax(softmax_dim)
     if mask is not None:
         scores = trace.step(f"{prefix}masked_scores", Hide(), scores, mask, axes=table)
@@ -48,7 +47,7 @@ def attention(
 
 
 def scale_of(trace: Trace, prefix: str = "") -> str:
-    """What the scores of a trace made by `attention` are divided by: a key of SCALES."""
+    """What the scores of a trace made by `attention` are divided by: a key of `recipes.SCALES`."""
     scaled = trace.get(f"{prefix}scaled_scores")
     if scaled is None:
         return "none"

@@ -25,7 +25,6 @@ def embed(inputs: Inputs) -> Trace:
         token=tokens,
         query=tokens,
         key=tokens,
-        d_in=[f"d{column + 1}" for column in range(inputs.d_in)],
         **_row_names(inputs),
     )
     token_ids, table = _ids_and_table(trace, inputs)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 ROLES = ("query", "key", "value")
 PLURAL = {"query": "queries", "key": "keys", "value": "values"}
 STARTS = {"rand": "torch.rand", "linear": "nn.Linear"}
+SCALES = {"sqrt_d": "√d", "none": "Nothing", "d": "d"}
+"""What scores may be divided by."""
 Edits = tuple[tuple[int, int, float], ...]
 
 

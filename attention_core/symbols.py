@@ -44,6 +44,8 @@ SYMBOLS = {
     "dropped_weights": r"A_{\mathrm{drop}}",
     "concat": r"\operatorname{concat}(Z)",
     "output": "O",
+    "logits": "L",
+    "probabilities": "P",
 }
 VARIANTS = {
     "head_": "{}^{{(h)}}",

@@ -154,10 +154,21 @@ class Trace(Mapping[str, Step]):
                 )
         sizes |= new
 
+    def label(self, axis: str, names: Sequence[str]) -> None:
+        """Name the places of an axis before the first step that has it.
+
+        Raises ValueError where a step has it already.
+        """
+        if axis in self._sizes:
+            raise ValueError(f"axis {axis!r} has {self.size(axis)} places without names already")
+        self._labels[axis] = tuple(names)
+
     def labels(self, axis: str) -> tuple[str, ...]:
-        """The names of an axis's places: its labels, or 0, 1, 2, …"""
+        """The names of an axis's places: its labels, or d1, d2, … for a width, or 0, 1, 2, …"""
         if axis in self._labels:
             return self._labels[axis]
+        if axis.startswith("d_"):
+            return tuple(f"d{place + 1}" for place in range(self.size(axis)))
         return tuple(map(str, range(self.size(axis))))
 
     def size(self, axis: str) -> int:

@@ -33,6 +33,8 @@ MAX_WIDTH = 64
 """Largest width, of the embeddings as of queries, keys and values."""
 MAX_STEPS = 5_000
 MAX_RECORDS = 100
+MAX_RECORDED = 500_000
+"""At most so many numbers are kept in the records of one run: 2 MB."""
 
 
 @dataclass(frozen=True)
@@ -151,11 +153,11 @@ def train(
 ) -> Iterator[TrainingRecord]:
     """Train on one sentence: embeddings (token, d_in), targets as `next_tokens` gives them.
 
-    Yields a record at step 0, at the last step, and at up to 98 steps between: each of the first
-    ones, then ever fewer, since most happens early. Stop by taking no more of them. A learning
-    rate that is too large ends in a record that says `diverged`, with no exception. Where each
-    prefix of the sentence repeats a single token ("no no no yes"), its positions have equal
-    context vectors and the loss cannot reach 0.
+    Yields a record at step 0, at the last step, and at up to 98 steps between, fewer of large
+    layers: each of the first ones, then ever fewer, since most happens early. Stop by taking no
+    more of them. A learning rate that is too large ends in a record that says `diverged`, with no
+    exception. Where each prefix of the sentence repeats a single token ("no no no yes"), its
+    positions have equal context vectors and the loss cannot reach 0.
 
     The cost is bounded: at most 64 tokens, widths of 64, 5,000 steps. Raises ValueError, before
     the first record, for more than that, or where there is nothing to predict.
@@ -180,7 +182,8 @@ def _records(
 ) -> Iterator[TrainingRecord]:
     n_distinct = int(targets.max()) + 1
     matrices = _start(embeddings.shape[1], n_distinct, settings, embeddings.dtype)
-    recorded = _recorded_steps(settings.steps)
+    kept_a_step = sum(matrix.numel() for matrix in matrices) + len(embeddings) ** 2
+    recorded = _recorded_steps(settings.steps, min(MAX_RECORDS, MAX_RECORDED // kept_a_step))
     for step in range(settings.steps + 1):
         loss, weights, gradients = _descent(embeddings, targets, matrices, settings.scaled)
         norm = math.sqrt(sum(g.double().square().sum().item() for g in gradients))
@@ -213,13 +216,13 @@ def _start(d_in: int, n_distinct: int, settings: TrainingSettings, dtype: torch.
     )
 
 
-def _recorded_steps(steps: int) -> set[int]:
-    """At most MAX_RECORDS steps from 0 to the last one, closer together at the beginning."""
-    last = MAX_RECORDS - 1
+def _recorded_steps(steps: int, n_records: int) -> set[int]:
+    """At most so many steps from 0 to the last one, closer together at the beginning."""
+    last = n_records - 1
     if steps <= last:
         return set(range(steps + 1))
     # The i-th lies at i, plus a square's share of what is left.
-    return {i + (steps - last) * i * i // (last * last) for i in range(MAX_RECORDS)}
+    return {i + (steps - last) * i * i // (last * last) for i in range(n_records)}
 
 
 @torch.enable_grad()

@@ -67,11 +67,24 @@ class Whole:
 
 
 @dataclass(frozen=True)
+class OptionalWhole(Whole):
+    """A whole number within bounds, or nothing: the example's own then."""
+
+    def read(self, text: str) -> int | None:
+        return super().read(text) if text.strip() else None
+
+    def write(self, value: int | None) -> str:
+        return "" if value is None else str(value)
+
+
+@dataclass(frozen=True)
 class Decimal:
     """A finite number within bounds."""
 
     least: float
     most: float
+    options: tuple[float, ...] = ()
+    """Where only some of them can be chosen."""
 
     def read(self, text: str) -> float:
         try:
@@ -80,6 +93,8 @@ class Decimal:
             value = math.nan
         if not self.least <= value <= self.most:
             raise ValueError(f"it must be a number from {self.least:g} to {self.most:g}")
+        if self.options and value not in self.options:
+            raise ValueError(f"it must be one of {', '.join(f'{one:g}' for one in self.options)}")
         return value
 
     def write(self, value: float) -> str:

@@ -15,6 +15,7 @@ from attention_core.tokenizers import TOKENIZERS
 
 from . import session
 from .lessons import HOME, LESSONS, Lesson, lesson
+from .problems import say_problem
 from .settings import MAX_SEED, MAX_TOKENS, MAX_WIDTH, Settings
 
 SIDEBAR_WIDTH = 264
@@ -131,7 +132,7 @@ def _controls(settings: Settings) -> None:
         help="A published notebook. Choosing one sets everything below to its numbers.",
     )
     control(st.text_area, f"Text (at most {MAX_TOKENS} tokens)", "text", height=96)
-    _problem("text")
+    say_problem("text")
     control(
         st.selectbox,
         "Tokenizer",
@@ -147,10 +148,10 @@ def _controls(settings: Settings) -> None:
             on_click=_next_seed,
             help="The seed after this one: other random numbers.",
         )
-    _problem("seed")
+    say_problem("seed")
     control(st.slider, "Width of the vectors, d_in", "width", min_value=1, max_value=MAX_WIDTH)
     control(st.toggle, "Drop blank tokens", "drop_blanks")
-    _problem("drop_blanks")
+    say_problem("drop_blanks")
     control(
         st.toggle,
         "Ask me to predict",
@@ -159,15 +160,6 @@ def _controls(settings: Settings) -> None:
     )
     if settings != Settings.of(EXAMPLES[settings.example]):
         st.button("Back to the example", on_click=session.reset, icon=":material/undo:")
-
-
-def _problem(name: str) -> None:
-    """What is wrong with what was typed, right below it."""
-    problem = session.problem(name)
-    if problem:
-        with st.container(key=f"problem_of_{name}"):
-            st.markdown(":red[:material/error:] :red[Not used:]")
-            st.text(problem)
 
 
 def _next_seed() -> None:

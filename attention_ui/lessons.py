@@ -37,6 +37,14 @@ LESSONS = (
         "The mechanism",
         ":material/visibility:",
     ),
+    Lesson(
+        "queries_keys_values",
+        "Trainable queries, keys and values",
+        "Three matrices stand before the comparison: what a token asks for, what it offers to be "
+        "found by, and what it hands on. Their entries are what training changes.",
+        "The mechanism",
+        ":material/tune:",
+    ),
 )
 
 

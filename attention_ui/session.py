@@ -9,7 +9,7 @@ from attention_core.examples import EXAMPLES
 from attention_core.tokenizers import clean
 
 from .fields import CellPlace, Sentence
-from .settings import FIELDS, Settings, changed, from_query, problem_with, to_query
+from .settings import FIELDS, MAKES_ANOTHER, Settings, changed, from_query, problem_with, to_query
 
 # Names in st.session_state.
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
@@ -103,7 +103,8 @@ def change(**updates: Any) -> None:
     if problem:
         state[NOTICES] = [problem]
         return
-    if before.edits and not after.edits and "edits" not in updates and "example" not in updates:
+    gone = [name for name in MAKES_ANOTHER if getattr(before, name) and not getattr(after, name)]
+    if "example" not in updates and not updates.keys() >= set(gone):
         state[NOTICES] = ["This is another table, so the numbers you typed into the last one went."]
     state[SETTINGS] = after
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from attention_core.examples import EXAMPLES, Example
 from attention_core.inputs import RANDOM_ID_ROWS, VOCABULARIES, Inputs
+from attention_core.recipes import SCALES, STARTS, Projections
 from attention_core.tokenizers import TOKENIZERS, clean, visible
 
 from .fields import (
@@ -21,6 +22,7 @@ from .fields import (
     Edits,
     Field,
     Flag,
+    OptionalWhole,
     Sentence,
     Trail,
     Whole,
@@ -37,6 +39,10 @@ DIVISORS = {"none": "Nothing", "sqrt_d": "√d"}
 LEARNED = {"sentence": "This sentence", "example": "The example's sentence"}
 TABLE_ROWS = (7, 9, 100, 1_000, 5_000, 10_000, 20_000, 50_257, 100_000, 200_000)
 TABLE_WIDTHS = (2, 3, 16, 32, 64, 128, 256, 512, 768, 1_024, 2_048, 4_096)
+
+STEPS = (10, 100, 200, 500, 1_000, 2_000, 5_000)
+RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1_000.0)
+TRAINED_WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 
 
 def setting(kind: Field, start: object = MISSING, aside: bool = False) -> Any:
@@ -84,6 +90,24 @@ class Settings:
     stretch: int = setting(Whole(0, MAX_TOKENS - 1), 0, aside=True)
     factor: float = setting(Decimal(-4, 4), 1.0, aside=True)
     upto: int = setting(Whole(1, MAX_TOKENS), MAX_TOKENS, aside=True)
+    # Trainable queries, keys and values.
+    start: str = setting(Choice(STARTS))
+    d_out: int = setting(Whole(1, MAX_WIDTH))
+    d_v: int = setting(Whole(1, MAX_WIDTH))
+    scale: str = setting(Choice(SCALES), "sqrt_d")
+    bias: bool = setting(Flag(), False)
+    w_seed: int | None = setting(OptionalWhole(0, MAX_SEED), None)
+    q_seed: int | None = setting(OptionalWhole(0, MAX_SEED), None)
+    k_seed: int | None = setting(OptionalWhole(0, MAX_SEED), None)
+    v_seed: int | None = setting(OptionalWhole(0, MAX_SEED), None)
+    q_edits: tuple[tuple[int, int, float], ...] = setting(Edits(), ())
+    k_edits: tuple[tuple[int, int, float], ...] = setting(Edits(), ())
+    v_edits: tuple[tuple[int, int, float], ...] = setting(Edits(), ())
+    steps: int = setting(Whole(10, 5_000, STEPS), 2_000, aside=True)
+    rate: float = setting(Decimal(0.01, 1_000, RATES), 0.2, aside=True)
+    t_width: int = setting(Whole(1, 64, TRAINED_WIDTHS), 32, aside=True)
+    t_seed: int = setting(Whole(0, MAX_SEED), 0, aside=True)
+    t_scaled: bool = setting(Flag(), True, aside=True)
 
     @staticmethod
     def of(example: Example) -> "Settings":
@@ -99,6 +123,9 @@ class Settings:
             width=inputs.d_in,
             query=example.query,
             divide=example.divide,
+            start=example.projections.start,
+            d_out=example.projections.d_out,
+            d_v=example.projections.d_v,
         )
 
     @property
@@ -122,6 +149,30 @@ class Settings:
         )
 
     @property
+    def projections(self) -> Projections:
+        """What `attention_core.attend_trainable` needs to know."""
+        example = EXAMPLES[self.example]
+        recipe = example.projections
+        if self.start != recipe.start:
+            recipe = example.linear if self.start == "linear" else replace(recipe, start="rand")
+        if self.w_seed is not None:
+            recipe = replace(recipe, seed=self.w_seed, skipped_draws=0)
+        return replace(
+            recipe,
+            d_out=self.d_out,
+            d_v=self.d_v,
+            scale=self.scale,
+            bias=self.bias,
+            seeds=(self.q_seed, self.k_seed, self.v_seed),
+            edits=(self.q_edits, self.k_edits, self.v_edits),
+        )
+
+    @property
+    def linear_projections(self) -> Projections:
+        """The same, as `torch.nn.Linear` starts and the example seeds it."""
+        return replace(self, start="linear").projections
+
+    @property
     def visible_tokens(self) -> tuple[str, ...]:
         """The tokens as they are written on screen, blanks and invisible signs made visible."""
         return tuple(map(visible, self.inputs.tokens))
@@ -138,8 +189,14 @@ class Settings:
 
 FIELDS: dict[str, Field] = {each.name: each.metadata["field"] for each in fields(Settings)}
 ASIDE = {each.name for each in fields(Settings) if each.metadata["aside"]}
-MAKES_THE_TABLE = {"example", "text", "tokenizer", "ids", "learned", "reserved", "seed", "width"}
-"""Changing one of these makes another table, to which edits typed by hand do not belong."""
+_MAKES_MATRICES = {"start", "width", "w_seed"}
+MAKES_ANOTHER = {
+    "edits": {"text", "tokenizer", "ids", "learned", "reserved", "seed", "width"},
+    "q_edits": {*_MAKES_MATRICES, "d_out", "q_seed"},
+    "k_edits": {*_MAKES_MATRICES, "d_out", "k_seed"},
+    "v_edits": {*_MAKES_MATRICES, "d_v", "v_seed"},
+}
+"""Numbers typed by hand, and the settings that make another table, to which they do not belong."""
 
 
 def problem_with(settings: Settings) -> str | None:
@@ -160,8 +217,15 @@ def problem_with(settings: Settings) -> str | None:
         except ValueError as error:
             return f"{error}."
         n_rows = vocabulary.n_rows
-    if any(row >= n_rows or column >= settings.width for row, column, _ in settings.edits):
-        return "An edited number lies outside the table of embeddings."
+    width, d_out = settings.width, settings.d_out
+    for edits, name, size in (
+        (settings.edits, "the table of embeddings", (n_rows, width)),
+        (settings.q_edits, "W_query", (width, d_out)),
+        (settings.k_edits, "W_key", (width, d_out)),
+        (settings.v_edits, "W_value", (width, settings.d_v)),
+    ):
+        if any(row >= size[0] or column >= size[1] for row, column, _ in edits):
+            return f"An edited number lies outside {name}."
     return None
 
 
@@ -170,9 +234,10 @@ def changed(settings: Settings, **updates: object) -> Settings:
     if "example" in updates and updates["example"] != settings.example:
         fresh = Settings.of(EXAMPLES[str(updates["example"])])
         return replace(fresh, predict=settings.predict)
-    if MAKES_THE_TABLE & updates.keys() and "edits" not in updates:
-        updates["edits"] = ()
-    if {"text", "tokenizer", "drop_blanks", "width"} & updates.keys():
+    for edits, makers in MAKES_ANOTHER.items():
+        if makers & updates.keys() and edits not in updates:
+            updates[edits] = ()
+    if {"text", "tokenizer", "drop_blanks", "width", "d_out", "d_v"} & updates.keys():
         updates = {"cell": None, "upto": MAX_TOKENS, **updates}
     new = replace(settings, **updates)
     last = max(len(new.inputs.tokens) - 1, 0)

@@ -1,15 +1,12 @@
 """What the first lesson shows beside heatmaps: tokens as chips, the vocabulary, the typed table."""
 
-import math
-
-import pandas as pd
 import streamlit as st
 from torch import Tensor
 
 from attention_core.tokenizers import TOKENIZERS, visible
 
 from . import session
-from .fields import LARGEST_ENTRY, MAX_EDITS
+from .grid import grid
 from .predict import Verdict
 from .settings import TABLE_ROWS, TABLE_WIDTHS, Settings
 from .show import light
@@ -120,69 +117,12 @@ def size_of_table() -> None:
 
 
 def type_vectors(view: View) -> None:
-    """The table of embeddings as a grid to type in. What cannot be a number is refused in words."""
+    """The table of embeddings as a grid to type in."""
     settings = view.settings
     table = view.trace["embedding_table"]
     st.markdown("Type your own numbers into the table, and everything that follows uses them.")
-    base = view.trace.get("drawn_table", table)
-    names = view.trace.labels("vocabulary")
-    about = (names, settings.example, settings.seed, settings.width)
-    state = st.session_state
-    is_shown = f"grid_{state.get('grid_key')}" in state
-    if not is_shown or state["grid_about"] != about or state["grid_edits"] != settings.edits:
-        # Another table, edits from a link, or another page in between, which drops what a grid
-        # holds: start a new grid from what the trace has.
-        state["grid_about"], state["grid_edits"] = about, settings.edits
-        state["grid_start"] = table.value.tolist()
-        state["grid_key"] = state.get("grid_key", 0) + 1
-    columns = view.trace.labels("d_in")
-    rows = [f"{at} {visible(name)}" for at, name in enumerate(names)]
-    frame = pd.DataFrame(state["grid_start"], columns=columns, index=pd.Index(rows, name="row"))
-    key = f"grid_{state['grid_key']}"
-    st.data_editor(
-        frame,
-        key=key,
-        on_change=_typed,
-        args=(key, base.value.tolist()),
-        width="content",
-        column_config={
-            column: st.column_config.NumberColumn(
-                format="%.4f", min_value=-LARGEST_ENTRY, max_value=LARGEST_ENTRY
-            )
-            for column in columns
-        },
-    )
-    if settings.edits:
-        st.button("Undo all typed numbers", on_click=session.change, kwargs={"edits": ()})
-
-
-def _typed(key: str, drawn: list[list[float]]) -> None:
-    """Take up what was typed into the grid: numbers become edits, the rest is named and refused."""
-    state = st.session_state
-    start = state["grid_start"]
-    typed = {
-        (int(row), int(str(column).removeprefix("d")) - 1): value
-        for row, cells in state[key]["edited_rows"].items()
-        for column, value in cells.items()
-    }
-    edits, refused = {}, []
-    for row, numbers in enumerate(start):
-        for column, number in enumerate(numbers):
-            value = typed.get((row, column), number)
-            if not isinstance(value, (int, float)) or not abs(value) <= LARGEST_ENTRY:
-                refused.append(f"row {row}, d{column + 1}")
-                value = number
-            if not math.isclose(value, drawn[row][column], rel_tol=1e-7, abs_tol=1e-12):
-                edits[row, column] = float(value)
-    session.change(edits=tuple((*place, value) for place, value in sorted(edits.items())))
-    state["grid_edits"] = state[session.SETTINGS].edits
-    if refused:
-        state[session.NOTICES] = [
-            f"{' and '.join(refused)}: type a number from -{LARGEST_ENTRY:,.0f} to "
-            f"{LARGEST_ENTRY:,.0f}. The number that was there is used meanwhile."
-        ]
-    if len(edits) > MAX_EDITS:
-        state[session.NOTICES] = [f"A link holds {MAX_EDITS} typed numbers; yours are more."]
+    about = (settings.example, settings.seed)
+    grid(view.trace, "edits", table, view.trace.get("drawn_table", table), about)
 
 
 def _count(number: int, noun: str) -> str:

@@ -1,0 +1,45 @@
+"""A number as it changes: one or two lines over the steps of a run, with one step marked."""
+
+from copy import deepcopy
+from functools import lru_cache
+
+import altair as alt
+import pandas as pd
+
+from .. import palette
+from .heatmap import Chart
+from .template import without_data
+
+WIDTH, HEIGHT = 420, 190
+
+
+def curve(steps: list[int], values: list[float], marked: int, name: str, title: str) -> Chart:
+    """Positive `values` over `steps` on a logarithmic axis; `marked` is the place of one of them.
+
+    What is not finite or not positive is left out: a logarithmic axis has no place for it.
+    """
+    rows = [
+        {"step": step, "value": value, "marked": place == marked}
+        for place, (step, value) in enumerate(zip(steps, values, strict=True))
+        if 0 < value < float("inf")
+    ]
+    spec = deepcopy(_template())
+    for layer in spec["layer"]:
+        layer["encoding"]["y"]["title"] = name
+    return Chart(pd.DataFrame(rows, columns=["step", "value", "marked"]), spec, title)
+
+
+@lru_cache(maxsize=1)
+def _template() -> dict:
+    quiet = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks": False}
+    base = alt.Chart(alt.Data(values=[])).encode(
+        x=alt.X("step:Q", title="step", axis=alt.Axis(tickCount=5, format="~s", **quiet)),
+        y=alt.Y("value:Q", scale=alt.Scale(type="log"), axis=alt.Axis(tickCount=4, **quiet)),
+        tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("value:Q", format=".4~g")],
+    )
+    line = base.mark_line(color=palette.BAR, strokeWidth=2)
+    here = base.transform_filter("datum.marked").mark_point(
+        color=palette.CHOSEN, filled=True, size=110, opacity=1
+    )
+    spec = alt.layer(line, here).properties(width=WIDTH, height=HEIGHT).to_dict()
+    return without_data(spec) | {"autosize": {"type": "pad"}}

@@ -1,0 +1,178 @@
+"""Training the layer on the sentence, and scrubbing through what was recorded."""
+
+import math
+
+import streamlit as st
+
+from attention_core.embedding import embed
+from attention_core.tokenizers import visible
+from attention_core.trained import attend_trained
+from attention_core.training import TrainingRecord, TrainingSettings, next_tokens, train
+
+from . import session
+from .beats import equation
+from .charts.curve import curve
+from .charts.heatmap import Matrix
+from .settings import RATES, STEPS, TRAINED_WIDTHS, Settings
+from .show import light, show
+from .view import View
+
+RUN = "training_run"
+MATRICES = ("W_query", "W_key", "W_value", "W_output")
+
+
+@st.fragment
+def train_it(view: View) -> None:
+    """Controls, the run with its progress, and the recorded steps with a slider."""
+    session.save(view.page)
+    settings = session.current()
+    _choose()
+    settings = session.current()
+    about = (settings.inputs, _recipe(settings))
+    run = st.session_state.get(RUN)
+    if len(settings.inputs.tokens) < 2:
+        st.markdown("A sentence of one token has no next token to predict. Add a word.")
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        started = st.button("Train", type="primary", icon=":material/play_arrow:", key="train")
+        if started:
+            st.button("Stop", icon=":material/stop:", key="stop_training")
+    if started:
+        run = st.session_state[RUN] = {"about": about, "records": []}
+        _run(run, settings)
+    if run is None or not run["records"]:
+        st.caption("Nothing has been trained yet.")
+        return
+    if run["about"] != about:
+        st.markdown(
+            "These records belong to other settings or another sentence. Train again to see yours."
+        )
+        return
+    _scrub(view, settings, run["records"])
+
+
+def _choose() -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        for label, name, options in (
+            ("Learning rate", "rate", RATES),
+            ("Steps", "steps", STEPS),
+            ("Width d_out", "t_width", TRAINED_WIDTHS),
+        ):
+            session.control(
+                st.select_slider,
+                label,
+                name,
+                options=list(options),
+                format_func=lambda value: f"{value:,g}",
+                width=200,
+            )
+        session.control(st.toggle, "Divide by √d", "t_scaled")
+
+
+def _recipe(settings: Settings) -> TrainingSettings:
+    return TrainingSettings(
+        steps=settings.steps,
+        learning_rate=settings.rate,
+        seed=settings.t_seed,
+        d_out=settings.t_width,
+        scaled=settings.t_scaled,
+    )
+
+
+def _run(run: dict, settings: Settings) -> None:
+    """Train, keeping every record as it comes: a person who stops keeps what there is."""
+    recipe = _recipe(settings)
+    progress = st.progress(0.0, "Training")
+    embeddings = embed(settings.inputs)["embeddings"].value
+    for record in train(embeddings, next_tokens(settings.inputs.tokens), recipe):
+        run["records"].append(record)
+        progress.progress(
+            record.step / recipe.steps, f"Step {record.step:,}: loss {record.loss:.4f}"
+        )
+    progress.empty()
+
+
+def _scrub(view: View, settings: Settings, records: list[TrainingRecord]) -> None:
+    _say_outcome(settings, records)
+    steps = [record.step for record in records]
+    losses = [record.loss for record in records]
+    at = len(records) - 1
+    if at:
+        key = f"scrub_{len(records)}_{records[-1].step}"
+        chosen = st.select_slider(
+            "Recorded step", options=steps, value=steps[-1], key=key, width=420
+        )
+        at = steps.index(chosen)
+    record = records[at]
+    with st.container(horizontal=True, vertical_alignment="center", gap="large"):
+        show(curve(steps, losses, at, "loss", f"Loss over {steps[-1]:,} steps, logarithmic."))
+        with st.container(width=300):
+            st.markdown(
+                f"Step **{record.step:,}**  \nloss **{record.loss:.4f}**  \n"
+                f"gradient norm **{record.gradient_norm:.3g}**"
+            )
+            right = math.exp(-record.loss) if math.isfinite(record.loss) else 0.0
+            st.caption(
+                f"A loss of {record.loss:.4f} is as good as giving the right next token a "
+                f"probability of {right:.4f} everywhere."
+            )
+    if record.diverged:
+        st.markdown("At this step the numbers are no longer finite, so there is nothing to draw.")
+        return
+    trained = view.beside(
+        attend_trained(embed(settings.inputs), record.matrices, settings.t_scaled)
+    )
+
+    def draw(_: Settings) -> tuple[Matrix | str, ...]:
+        trace = trained.trace
+        return (Matrix(trace["weights"]), "→", Matrix(trace["probabilities"], row_labels=False))
+
+    st.markdown(
+        "Left: the causal weights. Right: what each position expects to come next; the right "
+        "token of row 0 is the token of row 1, and so on."
+    )
+    equation(trained, "trained", build=draw)
+    _say_predictions(trained)
+    matrix = st.segmented_control(
+        "Matrix", MATRICES, default="W_query", required=True, key="trained_matrix"
+    )
+    wide = trained.trace[matrix].value.shape[0] > trained.trace[matrix].value.shape[1]
+    equation(
+        trained,
+        "trained_matrix",
+        build=lambda _: (Matrix(trained.trace[matrix], transposed=wide),),
+    )
+
+
+def _say_outcome(settings: Settings, records: list[TrainingRecord]) -> None:
+    """How the run ended, in words."""
+    first, last = records[0], records[-1]
+    if last.diverged:
+        light(
+            False,
+            f"Diverged at step {last.step:,}: the loss is no longer a finite number. The learning "
+            f"rate of {settings.rate:g} is too large here: each step overshoots further.",
+        )
+    elif last.step < settings.steps:
+        light(False, f"Stopped at step {last.step:,} of {settings.steps:,}.")
+    elif first.loss > last.loss:
+        light(
+            True,
+            f"The loss fell from {first.loss:.4f} to {last.loss:.4f}, to one part in "
+            f"{first.loss / last.loss:,.1f}.",
+        )
+    else:
+        light(False, f"The loss did not fall: {first.loss:.4f} at first, {last.loss:.4f} now.")
+
+
+def _say_predictions(trained: View) -> None:
+    """How many next tokens are right. The tokens are a person's text."""
+    trace = trained.trace
+    names = trace.labels("next")
+    tokens = trace.labels("token")
+    guesses = [names[place] for place in trace["probabilities"].value[:-1].argmax(dim=-1).tolist()]
+    right = sum(guess == token for guess, token in zip(guesses, tokens[1:], strict=True))
+    light(
+        right == len(guesses), f"{right} of {len(guesses)} next tokens are the most probable ones."
+    )
+    st.text("Its sentence: " + " ".join(map(visible, [tokens[0], *guesses])))

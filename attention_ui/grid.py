@@ -1,0 +1,86 @@
+"""A matrix as a grid to type in. What cannot be a number is refused in words."""
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from attention_core.tokenizers import visible
+from attention_core.trace import Step, Trace
+
+from . import session
+from .fields import LARGEST_ENTRY, MAX_EDITS
+from .takeaway import numbered
+
+
+def grid(trace: Trace, setting: str, matrix: Step, drawn: Step, about: object) -> None:
+    """A grid of `matrix` (rows, columns), with what was typed kept in `setting`.
+
+    `drawn` is the matrix before any typing; `about` says what else makes it another matrix.
+    """
+    edits = getattr(session.current(), setting)
+    rows, columns = numbered(trace, matrix.axes[0]), list(trace.labels(matrix.axes[1]))
+    about = (*rows, *columns, about)
+    state = st.session_state
+    known = state.setdefault("grids", {}).get(setting)
+    if not known or known["key"] not in state or (known["about"], known["edits"]) != (about, edits):
+        # Another matrix, edits from a link, or another page in between, which drops what a grid
+        # holds: start a new grid from what the trace has.
+        state["grids_made"] = state.get("grids_made", 0) + 1
+        known = {
+            "key": f"grid_{setting}_{state['grids_made']}",
+            "about": about,
+            "edits": edits,
+            "start": matrix.value.tolist(),
+        }
+        state["grids"][setting] = known
+    st.data_editor(
+        pd.DataFrame(known["start"], columns=columns, index=pd.Index(rows, name=matrix.axes[0])),
+        key=known["key"],
+        on_change=_typed,
+        args=(setting, drawn.value.tolist()),
+        width="content",
+        column_config={
+            column: st.column_config.NumberColumn(
+                visible(column), format="%.4f", min_value=-LARGEST_ENTRY, max_value=LARGEST_ENTRY
+            )
+            for column in columns
+        },
+    )
+    if edits:
+        st.button(
+            "Undo all typed numbers",
+            key=f"undo_{setting}",
+            on_click=session.change,
+            kwargs={setting: ()},
+        )
+
+
+def _typed(setting: str, drawn: list[list[float]]) -> None:
+    """Take up what was typed into the grid: numbers become edits, the rest is named and refused."""
+    state = st.session_state
+    known = state["grids"][setting]
+    columns = list(known["about"][len(drawn) : len(drawn) + len(drawn[0])])
+    typed = {
+        (int(row), columns.index(column)): value
+        for row, cells in state[known["key"]]["edited_rows"].items()
+        for column, value in cells.items()
+    }
+    edits, refused = {}, []
+    for row, numbers in enumerate(known["start"]):
+        for column, number in enumerate(numbers):
+            value = typed.get((row, column), number)
+            if not isinstance(value, (int, float)) or not abs(value) <= LARGEST_ENTRY:
+                refused.append(f"row {row}, {columns[column]}")
+                value = number
+            if not math.isclose(value, drawn[row][column], rel_tol=1e-7, abs_tol=1e-12):
+                edits[row, column] = float(value)
+    session.change(**{setting: tuple((*place, value) for place, value in sorted(edits.items()))})
+    known["edits"] = getattr(session.current(), setting)
+    if refused:
+        state[session.NOTICES] = [
+            f"{' and '.join(refused)}: type a number from -{LARGEST_ENTRY:,.0f} to "
+            f"{LARGEST_ENTRY:,.0f}. The number that was there is used meanwhile."
+        ]
+    if len(edits) > MAX_EDITS:
+        state[session.NOTICES] = [f"A link holds {MAX_EDITS} typed numbers; yours are more."]

@@ -1,0 +1,181 @@
+"""What the lesson on trainable queries, keys and values shows beside heatmaps."""
+
+import pandas as pd
+import streamlit as st
+from torch import Tensor
+
+from attention_core.embedding import embed
+from attention_core.recipes import PLURAL, ROLES, SCALES, STARTS
+from attention_core.trace import Trace
+from attention_core.trainable import attend_trainable
+
+from . import session
+from .charts.bars import bars
+from .charts.heatmap import Matrix
+from .grid import grid
+from .predict import Verdict
+from .problems import say_problem
+from .settings import MAX_WIDTH, Settings, changed
+from .show import folded, light, show
+from .view import View
+
+SURE = 0.99
+"""A row that gives one key more than this looks at nothing else."""
+
+
+def choose_matrices(settings: Settings) -> None:
+    """The controls that make the three matrices."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        session.control(
+            st.segmented_control,
+            "Start as",
+            "start",
+            options=list(STARTS),
+            format_func=STARTS.__getitem__,
+            required=True,
+        )
+        for label, name in (("Width of queries and keys, d_out", "d_out"), ("of values", "d_v")):
+            session.control(st.slider, label, name, min_value=1, max_value=MAX_WIDTH, width=220)
+        session.control(
+            st.segmented_control,
+            "Divide scores by",
+            "scale",
+            options=list(SCALES),
+            format_func=SCALES.__getitem__,
+            required=True,
+        )
+        session.control(st.toggle, "Bias", "bias")
+    recipe = settings.projections
+    counts = [f"{settings.width} × {recipe.width(role)}" for role in ROLES]
+    biases = f", and {2 * recipe.d_out + recipe.d_v} of the biases" if recipe.bias else ""
+    st.markdown(
+        f"`W_query` has {counts[0]} entries, `W_key` {counts[1]}, `W_value` {counts[2]}"
+        f"{biases}: **{recipe.n_parameters(settings.width):,} parameters** that training may "
+        "change."
+    )
+
+
+def own_matrices(view: View) -> None:
+    """Seeds of their own, and numbers typed by hand, for each matrix."""
+    with folded("Other seeds, or numbers of your own", "own_matrices", ":material/tune:") as opened:
+        if not opened:
+            return
+        st.markdown(
+            "Without a seed the matrices are drawn as the notebook draws them. A seed for one "
+            "matrix leaves the other two as they are."
+        )
+        with st.container(horizontal=True, vertical_alignment="top"):
+            for label, name in (
+                ("Seed of all three", "w_seed"),
+                ("of W_query", "q_seed"),
+                ("of W_key", "k_seed"),
+                ("of W_value", "v_seed"),
+            ):
+                with st.container(width=150):
+                    session.control(st.text_input, label, name, placeholder="as the notebook")
+                    say_problem(name)
+        name = st.segmented_control(
+            "Type into", [f"W_{role}" for role in ROLES], default="W_query", required=True
+        )
+        matrix = view.trace[name]
+        drawn = view.trace.get(f"drawn_{name}", matrix)
+        about = (view.settings.start, matrix.value.shape, view.settings.bias)
+        seeds = (view.settings.w_seed, getattr(view.settings, f"{name[2]}_seed"))
+        grid(view.trace, f"{name[2]}_edits", matrix, drawn, (*about, *seeds))
+
+
+def one_role(view: View, names: tuple[str, str, str], key: str) -> tuple[Matrix | str, ...]:
+    """A projection as a product, for the role that is chosen above it."""
+    role = st.segmented_control(
+        "Matrix",
+        ROLES,
+        default="query",
+        format_func=lambda role: f"W_{role}",
+        required=True,
+        key=f"role_{key}",
+        label_visibility="collapsed",
+    )
+    made = view.trace[names[ROLES.index(role)]]
+    vectors, *rest = made.inputs
+    parts: list[Matrix | str] = [_upright(vectors), "·", Matrix(rest[0])]
+    if len(rest) > 1:
+        parts += ["+", _upright(rest[1])]
+    return (*parts, "=", _upright(made))
+
+
+def _upright(step) -> Matrix:
+    """A vector lies down as a row; a matrix stands as it is."""
+    return Matrix(step, transposed=step.value.ndim == 1)
+
+
+def all_names() -> tuple[str, str, str]:
+    """The projections of all tokens, in the order of the roles."""
+    return tuple(PLURAL[role] for role in ROLES)
+
+
+def sure_rows(weights: Tensor) -> int:
+    """How many rows give nearly all to one key."""
+    return int((weights.max(dim=-1).values > SURE).sum())
+
+
+def judge_sure(guess: int, weights: Tensor) -> Verdict:
+    """How far a guess of the sure rows is off."""
+    truth = sure_rows(weights)
+    found = f"{truth} of {len(weights)} rows give one key more than {SURE}"
+    if guess == truth:
+        return Verdict(True, f"Right: {found}.")
+    return Verdict(False, f"{found}; you are {abs(guess - truth)} off.")
+
+
+@st.fragment
+def compare_starts(view: View) -> None:
+    """The same layer begun in two ways: the scores, and the largest weight of each row."""
+    settings = session.current()
+    session.save(view.page)
+    traces = {
+        STARTS[start]: attend_trainable(
+            embed(settings.inputs), changed(settings, start=start).projections
+        )
+        for start in STARTS
+    }
+    largest = {
+        start: trace["weights"].value.max(dim=-1).values.tolist() for start, trace in traces.items()
+    }
+    show(bars(view.trace.labels("query"), largest, "The largest weight of each query, by start."))
+    st.dataframe(
+        pd.DataFrame([_spread(trace) for trace in traces.values()], index=list(traces)),
+        width="content",
+    )
+
+
+def _spread(trace: Trace) -> dict[str, object]:
+    """How far the scores of a trace spread, and what is left of the softmax's slope."""
+    scores, weights = trace["scores"].value, trace["weights"].value
+    top = weights.max(dim=-1).values
+    return {
+        "smallest score": round(scores.min().item(), 2),
+        "largest score": round(scores.max().item(), 2),
+        "rows above 0.99": sure_rows(weights),
+        "mean slope w(1 − w) of the top weight": round((top * (1 - top)).mean().item(), 6),
+    }
+
+
+def say_ways_agree(trace: Trace) -> None:
+    """The lights for the other ways of writing a projection, with the largest differences."""
+
+    def gap(one: str, other: str) -> float:
+        return (trace[one].value - trace[other].value).abs().max().item()
+
+    largest = max(1.0, trace["queries"].value.abs().max().item())
+    far = gap("queries", "queries_upright")
+    light(
+        far <= 1e-5 * largest,
+        f"Tokens as columns, `{trace['queries_upright'].operation.code('embeddings', 'W_query')}`: "
+        f"the largest difference is {far:.1g}.",
+    )
+    far = gap("context_vectors", "linear_context_vectors")
+    light(
+        far <= 1e-5 * max(1.0, trace["context_vectors"].value.abs().max().item()),
+        "`nn.Linear` with the transposed matrices: its context vectors differ by at most "
+        f"{far:.1g}.",
+    )

@@ -1,0 +1,167 @@
+"""Lesson 5: attention with trainable matrices, and training them."""
+
+import streamlit as st
+
+from attention_core.embedding import embed
+from attention_core.trainable import add_other_ways, attend_trainable, expand_token
+from attention_ui.beats import beat, equation
+from attention_ui.charts.heatmap import Matrix
+from attention_ui.descent import train_it
+from attention_ui.frame import close_lesson, open_lesson
+from attention_ui.look import choose_query
+from attention_ui.mistakes import other_views, show_mistakes
+from attention_ui.predict import is_open
+from attention_ui.projections import (
+    all_names,
+    choose_matrices,
+    compare_starts,
+    judge_sure,
+    one_role,
+    own_matrices,
+    say_ways_agree,
+)
+from attention_ui.proof import proof
+from attention_ui.show import cell_notice, light
+from attention_ui.takeaway import take_away
+from attention_ui.view import View
+
+PAGE = "queries_keys_values"
+
+settings = open_lesson(PAGE)
+trace = attend_trainable(embed(settings.inputs), settings.projections)
+add_other_ways(expand_token(trace, settings.query))
+view = View(PAGE, settings, trace, opens_with=("queries", (settings.query, 0)), lesson="qkv")
+linear = view.beside(
+    add_other_ways(attend_trainable(embed(settings.inputs), settings.linear_projections)),
+    "qkv_linear",
+)
+others = other_views(view)
+cell_notice(view, linear, *others.values())
+before_softmax = trace["weights"].inputs[0]
+
+st.latex(
+    r"Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad "
+    + trace.formula("context_vectors", known=("queries", "keys", "values")),
+    width="content",
+)
+
+beat(
+    view,
+    "matrices",
+    "Three matrices",
+    "Each row belongs to one entry of an embedding, each column to one entry of a query, key or "
+    "value. `torch.rand` draws from 0 to 1, so all entries are positive; `nn.Linear` draws around "
+    "0. Change them and watch the scores further down.",
+    Matrix(trace["W_query"]),
+    "",
+    Matrix(trace["W_key"], row_labels=False),
+    "",
+    Matrix(trace["W_value"], row_labels=False),
+)
+choose_matrices(settings)
+own_matrices(view)
+
+st.header("One token first", anchor="one_token")
+st.markdown(
+    "Its vector times each matrix: what it asks for, what it is found by, what it hands on. "
+    "Choose the token and the matrix."
+)
+choose_query(settings)
+one_names = ("one_query", "one_key", "one_value")
+equation(view, "one_token", build=lambda _: one_role(view, one_names, "one"))
+st.markdown(
+    "Its query meets the key of every token. Softmax turns the scores into weights, and the "
+    "weights mix the values."
+)
+scaled = (
+    ("→", Matrix(trace["scaled_query_scores"], transposed=True, row_labels=False))
+    if "scaled_query_scores" in trace
+    else ()
+)
+equation(
+    view,
+    "one_scores",
+    Matrix(trace["one_query"], transposed=True),
+    "·",
+    Matrix(trace["keys"], transposed=True),
+    "=",
+    Matrix(trace["query_scores"], transposed=True, row_labels=False),
+    *scaled,
+)
+
+st.header("All tokens at once", anchor="all_tokens")
+st.markdown("The same product for every row: one matrix product a matrix.")
+equation(view, "projections", build=lambda _: one_role(view, all_names(), "all"))
+beat(
+    view,
+    "scores",
+    "Scores",
+    "A score is the dot product of one token's query with another's key. It is no longer the same "
+    "in both directions: compare a cell with its mirror across the diagonal.",
+    Matrix(trace["queries"]),
+    "·",
+    Matrix(trace["keys"], transposed=True),
+    "=",
+    Matrix(trace["scores"]),
+)
+
+n_rows = len(trace["weights"].value)
+if is_open(
+    view,
+    "sure_rows",
+    f"How many of the {n_rows} rows will give more than 0.99 of their weight to a single key?",
+    [str(count) for count in range(n_rows + 1)],
+    lambda guess: judge_sure(guess[0], trace["weights"].value),
+    covers=("weights", "context_vectors"),
+):
+    beat(
+        view,
+        "weights",
+        "Weights",
+        "Scores become shares of 1 along each row. Where one score stands far above the others, "
+        "its share is nearly 1 and nothing else is seen.",
+        Matrix(before_softmax),
+        "→",
+        Matrix(trace["weights"], row_labels=False),
+    )
+    off = (trace["weights"].value.sum(dim=-1) - 1).abs().max().item()
+    light(off < 1e-5, f"Every row sums to 1: the farthest is off by {off:.1g}.")
+    beat(
+        view,
+        "context",
+        "Context vectors",
+        "The weights mix the values, not the embeddings: a context vector is as wide as a value.",
+        Matrix(trace["weights"]),
+        "·",
+        Matrix(trace["values"]),
+        "=",
+        Matrix(trace["context_vectors"]),
+    )
+
+    st.header("The same, written otherwise", anchor="otherwise")
+    st.markdown(
+        "With tokens as rows it is `x @ W`; with tokens as columns, `W @ x` with the matrix "
+        "transposed. `nn.Linear` keeps the transposed matrix, so a layer agrees with a parameter "
+        "matrix once one is the other transposed. Here both are computed."
+    )
+    say_ways_agree(trace)
+
+    st.header("What the start does", anchor="starts")
+    st.markdown(
+        "The same sentence with both starts. Bars show the largest weight of each row. A weight "
+        "of nearly 1 has no slope left, and what has no slope cannot learn."
+    )
+    compare_starts(view)
+    show_mistakes(others)
+
+st.header("Train it", anchor="train")
+st.markdown(
+    "Gradient descent on this sentence: each context vector, through a small output matrix, is to "
+    "predict the next token, and may look only backwards. Every matrix starts as `nn.Linear` does. "
+    "Then try it without √d, and with too large a learning rate."
+)
+train_it(view)
+
+proof(view, linear, *others.values())
+take_away(view)
+close_lesson(PAGE)
