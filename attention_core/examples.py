@@ -36,6 +36,8 @@ class Example:
     """What its simplified attention divides the scores by: `none` or `sqrt_d`."""
     query: int = 0
     """The row that its notebook looks at first."""
+    token: int = 0
+    """The row whose query, key and value it looks at first."""
     projections: Projections = PROJECTIONS
     """Its W_query, W_key and W_value."""
     linear_seed: int | None = None
@@ -79,6 +81,7 @@ EXAMPLES = {
             "Blanks are tokens of their own, and vectors have 3 entries.",
             "wild_cat",
             Inputs("The dog attacks the wild cat", tokenizer="blanks_kept", seed=69),
+            token=1,
             projections=Projections(seed=69),
             linear_seed=69,
             heads=HeadsRecipe(seed=69),
@@ -90,6 +93,7 @@ EXAMPLES = {
             "journey_123",
             _JOURNEY,
             query=1,
+            token=1,
             projections=Projections(seed=123),
             linear_seed=123,
             heads=HeadsRecipe(seed=123),
@@ -102,6 +106,7 @@ EXAMPLES = {
             replace(_SORRY_DAVE, skipped_draws=652_920),
             divide="sqrt_d",
             query=3,
+            token=3,
             projections=_SORRY_DAVE_PROJECTIONS,
             heads=_SORRY_DAVE_HEADS,
         ),
@@ -112,6 +117,7 @@ EXAMPLES = {
             "sorry_dave",
             _SORRY_DAVE,
             query=3,
+            token=3,
             projections=_SORRY_DAVE_PROJECTIONS,
             heads=_SORRY_DAVE_HEADS,
         ),
@@ -146,6 +152,7 @@ EXAMPLES = {
             "journey_789",
             _JOURNEY,
             query=1,
+            token=1,
             projections=Projections(seed=123),
             linear_seed=789,
             drawn_again=Projections(seed=123, skipped_draws=18),

@@ -1,6 +1,7 @@
 """Training the layer on the sentence, and scrubbing through what was recorded."""
 
 import math
+import time
 
 import streamlit as st
 
@@ -18,6 +19,8 @@ from .show import light, show
 from .view import View
 
 RUN = "training_run"
+SHOWN_EVERY = 0.1
+"""Seconds between two reports of progress: each costs the browser a drawing."""
 MATRICES = ("W_query", "W_key", "W_value", "W_output")
 
 
@@ -35,11 +38,13 @@ def train_it(view: View) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         started = st.button("Train", type="primary", icon=":material/play_arrow:", key="train")
-        if started:
-            st.button("Stop", icon=":material/stop:", key="stop_training")
+        stop = st.empty()
     if started:
+        # Any button interrupts a running script; what has been recorded is kept.
+        stop.button("Stop", icon=":material/stop:", key="stop_training")
         run = st.session_state[RUN] = {"about": about, "records": []}
         _run(run, settings)
+        stop.empty()
     if run is None or not run["records"]:
         st.caption("Nothing has been trained yet.")
         return
@@ -84,11 +89,13 @@ def _run(run: dict, settings: Settings) -> None:
     recipe = _recipe(settings)
     progress = st.progress(0.0, "Training")
     embeddings = embed(settings.inputs)["embeddings"].value
+    shown = 0.0
     for record in train(embeddings, next_tokens(settings.inputs.tokens), recipe):
         run["records"].append(record)
-        progress.progress(
-            record.step / recipe.steps, f"Step {record.step:,}: loss {record.loss:.4f}"
-        )
+        if time.monotonic() - shown > SHOWN_EVERY:
+            shown = time.monotonic()
+            words = f"Step {record.step:,}: loss {record.loss:.4f}"
+            progress.progress(record.step / recipe.steps, words)
     progress.empty()
 
 

@@ -43,13 +43,13 @@ def _most(row: Tensor) -> str:
     return " and ".join(f"key {place}" for place in places) + f" ({best:.4f})"
 
 
-def choose_query(settings: Settings) -> None:
-    """A select box for the query that the lesson follows."""
+def choose_query(settings: Settings, name: str = "query") -> None:
+    """A select box for the token that the lesson follows, kept in the setting `name`."""
     tokens = settings.numbered_tokens
     session.control(
         st.selectbox,
-        "Query",
-        "query",
+        name.capitalize(),
+        name,
         version=len(tokens),
         options=list(range(len(tokens))),
         format_func=tokens.__getitem__,

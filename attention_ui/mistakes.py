@@ -35,7 +35,7 @@ def other_views(view: View) -> dict[str, View]:
 
 def show_mistakes(views: dict[str, View]) -> None:
     """Each of them folded away until it is opened."""
-    st.header("Three ways to go wrong", anchor="mistakes")
+    st.header("Ways to go wrong", anchor="mistakes")
     _wrong_axis(views["wrong_axis"])
     if "token_axis" in views:
         _token_axis(views["token_axis"])

@@ -91,6 +91,7 @@ class Settings:
     factor: float = setting(Decimal(-4, 4), 1.0, aside=True)
     upto: int = setting(Whole(1, MAX_TOKENS), MAX_TOKENS, aside=True)
     # Trainable queries, keys and values.
+    token: int = setting(Whole(0, MAX_TOKENS - 1))
     start: str = setting(Choice(STARTS))
     d_out: int = setting(Whole(1, MAX_WIDTH))
     d_v: int = setting(Whole(1, MAX_WIDTH))
@@ -123,6 +124,7 @@ class Settings:
             width=inputs.d_in,
             query=example.query,
             divide=example.divide,
+            token=example.token,
             start=example.projections.start,
             d_out=example.projections.d_out,
             d_v=example.projections.d_v,
@@ -245,6 +247,7 @@ def changed(settings: Settings, **updates: object) -> Settings:
     return replace(
         new,
         query=min(new.query, last),
+        token=min(new.token, last),
         stretch=min(new.stretch, last),
         across=min(new.across, widest),
         up=min(new.up, widest),
@@ -283,7 +286,7 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
     plain = Settings.of(example)
     settings = replace(plain, **values)
     last = len(settings.inputs.tokens) - 1
-    for name in ("query", "stretch"):
+    for name in ("query", "token", "stretch"):
         if getattr(settings, name) > max(last, 0):
             if name in values:
                 beyond = f"The link's {name} is {values[name]}, but the last token is {last}."

@@ -52,7 +52,8 @@ class View:
     def marks(self) -> list[Mark]:
         """The numbers that the example's notebook prints of this lesson, checked on this trace."""
         example = EXAMPLES[self.settings.example]
-        return marks(example.notebook, example.name, self.lesson, self.trace, self.settings.query)
+        query = self.settings.token if self.lesson == "qkv" else self.settings.query
+        return marks(example.notebook, example.name, self.lesson, self.trace, query)
 
     @cached_property
     def trail(self) -> tuple[CellPlace, ...]:

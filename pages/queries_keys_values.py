@@ -29,8 +29,8 @@ PAGE = "queries_keys_values"
 
 settings = open_lesson(PAGE)
 trace = attend_trainable(embed(settings.inputs), settings.projections)
-add_other_ways(expand_token(trace, settings.query))
-view = View(PAGE, settings, trace, opens_with=("queries", (settings.query, 0)), lesson="qkv")
+add_other_ways(expand_token(trace, settings.token))
+view = View(PAGE, settings, trace, opens_with=("queries", (settings.token, 0)), lesson="qkv")
 linear = view.beside(
     add_other_ways(attend_trainable(embed(settings.inputs), settings.linear_projections)),
     "qkv_linear",
@@ -66,27 +66,37 @@ st.markdown(
     "Its vector times each matrix: what it asks for, what it is found by, what it hands on. "
     "Choose the token and the matrix."
 )
-choose_query(settings)
+choose_query(settings, "token")
 one_names = ("one_query", "one_key", "one_value")
 equation(view, "one_token", build=lambda _: one_role(view, one_names, "one"))
-st.markdown(
-    "Its query meets the key of every token. Softmax turns the scores into weights, and the "
-    "weights mix the values."
-)
-scaled = (
-    ("→", Matrix(trace["scaled_query_scores"], transposed=True, row_labels=False))
-    if "scaled_query_scores" in trace
-    else ()
-)
+st.markdown("Its query meets the key of every token: one score each.")
+
+
+def lying(name: str, row_labels: bool = False) -> Matrix:
+    """A vector as a row."""
+    return Matrix(trace[name], transposed=True, row_labels=row_labels)
+
+
 equation(
     view,
     "one_scores",
-    Matrix(trace["one_query"], transposed=True),
+    lying("one_query"),
     "·",
     Matrix(trace["keys"], transposed=True),
     "=",
-    Matrix(trace["query_scores"], transposed=True, row_labels=False),
-    *scaled,
+    lying("query_scores"),
+)
+st.markdown("Softmax turns its scores into weights, and the weights mix the values.")
+equation(
+    view,
+    "one_context",
+    lying(trace["query_weights"].inputs[0].name),
+    "→",
+    lying("query_weights"),
+    "·",
+    Matrix(trace["values"]),
+    "=",
+    lying("query_context"),
 )
 
 st.header("All tokens at once", anchor="all_tokens")

@@ -33,7 +33,7 @@ def curve(steps: list[int], values: list[float], marked: int, name: str, title: 
 def _template() -> dict:
     quiet = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks": False}
     base = alt.Chart(alt.Data(values=[])).encode(
-        x=alt.X("step:Q", title="step", axis=alt.Axis(tickCount=5, format="~s", **quiet)),
+        x=alt.X("step:Q", title="step", axis=alt.Axis(tickCount=5, format=",d", **quiet)),
         y=alt.Y("value:Q", scale=alt.Scale(type="log"), axis=alt.Axis(tickCount=4, **quiet)),
         tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("value:Q", format=".4~g")],
     )

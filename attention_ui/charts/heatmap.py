@@ -28,9 +28,12 @@ from .sizes import (
     column_room,
     is_slanted,
     label_room,
-    text_width,
+    labelled_every,
 )
 from .template import template
+
+LONG_VECTOR = 12
+"""A longer vector keeps its numbers only where the matrices beside it have theirs."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +155,12 @@ def _filled(
         if parameter["name"] in values:
             parameter["value"] = values[parameter["name"]]
     *cells, operator_layer = spec["layer"]
-    slant = {"labelAngle": -45, "labelAlign": "left"} if is_slanted(column_names, size) else {}
+    every = labelled_every(column_axis, n_columns, size)
+    slant = (
+        {"labelAngle": -45, "labelAlign": "left"} if is_slanted(column_names, size, every) else {}
+    )
+    if every > 1:
+        slant["labelExpr"] = f"datum.value % {every} == 0 ? column_names[datum.value] : ''"
     for layer in cells:
         layer["encoding"]["x"]["axis"] |= {
             "title": _axis_title(column_axis) or " ",
@@ -165,7 +173,12 @@ def _filled(
         layer["encoding"]["y"]["axis"] |= {
             "title": _axis_title(row_axis) if row_labels else None,
             "labels": row_labels,
+            "labelFontSize": min(12, size.height),
         }
+        every = labelled_every(row_axis, n_rows, size)
+        if every > 1:
+            name = f"datum.value % {every} == 0 ? row_names[datum.value] : ''"
+            layer["encoding"]["y"]["axis"]["labelExpr"] = name
     if size.font:
         cells[1]["mark"]["fontSize"] = size.font
     operator_layer["mark"] |= {"text": operator, "fontSize": 44 if operator == "·" else 26}
@@ -185,9 +198,12 @@ def size_for(trace: Trace, matrices: Sequence[Matrix]) -> CellSize:
             beside += _room_before(_names(trace, matrix)[0], matrix.axes[0])
         if matrix.as_bars:
             beside += BAR_WIDTH
+        elif matrix.values.ndim == 1 and len(matrix.values) <= LONG_VECTOR:
+            width = _digits(matrix.values) * 6 + 5
+            beside += width * matrix.sizes[1]
         else:
             n_columns += matrix.sizes[1]
-        if matrix.values.ndim > 1:
+        if matrix.values.ndim > 1 or len(matrix.values) > LONG_VECTOR:
             digits = max(digits, _digits(matrix.values))
     return cell_size(max(m.sizes[0] for m in matrices), n_columns, beside - OPERATOR_ROOM, digits)
 
@@ -206,20 +222,22 @@ def _digits(values: Tensor) -> int:
 
 
 def _fitting(matrix: Matrix, size: CellSize) -> CellSize:
-    """The page's cell size; a single row or column has room for its numbers on any page."""
-    if matrix.values.ndim > 1:
+    """The equation's cell size; a short single row or column has room for its numbers anyway."""
+    if matrix.values.ndim > 1 or len(matrix.values) > LONG_VECTOR:
         return size
-    whole = not matrix.values.is_floating_point()
-    widest = max(text_width(written(value, whole)) for value in matrix.values.tolist()) + 10
     height = max(size.height, 24) if matrix.transposed else size.height
-    return CellSize(max(size.width, widest), height, size.font or (11 if height > 13 else 0))
+    font = size.font or (11 if height > 13 else 0)
+    return CellSize(max(size.width, round(_digits(matrix.values) * font * 0.5) + 5), height, font)
 
 
 def band_above(trace: Trace, matrix: Matrix, size: CellSize) -> int:
     """The room that the labels of a matrix need above its cells."""
     size = _fitting(matrix, size)
     column_axis = matrix.axes[1]
-    return column_room(_names(trace, matrix)[1], size) if column_axis else 4
+    if not column_axis:
+        return 4
+    names = _names(trace, matrix)[1]
+    return column_room(names, size, labelled_every(column_axis, len(names), size))
 
 
 def describe(matrix: Matrix) -> str:

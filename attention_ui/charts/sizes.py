@@ -26,8 +26,13 @@ WITH_NUMBERS = (
     CellSize(32, 26, 11),
     CellSize(27, 24, 10),
 )
-WITHOUT_NUMBERS = (CellSize(24, 20, 0), CellSize(18, 16, 0), CellSize(14, 12, 0))
-SMALLEST = CellSize(11, 10, 0)
+WITHOUT_NUMBERS = (
+    CellSize(24, 20, 0),
+    CellSize(18, 16, 0),
+    CellSize(14, 12, 0),
+    CellSize(11, 10, 0),
+)
+SMALLEST = CellSize(9, 9, 0)
 ROW_ROOM = 928
 """The width of a page at 1280 pixels, less the sidebar and the margins."""
 TALLEST = 640
@@ -61,13 +66,18 @@ def text_width(text: str) -> int:
     return round(sum(6.4 if ord(character) < 0x1100 else 13 for character in text))
 
 
-def is_slanted(names: Sequence[str], size: CellSize) -> bool:
+def is_slanted(names: Sequence[str], size: CellSize, every: int = 1) -> bool:
     """Whether the labels of columns are too wide to stand upright over their cells."""
-    return label_room(names) > size.width
+    return label_room(names) > size.width * every
 
 
-def column_room(names: Sequence[str], size: CellSize) -> int:
+def labelled_every(axis: str, n_places: int, size: CellSize) -> int:
+    """1 where each place of an axis has a label; of a wide vector with small cells, fewer have."""
+    return 4 if axis.startswith("d_") and n_places > 8 and size.width < 28 else 1
+
+
+def column_room(names: Sequence[str], size: CellSize, every: int = 1) -> int:
     """Height of the labels above the columns: one line, or slanted where they are wide."""
-    if not is_slanted(names, size):
+    if not is_slanted(names, size, every):
         return 16
     return round(label_room(names) * math.sin(math.radians(45))) + 14
