@@ -92,7 +92,7 @@ class Decimal:
         except ValueError:
             value = math.nan
         if not self.least <= value <= self.most:
-            raise ValueError(f"it must be a number from {self.least:g} to {self.most:g}")
+            raise ValueError(f"it must be a number from {self.least:,g} to {self.most:,g}")
         if self.options and value not in self.options:
             raise ValueError(f"it must be one of {', '.join(f'{one:g}' for one in self.options)}")
         return value
@@ -134,9 +134,11 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Edits:
-    """Cells typed by hand: `row.column:number`, with commas between them."""
+    """Cells typed by hand: `row.column:number`, with commas between them; `none` for none."""
 
     def read(self, text: str) -> tuple[tuple[int, int, float], ...]:
+        if text == "none":
+            return ()
         edits: dict[tuple[int, int], float] = {}
         parts = text.split(",")
         if len(parts) > MAX_EDITS:
@@ -149,7 +151,7 @@ class Edits:
         return tuple((row, column, number) for (row, column), number in sorted(edits.items()))
 
     def write(self, value: tuple[tuple[int, int, float], ...]) -> str:
-        return ",".join(f"{row}.{column}:{number:.9g}" for row, column, number in value)
+        return ",".join(f"{row}.{column}:{number:.9g}" for row, column, number in value) or "none"
 
 
 @dataclass(frozen=True)

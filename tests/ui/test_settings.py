@@ -14,14 +14,21 @@ from streamlit.testing.v1 import AppTest
 from attention_core import EXAMPLES, embed
 from attention_core.inputs import RANDOM_ID_ROWS
 from attention_core.tokenizers import TOKENIZERS, clean
-from attention_ui.fields import LARGEST_ENTRY, MAX_CHARACTERS, MAX_EDITS, MAX_TRAIL, entry
+from attention_ui.fields import (
+    LARGEST_ENTRY,
+    MAX_CHARACTERS,
+    MAX_EDITS,
+    MAX_TRAIL,
+    Choice,
+    Decimal,
+    Flag,
+    OptionalWhole,
+    Whole,
+    entry,
+)
 from attention_ui.settings import (
     FIELDS,
-    MAX_SEED,
     MAX_TOKENS,
-    MAX_WIDTH,
-    TABLE_ROWS,
-    TABLE_WIDTHS,
     Settings,
     changed,
     from_query,
@@ -51,6 +58,7 @@ def assert_usable(settings):
     assert 1 <= n_tokens <= MAX_TOKENS
     assert 0 <= settings.query < n_tokens
     assert 0 <= settings.stretch < n_tokens
+    assert 0 <= settings.token < n_tokens
     assert embed(settings.inputs)["embeddings"].value.shape == (n_tokens, settings.width)
     for name, field in FIELDS.items():
         value = getattr(settings, name)
@@ -80,44 +88,72 @@ def decimals(most):
     return st.integers(-most * 10_000, most * 10_000).map(lambda number: number / 10_000)
 
 
+def any_value(field):
+    """Any value that a field takes, whatever the other settings are."""
+    if isinstance(field, Choice):
+        return st.sampled_from(list(field.options))
+    if isinstance(field, Flag):
+        return st.booleans()
+    if isinstance(field, Whole):
+        numbers = st.sampled_from(field.options) if field.options else whole(field)
+        return numbers | st.none() if isinstance(field, OptionalWhole) else numbers
+    if isinstance(field, Decimal):
+        within = st.integers(int(field.least * 100), int(field.most * 100))
+        return (
+            st.sampled_from(field.options or (field.least, field.most))
+            if field.options
+            else (within.map(lambda number: number / 100))
+        )
+    return None
+
+
+def whole(field):
+    ends = st.sampled_from([field.least, field.most])
+    return (
+        ends | st.integers(field.least, min(field.most, 99)) | st.integers(field.least, field.most)
+    )
+
+
+@st.composite
+def typed(draw, n_rows, n_columns):
+    """Numbers typed into a matrix, as a setting holds them."""
+    places = st.tuples(st.integers(0, n_rows - 1), st.integers(0, n_columns - 1))
+    edits = draw(st.dictionaries(places, decimals(1_000), max_size=4))
+    return tuple((*place, number) for place, number in sorted(edits.items()))
+
+
+SPECIAL = {
+    "text": TEXTS.map(lambda text: clean(text)[0]),
+    "cell": st.none() | st.lists(CELLS, max_size=MAX_TRAIL).map(tuple),
+    "beat": st.sampled_from(["", "scores", "one_query"]),
+}
+
+
 @st.composite
 def valid_settings(draw):
     """Settings with any value in any field, as far as they fit together."""
-    pick = st.sampled_from
-    settings = of(
-        draw(pick(list(EXAMPLES))),
-        text=clean(draw(TEXTS))[0],
-        tokenizer=draw(pick(list(TOKENIZERS))),
-        ids=draw(pick(["distinct", "duplicates", "random"])),
-        learned=draw(pick(["sentence", "sentence", "example"])),
-        reserved=draw(st.integers(0, 8)),
-        seed=draw(st.one_of(pick([0, 1, 69, MAX_SEED]), st.integers(0, MAX_SEED))),
-        width=draw(st.integers(1, MAX_WIDTH)),
-        drop_blanks=draw(st.booleans()),
-        positions=draw(st.booleans()),
-        likeness=draw(pick(["dot", "cosine"])),
-        divide=draw(pick(["none", "sqrt_d"])),
-        factor=draw(decimals(4)),
-        upto=draw(st.integers(1, MAX_TOKENS)),
-        beat=draw(pick(["", "scores", "one_query"])),
-        cell=draw(st.none() | st.lists(CELLS, max_size=MAX_TRAIL).map(tuple)),
-        predict=draw(st.booleans()),
-        table_rows=draw(pick(TABLE_ROWS)),
-        table_width=draw(pick(TABLE_WIDTHS)),
-    )
-    assume(settings.text and problem_with(settings) is None)
-    last = len(settings.inputs.tokens) - 1
-    n_rows = embed(settings.inputs)["embedding_table"].value.shape[0]
-    places = st.tuples(st.integers(0, n_rows - 1), st.integers(0, settings.width - 1))
-    edits = draw(st.dictionaries(places, decimals(1_000), max_size=6))
+    values = {
+        name: draw(SPECIAL[name] if name in SPECIAL else any_value(field))
+        for name, field in FIELDS.items()
+        if name in SPECIAL or any_value(field) is not None
+    }
+    settings = of(values.pop("example"), **values)
+    last = max(len(settings.inputs.tokens) - 1, 0)
     column = st.integers(0, max(settings.width - 1, 1))
-    return replace(
+    settings = replace(
         settings,
-        query=draw(st.integers(0, last)),
-        stretch=draw(st.integers(0, last)),
+        **{name: draw(st.integers(0, last)) for name in ("query", "token", "stretch")},
         across=draw(column),
         up=draw(column),
-        edits=tuple((*place, number) for place, number in sorted(edits.items())),
+    )
+    assume(settings.text and problem_with(settings) is None)
+    n_rows = embed(settings.inputs)["embedding_table"].value.shape[0]
+    return replace(
+        settings,
+        edits=draw(typed(n_rows, settings.width)),
+        q_edits=draw(typed(settings.width, settings.d_out)),
+        k_edits=draw(typed(settings.width, settings.d_out)),
+        v_edits=draw(typed(settings.width, settings.d_v)),
     )
 
 
@@ -217,6 +253,7 @@ ACCEPTED = {
     "factor": {"minus"},
     "text": HOSTILE.keys() - {"empty", "blank", "blanks", "null", "surrogate", "long"},
     "beat": {"empty", "word", "nan", "inf", "python"},
+    **{key: {"empty", "blank", "blanks"} for key in ["w_seed", "q_seed", "k_seed", "v_seed"]},
 }
 
 
@@ -243,6 +280,10 @@ NEARLY = {
     "tokenizer": st.sampled_from([*TOKENIZERS, "bpe"]),
     "ids": st.sampled_from(["distinct", "duplicates", "random"]),
     "learned": st.sampled_from(["sentence", "example"]),
+    **dict.fromkeys(
+        ["q_edits", "k_edits", "v_edits"], st.sampled_from(["0.0:5", "2.1:1", "0.63:1"])
+    ),
+    **dict.fromkeys(["d_out", "d_v"], st.sampled_from(["1", "2", "64", "65", "0"])),
     "edits": st.sampled_from(["0.0:5", "19999.0:1", "20000.0:1", "6.2:1", "0.31:1", "0.99:1"]),
     "width": st.sampled_from(["1", "2", "64", "65"]),
     **dict.fromkeys(["reserved", "query", "stretch", "across", "up"], st.integers(-1, 9).map(str)),
@@ -284,10 +325,10 @@ def test_one_bad_value_does_not_take_the_good_ones_with_it():
     assert "seed" not in notices
 
 
-@pytest.mark.parametrize("name", ["query", "stretch"])
+@pytest.mark.parametrize("name", ["query", "token", "stretch"])
 def test_a_token_beyond_the_last_is_refused_and_the_last_is_named(name):
     settings, notices = read(text="A cat", tokenizer="text", **{name: "2"})
-    assert getattr(settings, name) == 0
+    assert getattr(settings, name) == min(getattr(of(), name), 1)
     assert f"{name} is 2, but the last token is 1" in notices
     settings, notices = read(text="A cat", tokenizer="text", **{name: "1"})
     assert (getattr(settings, name), notices) == (1, "")
