@@ -26,6 +26,9 @@ SYMBOLS = {
     "query_weights": "a",
     "weighted_embeddings": r"a \odot X",
     "running_context": r"z_{1..j}",
+    "products": r"Q \odot K",
+    "dot_products": "t",
+    "scaled_dot_products": r"\tilde t",
 }
 
 

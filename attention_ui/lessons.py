@@ -37,6 +37,15 @@ LESSONS = (
         "The mechanism",
         ":material/visibility:",
     ),
+    Lesson(
+        "divide_by_sqrt_d",
+        "Why divide by √d",
+        "A score is a sum of d products. The wider the vectors, the farther such sums spread, and "
+        "softmax turns scores that spread far into all or nothing. Dividing by √d takes the width "
+        "out again.",
+        "The mechanism",
+        ":material/swap_vert:",
+    ),
 )
 
 
