@@ -1,7 +1,7 @@
-"""Work that may take seconds: started by a button, with its progress, and a way to stop it.
+"""Work that may take seconds: started by a button, done a slice at a time, and stopped by another.
 
-A click on Stop interrupts the script at the next thing it draws. What was found until then is in
-the session and is shown.
+A click inside a fragment waits until the fragment has run. So a run does a slice of the work,
+draws what it has, and asks for the next run; a click on Stop comes between two slices.
 """
 
 import time
@@ -9,9 +9,13 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
-BETWEEN_UPDATES = 0.1
-"""Seconds; the browser could not draw more often."""
+SLICE = 0.3
+"""Seconds of work between two pictures of it: as long as a click on Stop may have to wait."""
+
+Steps = Iterator[tuple[float, object]]
+"""How much is done, from 0 to 1, and the result so far."""
 
 
 @dataclass
@@ -19,70 +23,70 @@ class Run:
     """Work as far as it has come. `about` says what it was for; other settings, another run."""
 
     about: Hashable
-    going: bool
     share: float = 0.0
     found: object = None
+    """The result so far; None before there is any."""
+    steps: Steps | None = None
+    """The work while it is going."""
 
-    @property
-    def is_complete(self) -> bool:
-        return self.share >= 1
+    def advance(self, seconds: float | None = None) -> None:
+        """Do the work, or as much of it as these seconds allow."""
+        began = time.monotonic()
+        for share, found in self.steps or ():
+            self.share, self.found = share, found
+            if seconds is not None and time.monotonic() - began > seconds:
+                break
+        if self.share >= 1:
+            self.steps = None
 
 
 def long_run(
-    name: str,
-    about: Hashable,
-    work: Callable[[], Iterator[tuple[float, object]]],
-    quick: bool,
-    cost: str,
+    name: str, about: Hashable, work: Callable[[], Steps], quick: bool = True, cost: str = ""
 ) -> Run:
-    """Do the work, or offer to, and give what is found so far; `found` is None before that.
+    """The work as far as it has come, with its progress and buttons. `quick` work is done at once.
 
-    `work()` yields how much is done, from 0 to 1, and the result so far. `quick` work is done at
-    once. `cost` says in words how much work it is. Call it in a fragment.
+    `cost` says in words how much work it is. After drawing what was found, call `go_on`.
     """
-    key = f"run_{name}"
-    run: Run | None = st.session_state.get(key)
+    run: Run | None = st.session_state.get(f"run_{name}")
     if run is None or run.about != about:
-        run = st.session_state[key] = Run(about, going=quick)
-    if run.is_complete:
+        run = st.session_state[f"run_{name}"] = Run(about)
+    if run.share >= 1:
         return run
     if quick:
-        for run.share, run.found in work():
-            pass
+        run.steps = work()
+        run.advance()
         return run
-    place = st.empty()
-    if not run.going:
-        with place.container(horizontal=True, vertical_alignment="center", key=f"offer_{name}"):
-            _offer(run, name, cost)
-        return run
-    with place.container(key=f"going_{name}"):
-        bar = st.progress(0.0, text=f"{cost}: 0 %")
-        st.button(
-            "Stop", key=f"stop_{name}", icon=":material/stop:", on_click=_set, args=(run, False)
-        )
-    shown = time.monotonic()
-    for run.share, run.found in work():
-        if time.monotonic() - shown > BETWEEN_UPDATES:
-            bar.progress(run.share, text=f"{cost}: {run.share:.0%}")
-            shown = time.monotonic()
-    run.going = False
-    place.empty()
+    with st.container(key=f"run_of_{name}", width=480):
+        stopped = run.found is not None
+        if run.steps is not None:
+            st.progress(run.share, text=f"{cost}: {run.share:.0%}")
+            label, icon, then = "Stop", "stop", _stop
+        elif stopped:
+            st.markdown(f"Stopped at {run.share:.0%}. What was found until then is shown.")
+            label, icon, then = "Start again", "play_arrow", _start
+        else:
+            st.markdown(f"This takes {cost}, so it waits for you.")
+            label, icon, then = "Measure", "play_arrow", _start
+        # One key for all: a button with a key of its own would stay on the screen during the run.
+        key = f"start_or_stop_{name}"
+        st.button(label, key=key, icon=f":material/{icon}:", on_click=then, args=(run, work))
     return run
 
 
-def _offer(run: Run, name: str, cost: str) -> None:
-    stopped = run.found is not None
-    st.button(
-        "Start again" if stopped else "Measure",
-        key=f"start_{name}",
-        type="secondary" if stopped else "primary",
-        icon=":material/play_arrow:",
-        on_click=_set,
-        args=(run, True),
-    )
-    said = f"Stopped at {run.share:.0%}: what was found until then is shown." if stopped else cost
-    st.markdown(said, width="content")
+def go_on(run: Run) -> None:
+    """Do the next slice and draw again, while there is work; nothing after this call is drawn."""
+    if run.steps is None:
+        return
+    run.advance(SLICE)
+    try:
+        st.rerun(scope="fragment")
+    except StreamlitAPIException:  # the whole page is running
+        st.rerun()
 
 
-def _set(run: Run, going: bool) -> None:
-    run.going = going
+def _start(run: Run, work: Callable[[], Steps]) -> None:
+    run.share, run.found, run.steps = 0.0, None, work()
+
+
+def _stop(run: Run, _: Callable[[], Steps]) -> None:
+    run.steps = None

@@ -1,33 +1,29 @@
 """The experiment of "Why divide by √d": many random vectors, and what their width does."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.saturation import EFFECT_TRIALS, N_KEYS, Effect, softmax_effect
-from attention_core.variance import (
-    WIDTHS,
-    Measured,
-    Trials,
-    measure_variance,
-    variance_theory,
-)
+from attention_core.variance import Measured, Trials, measure_variance, variance_theory
 
-from . import palette, session
-from .charts.against_d import Point, against_d
+from . import session
+from .by_width import (
+    AFTER,
+    BEFORE,
+    QUICK,
+    cost,
+    said,
+    say_entries,
+    softmax_by_width,
+    variance_by_width,
+)
 from .charts.histogram import histogram
 from .frame import say_problem
-from .long_run import long_run
+from .long_run import go_on, long_run
 from .predict import Verdict
 from .settings import ENTRIES, LOOKS, MAX_SEED, SCALES, TRIAL_COUNTS, VECTOR_WIDTHS, Settings
 from .show import show
 from .view import View
-
-BEFORE, AFTER = palette.MUTED, palette.BAR
-QUICK = 2**24
-"""Random numbers that are drawn without asking: 60 ms of work."""
-DIVIDED = {"nothing": "by nothing", "sqrt_d": "by √d", "d": "by d"}
 
 
 def choose_seed() -> None:
@@ -74,26 +70,28 @@ def many_trials(view: View) -> None:
         format_func=LOOKS.__getitem__,
         required=True,
     )
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, gap="medium"):
         _controls(settings)
     wanted = Trials(
         settings.vd, settings.trials, settings.entries, settings.spread, settings.draw_seed
     )
-    {"histogram": _histograms, "width": _widths, "attention": _attention}[settings.vlook](wanted)
+    {"histogram": _histograms, "width": variance_by_width, "attention": softmax_by_width}[
+        settings.vlook
+    ](wanted)
 
 
 def _controls(settings: Settings) -> None:
     control = session.control
     if settings.vlook == "histogram":
-        options = {"options": VECTOR_WIDTHS, "format_func": "{:,}".format, "width": 260}
+        options = {"options": VECTOR_WIDTHS, "format_func": "{:,}".format, "width": 230}
         control(st.select_slider, "Width d", "vd", **options)
     if settings.vlook != "attention":
-        options = {"options": TRIAL_COUNTS, "format_func": "{:,}".format, "width": 200}
+        options = {"options": TRIAL_COUNTS, "format_func": "{:,}".format, "width": 180}
         control(st.select_slider, "Trials", "trials", **options)
     options = {"options": list(ENTRIES), "format_func": ENTRIES.__getitem__, "width": 190}
     control(st.selectbox, "Entries", "entries", **options)
     if settings.entries != "uniform_0_1":
-        options = {"min_value": 0.1, "max_value": 5.0, "step": 0.1, "width": 200}
+        options = {"min_value": 0.1, "max_value": 5.0, "step": 0.1, "width": 190}
         control(st.slider, "Their standard deviation", "spread", **options)
     if settings.vlook != "histogram":
         options = {"options": list(SCALES), "format_func": SCALES.__getitem__, "required": True}
@@ -107,10 +105,13 @@ def _histograms(wanted: Trials) -> None:
         for so_far in measure_variance(wanted):
             yield so_far.trials / wanted.trials, so_far
 
-    run = long_run("histogram", wanted, work, wanted.numbers <= QUICK, _cost(wanted.numbers))
-    found: Measured | None = run.found
-    if found is None:
-        return
+    run = long_run("histogram", wanted, work, wanted.numbers <= QUICK, cost(wanted.numbers))
+    if run.found is not None:
+        _draw_histograms(wanted, run.found)
+    go_on(run)
+
+
+def _draw_histograms(wanted: Trials, found: Measured) -> None:
     root = wanted.d**0.5
     reach = (min(found.low, 0), max(found.high, 0))
     theory = variance_theory(wanted)
@@ -121,113 +122,6 @@ def _histograms(wanted: Trials) -> None:
         measured, expected = found.variance / divisor**2, theory.variance / divisor**2
         st.markdown(
             f"Variance in {found.trials:,} trials: **{said(measured)}**. Theory says "
-            f"{said(expected)}, give or take {said(error / divisor**2)} (two standard errors)."
+            f"{said(expected)}, give or take {said(error / divisor**2, 2)} (two standard errors)."
         )
-    _say_entries(wanted)
-
-
-def _say_entries(wanted: Trials) -> None:
-    """What these entries make of the rule."""
-    one = variance_theory(replace(wanted, d=1)).variance
-    if wanted.distribution == "uniform_0_1":
-        mean = variance_theory(wanted).mean
-        st.markdown(
-            f"Entries between 0 and 1 have mean 0.5, so q·k lies around d/4 = {said(mean)}, and "
-            f"after dividing still around {said(mean / wanted.d**0.5)}. √d takes the width out of "
-            "the spread, not out of the mean. Softmax does not mind a mean that all keys share."
-        )
-    elif wanted.spread != 1:
-        st.markdown(
-            f"Entries with standard deviation {wanted.spread:g} have variance "
-            f"{said(wanted.spread**2)}, and a product of two has variance {said(one)}. Dividing "
-            f"by √d leads to that number, whatever d is, and not to 1."
-        )
-
-
-def _widths(wanted: Trials) -> None:
-    """The variance at each width, of q·k, of one product in it, and after dividing."""
-    base = replace(wanted, d=1)
-    total = sum(replace(base, d=d).numbers for d in WIDTHS)
-
-    def work() -> Iterator[tuple[float, tuple[Measured, ...]]]:
-        done, ended = 0, ()
-        for d in WIDTHS:
-            for so_far in measure_variance(replace(base, d=d)):
-                yield (done + 2 * d * so_far.trials) / total, (*ended, so_far)
-            ended = (*ended, so_far)
-            done += so_far.settings.numbers
-
-    run = long_run("widths", base, work, total <= QUICK, _cost(total))
-    if run.found is None:
-        return
-    logarithmic = session.current().vaxes == "log"
-    one = variance_theory(base)
-    sums, products, divided = [], [], []
-    for found in run.found:
-        d, theory = found.settings.d, variance_theory(found.settings)
-        error = 2 * theory.standard_error(found.trials)
-        sums.append(Point(d, "q·k, the sum of d products", found.variance, theory.variance, error))
-        error_of_one = 2 * one.standard_error(found.trials)
-        products.append(Point(d, "one product", found.product_variance, one.variance, error_of_one))
-        divided.append(Point(d, "q·k / √d", found.variance / d, one.variance, error / d))
-    lines = {sums[0].line: (BEFORE, False), products[0].line: (BEFORE, True)}
-    with st.container(horizontal=True, gap="medium"):
-        show(against_d(sums + products, lines, "Variance before dividing", logarithmic))
-        after = {divided[0].line: (AFTER, False)}
-        show(against_d(divided, after, "Variance after dividing by √d", logarithmic))
-    st.markdown(
-        "Lines are theory, the bands around them two standard errors, points what was measured: "
-        "about 19 of 20 lie within. Multiplying two numbers is not what makes the variance grow: "
-        f"one product keeps {said(one.variance)} at any width. The sum of d of them has d times "
-        "as much."
-    )
-    _say_entries(base)
-
-
-def _attention(wanted: Trials) -> None:
-    """Softmax over the scores of random keys, by what the scores are divided by."""
-    base = replace(wanted, d=1, trials=EFFECT_TRIALS)
-
-    def work() -> Iterator[tuple[float, list[dict[str, Effect]]]]:
-        yield 1.0, [softmax_effect(replace(base, d=d)) for d in WIDTHS]
-
-    effects: list[dict[str, Effect]] = long_run("attention", base, work, True, "").found
-    lines = {
-        DIVIDED["nothing"]: (BEFORE, False),
-        DIVIDED["sqrt_d"]: (AFTER, False),
-        DIVIDED["d"]: (AFTER, True),
-    }
-    logarithmic = session.current().vaxes == "log"
-    with st.container(horizontal=True, gap="medium"):
-        for name, title, top in (
-            ("entropy", "Entropy of the weights", 1.0),
-            ("largest_weight", "Largest weight", 1.0),
-            ("gradient_norm", "Size of the gradient", 0.5),
-        ):
-            points = [
-                Point(d, words, getattr(effect[divisor], name))
-                for divisor, words in DIVIDED.items()
-                for d, effect in zip(WIDTHS, effects, strict=True)
-            ]
-            chart = against_d(points, lines, title, logarithmic, (0, top), joined=True, width=232)
-            show(chart)
-    end = effects[-1]
-    st.markdown(
-        f"One random query looks at {N_KEYS} random keys; each point is the mean of "
-        f"{EFFECT_TRIALS} trials. Entropy 1 means that all keys get the same, 0 that one key gets "
-        "all. The gradient is that of the weights by the scores that enter softmax.\n\n"
-        f"At d = {WIDTHS[-1]:,}, divided by nothing, the largest weight is "
-        f"{end['nothing'].largest_weight:.2f} and the gradient {end['nothing'].gradient_norm:.3f}: "
-        "hardly anything is left to learn from. Divided by d, the entropy is "
-        f"{end['d'].entropy:.2f}: every key gets nearly the same, whatever it says. Divided by √d, "
-        f"it is {end['sqrt_d'].entropy:.2f}, and the curves stay level at every width."
-    )
-
-
-def _cost(numbers: int) -> str:
-    return f"{numbers / 1e6:,.0f} million random numbers"
-
-
-def said(value: float) -> str:
-    """A number in a sentence: four digits, thousands with commas."""
-    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
+    say_entries(wanted)

@@ -8,6 +8,7 @@ from attention_core.variance import Trials, variance_theory
 
 from . import palette
 from .charts.against_d import Point, against_d
+from .charts.heatmap import Chart
 from .proof import say_covered
 from .show import folded, light, show
 from .view import View
@@ -16,6 +17,7 @@ NOTEBOOK = "journey_123"
 N_TRIALS = 1_000
 PRINTED_WIDTHS = (5, 100)
 BAND_WIDTHS = (1, 2, 5, 10, 20, 50, 100, 200)
+_ERROR = "two standard errors"
 
 
 def printed_variances() -> dict[str, dict[int, float]]:
@@ -47,7 +49,7 @@ def published_variances(view: View) -> None:
             "when": f"{when} dividing by √{d}",
             "printed": value,
             "theory": band(d, when == "after")[0],
-            "two standard errors": band(d, when == "after")[1],
+            _ERROR: band(d, when == "after")[1],
         }
         for d in PRINTED_WIDTHS
         for when in ("before", "after")
@@ -76,12 +78,9 @@ def published_variances(view: View) -> None:
             st.dataframe(pd.DataFrame(rows), hide_index=True, width="content")
 
 
-_ERROR = "two standard errors"
-
-
-def _chart(when: str, colour: str, printed: dict[int, float]):
+def _chart(when: str, colour: str, printed: dict[int, float]) -> Chart:
     expected = [Point(d, f"theory, {when}", None, *band(d, when == "after")) for d in BAND_WIDTHS]
     points = [Point(d, "printed", value) for d, value in printed.items()]
     lines = {f"theory, {when}": (colour, False), "printed": (palette.CHOSEN, False)}
     title = "Variance before dividing" if when == "before" else "Variance after dividing by √d"
-    return against_d([*expected, *points], lines, title)
+    return against_d([*expected, *points], lines, title, ticks=BAND_WIDTHS)

@@ -15,8 +15,9 @@ from .template import without_data
 
 WIDTH, HEIGHT = 380, 250
 D_TICKS = {True: [1, 4, 16, 64, 256, 1_024, 4_096], False: [0, 1_024, 2_048, 3_072, 4_096]}
-THIN = 1e-3
-"""On a logarithmic axis a band that reaches 0 or below is drawn down to this part of its line."""
+THIN = 0.1
+"""No variance is below 0. On a logarithmic axis, which has no 0, a band that would reach it is
+drawn down to this part of its line."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ def against_d(
     domain: tuple[float, float] | None = None,
     joined: bool = False,
     width: int = WIDTH,
+    ticks: Sequence[int] = (),
 ) -> Chart:
     """Points at their widths, each with its theory's line and band.
 
@@ -52,42 +54,42 @@ def against_d(
     spec = deepcopy(_template(joined))
     spec["title"]["text"] = title
     spec["width"] = width
-    largest = max(point.d for point in points)
-    ticks = [d for d in D_TICKS[logarithmic] if d <= largest]
     for layer in spec["layer"]:
         x, y = layer["encoding"]["x"], layer["encoding"]["y"]
         x["scale"] |= {"type": "log", "base": 2} if logarithmic else {"type": "linear"}
-        x["axis"]["values"] = ticks if len(ticks) > 2 else [1, *sorted({p.d for p in points})]
+        x["axis"]["values"] = list(ticks) or D_TICKS[logarithmic]
+        x["scale"]["domain"] = [x["axis"]["values"][0], x["axis"]["values"][-1]]
         y["scale"] |= {"type": "log"} if log_y else {"type": "linear", "zero": True}
-        if log_y:
-            y["axis"]["values"] = _powers(frame)
+        if log_y and (powers := _powers(frame)):
+            y["axis"]["values"] = powers
         if domain:
             y["scale"]["domain"] = list(domain)
         names = {"domain": list(lines)}
         colours, dashes = zip(*lines.values(), strict=True)
         layer["encoding"]["color"]["scale"] = names | {"range": list(colours)}
-        layer["encoding"]["strokeDash"]["scale"] = names | {
-            "range": [[4, 4] if dashed else [1, 0] for dashed in dashes]
-        }
+        if "strokeDash" in layer["encoding"]:
+            layer["encoding"]["strokeDash"]["scale"] = names | {
+                "range": [[4, 4] if dashed else [1, 0] for dashed in dashes]
+            }
     return Chart(frame, spec, _words(title, points, lines))
 
 
 def _row(point: Point, log_y: bool) -> dict:
     row = {"d": point.d, "line": point.line, "value": point.value, "expected": point.expected}
     if point.expected is not None and point.error is not None:
-        least = point.expected * THIN if log_y else -math.inf
+        least = point.expected * THIN if log_y else 0.0
         row["low"] = max(point.expected - point.error, least)
         row["high"] = point.expected + point.error
     return row
 
 
 def _powers(frame: pd.DataFrame) -> list[float]:
-    """The powers of ten in reach of what is drawn; few enough to be read."""
+    """The powers of ten among what is drawn; none where there are fewer than two of them."""
     columns = [name for name in ("value", "expected") if name in frame]
     drawn = frame[columns].astype(float).stack()
     drawn = drawn[drawn > 0]
-    first, last = (math.floor(math.log10(end)) for end in (drawn.min(), drawn.max()))
-    return [float(f"1e{power}") for power in range(first - 1, last + 2)]
+    first, last = math.ceil(math.log10(drawn.min())), math.floor(math.log10(drawn.max()))
+    return [float(f"1e{power}") for power in range(first, last + 1)] if last > first else []
 
 
 def _words(title: str, points: Sequence[Point], lines: dict) -> str:
@@ -108,10 +110,23 @@ def _words(title: str, points: Sequence[Point], lines: dict) -> str:
 def _template(joined: bool) -> dict:
     grid = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks": False}
     readable = "abs(datum.value) >= 1000 ? format(datum.value, ',.0f') : format(datum.value, '~g')"
-    x = alt.X("d:Q", title="d", scale=alt.Scale(nice=False), axis=alt.Axis(format=",", **grid))
-    y_axis = alt.Axis(labelExpr=readable, minExtent=44, tickCount=5, **grid)
+    x = alt.X(
+        "d:Q",
+        title="d",
+        scale=alt.Scale(nice=False),
+        axis=alt.Axis(format=",.0f", labelFontSize=12, titleFontSize=12, **grid),
+    )
+    y_axis = alt.Axis(labelExpr=readable, minExtent=44, tickCount=5, labelFontSize=12, **grid)
     scale = alt.Scale(nice=False)
-    legend = alt.Legend(orient="top", title=None, labelLimit=300, symbolStrokeWidth=2)
+    legend = alt.Legend(
+        orient="top",
+        title=None,
+        labelLimit=300,
+        labelFontSize=12,
+        symbolType="stroke",
+        symbolStrokeWidth=2.5,
+        symbolOpacity=1,
+    )
     shared = {
         "x": x,
         "color": alt.Color("line:N", legend=legend),
@@ -140,6 +155,7 @@ def _template(joined: bool) -> dict:
         layers.insert(0, curve.encode(y=y("value"), **shared))
     else:
         layers.insert(0, line.encode(y=y("expected"), **shared))
+        del shared["strokeDash"]
         layers.insert(0, band.encode(y=y("low"), y2="high:Q", **shared))
     chart = alt.layer(*layers).properties(
         width=WIDTH, height=HEIGHT, title=alt.Title("", anchor="start", fontSize=12)

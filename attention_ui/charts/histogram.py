@@ -47,6 +47,7 @@ def histogram(
 @lru_cache(maxsize=1)
 def _template() -> dict:
     grid = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks": False}
+    grid["labelFontSize"] = 12
     chart = (
         alt.Chart(alt.Data(values=[]), title=alt.Title("", anchor="start", fontSize=12))
         .mark_rect()
