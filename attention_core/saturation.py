@@ -17,7 +17,7 @@ from .variance import LARGEST_CHUNK, Trials, draws
 
 DIVISORS = ("nothing", "sqrt_d", "d")
 N_KEYS = 8
-EFFECT_TRIALS = 192
+EFFECT_TRIALS = 96
 """Enough for curves that hardly tremble, few enough for a slider."""
 
 

@@ -45,7 +45,8 @@ def say_entries(wanted: Trials) -> None:
 
 def variance_by_width(wanted: Trials) -> None:
     """The variance at each width, of q·k, of one product in it, and after dividing."""
-    base = replace(wanted, d=1)
+    # Entries s times as large make every q·k s² times as large: nothing new has to be drawn.
+    base = replace(wanted, d=1, spread=1.0)
     total = sum(replace(base, d=d).numbers for d in WIDTHS)
 
     def work() -> Iterator[tuple[float, tuple[Measured, ...]]]:
@@ -58,21 +59,26 @@ def variance_by_width(wanted: Trials) -> None:
 
     run = long_run("widths", base, work, total <= QUICK, cost(total))
     if run.found is not None:
-        _draw_variances(base, run.found)
+        _draw_variances(replace(wanted, d=1), run.found)
     go_on(run)
 
 
 def _draw_variances(base: Trials, measured: tuple[Measured, ...]) -> None:
-    logarithmic = session.current().vaxes == "log"
+    """`measured` is of entries with spread 1, `base` has the spread that is wanted."""
+    grown = base.factor**4
     one = variance_theory(base)
     sums, products, divided = [], [], []
     for found in measured:
-        d, theory = found.settings.d, variance_theory(found.settings)
+        d = found.settings.d
+        theory = variance_theory(replace(base, d=d))
         error = 2 * theory.standard_error(found.trials)
-        sums.append(Point(d, "q·k, the sum of d products", found.variance, theory.variance, error))
-        error_of_one = 2 * one.standard_error(found.trials)
-        products.append(Point(d, "one product", found.product_variance, one.variance, error_of_one))
-        divided.append(Point(d, "q·k / √d", found.variance / d, one.variance, error / d))
+        variance = found.variance * grown
+        sums.append(Point(d, "q·k, the sum of d products", variance, theory.variance, error))
+        divided.append(Point(d, "q·k / √d", variance / d, one.variance, error / d))
+        error = 2 * one.standard_error(found.trials)
+        product = found.product_variance * grown
+        products.append(Point(d, "one product", product, one.variance, error))
+    logarithmic = session.current().vaxes == "log"
     lines = {sums[0].line: (BEFORE, False), products[0].line: (BEFORE, True)}
     with st.container(horizontal=True, gap="medium"):
         show(against_d(sums + products, lines, "Variance before dividing", logarithmic))
@@ -123,10 +129,10 @@ def softmax_by_width(wanted: Trials) -> None:
         f"{EFFECT_TRIALS} trials. Entropy 1 means that all keys get the same, 0 that one key gets "
         "all. The gradient is that of the weights by the scores that enter softmax."
     )
-    st.markdown(_verdict(effects[-1]))
+    st.markdown(verdict(effects[-1]))
 
 
-def _verdict(widest: dict[str, Effect]) -> str:
+def verdict(widest: dict[str, Effect]) -> str:
     """What the curves come to at the largest width."""
     plain, by_root, by_d = (widest[divisor] for divisor in ("nothing", "sqrt_d", "d"))
     words = (
