@@ -17,11 +17,13 @@ from attention_core.variance import (
 from . import palette, session
 from .charts.against_d import Point, against_d
 from .long_run import go_on, long_run
-from .show import show
+from .show import show_within
 
 BEFORE, AFTER = palette.MUTED, palette.BAR
 QUICK = 2**24
 """Random numbers that are drawn without asking: 60 ms of work."""
+HALF, THIRD = 440, 288
+"""Widths of charts, two or three of which stand side by side."""
 DIVIDED = {"nothing": "by nothing", "sqrt_d": "by √d", "d": "by d"}
 
 
@@ -81,9 +83,11 @@ def _draw_variances(base: Trials, measured: tuple[Measured, ...]) -> None:
     logarithmic = session.current().vaxes == "log"
     lines = {sums[0].line: (BEFORE, False), products[0].line: (BEFORE, True)}
     with st.container(horizontal=True, gap="medium"):
-        show(against_d(sums + products, lines, "Variance before dividing", logarithmic))
+        show_within(
+            against_d(sums + products, lines, "Variance before dividing", logarithmic), HALF
+        )
         after = {divided[0].line: (AFTER, False)}
-        show(against_d(divided, after, "Variance after dividing by √d", logarithmic))
+        show_within(against_d(divided, after, "Variance after dividing by √d", logarithmic), HALF)
     drawn = sums + products
     within = sum(abs(point.value - point.expected) <= point.error for point in drawn)
     st.markdown(
@@ -122,8 +126,8 @@ def softmax_by_width(wanted: Trials) -> None:
                 for divisor, words in DIVIDED.items()
                 for d, effect in zip(WIDTHS, effects, strict=True)
             ]
-            chart = against_d(points, lines, title, logarithmic, (0, top), joined=True, width=232)
-            show(chart)
+            chart = against_d(points, lines, title, logarithmic, (0, top), joined=True)
+            show_within(chart, THIRD)
     st.markdown(
         f"One random query looks at {N_KEYS} random keys; each point is the mean of "
         f"{EFFECT_TRIALS} trials. Entropy 1 means that all keys get the same, 0 that one key gets "
@@ -156,4 +160,4 @@ def cost(numbers: int) -> str:
 
 def said(value: float, digits: int = 4) -> str:
     """A number in a sentence: a few digits, thousands with commas."""
-    return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+    return f"{value:,.0f}" if abs(value) >= min(1_000, 10**digits) else f"{value:.{digits}g}"

@@ -22,7 +22,7 @@ from .frame import say_problem
 from .long_run import go_on, long_run
 from .predict import Verdict
 from .settings import ENTRIES, LOOKS, MAX_SEED, SCALES, TRIAL_COUNTS, VECTOR_WIDTHS, Settings
-from .show import show
+from .show import show_within
 from .view import View
 
 
@@ -118,7 +118,7 @@ def _draw_histograms(wanted: Trials, found: Measured) -> None:
     error = 2 * theory.standard_error(found.trials)
     for divisor, name, colour in ((1.0, "q·k", BEFORE), (root, f"q·k / √{wanted.d:,}", AFTER)):
         ends = (found.low / divisor, found.high / divisor)
-        show(histogram(found.counts, *ends, reach, name, colour))
+        show_within(histogram(found.counts, *ends, reach, name, colour), 680)
         measured, expected = found.variance / divisor**2, theory.variance / divisor**2
         st.markdown(
             f"Variance in {found.trials:,} trials: **{said(measured)}**. Theory says "

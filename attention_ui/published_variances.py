@@ -7,10 +7,11 @@ from attention_core.published import notebook
 from attention_core.variance import Trials, variance_theory
 
 from . import palette
+from .by_width import HALF
 from .charts.against_d import Point, against_d
 from .charts.heatmap import Chart
 from .proof import say_covered
-from .show import folded, light, show
+from .show import folded, light, show_within
 from .view import View
 
 NOTEBOOK = "journey_123"
@@ -72,7 +73,7 @@ def published_variances(view: View) -> None:
     )
     with st.container(horizontal=True, gap="medium"):
         for when, colour in (("before", palette.MUTED), ("after", palette.BAR)):
-            show(_chart(when, colour, printed[when]))
+            show_within(_chart(when, colour, printed[when]), HALF)
     with folded("The printed values, one by one", "proof", ":material/fact_check:") as is_open:
         if is_open:
             st.dataframe(pd.DataFrame(rows), hide_index=True, width="content")

@@ -23,14 +23,14 @@ n_trials, d = trace["products"].value.shape
 
 st.latex(
     r"\operatorname{Var}(q \cdot k) = d\,s^4 \qquad "
-    r"\operatorname{Var}\!\left(\frac{q \cdot k}{\sqrt d}\right) = s^4"
-    r"\qquad \text{for entries with mean } 0 \text{ and standard deviation } s",
+    r"\operatorname{Var}\!\left(\frac{q \cdot k}{\sqrt d}\right) = s^4",
     width="content",
 )
 with st.container(width=760):
     st.markdown(
-        "This lesson draws random vectors of its own, so the sentence in the sidebar plays no part "
-        "in it. The seed below decides all that is drawn."
+        "Here q and k are random vectors of width d, and s is the standard deviation of their "
+        "entries, whose mean is 0. All are drawn from the seed below; the sentence in the sidebar "
+        "plays no part in this lesson."
     )
 choose_seed()
 

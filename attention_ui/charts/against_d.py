@@ -13,7 +13,7 @@ from .. import palette
 from .heatmap import Chart
 from .template import without_data
 
-WIDTH, HEIGHT = 380, 250
+HEIGHT = 250
 D_TICKS = {True: [1, 4, 16, 64, 256, 1_024, 4_096], False: [0, 1_024, 2_048, 3_072, 4_096]}
 THIN = 0.1
 """No variance is below 0. On a logarithmic axis, which has no 0, a band that would reach it is
@@ -40,7 +40,6 @@ def against_d(
     logarithmic: bool = True,
     domain: tuple[float, float] | None = None,
     joined: bool = False,
-    width: int = WIDTH,
     ticks: Sequence[int] = (),
 ) -> Chart:
     """Points at their widths, each with its theory's line and band.
@@ -53,7 +52,6 @@ def against_d(
     frame = pd.DataFrame([_row(point, log_y) for point in points])
     spec = deepcopy(_template(joined))
     spec["title"]["text"] = title
-    spec["width"] = width
     for layer in spec["layer"]:
         x, y = layer["encoding"]["x"], layer["encoding"]["y"]
         x["scale"] |= {"type": "log", "base": 2} if logarithmic else {"type": "linear"}
@@ -158,6 +156,6 @@ def _template(joined: bool) -> dict:
         del shared["strokeDash"]
         layers.insert(0, band.encode(y=y("low"), y2="high:Q", **shared))
     chart = alt.layer(*layers).properties(
-        width=WIDTH, height=HEIGHT, title=alt.Title("", anchor="start", fontSize=12)
+        width="container", height=HEIGHT, title=alt.Title("", anchor="start", fontSize=12)
     )
-    return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}
+    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}

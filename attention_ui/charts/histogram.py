@@ -11,7 +11,7 @@ from .. import palette
 from .heatmap import Chart
 from .template import without_data
 
-WIDTH, HEIGHT = 620, 110
+HEIGHT = 110
 
 
 def histogram(
@@ -71,6 +71,6 @@ def _template() -> dict:
                 alt.Tooltip("share:Q", format=".1%"),
             ],
         )
-        .properties(width=WIDTH, height=HEIGHT)
+        .properties(width="container", height=HEIGHT)
     )
-    return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}
+    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}

@@ -9,7 +9,7 @@ import torch
 
 from attention_core import Trials, few_trials, measure_variance, softmax_effect, variance_theory
 from attention_core.published import notebook
-from attention_core.variance import BLOCK, LARGEST_CHUNK, MAX_TRIALS, WIDTHS
+from attention_core.variance import BLOCK, LARGEST_CHUNK, MAX_TRIALS
 
 
 def end(settings, **options):
@@ -105,12 +105,6 @@ def test_the_printed_variances_lie_within_two_standard_errors_and_belong_togethe
         error = variance_theory(Trials(d)).standard_error(1_000)
         assert abs(before - d) < 2 * error
         assert printed[f"var_after_{d}"].values == pytest.approx(before / d, rel=1e-15)
-
-
-def test_widths_are_measured_with_numbers_of_their_own():
-    assert drawn_at_once(Trials(1))[0, 0, 0] != drawn_at_once(Trials(2))[0, 0, 0]
-    firsts = {end(Trials(d, 16)).product_variance for d in WIDTHS}
-    assert len(firsts) == len(WIDTHS)
 
 
 def test_no_request_for_numbers_is_larger_than_a_chunk(monkeypatch):
