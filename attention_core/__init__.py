@@ -20,6 +20,11 @@ _HOME = {
     "SimplifiedOptions": "simplified",
     "attend": "simplified",
     "expand_query": "simplified",
+    "Trials": "variance",
+    "few_trials": "variance",
+    "measure_variance": "variance",
+    "variance_theory": "variance",
+    "softmax_effect": "saturation",
     "program": "export",
 }
 __all__ = list(_HOME)

@@ -46,6 +46,9 @@ SYMBOLS = {
     "output": "O",
     "logits": "L",
     "probabilities": "P",
+    "products": r"Q \odot K",
+    "dot_products": "t",
+    "scaled_dot_products": r"\tilde t",
 }
 VARIANTS = {
     "head_": "{}^{{(h)}}",

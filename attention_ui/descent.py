@@ -1,7 +1,6 @@
 """Training the layer on the sentence, and scrubbing through what was recorded."""
 
 import math
-import time
 
 import streamlit as st
 
@@ -14,13 +13,11 @@ from . import session
 from .beats import equation
 from .charts.curve import curve
 from .charts.heatmap import Matrix
+from .long_run import Steps, go_on, long_run
 from .settings import RATES, STEPS, TRAINED_WIDTHS, Settings
 from .show import light, show
 from .view import View
 
-RUN = "training_run"
-SHOWN_EVERY = 0.1
-"""Seconds between two reports of progress: each costs the browser a drawing."""
 MATRICES = ("W_query", "W_key", "W_value", "W_output")
 
 
@@ -28,32 +25,26 @@ MATRICES = ("W_query", "W_key", "W_value", "W_output")
 def train_it(view: View) -> None:
     """Controls, the run with its progress, and the recorded steps with a slider."""
     session.save(view.page)
-    settings = session.current()
-    _choose()
-    settings = session.current()
-    about = (settings.inputs, _recipe(settings))
-    run = st.session_state.get(RUN)
-    if len(settings.inputs.tokens) < 2:
+    if len(session.current().inputs.tokens) < 2:
         st.markdown("A sentence of one token has no next token to predict. Add a word.")
         return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        started = st.button("Train", type="primary", icon=":material/play_arrow:", key="train")
-        stop = st.empty()
-    if started:
-        # Any button interrupts a running script; what has been recorded is kept.
-        stop.button("Stop", icon=":material/stop:", key="stop_training")
-        run = st.session_state[RUN] = {"about": about, "records": []}
-        _run(run, settings)
-        stop.empty()
-    if run is None or not run["records"]:
-        st.caption("Nothing has been trained yet.")
-        return
-    if run["about"] != about:
-        st.markdown(
-            "These records belong to other settings or another sentence. Train again to see yours."
-        )
-        return
-    _scrub(view, settings, run["records"])
+    _choose()
+    settings = session.current()
+    recipe = _recipe(settings)
+
+    def work() -> Steps:
+        records: list[TrainingRecord] = []
+        embeddings = embed(settings.inputs)["embeddings"].value
+        for record in train(embeddings, next_tokens(settings.inputs.tokens), recipe):
+            records.append(record)
+            yield 1.0 if record.diverged else record.step / recipe.steps, records
+
+    about = (settings.inputs, recipe)
+    cost = f"{settings.steps:,} steps of gradient descent"
+    run = long_run("training", about, work, quick=False, cost=cost, verb="Train")
+    if run.found:
+        _scrub(view, settings, run.found, is_running=run.steps is not None)
+    go_on(run)
 
 
 def _choose() -> None:
@@ -84,27 +75,14 @@ def _recipe(settings: Settings) -> TrainingSettings:
     )
 
 
-def _run(run: dict, settings: Settings) -> None:
-    """Train, keeping every record as it comes: a person who stops keeps what there is."""
-    recipe = _recipe(settings)
-    progress = st.progress(0.0, "Training")
-    embeddings = embed(settings.inputs)["embeddings"].value
-    shown = 0.0
-    for record in train(embeddings, next_tokens(settings.inputs.tokens), recipe):
-        run["records"].append(record)
-        if time.monotonic() - shown > SHOWN_EVERY:
-            shown = time.monotonic()
-            words = f"Step {record.step:,}: loss {record.loss:.4f}"
-            progress.progress(record.step / recipe.steps, words)
-    progress.empty()
-
-
-def _scrub(view: View, settings: Settings, records: list[TrainingRecord]) -> None:
-    _say_outcome(settings, records)
+def _scrub(view: View, settings: Settings, records: list[TrainingRecord], is_running: bool) -> None:
+    """The curve of the loss, and the layer as it was at the recorded step that is chosen."""
+    if not is_running:
+        _say_outcome(settings, records)
     steps = [record.step for record in records]
     losses = [record.loss for record in records]
     at = len(records) - 1
-    if at:
+    if at and not is_running:
         key = f"scrub_{len(records)}_{records[-1].step}"
         chosen = st.select_slider(
             "Recorded step", options=steps, value=steps[-1], key=key, width=420
@@ -160,8 +138,6 @@ def _say_outcome(settings: Settings, records: list[TrainingRecord]) -> None:
             f"Diverged at step {last.step:,}: the loss is no longer a finite number. The learning "
             f"rate of {settings.rate:g} is too large here: each step overshoots further.",
         )
-    elif last.step < settings.steps:
-        light(False, f"Stopped at step {last.step:,} of {settings.steps:,}.")
     elif first.loss > last.loss:
         light(
             True,

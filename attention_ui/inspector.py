@@ -126,7 +126,7 @@ def _slid(trail: tuple[CellPlace, ...], at: int, key: str, beat_name: str) -> No
 
 def _equation(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str:
     """The cell as an equation in LaTeX; a longer sum takes several lines."""
-    left = f"{step.symbol}_{{{','.join(map(str, index))}}}"
+    left = f"{{{step.symbol}}}_{{{','.join(map(str, index))}}}"
     result = number(float(step.value[index]))
     terms = [term.latex() for term in arithmetic.terms]
     if isinstance(arithmetic, Sum) and len(terms) > TERMS_A_LINE:

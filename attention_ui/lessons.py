@@ -38,6 +38,15 @@ LESSONS = (
         ":material/visibility:",
     ),
     Lesson(
+        "divide_by_sqrt_d",
+        "Why divide by √d",
+        "A score is a sum of d products. The wider the vectors, the farther such sums spread, and "
+        "softmax turns scores that spread far into all or nothing. Dividing by √d takes the width "
+        "out again.",
+        "The mechanism",
+        ":material/swap_vert:",
+    ),
+    Lesson(
         "queries_keys_values",
         "Trainable queries, keys and values",
         "Three matrices stand before the comparison: what a token asks for, what it offers to be "

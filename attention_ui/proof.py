@@ -37,8 +37,7 @@ def proof(view: View, *others: View) -> None:
     `others` are further traces that the page shows, such as an experiment's.
     """
     example = EXAMPLES[view.settings.example]
-    if view.trail and session.OPEN_IN not in st.session_state:
-        st.text("The link's cell stands in a part of the lesson that is covered, or not there.")
+    say_covered(view)
     st.header("Checked against the notebook", anchor="notebook")
     marks = [mark for each in (view, *others) for mark in each.marks]
     if not marks:
@@ -63,6 +62,12 @@ def proof(view: View, *others: View) -> None:
         for mark in marks:
             if not mark.result.reproduces_as_shown:
                 st.caption(f"`{mark.result.id}`: {mark.result.note}.")
+
+
+def say_covered(view: View) -> None:
+    """Say so where a cell is open that no equation above has drawn."""
+    if view.trail and session.OPEN_IN not in st.session_state:
+        st.text("The link's cell stands in a part of the lesson that is covered, or not there.")
 
 
 def _table(marks: list[Mark]) -> pd.DataFrame:

@@ -37,6 +37,15 @@ MAX_SEED = 2**32 - 1
 LIKENESSES = {"dot": "Dot product", "cosine": "Cosine"}
 DIVISORS = {"none": "Nothing", "sqrt_d": "√d"}
 LEARNED = {"sentence": "This sentence", "example": "The example's sentence"}
+ENTRIES = {"normal": "Normal", "uniform": "Uniform around 0", "uniform_0_1": "Uniform from 0 to 1"}
+LOOKS = {
+    "histogram": "q·k, many times",
+    "width": "Variance against d",
+    "attention": "What softmax makes of it",
+}
+AXES = {"log": "Logarithmic", "linear": "Linear"}
+VECTOR_WIDTHS = (*range(1, 9), 12, 16, 24, 32, 48, 64, 100, 128, 256, 512, 768, 1_024, 2_048, 4_096)
+TRIAL_COUNTS = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 TABLE_ROWS = (7, 9, 100, 1_000, 5_000, 10_000, 20_000, 50_257, 100_000, 200_000)
 TABLE_WIDTHS = (2, 3, 16, 32, 64, 128, 256, 512, 768, 1_024, 2_048, 4_096)
 
@@ -90,6 +99,14 @@ class Settings:
     stretch: int = setting(Whole(0, MAX_TOKENS - 1), 0, aside=True)
     factor: float = setting(Decimal(-4, 4), 1.0, aside=True)
     upto: int = setting(Whole(1, MAX_TOKENS), MAX_TOKENS, aside=True)
+    # Why divide by √d.
+    draw_seed: int = setting(Whole(0, MAX_SEED), 0, aside=True)
+    vd: int = setting(Whole(1, 4_096, VECTOR_WIDTHS), 64, aside=True)
+    trials: int = setting(Whole(10, 100_000, TRIAL_COUNTS), 1_000, aside=True)
+    entries: str = setting(Choice(ENTRIES), "normal", aside=True)
+    spread: float = setting(Decimal(0.1, 5), 1.0, aside=True)
+    vlook: str = setting(Choice(LOOKS), "histogram", aside=True)
+    vaxes: str = setting(Choice(AXES), "log", aside=True)
     # Trainable queries, keys and values.
     token: int = setting(Whole(0, MAX_TOKENS - 1))
     start: str = setting(Choice(STARTS))

@@ -14,6 +14,12 @@ def show(chart: Chart, key: str | None = None) -> None:
     st.vega_lite_chart(chart.frame, chart.spec, width="content", alt=chart.alt, key=key)
 
 
+def show_within(chart: Chart, width: int) -> None:
+    """A chart without a width of its own, as wide as this or as the page, if that is narrower."""
+    with st.container(width=width):
+        st.vega_lite_chart(chart.frame, chart.spec, width="stretch", alt=chart.alt)
+
+
 @contextmanager
 def folded(label: str, key: str, icon: str | None = None) -> Iterator[bool]:
     """A part that is folded away and costs nothing until it is opened. Gives whether it is."""

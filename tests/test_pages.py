@@ -37,6 +37,12 @@ EXTREME = {
     "no cell": {"cell": "none"},
     "upstream": {"cell": "embeddings.1.1,embedding_table.0.1"},
     "predicting": {"predict": "on"},
+    "fewest trials": {"vd": "1", "trials": "10", "spread": "0.1", "entries": "uniform"},
+    "most trials": {"vd": "4096", "trials": "100000", "spread": "5"},
+    "widths, fewest trials": {"vlook": "width", "trials": "10", "entries": "uniform_0_1"},
+    "widths, most trials": {"vlook": "width", "trials": "100000", "vaxes": "linear"},
+    "softmax, smallest entries": {"vlook": "attention", "spread": "0.1"},
+    "softmax, largest entries": {"vlook": "attention", "spread": "5", "draw_seed": "4294967295"},
 }
 BAD_LINKS = {
     "nonsense": {"seed": "inf", "example": "nope", "width": "x", "cell": "scores.99.0"},
@@ -48,6 +54,8 @@ BAD_LINKS = {
     "blanks": {"text": "   "},
     "markup": {"example": "<b>x</b>", "beat": "<script>", "cell": "**x**"},
     "edits beyond": {"edits": "999.0:1"},
+    "trials beyond": {"vd": "0", "trials": "1000000", "spread": "0", "entries": "cauchy"},
+    "between the choices": {"vd": "65", "trials": "11", "spread": "inf", "draw_seed": "-1"},
     "no row for the unknown": {"reserved": "0", "learned": "example", "text": "zebra"},
 }
 MARK = "zqzq"
@@ -130,7 +138,7 @@ def test_other_numbers_are_not_marked_as_matching(page):
     at = visit(page, seed="70")
     marked = "\n".join(words.value for words in (*at.markdown, *at.caption))
     assert "all matching" not in marked
-    assert "you changed seed" in marked
+    assert "you changed seed" in marked or "no seed" in marked
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -231,8 +239,8 @@ def test_the_same_settings_give_the_same_embeddings_on_every_page():
             for chart in charts(visit(page, cell="none", **link))
             if '"text": "embeddings"' in chart.spec and '"query_names"' not in chart.spec
         ]
-        assert data, f"{page} draws no embeddings"
-        found.append(data[0])
+        found += data[:1]  # a lesson that draws numbers of its own has none
+    assert len(found) >= 2
     assert len(set(found)) == 1
 
 

@@ -53,8 +53,8 @@ class Subtract(Operation):
 
 @dataclass(frozen=True)
 class Multiply(Operation):
-    """Entry by entry: a vector (d,) with every row (key, d), or one number a row (key,) with
-    that row, if `by_row`.
+    """Entry by entry: two tensors of one shape, a vector (d,) with every row (key, d), or one
+    number a row (key,) with that row, if `by_row`.
     """
 
     by_row: bool = False
@@ -69,8 +69,8 @@ class Multiply(Operation):
         return f"{left}[:, None] * {right}" if self.by_row else f"{left} * {right}"
 
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
-        i, j = index
-        return Product((left.cell((i if self.by_row else j,)), right.cell(index)))
+        place = index[:1] if self.by_row else index[len(index) - left.value.ndim :]
+        return Product((left.cell(place), right.cell(index)))
 
     def words(self) -> str:
         return "Two entries, multiplied."

@@ -85,5 +85,5 @@ def test_a_rate_too_large_and_a_stopped_run_are_named(page, app_url):
     page.get_by_role("button", name="Train", exact=True).click()
     page.get_by_role("button", name="Stop", exact=True).click()
     settled(page, timeout=60)
-    assert page.locator("text=Stopped at step").count() == 1
+    assert page.locator("text=Stopped at").count() == 1
     no_exception(page)

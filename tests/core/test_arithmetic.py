@@ -96,6 +96,7 @@ def workshop():
     trace.step("running", ops.RunningSum(), picked, axes=("query", "d"))
     trace.step("by_row", ops.Multiply(by_row=True), given, picked, axes=("query", "d"))
     query = trace.step("query", ops.Row(2), picked, axes=("d",))
+    trace.step("squares", ops.Multiply(), left, left, axes=("head", "query", "d"))
     trace.step("products", ops.Multiply(), query, first_keys, axes=("key", "d"))
     trace.step("sinusoid", ops.Sinusoid(3, 5), axes=("query", "d"))
     return trace

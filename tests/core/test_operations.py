@@ -89,6 +89,12 @@ def test_multiply_takes_a_vector_to_every_row_or_a_number_to_its_row():
     assert torch.equal(Multiply(by_row=True).value(column, rows), torch.tensor(its_row))
 
 
+def test_multiply_takes_each_entry_to_its_own_in_another_tensor_of_the_same_shape():
+    left, right = random(2, 3, seed=1), random(2, 3, seed=2)
+    products = [[left[i, j] * right[i, j] for j in range(3)] for i in range(2)]
+    assert torch.equal(Multiply().value(left, right), torch.tensor(products))
+
+
 # --- sums and factors -----------------------------------------------------------------------------
 
 

@@ -1,0 +1,161 @@
+"""Something measured at several widths d: points, the line and the band of a theory, curves."""
+
+import math
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import lru_cache
+
+import altair as alt
+import pandas as pd
+
+from .. import palette
+from .heatmap import Chart
+from .template import without_data
+
+HEIGHT = 250
+D_TICKS = {True: [1, 4, 16, 64, 256, 1_024, 4_096], False: [0, 1_024, 2_048, 3_072, 4_096]}
+THIN = 0.1
+"""No variance is below 0. On a logarithmic axis, which has no 0, a band that would reach it is
+drawn down to this part of its line."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """What is drawn at one width. `value` is what was measured, `expected` what theory says, and
+    `error` half the width of the band around it; None for what is not drawn.
+    """
+
+    d: int
+    line: str
+    value: float | None = None
+    expected: float | None = None
+    error: float | None = None
+
+
+def against_d(
+    points: Sequence[Point],
+    lines: dict[str, tuple[str, bool]],
+    title: str,
+    logarithmic: bool = True,
+    domain: tuple[float, float] | None = None,
+    joined: bool = False,
+    ticks: Sequence[int] = (),
+) -> Chart:
+    """Points at their widths, each with its theory's line and band.
+
+    `lines` are the names of what is drawn, each with its colour and whether it is dashed.
+    `logarithmic` is for both axes where there is no `domain`, else for d alone. `joined` draws a
+    curve through the points instead of a theory's line.
+    """
+    log_y = logarithmic and domain is None
+    frame = pd.DataFrame([_row(point, log_y) for point in points])
+    spec = deepcopy(_template(joined))
+    spec["title"]["text"] = title
+    for layer in spec["layer"]:
+        x, y = layer["encoding"]["x"], layer["encoding"]["y"]
+        x["scale"] |= {"type": "log", "base": 2} if logarithmic else {"type": "linear"}
+        x["axis"]["values"] = list(ticks) or D_TICKS[logarithmic]
+        x["scale"]["domain"] = [x["axis"]["values"][0], x["axis"]["values"][-1]]
+        y["scale"] |= {"type": "log"} if log_y else {"type": "linear", "zero": True}
+        if log_y and (powers := _powers(frame)):
+            y["axis"]["values"] = powers
+        if domain:
+            y["scale"]["domain"] = list(domain)
+        names = {"domain": list(lines)}
+        colours, dashes = zip(*lines.values(), strict=True)
+        layer["encoding"]["color"]["scale"] = names | {"range": list(colours)}
+        if "strokeDash" in layer["encoding"]:
+            layer["encoding"]["strokeDash"]["scale"] = names | {
+                "range": [[4, 4] if dashed else [1, 0] for dashed in dashes]
+            }
+    return Chart(frame, spec, _words(title, points, lines))
+
+
+def _row(point: Point, log_y: bool) -> dict:
+    row = {"d": point.d, "line": point.line, "value": point.value, "expected": point.expected}
+    if point.expected is not None and point.error is not None:
+        least = point.expected * THIN if log_y else 0.0
+        row["low"] = max(point.expected - point.error, least)
+        row["high"] = point.expected + point.error
+    return row
+
+
+def _powers(frame: pd.DataFrame) -> list[float]:
+    """The powers of ten among what is drawn; none where there are fewer than two of them."""
+    columns = [name for name in ("value", "expected") if name in frame]
+    drawn = frame[columns].astype(float).stack()
+    drawn = drawn[drawn > 0]
+    first, last = math.ceil(math.log10(drawn.min())), math.floor(math.log10(drawn.max()))
+    return [float(f"1e{power}") for power in range(first, last + 1)] if last > first else []
+
+
+def _words(title: str, points: Sequence[Point], lines: dict) -> str:
+    """The first and the last point of each line."""
+    told = []
+    for name in lines:
+        drawn = [p for p in points if p.line == name and (p.value or p.expected) is not None]
+        if drawn:
+            ends = (
+                f"{p.value if p.value is not None else p.expected:.4g} at d {p.d}"
+                for p in (drawn[0], drawn[-1])
+            )
+            told.append(f"{name}: {' and '.join(ends)}")
+    return f"{title}, against the width d. {'; '.join(told)}."
+
+
+@lru_cache(maxsize=2)
+def _template(joined: bool) -> dict:
+    grid = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks": False}
+    readable = "abs(datum.value) >= 1000 ? format(datum.value, ',.0f') : format(datum.value, '~g')"
+    x = alt.X(
+        "d:Q",
+        title="d",
+        scale=alt.Scale(nice=False),
+        axis=alt.Axis(format=",.0f", labelFontSize=12, titleFontSize=12, **grid),
+    )
+    y_axis = alt.Axis(labelExpr=readable, minExtent=44, tickCount=5, labelFontSize=12, **grid)
+    scale = alt.Scale(nice=False)
+    legend = alt.Legend(
+        orient="top",
+        title=None,
+        labelLimit=300,
+        labelFontSize=12,
+        symbolType="stroke",
+        symbolStrokeWidth=2.5,
+        symbolOpacity=1,
+    )
+    shared = {
+        "x": x,
+        "color": alt.Color("line:N", legend=legend),
+        "strokeDash": alt.StrokeDash("line:N", legend=legend),
+    }
+
+    def y(field: str) -> alt.Y:
+        return alt.Y(f"{field}:Q", title=None, scale=scale, axis=y_axis)
+
+    base = alt.Chart(alt.Data(values=[]))
+    band = base.transform_filter("isValid(datum.high)").mark_area(opacity=0.18, strokeWidth=0)
+    line = base.transform_filter("isValid(datum.expected)").mark_line(strokeWidth=1.5)
+    curve = base.transform_filter("isValid(datum.value)").mark_line(strokeWidth=2)
+    dots = base.transform_filter("isValid(datum.value)").mark_point(
+        filled=True, size=42, opacity=1, strokeDash=[1, 0]
+    )
+    tips = [
+        alt.Tooltip("line:N", title=" "),
+        alt.Tooltip("d:Q", format=","),
+        alt.Tooltip("value:Q", title="here", format=",.5~g"),
+    ]
+    if not joined:
+        tips.append(alt.Tooltip("expected:Q", title="theory", format=",.5~g"))
+    layers = [dots.encode(y=y("value"), tooltip=tips, **shared)]
+    if joined:
+        layers.insert(0, curve.encode(y=y("value"), **shared))
+    else:
+        layers.insert(0, line.encode(y=y("expected"), **shared))
+        del shared["strokeDash"]
+        layers.insert(0, band.encode(y=y("low"), y2="high:Q", **shared))
+    chart = alt.layer(*layers).properties(
+        width="container", height=HEIGHT, title=alt.Title("", anchor="start", fontSize=12)
+    )
+    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}

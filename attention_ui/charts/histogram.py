@@ -1,0 +1,76 @@
+"""How often numbers fell into each of some bins of equal width."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from functools import lru_cache
+
+import altair as alt
+import pandas as pd
+
+from .. import palette
+from .heatmap import Chart
+from .template import without_data
+
+HEIGHT = 110
+
+
+def histogram(
+    counts: Sequence[int],
+    low: float,
+    high: float,
+    reach: tuple[float, float],
+    title: str,
+    colour: str,
+) -> Chart:
+    """Bars from `low` to `high`, as high as the share of all that fell into each.
+
+    `reach` are the ends of the axis: charts with one reach stand below each other on one scale.
+    """
+    total = max(sum(counts), 1)
+    width = (high - low) / len(counts)
+    frame = pd.DataFrame(
+        {
+            "from": [low + at * width for at in range(len(counts))],
+            "to": [low + (at + 1) * width for at in range(len(counts))],
+            "count": list(counts),
+            "share": [count / total for count in counts],
+        }
+    )
+    spec = deepcopy(_template())
+    spec["title"]["text"] = title
+    spec["encoding"]["x"]["scale"]["domain"] = list(reach)
+    spec["mark"]["color"] = colour
+    words = f"Histogram: {title}. {total:,} numbers from {low:.4g} to {high:.4g}."
+    return Chart(frame, spec, words)
+
+
+@lru_cache(maxsize=1)
+def _template() -> dict:
+    grid = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks": False}
+    grid["labelFontSize"] = 12
+    chart = (
+        alt.Chart(alt.Data(values=[]), title=alt.Title("", anchor="start", fontSize=12))
+        .mark_rect()
+        .encode(
+            x=alt.X(
+                "from:Q",
+                title=None,
+                scale=alt.Scale(domain=[0, 1], nice=False, zero=False),
+                axis=alt.Axis(tickCount=7, **grid),
+            ),
+            x2="to:Q",
+            y=alt.Y(
+                "share:Q",
+                title=None,
+                axis=alt.Axis(tickCount=3, format="%", minExtent=34, maxExtent=34, **grid),
+            ),
+            tooltip=[
+                alt.Tooltip("from:Q", format=".4~g"),
+                alt.Tooltip("to:Q", format=".4~g"),
+                alt.Tooltip("count:Q", format=","),
+                alt.Tooltip("share:Q", format=".1%"),
+            ],
+        )
+        .properties(width="container", height=HEIGHT)
+    )
+    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}

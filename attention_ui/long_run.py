@@ -1,0 +1,98 @@
+"""Work that may take seconds: started by a button, done a slice at a time, and stopped by another.
+
+A click inside a fragment waits until the fragment has run. So a run does a slice of the work,
+draws what it has, and asks for the next run; a click on Stop comes between two slices.
+"""
+
+import time
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+SLICE = 0.3
+"""Seconds of work between two pictures of it: as long as a click on Stop may have to wait."""
+
+Steps = Iterator[tuple[float, object]]
+"""How much is done, from 0 to 1, and the result so far."""
+
+
+@dataclass
+class Run:
+    """Work as far as it has come. `about` says what it was for; other settings, another run."""
+
+    about: Hashable
+    share: float = 0.0
+    found: object = None
+    """The result so far; None before there is any."""
+    steps: Steps | None = None
+    """The work while it is going."""
+
+    def advance(self, seconds: float | None = None) -> None:
+        """Do the work, or as much of it as these seconds allow."""
+        began = time.monotonic()
+        for share, found in self.steps or ():
+            self.share, self.found = share, found
+            if seconds is not None and time.monotonic() - began > seconds:
+                break
+        if self.share >= 1:
+            self.steps = None
+
+
+def long_run(
+    name: str,
+    about: Hashable,
+    work: Callable[[], Steps],
+    quick: bool = True,
+    cost: str = "",
+    verb: str = "Measure",
+) -> Run:
+    """The work as far as it has come, with its progress and buttons. `quick` work is done at once.
+
+    `cost` says in words how much work it is, and `verb` is the button's. After drawing what was
+    found, call `go_on`.
+    """
+    run: Run | None = st.session_state.get(f"run_{name}")
+    if run is None or run.about != about:
+        run = st.session_state[f"run_{name}"] = Run(about)
+    if run.share >= 1:
+        return run
+    if quick:
+        run.steps = work()
+        run.advance()
+        return run
+    with st.container(key=f"run_of_{name}", width=480):
+        stopped = run.found is not None
+        if run.steps is not None:
+            st.progress(run.share, text=f"{cost}: {run.share:.0%}")
+            label, icon, then = "Stop", "stop", _stop
+        elif stopped:
+            st.markdown(f"Stopped at {run.share:.0%}. What was found until then is shown.")
+            label, icon, then = "Start again", "play_arrow", _start
+        else:
+            st.markdown(f"This takes {cost}, so it waits for you.")
+            label, icon, then = verb, "play_arrow", _start
+        # One key for all: a button with a key of its own would stay on the screen during the run.
+        key = f"start_or_stop_{name}"
+        st.button(label, key=key, icon=f":material/{icon}:", on_click=then, args=(run, work))
+    return run
+
+
+def go_on(run: Run) -> None:
+    """Do the next slice and draw again, while there is work; nothing after this call is drawn."""
+    if run.steps is None:
+        return
+    run.advance(SLICE)
+    try:
+        st.rerun(scope="fragment")
+    except StreamlitAPIException:  # the whole page is running
+        st.rerun()
+
+
+def _start(run: Run, work: Callable[[], Steps]) -> None:
+    run.share, run.found, run.steps = 0.0, None, work()
+
+
+def _stop(run: Run, _: Callable[[], Steps]) -> None:
+    run.steps = None

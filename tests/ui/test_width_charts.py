@@ -1,0 +1,100 @@
+"""The charts and the words of the lesson on √d: their data, their axes, what they leave out."""
+
+import json
+
+import altair as alt
+import pytest
+
+from attention_core import Trials
+from attention_core.saturation import Effect
+from attention_ui.by_width import said, verdict
+from attention_ui.charts.against_d import Point, against_d
+from attention_ui.charts.histogram import histogram
+from attention_ui.many_trials import judge_growth, last
+from attention_ui.published_variances import band, printed_variances
+
+
+def check(chart):
+    """A valid specification without data of its own, and words."""
+    assert json.loads(json.dumps(chart.spec, allow_nan=False)) == chart.spec
+    assert "data" not in chart.spec
+    assert "datasets" not in chart.spec
+    assert len(chart.alt) > 20
+    rows = chart.frame.head(3).to_dict("records")
+    alt.Chart.from_dict({**chart.spec, "data": {"values": rows}}, validate=True)
+
+
+def test_a_histogram_has_a_bar_for_each_bin_and_shares_that_add_up():
+    chart = histogram((2, 0, 5, 1), -3.0, 5.0, (-10, 10), "q·k", "#000000")
+    check(chart)
+    assert chart.frame["from"].tolist() == [-3, -1, 1, 3]
+    assert chart.frame["to"].tolist() == [-1, 1, 3, 5]
+    assert chart.frame["share"].sum() == pytest.approx(1)
+    assert chart.spec["encoding"]["x"]["scale"]["domain"] == [-10, 10]
+
+
+POINTS = [Point(1, "a", 1.5, 1.0, 2.0), Point(64, "a", 60.0, 64.0, 5.0), Point(4, "b", 3.0)]
+LINES = {"a": ("#111111", False), "b": ("#222222", True)}
+
+
+@pytest.mark.parametrize("logarithmic", [True, False])
+def test_a_band_stays_above_zero_on_either_axis(logarithmic):
+    chart = against_d(POINTS, LINES, "Variance", logarithmic)
+    check(chart)
+    low, high = chart.frame["low"].tolist()[0], chart.frame["high"].tolist()[0]
+    assert (low, high) == ((0.1, 3.0) if logarithmic else (0.0, 3.0))
+    for layer in chart.spec["layer"]:
+        kind = "log" if logarithmic else "linear"
+        assert layer["encoding"]["x"]["scale"]["type"] == kind
+        assert layer["encoding"]["y"]["scale"]["type"] == kind
+        assert layer["encoding"]["color"]["scale"]["range"] == ["#111111", "#222222"]
+    assert "a: 1.5 at d 1 and 60 at d 64; b: 3 at d 4 and 3 at d 4" in chart.alt
+
+
+def test_filling_one_chart_leaves_the_next_as_it_was():
+    first = against_d(POINTS, LINES, "Variance", True)
+    against_d(POINTS, LINES, "Other", False, (0, 1), ticks=(1, 2))
+    assert against_d(POINTS, LINES, "Variance", True).spec == first.spec
+
+
+def test_the_printed_variances_are_the_notebook_s_and_lie_in_the_band():
+    printed = printed_variances()
+    assert printed["before"] == {5: 5.106730729143345, 100: 103.50966809563538}
+    assert {d: round(value, 3) for d, value in printed["after"].items()} == {5: 1.021, 100: 1.035}
+    for when, values in printed.items():
+        for d, value in values.items():
+            middle, error = band(d, when == "after")
+            assert abs(value - middle) < error
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**32 - 1])
+def test_a_guess_of_four_times_is_right_and_every_verdict_has_the_measured_numbers(seed):
+    narrow, wide = (last(Trials(d=d, seed=seed)).variance ** 0.5 for d in (4, 64))
+    assert wide / narrow == pytest.approx(4, rel=0.15)
+    for guess in range(4):
+        verdict = judge_growth(guess, seed)
+        assert verdict.right == (guess == 1)
+        assert f"from {narrow:.2f} to {wide:.2f}" in verdict.words
+
+
+def effects(*rows):
+    names = ("nothing", "sqrt_d", "d")
+    return {name: Effect(*row) for name, row in zip(names, rows, strict=True)}
+
+
+def test_the_verdict_says_of_the_curves_only_what_they_show():
+    usual = verdict(effects((0.02, 0.98, 0.02), (0.83, 0.36, 0.37), (1.0, 0.13, 0.33)))
+    assert "little is left to learn from" in usual
+    assert "every key gets nearly the same, whatever it says" in usual
+    assert "but" not in usual
+    small = verdict(effects((0.93, 0.2, 0.34), (1.0, 0.13, 0.33), (1.0, 0.125, 0.33)))
+    assert "little is left" not in small
+    assert "all keys alike" in small
+    large = verdict(effects((0.0, 1.0, 0.0), (0.05, 0.96, 0.04), (0.9, 0.2, 0.34)))
+    assert "all or nothing at every width" in large
+    assert "whatever it says" not in large
+
+
+def test_numbers_in_sentences_have_few_digits():
+    assert [said(x) for x in (65_536.0, 1_007.2, 0.0625, 4.0)] == ["65,536", "1,007", "0.0625", "4"]
+    assert [said(x, 2) for x in (5_857.1, 12.34, 0.09152)] == ["5,857", "12", "0.092"]
