@@ -38,14 +38,13 @@ def draw_matrices(trace: Trace, recipe: Projections) -> list[tuple[Step, Step | 
     def draw(shape: tuple[int, ...], seed: int | None) -> Draw:
         nonlocal last
         fan_in = d_in if distribution == "linear" and len(shape) == 1 else None
-        if seed is not None:
-            return Draw(distribution, shape, seed=seed, fan_in=fan_in)
         if last is None:
             start = 0 if recipe.seed is None else recipe.seed
             last = Draw(distribution, shape, seed=start, fan_in=fan_in)
         else:
             last = Draw(distribution, shape, after=last, fan_in=fan_in)
-        return last
+        # A seed of its own takes a matrix out of the order, and leaves the order as it is.
+        return last if seed is None else Draw(distribution, shape, seed=seed, fan_in=fan_in)
 
     if recipe.seed is not None:
         skipped = recipe.skipped_draws
