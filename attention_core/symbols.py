@@ -26,6 +26,17 @@ SYMBOLS = {
     "query_weights": "a",
     "weighted_embeddings": r"a \odot X",
     "running_context": r"z_{1..j}",
+    "score_row": "s",
+    "moved_scores": "s^{+}",
+    "magnified_scores": r"s^{\times}",
+    "score_sum": r"\Sigma_s",
+    "sum_weights": "b",
+    "largest": "m",
+    "lowered_scores": "t",
+    "exponentials": "u",
+    "exponential_sum": r"\Sigma_u",
+    "softmax_weights": "w",
+    "jacobian": "J",
 }
 
 

@@ -154,6 +154,12 @@ class Trace(Mapping[str, Step]):
                 )
         sizes |= new
 
+    def label(self, axis: str, names: Sequence[str]) -> None:
+        """Name the places of an axis that no step has yet. Raises ValueError for any other."""
+        if axis in self._sizes or axis in self._labels:
+            raise ValueError(f"axis {axis!r} is there already: name its places before its steps")
+        self._labels[axis] = tuple(names)
+
     def labels(self, axis: str) -> tuple[str, ...]:
         """The names of an axis's places: its labels, or 0, 1, 2, …"""
         if axis in self._labels:

@@ -72,6 +72,8 @@ class Decimal:
 
     least: float
     most: float
+    options: tuple[float, ...] = ()
+    """Where only some of them can be chosen."""
 
     def read(self, text: str) -> float:
         try:
@@ -80,10 +82,39 @@ class Decimal:
             value = math.nan
         if not self.least <= value <= self.most:
             raise ValueError(f"it must be a number from {self.least:g} to {self.most:g}")
+        if self.options and value not in self.options:
+            raise ValueError(f"it must be one of {', '.join(f'{o:g}' for o in self.options)}")
         return value
 
     def write(self, value: float) -> str:
         return f"{value:.9g}"
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """A short row of scores with commas or blanks between them; `-inf` is a hidden one."""
+
+    most: float
+    longest: int
+
+    def read(self, text: str) -> tuple[float, ...]:
+        parts = text.replace("−", "-").replace("∞", "inf").replace(",", " ").split()
+        if not 1 <= len(parts) <= self.longest:
+            raise ValueError(f"it must hold 1 to {self.longest} numbers, with commas between them")
+        return tuple(map(self._score, parts))
+
+    def _score(self, part: str) -> float:
+        try:
+            score = float(part)
+        except ValueError:
+            score = math.nan
+        if score != -math.inf and not abs(score) <= self.most:
+            bounds = f"from -{self.most:g} to {self.most:g}"
+            raise ValueError(f"each score must be a number {bounds}, or -inf for a hidden one")
+        return score
+
+    def write(self, value: tuple[float, ...]) -> str:
+        return ",".join(f"{score:.9g}" for score in value)
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ def _controls(settings: Settings) -> None:
         help="A published notebook. Choosing one sets everything below to its numbers.",
     )
     control(st.text_area, f"Text (at most {MAX_TOKENS} tokens)", "text", height=96)
-    _problem("text")
+    say_problem("text")
     control(
         st.selectbox,
         "Tokenizer",
@@ -147,10 +147,10 @@ def _controls(settings: Settings) -> None:
             on_click=_next_seed,
             help="The seed after this one: other random numbers.",
         )
-    _problem("seed")
+    say_problem("seed")
     control(st.slider, "Width of the vectors, d_in", "width", min_value=1, max_value=MAX_WIDTH)
     control(st.toggle, "Drop blank tokens", "drop_blanks")
-    _problem("drop_blanks")
+    say_problem("drop_blanks")
     control(
         st.toggle,
         "Ask me to predict",
@@ -161,7 +161,7 @@ def _controls(settings: Settings) -> None:
         st.button("Back to the example", on_click=session.reset, icon=":material/undo:")
 
 
-def _problem(name: str) -> None:
+def say_problem(name: str) -> None:
     """What is wrong with what was typed, right below it."""
     problem = session.problem(name)
     if problem:

@@ -37,6 +37,14 @@ LESSONS = (
         "The mechanism",
         ":material/visibility:",
     ),
+    Lesson(
+        "softmax_or_sum",
+        "Softmax or dividing by the sum",
+        "Scores become weights by a division: each score by the sum of all, or, in a softmax, the "
+        "exponential of each by the sum of all exponentials. The first looks simpler and breaks.",
+        "The mechanism",
+        ":material/balance:",
+    ),
 )
 
 

@@ -5,26 +5,46 @@ from .combine import Add, Multiply, RunningSum, Scale, ScaleRow, SumLast
 from .given import Draw, Edit, Encode, Given, Sinusoid
 from .normalise import Softmax, SumNormalise, UnitRows
 from .product import MatMul, MatMulByLoop
+from .rowwise import (
+    Cast,
+    Divide,
+    Exp,
+    Magnify,
+    RowLargest,
+    RowSum,
+    Shift,
+    SoftmaxJacobian,
+    Subtract,
+)
 from .select import Lookup, OneHot, Row
 
 __all__ = [
     "Add",
+    "Cast",
+    "Divide",
     "Draw",
     "Edit",
     "Encode",
+    "Exp",
     "Given",
     "Lookup",
+    "Magnify",
     "MatMul",
     "MatMulByLoop",
     "Multiply",
     "OneHot",
     "Operation",
     "Row",
+    "RowLargest",
+    "RowSum",
     "RunningSum",
     "Scale",
     "ScaleRow",
+    "Shift",
     "Sinusoid",
     "Softmax",
+    "SoftmaxJacobian",
+    "Subtract",
     "SumLast",
     "SumNormalise",
     "UnitRows",

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from ..embedding import embed
 from ..examples import Example
 from ..simplified import SimplifiedOptions, attend, expand_query
+from ..softmax import normalise_row, pick_row
 from ..trace import Trace
 
 
@@ -12,19 +13,19 @@ def _tokenize(example: Example, _: int | None) -> Trace:
     return embed(example.inputs)
 
 
-def _simplified(example: Example, query: int | None, normalise: str = "softmax") -> Trace:
-    options = SimplifiedOptions(divide=example.divide, normalise=normalise)
-    trace = attend(embed(example.inputs), options)
+def _simplified(example: Example, query: int | None) -> Trace:
+    trace = attend(embed(example.inputs), SimplifiedOptions(divide=example.divide))
     return trace if query is None else expand_query(trace, query)
 
 
-def _simplified_by_sum(example: Example, query: int | None) -> Trace:
-    return _simplified(example, query, normalise="sum")
+def _softmax_or_sum(example: Example, query: int | None) -> Trace:
+    trace = _simplified(example, None)
+    return trace if query is None else normalise_row(pick_row(trace, query))
 
 
 BUILDERS: dict[str, Callable[[Example, int | None], Trace]] = {
     "tokenize": _tokenize,
     "simplified": _simplified,
-    "simplified_by_sum": _simplified_by_sum,
+    "softmax_or_sum": _softmax_or_sum,
 }
 """By lesson: an example, and the row to expand or None, to the trace the lesson shows."""

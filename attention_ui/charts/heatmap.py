@@ -248,7 +248,7 @@ def _names(trace: Trace, matrix: Matrix) -> tuple[list[str], list[str]]:
 
 
 def _axis_title(axis: str) -> str | None:
-    return axis if axis in {"query", "key", "token", "vocabulary", "head"} else None
+    return axis if axis in {"query", "key", "token", "vocabulary", "head", "score"} else None
 
 
 def _shape(axes: tuple[str, str], sizes: tuple[int, int]) -> str:
