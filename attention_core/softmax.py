@@ -14,25 +14,38 @@ from .operations import (
     Exp,
     Given,
     Magnify,
+    MatVec,
     Row,
     RowLargest,
     RowSum,
+    Scale,
     Shift,
     SoftmaxJacobian,
     Subtract,
+    UnitRows,
 )
+from .simplified import SimplifiedOptions
 from .trace import Step, Trace
 
 KEY, ROW = ("key",), ("row",)
 
 
-def pick_row(trace: Trace, query: int) -> Trace:
-    """Add `score_row` (key), one row of the scores that the trace's `weights` are made of.
+def compare_row(trace: Trace, query: int, options: SimplifiedOptions) -> Trace:
+    """Add one query's row of the scores of simplified attention to a trace with `embeddings`.
 
-    The trace is one that `attend` has made. Returns the same trace.
+    Steps: `unit_embeddings` (token, d_in) for the cosine, `query` (d_in), and `score_row` (key),
+    with `query_scores` (key) before it if those are divided. Returns the same trace.
     """
     trace.label("score", trace.labels("key"))
-    trace.step("score_row", Row(query), trace["weights"].inputs[0], axes=KEY)
+    vectors = trace["embeddings"]
+    if options.similarity == "cosine":
+        vectors = trace.step("unit_embeddings", UnitRows(), vectors, axes=("token", "d_in"))
+    one_query = trace.step("query", Row(query), vectors, axes=("d_in",))
+    if options.divide == "none":
+        trace.step("score_row", MatVec(), vectors, one_query, axes=KEY)
+    else:
+        scores = trace.step("query_scores", MatVec(), vectors, one_query, axes=KEY)
+        trace.step("score_row", Scale(vectors.value.shape[-1]), scores, axes=KEY)
     return trace
 
 

@@ -6,8 +6,8 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.embedding import embed
-from attention_core.simplified import SimplifiedOptions, attend
-from attention_core.softmax import given_row, pick_row
+from attention_core.simplified import SimplifiedOptions
+from attention_core.softmax import compare_row, given_row
 from attention_core.trace import Trace
 
 from . import session
@@ -24,7 +24,7 @@ def row_trace(settings: Settings) -> Trace:
     if settings.row_from == "hand":
         return given_row(settings.typed)
     options = SimplifiedOptions(settings.likeness, settings.divide)
-    return pick_row(attend(embed(settings.inputs), options), settings.query)
+    return compare_row(embed(settings.inputs), settings.query, options)
 
 
 def numbered_keys(settings: Settings) -> tuple[str, ...]:

@@ -133,7 +133,7 @@ def _spread(spread: Spread, weights: Tensor) -> None:
             (f"Entropy, at most {math.log2(alike):.4f} bits", f"{spread.entropy:.4f}"),
             ("Gradient: the Jacobian's length", f"{spread.gradient:.3g}"),
         ):
-            st.metric(label, value, width=270)
+            st.metric(label, value, width=240)
 
 
 def _curves(scores: Tensor, factor: float) -> Chart:

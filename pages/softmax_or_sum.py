@@ -24,13 +24,8 @@ score_row, sum_weights, weights = (
 )
 by_hand = settings.row_from == "hand"
 best = int(score_row.value.argmax())
-view = View(
-    PAGE,
-    settings,
-    trace,
-    opens_with=None if by_hand else (score_row.inputs[0].name, (settings.query, best)),
-    lesson=PAGE,
-)
+first = trace.get("query_scores", score_row)
+view = View(PAGE, settings, trace, opens_with=(first.name, (best,)), lesson=PAGE)
 magnified = normalise_row(row_trace(settings), magnify=settings.magnify)
 cell_notice(view, view.beside(magnified))
 
@@ -38,28 +33,26 @@ with st.container(horizontal=True, vertical_alignment="center", gap="large"):
     st.latex(trace.formula("sum_weights", known=("score_row",)), width="content")
     st.latex(trace.formula("softmax_weights", known=("score_row", "largest")), width="content")
 
-st.header("One row of scores", anchor="row")
 choose_row(settings)
 if by_hand:
     beat(
         view,
         "scores",
-        "Scores",
+        "One row of scores",
         "A row that you set: the scores of one query for each of its keys.",
         Matrix(score_row, transposed=True),
     )
 else:
-    scores = score_row.inputs[0]
-    others = frozenset(range(len(scores.value))) - {settings.query}
+    parts = [Matrix(first, row_labels=False)]
+    if first is not score_row:
+        parts += ["→", Matrix(score_row, row_labels=False)]
     beat(
         view,
         "scores",
-        "Scores",
-        "The scores of the last lesson. One row of them belongs to one query: it is taken out here "
-        "and stands upright.",
-        Matrix(scores, faint=others),
-        "→",
-        Matrix(score_row, row_labels=False),
+        "One row of scores",
+        "One query is compared with every token: the dot products of the last lesson, of one row "
+        "alone. Here the row stands upright.",
+        *(Matrix(first.inputs[0]), "·", Matrix(first.inputs[1]), "=", *parts),
     )
 hopeless = is_hidden(score_row.value)
 if hopeless:

@@ -4,7 +4,7 @@ from .base import Operation
 from .combine import Add, Multiply, RunningSum, Scale, ScaleRow, SumLast
 from .given import Draw, Edit, Encode, Given, Sinusoid
 from .normalise import Softmax, SumNormalise, UnitRows
-from .product import MatMul, MatMulByLoop
+from .product import MatMul, MatMulByLoop, MatVec
 from .rowwise import (
     Cast,
     Divide,
@@ -31,6 +31,7 @@ __all__ = [
     "Magnify",
     "MatMul",
     "MatMulByLoop",
+    "MatVec",
     "Multiply",
     "OneHot",
     "Operation",

@@ -46,6 +46,27 @@ class MatMul(Operation):
         return "A weighted sum: each entry of the row times its row of the other matrix, added up."
 
 
+@dataclass(frozen=True)
+class MatVec(Operation):
+    """The dot product of each row with one vector: (key, d), (d,) → (key,)"""
+
+    def value(self, rows: Tensor, vector: Tensor) -> Tensor:
+        return rows @ vector
+
+    def formula(self, rows: str, vector: str) -> str:
+        return f"{rows} {vector}"
+
+    def code(self, rows: str, vector: str) -> str:
+        return f"{rows} @ {vector}"
+
+    def arithmetic(self, index: tuple[int, ...], rows, vector) -> Expression:
+        factors = row(rows, (*index, 0))
+        return Sum(tuple(Product((each, vector.cell((k,)))) for k, each in enumerate(factors)))
+
+    def words(self) -> str:
+        return "A dot product: multiply the row and the vector entry by entry, then add."
+
+
 class MatMulByLoop(MatMul):
     """The dot products of `left @ right.mT` (i, k) with (j, k), added one component at a time.
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from ..embedding import embed
 from ..examples import Example
 from ..simplified import SimplifiedOptions, attend, expand_query
-from ..softmax import normalise_row, pick_row
+from ..softmax import compare_row, normalise_row
 from ..trace import Trace
 
 
@@ -19,8 +19,10 @@ def _simplified(example: Example, query: int | None) -> Trace:
 
 
 def _softmax_or_sum(example: Example, query: int | None) -> Trace:
-    trace = _simplified(example, None)
-    return trace if query is None else normalise_row(pick_row(trace, query))
+    trace = embed(example.inputs)
+    if query is None:
+        return trace
+    return normalise_row(compare_row(trace, query, SimplifiedOptions(divide=example.divide)))
 
 
 BUILDERS: dict[str, Callable[[Example, int | None], Trace]] = {
