@@ -75,7 +75,7 @@ def _nudge(scores: tuple[float, ...]) -> None:
         slider = f"nudge_{at}_of_{len(scores)}_within_{reach}"
         st.session_state[slider] = 0.0 if hidden else score
         st.slider(
-            "to",
+            "to (hidden now, −∞)" if hidden else "to",
             min_value=-reach,
             max_value=reach,
             step=0.1,
@@ -117,6 +117,8 @@ def is_hidden(scores: Tensor) -> bool:
 def sum_verdict(scores: Tensor, weights: Tensor) -> tuple[bool, str]:
     """What dividing a row (key,) by its sum has done: whether the weights are shares, in words."""
     total = scores.sum().item()
+    if is_hidden(scores):
+        return False, "The sum of nothing but −∞ is −∞, and −∞ / −∞ is no number (`nan`)."
     if not scores.isfinite().all():
         return False, (
             "A hidden score of −∞ makes the sum −∞ too. Then −∞ / −∞ is no number (`nan`), and "

@@ -92,7 +92,7 @@ class Settings:
     upto: int = setting(Whole(1, MAX_TOKENS), MAX_TOKENS, aside=True)
     # Softmax or dividing by the sum.
     row_from: str = setting(Choice(ROW_FROM), "example")
-    typed: tuple[float, ...] = setting(ScoreRow(MAX_SCORE, MAX_SCORES), (3.0, 1.0, -1.0, -2.0))
+    typed: tuple[float, ...] = setting(ScoreRow(MAX_SCORE, MAX_SCORES), (3.0, 1.0, -1.0, -1.0))
     shift: float = setting(Decimal(-10, 10), 0.0, aside=True)
     magnify: float = setting(Decimal(0, 128, FACTORS), 1.0, aside=True)
     push: float = setting(Decimal(-150, 150), 90.0, aside=True)

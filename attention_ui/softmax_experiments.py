@@ -142,7 +142,7 @@ def _curves(scores: Tensor, factor: float) -> Chart:
     all_of_them = spreads(scores, FACTORS)
     lines = {
         "largest weight": [spread.largest for spread in all_of_them],
-        "entropy, of its most": [spread.entropy / most for spread in all_of_them],
+        "entropy": [spread.entropy / most for spread in all_of_them],
         "gradient": [spread.gradient for spread in all_of_them],
     }
     shown = {
@@ -158,7 +158,7 @@ def _curves(scores: Tensor, factor: float) -> Chart:
         shown,
         here,
         "factor",
-        f"Curves over the factor; at {factor:g}: {words}.",
+        f"Curves over the factor, the entropy as a share of its most; at {factor:g}: {words}.",
     )
 
 

@@ -25,7 +25,8 @@ score_row, sum_weights, weights = (
 by_hand = settings.row_from == "hand"
 best = int(score_row.value.argmax())
 first = trace.get("query_scores", score_row)
-view = View(PAGE, settings, trace, opens_with=(first.name, (best,)), lesson=PAGE)
+opens_with = None if by_hand else (first.name, (best,))
+view = View(PAGE, settings, trace, opens_with=opens_with, lesson=PAGE)
 magnified = normalise_row(row_trace(settings), magnify=settings.magnify)
 cell_notice(view, view.beside(magnified))
 
@@ -58,8 +59,8 @@ hopeless = is_hidden(score_row.value)
 if hopeless:
     light(
         False,
-        "Every score is −∞: all keys are hidden, and there is nothing to share. Both ways come to "
-        "`nan`, no number. Type at least one finite score.",
+        "Every score is −∞: all keys are hidden, and there is nothing to share. Every weight comes "
+        "to `nan`, no number. Type at least one finite score.",
     )
 
 revealed = not sum_weights.value.isfinite().all() or is_open(
@@ -75,32 +76,27 @@ if revealed:
         view,
         "divide",
         "Divide by the sum",
-        "The weights sum to 1, as shares should. But look at the sum itself, and at the signs.",
-        Matrix(score_row),
-        "÷",
-        Matrix(trace["score_sum"], row_labels=False),
-        "=",
-        Matrix(sum_weights, row_labels=False),
+        "The weights sum to 1, as shares should. But look at the sum itself, and at the signs."
+        if sum_weights.value.isfinite().all()
+        else "Look at the sum: dividing by it gives no weights.",
+        *(Matrix(score_row), "÷", Matrix(trace["score_sum"], row_labels=False)),
+        *("=", Matrix(sum_weights, row_labels=False)),
     )
     light(*sum_verdict(score_row.value, sum_weights.value))
     beat(
         view,
         "softmax",
         "Softmax",
-        "First subtract the row's largest score, so that the largest is 0. Then e to the power of "
-        "each: positive, at most 1, and larger for larger scores. Now a division by the sum can do "
-        "no harm: it is never below 1.",
-        Matrix(score_row),
-        "−",
-        Matrix(trace["largest"], row_labels=False),
-        "→",
-        Matrix(trace["lowered_scores"], row_labels=False),
-        "→",
-        Matrix(trace["exponentials"], row_labels=False),
-        "÷",
-        Matrix(trace["exponential_sum"], row_labels=False),
-        "=",
-        Matrix(weights, row_labels=False, as_bars=True),
+        "−∞ less −∞ is no number, and nothing that is made of it is one."
+        if hopeless
+        else "First subtract the row's largest score, so that the largest is 0. Then e to the "
+        "power of each: at most 1, never negative, and larger for larger scores. Now a division "
+        "by the sum can do no harm: it is never below 1.",
+        *(Matrix(score_row), "−", Matrix(trace["largest"], row_labels=False)),
+        *("→", Matrix(trace["lowered_scores"], row_labels=False)),
+        *("→", Matrix(trace["exponentials"], row_labels=False)),
+        *("÷", Matrix(trace["exponential_sum"], row_labels=False)),
+        *("=", Matrix(weights, row_labels=False, as_bars=not hopeless)),
     )
     if not hopeless:
         off = abs(weights.value.sum().item() - 1)
@@ -118,7 +114,8 @@ if revealed:
         st.header("Magnify the scores", anchor="magnify")
         st.markdown(
             "Long vectors have large scores, and a softmax feels that: at ×0 all keys are alike, "
-            "far to the right the best key has all. One over the factor is the temperature."
+            "far to the right the largest score takes all. One over the factor is the temperature. "
+            "The entropy is large where the weights are alike; its curve is a share of its most."
         )
         magnify(view)
 

@@ -90,5 +90,5 @@ def _template(axis: str) -> dict:
         .encode(x=x, y=y, color=colour, tooltip=tips)
     )
     parameters = [alt.param(name="stops", value=[]), alt.param(name="here", value=0)]
-    chart = alt.layer(line, rule, dots).add_params(*parameters).properties(width=380, height=150)
+    chart = alt.layer(line, rule, dots).add_params(*parameters).properties(width=300, height=150)
     return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}

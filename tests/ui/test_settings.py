@@ -1,5 +1,6 @@
 """Settings and links: what goes into a link comes out again, and nothing in a link can do harm."""
 
+import math
 from dataclasses import fields, replace
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
@@ -16,10 +17,12 @@ from attention_core.inputs import RANDOM_ID_ROWS
 from attention_core.tokenizers import TOKENIZERS, clean
 from attention_ui.fields import LARGEST_ENTRY, MAX_CHARACTERS, MAX_EDITS, MAX_TRAIL, entry
 from attention_ui.settings import (
+    FACTORS,
     FIELDS,
     MAX_SEED,
     MAX_TOKENS,
     MAX_WIDTH,
+    PRECISIONS,
     TABLE_ROWS,
     TABLE_WIDTHS,
     Settings,
@@ -104,6 +107,12 @@ def valid_settings(draw):
         predict=draw(st.booleans()),
         table_rows=draw(pick(TABLE_ROWS)),
         table_width=draw(pick(TABLE_WIDTHS)),
+        row_from=draw(pick(["example", "hand"])),
+        typed=tuple(draw(st.lists(decimals(1_000) | st.just(-math.inf), min_size=1, max_size=16))),
+        shift=draw(decimals(10)),
+        magnify=draw(pick(FACTORS)),
+        push=draw(decimals(150)),
+        precision=draw(pick([*PRECISIONS])),
     )
     assume(settings.text and problem_with(settings) is None)
     last = len(settings.inputs.tokens) - 1
@@ -212,9 +221,13 @@ HOSTILE = {
     "json": '{"a": [1]}',
     "None": "None",
 }
-# A text may be nearly anything, and a part's name any word; nothing else here can be used but -1.
+# A text may be nearly anything, a part's name any word, a row of scores some numbers; nothing
+# else here can be used but -1.
 ACCEPTED = {
     "factor": {"minus"},
+    "shift": {"minus"},
+    "push": {"minus"},
+    "typed": {"minus", "-inf", "comma"},
     "text": HOSTILE.keys() - {"empty", "blank", "blanks", "null", "surrogate", "long"},
     "beat": {"empty", "word", "nan", "inf", "python"},
 }
