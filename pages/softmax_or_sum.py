@@ -7,15 +7,17 @@ from attention_ui.beats import beat
 from attention_ui.charts.heatmap import Matrix
 from attention_ui.frame import close_lesson, open_lesson
 from attention_ui.look import judge_look
+from attention_ui.overflow import overflow
 from attention_ui.predict import is_open
 from attention_ui.proof import proof
 from attention_ui.score_row import choose_row, is_hidden, numbered_keys, row_trace, sum_verdict
 from attention_ui.show import cell_notice, light
-from attention_ui.softmax_experiments import add_constant, magnify, overflow
+from attention_ui.softmax_experiments import add_constant, magnify
 from attention_ui.takeaway import take_away
 from attention_ui.view import View
 
 PAGE = "softmax_or_sum"
+STANDING = 16
 
 settings = open_lesson(PAGE)
 trace = normalise_row(row_trace(settings))
@@ -44,16 +46,19 @@ if by_hand:
         Matrix(score_row, transposed=True),
     )
 else:
+    vectors, query = first.inputs
     parts = [Matrix(first, row_labels=False)]
     if first is not score_row:
         parts += ["→", Matrix(score_row, row_labels=False)]
+    # A long query would stand too tall: then only its row of the embeddings shows it.
+    compared = ("·", Matrix(query), "=") if len(query.value) <= STANDING else ("→",)
     beat(
         view,
         "scores",
         "One row of scores",
         "One query is compared with every token: the dot products of the last lesson, of one row "
         "alone. Here the row stands upright.",
-        *(Matrix(first.inputs[0]), "·", Matrix(first.inputs[1]), "=", *parts),
+        *(Matrix(vectors), *compared, *parts),
     )
 hopeless = is_hidden(score_row.value)
 if hopeless:

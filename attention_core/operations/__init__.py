@@ -2,20 +2,11 @@
 
 from .base import Operation
 from .combine import Add, Multiply, RunningSum, Scale, ScaleRow, SumLast
+from .entrywise import Cast, Exp, Magnify, Shift
 from .given import Draw, Edit, Encode, Given, Sinusoid
 from .normalise import Softmax, SumNormalise, UnitRows
 from .product import MatMul, MatMulByLoop, MatVec
-from .rowwise import (
-    Cast,
-    Divide,
-    Exp,
-    Magnify,
-    RowLargest,
-    RowSum,
-    Shift,
-    SoftmaxJacobian,
-    Subtract,
-)
+from .rowwise import Divide, RowLargest, RowSum, SoftmaxJacobian, Subtract
 from .select import Lookup, OneHot, Row
 
 __all__ = [

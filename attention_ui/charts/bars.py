@@ -33,7 +33,9 @@ def bars(names: tuple[str, ...], rows: dict[str, list[float]], title: str) -> Ch
     spec = deepcopy(_template(len(rows)))
     ends = [0.0, 1.0, *frame["value"].dropna()]
     spec["encoding"]["y"]["scale"]["domain"] = [min(ends), max(ends)]
-    spec["encoding"]["x"]["axis"]["labelExpr"] = "bar_names[datum.value]"
+    axis = spec["encoding"]["x"]["axis"]
+    axis["labelExpr"] = "bar_names[datum.value]"
+    axis["labelAngle"] = -45 if any(len(name) > 2 for name in names) else 0
     spec["params"] = [{"name": "bar_names", "value": [visible(name) for name in names]}]
     spec["encoding"]["color"]["scale"] = {
         "domain": list(rows),
