@@ -110,6 +110,48 @@ class Sum(Expression):
 
 
 @dataclass(frozen=True)
+class Difference(Expression):
+    """One expression less another."""
+
+    left: Expression
+    right: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.left, self.right)
+
+    @cached_property
+    def value(self) -> float:
+        return self.left.value - self.right.value
+
+    def latex(self) -> str:
+        return f"{self.left.latex()} - {self.right.latex()}".replace("- -", "+ ")
+
+
+@dataclass(frozen=True)
+class Largest(Expression):
+    """The largest of some cells; nan where one of them is. Only the largest one counts."""
+
+    among: tuple[Cell, ...]
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        nans = (cell for cell in self.among if math.isnan(cell.value))
+        return (next(nans, max(self.among, key=lambda cell: cell.value)),)
+
+    @property
+    def value(self) -> float:
+        return self.parts[0].value
+
+    def latex(self) -> str:
+        shown = [cell.latex() for cell in self.among]
+        if len(shown) > SHOWN_TERMS:
+            shown = [*shown[: SHOWN_TERMS - 2], r"\dots", shown[-1]]
+        among = r",\ ".join(shown)
+        return rf"\max({among})"
+
+
+@dataclass(frozen=True)
 class Product(Expression):
     """Factors that are multiplied."""
 

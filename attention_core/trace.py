@@ -155,12 +155,9 @@ class Trace(Mapping[str, Step]):
         sizes |= new
 
     def label(self, axis: str, names: Sequence[str]) -> None:
-        """Name the places of an axis before the first step that has it.
-
-        Raises ValueError where a step has it already.
-        """
-        if axis in self._sizes:
-            raise ValueError(f"axis {axis!r} has {self.size(axis)} places without names already")
+        """Name the places of an axis that no step has yet. Raises ValueError for any other."""
+        if axis in self._sizes or axis in self._labels:
+            raise ValueError(f"axis {axis!r} is there already: name its places before its steps")
         self._labels[axis] = tuple(names)
 
     def labels(self, axis: str) -> tuple[str, ...]:

@@ -102,6 +102,33 @@ class Decimal:
 
 
 @dataclass(frozen=True)
+class ScoreRow:
+    """A short row of scores with commas or blanks between them; `-inf` is a hidden one."""
+
+    most: float
+    longest: int
+
+    def read(self, text: str) -> tuple[float, ...]:
+        parts = text.replace("−", "-").replace("∞", "inf").replace(",", " ").split()
+        if not 1 <= len(parts) <= self.longest:
+            raise ValueError(f"it must hold 1 to {self.longest} numbers, with commas between them")
+        return tuple(map(self._score, parts))
+
+    def _score(self, part: str) -> float:
+        try:
+            score = float(part)
+        except ValueError:
+            score = math.nan
+        if score != -math.inf and not abs(score) <= self.most:
+            bounds = f"from -{self.most:g} to {self.most:g}"
+            raise ValueError(f"each score must be a number {bounds}, or -inf for a hidden one")
+        return score
+
+    def write(self, value: tuple[float, ...]) -> str:
+        return ",".join(f"{score:.9g}" for score in value)
+
+
+@dataclass(frozen=True)
 class Flag:
     """On or off."""
 

@@ -1,5 +1,7 @@
 """The arithmetic of one cell, open below its heatmap, and the walk upstream from it."""
 
+import math
+
 import pandas as pd
 import streamlit as st
 
@@ -202,7 +204,11 @@ def terms_table(arithmetic: Expression) -> pd.DataFrame:
 def _agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> None:
     """What torch has in this cell, beside what the arithmetic gives."""
     torch_has = float(step.value[index])
-    difference = abs(torch_has - arithmetic.value)
+    if math.isnan(torch_has) and math.isnan(arithmetic.value):
+        st.caption(":orange[:material/error:] Here neither torch nor the arithmetic has a number.")
+        return
+    same = torch_has == arithmetic.value  # infinities too, whose difference is no number
+    difference = 0.0 if same else abs(torch_has - arithmetic.value)
     st.caption(
         f":green[:material/check:] torch has {torch_has:.7g}; "
         f"the arithmetic above gives {arithmetic.value:.7g} (difference {difference:.1g})."

@@ -38,6 +38,14 @@ LESSONS = (
         ":material/visibility:",
     ),
     Lesson(
+        "softmax_or_sum",
+        "Softmax or dividing by the sum",
+        "Scores become weights by a division: each score by the sum of all, or, in a softmax, the "
+        "exponential of each by the sum of all exponentials. The first looks simpler and breaks.",
+        "The mechanism",
+        ":material/balance:",
+    ),
+    Lesson(
         "divide_by_sqrt_d",
         "Why divide by √d",
         "A score is a sum of d products. The wider the vectors, the farther such sums spread, and "

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from attention_core.examples import EXAMPLES
-from attention_core.published import Mark, notebook
+from attention_core.published import PLACES, Mark, notebook
 
 from . import session
 from .settings import ASIDE, Settings
@@ -41,7 +41,7 @@ def proof(view: View, *others: View) -> None:
     st.header("Checked against the notebook", anchor="notebook")
     marks = [mark for each in (view, *others) for mark in each.marks]
     if not marks:
-        st.markdown("This notebook prints no numbers of this lesson.")
+        st.markdown(_unmarked(view))
         return
     good = sum(mark.check.matching for mark in marks)
     count = sum(mark.check.published for mark in marks)
@@ -68,6 +68,19 @@ def say_covered(view: View) -> None:
     """Say so where a cell is open that no equation above has drawn."""
     if view.trail and session.OPEN_IN not in st.session_state:
         st.text("The link's cell stands in a part of the lesson that is covered, or not there.")
+
+
+def _unmarked(view: View) -> str:
+    """Why nothing is checked: the notebook prints nothing of the lesson, or of another query."""
+    name = EXAMPLES[view.settings.example].notebook
+    places = [place for place in PLACES[name].values() if place.lesson == view.lesson]
+    here = [place.query for place in places if place.is_for(name, view.settings.example)]
+    if None in here or not here:
+        return "This notebook prints no numbers of this lesson."
+    queries = " and ".join(map(str, sorted(set(here))))
+    return (
+        f"This notebook prints numbers of this lesson for query {queries}, and you chose another."
+    )
 
 
 def _table(marks: list[Mark]) -> pd.DataFrame:

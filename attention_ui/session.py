@@ -109,6 +109,13 @@ def change(**updates: Any) -> None:
     state[SETTINGS] = after
 
 
+def overwrite(**updates: Any) -> None:
+    """Change settings from a callback of another control than their own: drafts of them go."""
+    state = st.session_state
+    state[DRAFTS] = {name: text for name, text in state[DRAFTS].items() if name not in updates}
+    change(**updates)
+
+
 def reset() -> None:
     """Back to the example's own settings."""
     state = st.session_state

@@ -23,6 +23,7 @@ from .fields import (
     Field,
     Flag,
     OptionalWhole,
+    ScoreRow,
     Sentence,
     Trail,
     Whole,
@@ -37,6 +38,11 @@ MAX_SEED = 2**32 - 1
 LIKENESSES = {"dot": "Dot product", "cosine": "Cosine"}
 DIVISORS = {"none": "Nothing", "sqrt_d": "√d"}
 LEARNED = {"sentence": "This sentence", "example": "The example's sentence"}
+ROW_FROM = {"example": "The example", "hand": "By hand"}
+PRECISIONS = {"float32": "float32", "float16": "float16", "bfloat16": "bfloat16"}
+MAX_SCORES = 16
+MAX_SCORE = 1_000.0
+FACTORS = (0, 1 / 16, 1 / 8, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128)
 ENTRIES = {"normal": "Normal", "uniform": "Uniform around 0", "uniform_0_1": "Uniform from 0 to 1"}
 LOOKS = {
     "histogram": "q·k, many times",
@@ -99,6 +105,13 @@ class Settings:
     stretch: int = setting(Whole(0, MAX_TOKENS - 1), 0, aside=True)
     factor: float = setting(Decimal(-4, 4), 1.0, aside=True)
     upto: int = setting(Whole(1, MAX_TOKENS), MAX_TOKENS, aside=True)
+    # Softmax or dividing by the sum.
+    row_from: str = setting(Choice(ROW_FROM), "example")
+    typed: tuple[float, ...] = setting(ScoreRow(MAX_SCORE, MAX_SCORES), (3.0, 1.0, -1.0, -1.0))
+    shift: float = setting(Decimal(-10, 10), 0.0, aside=True)
+    magnify: float = setting(Decimal(0, 128, FACTORS), 1.0, aside=True)
+    push: float = setting(Decimal(-150, 150), 90.0, aside=True)
+    precision: str = setting(Choice(PRECISIONS), "float32", aside=True)
     # Why divide by √d.
     draw_seed: int = setting(Whole(0, MAX_SEED), 0, aside=True)
     vd: int = setting(Whole(1, 4_096, VECTOR_WIDTHS), 64, aside=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..expression import Expression, Number, Product, Quotient, Sum
+from ..expression import Difference, Expression, Number, Product, Quotient, Sum
 from .base import Operation, matched, row
 from .given import written
 
@@ -33,7 +33,9 @@ class Add(Operation):
 
 @dataclass(frozen=True)
 class Subtract(Operation):
-    """Two tensors of one shape, the second taken away from the first."""
+    """The second tensor taken away from the first; an axis of 1 is repeated, such as a row's
+    one number.
+    """
 
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left - right
@@ -45,10 +47,10 @@ class Subtract(Operation):
         return f"{left} - {right}"
 
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
-        return Sum((left.cell(index), Product((Number(-1.0), right.cell(index)))))
+        return Difference(left.cell(index), matched(right, index))
 
     def words(self) -> str:
-        return "The difference of two entries at the same place."
+        return "An entry less the one that stands at its place, or in its row."
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ class Given(Operation):
         return Number(float(self.value()[index]))
 
     def words(self) -> str:
-        return "Given: the numbers of the example."
+        return "A number that was given: nothing is computed before it."
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Product, Sum
-from .base import Operation, matched
+from .base import Operation, matched, row
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,27 @@ class MatMul(Operation):
         if self.transpose:
             return "A dot product: multiply the two rows entry by entry, then add the products."
         return "A weighted sum: each entry of the row times its row of the other matrix, added up."
+
+
+@dataclass(frozen=True)
+class MatVec(Operation):
+    """The dot product of each row with one vector: (key, d), (d,) → (key,)"""
+
+    def value(self, rows: Tensor, vector: Tensor) -> Tensor:
+        return rows @ vector
+
+    def formula(self, rows: str, vector: str) -> str:
+        return f"{rows} {vector}"
+
+    def code(self, rows: str, vector: str) -> str:
+        return f"{rows} @ {vector}"
+
+    def arithmetic(self, index: tuple[int, ...], rows, vector) -> Expression:
+        factors = row(rows, (*index, 0))
+        return Sum(tuple(Product((each, vector.cell((k,)))) for k, each in enumerate(factors)))
+
+    def words(self) -> str:
+        return "A dot product: multiply the row and the vector entry by entry, then add."
 
 
 class MatMulByLoop(MatMul):

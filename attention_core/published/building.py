@@ -7,6 +7,7 @@ from ..examples import Example
 from ..masking import attend_masked
 from ..multi_head import add_batched, attend_heads, expand_word
 from ..simplified import SimplifiedOptions, attend, expand_query
+from ..softmax import compare_row, normalise_row
 from ..token_axis import attend_on_tokens, attend_on_tokens_by_heads, decode
 from ..trace import Trace
 from ..trainable import add_other_ways, attend_trainable, expand_token
@@ -16,14 +17,16 @@ def _tokenize(example: Example, _: int | None) -> Trace:
     return embed(example.inputs)
 
 
-def _simplified(example: Example, query: int | None, normalise: str = "softmax") -> Trace:
-    options = SimplifiedOptions(divide=example.divide, normalise=normalise)
-    trace = attend(embed(example.inputs), options)
+def _simplified(example: Example, query: int | None) -> Trace:
+    trace = attend(embed(example.inputs), SimplifiedOptions(divide=example.divide))
     return trace if query is None else expand_query(trace, query)
 
 
-def _simplified_by_sum(example: Example, query: int | None) -> Trace:
-    return _simplified(example, query, normalise="sum")
+def _softmax_or_sum(example: Example, query: int | None) -> Trace:
+    trace = embed(example.inputs)
+    if query is None:
+        return trace
+    return normalise_row(compare_row(trace, query, SimplifiedOptions(divide=example.divide)))
 
 
 def _qkv(example: Example, query: int | None) -> Trace:
@@ -70,7 +73,6 @@ def _decoder(example: Example, query: int | None) -> Trace:
 BUILDERS: dict[str, Callable[[Example, int | None], Trace]] = {
     "tokenize": _tokenize,
     "simplified": _simplified,
-    "simplified_by_sum": _simplified_by_sum,
     "qkv": _qkv,
     "qkv_linear": _qkv_linear,
     "qkv_again": _qkv_again,
@@ -80,5 +82,6 @@ BUILDERS: dict[str, Callable[[Example, int | None], Trace]] = {
     "multi_head_wrong_axis": _multi_head_wrong_axis,
     "token_axis": _token_axis,
     "decoder": _decoder,
+    "softmax_or_sum": _softmax_or_sum,
 }
 """By lesson: an example, and the row to expand or None, to the trace the lesson shows."""

@@ -20,7 +20,7 @@ class Place:
     what: str = "values"
     """What is read of that part: a key of `reading.READINGS`."""
     query: int | None = None
-    """The row that must be expanded into the steps of `expand_query`, for a place in those."""
+    """The row that must be expanded into steps of its own, for a place in those."""
     against: tuple[str, tuple[int, ...]] | None = None
     """Step and index of the part it is compared with, where `what` compares two."""
     example: str | None = None
@@ -34,7 +34,7 @@ class Place:
 _tokenize = partial(Place, "tokenize")
 _simplified = partial(Place, "simplified")
 _row_0 = partial(Place, "simplified", query=0)
-_by_sum = partial(Place, "simplified_by_sum")
+_normalised = partial(Place, "softmax_or_sum", query=0)
 _qkv = partial(Place, "qkv")
 _token_1 = partial(Place, "qkv", query=1)
 _token_0 = partial(Place, "qkv", query=0)
@@ -58,11 +58,11 @@ PLACES: dict[str, dict[str, Place]] = {
         "scores_all_loop": _simplified("scores_by_loop"),
         "scores_all_matmul": _simplified("scores"),
         "scores_0_reprint": _simplified("scores", (0,)),
-        "sumnorm_weights_0": _by_sum("weights", (0,)),
-        "sumnorm_weights_0_sum": _by_sum("weights", (0,), what="sum"),
-        "softmax_weights_0": _simplified("weights", (0,)),
-        "softmax_weights_0_sum": _simplified("weights", (0,), what="sum"),
-        "softmax_weights_0_builtin": _simplified("weights", (0,)),
+        "sumnorm_weights_0": _normalised("sum_weights"),
+        "sumnorm_weights_0_sum": _normalised("sum_weights", what="sum"),
+        "softmax_weights_0": _normalised("softmax_weights"),
+        "softmax_weights_0_sum": _normalised("softmax_weights", what="sum"),
+        "softmax_weights_0_builtin": _normalised("softmax_weights"),
         "weights_all": _simplified("weights"),
         "embeddings_reprint": _simplified("embeddings"),
         "query_0": _row_0("query"),

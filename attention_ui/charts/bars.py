@@ -1,5 +1,6 @@
 """Bars over tokens: a row of weights, alone or beside another one."""
 
+import math
 from copy import deepcopy
 from functools import lru_cache
 
@@ -19,17 +20,22 @@ def bars(names: tuple[str, ...], rows: dict[str, list[float]], title: str) -> Ch
     """One bar a token and row; `rows` are at most two, the first drawn in grey if there are two.
 
     `names` are tokens as they are; the bars keep their order. Values are read on one axis from
-    0 to at least 1, as weights are.
+    0 to 1, as weights are, or further where one of them lies beyond. What is no finite number has
+    no bar.
     """
     frame = pd.DataFrame(
         [
-            {"place": place, "name": visible(name), "row": row, "value": float(value)}
+            {"place": place, "name": visible(name), "row": row, "value": _finite(value)}
             for row, values in rows.items()
             for place, (name, value) in enumerate(zip(names, values, strict=True))
         ]
     )
     spec = deepcopy(_template(len(rows)))
-    spec["encoding"]["x"]["axis"]["labelExpr"] = "bar_names[datum.value]"
+    ends = [0.0, 1.0, *frame["value"].dropna()]
+    spec["encoding"]["y"]["scale"]["domain"] = [min(ends), max(ends)]
+    axis = spec["encoding"]["x"]["axis"]
+    axis["labelExpr"] = "bar_names[datum.value]"
+    axis["labelAngle"] = -45 if any(len(name) > 2 for name in names) else 0
     spec["params"] = [{"name": "bar_names", "value": [visible(name) for name in names]}]
     spec["encoding"]["color"]["scale"] = {
         "domain": list(rows),
@@ -38,6 +44,13 @@ def bars(names: tuple[str, ...], rows: dict[str, list[float]], title: str) -> Ch
     if len(rows) == 1:
         spec["encoding"]["color"]["legend"] = None
     return Chart(frame, spec, title)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+ZERO_LINE = {"condition": {"test": "datum.value === 0", "value": 0.9}, "value": 0.2}
 
 
 @lru_cache(maxsize=2)
@@ -58,7 +71,7 @@ def _template(n_rows: int) -> dict:
                 "value:Q",
                 title=None,
                 scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(tickCount=4, gridColor=palette.MUTED, gridOpacity=0.2, **quiet),
+                axis=alt.Axis(tickCount=4, gridColor=palette.MUTED, gridOpacity=ZERO_LINE, **quiet),
             ),
             color=alt.Color("row:N", legend=alt.Legend(orient="top", title=None)),
             tooltip=[

@@ -271,7 +271,7 @@ def _names(trace: Trace, matrix: Matrix) -> tuple[list[str], list[str]]:
 
 
 def _axis_title(axis: str) -> str | None:
-    return axis if axis in {"query", "key", "token", "vocabulary", "head"} else None
+    return axis if axis in {"query", "key", "token", "vocabulary", "head", "score"} else None
 
 
 def _shape(axes: tuple[str, str], sizes: tuple[int, int]) -> str:
@@ -333,13 +333,16 @@ def _shade(values: Tensor, limit: float) -> Tensor:
 
 
 def _limit(step: Step, drawn: Tensor) -> float:
-    """The value of the strongest colour: 1 for weights, else the largest magnitude that is drawn.
+    """The value of the strongest colour: 1 for weights, 1/4 for their derivatives, which go no
+    further, else the largest magnitude that is drawn.
     Ids are names, not amounts, and get no colour.
     """
     if not step.value.is_floating_point():
         return math.inf
     if step.name.endswith("weights") or step.name == "one_hot":
         return 1.0
+    if step.name == "jacobian":
+        return 0.25
     finite = drawn[drawn.isfinite()]
     return float(finite.abs().max()) if len(finite) else 1.0
 

@@ -99,6 +99,19 @@ def workshop():
     trace.step("squares", ops.Multiply(), left, left, axes=("head", "query", "d"))
     trace.step("products", ops.Multiply(), query, first_keys, axes=("key", "d"))
     trace.step("sinusoid", ops.Sinusoid(3, 5), axes=("query", "d"))
+    first_row = trace.step("first_row", ops.Row(1), picked, axes=("d",))
+    compared = trace.step("compared", ops.MatVec(), first_keys, first_row, axes=("key",))
+    moved = trace.step("moved", ops.Shift(-0.75), scores, axes=("head", "query", "key"))
+    magnified = trace.step("magnified", ops.Magnify(0.3), moved, axes=("head", "query", "key"))
+    trace.step("stored", ops.Cast("bfloat16"), magnified, axes=("head", "query", "key"))
+    largest = trace.step("largest", ops.RowLargest(), magnified, axes=("head", "query", "row"))
+    lowered = ops.Subtract()
+    trace.step("lowered", lowered, magnified, largest, axes=("head", "query", "key"))
+    powers = trace.step("powers", ops.Exp(), magnified, axes=("head", "query", "key"))
+    total = trace.step("total", ops.RowSum(), powers, axes=("head", "query", "row"))
+    trace.step("divided", ops.Divide(), powers, total, axes=("head", "query", "key"))
+    one_row = trace.step("one_row", ops.Softmax(), compared, axes=("key",))
+    trace.step("jacobian", ops.SoftmaxJacobian(), one_row, axes=("key", "score"))
     return trace
 
 

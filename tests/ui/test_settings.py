@@ -1,5 +1,6 @@
 """Settings and links: what goes into a link comes out again, and nothing in a link can do harm."""
 
+import math
 from dataclasses import fields, replace
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
@@ -23,6 +24,7 @@ from attention_ui.fields import (
     Decimal,
     Flag,
     OptionalWhole,
+    ScoreRow,
     Whole,
     entry,
 )
@@ -99,11 +101,12 @@ def any_value(field):
         return numbers | st.none() if isinstance(field, OptionalWhole) else numbers
     if isinstance(field, Decimal):
         within = st.integers(int(field.least * 100), int(field.most * 100))
-        return (
-            st.sampled_from(field.options or (field.least, field.most))
-            if field.options
-            else (within.map(lambda number: number / 100))
-        )
+        if field.options:
+            return st.sampled_from(field.options)
+        return within.map(lambda number: number / 100)
+    if isinstance(field, ScoreRow):
+        scores = st.lists(decimals(1_000) | st.just(-math.inf), min_size=1, max_size=field.longest)
+        return scores.map(tuple)
     return None
 
 
@@ -248,9 +251,13 @@ HOSTILE = {
     "json": '{"a": [1]}',
     "None": "None",
 }
-# A text may be nearly anything, and a part's name any word; nothing else here can be used but -1.
+# A text may be nearly anything, a part's name any word, a row of scores some numbers; nothing
+# else here can be used but -1.
 ACCEPTED = {
     "factor": {"minus"},
+    "shift": {"minus"},
+    "push": {"minus"},
+    "typed": {"minus", "-inf", "comma"},
     "text": HOSTILE.keys() - {"empty", "blank", "blanks", "null", "surrogate", "long"},
     "beat": {"empty", "word", "nan", "inf", "python"},
     **{key: {"empty", "blank", "blanks"} for key in ["w_seed", "q_seed", "k_seed", "v_seed"]},

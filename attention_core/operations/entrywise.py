@@ -1,0 +1,125 @@
+"""Operations that treat every entry alike: add a number, multiply, round, exponentiate."""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from ..expression import Called, Expression, Number, Product, Sum
+from .base import Operation
+from .given import written
+
+PRECISIONS = ("float32", "float16", "bfloat16")
+
+
+@dataclass(frozen=True)
+class Shift(Operation):
+    """One number added to every entry. (…) → (…)"""
+
+    constant: float
+
+    def value(self, scores: Tensor) -> Tensor:
+        return scores + self.constant
+
+    def formula(self, scores: str) -> str:
+        return f"{scores} + {self.constant:g}".replace("+ -", "- ")
+
+    def code(self, scores: str) -> str:
+        return f"{scores} + {written(self.constant)}"
+
+    def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
+        return Sum((scores.cell(index), Number(self.constant)))
+
+    def words(self) -> str:
+        return "A score, plus your constant."
+
+
+@dataclass(frozen=True)
+class Magnify(Operation):
+    """Every entry multiplied by one factor: one over the temperature. (…) → (…)
+
+    Source: Hinton et al. 2015, Distilling the Knowledge in a Neural Network, section 2.
+    """
+
+    factor: float
+
+    def value(self, scores: Tensor) -> Tensor:
+        return self.factor * scores
+
+    def formula(self, scores: str) -> str:
+        return rf"{self.factor:g}\,{scores}"
+
+    def code(self, scores: str) -> str:
+        return f"{written(self.factor)} * {scores}"
+
+    def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
+        return Product((Number(self.factor), scores.cell(index)))
+
+    def words(self) -> str:
+        return "A score, times your factor."
+
+
+@dataclass(frozen=True)
+class Cast(Operation):
+    """Every entry rounded to what a precision can hold, one of `PRECISIONS`. (…) → (…)"""
+
+    precision: str
+
+    def __post_init__(self) -> None:
+        if self.precision not in PRECISIONS:
+            raise ValueError(f"precision is {self.precision!r}, but must be in {PRECISIONS}")
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return getattr(torch, self.precision)
+
+    def value(self, scores: Tensor) -> Tensor:
+        return scores.to(self.dtype, copy=True)
+
+    def formula(self, scores: str) -> str:
+        return rf"\mathrm{{{self.precision}}}({scores})"
+
+    def code(self, scores: str) -> str:
+        return f"{scores}.to(torch.{self.precision}, copy=True)"
+
+    def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
+        pattern = rf"\mathrm{{{{{self.precision}}}}}({{}})"
+        return Called(partial(_rounded, self.dtype), pattern, scores.cell(index))
+
+    def words(self) -> str:
+        return f"The nearest number that {self.precision} can hold."
+
+
+@dataclass(frozen=True)
+class Exp(Operation):
+    """e to the power of every entry. (…) → (…)"""
+
+    def value(self, scores: Tensor) -> Tensor:
+        return scores.exp()
+
+    def formula(self, scores: str) -> str:
+        return rf"e^{{{scores}}}"
+
+    def code(self, scores: str) -> str:
+        return f"{scores}.exp()"
+
+    def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
+        return Called(partial(_power, scores.value.dtype), "e^{{{}}}", scores.cell(index))
+
+    def words(self) -> str:
+        return "e to the power of the number: never negative, and 1 where the number is 0."
+
+
+def _rounded(dtype: torch.dtype, value: float) -> float:
+    return float(torch.tensor(value, dtype=torch.float64).to(dtype))
+
+
+def _power(dtype: torch.dtype, value: float) -> float:
+    """e to a power in float64, but infinite where the precision can hold no such number."""
+    try:
+        power = math.exp(value)
+    except OverflowError:
+        return math.inf
+    return math.inf if power > torch.finfo(dtype).max else power

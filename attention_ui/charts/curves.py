@@ -1,0 +1,94 @@
+"""Curves over the stops of a slider, with the stop that is chosen marked on them."""
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from functools import lru_cache
+
+import altair as alt
+import pyarrow as pa
+
+from .. import palette
+from .heatmap import Chart
+from .template import without_data
+
+COLOURS = (palette.BAR, palette.CHOSEN, palette.MUTED)
+
+
+def curves(
+    stops: Sequence[str],
+    lines: Mapping[str, Sequence[float | None]],
+    here: int,
+    axis: str,
+    title: str,
+) -> Chart:
+    """One line a quantity over the slider's stops, all from 0 to 1; `here` is the chosen stop.
+
+    The stops stand at equal distances, as on the slider. A value that is None has no point.
+    """
+    rows = [
+        (place, line, value)
+        for line, values in lines.items()
+        for place, value in enumerate(values)
+        if value is not None and len(values) == len(stops)
+    ]
+    places, names, values = zip(*rows, strict=True) if rows else ((), (), ())
+    frame = pa.table(
+        {
+            "place": pa.array(places, pa.int16()),
+            "line": pa.array(names, pa.string()),
+            "value": pa.array(values, pa.float32()),
+            "stop": pa.array([stops[place] for place in places], pa.string()),
+        }
+    )
+    spec = deepcopy(_template(axis))
+    filled = {"stops": list(stops), "here": here}
+    for parameter in spec["params"]:
+        parameter["value"] = filled[parameter["name"]]
+    for layer in spec["layer"]:
+        layer["encoding"]["x"]["scale"] = {"domain": [0, len(stops) - 1], "nice": False}
+        if "color" in layer["encoding"]:
+            layer["encoding"]["color"]["scale"] = {
+                "domain": list(lines),
+                "range": list(COLOURS[: len(lines)]),
+            }
+    return Chart(frame, spec, title)
+
+
+@lru_cache(maxsize=4)
+def _template(axis: str) -> dict:
+    quiet = {"domain": False, "ticks": False, "gridColor": palette.MUTED, "gridOpacity": 0.2}
+    x = alt.X(
+        "place:Q",
+        title=None,
+        axis=alt.Axis(
+            labelExpr="stops[datum.value]", tickMinStep=1, labelOverlap=True, **quiet, grid=False
+        ),
+    )
+    y = alt.Y(
+        "value:Q",
+        title=None,
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(tickCount=4, **quiet),
+    )
+    colour = alt.Color("line:N", legend=alt.Legend(orient="top", title=None))
+    tips = [
+        alt.Tooltip("line:N", title=" "),
+        alt.Tooltip("stop:N", title=axis),
+        alt.Tooltip("value:Q", format=".4f"),
+    ]
+    base = alt.Chart(alt.Data(values=[]))
+    line = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
+    rule = (
+        alt.Chart(alt.Data(values=[{}]))
+        .transform_calculate(place="here")
+        .mark_rule(color=palette.MUTED, strokeDash=[4, 3])
+        .encode(x=x)
+    )
+    dots = (
+        base.transform_filter("datum.place === here")
+        .mark_circle(size=90, opacity=1)
+        .encode(x=x, y=y, color=colour, tooltip=tips)
+    )
+    parameters = [alt.param(name="stops", value=[]), alt.param(name="here", value=0)]
+    chart = alt.layer(line, rule, dots).add_params(*parameters).properties(width=300, height=150)
+    return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}

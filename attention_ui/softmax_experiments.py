@@ -1,0 +1,161 @@
+"""Two experiments of the lesson on softmax: add a constant, multiply by a factor."""
+
+import math
+
+import streamlit as st
+from torch import Tensor
+
+from attention_core.softmax import Spread, normalise_row, spreads
+from attention_core.trace import Trace
+
+from . import session
+from .beats import equation
+from .charts.bars import bars
+from .charts.curves import curves
+from .charts.heatmap import Chart, Matrix
+from .score_row import row_trace, sum_verdict
+from .settings import FACTORS
+from .show import light, show
+from .view import View
+
+LARGEST_SHIFT = 10.0
+
+
+def paired(trace: Trace) -> Chart:
+    """Both kinds of weights of a row, side by side."""
+    return bars(
+        trace.labels("key"),
+        {
+            "divided by the sum": trace["sum_weights"].value.tolist(),
+            "softmax": trace["softmax_weights"].value.tolist(),
+        },
+        "Weights of each key: the scores divided by their sum, and their softmax.",
+    )
+
+
+@st.fragment
+def add_constant(view: View) -> None:
+    """Add one number to all scores: softmax stays, dividing by the sum explodes near a sum of 0."""
+    session.save(view.page)
+    scores = view.trace["score_row"].value
+    finite = bool(scores.isfinite().all())
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        ends = {"min_value": -LARGEST_SHIFT, "max_value": LARGEST_SHIFT, "format": "%.3f"}
+        session.control(
+            st.slider, "Add to all scores", "shift", version="", step=0.1, width=320, **ends
+        )
+        session.control(
+            st.number_input, "or exactly", "shift", "_exact", step=0.005, width=150, **ends
+        )
+        if finite:
+            _to_zero(-scores.double().mean().item())
+    shift = session.current().shift
+    trace = normalise_row(row_trace(session.current()), shift=shift)
+    show(paired(trace))
+    moved = trace[trace["score_sum"].inputs[0].name].value
+    light(*sum_verdict(moved, trace["sum_weights"].value))
+    gap = (trace["softmax_weights"].value - view.trace["softmax_weights"].value).abs().max().item()
+    light(
+        gap < 1e-4,
+        f"Softmax has not moved: the largest difference from the weights above is {gap:.1g}.",
+    )
+
+
+def _to_zero(constant: float) -> None:
+    """A button that brings the sum of the scores as near to 0 as the number field can."""
+    nearest = round(constant * 200) / 200
+    st.button(
+        "Bring the sum near 0",
+        key="to_zero",
+        on_click=session.overwrite,
+        kwargs={"shift": nearest},
+        disabled=abs(nearest) > LARGEST_SHIFT,
+        help=f"The sum is 0 where the constant is {constant:.4f}: the mean of the scores, negated.",
+    )
+
+
+@st.fragment
+def magnify(view: View) -> None:
+    """Multiply all scores: from all keys alike to one key alone, and what is left to learn from."""
+    session.save(view.page)
+    session.control(
+        st.select_slider,
+        "Multiply all scores by",
+        "magnify",
+        options=list(FACTORS),
+        format_func="×{:g}".format,
+        width=420,
+    )
+    factor = session.current().magnify
+    scores = view.trace["score_row"].value
+    trace = normalise_row(row_trace(session.current()), magnify=factor)
+    weights = trace["softmax_weights"].value
+    if not weights.isfinite().all():
+        light(False, "0 · (−∞) is no number. With a hidden score, choose a factor above 0.")
+        return
+    _spread(Spread.of(weights), weights)
+    with st.container(horizontal=True, gap="large"):
+        show(
+            bars(
+                trace.labels("key"),
+                {
+                    "as they are": view.trace["softmax_weights"].value.tolist(),
+                    "multiplied": weights.tolist(),
+                },
+                f"Softmax weights of each key, as they are and with scores times {factor:g}.",
+            )
+        )
+        show(_curves(scores, factor))
+    st.subheader("The gradient", anchor="gradient")
+    with st.container(width=760):
+        st.markdown(
+            "Training moves scores along the derivatives of the weights: cell j, k is how much "
+            "weight j changes when score k grows a little. The diagonal is never negative, the "
+            "rest never positive, and each row sums to 0: what one key wins, the others lose. "
+            "Where a weight is nearly 0 or nearly 1 its row is nearly 0, and nothing is learned."
+        )
+    equation(
+        view.beside(trace),
+        "gradient",
+        Matrix(trace["softmax_weights"]),
+        "→",
+        Matrix(trace["jacobian"], row_labels=False),
+    )
+
+
+def _spread(spread: Spread, weights: Tensor) -> None:
+    """Three numbers for how a row is spread."""
+    alike = len(weights)
+    with st.container(horizontal=True, gap="large"):
+        for label, value in (
+            (f"Largest weight, at least {1 / alike:.4f}", f"{spread.largest:.4f}"),
+            (f"Entropy, at most {math.log2(alike):.4f} bits", f"{spread.entropy:.4f}"),
+            ("Gradient: the Jacobian's length", f"{spread.gradient:.3g}"),
+        ):
+            st.metric(label, value, width=240)
+
+
+def _curves(scores: Tensor, factor: float) -> Chart:
+    """Largest weight, entropy and gradient over all factors of the slider."""
+    most = math.log2(len(scores)) or 1.0
+    all_of_them = spreads(scores, FACTORS)
+    lines = {
+        "largest weight": [spread.largest for spread in all_of_them],
+        "entropy": [spread.entropy / most for spread in all_of_them],
+        "gradient": [spread.gradient for spread in all_of_them],
+    }
+    shown = {
+        name: [value if math.isfinite(value) else None for value in values]
+        for name, values in lines.items()
+    }
+    here = FACTORS.index(factor)
+    words = ", ".join(
+        f"{name} {values[here]:.3g}" for name, values in shown.items() if values[here] is not None
+    )
+    return curves(
+        [f"{factor:g}" for factor in FACTORS],
+        shown,
+        here,
+        "factor",
+        f"Curves over the factor, the entropy as a share of its most; at {factor:g}: {words}.",
+    )

@@ -1,0 +1,94 @@
+"""The experiments of the lesson on softmax in a real browser: what a control moves."""
+
+import pytest
+
+from browser_tools import no_exception, open_page, settled
+
+LESSON = "softmax_or_sum?predict=off&cell=none"
+
+
+def control(page, name, kind="input"):
+    return page.locator(f".st-key-control_{name} {kind}").first
+
+
+def boxes(locator):
+    return locator.evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+
+
+def chart(page, words):
+    return page.locator("[data-testid=stVegaLiteChart] svg").filter(has_text=words).first
+
+
+def heights(page, words):
+    """Of each bar: its height, the first row's bars first."""
+    return [round(bar["height"]) for bar in boxes(chart(page, words).locator(".mark-rect path"))]
+
+
+def numbers(page, beat, at):
+    drawn = page.locator(f".st-key-eq_{beat} [data-testid=stVegaLiteChart]").nth(at)
+    texts = drawn.locator("svg .mark-text.role-mark").first.locator("text")
+    return [float(text.replace("−", "-")) for text in texts.all_text_contents()]
+
+
+def test_a_constant_blows_up_the_division_and_leaves_softmax(page, app_url):
+    open_page(page, app_url, LESSON)
+    before = heights(page, "divided by the sum")
+    assert len(before) == 22, "two bars a token"
+    assert before[11] > 30, "the best score has most of the softmax"
+    exact = control(page, "shift_exact")
+    exact.fill("0.525")
+    exact.press("Enter")
+    settled(page)
+    assert "shift=0.525" in page.url
+    assert page.get_by_text("gets 557.0").count() == 1
+    assert page.get_by_text("Softmax has not moved").count() == 1
+    after = heights(page, "divided by the sum")
+    assert after[11] <= 1, "beside a weight of 557, one of 0.77 is nothing"
+    assert control(page, "shift").get_attribute("aria-valuetext") == "0.525"
+    assert page.problems == []
+
+
+def test_a_factor_moves_weights_numbers_and_gradient_together(page, app_url):
+    open_page(page, app_url, f"{LESSON}&magnify=0")
+    assert numbers(page, "gradient", 0) == [0.09] * 11
+    assert numbers(page, "gradient", 1)[:2] == [0.08, -0.01]
+    before = heights(page, "multiplied")
+    control(page, "magnify").focus()
+    for _ in range(12):
+        page.keyboard.press("ArrowRight")
+    settled(page)
+    assert "magnify=8" in page.url
+    assert numbers(page, "gradient", 0) == [1.0] + [0.0] * 10
+    assert set(numbers(page, "gradient", 1)) == {0.0}
+    metrics = page.locator("[data-testid=stMetricValue]").all_inner_texts()
+    assert metrics[:2] == ["1.0000", "0.0000"]
+    now = heights(page, "multiplied")
+    assert now[:11] == before[:11], "the grey ones stay"
+    assert now[11] > before[11]
+    jacobian = page.locator(".st-key-eq_gradient [data-testid=stVegaLiteChart]").last
+    jacobian.locator("svg .mark-rect.role-mark").first.locator("path").nth(2).click()
+    settled(page)
+    panel = page.locator(".st-key-cell_gradient")
+    assert "jacobian[0, 2]" in panel.inner_text()
+    open_page(page, app_url, page.url.removeprefix(app_url))
+    assert "jacobian[0, 2]" in page.locator(".st-key-cell_gradient").inner_text()
+    no_exception(page)
+    assert page.problems == []
+
+
+@pytest.mark.parametrize(
+    ("precision", "counted"),
+    [("float32", "0 of 11 exponentials inf, 0 weights nan"), ("float16", "1 of 11 exponentials")],
+)
+def test_scores_overflow_where_the_precision_ends(page, app_url, precision, counted):
+    open_page(page, app_url, f"{LESSON}&push=8")
+    count = page.get_by_text("As written:")
+    page.locator(".st-key-control_precision button", has_text=precision).first.click()
+    settled(page)
+    assert counted in count.inner_text()
+    written = chart(page, "As the formula is written")
+    reds = written.locator(".mark-rect path[fill='#DE9A8B']").count()
+    assert reds == (0 if precision == "float32" else 2), "one exponential and its weight"
+    subtracted = chart(page, "With the largest subtracted")
+    assert subtracted.locator(".mark-rect path[fill='#DE9A8B']").count() == 0
+    no_exception(page)

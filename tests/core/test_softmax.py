@@ -1,0 +1,245 @@
+"""A row of scores on its way to weights, against Python's own arithmetic and torch's autograd."""
+
+import math
+
+import pytest
+import torch
+
+from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed
+from attention_core.operations import Cast, Given
+from attention_core.softmax import (
+    Spread,
+    compare_row,
+    exp_limits,
+    given_row,
+    normalise_row,
+    spreads,
+    store_row,
+)
+
+INF, NAN = math.inf, math.nan
+ROW = (1.3, -0.7, 2.9, 0.0, -3.1, 0.4, 2.2)
+
+
+def wild_cat(query=0, **moves):
+    trace = compare_row(embed(EXAMPLES["wild_cat"].inputs), query, SimplifiedOptions())
+    return normalise_row(trace, **moves)
+
+
+def numbers(trace, name):
+    return trace[name].value.tolist()
+
+
+def close(values, oracle, tolerance=1e-6):
+    values, oracle = (torch.tensor(given, dtype=torch.float64) for given in (values, oracle))
+    return torch.allclose(values, oracle, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+def softmax(scores):
+    """In float64, as the formula is written."""
+    powers = [math.exp(score) for score in scores]
+    return [power / math.fsum(powers) for power in powers]
+
+
+# --- both ways from scores to weights -------------------------------------------------------------
+
+
+def test_the_steps_of_a_row_are_what_their_names_say():
+    trace = normalise_row(given_row(ROW))
+    exact = {
+        "score_sum": [math.fsum(ROW)],
+        "sum_weights": [score / math.fsum(ROW) for score in ROW],
+        "largest": [2.9],
+        "lowered_scores": [score - 2.9 for score in ROW],
+        "exponentials": [math.exp(score - 2.9) for score in ROW],
+        "exponential_sum": [math.fsum(math.exp(score - 2.9) for score in ROW)],
+        "softmax_weights": softmax(ROW),
+    }
+    for name, oracle in exact.items():
+        assert close(numbers(trace, name), oracle), name
+
+
+@pytest.mark.parametrize("moves", [{"shift": 7.25}, {"magnify": 8.0}, {"shift": -3, "magnify": 2}])
+def test_scores_are_shifted_first_and_then_magnified(moves):
+    trace = normalise_row(given_row(ROW), **moves)
+    moved = [moves.get("magnify", 1) * (score + moves.get("shift", 0)) for score in ROW]
+    assert close(numbers(trace, "softmax_weights"), softmax(moved))
+    assert close(numbers(trace, "sum_weights"), [score / math.fsum(moved) for score in moved], 1e-5)
+
+
+@pytest.mark.parametrize("factor", [0.0, 1.0, 8.0])
+def test_the_jacobian_is_autograd_s(factor):
+    trace = normalise_row(given_row(ROW), magnify=factor)
+    scores = factor * torch.tensor(ROW, dtype=torch.float64)
+    oracle = torch.autograd.functional.jacobian(lambda row: row.softmax(dim=0), scores)
+    assert close(numbers(trace, "jacobian"), oracle.tolist())
+
+
+def test_softmax_is_a_third_and_two_thirds_by_hand():
+    trace = normalise_row(given_row([0.0, math.log(2)]))
+    assert close(numbers(trace, "softmax_weights"), [1 / 3, 2 / 3])
+    assert close(numbers(trace, "jacobian"), [[2 / 9, -2 / 9], [-2 / 9, 2 / 9]])
+
+
+def test_the_row_of_an_example_is_the_row_of_its_scores():
+    for example in EXAMPLES.values():
+        for similarity in ("dot", "cosine"):
+            options = SimplifiedOptions(similarity, example.divide)
+            row = compare_row(embed(example.inputs), example.query, options)["score_row"].value
+            attended = attend(embed(example.inputs), options)
+            scores = attended["weights"].inputs[0].value[example.query]
+            assert torch.allclose(row, scores, rtol=1e-5, atol=1e-5)
+
+
+# --- the published row, and what a constant does to it --------------------------------------------
+
+
+def test_the_best_score_of_wild_cat_gets_least_and_the_worst_most():
+    trace = wild_cat()
+    scores, weights = trace["score_row"].value, trace["sum_weights"].value
+    assert (int(scores.argmax()), int(scores.argmin())) == (0, 10)
+    assert (int(weights.argmin()), int(weights.argmax())) == (0, 10)
+    assert weights[0].item() == pytest.approx(-0.6064, abs=5e-5)
+    assert weights[10].item() == pytest.approx(0.4850, abs=5e-5)
+
+
+@pytest.mark.parametrize(("shift", "weight"), [(0.52, -84), (0.525, 557), (0.53, 65)])
+def test_near_a_sum_of_0_the_weight_explodes_and_softmax_stays(shift, weight):
+    trace = wild_cat(shift=shift)
+    assert trace["sum_weights"].value[0].item() == pytest.approx(weight, abs=0.5)
+    stays = wild_cat()["softmax_weights"].value
+    assert torch.allclose(trace["softmax_weights"].value, stays, atol=1e-6)
+    assert stays[0].item() == pytest.approx(0.7682, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("scores", "by_sum", "by_softmax"),
+    [
+        ((0.0, 0.0), [NAN, NAN], [0.5, 0.5]),
+        ((1.0, -1.0), [INF, -INF], softmax([1.0, -1.0])),
+        ((-INF, 0.0, 0.0), [NAN, 0, 0], [0.0, 0.5, 0.5]),
+        ((-INF, -INF), [NAN, NAN], [NAN, NAN]),
+        ((5.0,), [1.0], [1.0]),
+        ((1000.0, -1000.0, 999.0), [1000 / 999, -1000 / 999, 1.0], [*softmax([0, -2e3, -1])]),
+    ],
+    ids=str,
+)
+def test_rows_at_the_ends(scores, by_sum, by_softmax):
+    trace = normalise_row(given_row(scores))
+    assert close(numbers(trace, "sum_weights"), by_sum)
+    assert close(numbers(trace, "softmax_weights"), by_softmax)
+
+
+def test_a_row_without_scores_is_refused():
+    with pytest.raises(ValueError, match="at least one score"):
+        given_row(())
+
+
+# --- how a row is spread --------------------------------------------------------------------------
+
+
+def test_the_spread_goes_from_all_alike_to_one_alone():
+    alike, plain, alone = spreads(torch.tensor(ROW), [0.0, 1.0, 1000.0])
+    assert alike.largest == pytest.approx(1 / 7)
+    assert alike.entropy == pytest.approx(math.log2(7))
+    assert alike.gradient == pytest.approx(math.sqrt(6) / 7)
+    weights = softmax(torch.tensor(ROW).tolist())
+    assert plain.largest == pytest.approx(max(weights))
+    assert plain.entropy == pytest.approx(-sum(w * math.log2(w) for w in weights))
+    squares = [
+        ((j == k) * left - left * right) ** 2
+        for j, left in enumerate(weights)
+        for k, right in enumerate(weights)
+    ]
+    assert plain.gradient == pytest.approx(math.sqrt(math.fsum(squares)))
+    assert (alone.largest, alone.entropy, alone.gradient) == pytest.approx((1, 0, 0), abs=1e-12)
+
+
+def test_the_spread_of_no_numbers_is_none():
+    spread = Spread.of(torch.tensor([NAN, NAN]))
+    assert math.isnan(spread.largest)
+    assert math.isnan(spread.entropy)
+
+
+# --- numbers that overflow ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16", "bfloat16"])
+def test_the_limits_of_exp_are_the_last_numbers_on_their_side(precision):
+    dtype = Cast(precision).dtype
+    largest, zero = (torch.tensor(limit, dtype=dtype) for limit in exp_limits(precision))
+    assert largest.exp().isfinite()
+    assert next_up(largest).exp().isinf()
+    assert zero.exp() == 0
+    assert next_up(zero).exp() > 0
+    # Where the exact exponential passes the largest number that can be held.
+    step = next_up(largest).item() - largest.item()
+    assert abs(largest.item() - math.log(torch.finfo(dtype).max)) <= step + 1e-3
+
+
+def next_up(number):
+    """The next larger number of the same precision."""
+    bits = number.view({2: torch.int16, 4: torch.int32}[number.element_size()])
+    return (bits + (1 if number > 0 else -1)).view(number.dtype)
+
+
+def test_the_limits_of_float32_are_those_of_the_lesson():
+    assert exp_limits("float32") == pytest.approx((88.7228, -103.972), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("scores", "infinite", "lost"),
+    [
+        ([88.72] * 1, 0, 0),
+        ([88.73, 0.0, 1.0], 1, 1),
+        ([86.33] * 11, 0, 0),  # each exponential fits, their sum does not: all weights are 0
+        ([-104.0] * 5, 0, 5),
+        ([-104.0] * 4 + [-103.0], 0, 0),
+    ],
+    ids=str,
+)
+def test_a_naive_softmax_of_float32_fails_at_both_ends(scores, infinite, lost):
+    trace = store_row(given_row(scores), 0.0, "float32")
+    assert int(trace["naive_exponentials"].value.isinf().sum()) == infinite
+    assert int(trace["naive_weights"].value.isnan().sum()) == lost
+    assert close(numbers(trace, "softmax_weights"), softmax([s - max(scores) for s in scores]))
+    if len(scores) == 11:
+        assert numbers(trace, "naive_sum") == [INF]
+        assert numbers(trace, "naive_weights") == [0.0] * 11
+
+
+@pytest.mark.parametrize("precision", ["float16", "bfloat16"])
+@pytest.mark.parametrize("shift", [-150.0, 0.0, 90.0, 150.0])
+def test_with_the_largest_subtracted_no_number_is_lost_in_half_precision(precision, shift):
+    trace = store_row(given_row(ROW), shift, precision)
+    weights = trace["softmax_weights"].value
+    assert weights.dtype == Cast(precision).dtype
+    stored = [float(score) for score in trace["stored_scores"].value]
+    assert close(weights.tolist(), softmax([s - max(stored) for s in stored]), 0.01)
+    if shift == 150:
+        assert int(trace["naive_exponentials"].value.isinf().sum()) == len(ROW)
+
+
+def test_an_unknown_precision_is_named():
+    with pytest.raises(ValueError, match="float8"):
+        store_row(given_row(ROW), 0.0, "float8")
+
+
+@pytest.mark.parametrize(("score", "precision"), [(93.5, "float32"), (11.5, "float16")])
+def test_the_arithmetic_of_an_exponential_is_infinite_where_torch_s_is(score, precision):
+    powers = store_row(given_row([score, 1000.0, 1.0]), 0.0, precision)["naive_exponentials"]
+    for place, value in enumerate(powers.value.tolist()):
+        assert powers.arithmetic((place,)).value == pytest.approx(value, rel=1e-3)
+
+
+# --- labels ---------------------------------------------------------------------------------------
+
+
+def test_the_places_of_an_axis_are_named_before_its_steps():
+    trace = Trace(key=("a", "b"))
+    trace.label("score", ["c", "d"])
+    trace.step("rows", Given(((1.0, 2.0),)), axes=("row", "score"))
+    assert trace.labels("score") == ("c", "d")
+    for axis in ("key", "score", "row"):
+        with pytest.raises(ValueError, match=axis):
+            trace.label(axis, ["e", "f"])

@@ -1,0 +1,145 @@
+"""The lesson on softmax at the ends of everything that can be set, in its link and by hand."""
+
+import math
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention_ui.settings import FACTORS
+
+ROOT = Path(__file__).resolve().parents[2]
+ZEROS = {"width": "1", "edits": ",".join(f"{row}.0:0" for row in range(9))}
+ENDS = {
+    "every score hidden": {"row_from": "hand", "typed": "-inf,-inf"},
+    "some hidden": {"row_from": "hand", "typed": "-inf,3,1"},
+    "some hidden at factor 0": {"row_from": "hand", "typed": "-inf,3,1", "magnify": "0"},
+    "one score": {"row_from": "hand", "typed": "5"},
+    "one score of 0": {"row_from": "hand", "typed": "0", "magnify": "128"},
+    "a sum of 0": {"row_from": "hand", "typed": "1,-1"},
+    "largest scores": {"row_from": "hand", "typed": ",".join(["1000", "-1000"] * 8)},
+    "zero vectors": {**ZEROS, "magnify": "128"},
+    "huge vectors": {"width": "1", "edits": "0.0:1000,1.0:-1000,2.0:1000", "magnify": "128"},
+    "low ends": {"shift": "-10", "magnify": "0", "push": "-150", "precision": "float16"},
+    "high ends": {"shift": "10", "magnify": "128", "push": "150", "precision": "bfloat16"},
+    "a cell of the gradient": {"cell": "jacobian.3.1", "beat": "gradient", "magnify": "8"},
+    "a cell of the experiment alone": {"cell": "magnified_scores.3", "magnify": "8"},
+    "predicting": {"predict": "on"},
+}
+REFUSED = {
+    "typed": ["", "a,b", "1,nan", "inf", "1001", ",".join("1" * 17)],
+    "row_from": ["file"],
+    "shift": ["10.1", "nan", "inf"],
+    "magnify": ["5", "-1", "nan", "1e9"],
+    "push": ["151", "inf"],
+    "precision": ["float64", "<b>"],
+}
+
+
+def visit(**link):
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.switch_page("pages/softmax_or_sum.py")
+    for name, value in {"predict": "off", **link}.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def words(at):
+    return "\n".join(each.value for each in (*at.markdown, *at.caption, *at.text))
+
+
+def stands(at):
+    assert not at.exception, [exception.message for exception in at.exception]
+    assert at.title
+
+
+@pytest.mark.parametrize("link", ENDS.values(), ids=ENDS)
+def test_the_page_stands_at_every_end(link):
+    at = visit(**link)
+    stands(at)
+    assert at.session_state["notices"] == []
+    for name, value in link.items():
+        if name != "predict":
+            assert at.query_params[name] in (value, [value]), "what was given stays in the link"
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ("every score hidden", "there is nothing to share"),
+        ("some hidden", "Dividing by the sum cannot hide a key"),
+        ("some hidden at factor 0", "choose a factor above 0"),
+        ("a sum of 0", "sum to exactly 0"),
+        ("zero vectors", "sum to exactly 0"),
+        ("low ends", "each weight is 0 / 0"),
+        ("high ends", "11 of 11 exponentials `inf`, 11 weights `nan`"),
+    ],
+)
+def test_what_gives_no_number_is_explained(link, said):
+    assert said in words(visit(**ENDS[link]))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_link_with_what_cannot_be_is_refused_in_words(name):
+    for value in REFUSED[name]:
+        at = visit(**{"row_from": "hand", name: value})
+        stands(at)
+        (notice,) = at.session_state["notices"]
+        assert notice.startswith(f"The link's {name} is")
+        assert notice in words(at)
+
+
+def test_scores_that_cannot_be_used_stay_typed_and_are_explained():
+    at = visit(row_from="hand", typed="2,1")
+    at.text_input(key="control_typed").set_value("2, one").run()
+    stands(at)
+    assert at.text_input(key="control_typed").value == "2, one"
+    assert at.session_state["settings"].typed == (2, 1)
+    assert "each score must be a number" in words(at)
+    at.text_input(key="control_typed").set_value("2; 1").run()
+    assert "each score must be a number" in words(at)
+    at.text_input(key="control_typed").set_value(" 2 1 −∞ ").run()
+    stands(at)
+    assert at.session_state["settings"].typed == (2, 1, -math.inf)
+    assert at.session_state["drafts"] == {}
+
+
+def test_the_example_s_scores_can_be_taken_over_and_moved_by_hand():
+    at = visit(query="2")
+    at.button(key="take_over").click().run()
+    stands(at)
+    settings = at.session_state["settings"]
+    assert settings.row_from == "hand"
+    assert settings.typed[:3] == (1.7344, -2.243, 2.3208)  # as the lesson before shows them
+    at.slider(key="nudge_0_of_11_within_10.0").set_value(-4.0).run()
+    stands(at)
+    assert at.session_state["settings"].typed == (-4.0, *settings.typed[1:])
+
+
+def test_one_constant_has_two_controls_that_agree():
+    at = visit()
+    at.number_input(key="control_shift_exact").set_value(0.525).run()
+    stands(at)
+    assert at.slider(key="control_shift").value == 0.525
+    assert "557.0" in words(at)
+    assert at.query_params["shift"] in ("0.525", ["0.525"])
+    at.button(key="to_zero").click().run()
+    assert at.session_state["settings"].shift == pytest.approx(0.525)
+
+
+def test_the_key_that_gets_most_by_the_sum_is_asked_for_and_judged():
+    at = visit(predict="on")
+    assert "softmax_weights" not in "".join(chart.proto.spec for chart in at.get("vega_lite_chart"))
+    at.selectbox(key="guess_softmax_or_sum.sum_best").set_value(0).run()
+    at.button(key="reveal_softmax_or_sum.sum_best").click().run()
+    stands(at)
+    assert "It is key 10 (0.4850). Your key has -0.6064: 1.0914 less." in words(at)
+
+
+def test_every_stop_of_the_factor_draws():
+    at = visit()
+    for factor in FACTORS:
+        at.select_slider(key="control_magnify").set_value(factor).run()
+        stands(at)
+    largest = next(each for each in at.metric if each.label.startswith("Largest weight"))
+    assert largest.value == "1.0000"
