@@ -1,7 +1,6 @@
 """The causal mask, the other ways people hide the future, and what leaks through them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from .attention import scale_of
 from .operations import (
@@ -18,6 +17,7 @@ from .operations import (
     SoftmaxOfSeen,
     Subtract,
 )
+from .recipes import CAUSAL, MaskRecipe
 from .trace import Step, Trace
 
 TABLE = ("query", "key")
@@ -30,24 +30,15 @@ WAYS = {
 """The ways of hiding, by what the names of their steps begin with. The first and last are right."""
 
 
-@dataclass(frozen=True)
-class MaskRecipe:
-    """Which query may look at which key; see `operations.MayLook`."""
-
-    causal: bool = True
-    window: int | None = None
-    hidden_key: int | None = None
-    flipped: tuple[tuple[int, int], ...] = ()
-
-    def operation(self, n_tokens: int) -> MayLook:
-        """The mask of a sentence; what lies outside of it is left out."""
-        hidden = self.hidden_key if self.hidden_key in range(n_tokens) else None
-        flipped = tuple(cell for cell in self.flipped if max(cell) < n_tokens)
-        return MayLook(n_tokens, n_tokens, self.causal, self.window, hidden, flipped)
+def mask_of(recipe: MaskRecipe, n_tokens: int) -> MayLook:
+    """The mask of a sentence; what lies outside of it is left out."""
+    hidden = recipe.hidden_key if recipe.hidden_key in range(n_tokens) else None
+    flipped = tuple(cell for cell in recipe.flipped if max(cell) < n_tokens)
+    return MayLook(n_tokens, n_tokens, recipe.causal, recipe.window, hidden, flipped)
 
 
 def attend_masked(
-    trace: Trace, mask: MaskRecipe = MaskRecipe(), scale: str = "sqrt_d", ways: Iterable[str] = WAYS
+    trace: Trace, mask: MaskRecipe = CAUSAL, scale: str = "sqrt_d", ways: Iterable[str] = WAYS
 ) -> Trace:
     """Add masked self-attention to a trace that has `embeddings`, which are queries, keys and
     values at once.
@@ -58,8 +49,7 @@ def attend_masked(
     `zeroed_weights`, `zeroed_context_vectors`; `renormalised_weights`,
     `renormalised_context_vectors`. Returns the same trace.
     """
-    operation = mask.operation(len(trace["embeddings"].value))
-    may_look = trace.step("mask", operation, axes=TABLE)
+    may_look = trace.step("mask", mask_of(mask, len(trace["embeddings"].value)), axes=TABLE)
     _attend(trace, trace["embeddings"], may_look, scale, tuple(ways), "")
     return trace
 

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from .attention import attention, scale_of
-from .masking import MaskRecipe
+from .masking import mask_of
 from .operations import (
     BatchedMatMul,
     Draw,
@@ -20,7 +20,7 @@ from .operations import (
     SwitchOff,
     Transpose,
 )
-from .recipes import HEADS, PLURAL, ROLES, HeadsRecipe
+from .recipes import CAUSAL, HEADS, PLURAL, ROLES, HeadsRecipe
 from .trace import Step, Trace
 from .trainable import last_draw
 
@@ -45,7 +45,7 @@ def attend_heads(trace: Trace, recipe: HeadsRecipe = HEADS, softmax_dim: int = -
         made.append(trace.step(f"head_{PLURAL[role]}", MatMul(), *given, axes=axes))
     mask = None
     if recipe.causal:
-        causal = MaskRecipe().operation(len(trace["embeddings"].value))
+        causal = mask_of(CAUSAL, len(trace["embeddings"].value))
         mask = trace.step("mask", causal, axes=("query", "key"))
     context = attention(trace, *made, recipe.scale, mask, "head_", softmax_dim)
     concat = trace.step("concat", JoinHeads(), context, axes=("query", "d_concat"))

@@ -94,3 +94,16 @@ class HeadsRecipe:
 
 
 HEADS = HeadsRecipe()
+
+
+@dataclass(frozen=True)
+class MaskRecipe:
+    """Which query may look at which key; see `operations.MayLook`."""
+
+    causal: bool = True
+    window: int | None = None
+    hidden_key: int | None = None
+    flipped: tuple[tuple[int, int], ...] = ()
+
+
+CAUSAL = MaskRecipe()

@@ -182,6 +182,28 @@ class Edits:
 
 
 @dataclass(frozen=True)
+class Places:
+    """Some cells of a table: `row.column`, with commas between them; `none` for none."""
+
+    most: int
+
+    def read(self, text: str) -> tuple[tuple[int, int], ...]:
+        if text == "none":
+            return ()
+        parts = text.split(",")
+        if len(parts) > self.most:
+            raise ValueError(f"it holds more than {self.most} cells")
+        for part in parts:
+            if not re.fullmatch(r"[0-9]{1,2}\.[0-9]{1,2}", part):
+                raise ValueError("it must look like 2.5,3.1 (query.key)")
+        cells = (part.split(".") for part in parts)
+        return tuple(sorted({(int(row), int(column)) for row, column in cells}))
+
+    def write(self, value: tuple[tuple[int, int], ...]) -> str:
+        return ",".join(f"{row}.{column}" for row, column in value) or "none"
+
+
+@dataclass(frozen=True)
 class Trail:
     """The way to a cell: `step.row.column`, with commas between the stations; `none` for none."""
 

@@ -62,6 +62,14 @@ LESSONS = (
         "The mechanism",
         ":material/tune:",
     ),
+    Lesson(
+        "causal_mask",
+        "The causal mask",
+        "Who writes a text from left to right must not look ahead. A mask hides the future from "
+        "every query, before the weights are shared out.",
+        "The mechanism",
+        ":material/visibility_off:",
+    ),
 )
 
 

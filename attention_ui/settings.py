@@ -11,7 +11,7 @@ from typing import Any
 
 from attention_core.examples import EXAMPLES, Example
 from attention_core.inputs import RANDOM_ID_ROWS, VOCABULARIES, Inputs
-from attention_core.recipes import SCALES, STARTS, Projections
+from attention_core.recipes import SCALES, STARTS, MaskRecipe, Projections
 from attention_core.tokenizers import TOKENIZERS, clean, visible
 
 from .fields import (
@@ -23,6 +23,7 @@ from .fields import (
     Field,
     Flag,
     OptionalWhole,
+    Places,
     ScoreRow,
     Sentence,
     Trail,
@@ -35,6 +36,12 @@ MAX_WIDTH = 64
 MAX_SEED = 2**32 - 1
 
 
+WAYS_TO_HIDE = {
+    "minus_infinity": "−∞ before softmax",
+    "zero_filled": "0 before softmax",
+    "zeroed": "0 after softmax",
+    "renormalised": "0 after, then divided by the sum",
+}
 LIKENESSES = {"dot": "Dot product", "cosine": "Cosine"}
 DIVISORS = {"none": "Nothing", "sqrt_d": "√d"}
 LEARNED = {"sentence": "This sentence", "example": "The example's sentence"}
@@ -139,6 +146,18 @@ class Settings:
     t_width: int = setting(Whole(1, 64, TRAINED_WIDTHS), 32, aside=True)
     t_seed: int = setting(Whole(0, MAX_SEED), 0, aside=True)
     t_scaled: bool = setting(Flag(), True, aside=True)
+    # The causal mask.
+    causal: bool = setting(Flag(), True)
+    window: int = setting(Whole(0, MAX_TOKENS), 0)
+    """How many keys back a query may look, itself included; 0 for all."""
+    hidden: int | None = setting(OptionalWhole(0, MAX_TOKENS - 1), None)
+    """A key that nobody may look at, such as padding."""
+    turned: tuple[tuple[int, int], ...] = setting(Places(32), ())
+    way: str = setting(Choice(WAYS_TO_HIDE), "zero_filled", aside=True)
+    changed_token: int = setting(Whole(0, MAX_TOKENS - 1), aside=True)
+    change_by: float = setting(Decimal(-4, 4), 1.0, aside=True)
+    dropout: float = setting(Decimal(0, 0.9), 0.2, aside=True)
+    drop_seed: int = setting(Whole(0, MAX_SEED), 0, aside=True)
 
     @staticmethod
     def of(example: Example) -> "Settings":
@@ -155,6 +174,7 @@ class Settings:
             query=example.query,
             divide=example.divide,
             token=example.token,
+            changed_token=len(inputs.tokens) - 1,
             start=example.projections.start,
             d_out=example.projections.d_out,
             d_v=example.projections.d_v,
@@ -198,6 +218,11 @@ class Settings:
             seeds=(self.q_seed, self.k_seed, self.v_seed),
             edits=(self.q_edits, self.k_edits, self.v_edits),
         )
+
+    @property
+    def mask(self) -> MaskRecipe:
+        """Which query may look at which key."""
+        return MaskRecipe(self.causal, self.window or None, self.hidden, self.turned)
 
     @property
     def linear_projections(self) -> Projections:
@@ -278,6 +303,7 @@ def changed(settings: Settings, **updates: object) -> Settings:
         new,
         query=min(new.query, last),
         token=min(new.token, last),
+        changed_token=min(new.changed_token, last),
         stretch=min(new.stretch, last),
         across=min(new.across, widest),
         up=min(new.up, widest),
@@ -316,7 +342,7 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
     plain = Settings.of(example)
     settings = replace(plain, **values)
     last = len(settings.inputs.tokens) - 1
-    for name in ("query", "token", "stretch"):
+    for name in ("query", "token", "stretch", "changed_token"):
         if getattr(settings, name) > max(last, 0):
             if name in values:
                 beyond = f"The link's {name} is {values[name]}, but the last token is {last}."

@@ -32,6 +32,7 @@ from .sizes import (
 )
 from .template import template
 
+HIDDEN, HIDDEN_STRENGTH = "·", 0.45
 LONG_VECTOR = 12
 """A longer vector keeps its numbers only where the matrices beside it have theirs."""
 
@@ -64,6 +65,8 @@ class Matrix:
     row_labels: bool = True
     as_bars: bool = False
     """A column of weights drawn as bars, from 0 to 1."""
+    mask: Step | None = None
+    """A mask, True where a query may look: a 0 where it may not is drawn as hidden."""
     lead: tuple[int, ...] = ()
     """The places of the axes before the last two: `(1,)` draws the second head."""
 
@@ -215,6 +218,8 @@ def _room_before(row_names: Sequence[str], row_axis: str) -> int:
 
 def _digits(values: Tensor) -> int:
     """The length of the longest number as it is written in a cell."""
+    if values.dtype == torch.bool:
+        return 1
     whole = bool((values == values.round()).all())
     finite = values[values.isfinite()]
     ends = [*finite.aminmax()] if len(finite) else []
@@ -308,21 +313,40 @@ def _frame(matrix: Matrix, numbers: bool) -> pa.Table:
     at = torch.arange(n_rows).repeat_interleave(n_columns)
     column = torch.arange(n_columns).repeat(n_rows)
     strength = torch.tensor([0.2 if row in matrix.faint else 1.0 for row in drawn.tolist()])
+    hidden = _hidden(matrix)[drawn].flatten()
     table = {
         "row": at.short(),
         "column": column.short(),
         "value": picked.flatten(),
         "shade": _shade(picked, _limit(step, picked)).flatten(),
         "outline": _outlines(matrix, drawn, n_columns).flatten(),
-        "strength": strength.repeat_interleave(n_columns),
+        "strength": torch.where(hidden, HIDDEN_STRENGTH, strength.repeat_interleave(n_columns)),
     }
     if matrix.transposed:
         table["row"], table["column"] = table["column"], table["row"]
     arrays = {name: pa.array(entries.numpy()) for name, entries in table.items()}
     if numbers:
         whole = bool((picked == picked.round()).all())
-        arrays["text"] = pa.array([written(value, whole) for value in table["value"].tolist()])
+        texts = [written(value, whole) for value in table["value"].tolist()]
+        if values.dtype == torch.bool:
+            texts = ["✓" if value else HIDDEN for value in picked.flatten().tolist()]
+        elif matrix.mask is not None:
+            texts = [
+                HIDDEN if out and text != "−∞" else text
+                for text, out in zip(texts, hidden.tolist(), strict=True)
+            ]
+        arrays["text"] = pa.array(texts)
     return pa.table(arrays)
+
+
+def _hidden(matrix: Matrix) -> Tensor:
+    """Which cells are hidden: a query may not look there. (rows, columns) as the step has them."""
+    values = matrix.values if matrix.values.ndim == 2 else matrix.values[:, None]
+    if values.dtype == torch.bool:
+        return ~values
+    if matrix.mask is not None:
+        return ~matrix.mask.value & ((values == 0) | values.isneginf())
+    return values.isneginf() if values.is_floating_point() else torch.zeros_like(values).bool()
 
 
 def _shade(values: Tensor, limit: float) -> Tensor:
@@ -337,6 +361,8 @@ def _limit(step: Step, drawn: Tensor) -> float:
     further, else the largest magnitude that is drawn.
     Ids are names, not amounts, and get no colour.
     """
+    if step.value.dtype == torch.bool:
+        return 3.0  # a light shade for True
     if not step.value.is_floating_point():
         return math.inf
     if step.name.endswith("weights") or step.name == "one_hot":

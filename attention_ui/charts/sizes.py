@@ -68,7 +68,7 @@ def text_width(text: str) -> int:
 
 def is_slanted(names: Sequence[str], size: CellSize, every: int = 1) -> bool:
     """Whether the labels of columns are too wide to stand upright over their cells."""
-    return label_room(names) > size.width * every
+    return label_room(names) + 4 > size.width * every
 
 
 def labelled_every(axis: str, n_places: int, size: CellSize) -> int:

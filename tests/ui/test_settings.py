@@ -61,6 +61,7 @@ def assert_usable(settings):
     assert 0 <= settings.query < n_tokens
     assert 0 <= settings.stretch < n_tokens
     assert 0 <= settings.token < n_tokens
+    assert 0 <= settings.changed_token < n_tokens
     assert embed(settings.inputs)["embeddings"].value.shape == (n_tokens, settings.width)
     for name, field in FIELDS.items():
         value = getattr(settings, name)
@@ -145,7 +146,10 @@ def valid_settings(draw):
     column = st.integers(0, max(settings.width - 1, 1))
     settings = replace(
         settings,
-        **{name: draw(st.integers(0, last)) for name in ("query", "token", "stretch")},
+        **{
+            name: draw(st.integers(0, last))
+            for name in ("query", "token", "stretch", "changed_token")
+        },
         across=draw(column),
         up=draw(column),
     )
@@ -332,7 +336,7 @@ def test_one_bad_value_does_not_take_the_good_ones_with_it():
     assert "seed" not in notices
 
 
-@pytest.mark.parametrize("name", ["query", "token", "stretch"])
+@pytest.mark.parametrize("name", ["query", "token", "stretch", "changed_token"])
 def test_a_token_beyond_the_last_is_refused_and_the_last_is_named(name):
     settings, notices = read(text="A cat", tokenizer="text", **{name: "2"})
     assert getattr(settings, name) == min(getattr(of(), name), 1)

@@ -1,0 +1,129 @@
+"""Lesson 6: hiding the future, and what leaks when it is done otherwise."""
+
+import streamlit as st
+
+from attention_core.embedding import embed
+from attention_core.masking import attend_masked
+from attention_ui.beats import beat
+from attention_ui.charts.heatmap import Matrix
+from attention_ui.frame import close_lesson, open_lesson
+from attention_ui.masks import (
+    choose_mask,
+    dropout,
+    judge_leaks,
+    leak,
+    say_blind,
+    ways_to_hide,
+)
+from attention_ui.predict import is_open
+from attention_ui.proof import proof
+from attention_ui.settings import WAYS_TO_HIDE
+from attention_ui.show import cell_notice, light
+from attention_ui.takeaway import take_away
+from attention_ui.view import View
+
+PAGE = "causal_mask"
+
+settings = open_lesson(PAGE)
+trace = attend_masked(embed(settings.inputs), settings.mask, settings.divide)
+view = View(PAGE, settings, trace, opens_with=("masked_scores", (0, 0)), lesson="causal")
+cell_notice(view)
+mask, weights = trace["mask"], trace["weights"]
+before_mask = trace["masked_scores"].inputs[0]
+
+st.latex(
+    r"A = \operatorname{softmax}(S_M), \qquad (S_M)_{ij} = "
+    r"\begin{cases} S_{ij} & \text{if } M_{ij} \text{ (query } i \text{ may look at key } j) \\ "
+    r"-\infty & \text{else} \end{cases}",
+    width="content",
+)
+
+beat(
+    view,
+    "mask",
+    "The mask",
+    "A text is read from left to right, so a query may look at itself and at what came before: "
+    "the lower triangle. ✓ is True, *may look*; a faint cell is hidden.",
+    Matrix(mask),
+)
+with st.container(width=760):
+    st.caption(
+        "True = may look is the convention of torch's `scaled_dot_product_attention`. "
+        "`nn.MultiheadAttention` and the notebooks use the opposite, True = hidden; the program "
+        "below therefore writes `~mask` where it fills."
+    )
+choose_mask(settings)
+say_blind(trace)
+
+beat(
+    view,
+    "masked_scores",
+    "Masked scores",
+    "What is hidden becomes minus infinity before the softmax, since e to the minus infinity is "
+    "exactly 0. Everything else is copied. Here the embeddings are queries, keys and values.",
+    Matrix(before_mask),
+    "→",
+    Matrix(trace["masked_scores"], row_labels=False, mask=mask),
+)
+beat(
+    view,
+    "weights",
+    "Weights",
+    "Each row is shared out among what it may see. The first query sees one key, itself, and gives "
+    "it everything.",
+    Matrix(trace["masked_scores"], mask=mask),
+    "→",
+    Matrix(weights, row_labels=False, mask=mask),
+)
+on_hidden = weights.value.masked_fill(mask.value, 0.0).sum().item()
+light(on_hidden == 0, f"All hidden keys together get a weight of {on_hidden:g}.")
+beat(
+    view,
+    "context",
+    "Context vectors",
+    "A context vector is now a mean of what came before. That lets one text train the prediction "
+    "of every next token at once, since no row has seen its answer.",
+    Matrix(weights, mask=mask),
+    "·",
+    Matrix(trace["embeddings"]),
+    "=",
+    Matrix(trace["context_vectors"]),
+)
+
+st.header("Four ways to hide", anchor="ways")
+with st.container(width=760):
+    st.markdown(
+        "Some notebooks fill with 0, before the softmax or after it. Rows may still sum to 1 then, "
+        "so that check alone sees nothing."
+    )
+if is_open(
+    view,
+    "leaks",
+    "Through which of these ways does a hidden token still change the context vectors of earlier "
+    "queries?",
+    list(WAYS_TO_HIDE.values()),
+    lambda guess: judge_leaks(guess, settings),
+    covers=("zero_filled_weights", "zeroed_weights", "renormalised_weights"),
+    many=True,
+):
+    ways_to_hide(view)
+
+    st.header("Measure the leak", anchor="leak")
+    with st.container(width=760):
+        st.markdown(
+            "Change one token and compute everything again. A context vector that may not look at "
+            "it must stay as it is. Choose a late token and look at the rows above it."
+        )
+    leak(view)
+
+st.header("Dropout on the weights", anchor="dropout")
+with st.container(width=760):
+    st.markdown(
+        "In training, some weights are dropped by chance, so that no query relies on one key. The "
+        "rest grows to make up for it."
+    )
+dropout(view)
+
+proof(view)
+take_away(view)
+close_lesson(PAGE)

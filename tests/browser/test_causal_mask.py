@@ -1,0 +1,67 @@
+"""The lesson on the causal mask in a real browser: every control moves picture and numbers."""
+
+from browser_tools import no_exception, open_page, settled
+
+LESSON = "causal_mask?example=sorry_dave&predict=off&cell=none"
+
+
+def numbers(page, beat, chart):
+    charts = page.locator(f".st-key-eq_{beat} [data-testid=stVegaLiteChart]")
+    texts = charts.nth(chart).locator("svg .mark-text.role-mark").first.locator("text")
+    return texts.all_text_contents()
+
+
+def press(page, name, key, times=1):
+    for _ in range(times):
+        page.locator(f"[class*='st-key-control_{name}'] input").first.press(key)
+    settled(page)
+
+
+def test_the_mask_hides_and_says_so(page, app_url):
+    open_page(page, app_url, LESSON)
+    mask = numbers(page, "mask", 0)
+    assert mask.count("✓") == 36
+    assert mask.count("·") == 28
+    assert numbers(page, "masked_scores", 1).count("−∞") == 28
+    assert numbers(page, "weights", 1).count("·") == 28
+    press(page, "window", "ArrowRight", 2)
+    assert numbers(page, "mask", 0).count("✓") == 8 + 7
+    page.locator(".st-key-control_causal label").click()
+    settled(page)
+    assert numbers(page, "mask", 0).count("✓") == 8 + 7 + 7
+    no_exception(page)
+
+
+def test_a_row_that_sees_nothing_is_named(page, app_url):
+    open_page(page, app_url, f"{LESSON}&turned=0.0")
+    assert page.locator("text=Nothing to look at: query 0 “Sorry”").count() == 1
+    assert "nan" not in page.locator("[data-testid=stMain]").inner_text().lower()
+    open_page(page, app_url, f"{LESSON}&window=1&hidden=3")
+    assert page.locator("text=Nothing to look at: query 3 “afraid”").count() == 1
+    no_exception(page)
+
+
+def test_the_leak_is_measured(page, app_url):
+    open_page(page, app_url, LESSON)
+    assert page.locator("text=It leaks: 7 of the 7 queries").count() == 1
+    before = numbers(page, "ways", 1)
+    page.locator(".st-key-control_way button", has_text="−∞ before softmax").click()
+    settled(page)
+    assert numbers(page, "ways", 1) != before
+    assert page.locator("text=No weight on hidden keys: exactly 0").count() == 1
+    press(page, "change_by", "ArrowRight", 3)
+    assert page.locator("text=No leak: the 7 queries").count() == 1
+    no_exception(page)
+
+
+def test_dropout_follows_its_seed(page, app_url):
+    open_page(page, app_url, LESSON)
+    before = numbers(page, "dropout", 1)
+    press(page, "drop_seed", "ArrowRight")
+    other = numbers(page, "dropout", 1)
+    assert other != before
+    press(page, "drop_seed", "ArrowLeft")
+    assert numbers(page, "dropout", 1) == before
+    press(page, "dropout", "Home")
+    assert numbers(page, "dropout", 1) == numbers(page, "dropout", 0)
+    no_exception(page)
