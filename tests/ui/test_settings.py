@@ -261,6 +261,8 @@ ACCEPTED = {
     "factor": {"minus"},
     "shift": {"minus"},
     "push": {"minus"},
+    "change_by": {"minus"},
+    "hidden": {"empty", "blank", "blanks"},
     "typed": {"minus", "-inf", "comma"},
     "text": HOSTILE.keys() - {"empty", "blank", "blanks", "null", "surrogate", "long"},
     "beat": {"empty", "word", "nan", "inf", "python"},
@@ -331,7 +333,8 @@ def test_parameters_that_are_not_ours_are_left_alone(query):
 
 def test_one_bad_value_does_not_take_the_good_ones_with_it():
     settings, notices = read(seed="3", width="x", text="A cat", likeness="cosine")
-    assert settings == of(seed=3, text="A cat", likeness="cosine")
+    last = len(settings.inputs.tokens) - 1
+    assert settings == of(seed=3, text="A cat", likeness="cosine", changed_token=last)
     assert "width" in notices
     assert "seed" not in notices
 
