@@ -17,6 +17,7 @@ from . import session
 from .lessons import HOME, LESSONS, Lesson, lesson
 from .problems import say_problem
 from .settings import MAX_SEED, MAX_TOKENS, MAX_WIDTH, Settings
+from .share import pin_button, share
 
 SIDEBAR_WIDTH = 264
 # A file of our own: Streamlit's icons by name are fetched from the network for a browser's tab.
@@ -35,6 +36,7 @@ STYLE = """<style>
 [class*="st-key-problem_of"] [data-testid="stText"], .st-key-notices [data-testid="stText"] {
   font-size: 0.875rem; overflow-wrap: anywhere;
 }
+[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"] * { white-space: normal; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
 .katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0; }
 </style>"""
@@ -142,12 +144,13 @@ def _controls(settings: Settings) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="bottom", wrap=False):
         control(st.text_input, "Seed", "seed", help=f"A whole number from 0 to {MAX_SEED:,}.")
-        st.button(
-            "Next",
-            key="next_seed",
-            on_click=_next_seed,
-            help="The seed after this one: other random numbers.",
-        )
+        if "seed" not in settings.hide + settings.lock:
+            st.button(
+                "Next",
+                key="next_seed",
+                on_click=_next_seed,
+                help="The seed after this one: other random numbers.",
+            )
     say_problem("seed")
     control(st.slider, "Width of the vectors, d_in", "width", min_value=1, max_value=MAX_WIDTH)
     control(st.toggle, "Drop blank tokens", "drop_blanks")
@@ -158,8 +161,11 @@ def _controls(settings: Settings) -> None:
         "predict",
         help="Some answers stay covered until you have made a guess.",
     )
+    st.divider()
     if settings != Settings.of(EXAMPLES[settings.example]):
         st.button("Back to the example", on_click=session.reset, icon=":material/undo:")
+    pin_button(settings)
+    share(settings)
 
 
 def _next_seed() -> None:

@@ -9,7 +9,16 @@ from attention_core.examples import EXAMPLES
 from attention_core.tokenizers import clean
 
 from .fields import CellPlace, Sentence
-from .settings import FIELDS, MAKES_ANOTHER, Settings, changed, from_query, problem_with, to_query
+from .settings import (
+    FIELDS,
+    KEPT,
+    MAKES_ANOTHER,
+    Settings,
+    changed,
+    from_query,
+    problem_with,
+    to_query,
+)
 
 # Names in st.session_state.
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
@@ -117,19 +126,27 @@ def overwrite(**updates: Any) -> None:
 
 
 def reset() -> None:
-    """Back to the example's own settings."""
+    """Back to the example's own settings, but for what a teacher's link has fixed."""
     state = st.session_state
     state[DRAFTS] = {}
-    change(**vars(Settings.of(EXAMPLES[state[SETTINGS].example])))
+    settings: Settings = state[SETTINGS]
+    fixed = {*KEPT, *settings.hide, *settings.lock}
+    plain = vars(Settings.of(EXAMPLES[settings.example]))
+    change(**{name: value for name, value in plain.items() if name not in fixed})
 
 
 def control(widget: Callable, label: str, name: str, version: object = "", **options: Any) -> Any:
     """A widget for one setting. What is typed stays in it, also where it cannot be used.
 
     `version` says which choices a widget offers, where those change: with other choices it is
-    another widget.
+    another widget. One that a teacher's link hides is not drawn, one that it locks cannot be used.
     """
     state = st.session_state
+    settings: Settings = state[SETTINGS]
+    if name in settings.hide:
+        return getattr(settings, name)
+    if name in settings.lock:
+        options["disabled"] = True
     key = f"control_{name}{version}"
     value = state[DRAFTS].get(name, getattr(state[SETTINGS], name))
     if widget in (st.text_input, st.text_area) and not isinstance(value, str):

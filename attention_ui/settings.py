@@ -8,6 +8,7 @@ words what it cannot be, and its start. A link holds only what differs from its 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from attention_core.examples import EXAMPLES, Example
 from attention_core.inputs import RANDOM_ID_ROWS, VOCABULARIES, Inputs
@@ -34,6 +35,7 @@ from .fields import (
 MAX_TOKENS = 64
 MAX_WIDTH = 64
 MAX_SEED = 2**32 - 1
+MAX_PIN = 4_000
 
 
 WAYS_TO_HIDE = {
@@ -76,6 +78,40 @@ def setting(kind: Field, start: object = MISSING, aside: bool = False) -> Any:
     return field(default=start, metadata={"field": kind, "aside": aside})
 
 
+class Pinned:
+    """Other settings, as the parameters of a link."""
+
+    def read(self, text: str) -> str:
+        if len(text) > MAX_PIN:
+            raise ValueError(f"it is longer than {MAX_PIN:,} characters")
+        if not text:
+            return ""
+        query = dict(parse_qsl(text, keep_blank_values=True))
+        if not query or not query.keys() <= FIELDS.keys() - ASIDE:
+            raise ValueError("it must be settings, such as example=wild_cat&seed=70")
+        settings, notices = from_query(query)
+        if notices:
+            raise ValueError(f"it pins what cannot be used: {notices[0]}")
+        return to_pin(settings)
+
+    def write(self, value: str) -> str:
+        return value
+
+
+class Names:
+    """Controls, by the names of their settings, with commas between them."""
+
+    def read(self, text: str) -> tuple[str, ...]:
+        names = tuple(dict.fromkeys(text.split(","))) if text else ()
+        unknown = [name for name in names if name not in FIELDS]
+        if unknown:
+            raise ValueError("it must be names of controls, such as seed,width")
+        return names
+
+    def write(self, value: tuple[str, ...]) -> str:
+        return ",".join(value)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """What is on the screen. Always valid: a value gets here only through its field.
@@ -101,6 +137,12 @@ class Settings:
     cell: tuple[CellPlace, ...] | None = setting(Trail(), None, aside=True)
     """The trail to the chosen cell, its start first; () for none, None for the lesson's own."""
     predict: bool = setting(Flag(), True, aside=True)
+    pin: str = setting(Pinned(), "", aside=True)
+    """Settings to compare with, as the parameters of a link; '' for none."""
+    hide: tuple[str, ...] = setting(Names(), (), aside=True)
+    """Controls that a teacher's link leaves out."""
+    lock: tuple[str, ...] = setting(Names(), (), aside=True)
+    """Controls that a teacher's link shows and does not let be changed."""
     # Tokenize and embed.
     table_rows: int = setting(Whole(7, 200_000, TABLE_ROWS), 20_000, aside=True)
     table_width: int = setting(Whole(2, 4_096, TABLE_WIDTHS), 32, aside=True)
@@ -256,6 +298,10 @@ MAKES_ANOTHER = {
 """Numbers typed by hand, and the settings that make another table, to which they do not belong."""
 
 
+KEPT = ("predict", "pin", "hide", "lock")
+"""Settings that stay when another example is chosen."""
+
+
 def problem_with(settings: Settings) -> str | None:
     """What stops these settings from making embeddings, in words; None if nothing does."""
     inputs = settings.inputs
@@ -290,7 +336,7 @@ def changed(settings: Settings, **updates: object) -> Settings:
     """The settings with some values changed, and what no longer fits put right."""
     if "example" in updates and updates["example"] != settings.example:
         fresh = Settings.of(EXAMPLES[str(updates["example"])])
-        return replace(fresh, predict=settings.predict)
+        return replace(fresh, **{name: getattr(settings, name) for name in KEPT})
     for edits, makers in MAKES_ANOTHER.items():
         if makers & updates.keys() and edits not in updates:
             updates[edits] = ()
@@ -359,3 +405,31 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
         notices.append(f"The link's settings do not fit together: {problem}")
         settings = replace(plain, predict=settings.predict)
     return settings, [f"{notice} The example's own is used." for notice in notices]
+
+
+def to_pin(settings: Settings) -> str:
+    """What to pin of these settings: those that make a lesson's numbers."""
+    query = to_query(settings)
+    kept = {name: value for name, value in query.items() if name not in ASIDE}
+    return urlencode({"example": settings.example, **kept})
+
+
+def pinned(settings: Settings) -> Settings | None:
+    """The settings that are pinned, or None."""
+    return from_query(dict(parse_qsl(settings.pin)))[0] if settings.pin else None
+
+
+def what_changed(before: Settings, now: Settings) -> list[str]:
+    """The settings that make other numbers now, a line each. May quote the person."""
+    lines = []
+    for name, kind in FIELDS.items():
+        old, new = getattr(before, name), getattr(now, name)
+        if name not in ASIDE and old != new:
+            was, is_now = (_shown(kind.write(value)) for value in (old, new))
+            lines.append(f"{name.replace('_', ' ')}: {was} → {is_now}")
+    return lines
+
+
+def _shown(text: str) -> str:
+    text = text or "as the example"
+    return text if len(text) <= 60 else text[:60] + "…"

@@ -1,6 +1,6 @@
 """A lesson's trace as it is on the screen: which cell is open, what is lit."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -24,8 +24,22 @@ class View:
     """The cell that is open before the person has chosen one."""
     lesson: str = ""
     """The lesson's name in `attention_core.published`, if notebooks print numbers of it."""
+    build: Callable[[Settings], Trace] | None = None
+    """Makes the lesson's trace from settings, so that pinned ones can be compared with these."""
     said: dict[str, str] = field(default_factory=dict)
     """What may be said once a page, and the beat that said it."""
+
+    @classmethod
+    def of(
+        cls,
+        page: str,
+        settings: Settings,
+        build: Callable[[Settings], Trace],
+        opens_with: CellPlace | None = None,
+        lesson: str = "",
+    ) -> "View":
+        """The view of a lesson's main trace."""
+        return cls(page, settings, build(settings), opens_with, lesson, build)
 
     def now(self, settings: Settings) -> "View":
         """The same page with newer settings that leave its trace as it is, such as the cell."""
@@ -33,7 +47,7 @@ class View:
 
     def beside(self, trace: Trace, lesson: str = "") -> "View":
         """Another trace on the same page, such as an experiment's; its cells open as well."""
-        return replace(self, trace=trace, lesson=lesson, opens_with=None)
+        return replace(self, trace=trace, lesson=lesson, opens_with=None, build=None)
 
     def is_first(self, what: str, beat: str) -> bool:
         """Whether this beat is the one to say something that is said once a page."""

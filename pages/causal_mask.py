@@ -4,9 +4,10 @@ import streamlit as st
 
 from attention_core.embedding import embed
 from attention_core.masking import attend_masked
+from attention_ui.anatomy import begin, finish
 from attention_ui.beats import beat
 from attention_ui.charts.heatmap import Matrix
-from attention_ui.frame import close_lesson, open_lesson
+from attention_ui.frame import open_lesson
 from attention_ui.masks import (
     choose_mask,
     dropout,
@@ -16,18 +17,22 @@ from attention_ui.masks import (
     ways_to_hide,
 )
 from attention_ui.predict import is_open
-from attention_ui.proof import proof
 from attention_ui.settings import WAYS_TO_HIDE
-from attention_ui.show import cell_notice, light
-from attention_ui.takeaway import take_away
+from attention_ui.show import light
 from attention_ui.view import View
 
 PAGE = "causal_mask"
 
 settings = open_lesson(PAGE)
-trace = attend_masked(embed(settings.inputs), settings.mask, settings.divide)
-view = View(PAGE, settings, trace, opens_with=("masked_scores", (0, 0)), lesson="causal")
-cell_notice(view)
+view = View.of(
+    PAGE,
+    settings,
+    lambda settings: attend_masked(embed(settings.inputs), settings.mask, settings.divide),
+    opens_with=("masked_scores", (0, 0)),
+    lesson="causal",
+)
+trace = view.trace
+begin(view)
 mask, weights = trace["mask"], trace["weights"]
 before_mask = trace["masked_scores"].inputs[0]
 
@@ -124,6 +129,4 @@ with st.container(width=760):
     )
 dropout(view)
 
-proof(view)
-take_away(view)
-close_lesson(PAGE)
+finish(view)

@@ -3,11 +3,13 @@
 import streamlit as st
 
 from attention_core.embedding import embed
+from attention_core.trace import Trace
 from attention_core.trainable import add_other_ways, attend_trainable, expand_token
+from attention_ui.anatomy import begin, finish
 from attention_ui.beats import beat, equation
 from attention_ui.charts.heatmap import Matrix
 from attention_ui.descent import train_it
-from attention_ui.frame import close_lesson, open_lesson
+from attention_ui.frame import open_lesson
 from attention_ui.look import choose_query
 from attention_ui.mistakes import other_views, show_mistakes
 from attention_ui.predict import is_open
@@ -20,23 +22,29 @@ from attention_ui.projections import (
     own_matrices,
     say_ways_agree,
 )
-from attention_ui.proof import proof
-from attention_ui.show import cell_notice, light
-from attention_ui.takeaway import take_away
+from attention_ui.settings import Settings
+from attention_ui.show import light
 from attention_ui.view import View
 
 PAGE = "queries_keys_values"
 
 settings = open_lesson(PAGE)
-trace = attend_trainable(embed(settings.inputs), settings.projections)
-add_other_ways(expand_token(trace, settings.token))
-view = View(PAGE, settings, trace, opens_with=("queries", (settings.token, 0)), lesson="qkv")
+
+
+def build(settings: Settings) -> Trace:
+    """The lesson's trace."""
+    trace = attend_trainable(embed(settings.inputs), settings.projections)
+    return add_other_ways(expand_token(trace, settings.token))
+
+
+view = View.of(PAGE, settings, build, opens_with=("queries", (settings.token, 0)), lesson="qkv")
+trace = view.trace
 linear = view.beside(
     add_other_ways(attend_trainable(embed(settings.inputs), settings.linear_projections)),
     "qkv_linear",
 )
 others = other_views(view)
-cell_notice(view, linear, *others.values())
+begin(view, linear, *others.values())
 before_softmax = trace["weights"].inputs[0]
 
 st.latex(
@@ -172,6 +180,4 @@ st.markdown(
 )
 train_it(view)
 
-proof(view, linear, *others.values())
-take_away(view)
-close_lesson(PAGE)
+finish(view, linear, *others.values())

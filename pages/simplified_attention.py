@@ -7,11 +7,13 @@ import streamlit as st
 from attention_core.embedding import embed
 from attention_core.operations import MatMulByLoop
 from attention_core.simplified import SimplifiedOptions, attend, expand_query
+from attention_core.trace import Trace
 from attention_ui import session
+from attention_ui.anatomy import begin, finish
 from attention_ui.beats import beat, equation
 from attention_ui.charts.heatmap import Matrix
 from attention_ui.charts.picture import picture
-from attention_ui.frame import close_lesson, open_lesson
+from attention_ui.frame import open_lesson
 from attention_ui.look import (
     asked_query,
     choose_query,
@@ -21,23 +23,32 @@ from attention_ui.look import (
     stretch,
 )
 from attention_ui.predict import is_open
-from attention_ui.proof import proof
 from attention_ui.settings import DIVISORS, LIKENESSES, Settings
-from attention_ui.show import cell_notice, light, show
-from attention_ui.takeaway import take_away
+from attention_ui.show import light, show
 from attention_ui.view import View
 
 PAGE = "simplified_attention"
 
 settings = open_lesson(PAGE)
 options = SimplifiedOptions(settings.likeness, settings.divide)
-trace = attend(embed(settings.inputs), options)
-expand_query(trace, settings.query)
 last = len(settings.inputs.tokens) - 1
-view = View(
-    PAGE, settings, trace, opens_with=("scores", (min(8, last), min(6, last))), lesson="simplified"
+
+
+def build(settings: Settings) -> Trace:
+    """The lesson's trace."""
+    options = SimplifiedOptions(settings.likeness, settings.divide)
+    return expand_query(attend(embed(settings.inputs), options), settings.query)
+
+
+view = View.of(
+    PAGE,
+    settings,
+    build,
+    opens_with=("scores", (min(8, last), min(6, last))),
+    lesson="simplified",
 )
-cell_notice(view)
+trace = view.trace
+begin(view)
 
 scores, weights, context_vectors = trace["scores"], trace["weights"], trace["context_vectors"]
 compared, vectors = scores.inputs[0], context_vectors.inputs[1]
@@ -178,6 +189,4 @@ if revealed:
         points = (settings.across, settings.up)
         show(picture(trace, vectors, *points, weights, context_vectors, settings.query))
 
-proof(view)
-take_away(view)
-close_lesson(PAGE)
+finish(view)

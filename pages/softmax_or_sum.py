@@ -3,34 +3,42 @@
 import streamlit as st
 
 from attention_core.softmax import normalise_row
+from attention_core.trace import Trace
+from attention_ui.anatomy import begin, finish
 from attention_ui.beats import beat
 from attention_ui.charts.heatmap import Matrix
-from attention_ui.frame import close_lesson, open_lesson
+from attention_ui.frame import open_lesson
 from attention_ui.look import judge_look
 from attention_ui.overflow import overflow
 from attention_ui.predict import is_open
-from attention_ui.proof import proof
 from attention_ui.score_row import choose_row, is_hidden, numbered_keys, row_trace, sum_verdict
-from attention_ui.show import cell_notice, light
+from attention_ui.settings import Settings
+from attention_ui.show import light
 from attention_ui.softmax_experiments import add_constant, magnify
-from attention_ui.takeaway import take_away
 from attention_ui.view import View
 
 PAGE = "softmax_or_sum"
 STANDING = 16
 
 settings = open_lesson(PAGE)
-trace = normalise_row(row_trace(settings))
+
+
+def build(settings: Settings) -> Trace:
+    """The lesson's trace."""
+    return normalise_row(row_trace(settings))
+
+
+by_hand = settings.row_from == "hand"
+trace = build(settings)
 score_row, sum_weights, weights = (
     trace[name] for name in ("score_row", "sum_weights", "softmax_weights")
 )
-by_hand = settings.row_from == "hand"
 best = int(score_row.value.argmax())
 first = trace.get("query_scores", score_row)
 opens_with = None if by_hand else (first.name, (best,))
-view = View(PAGE, settings, trace, opens_with=opens_with, lesson=PAGE)
+view = View.of(PAGE, settings, build, opens_with, lesson=PAGE)
 magnified = normalise_row(row_trace(settings), magnify=settings.magnify)
-cell_notice(view, view.beside(magnified))
+begin(view, view.beside(magnified))
 
 with st.container(horizontal=True, vertical_alignment="center", gap="large"):
     st.latex(trace.formula("sum_weights", known=("score_row",)), width="content")
@@ -131,6 +139,4 @@ if revealed:
         )
         overflow(view)
 
-proof(view)
-take_away(view)
-close_lesson(PAGE)
+finish(view)

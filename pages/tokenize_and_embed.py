@@ -4,15 +4,14 @@ import streamlit as st
 
 from attention_core.embedding import embed
 from attention_ui import session
+from attention_ui.anatomy import begin, finish
 from attention_ui.beats import beat, equation
 from attention_ui.charts.heatmap import Matrix
 from attention_ui.charts.picture import picture
-from attention_ui.frame import close_lesson, open_lesson
+from attention_ui.frame import open_lesson
 from attention_ui.predict import is_open
-from attention_ui.proof import proof
 from attention_ui.settings import LEARNED, VOCABULARIES
-from attention_ui.show import cell_notice, light, show
-from attention_ui.takeaway import take_away
+from attention_ui.show import light, show
 from attention_ui.tokens import (
     identical_rows,
     judge_identical,
@@ -27,9 +26,15 @@ from attention_ui.view import View
 PAGE = "tokenize_and_embed"
 
 settings = open_lesson(PAGE)
-trace = embed(settings.inputs)
-view = View(PAGE, settings, trace, opens_with=("embeddings", (0, 0)), lesson="tokenize")
-cell_notice(view)
+view = View.of(
+    PAGE,
+    settings,
+    lambda settings: embed(settings.inputs),
+    opens_with=("embeddings", (0, 0)),
+    lesson="tokenize",
+)
+trace = view.trace
+begin(view)
 small_table = "one_hot" in trace
 ids = frozenset(trace["token_ids"].value.tolist())
 unused_rows = frozenset(range(trace.size("vocabulary"))) - ids if small_table else frozenset()
@@ -185,6 +190,4 @@ if settings.ids == "random":
 if small_table:
     type_vectors(view)
 
-proof(view)
-take_away(view)
-close_lesson(PAGE)
+finish(view)

@@ -31,6 +31,7 @@ from attention_ui.fields import (
 from attention_ui.settings import (
     FIELDS,
     MAX_TOKENS,
+    Names,
     Settings,
     changed,
     from_query,
@@ -105,6 +106,8 @@ def any_value(field):
         if field.options:
             return st.sampled_from(field.options)
         return within.map(lambda number: number / 100)
+    if isinstance(field, Names):
+        return st.lists(st.sampled_from([*FIELDS]), unique=True, max_size=4).map(tuple)
     if isinstance(field, ScoreRow):
         scores = st.lists(decimals(1_000) | st.just(-math.inf), min_size=1, max_size=field.longest)
         return scores.map(tuple)
@@ -262,6 +265,7 @@ ACCEPTED = {
     "shift": {"minus"},
     "push": {"minus"},
     "change_by": {"minus"},
+    **{key: {"empty"} for key in ["pin", "hide", "lock"]},
     "hidden": {"empty", "blank", "blanks"},
     "typed": {"minus", "-inf", "comma"},
     "text": HOSTILE.keys() - {"empty", "blank", "blanks", "null", "surrogate", "long"},

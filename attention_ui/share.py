@@ -1,0 +1,58 @@
+"""What is on the screen as a link: to share, to pin, and for a teacher to prepare."""
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from . import session
+from .settings import FIELDS, Settings, to_pin, to_query
+
+UNCONTROLLED = {"beat", "cell", "pin", "hide", "lock", "upto"}
+"""Settings without a control of their own to hide or to lock."""
+
+
+def pin_button(settings: Settings) -> None:
+    """Pin what is on the screen, or take the pin away."""
+    if settings.pin:
+        label, icon, pin = "Unpin", ":material/keep_off:", ""
+    else:
+        label, icon, pin = "Pin and compare", ":material/keep:", to_pin(settings)
+    st.button(
+        label,
+        key="pin",
+        icon=icon,
+        on_click=session.change,
+        kwargs={"pin": pin},
+        help="Keep these settings, then change something: each lesson shows what it changes.",
+    )
+
+
+def share(settings: Settings) -> None:
+    """The link to this page, with a button to copy it, and a panel for teachers."""
+    with st.popover("Share", icon=":material/link:", key="share", on_change="rerun") as panel:
+        if not panel.open:
+            return
+        st.markdown("This link shows what you see, on a page of its own.")
+        st.code(_link(to_query(settings)), language=None, wrap_lines=True)
+        st.markdown("**For a class.** Leave controls out, or let them be seen and not changed.")
+        names = [name for name in FIELDS if name not in UNCONTROLLED]
+        hidden, locked = (
+            st.multiselect(label, names, format_func=_title, key=f"share_{key}")
+            for label, key in (("Hide", "hide"), ("Lock", "lock"))
+        )
+        embedded = st.toggle("Without Streamlit's frame, for a course page", key="share_embed")
+        extra = {"hide": ",".join(hidden), "lock": ",".join(locked)}
+        if embedded:
+            extra["embed"] = "true"
+        query = to_query(settings) | {name: value for name, value in extra.items() if value}
+        st.code(_link(query), language=None, wrap_lines=True)
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _link(query: dict[str, str]) -> str:
+    """The address of this page with these parameters."""
+    address = (st.context.url or "").split("?")[0]
+    return address + ("?" + urlencode(query) if query else "")

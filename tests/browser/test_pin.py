@@ -1,0 +1,54 @@
+"""Pin and compare, and links that a teacher prepares, in a real browser."""
+
+from urllib.parse import quote
+
+from browser_tools import no_exception, open_page, settled
+
+
+def test_a_pin_names_what_changed_first(page, new_page, app_url):
+    open_page(page, app_url, "queries_keys_values?predict=off&cell=none")
+    page.get_by_role("button", name="Pin and compare").click()
+    settled(page)
+    box = page.locator(".st-key-pinned")
+    assert "Change something" in box.inner_text()
+    page.locator("summary", has_text="Other seeds").click()
+    settled(page)
+    page.locator(".st-key-control_q_seed input").fill("7")
+    page.keyboard.press("Enter")
+    settled(page)
+    words = box.inner_text()
+    assert "First step that changed: queries" in words
+    same = words.split("As before:")[1]
+    assert "keys" in same
+    assert "values" in same
+    other = new_page()
+    open_page(other, app_url, page.url.removeprefix(app_url))
+    assert "First step that changed: queries" in other.locator(".st-key-pinned").inner_text()
+    other.locator("summary", has_text="Every step").click()
+    settled(other)
+    assert other.locator(".st-key-eq_difference [data-testid=stVegaLiteChart]").count() == 3
+    page.get_by_role("button", name="Unpin").click()
+    settled(page)
+    assert box.count() == 0
+    no_exception(page)
+
+
+def test_a_pin_that_cannot_be_used_is_refused_in_words(page, app_url):
+    for pin in ("example=no_such", "nonsense", "example=wild_cat&seed=-1", "pin=x"):
+        open_page(page, app_url, f"simplified_attention?pin={quote(pin)}")
+        assert "The link's pin is" in page.locator(".st-key-notices").inner_text()
+        no_exception(page)
+
+
+def test_a_teachers_link_hides_and_locks(page, app_url):
+    link = "simplified_attention?predict=off&hide=seed,width&lock=tokenizer,seed&embed=true"
+    open_page(page, app_url, link)
+    assert page.locator("[class*='st-key-control_seed']").count() == 0
+    assert page.get_by_role("button", name="Next", exact=True).count() == 0
+    assert page.locator("[class*='st-key-control_width']").count() == 0
+    assert page.locator("[class*='st-key-control_tokenizer'] input").is_disabled()
+    assert page.locator("[class*='st-key-control_text'] textarea").is_enabled()
+    assert "embed=true" in page.url
+    open_page(page, app_url, "simplified_attention?hide=no_such_control")
+    assert "names of controls" in page.locator(".st-key-notices").inner_text()
+    no_exception(page)
