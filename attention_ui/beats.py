@@ -30,13 +30,18 @@ def beat(view: View, name: str, heading: str, words: str, *parts: Matrix | str) 
 
 @st.fragment
 def equation(
-    view: View, name: str, *parts: Matrix | str, build: Callable[[Settings], Parts] | None = None
+    view: View,
+    name: str,
+    *parts: Matrix | str,
+    build: Callable[[Settings], Parts] | None = None,
+    below: Callable[[View], None] | None = None,
 ) -> None:
     """Matrices in one row with operators between them, and the inspector below.
 
     Choosing a cell runs this part of the page alone. A matrix before the equals sign is an operand
     of the one after it: a chosen cell of the result outlines, in each operand, the cells it was
-    made of. `build` may make the parts anew at every run, with controls of its own above them.
+    made of. `build` may make the parts anew at every run, with controls of its own above them;
+    `below` may draw more that depends on the cell that is open.
     """
     if session.wants_whole_page():
         st.rerun()
@@ -68,7 +73,9 @@ def equation(
         st.session_state[session.OPEN_IN] = name
         inspect(view, name)
     else:
-        open_button(name, steps[-1])
+        open_button(name, steps[-1], matrices[-1].lead)
+    if below is not None:
+        below(view)
 
 
 def _draw(

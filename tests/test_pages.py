@@ -137,6 +137,9 @@ def test_all_printed_values_of_an_example_are_marked_as_matching(page, example):
 def test_other_numbers_are_not_marked_as_matching(page):
     at = visit(page, seed="70")
     marked = "\n".join(words.value for words in (*at.markdown, *at.caption))
+    if "prints no numbers of this lesson" in marked:  # then another notebook does
+        at = visit(page, seed="70", example="life_is_short")
+        marked = "\n".join(words.value for words in (*at.markdown, *at.caption))
     assert "all matching" not in marked
     assert "you changed seed" in marked or "no seed" in marked
 
