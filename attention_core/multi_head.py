@@ -56,9 +56,9 @@ def attend_heads(trace: Trace, recipe: HeadsRecipe = HEADS, softmax_dim: int = -
 
 
 def _label_columns(trace: Trace, recipe: HeadsRecipe) -> None:
-    """Name the columns of the joined tensors by head: `h1 d2` is column 2 of head 1."""
+    """Name the columns of the joined tensors by head: `h1·d2` is column 2 of head 1."""
     for axis, width in (("d_queries", recipe.d_head), ("d_concat", recipe.d_value)):
-        columns = [f"h{h} d{c + 1}" for h in range(recipe.n_heads) for c in range(width)]
+        columns = [f"h{h}·d{c + 1}" for h in range(recipe.n_heads) for c in range(width)]
         trace.label(axis, columns)
 
 

@@ -5,7 +5,6 @@ from functools import lru_cache
 import altair as alt
 
 from .. import palette
-from .template import without_data
 
 Marks = tuple[int, ...]
 """The head of each row, or of each column; () for none."""
@@ -40,13 +39,17 @@ def mark_heads(spec: dict, rows: Marks, columns: Marks) -> None:
 
 @lru_cache(maxsize=2)
 def _template(across: bool) -> dict:
-    """A band above the columns, or left of the rows."""
+    """A band above the columns, or left of the rows.
+
+    Its colour is a `fill`: as `color` it would get into the scale of the cells.
+    """
     place = (alt.X if across else alt.Y)("place:O")
     near, far = (alt.value(-NEAR), alt.value(-FAR))
     sides = {"x": place, "y": far, "y2": near} if across else {"y": place, "x": far, "x2": near}
     chart = (
         alt.Chart(alt.Data(values=[]))
         .mark_rect(aria=False)
-        .encode(**sides, color=alt.Color("colour:N", scale=None))
+        .encode(**sides, fill=alt.Fill("colour:N", scale=None))
     )
-    return without_data(chart.to_dict())
+    compiled = chart.to_dict()
+    return {"mark": compiled["mark"], "encoding": compiled["encoding"]}

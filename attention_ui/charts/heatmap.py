@@ -20,7 +20,7 @@ from attention_core.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from .. import palette
-from .head_marks import Marks, mark_heads
+from .head_marks import FAR, Marks, mark_heads
 from .sizes import (
     BAR_WIDTH,
     BELOW,
@@ -275,7 +275,8 @@ def band_above(trace: Trace, matrix: Matrix, size: CellSize) -> int:
     if not column_axis:
         return 4
     names = _names(trace, matrix)[1]
-    return column_room(names, size, labelled_every(column_axis, len(names), size))
+    room = column_room(names, size, labelled_every(column_axis, len(names), size))
+    return room + (FAR if heads_of(trace, matrix)[1] else 0)
 
 
 def describe(matrix: Matrix) -> str:

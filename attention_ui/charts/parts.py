@@ -29,8 +29,12 @@ def parts(values: list[float], what: str) -> Chart:
             "written": [f"{value:.4f}".replace("-", "−") for value in (*values, total)],
         }
     )
+    spec = deepcopy(_template())
+    ends = [min(0.0, *values, total), max(0.0, *values, total)]
+    for layer in spec["layer"]:
+        layer["encoding"]["x"]["scale"]["domain"] = ends if ends != [0.0, 0.0] else [-1.0, 1.0]
     told = ", ".join(f"{name} {value:.4g}" for name, value in zip(names, values, strict=True))
-    return Chart(frame, deepcopy(_template()), f"Parts of {what}: {told}; their sum {total:.4g}.")
+    return Chart(frame, spec, f"Parts of {what}: {told}; their sum {total:.4g}.")
 
 
 @lru_cache(maxsize=1)
@@ -45,7 +49,8 @@ def _template() -> dict:
         x=alt.X(
             "value:Q",
             title=None,
-            scale=alt.Scale(padding=56, nice=False, zero=True),
+            stack=None,
+            scale=alt.Scale(padding=56, nice=False),
             axis=alt.Axis(
                 domain=False, ticks=False, tickCount=5, gridColor=palette.MUTED, gridOpacity=0.2
             ),
