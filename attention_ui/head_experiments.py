@@ -73,13 +73,14 @@ def split_wrongly(view: View) -> None:
     _choose("Head", "head_cut", settings)
     head = session.current().head_cut
     trace = view.trace
+    same = trace["mixed_queries"].value[head].equal(trace["split_queries"].value[head])
     equation(
         view,
         "mixed",
         Matrix(trace["joined_queries"]),
         "→",
         Matrix(trace["mixed_queries"], lead=(head,)),
-        "instead of",
+        "=" if same else "≠",
         Matrix(trace["split_queries"], lead=(head,)),
     )
     n_heads = trace.size("head")

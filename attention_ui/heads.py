@@ -12,6 +12,7 @@ from attention_core.recipes import PLURAL, HeadsRecipe
 from attention_core.trace import Step, Trace
 
 from . import session
+from .beats import NEW_LINE
 from .charts.heatmap import Matrix
 from .charts.parts import parts
 from .predict import Verdict, is_open
@@ -162,12 +163,16 @@ def one_head(view: View, now: Settings) -> tuple[Matrix | str, ...]:
         step = trace[f"head_{name}"]
         return Matrix(step, lead=(head,), row_labels=row_labels, transposed=transposed)
 
-    between = []
-    for name in ("scaled_scores", "masked_scores", "weights"):
+    ready: list[Matrix | str] = []
+    for name in ("scaled_scores", "masked_scores"):
         if f"head_{name}" in trace:
-            between += ["→", part(name, row_labels=name == "weights")]
-    product = (part("queries"), "·", part("keys", transposed=True), "=", part("scores"))
-    return (*product, *between, "·", part("values"), "=", part("context_vectors"))
+            ready += ["→", part(name, row_labels=not ready)]
+    lines = (
+        (part("queries"), "·", part("keys", transposed=True), "=", part("scores")),
+        ready,
+        ("→", part("weights"), "·", part("values"), "=", part("context_vectors")),
+    )
+    return tuple(part for line in lines if line for part in (*line, NEW_LINE))[:-1]
 
 
 def choose_head(now: Settings) -> int:

@@ -185,7 +185,8 @@ if revealed:
 st.header("Split the wrong way", anchor="mixed")
 st.markdown(
     "`reshape` to (head, query, d_head) has the right shape, and runs. But it cuts the numbers in "
-    "the order of memory, row after row, so a head is given pieces of the first tokens only."
+    "the order of memory, row after row: head 0 gets all that belongs to the first tokens, the "
+    "next head what belongs to the following ones. No error, only worse results."
 )
 split_wrongly(view)
 st.header("Heads compete instead of keys", anchor="compete")
