@@ -36,6 +36,7 @@ def attend_heads(trace: Trace, recipe: HeadsRecipe = HEADS, softmax_dim: int = -
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.2.
     """
+    _label_columns(trace, recipe)
     draws = _draws(trace, recipe)
     made = []
     for role in ROLES:
@@ -52,6 +53,13 @@ def attend_heads(trace: Trace, recipe: HeadsRecipe = HEADS, softmax_dim: int = -
     W_output = trace.step("W_output", draws["output"], axes=("d_concat", "d_model"))
     trace.step("output", MatMul(), concat, W_output, axes=("query", "d_model"))
     return trace
+
+
+def _label_columns(trace: Trace, recipe: HeadsRecipe) -> None:
+    """Name the columns of the joined tensors by head: `h1·d2` is column 2 of head 1."""
+    for axis, width in (("d_queries", recipe.d_head), ("d_concat", recipe.d_value)):
+        columns = [f"h{h}·d{c + 1}" for h in range(recipe.n_heads) for c in range(width)]
+        trace.label(axis, columns)
 
 
 def _draws(trace: Trace, recipe: HeadsRecipe) -> dict[str, Draw]:

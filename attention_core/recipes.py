@@ -10,6 +10,8 @@ PLURAL = {"query": "queries", "key": "keys", "value": "values"}
 STARTS = {"rand": "torch.rand", "linear": "nn.Linear"}
 SCALES = {"sqrt_d": "√d", "none": "Nothing", "d": "d"}
 """What scores may be divided by."""
+MAX_HEADS = 8
+"""More are not offered."""
 Edits = tuple[tuple[int, int, float], ...]
 
 
@@ -107,3 +109,17 @@ class MaskRecipe:
 
 
 CAUSAL = MaskRecipe()
+
+
+def even_width(d_model: int, n_heads: int) -> int:
+    """The width of a head where all heads share `d_model` evenly.
+
+    Raises ValueError, with the numbers of heads that would do, where it cannot be shared.
+    """
+    if d_model % n_heads == 0:
+        return d_model // n_heads
+    fitting = [str(n) for n in range(1, d_model + 1) if d_model % n == 0 and n <= MAX_HEADS]
+    choices = " or ".join([", ".join(fitting[:-1]), fitting[-1]] if fitting[1:] else fitting)
+    raise ValueError(
+        f"d_model = {d_model} cannot be shared evenly among {n_heads} heads. It can among {choices}"
+    )

@@ -14,6 +14,8 @@ from .settings import Settings
 from .view import View
 
 Parts = tuple[Matrix | str, ...]
+NEW_LINE = "\n"
+"""Among the parts of an equation: what follows begins a line of its own."""
 
 
 def beat(view: View, name: str, heading: str, words: str, *parts: Matrix | str) -> None:
@@ -30,13 +32,18 @@ def beat(view: View, name: str, heading: str, words: str, *parts: Matrix | str) 
 
 @st.fragment
 def equation(
-    view: View, name: str, *parts: Matrix | str, build: Callable[[Settings], Parts] | None = None
+    view: View,
+    name: str,
+    *parts: Matrix | str,
+    build: Callable[[Settings], Parts] | None = None,
+    below: Callable[[View], None] | None = None,
 ) -> None:
-    """Matrices in one row with operators between them, and the inspector below.
+    """Matrices in a row with operators between them, and the inspector below.
 
     Choosing a cell runs this part of the page alone. A matrix before the equals sign is an operand
     of the one after it: a chosen cell of the result outlines, in each operand, the cells it was
-    made of. `build` may make the parts anew at every run, with controls of its own above them.
+    made of. `build` may make the parts anew at every run, with controls of its own above them;
+    `below` may draw more that depends on the cell that is open.
     """
     if session.wants_whole_page():
         st.rerun()
@@ -47,28 +54,46 @@ def equation(
     matrices = [part for part in parts if isinstance(part, Matrix)]
     steps = [matrix.step for matrix in matrices]
     is_home = view.is_home(name, [step.name for step in steps])
-    size = size_for(view.trace, matrices)
-    band = max(band_above(view.trace, matrix, size) for matrix in matrices)
+    lines = _lines(parts)
+    sizes = [size_for(view.trace, [part for _, part in line]) for line in lines]
+    size = min(sizes, key=lambda each: (each.font > 0, each.width))
     result = parts[parts.index("=") + 1] if "=" in parts else None
     result_is_open = isinstance(result, Matrix) and view.chosen(result.step.name) is not None
-    operator, operand = "", 0
-    with st.container(horizontal=True, vertical_alignment="center", gap=None, key=f"eq_{name}"):
-        for part in parts:
-            if isinstance(part, str):
-                operator = part
-                continue
-            if is_home:
-                group = operand if result_is_open and part is not result else None
-                lit = view.lit(part.step.name, group)
-                part = replace(part, lit=lit, chosen=view.chosen(part.step.name))
-            _draw(view, name, part, size, operator, band)
-            operator, operand = "", operand + 1
+    operand = 0
+    with st.container(gap="small", key=f"eq_{name}"):
+        for line in lines:
+            band = max(band_above(view.trace, part, size) for _, part in line)
+            with st.container(horizontal=True, vertical_alignment="center", gap=None):
+                for operator, part in line:
+                    if is_home:
+                        group = operand if result_is_open and part is not result else None
+                        lit = view.lit(part.step.name, group)
+                        part = replace(part, lit=lit, chosen=view.chosen(part.step.name))
+                    _draw(view, name, part, size, operator, band)
+                    operand += 1
     matches(view, name, [step.name for step in steps])
     if is_home:
         st.session_state[session.OPEN_IN] = name
         inspect(view, name)
     else:
-        open_button(name, steps[-1])
+        open_button(name, steps[-1], matrices[-1].lead)
+    if below is not None:
+        below(view)
+
+
+def _lines(parts: Parts) -> list[list[tuple[str, Matrix]]]:
+    """The matrices of each line, each with the operator before it."""
+    lines: list[list[tuple[str, Matrix]]] = [[]]
+    operator = ""
+    for part in parts:
+        if isinstance(part, Matrix):
+            lines[-1].append((operator, part))
+            operator = ""
+        elif part == NEW_LINE:
+            lines.append([])
+        else:
+            operator = part
+    return lines
 
 
 def _draw(

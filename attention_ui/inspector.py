@@ -27,9 +27,9 @@ SHOWN_OPERANDS = 32
 TERMS_A_LINE = 3
 
 
-def open_button(beat_name: str, result: Step) -> None:
-    """The way to the arithmetic for those who do not click on cells."""
-    first = (0,) * result.value.ndim
+def open_button(beat_name: str, result: Step, lead: tuple[int, ...] = ()) -> None:
+    """The way to the arithmetic for those who do not click on cells. `lead` is the part drawn."""
+    first = (*lead, *(0,) * (result.value.ndim - len(lead)))
     st.button(
         f"Take a cell of {result.name} apart",
         key=f"open_{beat_name}",

@@ -70,6 +70,14 @@ LESSONS = (
         "The mechanism",
         ":material/visibility_off:",
     ),
+    Lesson(
+        "multi_head_attention",
+        "Multi-head attention",
+        "Several attentions look at the same sentence side by side, each with matrices of its own. "
+        "Their context vectors are joined, and one more matrix mixes them.",
+        "The mechanism",
+        ":material/view_column:",
+    ),
 )
 
 

@@ -12,5 +12,7 @@ MUTED = "#7F858D"
 BAR = "#3472AD"
 CHOSEN = "#E08A00"
 GREY = "#A9A396"
+HEADS = ["#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#8C8C8C", "#A0672C"]
+"""One a head, for thin marks beside numbers (after Paul Tol's bright scheme)."""
 ON_STRONG = "datum.shade > 0.785 || datum.shade < -0.835"
 """Where white is easier to read on a cell than black; either has a contrast of at least 4.5."""

@@ -173,30 +173,43 @@ def take_text(text: str) -> str | None:
 
 
 def _controlled(name: str, key: str) -> None:
-    """A control was used: take its value, or keep it as a draft and say what is wrong."""
+    """A control was used: take its value, or keep it as a draft and say what is wrong.
+
+    What did not fit before is tried again along with it: four heads and a width of 8 may fit each
+    other where neither fits what was there.
+    """
     state = st.session_state
     state[TOUCHED] = True
     raw = state[key]
-    drafts = {other: text for other, text in state[DRAFTS].items() if other != name}
-    field = FIELDS[name]
-    try:
-        value = field.read(raw) if isinstance(raw, str) else field.read(field.write(raw))
-        after = changed(state[SETTINGS], **{name: value})
-        problem = problem_with(after)
-    except ValueError as error:
-        problem = f"{name.replace('_', ' ').capitalize()}: {error}."
-    if problem:
-        state[DRAFTS] = {**drafts, name: raw}
+    drafts = {**({} if name == "example" else state[DRAFTS]), name: raw}
+    for tried in (drafts, {name: raw}):
+        values, problem = _understood(tried)
+        if problem is None:
+            break
+    else:
+        state[DRAFTS] = drafts
         state[NOTICES] = []
         state[f"problem_{name}"] = problem
         return
-    if isinstance(field, Sentence) and (gone := clean(raw)[1]):
+    change(**values)
+    if isinstance(FIELDS[name], Sentence) and (gone := clean(raw)[1]):
         signs = "1 invisible sign was" if gone == 1 else f"{gone:,} invisible signs were"
-        change(**{name: value})
         state[NOTICES] = [*state[NOTICES], f"{signs} left out of the text: they show nothing."]
-    else:
-        change(**{name: value})
-    state[DRAFTS] = drafts
+    state[DRAFTS] = {other: draft for other, draft in drafts.items() if other not in values}
+    for other, draft in state[DRAFTS].items():
+        state[f"problem_{other}"] = _understood({other: draft})[1]
+
+
+def _understood(drafts: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """The values that drafts stand for, and what stops them from being used, in words."""
+    values = {}
+    for name, raw in drafts.items():
+        field = FIELDS[name]
+        try:
+            values[name] = field.read(raw if isinstance(raw, str) else field.write(raw))
+        except ValueError as error:
+            return values, f"{name.replace('_', ' ').capitalize()}: {error}."
+    return values, problem_with(changed(st.session_state[SETTINGS], **values))
 
 
 def problem(name: str) -> str | None:

@@ -12,7 +12,15 @@ from urllib.parse import parse_qsl, urlencode
 
 from attention_core.examples import EXAMPLES, Example
 from attention_core.inputs import RANDOM_ID_ROWS, VOCABULARIES, Inputs
-from attention_core.recipes import SCALES, STARTS, MaskRecipe, Projections
+from attention_core.recipes import (
+    MAX_HEADS,
+    SCALES,
+    STARTS,
+    HeadsRecipe,
+    MaskRecipe,
+    Projections,
+    even_width,
+)
 from attention_core.tokenizers import TOKENIZERS, clean, visible
 
 from .fields import (
@@ -36,6 +44,9 @@ MAX_TOKENS = 64
 MAX_WIDTH = 64
 MAX_SEED = 2**32 - 1
 MAX_PIN = 4_000
+MAX_HEAD_WIDTH = 32
+MAX_JOINED = 96
+"""The columns of all heads together: wider matrices are slow to draw."""
 
 
 WAYS_TO_HIDE = {
@@ -200,6 +211,16 @@ class Settings:
     change_by: float = setting(Decimal(-4, 4), 1.0, aside=True)
     dropout: float = setting(Decimal(0, 0.9), 0.2, aside=True)
     drop_seed: int = setting(Whole(0, MAX_SEED), 0, aside=True)
+    # Multi-head attention. A width of 0 is d_model, shared evenly.
+    heads: int = setting(Whole(1, MAX_HEADS))
+    d_model: int = setting(Whole(1, MAX_WIDTH))
+    d_head: int = setting(Whole(0, MAX_HEAD_WIDTH))
+    d_value: int = setting(Whole(0, MAX_HEAD_WIDTH))
+    causal_heads: bool = setting(Flag())
+    h_seed: int | None = setting(OptionalWhole(0, MAX_SEED), None)
+    head: int = setting(Whole(0, MAX_HEADS - 1), 0, aside=True)
+    head_off: int = setting(Whole(0, MAX_HEADS - 1), 0, aside=True)
+    head_cut: int = setting(Whole(0, MAX_HEADS - 1), 0, aside=True)
 
     @staticmethod
     def of(example: Example) -> "Settings":
@@ -220,6 +241,7 @@ class Settings:
             start=example.projections.start,
             d_out=example.projections.d_out,
             d_v=example.projections.d_v,
+            **_of_heads(example.heads),
         )
 
     @property
@@ -272,6 +294,29 @@ class Settings:
         return replace(self, start="linear").projections
 
     @property
+    def heads_recipe(self) -> HeadsRecipe:
+        """What `attention_core.attend_heads` needs to know.
+
+        Raises ValueError where d_model cannot be shared, or all heads together are too wide.
+        """
+        recipe = replace(
+            EXAMPLES[self.example].heads,
+            n_heads=self.heads,
+            d_head=self.d_head or even_width(self.d_model, self.heads),
+            d_value=self.d_value or even_width(self.d_model, self.heads),
+            d_model=self.d_model,
+            causal=self.causal_heads,
+        )
+        widest = max(recipe.d_head, recipe.d_value)
+        if self.heads * widest > MAX_JOINED:
+            raise ValueError(
+                f"{self.heads} heads of width {widest} are {self.heads * widest} columns; at most "
+                f"{MAX_JOINED} fit. Take {MAX_JOINED // widest} heads, or a width of up to "
+                f"{MAX_JOINED // self.heads}"
+            )
+        return recipe if self.h_seed is None else replace(recipe, seed=self.h_seed, skipped=())
+
+    @property
     def visible_tokens(self) -> tuple[str, ...]:
         """The tokens as they are written on screen, blanks and invisible signs made visible."""
         return tuple(map(visible, self.inputs.tokens))
@@ -284,6 +329,18 @@ class Settings:
     def is_example(self) -> bool:
         """Whether the embeddings are the example's own."""
         return self.inputs == EXAMPLES[self.example].inputs
+
+
+def _of_heads(recipe: HeadsRecipe) -> dict[str, int | bool]:
+    """The settings of an example's heads; a width that is shared evenly is 0."""
+    shared = recipe.d_model / recipe.n_heads
+    return {
+        "heads": recipe.n_heads,
+        "d_model": recipe.d_model,
+        "d_head": 0 if recipe.d_head == shared else recipe.d_head,
+        "d_value": 0 if recipe.d_value == shared else recipe.d_value,
+        "causal_heads": recipe.causal,
+    }
 
 
 FIELDS: dict[str, Field] = {each.name: each.metadata["field"] for each in fields(Settings)}
@@ -300,6 +357,19 @@ MAKES_ANOTHER = {
 
 KEPT = ("predict", "pin", "hide", "lock")
 """Settings that stay when another example is chosen."""
+HEADS = ("heads", "d_model", "d_head", "d_value")
+"""Settings that must fit each other."""
+ONE_HEAD = ("head", "head_off", "head_cut")
+"""Settings that name a head."""
+
+
+def problem_with_heads(settings: Settings) -> str | None:
+    """What stops these settings from making heads, in words; None if nothing does."""
+    try:
+        settings.heads_recipe  # noqa: B018
+    except ValueError as error:
+        return f"{error}."
+    return None
 
 
 def problem_with(settings: Settings) -> str | None:
@@ -329,7 +399,7 @@ def problem_with(settings: Settings) -> str | None:
     ):
         if any(row >= size[0] or column >= size[1] for row, column, _ in edits):
             return f"An edited number lies outside {name}."
-    return None
+    return problem_with_heads(settings)
 
 
 def changed(settings: Settings, **updates: object) -> Settings:
@@ -340,7 +410,7 @@ def changed(settings: Settings, **updates: object) -> Settings:
     for edits, makers in MAKES_ANOTHER.items():
         if makers & updates.keys() and edits not in updates:
             updates[edits] = ()
-    if {"text", "tokenizer", "drop_blanks", "width", "d_out", "d_v"} & updates.keys():
+    if {"text", "tokenizer", "drop_blanks", "width", "d_out", "d_v", *HEADS} & updates.keys():
         updates = {"cell": None, "upto": MAX_TOKENS, **updates}
     new = replace(settings, **updates)
     last = max(len(new.inputs.tokens) - 1, 0)
@@ -353,6 +423,7 @@ def changed(settings: Settings, **updates: object) -> Settings:
         stretch=min(new.stretch, last),
         across=min(new.across, widest),
         up=min(new.up, widest),
+        **{name: min(getattr(new, name), new.heads - 1) for name in ONE_HEAD},
     )
 
 
@@ -398,6 +469,18 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
         if getattr(settings, name) > max(settings.width - 1, 1):
             notices.append(
                 f"The link's {name} is {values[name]}: vectors are {settings.width} wide."
+            )
+            settings = replace(settings, **{name: getattr(plain, name)})
+    problem = problem_with_heads(settings)
+    if problem:
+        said = ", ".join(f"{name} {values[name]}" for name in HEADS if name in values)
+        notices.append(f"The link's {said} cannot be used: {problem}")
+        settings = replace(settings, **{name: getattr(plain, name) for name in HEADS})
+    for name in ONE_HEAD:
+        if getattr(settings, name) >= settings.heads:
+            last_head = settings.heads - 1
+            notices.append(
+                f"The link's {name} is {values[name]}, but the last head is {last_head}."
             )
             settings = replace(settings, **{name: getattr(plain, name)})
     problem = problem_with(settings)

@@ -41,6 +41,11 @@ class Operation:
         return ()
 
 
+def upright(symbol: str) -> str:
+    """LaTeX of a matrix transposed; one that has an exponent already is held together."""
+    return rf"{{{symbol}}}^\top" if "^" in symbol else rf"{symbol}^\top"
+
+
 def matched(operand: "Step", index: tuple[int, ...]) -> Cell:
     """The cell that torch matches with `index`: axes in front may be missing, or be 1 long."""
     shape = operand.value.shape

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Number, Product, Sum
-from .base import Operation, line
+from .base import Operation, line, upright
 
 
 class Move(Operation):
@@ -31,7 +31,7 @@ class Transpose(Move):
         return matrix.mT.contiguous()
 
     def formula(self, matrix: str) -> str:
-        return rf"{matrix}^\top"
+        return upright(matrix)
 
     def code(self, matrix: str) -> str:
         return f"{matrix}.mT.contiguous()"

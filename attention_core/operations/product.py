@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Product, Sum
-from .base import Operation, matched, row
+from .base import Operation, matched, row, upright
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class MatMul(Operation):
         return left @ (right.mT if self.transpose else right)
 
     def formula(self, left: str, right: str) -> str:
-        return rf"{left} {right}^\top" if self.transpose else rf"{left} {right}"
+        return f"{left} {upright(right)}" if self.transpose else f"{left} {right}"
 
     def code(self, left: str, right: str) -> str:
         return f"{left} @ {right}.mT" if self.transpose else f"{left} @ {right}"
@@ -112,7 +112,7 @@ class MatMulUpright(MatMul):
         return (right.mT @ left.mT).mT.contiguous()
 
     def formula(self, left: str, right: str) -> str:
-        return rf"\big({right}^\top {left}^\top\big)^\top"
+        return rf"\big({upright(right)} {upright(left)}\big)^\top"
 
     def code(self, left: str, right: str) -> str:
         return f"({right}.mT @ {left}.mT).mT.contiguous()"

@@ -5,6 +5,7 @@ sizes. That costs a tenth of building it anew (see NOTES.md, "Charts").
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from attention_core.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from .. import palette
+from .head_marks import FAR, Marks, mark_heads
 from .sizes import (
     BAR_WIDTH,
     BELOW,
@@ -33,6 +35,10 @@ from .sizes import (
 from .template import template
 
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
+JOINED = ("d_queries", "d_concat")
+"""Axes along which heads stand side by side."""
+ON_ONE_LINE = 2
+"""So many heads of a step must fit on one line."""
 LONG_VECTOR = 12
 """A longer vector keeps its numbers only where the matrices beside it have theirs."""
 
@@ -76,6 +82,12 @@ class Matrix:
         return ".".join(["t" if self.transposed else "n", *map(str, self.lead)])
 
     @property
+    def name(self) -> str:
+        """What stands above it: its title, or the step's name and which part of it."""
+        part = ", ".join(map(str, self.lead))
+        return self.title or (f"{self.step.name}[{part}]" if part else self.step.name)
+
+    @property
     def values(self) -> Tensor:
         """What is drawn of the step, (rows, columns) or (rows,), before any transposing."""
         return self.step.value[self.lead]
@@ -117,12 +129,13 @@ def heatmap(
         tuple(row_names),
         tuple(column_names),
         matrix.axes,
-        (matrix.title or matrix.step.name) + ("ᵀ" if matrix.transposed else ""),
+        matrix.name + ("ᵀ" if matrix.transposed else ""),
         matrix.row_labels,
         matrix.as_bars,
         size,
         operator,
         band if band is not None else band_above(trace, matrix, size),
+        heads_of(trace, matrix),
     )
     return Chart(_frame(matrix, size.font > 0), spec, describe(matrix))
 
@@ -138,6 +151,7 @@ def _filled(
     size: CellSize,
     operator: str,
     band: int,
+    heads: tuple[Marks, Marks],
 ) -> dict:
     """The template with labels, titles and sizes. Kept, since a slider rarely changes them."""
     row_axis, column_axis = axes
@@ -189,13 +203,37 @@ def _filled(
     operator_layer["encoding"]["y"]["value"] = n_rows * size.height / 2
     for tip, axis in zip(cells[0]["encoding"]["tooltip"], axes, strict=False):
         tip["title"] = axis or title
+    mark_heads(spec, *heads)
     return spec
 
 
+def heads_of(trace: Trace, matrix: Matrix) -> tuple[Marks, Marks]:
+    """Which head each row and each column belongs to; () where they belong to none."""
+    if matrix.lead and matrix.step.axes[0] == "head":
+        across: Marks = (matrix.lead[0],) * matrix.sizes[1]
+        return (), across
+    rows, columns = (_heads_along(trace, axis) for axis in matrix.axes)
+    return rows, columns
+
+
+def _heads_along(trace: Trace, axis: str) -> Marks:
+    if axis not in JOINED:
+        return ()
+    per_head = trace.size(axis) // trace.size("head")
+    return tuple(column // per_head for column in range(trace.size(axis)))
+
+
 def size_for(trace: Trace, matrices: Sequence[Matrix]) -> CellSize:
-    """One size of cells for the matrices of an equation."""
+    """One size of cells for the matrices of an equation.
+
+    Many heads side by side may take several lines: not all of them have to fit on one.
+    """
     n_columns, beside, digits = 0, 0, 0
+    counted = Counter()
     for matrix in matrices:
+        counted[matrix.step.name] += 1
+        if counted[matrix.step.name] > ON_ONE_LINE:
+            continue
         beside += OPERATOR_ROOM + 8
         if matrix.row_labels:
             beside += _room_before(_names(trace, matrix)[0], matrix.axes[0])
@@ -242,18 +280,19 @@ def band_above(trace: Trace, matrix: Matrix, size: CellSize) -> int:
     if not column_axis:
         return 4
     names = _names(trace, matrix)[1]
-    return column_room(names, size, labelled_every(column_axis, len(names), size))
+    room = column_room(names, size, labelled_every(column_axis, len(names), size))
+    return room + (FAR if heads_of(trace, matrix)[1] else 0)
 
 
 def describe(matrix: Matrix) -> str:
     """A sentence for those who cannot see the chart."""
-    step, values = matrix.step, matrix.values.float()
+    values = matrix.values.float()
     rows, columns = matrix.axes
     where = f"rows are {rows or 'entries'}" + (f", columns are {columns}" if columns else "")
     size = f"{matrix.sizes[0]} by {matrix.sizes[1]}"
     finite = values[values.isfinite()]
     span = f"from {finite.min():.4g} to {finite.max():.4g}" if len(finite) else "none finite"
-    return f"Heatmap of {matrix.title or step.name}, {size}: {where}. Values {span}."
+    return f"Heatmap of {matrix.name}, {size}: {where}. Values {span}."
 
 
 def written(value: float, whole: bool = False) -> str:
@@ -318,7 +357,7 @@ def _frame(matrix: Matrix, numbers: bool) -> pa.Table:
         "row": at.short(),
         "column": column.short(),
         "value": picked.flatten(),
-        "shade": _shade(picked, _limit(step, picked)).flatten(),
+        "shade": _shade(picked, _limit(step, step.value if matrix.lead else picked)).flatten(),
         "outline": _outlines(matrix, drawn, n_columns).flatten(),
         "strength": torch.where(hidden, HIDDEN_STRENGTH, strength.repeat_interleave(n_columns)),
     }
@@ -358,7 +397,8 @@ def _shade(values: Tensor, limit: float) -> Tensor:
 
 def _limit(step: Step, drawn: Tensor) -> float:
     """The value of the strongest colour: 1 for weights, 1/4 for their derivatives, which go no
-    further, else the largest magnitude that is drawn.
+    further, else the largest magnitude of `drawn`, in which the heads of a step are taken
+    together: their colours mean the same.
     Ids are names, not amounts, and get no colour.
     """
     if step.value.dtype == torch.bool:

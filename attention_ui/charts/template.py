@@ -9,6 +9,7 @@ from .sizes import BAR_WIDTH, LABEL_ROOM
 
 QUIET = {
     "labelOverlap": False,
+    "labelFlush": False,
     "titleFontWeight": "normal",
     "titleFontSize": 12,
     "labelFontSize": 12,

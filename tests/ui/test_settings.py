@@ -153,6 +153,10 @@ def valid_settings(draw):
             name: draw(st.integers(0, last))
             for name in ("query", "token", "stretch", "changed_token")
         },
+        **{
+            name: draw(st.integers(0, settings.heads - 1))
+            for name in ("head", "head_off", "head_cut")
+        },
         across=draw(column),
         up=draw(column),
     )
@@ -270,7 +274,10 @@ ACCEPTED = {
     "typed": {"minus", "-inf", "comma"},
     "text": HOSTILE.keys() - {"empty", "blank", "blanks", "null", "surrogate", "long"},
     "beat": {"empty", "word", "nan", "inf", "python"},
-    **{key: {"empty", "blank", "blanks"} for key in ["w_seed", "q_seed", "k_seed", "v_seed"]},
+    **{
+        key: {"empty", "blank", "blanks"}
+        for key in ["w_seed", "q_seed", "k_seed", "v_seed", "h_seed"]
+    },
 }
 
 
