@@ -47,7 +47,9 @@ def proof(view: View, *others: View) -> None:
     count = sum(mark.check.published for mark in marks)
     st.caption(notebook(example.notebook).source)
     if good == count:
-        light(True, f"All {count:,} values that the notebook prints of these steps match.")
+        all_of_them = "The one value" if count == 1 else f"All {count:,} values"
+        verb = "matches" if count == 1 else "match"
+        light(True, f"{all_of_them} that the notebook prints of these steps {verb}.")
     else:
         changes = _changes(view.settings) or "something"
         light(
