@@ -37,6 +37,16 @@ EXTREME = {
     "no cell": {"cell": "none"},
     "upstream": {"cell": "embeddings.1.1,embedding_table.0.1"},
     "predicting": {"predict": "on"},
+    "one head": {"heads": "1", "d_model": "1"},
+    "eight heads": {"heads": "8", "d_model": "64", "causal_heads": "on", "head_off": "7"},
+    "eight wide heads": {"heads": "8", "d_model": "1", "d_head": "12", "d_value": "1"},
+    "heads of 64 tokens": {
+        "heads": "8",
+        "d_model": "8",
+        "text": "a b " * 32,
+        "tokenizer": "blanks",
+    },
+    "one causal token": {"text": "a", "tokenizer": "blanks", "causal_heads": "on", "h_seed": "0"},
     "fewest trials": {"vd": "1", "trials": "10", "spread": "0.1", "entries": "uniform"},
     "most trials": {"vd": "4096", "trials": "100000", "spread": "5"},
     "widths, fewest trials": {"vlook": "width", "trials": "10", "entries": "uniform_0_1"},
@@ -54,6 +64,9 @@ BAD_LINKS = {
     "blanks": {"text": "   "},
     "markup": {"example": "<b>x</b>", "beat": "<script>", "cell": "**x**"},
     "edits beyond": {"edits": "999.0:1"},
+    "heads that do not fit": {"heads": "3", "head": "7"},
+    "heads beyond": {"heads": "0", "d_model": "65", "d_head": "-1", "d_value": "x"},
+    "heads too wide": {"heads": "8", "d_head": "32", "h_seed": "1e9"},
     "trials beyond": {"vd": "0", "trials": "1000000", "spread": "0", "entries": "cauchy"},
     "between the choices": {"vd": "65", "trials": "11", "spread": "inf", "draw_seed": "-1"},
     "no row for the unknown": {"reserved": "0", "learned": "example", "text": "zebra"},
@@ -281,3 +294,19 @@ def test_opening_any_fold_shows_something(page):
     stands(at)
     assert any("import torch" in code.value for code in at.code)
     assert at.dataframe
+
+
+def test_heads_that_do_not_fit_stay_typed_until_they_do():
+    """3 heads cannot share 4, and 9 cannot be shared by 2; but 3 can share 9."""
+    at = visit("pages/multi_head_attention.py")
+    at.slider(key="control_heads").set_value(3).run()
+    stands(at)
+    assert at.slider(key="control_heads").value == 3
+    assert at.session_state["settings"].heads == 2
+    assert "d_model = 4 cannot be shared evenly among 3 heads. It can among 1, 2 or 4." in texts(at)
+    at.slider(key="control_d_model").set_value(9).run()
+    stands(at)
+    settings = at.session_state["settings"]
+    assert (settings.heads, settings.d_model) == (3, 9)
+    assert at.session_state["drafts"] == {}
+    assert "cannot be shared" not in texts(at)

@@ -30,7 +30,9 @@ from attention_ui.fields import (
 )
 from attention_ui.settings import (
     FIELDS,
+    HEADS,
     MAX_TOKENS,
+    ONE_HEAD,
     Names,
     Settings,
     changed,
@@ -63,6 +65,7 @@ def assert_usable(settings):
     assert 0 <= settings.stretch < n_tokens
     assert 0 <= settings.token < n_tokens
     assert 0 <= settings.changed_token < n_tokens
+    assert max(settings.head, settings.head_off, settings.head_cut) < settings.heads
     assert embed(settings.inputs)["embeddings"].value.shape == (n_tokens, settings.width)
     for name, field in FIELDS.items():
         value = getattr(settings, name)
@@ -129,6 +132,18 @@ def typed(draw, n_rows, n_columns):
     return tuple((*place, number) for place, number in sorted(edits.items()))
 
 
+@st.composite
+def heads(draw):
+    """Heads that fit each other: each a width of its own, or all of d_model shared evenly."""
+    n_heads = draw(st.integers(1, 8))
+    own = {name: draw(st.integers(1, 12)) for name in ("d_head", "d_value")}
+    shared = draw(st.integers(0, 2))
+    d_model = n_heads * draw(st.integers(1, 8)) if shared else draw(st.integers(1, 64))
+    which = {name: draw(st.integers(0, n_heads - 1)) for name in ONE_HEAD}
+    zero = dict.fromkeys(list(own)[:shared], 0)
+    return {"heads": n_heads, "d_model": d_model, **own, **zero, **which}
+
+
 SPECIAL = {
     "text": TEXTS.map(lambda text: clean(text)[0]),
     "cell": st.none() | st.lists(CELLS, max_size=MAX_TRAIL).map(tuple),
@@ -142,9 +157,9 @@ def valid_settings(draw):
     values = {
         name: draw(SPECIAL[name] if name in SPECIAL else any_value(field))
         for name, field in FIELDS.items()
-        if name in SPECIAL or any_value(field) is not None
+        if name not in (*HEADS, *ONE_HEAD) and (name in SPECIAL or any_value(field) is not None)
     }
-    settings = of(values.pop("example"), **values)
+    settings = of(values.pop("example"), **values, **draw(heads()))
     last = max(len(settings.inputs.tokens) - 1, 0)
     column = st.integers(0, max(settings.width - 1, 1))
     settings = replace(
@@ -310,6 +325,7 @@ NEARLY = {
     **dict.fromkeys(["d_out", "d_v"], st.sampled_from(["1", "2", "64", "65", "0"])),
     "edits": st.sampled_from(["0.0:5", "19999.0:1", "20000.0:1", "6.2:1", "0.31:1", "0.99:1"]),
     "width": st.sampled_from(["1", "2", "64", "65"]),
+    **dict.fromkeys(["heads", "d_model", "d_head", *ONE_HEAD], st.integers(-1, 9).map(str)),
     **dict.fromkeys(["reserved", "query", "stretch", "across", "up"], st.integers(-1, 9).map(str)),
 }
 
@@ -348,6 +364,34 @@ def test_one_bad_value_does_not_take_the_good_ones_with_it():
     assert settings == of(seed=3, text="A cat", likeness="cosine", changed_token=last)
     assert "width" in notices
     assert "seed" not in notices
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ({"heads": "3"}, "heads 3 cannot be used: d_model = 4 cannot be shared"),
+        ({"d_model": "7"}, "among 2 heads. It can among 1 or 7."),
+        ({"heads": "8", "d_head": "32", "d_value": "4"}, "8 heads of width 32 are 256 columns"),
+    ],
+)
+def test_heads_that_do_not_fit_are_refused_in_words_and_nothing_else_is(link, said):
+    settings, notices = read(text="A cat", seed="3", causal_heads="on", **link)
+    last = len(settings.inputs.tokens) - 1
+    assert settings == of(text="A cat", seed=3, causal_heads=True, changed_token=last)
+    assert said in notices
+
+
+@pytest.mark.parametrize("name", ONE_HEAD)
+def test_a_head_beyond_the_last_is_refused_and_the_last_is_named(name):
+    settings, notices = read(heads="4", **{name: "4"})
+    assert settings == of(heads=4)
+    assert f"{name} is 4, but the last head is 3" in notices
+    assert getattr(changed(of(heads=4, **{name: 3}), heads=2), name) == 1
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_as_it_is_has_its_own_heads(example):
+    assert of(example).heads_recipe == EXAMPLES[example].heads
 
 
 @pytest.mark.parametrize("name", ["query", "token", "stretch", "changed_token"])

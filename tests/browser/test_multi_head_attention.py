@@ -1,0 +1,106 @@
+"""The lesson on several heads in a real browser: its controls, its heads, its experiments."""
+
+from browser_tools import no_exception, open_page, settled
+
+LESSON = "multi_head_attention?predict=off&cell=none"
+
+
+def charts(page, beat):
+    return page.locator(f".st-key-eq_{beat} [data-testid=stVegaLiteChart]")
+
+
+def cells(page, beat, chart):
+    drawn = charts(page, beat).nth(chart)
+    return drawn.locator("svg .mark-rect.role-mark").first.locator("path")
+
+
+def numbers(page, beat, chart):
+    texts = charts(page, beat).nth(chart).locator("svg .mark-text.role-mark").first.locator("text")
+    return texts.all_text_contents()
+
+
+def outlined(page, beat, chart):
+    """How many cells of a chart have an outline."""
+    paths = charts(page, beat).nth(chart).locator("svg path[stroke='#E08A00']")
+    return paths.count()
+
+
+def choose(page, group, label):
+    page.locator(f"[class*='st-key-{group}'] button", has_text=label).first.click()
+    settled(page)
+
+
+def test_heads_that_do_not_fit_stay_and_those_that_do_are_drawn(page, app_url):
+    open_page(page, app_url, LESSON)
+    assert charts(page, "weights").count() == 2
+    slider = page.locator(".st-key-control_heads input")
+    slider.press("ArrowRight")
+    settled(page)
+    assert "cannot be shared evenly" in page.locator(".st-key-problem_of_heads").inner_text()
+    assert slider.input_value() == "3"
+    assert charts(page, "weights").count() == 2
+    slider.press("ArrowRight")
+    settled(page)
+    assert page.locator(".st-key-problem_of_heads").count() == 0
+    assert charts(page, "weights").count() == 4
+    assert "heads=4" in page.url
+    assert len(numbers(page, "split", 3)) == 11, "four heads of width 1"
+    page.locator(".st-key-control_causal_heads label").click()
+    settled(page)
+    assert numbers(page, "weights", 3)[:3] == ["1.00", "0.00", "0.00"], "the first sees itself only"
+    no_exception(page)
+    assert page.problems == []
+
+
+def test_a_cell_opens_in_its_own_head_and_goes_along_to_another(page, app_url):
+    open_page(page, app_url, LESSON)
+    cells(page, "weights", 1).nth(4 * 11 + 6).click()
+    settled(page)
+    panel = page.locator(".st-key-cell_weights")
+    assert panel.locator("strong code").inner_text() == "head_weights[1, 4, 6]"
+    assert [outlined(page, "weights", chart) for chart in (0, 1)] == [0, 1]
+
+    before = numbers(page, "one_head", 0)
+    choose(page, "one_of_2_heads", "1")
+    assert "head=1" in page.url
+    assert numbers(page, "one_head", 0) != before
+    cells(page, "one_head", 2).nth(4 * 11 + 6).click()  # head_scores
+    settled(page)
+    panel = page.locator(".st-key-cell_one_head")
+    assert panel.locator("strong code").inner_text() == "head_scores[1, 4, 6]"
+    assert [outlined(page, "one_head", chart) for chart in (0, 1, 2)] == [2, 2, 1]
+    choose(page, "one_of_2_heads", "0")
+    assert panel.locator("strong code").inner_text() == "head_scores[0, 4, 6]"
+    assert numbers(page, "one_head", 0) == before
+    assert outlined(page, "one_head", 2) == 1
+    no_exception(page)
+    assert page.problems == []
+
+
+def test_the_output_is_shared_out_to_heads_and_one_can_be_switched_off(page, app_url):
+    open_page(page, app_url, LESSON)
+    cells(page, "parts", 2).nth(3 * 4 + 1).click()
+    settled(page)
+    assert page.get_by_text("What each head gives to output[3, 1]").count() == 1
+    panel = page.locator(".st-key-cell_parts")
+    assert panel.get_by_text("head_outputs[:, 3, 1]").count() == 1
+
+    with_all, lost = numbers(page, "off", 0), numbers(page, "off", 2)
+    assert lost == numbers(page, "parts", 0), "what head 0 gives"
+    choose(page, "control_head_off", "1")
+    assert "head_off=1" in page.url
+    assert numbers(page, "off", 0) == with_all
+    assert numbers(page, "off", 2) == numbers(page, "parts", 1) != lost
+    no_exception(page)
+    assert page.problems == []
+
+
+def test_a_wrong_split_gives_the_second_head_other_tokens(page, app_url):
+    open_page(page, app_url, LESSON)
+    joined = numbers(page, "mixed", 0)
+    assert numbers(page, "mixed", 1) == joined[: 11 * 2], "row after row"
+    choose(page, "control_head_cut", "1")
+    assert numbers(page, "mixed", 1) == joined[11 * 2 :]
+    assert numbers(page, "mixed", 2) == numbers(page, "split", 2)
+    assert page.get_by_text("2 of 22 rows, in all heads, hold what they should.").count() == 1
+    no_exception(page)

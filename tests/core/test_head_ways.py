@@ -1,0 +1,64 @@
+"""Other ways to the same heads, and what a wrong split mixes up, against independent oracles."""
+
+import pytest
+import torch
+
+from attention_core import EXAMPLES, embed
+from attention_core.head_ways import Piece, heads_one_by_one, pieces, stack_of_heads
+from attention_core.multi_head import attend_heads
+from attention_core.operations import SplitHeads, SplitWithoutTranspose
+from attention_core.recipes import HeadsRecipe, even_width
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_heads_one_by_one_are_what_torch_computes_at_once(masked):
+    draw = torch.Generator().manual_seed(1)
+    embeddings = torch.randn(7, 5, generator=draw)
+    W_query, W_key = (torch.randn(3, 5, 2, generator=draw) for _ in range(2))
+    W_value = torch.randn(3, 5, 11, generator=draw)
+    mask = torch.ones(7, 7, dtype=torch.bool).tril() if masked else None
+    expected = torch.nn.functional.scaled_dot_product_attention(
+        *(embeddings @ matrix for matrix in (W_query, W_key, W_value)), attn_mask=mask
+    )
+    found = heads_one_by_one(embeddings, W_query, W_key, W_value, 2**0.5, mask)
+    torch.testing.assert_close(found, expected)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("scale", ["none", "sqrt_d", "d"])
+def test_a_stack_of_heads_takes_divisor_and_mask_from_the_trace(causal, scale):
+    recipe = HeadsRecipe(3, d_head=2, d_value=5, d_model=7, causal=causal, scale=scale)
+    trace = attend_heads(embed(EXAMPLES["wild_cat"].inputs), recipe)
+    torch.testing.assert_close(stack_of_heads(trace), trace["head_context_vectors"].value)
+
+
+def test_joined_columns_are_named_by_head():
+    recipe = HeadsRecipe(2, d_head=3, d_value=1, d_model=5)
+    trace = attend_heads(embed(EXAMPLES["wild_cat"].inputs), recipe)
+    assert trace.labels("d_queries") == ("h0·d1", "h0·d2", "h0·d3", "h1·d1", "h1·d2", "h1·d3")
+    assert trace.labels("d_concat") == ("h0·d1", "h1·d1")
+
+
+@pytest.mark.parametrize("split", [SplitHeads(3), SplitWithoutTranspose(3)])
+def test_pieces_are_where_each_cell_comes_from(split):
+    """Token and column are told apart by value here: 100 · token + column."""
+    joined = 100 * torch.arange(5)[:, None] + torch.arange(6)
+    for head, rows in zip(split.value(joined).tolist(), pieces(split, 5, 6), strict=True):
+        for row, found in zip(head, rows, strict=True):
+            cells = [100 * p.token + c for p in found for c in range(p.first, p.last + 1)]
+            assert cells == row
+
+
+def test_a_wrong_split_gives_a_head_the_first_tokens_only():
+    rows = pieces(SplitWithoutTranspose(2), 4, 6)
+    assert rows[0] == [[Piece(0, 0, 2)], [Piece(0, 3, 5)], [Piece(1, 0, 2)], [Piece(1, 3, 5)]]
+    assert pieces(SplitHeads(2), 4, 6)[1][2] == [Piece(2, 3, 5)]
+    assert pieces(SplitWithoutTranspose(1), 4, 6) == pieces(SplitHeads(1), 4, 6)
+
+
+def test_d_model_is_shared_evenly_or_refused_in_words():
+    assert even_width(12, 3) == 4
+    with pytest.raises(ValueError, match=r"among 4 heads. It can among 1, 2, 3 or 6$"):
+        even_width(6, 4)
+    with pytest.raises(ValueError, match=r"It can among 1$"):
+        even_width(11, 2)
