@@ -308,16 +308,16 @@ class Picked(Expression):
 
 @dataclass(frozen=True)
 class Hidden(Expression):
-    """A fixed number that stands here because of what another cell holds, said in words."""
+    """A fixed number that stands here because of what other cells hold, said in words."""
 
-    because: Cell
+    because: tuple[Cell, ...]
     reason: str
     """LaTeX, for example `r"\\text{hidden by the mask}"`."""
     known: float = 0.0
 
     @property
     def parts(self) -> tuple[Expression, ...]:
-        return (self.because,)
+        return self.because
 
     @property
     def value(self) -> float:
@@ -325,6 +325,25 @@ class Hidden(Expression):
 
     def latex(self) -> str:
         return rf"{number(self.known)}\quad({self.reason})"
+
+
+@dataclass(frozen=True)
+class Seen(Expression):
+    """An expression that stands because another cell, of a mask or a draw, lets it through."""
+
+    chosen: Expression
+    because: Cell
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.because, self.chosen)
+
+    @property
+    def value(self) -> float:
+        return self.chosen.value
+
+    def latex(self) -> str:
+        return self.chosen.latex()
 
 
 @dataclass(frozen=True)

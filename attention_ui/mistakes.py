@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.embedding import embed
 from attention_core.examples import EXAMPLES
 from attention_core.token_axis import attend_on_tokens, attend_on_tokens_by_heads
-from attention_core.trainable import attend_trainable, last_draw
+from attention_core.trainable import attend_trainable
 
 from .beats import equation
 from .charts.heatmap import Matrix
@@ -26,19 +26,16 @@ def other_views(view: View) -> dict[str, View]:
     if again:
         trace = attend_trainable(embed(settings.inputs), again)
         views["again"] = view.beside(trace, "qkv_again")
-    vectors = embed(settings.inputs)
-    if last_draw(vectors):
-        attend_on_tokens_by_heads(attend_on_tokens(vectors), n_heads=3)
-        views["token_axis"] = view.beside(vectors, "token_axis")
-    return views
+    vectors = attend_on_tokens(embed(settings.inputs))
+    attend_on_tokens_by_heads(vectors, n_heads=3)
+    return views | {"token_axis": view.beside(vectors, "token_axis")}
 
 
 def show_mistakes(views: dict[str, View]) -> None:
     """Each of them folded away until it is opened."""
     st.header("Ways to go wrong", anchor="mistakes")
     _wrong_axis(views["wrong_axis"])
-    if "token_axis" in views:
-        _token_axis(views["token_axis"])
+    _token_axis(views["token_axis"])
     if "again" in views:
         _again(views["again"])
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..expression import Expression, Hidden, Number, Quotient
+from ..expression import Expression, Hidden, Number, Quotient, Seen
 from .base import Operation, row
 from .given import written
 from .normalise import SumNormalise
@@ -117,8 +117,8 @@ class Hide(Operation):
     def arithmetic(self, index: tuple[int, ...], scores, mask) -> Expression:
         may_look = mask.cell(index[-2:])
         if may_look.value:
-            return scores.cell(index)
-        return Hidden(may_look, r"\text{hidden by the mask}", self.fill)
+            return Seen(scores.cell(index), may_look)
+        return Hidden((may_look,), r"\text{hidden by the mask}", self.fill)
 
     def words(self) -> str:
         if self.fill == -math.inf:
@@ -141,7 +141,7 @@ class Renormalise(SumNormalise):
     def arithmetic(self, index: tuple[int, ...], weights) -> Expression:
         cells = row(weights, index)
         if all(cell.value == 0 for cell in cells):
-            return Hidden(cells[index[-1]], r"\text{nothing is left of this row}")
+            return Hidden(cells, r"\text{nothing is left of this row}")
         return super().arithmetic(index, weights)
 
     def words(self) -> str:
@@ -177,9 +177,9 @@ class Drop(Operation):
     def arithmetic(self, index: tuple[int, ...], weights, draw) -> Expression:
         drawn = draw.cell(index)
         if drawn.value < self.probability:
-            return Hidden(drawn, rf"\text{{dropped: its number is below }}{self.probability:g}")
+            return Hidden((drawn,), rf"\text{{dropped: its number is below }}{self.probability:g}")
         kept = Number(1 - self.probability, f"1 - {self.probability:g}")
-        return Quotient(weights.cell(index), kept)
+        return Seen(Quotient(weights.cell(index), kept), drawn)
 
     def words(self) -> str:
         return "Dropped to 0 by chance, or divided by the chance of being kept."

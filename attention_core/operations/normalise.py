@@ -67,7 +67,7 @@ class SoftmaxOfSeen(Softmax):
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         cells = row(scores, index)
         if all(cell.value == -math.inf for cell in cells):
-            return Hidden(cells[index[-1]], r"\text{every key of this query is hidden}")
+            return Hidden(cells, r"\text{every key of this query is hidden}")
         return super().arithmetic(index, scores)
 
 

@@ -13,7 +13,6 @@ import torch
 from attention_core import (
     EXAMPLES,
     Inputs,
-    SimplifiedOptions,
     Trace,
     attend,
     embed,
@@ -21,31 +20,10 @@ from attention_core import (
     program,
 )
 from attention_core import operations as ops
+from traces import FEWER, LESSONS, VARIANTS, example_trace, lesson_trace
+from traces import workshop as every_operation
 
 # --- the traces -----------------------------------------------------------------------------------
-
-EDITS = ((0, 0, 1.25), (3, 2, -0.75))
-VARIANTS = {
-    "as_published": ({}, {}),
-    "positions": ({"positions": True}, {}),
-    "edited": ({"edits": EDITS}, {}),
-    "cosine": ({}, {"similarity": "cosine"}),
-    "sum": ({}, {"normalise": "sum"}),
-    "sqrt_d": ({}, {"divide": "sqrt_d"}),
-    "stretched": ({}, {"stretched": 2, "factor": -1.7}),
-    "together": (
-        {"positions": True, "edits": EDITS},
-        {"similarity": "cosine", "divide": "sqrt_d", "stretched": 1, "factor": 0.3},
-    ),
-}
-
-
-def example_trace(name, variant="as_published"):
-    changes, options = VARIANTS[variant]
-    example = EXAMPLES[name]
-    trace = embed(replace(example.inputs, **changes))
-    attend(trace, SimplifiedOptions(**{"divide": example.divide} | options))
-    return expand_query(trace, example.query)
 
 
 def own_trace(*texts, **inputs):
@@ -160,17 +138,13 @@ def hostile_inputs(name):
     return Inputs(HOSTILE[name], tokenizer="blanks_kept", d_in=2, seed=3)
 
 
-# Fewer where an example is another told again, or 32 wide and divided by its root as published.
-FEWER = {
-    "journey_789": ("as_published", "together"),
-    "sorry_dave": ("as_published", "cosine", "sum", "together"),
-    "sorry_dave_first_run": ("as_published",),
-}
 TRACES = {
     f"{name}-{variant}": lambda name=name, variant=variant: example_trace(name, variant)
     for name in EXAMPLES
     for variant in FEWER.get(name, VARIANTS)
 }
+TRACES |= {name.replace("/", "-"): lambda name=name: lesson_trace(name) for name in LESSONS}
+TRACES["every_operation"] = every_operation
 TRACES |= {
     "unknown_tokens": lambda: own_trace("the wild cat, the dog", learned_from="the cat,"),
     "no_blanks": lambda: embed(replace(EXAMPLES["wild_cat"].inputs, drop_blanks=True)),

@@ -1,0 +1,179 @@
+"""Traces that several tests look at: examples in variants, lessons, and every operation."""
+
+from dataclasses import replace
+
+from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, expand_query
+from attention_core import operations as ops
+from attention_core.published.building import BUILDERS
+
+# Each variant: what it changes in an example's inputs, and in its options. The numbers typed by
+# hand are such that no score of a small example is nearly cancelled (see `scale`).
+EDITS = ((0, 0, 1.25), (3, 2, -0.75))
+VARIANTS = {
+    "as_published": ({}, {}),
+    "positions": ({"positions": True}, {}),
+    "edited": ({"edits": EDITS}, {}),
+    "cosine": ({}, {"similarity": "cosine"}),
+    "sum": ({}, {"normalise": "sum"}),
+    "sqrt_d": ({}, {"divide": "sqrt_d"}),
+    "stretched": ({}, {"stretched": 2, "factor": -1.7}),
+    "together": (
+        {"positions": True, "edits": EDITS},
+        {"similarity": "cosine", "divide": "sqrt_d", "stretched": 1, "factor": 0.3},
+    ),
+}
+# Fewer where an example is another told again, or 32 wide and divided by its root as published.
+FEWER = {
+    "journey_789": ("as_published", "together"),
+    "sorry_dave": ("as_published", "cosine", "sum", "together"),
+    "sorry_dave_first_run": ("as_published",),
+}
+LESSONS = (
+    "softmax_or_sum/wild_cat",
+    "qkv/wild_cat",
+    "qkv_linear/journey_123",
+    "qkv_wrong_axis/journey_789",
+    "causal/journey_123",
+    "multi_head/wild_cat",
+    "multi_head_wrong_axis/journey_123",
+    "decoder/wild_cat",
+)
+"""Traces of the lessons, small enough to take every cell apart."""
+
+
+def example_trace(name, variant="as_published"):
+    """Simplified attention on an example, with one query expanded."""
+    changes, options = VARIANTS[variant]
+    example = EXAMPLES[name]
+    trace = embed(replace(example.inputs, **changes))
+    attend(trace, SimplifiedOptions(**{"divide": example.divide} | options))
+    return expand_query(trace, example.query)
+
+
+def lesson_trace(name):
+    """The trace `lesson/example`."""
+    lesson, example = name.split("/")
+    return BUILDERS[lesson](EXAMPLES[example], 0)
+
+
+def workshop():
+    """Every operation there is, in prime and unequal sizes, with heads in front where it can."""
+    trace = Trace()
+
+    def drawn(name, *shape, axes, seed):
+        return trace.step(name, ops.Draw("normal", shape, seed=seed), axes=axes)
+
+    left = drawn("left", 2, 3, 5, axes=("head", "query", "d"), seed=1)
+    right = drawn("right", 2, 5, 7, axes=("head", "d", "key"), seed=2)
+    keys = drawn("keys", 2, 7, 5, axes=("head", "key", "d"), seed=3)
+    table = drawn("table", 11, 5, axes=("vocabulary", "d"), seed=4)
+    given = trace.step("given", ops.Given((0.5, -1.5, 2.0)), axes=("query",))
+    scores = trace.step("scores", ops.MatMul(), left, right, axes=("head", "query", "key"))
+    rows_by_rows = ("head", "query", "key")
+    trace.step("scores_again", ops.MatMul(transpose=True), left, keys, axes=rows_by_rows)
+    trace.step("scaled_scores", ops.Scale(5), scores, axes=("head", "query", "key"))
+    trace.step("weights", ops.Softmax(), scores, axes=("head", "query", "key"))
+    trace.step("shares", ops.SumNormalise(), scores, axes=("head", "query", "key"))
+    trace.step("units", ops.UnitRows(), left, axes=("head", "query", "d"))
+    trace.step("sums", ops.SumLast(), left, axes=("head", "query"))
+    trace.step("both", ops.Add(), left, left, axes=("head", "query", "d"))
+    first_keys = trace.step("first_keys", ops.Row(0), keys, axes=("key", "d"))
+    ids = trace.step(
+        "ids",
+        ops.Encode(tuple("abc"), (10, 0, 10), (("a", 10), ("b", 0), ("c", 10))),
+        axes=("query",),
+    )
+    picked = trace.step("picked", ops.Lookup(), table, ids, axes=("query", "d"))
+    trace.step("one_hot", ops.OneHot(11), ids, axes=("query", "vocabulary"))
+    looped = ops.MatMulByLoop()
+    trace.step("by_loop", looped, picked, first_keys, axes=("query", "key"))
+    trace.step("stretched", ops.ScaleRow(1, -1.7), picked, axes=("query", "d"))
+    trace.step("edited", ops.Edit(((2, 4, 2.5), (0, 1, 0.25))), picked, axes=("query", "d"))
+    trace.step("running", ops.RunningSum(), picked, axes=("query", "d"))
+    trace.step("by_row", ops.Multiply(by_row=True), given, picked, axes=("query", "d"))
+    query = trace.step("query", ops.Row(2), picked, axes=("d",))
+    trace.step("squares", ops.Multiply(), left, left, axes=("head", "query", "d"))
+    trace.step("products", ops.Multiply(), query, first_keys, axes=("key", "d"))
+    trace.step("sinusoid", ops.Sinusoid(3, 5), axes=("query", "d"))
+    first_row = trace.step("first_row", ops.Row(1), picked, axes=("d",))
+    compared = trace.step("compared", ops.MatVec(), first_keys, first_row, axes=("key",))
+    moved = trace.step("moved", ops.Shift(-0.75), scores, axes=("head", "query", "key"))
+    magnified = trace.step("magnified", ops.Magnify(0.3), moved, axes=("head", "query", "key"))
+    trace.step("stored", ops.Cast("bfloat16"), magnified, axes=("head", "query", "key"))
+    largest = trace.step("largest", ops.RowLargest(), magnified, axes=("head", "query", "row"))
+    lowered = ops.Subtract()
+    trace.step("lowered", lowered, magnified, largest, axes=("head", "query", "key"))
+    powers = trace.step("powers", ops.Exp(), magnified, axes=("head", "query", "key"))
+    total = trace.step("total", ops.RowSum(), powers, axes=("head", "query", "row"))
+    trace.step("divided", ops.Divide(), powers, total, axes=("head", "query", "key"))
+    one_row = trace.step("one_row", ops.Softmax(), compared, axes=("key",))
+    trace.step("jacobian", ops.SoftmaxJacobian(), one_row, axes=("key", "score"))
+    _projections(trace, drawn)
+    _hiding(trace, drawn)
+    _heads(trace, drawn)
+    return trace
+
+
+def _projections(trace, drawn):
+    vectors = drawn("vectors", 3, 5, axes=("query", "d"), seed=5)
+    matrix = drawn("matrix", 5, 2, axes=("d", "d_out"), seed=6)
+    layer = drawn("layer", 2, 5, axes=("d_out", "d"), seed=7)
+    bias = drawn("bias", 2, axes=("d_out",), seed=8)
+    made = ("query", "d_out")
+    trace.step("affine", ops.Affine(), vectors, matrix, bias, axes=made)
+    trace.step("upright", ops.MatMulUpright(), vectors, matrix, axes=made)
+    linear = trace.step("linear", ops.Linear(), vectors, layer, axes=made)
+    trace.step("linear_with_bias", ops.Linear(), vectors, layer, bias, axes=made)
+    trace.step("with_bias", ops.Add(), linear, bias, axes=made)
+    one = trace.step("one", ops.Row(1), vectors, axes=("d",))
+    trace.step("one_projected", ops.MatMul(), one, matrix, axes=("d_out",))
+    trace.step("divided_by_d", ops.Scale(5, root=False), linear, axes=made)
+    trace.step("shifted_row", ops.ShiftRow(1, 0.75), vectors, axes=("query", "d"))
+    trace.step("transposed", ops.Transpose(), vectors, axes=("d", "query"))
+    trace.step("normed", ops.LayerNorm(), vectors, axes=("query", "d"))
+    trace.step("normed_whole", ops.LayerNorm(whole=True), vectors, axes=("query", "d"))
+    trace.step("rectified", ops.ReLU(), vectors, axes=("query", "d"))
+
+
+def _hiding(trace, drawn):
+    table = ("query", "key")
+    scores = drawn("all_scores", 3, 7, axes=table, seed=9)
+    mask = trace.step("mask", ops.MayLook(3, 7, flipped=((0, 0), (0, 5))), axes=table)
+    trace.step("window", ops.MayLook(3, 7, False, 2, 1), axes=table)
+    blind = trace.step("blind", ops.MayLook(3, 7, flipped=((0, 0),)), axes=table)
+    masked = trace.step("masked", ops.Hide(), scores, mask, axes=table)
+    trace.step("zero_filled", ops.Hide(0.0), scores, mask, axes=table)
+    trace.step("seen", ops.SoftmaxOfSeen(), masked, axes=table)
+    nothing = trace.step("nothing", ops.Hide(), scores, blind, axes=table)
+    trace.step("nothing_seen", ops.SoftmaxOfSeen(), nothing, axes=table)
+    weights = trace.step("all_weights", ops.Softmax(), scores, axes=table)
+    left = trace.step("left_over", ops.Hide(0.0), weights, blind, axes=table)
+    trace.step("again_one", ops.Renormalise(), left, axes=table)
+    trace.step("down", ops.Softmax(-2), scores, axes=table)
+    kept = trace.step("kept", ops.Draw("uniform", (3, 7), seed=10), axes=table)
+    trace.step("dropped", ops.Drop(0.25), weights, kept, axes=table)
+
+
+def _heads(trace, drawn):
+    vectors = trace["vectors"]
+    by_head = drawn("by_head", 2, 5, 7, axes=("head", "d", "d_head"), seed=11)
+    queries = trace.step(
+        "head_queries", ops.MatMul(), vectors, by_head, axes=("head", "query", "d_head")
+    )
+    joined = trace.step("joined", ops.JoinHeads(), queries, axes=("query", "d_joined"))
+    trace.step("split", ops.SplitHeads(2), joined, axes=("head", "query", "d_head"))
+    trace.step("mixed", ops.SplitWithoutTranspose(2), joined, axes=("head", "query", "d_head"))
+    trace.step("permuted", ops.Permute(), queries, axes=("head", "d_head", "query"))
+    repeated = trace.step(
+        "repeated", ops.Repeat(2), trace["transposed"], axes=("head", "d", "query")
+    )
+    upright = trace.step("upright_heads", ops.Permute(), by_head, axes=("head", "d_head", "d"))
+    batched = ("head", "d_head", "query")
+    trace.step("batched", ops.BatchedMatMul(), upright, repeated, axes=batched)
+    output = drawn("output_matrix", 14, 5, axes=("d_joined", "d"), seed=12)
+    rows = trace.step("rows_of_heads", ops.RowsOfHeads(2), output, axes=("head", "d_head", "d"))
+    parts = trace.step("parts", ops.MatMul(), queries, rows, axes=("head", "query", "d"))
+    trace.step("sum_of_heads", ops.SumHeads(), parts, axes=("query", "d"))
+    trace.step("switched", ops.SwitchOff(1), queries, axes=("head", "query", "d_head"))
+    head_scores = drawn("head_scores", 2, 3, 7, axes=("head", "query", "key"), seed=13)
+    trace.step("over_heads", ops.Softmax(-3), head_scores, axes=("head", "query", "key"))
