@@ -126,7 +126,7 @@ def add_other_ways(trace: Trace) -> Trace:
     matrices, and attention on these, with `linear_` before each name. Returns the same trace.
     """
     vectors = trace["embeddings"]
-    given = (vectors, trace["W_query"])
+    given = (vectors, *trace["queries"].inputs[1:])
     trace.step("queries_upright", MatMulUpright(), *given, axes=trace["queries"].axes)
     made = []
     for role in ROLES:

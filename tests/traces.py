@@ -122,6 +122,7 @@ def _projections(trace, drawn):
     made = ("query", "d_out")
     trace.step("affine", ops.Affine(), vectors, matrix, bias, axes=made)
     trace.step("upright", ops.MatMulUpright(), vectors, matrix, axes=made)
+    trace.step("upright_with_bias", ops.MatMulUpright(), vectors, matrix, bias, axes=made)
     linear = trace.step("linear", ops.Linear(), vectors, layer, axes=made)
     trace.step("linear_with_bias", ops.Linear(), vectors, layer, bias, axes=made)
     trace.step("with_bias", ops.Add(), linear, bias, axes=made)

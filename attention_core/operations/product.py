@@ -106,16 +106,25 @@ class BatchedMatMul(MatMul):
 
 @dataclass(frozen=True)
 class MatMulUpright(MatMul):
-    """left @ right for vectors that stand upright, (rightᵀ leftᵀ)ᵀ: the same numbers."""
+    """left @ right for vectors that stand upright, (rightᵀ leftᵀ)ᵀ: the same numbers, and a bias
+    (j,) added if there is one.
+    """
 
-    def value(self, left: Tensor, right: Tensor) -> Tensor:
-        return (right.mT @ left.mT).mT.contiguous()
+    def value(self, left: Tensor, right: Tensor, bias: Tensor | None = None) -> Tensor:
+        product = (right.mT @ left.mT).mT.contiguous()
+        return product if bias is None else product + bias
 
-    def formula(self, left: str, right: str) -> str:
-        return rf"\big({upright(right)} {upright(left)}\big)^\top"
+    def formula(self, left: str, right: str, bias: str | None = None) -> str:
+        product = rf"\big({right}^\top {left}^\top\big)^\top"
+        return product if bias is None else f"{product} + {bias}"
 
-    def code(self, left: str, right: str) -> str:
-        return f"({right}.mT @ {left}.mT).mT.contiguous()"
+    def code(self, left: str, right: str, bias: str | None = None) -> str:
+        product = f"({right}.mT @ {left}.mT).mT.contiguous()"
+        return product if bias is None else f"{product} + {bias}"
+
+    def arithmetic(self, index: tuple[int, ...], left, right, bias=None) -> Expression:
+        products = super().arithmetic(index, left, right)
+        return products if bias is None else Sum((*products.parts, matched(bias, index)))
 
     def words(self) -> str:
         return "Each column of the transposed matrix is a token: the same products, added up."

@@ -1,0 +1,271 @@
+"""Attention, masks, projections and training against torch's own, and against modules of ours."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from attention_core import EXAMPLES, Trace, embed
+from attention_core.attention import attention
+from attention_core.masking import WAYS, attend_masked, change_token, drop_weights
+from attention_core.multi_head import attend_heads, torch_output
+from attention_core.operations import Drop, Given
+from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
+from attention_core.trainable import ROLES, add_other_ways, attend_trainable
+from attention_core.trained import attend_trained
+from attention_core.training import TrainingSettings, next_tokens, predict, train
+
+SIZES = [(2, 3, 5, 7), (11, 5, 3, 2), (7, 7, 13, 5), (1, 11, 2, 3), (13, 2, 1, 1)]
+
+
+def given(trace, name, tensor, axes):
+    def nested(part):
+        return tuple(map(nested, part)) if isinstance(part, list) else part
+
+    return trace.step(name, Given(nested(tensor.tolist())), axes=axes)
+
+
+@pytest.mark.parametrize("hidden", ["nothing", "random", "causal", "all_of_one"])
+@pytest.mark.parametrize(("n_queries", "n_keys", "d", "d_v"), SIZES)
+@pytest.mark.parametrize("heads", [(), (3,)])
+def test_attention_is_torchs_scaled_dot_product_attention(n_queries, n_keys, d, d_v, heads, hidden):
+    torch.manual_seed(n_queries * 100 + n_keys)
+    queries, keys = torch.randn(*heads, n_queries, d), torch.randn(*heads, n_keys, d)
+    values = torch.randn(*heads, n_keys, d_v)
+    mask = {
+        "nothing": None,
+        "random": torch.rand(n_queries, n_keys) > 0.4,
+        "causal": torch.ones(n_queries, n_keys).tril().bool(),
+        "all_of_one": torch.arange(n_queries)[:, None].expand(n_queries, n_keys) != 0,
+    }[hidden]
+    trace, lead = Trace(), ("head",) * len(heads)
+    steps = [
+        given(trace, "queries", queries, (*lead, "query", "d")),
+        given(trace, "keys", keys, (*lead, "key", "d")),
+        given(trace, "values", values, (*lead, "key", "d_v")),
+    ]
+    seen = None if mask is None else given(trace, "mask", mask, ("query", "key"))
+    ours = attention(trace, *steps, mask=seen).value
+    theirs = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+    assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-5)
+    weights = trace["weights"].value
+    sums = weights.sum(dim=-1)
+    can_see = torch.ones(n_queries).bool() if mask is None else mask.any(dim=-1)
+    assert torch.allclose(sums, can_see.float().expand(sums.shape), atol=1e-6)
+    if mask is not None:
+        assert (weights.masked_select(~mask) == 0).all()
+        assert not weights.isnan().any()
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("start", ["rand", "linear"])
+@pytest.mark.parametrize(
+    ("h", "d", "d_v", "d_out"), [(1, 5, 3, 7), (2, 3, 3, 6), (3, 7, 2, 5), (5, 1, 4, 11)]
+)
+def test_heads_are_torchs_multi_head_attention(h, d, d_v, d_out, start, causal):
+    recipe = HeadsRecipe(h, d, d_v, d_out, start, seed=h, causal=causal)
+    for example in ("wild_cat", "journey_123"):
+        trace = attend_heads(embed(EXAMPLES[example].inputs), recipe)
+        ours, theirs = trace["output"].value, torch_output(trace)
+        assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-5 * ours.abs().max().item())
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_heads_of_every_example_are_torchs(example):
+    trace = attend_heads(embed(EXAMPLES[example].inputs), EXAMPLES[example].heads)
+    ours = trace["output"].value
+    assert torch.allclose(ours, torch_output(trace), rtol=1e-5, atol=1e-5 * ours.abs().max().item())
+
+
+def test_a_module_built_by_hand_gives_the_same_heads():
+    recipe = HeadsRecipe(n_heads=4, d_head=8, d_value=8, d_model=32, seed=5, causal=True)
+    trace = attend_heads(embed(EXAMPLES["sorry_dave"].inputs), recipe)
+    module = nn.MultiheadAttention(32, 4, bias=False, batch_first=True)
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.cat([trace[f"W_{role}"].value.T for role in ROLES]))
+        module.out_proj.weight.copy_(trace["W_output"].value.T)
+        vectors = trace["embeddings"].value[None]
+        hidden = torch.ones(8, 8, dtype=torch.bool).triu(1)
+        output, weights = module(
+            vectors, vectors, vectors, attn_mask=hidden, average_attn_weights=False
+        )
+    assert torch.allclose(trace["output"].value, output[0], atol=1e-5)
+    assert torch.allclose(trace["head_weights"].value, weights[0], atol=1e-5)
+
+
+# --- masks ----------------------------------------------------------------------------------------
+
+
+def test_the_zero_fill_leaks_what_the_published_study_measured():
+    trace = attend_masked(embed(EXAMPLES["sorry_dave"].inputs))
+    leaked = trace["zero_filled_weights"].value.triu(1).sum(dim=-1)
+    expected = [0.0109, 0.0276, 0.1053, 0.0244, 0.0641, 0.0024, 0.0030, 0.0]
+    assert leaked.tolist() == pytest.approx(expected, abs=5e-5)
+    assert (trace["weights"].value.triu(1) == 0).all()
+    right = (trace["renormalised_weights"].value - trace["weights"].value).abs().max()
+    assert right < 1e-6
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_only_a_wrong_mask_lets_a_later_token_through(example):
+    vectors = EXAMPLES[example].inputs
+    last = len(vectors.tokens) - 1
+    moved = {}
+    for way in WAYS:
+        trace = change_token(attend_masked(embed(vectors)), last, 1.0, way)
+        moved[way] = trace["moved"].value[:last].abs().max().item()
+        oracle = embed(vectors)["embeddings"].value.clone()
+        oracle[last] += 1.0
+        assert torch.allclose(trace["changed_embeddings"].value, oracle)
+    assert moved[""] == 0
+    assert moved["renormalised_"] < 1e-5
+    assert min(moved["zero_filled_"], moved["zeroed_"]) > 1e-5
+
+
+def test_rules_of_a_mask_together():
+    mask = MaskRecipe(causal=True, window=3, hidden_key=1, flipped=((0, 5), (4, 4)))
+    trace = attend_masked(embed(EXAMPLES["journey_123"].inputs), mask)
+    for query in range(6):
+        for key in range(6):
+            may = key <= query and query - key < 3 and key != 1
+            may ^= (query, key) in mask.flipped
+            assert bool(trace["mask"].value[query, key]) == may, (query, key)
+    blind = attend_masked(embed(EXAMPLES["journey_123"].inputs), MaskRecipe(window=1, hidden_key=2))
+    assert (blind["weights"].value[2] == 0).all()
+    assert (blind["context_vectors"].value[2] == 0).all()
+    assert not any(step.value.isnan().any() for step in blind.values())
+
+
+def test_dropout_keeps_the_mean_and_its_seed():
+    trace = attend_masked(embed(EXAMPLES["journey_123"].inputs), ways=("",))
+    drop_weights(trace, 0.25, 3)
+    weights, dropped = trace["weights"].value, trace["dropped_weights"].value
+    kept = dropped != 0
+    assert torch.allclose(dropped[kept], weights[kept] / 0.75)
+    assert 0 < (~kept & (weights > 0)).sum() < 21
+    with pytest.raises(ValueError, match="dropout of 1"):
+        Drop(1.0)
+
+
+# --- trainable matrices ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_a_parameter_and_a_layer_agree_once_one_is_transposed(example, bias):
+    for recipe in (EXAMPLES[example].projections, EXAMPLES[example].linear):
+        trace = attend_trainable(embed(EXAMPLES[example].inputs), replace(recipe, bias=bias))
+        add_other_ways(trace)
+        largest = trace["queries"].value.abs().max().item()
+        for one, other in (
+            ("queries", "queries_upright"),
+            ("values", "linear_values"),
+        ):
+            assert torch.allclose(trace[one].value, trace[other].value, atol=1e-5 * largest)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_linear_starts_as_torchs_own_layers_do(bias):
+    recipe = Projections(d_out=5, d_v=7, start="linear", seed=69, bias=bias)
+    trace = attend_trainable(embed(EXAMPLES["wild_cat"].inputs), recipe)
+    torch.manual_seed(69)
+    for role in ROLES:
+        layer = nn.Linear(3, recipe.width(role), bias=bias)
+        assert torch.equal(trace[f"W_{role}"].value, layer.weight.T)
+        if bias:
+            assert torch.equal(trace[f"b_{role}"].value, layer.bias)
+    assert recipe.n_parameters(3) == sum(
+        trace[name].value.numel() for name in trace if name.startswith(("W_", "b_"))
+    )
+
+
+def test_rand_starts_as_the_notebooks_do():
+    trace = attend_trainable(embed(EXAMPLES["journey_123"].inputs), Projections(3, 5, seed=123))
+    torch.manual_seed(123)
+    for role, width in zip(ROLES, (3, 3, 5), strict=True):
+        assert torch.equal(trace[f"W_{role}"].value, torch.rand(3, width))
+
+
+# --- training -------------------------------------------------------------------------------------
+
+
+def vectors_and_targets(example):
+    inputs = EXAMPLES[example].inputs
+    return embed(inputs)["embeddings"].value, next_tokens(inputs.tokens)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_training_lowers_the_loss_at_least_ten_times(example):
+    first, *_, last = train(*vectors_and_targets(example))
+    assert last.step == TrainingSettings().steps
+    assert last.loss < first.loss / 10
+    assert not last.diverged
+
+
+def test_the_same_settings_give_the_same_curve_and_another_seed_does_not():
+    def losses(seed):
+        settings = TrainingSettings(steps=50, seed=seed)
+        return [record.loss for record in train(*vectors_and_targets("wild_cat"), settings)]
+
+    assert losses(3) == losses(3)
+    assert losses(3) != losses(4)
+
+
+@pytest.mark.parametrize("rate", [100.0, 1e6])
+def test_a_rate_too_large_ends_in_a_record_that_says_so(rate):
+    settings = TrainingSettings(learning_rate=rate)
+    *before, last = train(*vectors_and_targets("life_is_short"), settings)
+    assert last.diverged
+    assert not math.isfinite(last.loss) or not math.isfinite(last.gradient_norm)
+    assert last.step < 100
+    assert all(math.isfinite(record.loss) and not record.diverged for record in before)
+
+
+def test_the_gradient_and_a_step_are_those_of_an_ordinary_module():
+    vectors, targets = vectors_and_targets("journey_123")
+    first, second = list(train(vectors, targets, TrainingSettings(steps=1, d_out=5, seed=7)))
+    parameters = [nn.Parameter(matrix.clone()) for matrix in first.matrices]
+    W_query, W_key, W_value, W_output = parameters
+    context = F.scaled_dot_product_attention(
+        (vectors @ W_query)[None],
+        (vectors @ W_key)[None],
+        (vectors @ W_value)[None],
+        is_causal=True,
+    )[0]
+    loss = F.cross_entropy((context @ W_output)[:-1], targets)
+    loss.backward()
+    assert first.loss == pytest.approx(loss.item(), rel=1e-5)
+    norm = math.sqrt(sum(p.grad.square().sum().item() for p in parameters))
+    assert first.gradient_norm == pytest.approx(norm, rel=1e-4)
+    for parameter, after in zip(parameters, second.matrices, strict=True):
+        step = parameter - TrainingSettings().learning_rate * parameter.grad
+        assert torch.allclose(step, after, atol=1e-6)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_a_recorded_step_is_a_trace_of_the_same_numbers(scaled):
+    vectors, targets = vectors_and_targets("wild_cat")
+    *_, last = train(vectors, targets, TrainingSettings(steps=20, d_out=7, scaled=scaled))
+    trace = attend_trained(embed(EXAMPLES["wild_cat"].inputs), last.matrices, scaled)
+    found = predict(vectors, last.matrices, scaled)
+    for name in ("queries", "weights", "context_vectors", "logits"):
+        assert torch.equal(trace[name].value, getattr(found, name)), name
+    right = trace["probabilities"].value[:-1].gather(1, targets[:, None])
+    assert -right.log().mean().item() == pytest.approx(last.loss, rel=1e-5)
+
+
+def test_records_are_bounded_and_a_run_can_be_left():
+    torch.manual_seed(0)
+    vectors, targets = torch.randn(64, 64), torch.arange(63)
+    records = train(vectors, targets, TrainingSettings(steps=300, d_out=64))
+    kept = [next(records) for _ in range(3)]
+    assert [record.step for record in kept] == sorted({record.step for record in kept})
+    all_of_them = list(train(vectors, targets, TrainingSettings(steps=300, d_out=64)))
+    numbers = sum(m.numel() for m in kept[0].matrices) + kept[0].weights.numel()
+    assert len(all_of_them) * numbers <= 500_000
+    assert all_of_them[-1].step == 300
+    with pytest.raises(ValueError, match="no next token"):
+        next(train(torch.ones(1, 3), torch.tensor([], dtype=torch.long)))
