@@ -45,7 +45,7 @@ def cell_size(n_rows: int, n_columns: int, beside: int = 0, digits: int = 5) -> 
     is the room that labels and operators take, and `digits` the length of the longest number. An
     equation whose cells would fit without their labels keeps its numbers and wraps.
     """
-    numbered = [size for size in WITH_NUMBERS if digits * size.font * 0.5 < size.width]
+    numbered = [size for size in WITH_NUMBERS if digits * size.font * 0.45 <= size.width]
     for room in (ROW_ROOM - beside, ROW_ROOM):
         for size in numbered:
             if n_rows * size.height <= TALLEST and n_columns * size.width <= room:
