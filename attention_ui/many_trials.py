@@ -21,7 +21,7 @@ from .charts.histogram import histogram
 from .long_run import go_on, long_run
 from .predict import Verdict
 from .problems import say_problem
-from .settings import AXES, ENTRIES, LOOKS, MAX_SEED, TRIAL_COUNTS, VECTOR_WIDTHS, Settings
+from .settings import ENTRIES, MAX_SEED, TRIAL_COUNTS, VECTOR_WIDTHS, Settings
 from .show import show_within
 from .view import View
 
@@ -62,14 +62,7 @@ def many_trials(view: View) -> None:
     """Controls, and one of three looks at what they make."""
     settings = session.current()
     session.save(view.page)
-    session.control(
-        st.segmented_control,
-        "Look at",
-        "vlook",
-        options=list(LOOKS),
-        format_func=LOOKS.__getitem__,
-        required=True,
-    )
+    session.choice("Look at", "vlook")
     with st.container(horizontal=True, gap="medium"):
         _controls(settings)
     wanted = Trials(
@@ -94,8 +87,7 @@ def _controls(settings: Settings) -> None:
         options = {"min_value": 0.1, "max_value": 5.0, "step": 0.1, "width": 190}
         control(st.slider, "Their standard deviation", "spread", **options)
     if settings.vlook != "histogram":
-        options = {"options": list(AXES), "format_func": AXES.__getitem__, "required": True}
-        control(st.segmented_control, "Axes", "vaxes", **options)
+        session.choice("Axes", "vaxes")
 
 
 def _histograms(wanted: Trials) -> None:

@@ -134,14 +134,7 @@ def judge_leaks(guess: list[int], settings: Settings) -> Verdict:
 def ways_to_hide(view: View) -> None:
     """One way at a time: its weights and its lights, and all ways side by side."""
     session.save(view.page)
-    session.control(
-        st.segmented_control,
-        "Hide by",
-        "way",
-        options=list(WAYS_TO_HIDE),
-        format_func=WAYS_TO_HIDE.__getitem__,
-        required=True,
-    )
+    session.choice("Hide by", "way")
     settings = session.current()
     trace, way = view.trace, prefix_of(settings.way)
     equation(view, "ways", build=lambda now: _way(trace, prefix_of(now.way)))

@@ -8,7 +8,6 @@ from attention_core.softmax import exp_limits, store_row
 from . import session
 from .charts.ledger import ledger
 from .score_row import row_trace
-from .settings import PRECISIONS
 from .show import light, show
 from .view import View
 
@@ -27,14 +26,7 @@ def overflow(view: View) -> None:
             step=0.5,
             width=420,
         )
-        session.control(
-            st.segmented_control,
-            "Numbers are kept in",
-            "precision",
-            options=list(PRECISIONS),
-            format_func=PRECISIONS.__getitem__,
-            required=True,
-        )
+        session.choice("Numbers are kept in", "precision")
     settings = session.current()
     trace = store_row(row_trace(settings), settings.push, settings.precision)
     value = {name: step.value for name, step in trace.items()}

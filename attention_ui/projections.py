@@ -5,7 +5,7 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.embedding import embed
-from attention_core.recipes import PLURAL, ROLES, SCALES, STARTS
+from attention_core.recipes import PLURAL, ROLES, STARTS
 from attention_core.trace import Trace
 from attention_core.trainable import attend_trainable
 
@@ -26,24 +26,10 @@ SURE = 0.99
 def choose_matrices(settings: Settings) -> None:
     """The controls that make the three matrices."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        session.control(
-            st.segmented_control,
-            "Start as",
-            "start",
-            options=list(STARTS),
-            format_func=STARTS.__getitem__,
-            required=True,
-        )
+        session.choice("Start as", "start")
         for label, name in (("Width of queries and keys, d_out", "d_out"), ("of values", "d_v")):
             session.control(st.slider, label, name, min_value=1, max_value=MAX_WIDTH, width=220)
-        session.control(
-            st.segmented_control,
-            "Divide scores by",
-            "scale",
-            options=list(SCALES),
-            format_func=SCALES.__getitem__,
-            required=True,
-        )
+        session.choice("Divide scores by", "scale")
         session.control(st.toggle, "Bias", "bias")
     recipe = settings.projections
     counts = [f"{settings.width} × {recipe.width(role)}" for role in ROLES]

@@ -13,7 +13,7 @@ from attention_core.trace import Trace
 from . import session
 from .look import choose_query
 from .problems import say_problem
-from .settings import MAX_SCORE, MAX_SCORES, ROW_FROM, Settings
+from .settings import MAX_SCORE, MAX_SCORES, Settings
 
 NUDGE = 10.0
 """The slider for one score goes this far, or to the score where that is further."""
@@ -37,14 +37,7 @@ def numbered_keys(settings: Settings) -> tuple[str, ...]:
 def choose_row(settings: Settings) -> None:
     """The controls that say which row of scores the whole page is about."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        session.control(
-            st.segmented_control,
-            "Scores from",
-            "row_from",
-            options=list(ROW_FROM),
-            format_func=ROW_FROM.__getitem__,
-            required=True,
-        )
+        session.choice("Scores from", "row_from")
         if settings.row_from == "example":
             choose_query(settings)
         else:

@@ -158,6 +158,19 @@ def control(widget: Callable, label: str, name: str, version: object = "", **opt
     return widget(label, key=key, on_change=_controlled, args=(name, key), **options)
 
 
+def choice(label: str, name: str) -> str:
+    """A row of buttons for a setting that is one of some words."""
+    options = FIELDS[name].options
+    return control(
+        st.segmented_control,
+        label,
+        name,
+        options=list(options),
+        format_func=options.__getitem__,
+        required=True,
+    )
+
+
 def take_text(text: str) -> str | None:
     """Take up a text of the person's own, with the tokenizer for such. Returns what is wrong."""
     state = st.session_state

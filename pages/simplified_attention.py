@@ -23,7 +23,7 @@ from attention_ui.look import (
     stretch,
 )
 from attention_ui.predict import is_open
-from attention_ui.settings import DIVISORS, LIKENESSES, Settings
+from attention_ui.settings import Settings
 from attention_ui.show import light, show
 from attention_ui.view import View
 
@@ -163,18 +163,8 @@ if revealed:
         "Both change the whole page."
     )
     with st.container(horizontal=True, gap="medium"):
-        for label, name, choices in (
-            ("Compare by", "likeness", LIKENESSES),
-            ("Divide scores by", "divide", DIVISORS),
-        ):
-            session.control(
-                st.segmented_control,
-                label,
-                name,
-                options=list(choices),
-                format_func=choices.__getitem__,
-                required=True,
-            )
+        session.choice("Compare by", "likeness")
+        session.choice("Divide scores by", "divide")
     say_blanks(trace, settings)
 
     st.header("Stretch one vector", anchor="stretch")

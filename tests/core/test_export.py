@@ -76,42 +76,12 @@ def special_numbers():
     return trace
 
 
-def workshop():
-    """Every operation that no example uses in this form: with heads in front, on one axis."""
+def further_forms():
+    """Operations in forms that no example uses."""
     trace = Trace()
-
-    def drawn(name, *shape, axes, seed):
-        return trace.step(name, ops.Draw("normal", shape, seed=seed), axes=axes)
-
-    left = drawn("left", 2, 3, 5, axes=("head", "query", "d"), seed=1)
-    right = drawn("right", 2, 5, 7, axes=("head", "d", "key"), seed=2)
-    keys = drawn("keys", 2, 7, 5, axes=("head", "key", "d"), seed=3)
-    scores = trace.step("scores", ops.MatMul(), left, right, axes=("head", "query", "key"))
-    products = ops.MatMul(transpose=True)
-    trace.step("products", products, left, keys, axes=("head", "query", "key"))
-    trace.step("scaled_scores", ops.Scale(5), scores, axes=("head", "query", "key"))
-    trace.step("weights", ops.Softmax(), scores, axes=("head", "query", "key"))
-    trace.step("shares", ops.SumNormalise(), scores, axes=("head", "query", "key"))
-    trace.step("units", ops.UnitRows(), left, axes=("head", "query", "d"))
-    trace.step("sums", ops.SumLast(), left, axes=("head", "query"))
-    trace.step("both", ops.Add(), left, left, axes=("head", "query", "d"))
-    first_keys = trace.step("first_keys", ops.Row(0), keys, axes=("key", "d"))
-    trace.step("running", ops.RunningSum(), first_keys, axes=("key", "d"))
-    trace.step("zeroed", ops.ScaleRow(6, 0.0), first_keys, axes=("key", "d"))
-    trace.step("zeroed_units", ops.UnitRows(), trace["zeroed"], axes=("key", "d"))
-    first_row = trace.step("first_row", ops.Row(1), trace["running"], axes=("d",))
-    compared = trace.step("compared", ops.MatVec(), first_keys, first_row, axes=("key",))
-    moved = trace.step("moved", ops.Shift(-0.75), scores, axes=("head", "query", "key"))
-    magnified = trace.step("magnified", ops.Magnify(0.3), moved, axes=("head", "query", "key"))
-    trace.step("stored", ops.Cast("bfloat16"), magnified, axes=("head", "query", "key"))
-    largest = trace.step("largest", ops.RowLargest(), magnified, axes=("head", "query", "row"))
-    lowered = ops.Subtract()
-    trace.step("lowered", lowered, magnified, largest, axes=("head", "query", "key"))
-    powers = trace.step("powers", ops.Exp(), magnified, axes=("head", "query", "key"))
-    total = trace.step("total", ops.RowSum(), powers, axes=("head", "query", "row"))
-    trace.step("divided", ops.Divide(), powers, total, axes=("head", "query", "key"))
-    one_row = trace.step("one_row", ops.Softmax(), compared, axes=("key",))
-    trace.step("jacobian", ops.SoftmaxJacobian(), one_row, axes=("key", "score"))
+    keys = trace.step("keys", ops.Draw("normal", (7, 5), seed=3), axes=("key", "d"))
+    zeroed = trace.step("zeroed", ops.ScaleRow(6, 0.0), keys, axes=("key", "d"))
+    trace.step("zeroed_units", ops.UnitRows(), zeroed, axes=("key", "d"))
     trace.step("placed", ops.Sinusoid(13, 7), axes=("place", "key"))
     trace.step("placed_odd", ops.Sinusoid(3, 1), axes=("query", "one"))
     return trace
@@ -153,7 +123,7 @@ TRACES |= {
     "random_ids": lambda: own_trace("is it is", vocabulary="random", d_in=2),
     "forked_draws": forked_draws,
     "special_numbers": special_numbers,
-    "workshop": workshop,
+    "further_forms": further_forms,
 }
 TRACES |= {
     f"hostile-{name}": lambda name=name: expand_query(attend(embed(hostile_inputs(name))), 0)
