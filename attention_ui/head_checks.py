@@ -32,8 +32,8 @@ def show_ways(trace: Trace) -> None:
         for place, name in enumerate(names):
             rows.append(("" if place else way, trace[name].code, [trace[name].shape]))
     st.markdown(
-        "| Way | Code | Shape |\n|---|---|---|\n"
-        + "\n".join(f"| {way} | `{code}` | {' × '.join(shape)} |" for way, code, shape in rows)
+        "| Way | Shape | Code |\n|---|---|---|\n"
+        + "\n".join(f"| {way} | {' × '.join(shape)} | `{code}` |" for way, code, shape in rows)
     )
 
 
