@@ -1,24 +1,20 @@
 """What the lesson on several heads shows beside its heatmaps: controls, ways, checks."""
 
-import inspect
 from collections.abc import Sequence
 
 import streamlit as st
 from torch import Tensor
 
-from attention_core.head_ways import heads_one_by_one, stack_of_heads
-from attention_core.multi_head import torch_output
-from attention_core.recipes import PLURAL, HeadsRecipe
 from attention_core.trace import Step, Trace
 
 from . import session
 from .beats import NEW_LINE
 from .charts.heatmap import Matrix
 from .charts.parts import parts
-from .predict import Verdict, is_open
+from .predict import Verdict
 from .problems import say_problem
 from .settings import MAX_HEAD_WIDTH, MAX_HEADS, MAX_WIDTH, Settings
-from .show import folded, light, show
+from .show import show
 from .view import View
 
 DRAWN_CELLS = 8_192
@@ -46,7 +42,7 @@ def choose_heads(settings: Settings) -> None:
     recipe = settings.heads_recipe
     shared = recipe.n_heads * recipe.d_head == recipe.d_model
     st.markdown(
-        f"{_heads(recipe.n_heads)} with queries and keys of width {recipe.d_head} and values of "
+        f"{how_many(recipe.n_heads)} with queries and keys of width {recipe.d_head} and values of "
         f"width {recipe.d_value}"
         + (
             f": {recipe.n_heads} × {recipe.d_head} = {recipe.d_model}, so the heads share d_model."
@@ -57,7 +53,7 @@ def choose_heads(settings: Settings) -> None:
     )
 
 
-def _heads(count: int) -> str:
+def how_many(count: int) -> str:
     return "1 head" if count == 1 else f"{count} heads"
 
 
@@ -85,73 +81,6 @@ def say_left_out(step: Step) -> None:
             f"Drawn here: {shown} of {n_heads} heads, to keep the page quick. Each can be chosen "
             "further down, and the tables have them all."
         )
-
-
-def show_ways(trace: Trace) -> None:
-    """The stages of three ways to the queries of all heads, each with its shape."""
-    n_heads = trace.size("head")
-    one = trace["head_queries"]
-    alone = [f"{axis} {trace.size(axis)}" for axis in one.axes[1:]]
-    rows = [
-        ("Head by head", f"queries = embeddings @ head_W_query[h]  # h = 0 … {n_heads - 1}", alone),
-        ("", "torch.stack([...])", [one.shape]),
-    ]
-    for way, names in (
-        ("Batched product", ("repeated_embeddings", "batched_queries", "permuted_queries")),
-        ("One big projection", ("joined_queries", "split_queries")),
-    ):
-        for place, name in enumerate(names):
-            rows.append(("" if place else way, trace[name].code, [trace[name].shape]))
-    st.markdown(
-        "| Way | Code | Shape |\n|---|---|---|\n"
-        + "\n".join(f"| {way} | `{code}` | {' × '.join(shape)} |" for way, code, shape in rows)
-    )
-
-
-def say_ways_agree(trace: Trace) -> None:
-    """The lights for the ways, with the largest differences."""
-    roles = PLURAL.values()
-    for words, pairs in (
-        (
-            "The loop over single heads, below, gives the same context vectors",
-            [(stack_of_heads(trace), trace["head_context_vectors"].value)],
-        ),
-        (
-            "The batched product gives the same queries, keys and values",
-            [(trace[f"permuted_{r}"].value, trace[f"head_{r}"].value) for r in roles],
-        ),
-        (
-            "The big projection, split, gives the same queries",
-            [(trace["split_queries"].value, trace["head_queries"].value)],
-        ),
-    ):
-        _agreement(words, pairs)
-    with folded("The loop", "head_loop", ":material/code:") as is_open:
-        if is_open:
-            st.code(inspect.getsource(heads_one_by_one), language="python")
-
-
-def say_sum_agrees(trace: Trace) -> None:
-    """The light for the output as a sum over heads."""
-    _agreement(
-        "The sum over heads is `concat @ W_output`",
-        [(trace["output_from_heads"].value, trace["output"].value)],
-    )
-
-
-def say_torch_agrees(trace: Trace) -> None:
-    """The light for PyTorch's own layer, loaded with the matrices above."""
-    _agreement(
-        "`torch.nn.MultiheadAttention`, loaded with these matrices, gives the same output",
-        [(torch_output(trace), trace["output"].value)],
-        tolerance=1e-4,
-    )
-
-
-def _agreement(words: str, pairs: list[tuple[Tensor, Tensor]], tolerance: float = 1e-5) -> None:
-    far = max((one - other).abs().max().item() for one, other in pairs)
-    largest = max(1.0, *(other.abs().max().item() for _, other in pairs))
-    light(far <= tolerance * largest, f"{words}: the largest difference is {far:.1g}.")
 
 
 def one_head(view: View, now: Settings) -> tuple[Matrix | str, ...]:
@@ -212,30 +141,3 @@ def judge_largest(guess: int, weights: Tensor) -> Verdict:
     if guess in winners:
         return Verdict(True, f"Right: {named}.")
     return Verdict(False, f"It is {named}; the largest weight of yours is {largest[guess]:.4f}.")
-
-
-def show_parameters(view: View, recipe: HeadsRecipe) -> None:
-    """How many numbers training may change, and that one wide head has as many."""
-    d_in, n_heads = view.settings.width, recipe.n_heads
-    wide = HeadsRecipe(1, n_heads * recipe.d_head, n_heads * recipe.d_value, recipe.d_model)
-    many, one = recipe.n_parameters(d_in), wide.n_parameters(d_in)
-    choices = (_heads(n_heads), "the one wide head", "neither: both have the same number")
-    if n_heads > 1 and not is_open(
-        view,
-        "parameters",
-        f"{_heads(n_heads)} of width {recipe.d_head}, or one head of width {wide.d_head}: which "
-        "has more parameters?",
-        choices,
-        lambda guess: Verdict(
-            guess[0] == 2, f"{_heads(n_heads)} have {many:,}, the one wide head {one:,}."
-        ),
-        covers=(),
-    ):
-        return
-    st.markdown(
-        f"`W_query`, `W_key` and `W_value` have {d_in} rows and {n_heads * recipe.d_head}, "
-        f"{n_heads * recipe.d_head} and {n_heads * recipe.d_value} columns; `W_output` is "
-        f"{n_heads * recipe.d_value} × {recipe.d_model}. Together: **{many:,} parameters**. One "
-        f"head of width {wide.d_head} has {one:,}: the columns are the same, only dealt out to "
-        "more heads. Heads cost no parameters, but each sees a narrower query."
-    )

@@ -15,6 +15,13 @@ from attention_ui.anatomy import begin, finish
 from attention_ui.beats import beat, equation
 from attention_ui.charts.heatmap import Matrix
 from attention_ui.frame import open_lesson
+from attention_ui.head_checks import (
+    say_sum_agrees,
+    say_torch_agrees,
+    say_ways_agree,
+    show_parameters,
+    show_ways,
+)
 from attention_ui.head_experiments import (
     compete,
     heads_compete,
@@ -28,12 +35,7 @@ from attention_ui.heads import (
     judge_largest,
     one_head,
     say_left_out,
-    say_sum_agrees,
-    say_torch_agrees,
-    say_ways_agree,
-    show_parameters,
     show_parts,
-    show_ways,
     side_by_side,
 )
 from attention_ui.predict import is_open

@@ -1,0 +1,110 @@
+"""What the lesson on several heads checks: three ways, a sum, PyTorch's own layer, the cost."""
+
+import inspect
+
+import streamlit as st
+from torch import Tensor
+
+from attention_core.head_ways import heads_one_by_one, stack_of_heads
+from attention_core.multi_head import torch_output
+from attention_core.recipes import PLURAL, HeadsRecipe
+from attention_core.trace import Trace
+
+from .heads import how_many
+from .predict import Verdict, is_open
+from .show import folded, light
+from .view import View
+
+
+def show_ways(trace: Trace) -> None:
+    """The stages of three ways to the queries of all heads, each with its shape."""
+    n_heads = trace.size("head")
+    one = trace["head_queries"]
+    alone = [f"{axis} {trace.size(axis)}" for axis in one.axes[1:]]
+    rows = [
+        ("Head by head", f"queries = embeddings @ head_W_query[h]  # h = 0 … {n_heads - 1}", alone),
+        ("", "torch.stack([...])", [one.shape]),
+    ]
+    for way, names in (
+        ("Batched product", ("repeated_embeddings", "batched_queries", "permuted_queries")),
+        ("One big projection", ("joined_queries", "split_queries")),
+    ):
+        for place, name in enumerate(names):
+            rows.append(("" if place else way, trace[name].code, [trace[name].shape]))
+    st.markdown(
+        "| Way | Shape | Code |\n|---|---|---|\n"
+        + "\n".join(f"| {way} | {' × '.join(shape)} | `{code}` |" for way, code, shape in rows)
+    )
+
+
+def say_ways_agree(trace: Trace) -> None:
+    """The lights for the ways, with the largest differences."""
+    roles = PLURAL.values()
+    for words, pairs in (
+        (
+            "The loop over single heads, below, gives the same context vectors",
+            [(stack_of_heads(trace), trace["head_context_vectors"].value)],
+        ),
+        (
+            "The batched product gives the same queries, keys and values",
+            [(trace[f"permuted_{r}"].value, trace[f"head_{r}"].value) for r in roles],
+        ),
+        (
+            "The big projection, split, gives the same queries",
+            [(trace["split_queries"].value, trace["head_queries"].value)],
+        ),
+    ):
+        _agreement(words, pairs)
+    with folded("The loop", "head_loop", ":material/code:") as is_open:
+        if is_open:
+            st.code(inspect.getsource(heads_one_by_one), language="python")
+
+
+def say_sum_agrees(trace: Trace) -> None:
+    """The light for the output as a sum over heads."""
+    _agreement(
+        "The sum over heads is `concat @ W_output`",
+        [(trace["output_from_heads"].value, trace["output"].value)],
+    )
+
+
+def say_torch_agrees(trace: Trace) -> None:
+    """The light for PyTorch's own layer, loaded with the matrices above."""
+    _agreement(
+        "`torch.nn.MultiheadAttention`, loaded with these matrices, gives the same output",
+        [(torch_output(trace), trace["output"].value)],
+        tolerance=1e-4,
+    )
+
+
+def _agreement(words: str, pairs: list[tuple[Tensor, Tensor]], tolerance: float = 1e-5) -> None:
+    far = max((one - other).abs().max().item() for one, other in pairs)
+    largest = max(1.0, *(other.abs().max().item() for _, other in pairs))
+    light(far <= tolerance * largest, f"{words}: the largest difference is {far:.1g}.")
+
+
+def show_parameters(view: View, recipe: HeadsRecipe) -> None:
+    """How many numbers training may change, and that one wide head has as many."""
+    d_in, n_heads = view.settings.width, recipe.n_heads
+    wide = HeadsRecipe(1, n_heads * recipe.d_head, n_heads * recipe.d_value, recipe.d_model)
+    many, one = recipe.n_parameters(d_in), wide.n_parameters(d_in)
+    choices = (how_many(n_heads), "the one wide head", "neither: both have the same number")
+    if n_heads > 1 and not is_open(
+        view,
+        "parameters",
+        f"{how_many(n_heads)} of width {recipe.d_head}, or one head of width {wide.d_head}: which "
+        "has more parameters?",
+        choices,
+        lambda guess: Verdict(
+            guess[0] == 2, f"{how_many(n_heads)} have {many:,}, the one wide head {one:,}."
+        ),
+        covers=(),
+    ):
+        return
+    st.markdown(
+        f"`W_query`, `W_key` and `W_value` have {d_in} rows and {n_heads * recipe.d_head}, "
+        f"{n_heads * recipe.d_head} and {n_heads * recipe.d_value} columns; `W_output` is "
+        f"{n_heads * recipe.d_value} × {recipe.d_model}. Together: **{many:,} parameters**. One "
+        f"head of width {wide.d_head} has {one:,}: the columns are the same, only dealt out to "
+        "more heads. Heads cost no parameters, but each sees a narrower query."
+    )
