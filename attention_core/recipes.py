@@ -15,6 +15,12 @@ MAX_HEADS = 8
 Edits = tuple[tuple[int, int, float], ...]
 
 
+def _at_least_one(**widths: int) -> None:
+    for name, width in widths.items():
+        if width < 1:
+            raise ValueError(f"{name} is {width}, but must be at least 1")
+
+
 @dataclass(frozen=True)
 class Projections:
     """How W_query, W_key and W_value come about. Same recipe, same matrices.
@@ -40,6 +46,9 @@ class Projections:
     edits: tuple[Edits, Edits, Edits] = ((), (), ())
     """Cells of each matrix typed by hand."""
     scale: str = "sqrt_d"
+
+    def __post_init__(self) -> None:
+        _at_least_one(d_out=self.d_out, d_v=self.d_v)
 
     def width(self, role: str) -> int:
         """The columns of a role's matrix."""
@@ -80,6 +89,11 @@ class HeadsRecipe:
     by_head: bool = False
     causal: bool = False
     scale: str = "sqrt_d"
+
+    def __post_init__(self) -> None:
+        _at_least_one(
+            n_heads=self.n_heads, d_head=self.d_head, d_value=self.d_value, d_model=self.d_model
+        )
 
     def width(self, role: str) -> int:
         """The width of a head's query, key or value."""

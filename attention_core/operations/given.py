@@ -170,11 +170,20 @@ class Edit(Operation):
     edits: tuple[tuple[int, int, float], ...]
 
     def __post_init__(self) -> None:
+        if not self.edits:
+            raise ValueError("there is no edit: name at least one cell and its number")
         for row, column, _ in self.edits:
             if row < 0 or column < 0:
                 raise ValueError(f"cells are counted from 0, so there is no cell [{row}, {column}]")
 
     def value(self, matrix: Tensor) -> Tensor:
+        n_rows, n_columns = matrix.shape
+        for row, column, _ in self.edits:
+            if row >= n_rows or column >= n_columns:
+                raise ValueError(
+                    f"there is no cell [{row}, {column}]: the matrix has {n_rows} rows and "
+                    f"{n_columns} columns"
+                )
         return matrix.index_put(self._places(), self._numbers())
 
     @property
@@ -186,7 +195,7 @@ class Edit(Operation):
         return torch.tensor(rows), torch.tensor(columns)
 
     def _numbers(self) -> Tensor:
-        return torch.tensor(list(self._typed.values()))
+        return torch.tensor(list(map(float, self._typed.values())))
 
     def formula(self, matrix: str) -> str:
         return rf"{matrix}\ \text{{with your numbers}}"
