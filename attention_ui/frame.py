@@ -37,6 +37,7 @@ STYLE = """<style>
   font-size: 0.875rem; overflow-wrap: anywhere;
 }
 [data-testid="stSidebar"] [data-testid="stPageLink-NavLink"] * { white-space: normal; }
+[data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
 .katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0; }
 </style>"""

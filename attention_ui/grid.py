@@ -35,7 +35,7 @@ def grid(trace: Trace, setting: str, matrix: Step, drawn: Step, about: object) -
         }
         state["grids"][setting] = known
     st.data_editor(
-        pd.DataFrame(known["start"], columns=columns, index=pd.Index(rows, name=matrix.axes[0])),
+        pd.DataFrame(known["start"], columns=columns, index=pd.Index(rows, name="row")),
         key=known["key"],
         on_change=_typed,
         args=(setting, drawn.value.tolist()),

@@ -47,6 +47,14 @@ EXTREME = {
         "tokenizer": "blanks",
     },
     "one causal token": {"text": "a", "tokenizer": "blanks", "causal_heads": "on", "h_seed": "0"},
+    "widest matrices": {"width": "64", "d_out": "64", "d_v": "1", "start": "linear", "bias": "on"},
+    "matrices of zeros": {
+        f"{role}_edits": ",".join(f"{row}.{column}:0" for row in range(3) for column in range(2))
+        for role in "qkv"
+    },
+    "huge numbers": {"edits": "0.0:1000,3.1:-1000", "q_edits": "0.0:1000", "scale": "none"},
+    "nothing to look at": {"window": "1", "hidden": "0", "turned": "1.1,2.2", "way": "zeroed"},
+    "no rule hides": {"causal": "off", "change_by": "-4", "dropout": "0.9"},
     "fewest trials": {"vd": "1", "trials": "10", "spread": "0.1", "entries": "uniform"},
     "most trials": {"vd": "4096", "trials": "100000", "spread": "5"},
     "widths, fewest trials": {"vlook": "width", "trials": "10", "entries": "uniform_0_1"},

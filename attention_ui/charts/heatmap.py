@@ -246,7 +246,8 @@ def size_for(trace: Trace, matrices: Sequence[Matrix]) -> CellSize:
             n_columns += matrix.sizes[1]
         if matrix.values.ndim > 1 or len(matrix.values) > LONG_VECTOR:
             digits = max(digits, _digits(matrix.values))
-    return cell_size(max(m.sizes[0] for m in matrices), n_columns, beside - OPERATOR_ROOM, digits)
+    n_rows, widest = (max(matrix.sizes[side] for matrix in matrices) for side in (0, 1))
+    return cell_size(n_rows, n_columns, beside - OPERATOR_ROOM, digits, widest)
 
 
 def _room_before(row_names: Sequence[str], row_axis: str) -> int:

@@ -36,19 +36,29 @@ SMALLEST = CellSize(9, 9, 0)
 ROW_ROOM = 928
 """The width of a page at 1280 pixels, less the sidebar and the margins."""
 TALLEST = 640
+ALONE_ROOM = 17 * 27
+"""A matrix of this width keeps its numbers, though its equation takes more than one line."""
 
 
-def cell_size(n_rows: int, n_columns: int, beside: int = 0, digits: int = 5) -> CellSize:
+def cell_size(
+    n_rows: int, n_columns: int, beside: int = 0, digits: int = 5, widest: int | None = None
+) -> CellSize:
     """The size of the cells of an equation: large, but such that it fits on one line.
 
     `n_rows` are those of the tallest matrix, `n_columns` those of all matrices together, `beside`
-    is the room that labels and operators take, and `digits` the length of the longest number. An
-    equation whose cells would fit without their labels keeps its numbers and wraps.
+    is the room that labels and operators take, `digits` the length of the longest number, and
+    `widest` the columns of the widest matrix. An equation whose cells would fit without their
+    labels, or whose matrices are all small, keeps its numbers and wraps.
     """
-    numbered = [size for size in WITH_NUMBERS if digits * size.font * 0.5 < size.width]
-    for room in (ROW_ROOM - beside, ROW_ROOM):
+    widest = n_columns if widest is None else widest
+    numbered = [size for size in WITH_NUMBERS if digits * size.font * 0.45 <= size.width]
+    for columns, room in (
+        (n_columns, ROW_ROOM - beside),
+        (n_columns, ROW_ROOM),
+        (widest, ALONE_ROOM),
+    ):
         for size in numbered:
-            if n_rows * size.height <= TALLEST and n_columns * size.width <= room:
+            if n_rows * size.height <= TALLEST and columns * size.width <= room:
                 return size
     for size in WITHOUT_NUMBERS:
         if n_rows * size.height <= TALLEST and n_columns * size.width + beside <= ROW_ROOM:

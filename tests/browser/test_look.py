@@ -42,7 +42,8 @@ def test_hostile_text_runs_nothing_and_fetches_nothing(page, app_url, path):
     page.on("request", lambda request: asked.append(request.url))
     open_page(page, app_url, f"{path}?predict=off&tokenizer=blanks&text={quote(HOSTILE)}")
     no_exception(page)
-    assert "onerror" in page.inner_text("[data-testid=stApp]")
+    shown = page.inner_text("[data-testid=stApp]") + page.locator("textarea").first.input_value()
+    assert "onerror" in shown
     assert page.evaluate("window.hacked") is None
     assert not [url for url in asked if "127.0.0.1:9/" in url]
     assert page.locator("img[src='x'], a[href^='javascript']").count() == 0
