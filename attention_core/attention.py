@@ -1,6 +1,7 @@
 """Scaled dot-product attention from queries, keys and values, as steps of a trace."""
 
 from .operations import Hide, MatMul, Scale, Softmax, SoftmaxOfSeen
+from .recipes import check_scale
 from .trace import Step, Trace
 
 
@@ -20,10 +21,11 @@ def attention(
     heads in front. Steps, each with `prefix` before its name: `scores`, `scaled_scores` where they
     are divided, `masked_scores` where there is a mask (True = may look), `weights`, all
     (…, query, key), and `context_vectors` (…, query, d_v). `softmax_dim` other than -1 shows a
-    mistake, and `scale` is a key of `recipes.SCALES`.
+    mistake, and `scale` is a key of `recipes.SCALES`. Raises ValueError for any other.
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.1.
     """
+    check_scale(scale)
     lead = queries.axes[:-2]
     table = (*lead, "query", "key")
     scores = trace.step(f"{prefix}scores", MatMul(transpose=True), queries, keys, axes=table)
@@ -35,7 +37,7 @@ def attention(
     softmax = Softmax(softmax_dim)
     if mask is not None:
         scores = trace.step(f"{prefix}masked_scores", Hide(), scores, mask, axes=table)
-        softmax = SoftmaxOfSeen()
+        softmax = SoftmaxOfSeen(softmax_dim)
     weights = trace.step(f"{prefix}weights", softmax, scores, axes=table)
     return trace.step(
         f"{prefix}context_vectors",

@@ -27,6 +27,17 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}f}"
 
 
+def constant(value: float) -> str:
+    """A number that someone chose, as LaTeX: no longer than it has to be."""
+    written = f"{value:g}"
+    if not math.isfinite(value):
+        return number(value)
+    if "e" not in written:
+        return written
+    mantissa, exponent = written.split("e")
+    return rf"{mantissa}\times 10^{{{int(exponent)}}}"
+
+
 class Expression:
     """A node of the arithmetic. Parts are the expressions directly below it."""
 

@@ -17,7 +17,7 @@ from .operations import (
     SoftmaxOfSeen,
     Subtract,
 )
-from .recipes import CAUSAL, MaskRecipe
+from .recipes import CAUSAL, MaskRecipe, check_choice, check_scale
 from .trace import Step, Trace
 
 TABLE = ("query", "key")
@@ -33,7 +33,7 @@ WAYS = {
 def mask_of(recipe: MaskRecipe, n_tokens: int) -> MayLook:
     """The mask of a sentence; what lies outside of it is left out."""
     hidden = recipe.hidden_key if recipe.hidden_key in range(n_tokens) else None
-    flipped = tuple(cell for cell in recipe.flipped if max(cell) < n_tokens)
+    flipped = tuple(cell for cell in recipe.flipped if min(cell) >= 0 and max(cell) < n_tokens)
     return MayLook(n_tokens, n_tokens, recipe.causal, recipe.window, hidden, flipped)
 
 
@@ -47,10 +47,15 @@ def attend_masked(
     of WAYS its weights and context vectors: `masked_scores`, `weights`, `context_vectors`;
     `zero_filled_scores`, `zero_filled_weights`, `zero_filled_context_vectors`; `unmasked_weights`,
     `zeroed_weights`, `zeroed_context_vectors`; `renormalised_weights`,
-    `renormalised_context_vectors`. Returns the same trace.
+    `renormalised_context_vectors`. Returns the same trace. Raises ValueError for a scale or a way
+    that there is not.
     """
+    check_scale(scale)
+    ways = tuple(ways)
+    for way in ways:
+        check_choice("way of hiding", way, WAYS)
     may_look = trace.step("mask", mask_of(mask, len(trace["embeddings"].value)), axes=TABLE)
-    _attend(trace, trace["embeddings"], may_look, scale, tuple(ways), "")
+    _attend(trace, trace["embeddings"], may_look, scale, ways, "")
     return trace
 
 
@@ -60,7 +65,9 @@ def change_token(trace: Trace, token: int, amount: float, way: str = "") -> Trac
 
     Steps: `changed_embeddings` (token, d_in), attention on them with `changed_` before each name,
     and `moved` (query, d_in): the new context vectors less the old. Returns the same trace.
+    Raises ValueError for another way, and where there is no such token.
     """
+    check_choice("way of hiding", way, [kept for kept in WAYS if f"{kept}context_vectors" in trace])
     vectors = trace.step(
         "changed_embeddings",
         ShiftRow(token, amount),

@@ -3,6 +3,7 @@
 Same recipe, same matrices. Needs no torch, so that examples and links can be read without it.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 ROLES = ("query", "key", "value")
@@ -15,10 +16,24 @@ MAX_HEADS = 8
 Edits = tuple[tuple[int, int, float], ...]
 
 
-def _at_least_one(**widths: int) -> None:
-    for name, width in widths.items():
-        if width < 1:
-            raise ValueError(f"{name} is {width}, but must be at least 1")
+def check_choice(name: str, value: str, choices: Iterable[str]) -> None:
+    """Raises ValueError where a value is none of the choices."""
+    known = list(choices)
+    if value not in known:
+        raise ValueError(f"{name} is {value!r}, but must be {' or '.join(map(repr, known))}")
+
+
+def check_scale(scale: str) -> None:
+    """Raises ValueError where scores cannot be divided by this."""
+    check_choice("scale", scale, SCALES)
+
+
+def _check_least(recipe: object, least: int, *names: str) -> None:
+    """Raises ValueError where one of these settings is smaller than it can be."""
+    for name in names:
+        value = getattr(recipe, name)
+        if value < least:
+            raise ValueError(f"{name} is {value}, but must be {least} or more")
 
 
 @dataclass(frozen=True)
@@ -27,7 +42,7 @@ class Projections:
 
     They are drawn in this order. `start` is `rand` (uniform from 0 to 1) or `linear` (as
     `torch.nn.Linear` starts). `upright` draws a matrix as (d_out, d_in) and transposes it, as some
-    notebooks do and `nn.Linear` always does.
+    notebooks do and `nn.Linear` always does. Raises ValueError for a setting out of its range.
     """
 
     d_out: int = 2
@@ -48,7 +63,10 @@ class Projections:
     scale: str = "sqrt_d"
 
     def __post_init__(self) -> None:
-        _at_least_one(d_out=self.d_out, d_v=self.d_v)
+        check_choice("start", self.start, STARTS)
+        check_scale(self.scale)
+        _check_least(self, 1, "d_out", "d_v")
+        _check_least(self, 0, "skipped_draws")
 
     def width(self, role: str) -> int:
         """The columns of a role's matrix."""
@@ -71,7 +89,8 @@ class HeadsRecipe:
     """How many heads, how wide, and how their matrices are drawn, query, key, value, then output.
 
     Each matrix is drawn as one, (d_in, n_heads · d_head), and its columns are dealt out to the
-    heads; or `by_head`, as (head, d_head, d_in), which is transposed.
+    heads; or `by_head`, as (head, d_head, d_in), which is transposed. Raises ValueError for a
+    setting out of its range.
     """
 
     n_heads: int = 2
@@ -91,9 +110,9 @@ class HeadsRecipe:
     scale: str = "sqrt_d"
 
     def __post_init__(self) -> None:
-        _at_least_one(
-            n_heads=self.n_heads, d_head=self.d_head, d_value=self.d_value, d_model=self.d_model
-        )
+        check_choice("start", self.start, STARTS)
+        check_scale(self.scale)
+        _check_least(self, 1, "n_heads", "d_head", "d_value", "d_model")
 
     def width(self, role: str) -> int:
         """The width of a head's query, key or value."""

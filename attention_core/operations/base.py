@@ -41,6 +41,12 @@ class Operation:
         return ()
 
 
+def check_place(kind: str, place: int, size: int) -> None:
+    """Raises ValueError, in plain words, where there is no such row or head."""
+    if not 0 <= place < size:
+        raise ValueError(f"there is no {kind} {place}: the last of {size} is {kind} {size - 1}")
+
+
 def upright(symbol: str) -> str:
     """LaTeX of a matrix transposed; one that has an exponent already is held together."""
     return rf"{{{symbol}}}^\top" if "^" in symbol else rf"{symbol}^\top"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..expression import Difference, Expression, Number, Product, Quotient, Sum
-from .base import Operation, matched, row
+from ..expression import Difference, Expression, Number, Product, Quotient, Sum, constant
+from .base import Operation, check_place, matched, row
 from .given import written
 
 
@@ -113,17 +113,22 @@ class Scale(Operation):
 
 @dataclass(frozen=True)
 class ShiftRow(Operation):
-    """A number added to every entry of one row; the others are copied. (token, d) → (token, d)"""
+    """A number added to every entry of one row; the others are copied. (token, d) → (token, d)
+
+    Raises ValueError where there is no such row.
+    """
 
     row: int
     amount: float
 
     def value(self, vectors: Tensor) -> Tensor:
+        check_place("row", self.row, len(vectors))
         is_row = torch.arange(len(vectors))[:, None] == self.row
         return torch.where(is_row, vectors + self.amount, vectors)
 
     def formula(self, vectors: str) -> str:
-        return rf"{vectors}_{{{self.row}}} + {self.amount},\ \text{{the other rows as they are}}"
+        shifted = f"{vectors}_{{{self.row}}} + {constant(self.amount)}".replace("+ -", "- ")
+        return rf"{shifted},\ \text{{the other rows as they are}}"
 
     def code(self, vectors: str) -> str:
         is_row = f"torch.arange(len({vectors}))[:, None] == {self.row}"
@@ -139,12 +144,16 @@ class ShiftRow(Operation):
 
 @dataclass(frozen=True)
 class ScaleRow(Operation):
-    """One row made longer or shorter by a factor; the others are copied. (token, d) → (token, d)"""
+    """One row made longer or shorter by a factor; the others are copied. (token, d) → (token, d)
+
+    Raises ValueError where there is no such row.
+    """
 
     row: int
     factor: float
 
     def value(self, vectors: Tensor) -> Tensor:
+        check_place("row", self.row, len(vectors))
         return vectors * self._factors(len(vectors))
 
     def _factors(self, n_rows: int) -> Tensor:
@@ -154,7 +163,8 @@ class ScaleRow(Operation):
         return self.factor if place == self.row else 1.0
 
     def formula(self, vectors: str) -> str:
-        return rf"{self.factor}\,{vectors}_{{{self.row}}},\ \text{{the other rows as they are}}"
+        stretched = rf"{constant(self.factor)}\,{vectors}_{{{self.row}}}"
+        return rf"{stretched},\ \text{{the other rows as they are}}"
 
     def code(self, vectors: str) -> str:
         one_row = f"torch.arange(len({vectors}))[:, None] == {self.row}"

@@ -7,7 +7,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from ..expression import Called, Expression, Number, Product, Sum
+from ..expression import Called, Expression, Number, Product, Sum, constant
 from .base import Operation
 from .given import written
 
@@ -24,7 +24,7 @@ class Shift(Operation):
         return scores + self.constant
 
     def formula(self, scores: str) -> str:
-        return f"{scores} + {self.constant:g}".replace("+ -", "- ")
+        return f"{scores} + {constant(self.constant)}".replace("+ -", "- ")
 
     def code(self, scores: str) -> str:
         return f"{scores} + {written(self.constant)}"
@@ -49,7 +49,7 @@ class Magnify(Operation):
         return self.factor * scores
 
     def formula(self, scores: str) -> str:
-        return rf"{self.factor:g}\,{scores}"
+        return rf"{constant(self.factor)}\,{scores}"
 
     def code(self, scores: str) -> str:
         return f"{written(self.factor)} * {scores}"

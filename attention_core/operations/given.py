@@ -164,31 +164,32 @@ class Encode(Operation):
 class Edit(Operation):
     """A matrix in which some cells were typed by hand: edits are (row, column, number).
 
-    Of two edits of one cell, the last counts.
+    Of two edits of one cell, the last counts. Raises ValueError for no edits, and for a cell that
+    the matrix does not have.
     """
 
     edits: tuple[tuple[int, int, float], ...]
 
     def __post_init__(self) -> None:
         if not self.edits:
-            raise ValueError("there is no edit: name at least one cell and its number")
+            raise ValueError("no cell was typed: an edit needs a row, a column and a number")
         for row, column, _ in self.edits:
             if row < 0 or column < 0:
                 raise ValueError(f"cells are counted from 0, so there is no cell [{row}, {column}]")
 
     def value(self, matrix: Tensor) -> Tensor:
         n_rows, n_columns = matrix.shape
-        for row, column, _ in self.edits:
+        for row, column in self._typed:
             if row >= n_rows or column >= n_columns:
                 raise ValueError(
-                    f"there is no cell [{row}, {column}]: the matrix has {n_rows} rows and "
+                    f"there is no cell [{row}, {column}] in a matrix of {n_rows} rows and "
                     f"{n_columns} columns"
                 )
         return matrix.index_put(self._places(), self._numbers())
 
     @property
     def _typed(self) -> dict[tuple[int, int], float]:
-        return {(row, column): number for row, column, number in self.edits}
+        return {(row, column): float(number) for row, column, number in self.edits}
 
     def _places(self) -> tuple[Tensor, Tensor]:
         rows, columns = zip(*self._typed, strict=True)

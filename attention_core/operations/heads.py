@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Number, Product, Sum
-from .base import Operation, line, upright
+from .base import Operation, check_place, line, upright
 
 
 class Move(Operation):
@@ -23,12 +23,23 @@ class Move(Operation):
         return operand.cell(self.source(index, operand))
 
 
+def _in_memory_of_its_own(moved: Tensor) -> Tensor:
+    """A copy, in reading order: some moves only look at the old memory in another way."""
+    return moved.clone(memory_format=torch.contiguous_format)
+
+
+def _check_shared(what: str, size: int, n_heads: int) -> None:
+    """Raises ValueError, in plain words, where heads cannot share columns or rows evenly."""
+    if n_heads < 1 or size % n_heads:
+        raise ValueError(f"{size} {what} cannot be shared evenly among {n_heads} heads")
+
+
 @dataclass(frozen=True)
 class Transpose(Move):
     """Rows become columns: (…, i, j) → (…, j, i)."""
 
     def value(self, matrix: Tensor) -> Tensor:
-        return matrix.mT.contiguous()
+        return _in_memory_of_its_own(matrix.mT)
 
     def formula(self, matrix: str) -> str:
         return upright(matrix)
@@ -81,7 +92,8 @@ class SplitHeads(Move):
     n_heads: int
 
     def value(self, joined: Tensor) -> Tensor:
-        return joined.unflatten(-1, (self.n_heads, -1)).transpose(0, 1).contiguous()
+        _check_shared("columns", joined.shape[-1], self.n_heads)
+        return _in_memory_of_its_own(joined.unflatten(-1, (self.n_heads, -1)).transpose(0, 1))
 
     def formula(self, joined: str) -> str:
         return rf"\operatorname{{split}}_{{{self.n_heads}}}({joined})"
@@ -106,7 +118,8 @@ class SplitWithoutTranspose(Move):
     n_heads: int
 
     def value(self, joined: Tensor) -> Tensor:
-        return joined.reshape(self.n_heads, len(joined), -1)
+        _check_shared("columns", joined.shape[-1], self.n_heads)
+        return _in_memory_of_its_own(joined.reshape(self.n_heads, len(joined), -1))
 
     def formula(self, joined: str) -> str:
         return rf"\operatorname{{reshape}}_{{{self.n_heads}}}({joined})"
@@ -129,7 +142,7 @@ class JoinHeads(Move):
     """Heads side by side in one row: (head, i, d) → (i, head·d)."""
 
     def value(self, heads: Tensor) -> Tensor:
-        return heads.transpose(0, 1).flatten(1)
+        return _in_memory_of_its_own(heads.transpose(0, 1).flatten(1))
 
     def formula(self, heads: str) -> str:
         return rf"\operatorname{{concat}}({heads})"
@@ -153,7 +166,8 @@ class RowsOfHeads(Move):
     n_heads: int
 
     def value(self, matrix: Tensor) -> Tensor:
-        return matrix.unflatten(0, (self.n_heads, -1)).clone()
+        _check_shared("rows", len(matrix), self.n_heads)
+        return _in_memory_of_its_own(matrix.unflatten(0, (self.n_heads, -1)))
 
     def formula(self, matrix: str) -> str:
         return rf"\operatorname{{rows}}_{{{self.n_heads}}}({matrix})"
@@ -191,11 +205,15 @@ class SumHeads(Operation):
 
 @dataclass(frozen=True)
 class SwitchOff(Operation):
-    """One head's numbers become 0, the others stay: (head, i, j) → (head, i, j)."""
+    """One head's numbers become 0, the others stay: (head, i, j) → (head, i, j).
+
+    Raises ValueError where there is no such head.
+    """
 
     head: int
 
     def value(self, heads: Tensor) -> Tensor:
+        check_place("head", self.head, len(heads))
         return heads * (torch.arange(len(heads)) != self.head)[:, None, None]
 
     def formula(self, heads: str) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..expression import Expression, Hidden, Number, Quotient, Seen
-from .base import Operation, row
+from ..expression import Expression, Hidden, Number, Quotient, Seen, constant
+from .base import Operation, check_place, row
 from .given import written
 from .normalise import SumNormalise
 
@@ -19,6 +19,8 @@ class MayLook(Operation):
 
     `causal` hides keys after the query, `window` keys that are as many or more places away,
     `hidden_key` one key from everybody, such as padding; `flipped` turns single cells round.
+
+    Raises ValueError for a key or a cell that the mask does not have, and for a window below 1.
     """
 
     n_queries: int
@@ -27,6 +29,17 @@ class MayLook(Operation):
     window: int | None = None
     hidden_key: int | None = None
     flipped: tuple[tuple[int, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        if min(self.n_queries, self.n_keys) < 1:
+            raise ValueError("a mask needs at least one query and one key")
+        if self.window is not None and self.window < 1:
+            raise ValueError(f"a window of {self.window} hides every key: choose 1 or more")
+        if self.hidden_key is not None:
+            check_place("key", self.hidden_key, self.n_keys)
+        for query, key in self.flipped:
+            check_place("query", query, self.n_queries)
+            check_place("key", key, self.n_keys)
 
     def value(self) -> Tensor:
         mask = torch.ones(self.n_queries, self.n_keys, dtype=torch.bool)
@@ -108,7 +121,7 @@ class Hide(Operation):
         return scores.masked_fill(~mask, self.fill)
 
     def formula(self, scores: str, mask: str) -> str:
-        fill = r"-\infty" if self.fill == -math.inf else f"{self.fill:g}"
+        fill = constant(self.fill)
         return rf"{scores}\ \text{{where }} {mask},\ \text{{else }} {fill}"
 
     def code(self, scores: str, mask: str) -> str:
@@ -163,12 +176,16 @@ class Drop(Operation):
         if not 0 <= self.probability < 1:
             raise ValueError(f"dropout of {self.probability}: choose 0 or more, and less than 1")
 
+    @property
+    def _p(self) -> str:
+        return constant(self.probability)
+
     def value(self, weights: Tensor, draw: Tensor) -> Tensor:
         return (weights / (1 - self.probability)).masked_fill(draw < self.probability, 0.0)
 
     def formula(self, weights: str, draw: str) -> str:
-        kept = rf"\frac{{{weights}}}{{1 - {self.probability:g}}}"
-        return rf"{kept}\ \text{{where }} {draw} \ge {self.probability:g},\ \text{{else }} 0"
+        kept = rf"\frac{{{weights}}}{{1 - {self._p}}}"
+        return rf"{kept}\ \text{{where }} {draw} \ge {self._p},\ \text{{else }} 0"
 
     def code(self, weights: str, draw: str) -> str:
         p = written(self.probability)
@@ -177,8 +194,8 @@ class Drop(Operation):
     def arithmetic(self, index: tuple[int, ...], weights, draw) -> Expression:
         drawn = draw.cell(index)
         if drawn.value < self.probability:
-            return Hidden((drawn,), rf"\text{{dropped: its number is below }}{self.probability:g}")
-        kept = Number(1 - self.probability, f"1 - {self.probability:g}")
+            return Hidden((drawn,), rf"\text{{dropped: its number is below }}{self._p}")
+        kept = Number(1 - self.probability, f"1 - {self._p}")
         return Seen(Quotient(weights.cell(index), kept), drawn)
 
     def words(self) -> str:

@@ -57,17 +57,18 @@ class SoftmaxOfSeen(Softmax):
     """
 
     def value(self, scores: Tensor) -> Tensor:
-        nothing_seen = scores.isneginf().all(dim=-1, keepdim=True)
-        return scores.softmax(dim=-1).masked_fill(nothing_seen, 0.0)
+        nothing_seen = scores.isneginf().all(dim=self.dim, keepdim=True)
+        return scores.softmax(dim=self.dim).masked_fill(nothing_seen, 0.0)
 
     def code(self, scores: str) -> str:
-        nothing_seen = f"{scores}.isneginf().all(dim=-1, keepdim=True)"
-        return f"{scores}.softmax(dim=-1).masked_fill({nothing_seen}, 0.0)"
+        nothing_seen = f"{scores}.isneginf().all(dim={self.dim}, keepdim=True)"
+        return f"{scores}.softmax(dim={self.dim}).masked_fill({nothing_seen}, 0.0)"
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
-        cells = row(scores, index)
+        cells = line(scores, index, self.dim)
         if all(cell.value == -math.inf for cell in cells):
-            return Hidden(cells, r"\text{every key of this query is hidden}")
+            hidden = "every key of this query" if self.dim == -1 else "every score down this axis"
+            return Hidden(cells, rf"\text{{{hidden} is hidden}}")
         return super().arithmetic(index, scores)
 
 

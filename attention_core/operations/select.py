@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..expression import Expression, Indicator, Picked
-from .base import Operation
+from .base import Operation, check_place
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ class Row(Operation):
             raise ValueError(f"rows are counted from 0, so there is no row {self.row}")
 
     def value(self, matrix: Tensor) -> Tensor:
+        check_place("row", self.row, len(matrix))
         return matrix[self.row].clone()
 
     def formula(self, matrix: str) -> str:

@@ -89,14 +89,19 @@ def _added_up(
 
 def _added_up_agrees(part: Tensor, trace: Trace, place: Place) -> bool | None:
     """Whether a row of a product is what a loop makes of it, by torch's own tolerance."""
-    total = _added_up(part, trace, place)
-    return None if total is None else total.allclose(part)
+    return _close(_added_up(part, trace, place), part)
 
 
 def _needs_no_later(part: Tensor, trace: Trace, place: Place) -> bool | None:
     """Whether the terms up to the row's own already give it, by torch's own tolerance."""
-    total = _added_up(part, trace, place, place.index[-1] + 1)
-    return None if total is None else total.allclose(part)
+    return _close(_added_up(part, trace, place, place.index[-1] + 1), part)
+
+
+def _close(total: Tensor | None, part: Tensor) -> bool | None:
+    """Whether a sum and a part are equal by torch's own tolerance; None where they are not alike,
+    as a sum of booleans, which is a number.
+    """
+    return None if total is None or total.dtype != part.dtype else total.allclose(part)
 
 
 def _start(part: Tensor, trace: Trace, place: Place) -> Tensor | None:

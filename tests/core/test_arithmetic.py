@@ -162,6 +162,20 @@ def test_latex_has_balanced_braces_and_no_empty_place(apart):
             assert_balanced(some)
 
 
+@pytest.mark.parametrize("chosen", [-1e-7, 3.5, -2e9, math.inf, -math.inf], ids=str)
+def test_a_chosen_number_is_latex_in_every_formula(chosen):
+    matrix, mask, draw = r"X_{0}", "M", "U"
+    some = [operation(chosen) for operation in (ops.Shift, ops.Magnify)]
+    some += [operation(0, chosen) for operation in (ops.ShiftRow, ops.ScaleRow)]
+    for operation in some:
+        assert_balanced(operation.formula(matrix))
+        assert "inf" not in operation.formula(matrix).replace(r"\infty", "")
+    assert_balanced(ops.Hide(chosen).formula(matrix, mask))
+    assert_balanced(ops.Drop(1e-7).formula(matrix, draw))
+    assert ops.ShiftRow(2, -0.75).formula("X").startswith("X_{2} - 0.75,")
+    assert ops.ScaleRow(2, 3.0).formula("X").startswith(r"3\,X_{2},")
+
+
 def list_of_latex(step, apart):
     """The arithmetic of up to a dozen cells of a step, spread over it."""
     indices = list(apart.indices(step))

@@ -20,6 +20,16 @@ from attention_core import (
     program,
 )
 from attention_core import operations as ops
+from attention_core.masking import attend_masked, change_token, drop_weights
+from attention_core.multi_head import (
+    add_batched,
+    add_big_projection,
+    add_head_parts,
+    attend_heads,
+    switch_off,
+)
+from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
+from attention_core.trainable import add_other_ways, attend_trainable, expand_token
 from traces import FEWER, LESSONS, VARIANTS, example_trace, lesson_trace
 from traces import workshop as every_operation
 
@@ -87,6 +97,36 @@ def further_forms():
     return trace
 
 
+def own_matrices():
+    """Seeds of their own, biases, and typed numbers, whole ones too: all out of the plain order."""
+    trace = embed(EXAMPLES["wild_cat"].inputs)
+    edits = (((0, 1, 2),), (), ((2, 0, -0.5), (1, 1, 1 / 3)))
+    recipe = Projections(
+        d_out=3, d_v=5, start="linear", seeds=(None, 7, None), bias=True, edits=edits, scale="d"
+    )
+    return expand_token(add_other_ways(attend_trainable(trace, recipe)), 3)
+
+
+def all_ways_to_hide():
+    """Every way, one token changed, some weights dropped, and a query that sees nothing."""
+    mask = MaskRecipe(window=3, hidden_key=0, flipped=((0, 5), (5, 2)))
+    trace = attend_masked(embed(EXAMPLES["journey_123"].inputs), mask, scale="d")
+    return drop_weights(change_token(trace, 2, -1.5, "renormalised_"), 0.3, seed=9)
+
+
+def all_ways_to_heads():
+    """Heads behind the embeddings' draw, masked, taken apart, and one of them switched off."""
+    recipe = HeadsRecipe(n_heads=3, d_head=5, d_value=2, d_model=7, seed=None, causal=True)
+    trace = attend_heads(embed(EXAMPLES["wild_cat"].inputs), recipe)
+    return switch_off(add_head_parts(add_big_projection(add_batched(trace))), 1)
+
+
+def seen_down_the_columns():
+    """A mask and a softmax along the wrong axis."""
+    trace = embed(EXAMPLES["wild_cat"].inputs)
+    return attend_heads(trace, HeadsRecipe(causal=True), softmax_dim=-2)
+
+
 HOSTILE = {
     "quotes": """it's "quoted" '''thrice''' \"""and again\""" ' " """,
     "backslashes": r"\ \\ \n \" \' \x41 \u0041 \N{DIGIT ONE} ends with \\"[:-1],
@@ -124,6 +164,10 @@ TRACES |= {
     "forked_draws": forked_draws,
     "special_numbers": special_numbers,
     "further_forms": further_forms,
+    "own_matrices": own_matrices,
+    "all_ways_to_hide": all_ways_to_hide,
+    "all_ways_to_heads": all_ways_to_heads,
+    "seen_down_the_columns": seen_down_the_columns,
 }
 TRACES |= {
     f"hostile-{name}": lambda name=name: expand_query(attend(embed(hostile_inputs(name))), 0)

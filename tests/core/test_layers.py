@@ -12,7 +12,7 @@ from attention_core import EXAMPLES, Trace, embed
 from attention_core.attention import attention
 from attention_core.masking import WAYS, attend_masked, change_token, drop_weights
 from attention_core.multi_head import attend_heads, torch_output
-from attention_core.operations import Drop, Edit, Given
+from attention_core.operations import Drop, Given
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
 from attention_core.trainable import ROLES, add_other_ways, attend_trainable
 from attention_core.trained import attend_trained
@@ -269,28 +269,3 @@ def test_records_are_bounded_and_a_run_can_be_left():
     assert all_of_them[-1].step == 300
     with pytest.raises(ValueError, match="no next token"):
         next(train(torch.ones(1, 3), torch.tensor([], dtype=torch.long)))
-
-
-# --- bad input ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: Projections(d_out=0), "d_out is 0"),
-        (lambda: Projections(d_v=-1), "d_v is -1"),
-        (lambda: HeadsRecipe(n_heads=0), "n_heads is 0"),
-        (lambda: HeadsRecipe(d_value=0), "d_value is 0"),
-        (lambda: Edit(()), "no edit"),
-        (lambda: Edit(((9, 0, 1.0),)).value(torch.zeros(3, 2)), r"no cell \[9, 0\].* 3 rows"),
-        (lambda: Edit(((0, 2, 1.0),)).value(torch.zeros(3, 2)), "2 columns"),
-    ],
-)
-def test_what_cannot_be_is_refused_in_words(make, said):
-    with pytest.raises(ValueError, match=said):
-        make()
-
-
-def test_whole_numbers_can_be_typed():
-    edited = Edit(((1, 0, 2), (0, 1, -3))).value(torch.zeros(2, 2))
-    assert edited.tolist() == [[0.0, -3.0], [2.0, 0.0]]

@@ -301,6 +301,15 @@ def test_another_seed_does_not_give_the_printed_numbers(name, id, place):
         assert passes(result, read(place, trace))
 
 
+def test_matrices_of_another_seed_are_not_the_printed_ones():
+    example = EXAMPLES["wild_cat"]
+    other = replace(example, projections=replace(example.projections, seed=70), linear_seed=70)
+    for id in sorted(MATRICES_ALONE):
+        place = PLACES["wild_cat"][id]
+        trace = BUILDERS[place.lesson](other, place.query)
+        assert not passes(notebook("wild_cat").results[id], read(place, trace)), id
+
+
 def test_booleans_can_be_false():
     trace = BUILDERS["simplified"](EXAMPLES["sorry_dave_first_run"], 2)
     assert read(PLACES["sorry_dave"]["context_3_equal"], trace) is False
@@ -429,6 +438,9 @@ VALUES = {
     "ids": (3, 4, 3),
     "booleans": (True, False),
     "matrix": ((1.0, 2.0), (3.0, math.nan)),
+    "table of ids": ((1, 2, 3, 4),) * 4,
+    "table of booleans": ((True, False, True, True),) * 4,
+    "square": ((1.0, 2.0, 3.0, 4.0),) * 4,
     "block": (((1.0,), (2.0,)), ((3.0,), (4.0,))),
 }
 

@@ -1,0 +1,229 @@
+"""What cannot be computed is refused by the core in plain words, before torch stumbles over it."""
+
+import math
+import re
+
+import pytest
+import torch
+
+from attention_core import EXAMPLES, Inputs, Trace, embed, expand_query
+from attention_core import attend as attend_simply
+from attention_core import operations as ops
+from attention_core.attention import attention
+from attention_core.masking import attend_masked, change_token, drop_weights, mask_of
+from attention_core.multi_head import attend_heads, expand_word, switch_off
+from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
+from attention_core.trainable import attend_trainable, expand_token
+from attention_core.training import TrainingSettings, next_tokens, train
+
+JOURNEY = EXAMPLES["journey_123"].inputs
+MATRIX = torch.ones(3, 5)
+
+
+def journey():
+    return embed(JOURNEY)
+
+
+def refused(message):
+    """`with refused(...)`: a ValueError that says exactly this."""
+    return pytest.raises(ValueError, match=f"^{re.escape(message)}$")
+
+
+# --- places that do not exist ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("operation", "message"),
+    [
+        (ops.Edit(((3, 0, 1.0),)), "there is no cell [3, 0] in a matrix of 3 rows and 5 columns"),
+        (ops.Edit(((0, 5, 1.0),)), "there is no cell [0, 5] in a matrix of 3 rows and 5 columns"),
+        (ops.Row(3), "there is no row 3: the last of 3 is row 2"),
+        (ops.ScaleRow(3, 2.0), "there is no row 3: the last of 3 is row 2"),
+        (ops.ScaleRow(-1, 2.0), "there is no row -1: the last of 3 is row 2"),
+        (ops.ShiftRow(3, 2.0), "there is no row 3: the last of 3 is row 2"),
+        (ops.ShiftRow(-1, 2.0), "there is no row -1: the last of 3 is row 2"),
+        (ops.SplitHeads(2), "5 columns cannot be shared evenly among 2 heads"),
+        (ops.SplitHeads(0), "5 columns cannot be shared evenly among 0 heads"),
+        (ops.SplitHeads(-5), "5 columns cannot be shared evenly among -5 heads"),
+        (ops.SplitWithoutTranspose(2), "5 columns cannot be shared evenly among 2 heads"),
+        (ops.RowsOfHeads(2), "3 rows cannot be shared evenly among 2 heads"),
+    ],
+    ids=str,
+)
+def test_a_place_that_does_not_exist_is_named(operation, message):
+    with refused(message):
+        operation.value(MATRIX)
+
+
+@pytest.mark.parametrize("head", [-1, 2, 99])
+def test_a_head_that_does_not_exist_cannot_be_switched_off(head):
+    with refused(f"there is no head {head}: the last of 2 is head 1"):
+        switch_off(attend_heads(journey()), head)
+
+
+@pytest.mark.parametrize(
+    "expand",
+    [
+        lambda place: expand_query(attend_simply(journey()), place),
+        lambda place: expand_token(attend_trainable(journey()), place),
+        lambda place: expand_word(attend_heads(journey()), place),
+        lambda place: change_token(attend_masked(journey()), place, 1.0),
+    ],
+    ids=["query", "token", "word", "change"],
+)
+def test_a_token_that_does_not_exist_is_named(expand):
+    with refused("there is no row 6: the last of 6 is row 5"):
+        expand(6)
+    with pytest.raises(ValueError, match="no row -1"):
+        expand(-1)
+
+
+@pytest.mark.parametrize("role", [0, 1, 2], ids=["query", "key", "value"])
+def test_a_typed_number_outside_its_matrix_is_named(role):
+    edits = [(), (), ()]
+    edits[role] = ((0, 2, 1.0),)
+    with refused("there is no cell [0, 2] in a matrix of 3 rows and 2 columns"):
+        attend_trainable(journey(), Projections(edits=tuple(edits)))
+
+
+def test_a_typed_number_outside_the_table_is_named():
+    with refused("there is no cell [7, 0] in a matrix of 3 rows and 3 columns"):
+        embed(Inputs("cat", edits=((7, 0, 1.0),)))
+
+
+# --- masks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_queries": 0, "n_keys": 3}, "a mask needs at least one query and one key"),
+        ({"n_queries": 3, "n_keys": -1}, "a mask needs at least one query and one key"),
+        ({"window": 0}, "a window of 0 hides every key: choose 1 or more"),
+        ({"window": -2}, "a window of -2 hides every key: choose 1 or more"),
+        ({"hidden_key": 5}, "there is no key 5: the last of 5 is key 4"),
+        ({"hidden_key": -1}, "there is no key -1: the last of 5 is key 4"),
+        ({"flipped": ((3, 0),)}, "there is no query 3: the last of 3 is query 2"),
+        ({"flipped": ((0, 0), (-1, 0))}, "there is no query -1: the last of 3 is query 2"),
+        ({"flipped": ((0, 5),)}, "there is no key 5: the last of 5 is key 4"),
+    ],
+    ids=str,
+)
+def test_a_mask_has_only_rules_that_it_can_keep(arguments, message):
+    with refused(message):
+        ops.MayLook(**{"n_queries": 3, "n_keys": 5} | arguments)
+
+
+def test_the_mask_of_a_sentence_leaves_out_what_lies_outside_of_it():
+    inside = MaskRecipe(hidden_key=1, flipped=((0, 1),))
+    beyond = ((-1, 0), (0, -1), (0, 3), (3, 0), (99, 99))
+    outside = MaskRecipe(hidden_key=1, flipped=(*beyond, (0, 1)))
+    assert mask_of(outside, 3) == mask_of(inside, 3)
+    for hidden_key in (3, -1):
+        assert mask_of(MaskRecipe(hidden_key=hidden_key), 3) == mask_of(MaskRecipe(), 3)
+
+
+@pytest.mark.parametrize("probability", [-0.1, 1.0, 1.5, math.inf, math.nan])
+def test_dropout_leaves_something(probability):
+    message = f"dropout of {probability}: choose 0 or more, and less than 1"
+    with refused(message):
+        ops.Drop(probability)
+    with refused(message):
+        drop_weights(attend_masked(journey(), ways=("",)), probability, seed=1)
+
+
+# --- recipes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("least", [0, -1])
+@pytest.mark.parametrize(
+    ("recipe", "name"),
+    [
+        *((Projections, name) for name in ("d_out", "d_v")),
+        *((HeadsRecipe, name) for name in ("n_heads", "d_head", "d_value", "d_model")),
+    ],
+)
+def test_a_width_or_a_number_of_heads_below_1_is_refused(recipe, name, least):
+    with refused(f"{name} is {least}, but must be 1 or more"):
+        recipe(**{name: least})
+
+
+@pytest.mark.parametrize("recipe", [Projections, HeadsRecipe])
+def test_a_recipe_offers_choices_and_no_others(recipe):
+    with refused("start is 'normal', but must be 'rand' or 'linear'"):
+        recipe(start="normal")
+    with refused("scale is 'sqrt', but must be 'sqrt_d' or 'none' or 'd'"):
+        recipe(scale="sqrt")
+
+
+def test_draws_cannot_be_given_away_backwards():
+    with refused("skipped_draws is -1, but must be 0 or more"):
+        Projections(skipped_draws=-1)
+
+
+def test_what_attention_divides_by_and_hides_by_is_one_of_its_choices():
+    trace = Trace()
+    rows = trace.step("rows", ops.Given(((1.0, 2.0),)), axes=("token", "d"))
+    with pytest.raises(ValueError, match="scale is 'sqrt'"):
+        attention(trace, rows, rows, rows, "sqrt")
+    with pytest.raises(ValueError, match="scale is 'sqrt'"):
+        attend_masked(journey(), scale="sqrt")
+    with pytest.raises(ValueError, match="way of hiding is 'zero'"):
+        attend_masked(journey(), ways=("", "zero"))
+    with pytest.raises(ValueError, match=r"way of hiding is 'zeroed_', but must be ''$"):
+        change_token(attend_masked(journey(), ways=("",)), 0, 1.0, "zeroed_")
+
+
+# --- typed numbers --------------------------------------------------------------------------------
+
+
+def test_an_edit_without_numbers_is_refused():
+    with refused("no cell was typed: an edit needs a row, a column and a number"):
+        ops.Edit(())
+
+
+def test_whole_numbers_may_be_typed():
+    step = ops.Edit(((0, 1, 7), (2, 4, -3)))
+    edited = step.value(MATRIX)
+    assert edited.dtype == torch.float32
+    assert (edited[0, 1].item(), edited[2, 4].item(), edited.sum().item()) == (7, -3, 17)
+    assert torch.equal(eval(step.code("matrix"), {"torch": torch, "matrix": MATRIX}), edited)
+    assert embed(Inputs("cat", edits=((0, 0, 7),)))["embeddings"].value[0, 0] == 7
+
+
+# --- training -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"steps": 0}, "0 steps: choose 1 to 5,000"),
+        ({"steps": 5_001}, "5001 steps: choose 1 to 5,000"),
+        ({"d_out": 0}, "a width d_out of 0: choose 1 to 64"),
+        ({"d_out": 65}, "a width d_out of 65: choose 1 to 64"),
+        ({"learning_rate": -0.1}, "a learning rate of -0.1: choose 0 or more"),
+        ({"learning_rate": math.nan}, "a learning rate of nan: choose 0 or more"),
+        ({"learning_rate": math.inf}, "a learning rate of inf: choose 0 or more"),
+    ],
+    ids=str,
+)
+def test_training_has_settings_within_its_bounds(arguments, message):
+    with refused(message):
+        TrainingSettings(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("shape", "n_targets", "message"),
+    [
+        ((65, 3), 64, "65 tokens are too many to train on: at most 64"),
+        ((3, 65), 2, "embeddings of width 65 are too wide to train on: 64 fit"),
+        ((3, 5), 3, "3 tokens have 2 next ones, but there are targets of shape (3,)"),
+    ],
+    ids=str,
+)
+def test_training_refuses_what_is_too_large_or_does_not_fit_before_its_first_step(
+    shape, n_targets, message
+):
+    targets = next_tokens([str(place) for place in range(n_targets + 1)])
+    with refused(message):
+        train(torch.ones(shape), targets)

@@ -1,0 +1,258 @@
+"""The same thing in several ways: heads taken apart, matrices by layer, ways to hide."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from attention_core import EXAMPLES, Trace, embed
+from attention_core.attention import attention, scale_of
+from attention_core.masking import attend_masked, change_token, drop_weights
+from attention_core.multi_head import (
+    add_batched,
+    add_big_projection,
+    add_head_parts,
+    attend_heads,
+    expand_word,
+    switch_off,
+    torch_output,
+)
+from attention_core.operations import Given
+from attention_core.recipes import PLURAL, ROLES, HeadsRecipe, MaskRecipe
+from attention_core.trainable import add_other_ways, attend_trainable, expand_token
+
+every_example = pytest.mark.parametrize("example", EXAMPLES)
+JOURNEY = EXAMPLES["journey_123"].inputs
+ODD_HEADS = HeadsRecipe(n_heads=3, d_head=5, d_value=2, d_model=7, seed=11)
+
+
+def near(left, right, tolerance=1e-5):
+    """Whether two tensors of one shape are equal but for rounding, relative to their largest."""
+    largest = max(right.abs().max().item(), 1e-30)
+    return left.shape == right.shape and (left - right).abs().max().item() <= tolerance * largest
+
+
+def heads(example, recipe=None):
+    example = EXAMPLES[example]
+    return attend_heads(embed(example.inputs), recipe or example.heads)
+
+
+def single(example, **changes):
+    example = EXAMPLES[example]
+    return attend_trainable(embed(example.inputs), replace(example.projections, **changes))
+
+
+# --- attention ------------------------------------------------------------------------------------
+
+
+def test_attention_is_torch_s_on_fifty_random_cases():
+    """Sizes, scores from flat to steep, masks and numbers of heads are drawn anew each time."""
+    draw = torch.Generator().manual_seed(1)
+    primes = torch.tensor([1, 2, 3, 5, 7, 11, 13])
+    for case in range(50):
+        n_queries, n_keys, d, d_v = primes[torch.randint(7, (4,), generator=draw)].tolist()
+        lead = [(), (2,), (3,)][case % 3]
+        steepness = 10 ** (2 * torch.rand(1, generator=draw).item() - 1)
+        tensors = {
+            "queries": steepness * torch.randn(*lead, n_queries, d, generator=draw),
+            "keys": torch.randn(*lead, n_keys, d, generator=draw),
+            "values": torch.randn(*lead, n_keys, d_v, generator=draw),
+            "mask": torch.rand(n_queries, n_keys, generator=draw) > 0.6,
+        }
+        kind = ("none", "random", "causal")[torch.randint(3, (1,), generator=draw)]
+        if kind == "causal":
+            tensors["mask"] = torch.arange(n_keys) <= torch.arange(n_queries)[:, None]
+        axes = {"queries": "query", "keys": "key", "values": "key", "mask": "query"}
+        widths = {"queries": "d", "keys": "d", "values": "d_v", "mask": "key"}
+        trace = Trace()
+        steps = {
+            name: trace.step(
+                name,
+                Given(nested(tensor.tolist())),
+                axes=(*("head",) * (tensor.ndim - 2), axes[name], widths[name]),
+            )
+            for name, tensor in tensors.items()
+        }
+        mask = steps.pop("mask") if kind != "none" else None
+        steps.pop("mask", None)
+        ours = attention(trace, *steps.values(), mask=mask).value
+        how = {"random": {"attn_mask": tensors["mask"]}, "causal": {"is_causal": True}}
+        operands = [tensors[name] for name in steps]
+        theirs = F.scaled_dot_product_attention(*operands, **how.get(kind, {}))
+        assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-5), (case, kind)
+
+
+def nested(part):
+    return tuple(map(nested, part)) if isinstance(part, list) else part
+
+
+@pytest.mark.parametrize("scale", ["none", "sqrt_d", "d"])
+def test_what_the_scores_were_divided_by_can_be_read_off(scale):
+    trace = single("wild_cat", d_out=3, scale=scale)
+    divisor = {"none": 1.0, "sqrt_d": 3**0.5, "d": 3.0}[scale]
+    assert scale_of(trace) == scale
+    oracle = F.scaled_dot_product_attention(
+        *(trace[PLURAL[role]].value[None] for role in ROLES), scale=1 / divisor
+    )[0]
+    assert near(trace["context_vectors"].value, oracle)
+
+
+# --- heads ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@every_example
+def test_the_heads_of_every_example_are_torch_s_masked_or_not(example, causal):
+    trace = heads(example, replace(EXAMPLES[example].heads, causal=causal))
+    assert near(trace["output"].value, torch_output(trace))
+    assert ("mask" in trace) == causal
+    future = trace["head_weights"].value.triu(1)
+    assert (future == 0).all() == causal
+
+
+@pytest.mark.parametrize("recipe", [None, ODD_HEADS], ids=["own", "odd"])
+@every_example
+def test_every_way_to_the_heads_comes_to_the_same(example, recipe):
+    trace = heads(example, recipe)
+    expand_word(add_head_parts(add_big_projection(add_batched(trace))), 2)
+    n_heads = trace.size("head")
+    for role in ROLES:
+        of_heads = trace[f"head_{PLURAL[role]}"].value
+        assert near(trace[f"permuted_{PLURAL[role]}"].value, of_heads)
+        assert near(trace[f"one_head_{role}"].value, of_heads[:, 2])
+        columns = trace[f"W_{role}"].value.chunk(n_heads, dim=1)
+        assert torch.equal(torch.stack(columns), trace[f"head_W_{role}"].value)
+    assert near(trace["split_queries"].value, trace["head_queries"].value)
+    assert not near(trace["mixed_queries"].value, trace["head_queries"].value, 1e-2)
+    assert near(trace["output_from_heads"].value, trace["output"].value)
+
+
+@pytest.mark.parametrize("head", [0, 1, 2])
+def test_a_head_switched_off_takes_its_own_part_and_no_more(head):
+    trace = switch_off(add_head_parts(heads("wild_cat", ODD_HEADS)), head)
+    parts = trace["head_outputs"].value
+    others = parts[[other for other in range(3) if other != head]].sum(dim=0)
+    assert near(trace["output_left"].value, others)
+    assert not near(trace["output_left"].value, trace["output"].value, 1e-2)
+    assert (trace["concat_left"].value[:, 2 * head : 2 * head + 2] == 0).all()
+
+
+@pytest.mark.parametrize("dim", [-1, -2, -3])
+def test_a_softmax_along_the_wrong_axis_is_along_that_axis_behind_a_mask_too(dim):
+    example = EXAMPLES["wild_cat"]
+    for causal in (False, True):
+        recipe = replace(ODD_HEADS, causal=causal)
+        trace = attend_heads(embed(example.inputs), recipe, softmax_dim=dim)
+        weights = trace["head_weights"].value
+        seen = trace["mask"].value if causal else torch.ones(11, 11, dtype=torch.bool)
+        some = seen.expand(weights.shape).any(dim=dim).float()
+        assert near(weights.sum(dim=dim), some)
+        assert (weights[:, ~seen] == 0).all()
+
+
+def test_heads_are_drawn_one_after_the_other_behind_what_is_skipped():
+    recipe = replace(ODD_HEADS, start="rand", by_head=True, skipped=((2, 3), (5,)))
+    torch.manual_seed(11)
+    torch.rand(2, 3), torch.rand(5)
+    expected = [torch.rand(3, width, 3) for width in (5, 5, 2)] + [torch.rand(6, 7)]
+    trace = heads("wild_cat", recipe)
+    for role, drawn in zip(ROLES, expected, strict=False):
+        assert torch.equal(trace[f"head_W_{role}"].value, drawn.mT)
+    assert torch.equal(trace["W_output"].value, expected[-1])
+    named = ("W_query", "W_key", "W_value", "W_output")
+    assert recipe.n_parameters(3) == sum(trace[name].value.numel() for name in named)
+
+
+# --- matrices -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@every_example
+def test_every_way_to_queries_keys_and_values_comes_to_the_same(example, bias):
+    for recipe in (EXAMPLES[example].projections, EXAMPLES[example].linear):
+        trace = attend_trainable(embed(EXAMPLES[example].inputs), replace(recipe, bias=bias))
+        add_other_ways(expand_token(trace, 2))
+        vectors = trace["embeddings"].value
+        for role in ROLES:
+            whole = trace[PLURAL[role]].value
+            layer = nn.Linear(vectors.shape[1], whole.shape[1], bias=bias)
+            layer.weight.data = trace[f"W_{role}"].value.T
+            if bias:
+                layer.bias.data = trace[f"b_{role}"].value
+            assert near(whole, layer(vectors).detach())
+            assert near(trace[f"linear_{PLURAL[role]}"].value, whole)
+            assert near(trace[f"one_{role}"].value, whole[2])
+        assert near(trace["queries_upright"].value, trace["queries"].value)
+        assert near(trace["linear_context_vectors"].value, trace["context_vectors"].value, 1e-4)
+        assert near(trace["query_context"].value, trace["context_vectors"].value[2], 1e-4)
+
+
+@pytest.mark.parametrize("start", ["rand", "linear"])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("at", [0, 1, 2], ids=ROLES)
+def test_a_seed_for_one_matrix_changes_that_one_alone(at, bias, start):
+    seeds = [None, None, None]
+    seeds[at] = 7
+    plain = single("wild_cat", start=start, bias=bias)
+    other = single("wild_cat", start=start, bias=bias, seeds=tuple(seeds))
+    for place, role in enumerate(ROLES):
+        same = torch.equal(other[PLURAL[role]].value, plain[PLURAL[role]].value)
+        assert same == (place != at)
+    torch.manual_seed(7)
+    drawn = nn.Linear(3, 2).weight.T if start == "linear" else torch.rand(3, 2)
+    assert torch.equal(other[f"W_{ROLES[at]}"].value, drawn)
+
+
+@pytest.mark.parametrize("start", ["rand", "linear"])
+def test_a_number_typed_into_a_matrix_changes_its_column_alone(start):
+    plain = single("wild_cat", start=start)
+    typed = add_other_ways(single("wild_cat", start=start, edits=((), ((1, 0, 9.5),), ())))
+    assert typed["W_key"].value[1, 0] == 9.5
+    assert torch.equal(typed["keys"].value[:, 1], plain["keys"].value[:, 1])
+    assert not torch.equal(typed["keys"].value[:, 0], plain["keys"].value[:, 0])
+    assert torch.equal(typed["values"].value, plain["values"].value)
+    assert near(typed["linear_keys"].value, typed["keys"].value)
+
+
+# --- masks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("token", range(6))
+def test_no_token_moves_a_context_vector_before_its_own(token):
+    moved = {}
+    for way in ("", "zero_filled_", "zeroed_", "renormalised_"):
+        trace = change_token(attend_masked(embed(JOURNEY)), token, 2.5, way)
+        moved[way] = trace["moved"].value[:token].abs().max().item() if token else 0.0
+        assert trace["moved"].value[token].abs().max() > 0.01
+    assert moved[""] == 0
+    assert moved["renormalised_"] < 1e-6
+    if token:
+        assert min(moved["zero_filled_"], moved["zeroed_"]) > 1e-3
+
+
+@pytest.mark.parametrize("scale", ["none", "sqrt_d", "d"])
+@every_example
+def test_the_two_right_ways_to_hide_agree_and_are_torch_s(example, scale):
+    trace = attend_masked(embed(EXAMPLES[example].inputs), scale=scale)
+    vectors = trace["embeddings"].value[None]
+    width = vectors.shape[-1]
+    factor = {"none": 1.0, "sqrt_d": width**-0.5, "d": 1 / width}[scale]
+    oracle = F.scaled_dot_product_attention(*[vectors] * 3, is_causal=True, scale=factor)[0]
+    weights = trace["weights"].value
+    assert (trace["renormalised_weights"].value - weights).abs().max() < 1e-6
+    assert near(trace["context_vectors"].value, oracle)
+    assert (weights.sum(dim=-1) - 1).abs().max() < 1e-6
+    assert (weights.triu(1) == 0).all()
+
+
+def test_a_query_that_sees_nothing_has_weights_of_0_in_every_right_way():
+    mask = MaskRecipe(hidden_key=0)
+    trace = change_token(attend_masked(embed(JOURNEY), mask), 0, 1e3)
+    drop_weights(trace, 0.5, seed=1)
+    names = ("weights", "renormalised_weights", "zeroed_weights", "dropped_weights")
+    for name in (*names, "context_vectors", "moved"):
+        assert (trace[name].value[0] == 0).all(), name
+    assert trace["weights"].value[1:].sum(dim=-1).tolist() == pytest.approx([1.0] * 5)
+    assert all(not step.value.isnan().any() for step in trace.values())
