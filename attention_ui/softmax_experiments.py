@@ -102,7 +102,7 @@ def magnify(view: View) -> None:
                     "as they are": view.trace["softmax_weights"].value.tolist(),
                     "multiplied": weights.tolist(),
                 },
-                f"Softmax weights of each key, as they are and with scores times {factor:g}.",
+                "Softmax weights of each key, as they are and with the scores multiplied.",
             )
         )
         show(_curves(scores, factor))
@@ -149,13 +149,10 @@ def _curves(scores: Tensor, factor: float) -> Chart:
         for name, values in lines.items()
     }
     here = FACTORS.index(factor)
-    words = ", ".join(
-        f"{name} {values[here]:.3g}" for name, values in shown.items() if values[here] is not None
-    )
     return curves(
         [f"{factor:g}" for factor in FACTORS],
         shown,
         here,
         "factor",
-        f"Curves over the factor, the entropy as a share of its most; at {factor:g}: {words}.",
+        "Largest weight, entropy as a share of its most, and gradient, over the factor.",
     )

@@ -38,12 +38,12 @@ def curves(
             "line": pa.array(names, pa.string()),
             "value": pa.array(values, pa.float32()),
             "stop": pa.array([stops[place] for place in places], pa.string()),
+            "here": pa.array([place == here for place in places], pa.bool_()),
         }
     )
     spec = deepcopy(_template(axis))
-    filled = {"stops": list(stops), "here": here}
-    for parameter in spec["params"]:
-        parameter["value"] = filled[parameter["name"]]
+    (parameter,) = spec["params"]
+    parameter["value"] = list(stops)
     for layer in spec["layer"]:
         layer["encoding"]["x"]["scale"] = {"domain": [0, len(stops) - 1], "nice": False}
         if "color" in layer["encoding"]:
@@ -78,17 +78,13 @@ def _template(axis: str) -> dict:
     ]
     base = alt.Chart(alt.Data(values=[]))
     line = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
-    rule = (
-        alt.Chart(alt.Data(values=[{}]))
-        .transform_calculate(place="here")
-        .mark_rule(color=palette.MUTED, strokeDash=[4, 3])
-        .encode(x=x)
-    )
+    chosen = base.transform_filter("datum.here")
+    rule = chosen.mark_rule(color=palette.MUTED, strokeDash=[4, 3]).encode(x=x)
     dots = (
-        base.transform_filter("datum.place === here")
+        chosen
         .mark_circle(size=90, opacity=1)
         .encode(x=x, y=y, color=colour, tooltip=tips)
     )
-    parameters = [alt.param(name="stops", value=[]), alt.param(name="here", value=0)]
-    chart = alt.layer(line, rule, dots).add_params(*parameters).properties(width=300, height=150)
+    stops = alt.param(name="stops", value=[])
+    chart = alt.layer(line, rule, dots).add_params(stops).properties(width=300, height=150)
     return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}

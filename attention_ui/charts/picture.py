@@ -46,7 +46,7 @@ def picture(
         here = {"x": x, "y": y, "name": f"context of {names[query]}", "weight": 0.3}
         merged["x0"], merged["y0"] = x, y
         merged = pd.concat([merged, pd.DataFrame([{**here, "kind": "context", "x0": x, "y0": y}])])
-        title += f", with the context vector at {x:.3g}, {y:.3g}"
+        title += ", with the context vector"
     else:
         merged["x0"], merged["y0"] = merged["x"], merged["y"]
     spec = deepcopy(_template(weights is not None))

@@ -159,8 +159,6 @@ def test_words_for_a_heatmap_name_its_step_and_its_shape(example):
         n_rows, n_columns = (*step.value.shape, 1)[:2]
         assert words.startswith(f"Heatmap of {step.name}, {n_rows} by {n_columns}: ")
         assert all(axis in words for axis in step.axes)
-        assert f"{step.value.min().item():.4g}" in words
-        assert f"{step.value.max().item():.4g}" in words
     words = heatmap(trace, Matrix(trace["embeddings"], transposed=True), SIZE).alt
     n_tokens, width = trace["embeddings"].value.shape
     assert f"{width} by {n_tokens}: rows are d_in, columns are token" in words
@@ -298,10 +296,7 @@ def test_what_is_not_finite_is_written_and_has_no_colour():
     assert [drawn[place]["text"] for place in sorted(drawn)] == ["2.00", "−∞", "nan", "∞"]
     assert [drawn[place]["shade"] for place in sorted(drawn)] == [1, 0, 0, 0]
     assert drawn[0, 1]["value"] == -inf
-    assert "from 2 to 2" in chart.alt
     json.dumps(chart.spec, allow_nan=False)
-    nothing = any_trace("a", operation=Given(((-inf,),)))
-    assert "none finite" in heatmap(nothing, Matrix(nothing["scores"]), SIZE).alt
 
 
 def test_a_tensor_of_zeros_has_no_colour():
@@ -366,6 +361,15 @@ def test_a_heatmap_leaves_the_specifications_before_it_as_they_were():
     assert chart.spec == before
     assert heatmap(first, Matrix(first["scores"]), SIZE, operator="=", band=60).spec == before
     assert changed.spec["title"]["text"] == "weights"
+
+
+def test_other_values_leave_a_heatmap_as_it_is_but_for_its_data():
+    """Else the browser builds the chart anew, which takes twice as long."""
+    first = any_trace("a", "b", operation=Given(((1.0, 2.0), (3.0, 4.0))))
+    other = any_trace("a", "b", operation=Given(((-9.0, 0.25), (70.0, 8.0))))
+    one, two = (heatmap(trace, Matrix(trace["scores"]), SIZE) for trace in (first, other))
+    assert (one.spec, one.alt) == (two.spec, two.alt)
+    assert one.frame != two.frame
 
 
 def test_bars_leave_the_specifications_before_them_as_they_were():

@@ -61,7 +61,10 @@ def test_curves_have_a_point_at_each_stop_and_mark_the_chosen_one():
         ("entropy", "8"): 0.0,
     }
     parameters = {each["name"]: each["value"] for each in chart.spec["params"]}
-    assert parameters == {"stops": ["0", "1", "8"], "here": 2}
+    assert parameters == {"stops": ["0", "1", "8"]}
+    assert {row["stop"] for row in chart.frame.to_pylist() if row["here"]} == {"8"}
+    other = curves(["0", "1", "8"], lines, 1, "factor", "Curves over the factor.")
+    assert other.spec == chart.spec, "moving along the curves draws only the mark anew"
     check(chart, chart.frame.to_pylist())
 
 
