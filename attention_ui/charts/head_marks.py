@@ -12,29 +12,22 @@ NEAR, FAR = 2, 6
 """How far a band is from the cells, in pixels, on its near and on its far side."""
 
 
-def mark_heads(spec: dict, rows: Marks, columns: Marks) -> None:
-    """Add the bands to a compiled heatmap, behind its cells and before its operator.
+def mark_heads(spec: dict, rows: bool, columns: bool) -> None:
+    """Add the bands of rows, of columns or of both to a compiled heatmap, before its operator.
 
-    The labels of that side move away to make room for them.
+    A cell's data says which heads its row (`row_head`) and its column (`column_head`) belong to.
+    The labels of that side move away to make room for the band.
     """
-    for heads, across in ((rows, False), (columns, True)):
-        if not heads:
+    for marked, side in ((rows, "y"), (columns, "x")):
+        if not marked:
             continue
-        layer = dict(_template(across))
-        layer["data"] = {
-            "values": [
-                {"place": place, "colour": palette.HEADS[head % len(palette.HEADS)]}
-                for place, head in enumerate(heads)
-            ]
-        }
-        side = "x" if across else "y"
         for cells in spec["layer"][:-1]:
             axis = cells["encoding"][side]["axis"]
             cells["encoding"][side] = {
                 **cells["encoding"][side],
                 "axis": {**axis, "labelPadding": axis["labelPadding"] + FAR},
             }
-        spec["layer"].insert(-1, layer)
+        spec["layer"].insert(-1, _template(across=side == "x"))
 
 
 @lru_cache(maxsize=2)
@@ -43,13 +36,15 @@ def _template(across: bool) -> dict:
 
     Its colour is a `fill`: as `color` it would get into the scale of the cells.
     """
-    place = (alt.X if across else alt.Y)("place:O")
+    along, other = ("column", "row") if across else ("row", "column")
+    place = (alt.X if across else alt.Y)(f"{along}:O")
     near, far = (alt.value(-NEAR), alt.value(-FAR))
     sides = {"x": place, "y": far, "y2": near} if across else {"y": place, "x": far, "x2": near}
     chart = (
         alt.Chart(alt.Data(values=[]))
+        .transform_filter(f"datum.{other} === 0")
+        .transform_calculate(colour=f"{palette.HEADS}[datum.{along}_head % {len(palette.HEADS)}]")
         .mark_rect(aria=False)
         .encode(**sides, fill=alt.Fill("colour:N", scale=None))
     )
-    compiled = chart.to_dict()
-    return {"mark": compiled["mark"], "encoding": compiled["encoding"]}
+    return {name: chart.to_dict()[name] for name in ("transform", "mark", "encoding")}

@@ -37,6 +37,8 @@ from .template import template
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
 JOINED = ("d_queries", "d_concat")
 """Axes along which heads stand side by side."""
+NUMBERED = [f"d{place}" for place in range(1, 65)]
+"""The labels of an axis whose places have no names of their own."""
 ON_ONE_LINE = 2
 """So many heads of a step must fit on one line."""
 LONG_VECTOR = 12
@@ -125,6 +127,7 @@ def heatmap(
     """
     size = _fitting(matrix, size)
     row_names, column_names = _names(trace, matrix)
+    heads = heads_of(trace, matrix)
     spec = _filled(
         tuple(row_names),
         tuple(column_names),
@@ -135,9 +138,9 @@ def heatmap(
         size,
         operator,
         band if band is not None else band_above(trace, matrix, size),
-        heads_of(trace, matrix),
+        (bool(heads[0]), bool(heads[1])),
     )
-    return Chart(_frame(matrix, size.font > 0), spec, describe(matrix))
+    return Chart(_frame(matrix, size.font > 0, heads), spec, describe(matrix))
 
 
 @lru_cache(maxsize=256)
@@ -151,7 +154,7 @@ def _filled(
     size: CellSize,
     operator: str,
     band: int,
-    heads: tuple[Marks, Marks],
+    has_heads: tuple[bool, bool],
 ) -> dict:
     """The template with labels, titles and sizes. Kept, since a slider rarely changes them."""
     row_axis, column_axis = axes
@@ -165,9 +168,9 @@ def _filled(
         "height": {"step": size.height},
         "autosize": {"type": "pad"},
         "padding": {"left": 2, "top": 2, "right": 6, "bottom": BELOW},
-        "title": _title(title, _shape(axes, (n_rows, n_columns))),
+        "title": _title(title, _shape(axes)),
     }
-    values = {"row_names": list(row_names), "column_names": list(column_names)}
+    values = {"row_names": _with_room(row_names), "column_names": _with_room(column_names)}
     for parameter in spec["params"]:
         if parameter["name"] in values:
             parameter["value"] = values[parameter["name"]]
@@ -200,10 +203,9 @@ def _filled(
         cells[1]["mark"]["fontSize"] = size.font
     operator_layer["mark"] |= {"text": operator, "fontSize": 44 if operator == "·" else 26}
     operator_layer["encoding"]["x"]["value"] = OPERATOR_ROOM // 2 - left
-    operator_layer["encoding"]["y"]["value"] = n_rows * size.height / 2
     for tip, axis in zip(cells[0]["encoding"]["tooltip"], axes, strict=False):
         tip["title"] = axis or title
-    mark_heads(spec, *heads)
+    mark_heads(spec, *has_heads)
     return spec
 
 
@@ -288,12 +290,13 @@ def band_above(trace: Trace, matrix: Matrix, size: CellSize) -> int:
 def describe(matrix: Matrix) -> str:
     """A sentence for those who cannot see the chart.
 
-    No value stands in it: the browser builds a chart anew where its words change, which takes
-    twice as long as drawing other values. *Tensors as tables* reads them out.
+    No number stands in it: the browser builds a chart anew where its words change, which takes
+    twice as long as drawing other cells. *Tensors as tables* reads the numbers out.
     """
     rows, columns = matrix.axes
     where = f"rows are {rows or 'entries'}" + (f", columns are {columns}" if columns else "")
-    return f"Heatmap of {matrix.name}, {matrix.sizes[0]} by {matrix.sizes[1]}: {where}."
+    turned = ", transposed" if matrix.transposed else ""
+    return f"Heatmap of {matrix.name}{turned}: {where}."
 
 
 def written(value: float, whole: bool = False) -> str:
@@ -319,16 +322,28 @@ def _axis_title(axis: str) -> str | None:
     return axis if axis in {"query", "key", "token", "vocabulary", "head", "score"} else None
 
 
-def _shape(axes: tuple[str, str], sizes: tuple[int, int]) -> str:
-    """The shape in words: `query 6 × key 6`; of a single axis, `token 6`."""
-    named = [f"{axis} {size}" for axis, size in zip(axes, sizes, strict=True) if axis]
-    return " × ".join(named)
+def _with_room(names: tuple[str, ...]) -> list[str]:
+    """The labels; numbered ones go on up to the widest matrix, so that a width can grow."""
+    return NUMBERED if names == tuple(NUMBERED[: len(names)]) else list(names)
+
+
+def _shape(axes: tuple[str, str]) -> str:
+    """The shape in words, `query 6 × key 6` or `token 6`, as an expression: it counts the cells
+    that are drawn, so that another width does not make another specification.
+    """
+    named = [
+        f"'{axis} ' + domain('{side}').length"
+        for axis, side in zip(axes, "yx", strict=True)
+        if axis
+    ]
+    return " + ' × ' + ".join(named)
 
 
 def _title(name: str, shape: str) -> dict:
+    # Vega-Lite hands an expression on for any part of a title, though its schema names `text` only.
     return {
         "text": name,
-        "subtitle": shape,
+        "subtitle": {"expr": shape},
         "anchor": "start",
         "frame": "group",
         "offset": 6,
@@ -340,8 +355,9 @@ def _title(name: str, shape: str) -> dict:
     }
 
 
-def _frame(matrix: Matrix, numbers: bool) -> pa.Table:
-    """One row a cell: place, value, shade (-1 to 1), outline, strength, the number as written.
+def _frame(matrix: Matrix, numbers: bool, heads: tuple[Marks, Marks]) -> pa.Table:
+    """One row a cell: place, value, shade (-1 to 1), outline, strength, the head of its row and
+    of its column where there are any, the number as written.
 
     An Arrow table, as Streamlit sends it: building a data frame first would take ten times longer.
     """
@@ -364,6 +380,9 @@ def _frame(matrix: Matrix, numbers: bool) -> pa.Table:
     }
     if matrix.transposed:
         table["row"], table["column"] = table["column"], table["row"]
+    for side, marks in zip(("row", "column"), heads, strict=True):
+        if marks:
+            table[f"{side}_head"] = torch.tensor(marks)[table[side].int()].short()
     arrays = {name: pa.array(entries.numpy()) for name, entries in table.items()}
     if numbers:
         whole = bool((picked == picked.round()).all())

@@ -102,7 +102,7 @@ def template(numbers: bool, bars: bool) -> dict:
     operator = (
         alt.Chart(alt.Data(values=[{}]))
         .mark_text(fontSize=26, text="", aria=False, color=palette.MUTED)
-        .encode(x=alt.value(0), y=alt.value(0))
+        .encode(x=alt.value(0), y=alt.value(alt.expr("height / 2")))
     )
     return without_data(alt.layer(*layers, operator).add_params(*names).to_dict())
 
