@@ -1,0 +1,192 @@
+"""A whole trace as a Jupyter notebook that gives the same tensors, and says so at its end.
+
+A notebook is a dict that `json` writes: nbformat 4.5, as https://nbformat.readthedocs.io has it.
+A person's text stands in code alone, as a comment or a string: Markdown would run it as HTML.
+"""
+
+import base64
+import inspect
+import math
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+from .checker import unpacked
+from .export import comment, imports, lines_of
+from .tokenizers import visible
+from .trace import Step, Trace
+
+MOST_NUMBERS = 4096
+"""Of a larger tensor, every so-manieth number is compared."""
+NEEDS = (
+    "Each step has its formula, its line of PyTorch, and its tensor. The notebook needs `torch`, "
+    "and `matplotlib` for the picture: `pip install torch matplotlib`. Without matplotlib the "
+    "picture is left out."
+)
+PLOTTING = """\
+try:
+    import matplotlib.pyplot as plt
+except ModuleNotFoundError:
+    plt = None
+    print("No picture: pip install matplotlib")
+
+torch.set_printoptions(sci_mode=False, linewidth=120)"""
+COMPARING = """\
+for name, shape, dtype, numbers, stride, tolerance in expected:
+    value = globals()[name]
+    if tuple(value.shape) != shape:
+        raise AssertionError(f"{name} is the first step that differs: its shape is {value.shape}")
+    torch.testing.assert_close(
+        value.reshape(-1)[::stride],
+        unpacked(dtype, numbers),
+        rtol=0,
+        atol=tolerance,
+        equal_nan=True,
+        msg=lambda message: f"{name} is the first step that differs.\\n{message}",
+    )
+print(f"All {len(expected)} tensors are the lesson's.")"""
+
+
+def notebook(trace: Trace, title: str = "Attention, step by step") -> dict:
+    """The notebook of a trace: text and code for each step, a picture, and asserts.
+
+    The title becomes a comment of the first code cell, so it may hold any text.
+    """
+    steps = list(trace.values())
+    cells = [
+        text("# Attention, step by step", NEEDS),
+        code(*comment(title), *imports(steps), "", PLOTTING),
+    ]
+    plotted = _important(steps)
+    for step, lines in lines_of(steps):
+        cells += [text(*about(step), step.words), code(*lines, step.name)]
+        if step is plotted:
+            cells.append(code(picture(trace, step)))
+    cells += [
+        text(
+            "## The same numbers",
+            "These are the tensors of the lesson. The cell stops at the first step that differs.",
+        ),
+        code(*_comparison(steps, rounding(trace))),
+    ]
+    return document(cells)
+
+
+def document(cells: list[dict]) -> dict:
+    """Cells as a notebook."""
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return {
+        "cells": [{"id": f"cell-{at}", **cell} for at, cell in enumerate(cells)],
+        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+def text(*paragraphs: str) -> dict:
+    """A cell of Markdown. Never holds a person's text."""
+    return {"cell_type": "markdown", "metadata": {}, "source": "\n\n".join(paragraphs)}
+
+
+def code(*lines: str, hidden: bool = False) -> dict:
+    """A cell of Python; a hidden one is folded away where the notebook program can do that."""
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {"jupyter": {"source_hidden": True}} if hidden else {},
+        "outputs": [],
+        "source": "\n".join(lines),
+    }
+
+
+def about(step: Step) -> list[str]:
+    """A step's heading, with its shape, and its formula."""
+    return [f"## `{step.name}` ({step.shape})", f"$${step.formula}$$"]
+
+
+def _important(steps: list[Step]) -> Step | None:
+    """The first table of weights; without one, the last matrix."""
+    tables = [step for step in steps if step.value.ndim in (2, 3)]
+    weights = (step for step in tables if step.name.endswith("weights"))
+    return next(weights, tables[-1] if tables else None)
+
+
+def picture(trace: Trace, step: Step) -> str:
+    """The code that draws a matrix, or the matrix of each head."""
+    down, across = step.axes[-2:]
+    heads = step.value.shape[0] if step.value.ndim == 3 else 0
+    panels = f"{step.name}.float()" if heads else f"{step.name}[None].float()"
+    names = [_names(trace, axis) for axis in (down, across)]
+    wide, high = (min(2 + 0.4 * len(each), 12) for each in names[::-1])
+    title = f'f"{step.name}, {step.axes[0]} {{at}}"' if heads else f'"{step.name}"'
+    return f"""\
+if plt:
+    rows = {names[0]!r}
+    columns = {names[1]!r}
+    size = ({wide * (heads or 1):.1f}, {high:.1f})
+    _, panels = plt.subplots(1, {heads or 1}, figsize=size, squeeze=False)
+    for at, panel in enumerate(panels[0]):
+        drawn = panel.imshow({panels}[at], cmap="viridis")
+        panel.set_title({title})
+        panel.set_xlabel("{across}")
+        panel.set_ylabel("{down}")
+        panel.set_xticks(range(len(columns)), columns, rotation=90, parse_math=False)
+        panel.set_yticks(range(len(rows)), rows, parse_math=False)
+        plt.colorbar(drawn, ax=panel)
+    plt.tight_layout()
+    plt.show()"""
+
+
+def _names(trace: Trace, axis: str) -> list[str]:
+    """The names of an axis's places, as a picture can show them."""
+    names = map(visible, trace.labels(axis))
+    return [name.encode("utf-8", "replace").decode() for name in names]
+
+
+def _comparison(steps: Iterable[Step], apart: dict[str, float]) -> list[str]:
+    lines = ["import base64", "", inspect.getsource(unpacked).rstrip(), "", "", "expected = ["]
+    for step in steps:
+        numbers, stride = packed(step.value)
+        dtype = str(step.value.dtype).removeprefix("torch.")
+        tolerance = max(1e-6 * max(1.0, largest(step.value)), apart[step.name])
+        shape = tuple(step.value.shape)
+        lines.append(
+            f"    ({step.name!r}, {shape}, {dtype!r}, {numbers!r}, {stride}, {tolerance:.2g}),"
+        )
+    return [*lines, "]", COMPARING]
+
+
+def packed(value: Tensor) -> tuple[str, int]:
+    """The numbers of a tensor as text, every `stride`th of them, and the stride."""
+    stride = math.ceil(value.numel() / MOST_NUMBERS)
+    held = value.reshape(-1)[::stride].contiguous().view(torch.uint8)
+    return base64.b64encode(bytes(held.tolist())).decode(), stride
+
+
+def largest(value: Tensor) -> float:
+    """The largest size of a finite entry; 0 for none."""
+    sizes = value.double().abs()
+    sizes = sizes[sizes.isfinite()]
+    return float(sizes.max()) if len(sizes) else 0.0
+
+
+def rounding(trace: Trace) -> dict[str, float]:
+    """How far another machine, or another way to write a step, may be from each step's numbers.
+
+    Eight times what float32 loses in the trace, which is worked out again in float64. A score of
+    400 is only known to 0.00002, and a softmax hands that on.
+    """
+    exact: dict[str, Tensor] = {}
+    apart = {}
+    for name, step in trace.items():
+        made = step.value
+        if step.inputs:
+            try:
+                made = step.operation.value(*(exact[given.name] for given in step.inputs))
+            except RuntimeError:  # an operation for float32 alone, such as an edit
+                made = step.value
+        made = made.double() if made.is_floating_point() else made
+        exact[name] = made
+        apart[name] = 8 * largest(made.double() - step.value.double())
+    return apart
