@@ -41,7 +41,7 @@ def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
     runs = groupby(lines_of(steps), lambda pair: pair[0].name in wanted)
     for is_asked, run in runs:
         cells += _blanks(run) if is_asked else _given(run)
-    cells.append(text("## Done", f"All {len(wanted)} lines are yours."))
+    cells.append(text("## Done", f"With a ✓ below each of the {len(wanted)} lines, all are right."))
     return document(cells)
 
 
@@ -141,7 +141,7 @@ def _blanks(run) -> list[dict]:
     cells = []
     for step, lines in run:
         before = lines[:-1]
-        cells.append(text(*about(step), step.words))
+        cells.append(text(*about(step)))
         cells.append(
             code(
                 *before,

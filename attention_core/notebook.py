@@ -24,28 +24,47 @@ NEEDS = (
     "and `matplotlib` for the picture: `pip install torch matplotlib`. Without matplotlib the "
     "picture is left out."
 )
-PLOTTING = """\
+HEATMAP = '''\
 try:
     import matplotlib.pyplot as plt
 except ModuleNotFoundError:
     plt = None
     print("No picture: pip install matplotlib")
 
-torch.set_printoptions(sci_mode=False, linewidth=120)"""
-COMPARING = """\
-for name, shape, dtype, numbers, stride, tolerance in expected:
-    value = globals()[name]
-    if tuple(value.shape) != shape:
-        raise AssertionError(f"{name} is the first step that differs: its shape is {value.shape}")
-    torch.testing.assert_close(
-        value.reshape(-1)[::stride],
-        unpacked(dtype, numbers),
-        rtol=0,
-        atol=tolerance,
-        equal_nan=True,
-        msg=lambda message: f"{name} is the first step that differs.\\n{message}",
-    )
-print(f"All {len(expected)} tensors are the lesson's.")"""
+torch.set_printoptions(sci_mode=False, linewidth=120)
+
+
+def heatmap(tensor, axes, rows, columns):
+    """Draw a matrix, or the matrix of each head."""
+    if plt is None:
+        return
+    panels = tensor.float().reshape(-1, *tensor.shape[-2:])
+    width, height = 2 + 0.4 * len(columns), 1 + 0.4 * len(rows)
+    _, places = plt.subplots(1, len(panels), figsize=(width * len(panels), height), squeeze=False)
+    for head, (place, panel) in enumerate(zip(places[0], panels)):
+        plt.colorbar(place.imshow(panel.tolist()), ax=place)
+        place.set_title(f"{axes[0]} {head}" if tensor.ndim == 3 else "")
+        place.set(ylabel=axes[-2], xlabel=axes[-1])
+        place.set_xticks(range(len(columns)), columns, rotation=90, parse_math=False)
+        place.set_yticks(range(len(rows)), rows, parse_math=False)
+    plt.tight_layout()
+    plt.show()'''
+COMPARE = '''\
+def compare(names, expected):
+    """Raise AssertionError for the first tensor that is not the expected one."""
+    for name, shape, dtype, numbers, stride, tolerance in expected:
+        problem = f"{name} is the first step that differs."
+        value = names[name]
+        assert tuple(value.shape) == shape, f"{problem} Its shape is {tuple(value.shape)}."
+        torch.testing.assert_close(
+            value.reshape(-1)[::stride],
+            unpacked(dtype, numbers),
+            rtol=0,
+            atol=tolerance,
+            equal_nan=True,
+            msg=lambda message: f"{problem} {message}",
+        )
+    print(f"All {len(expected)} tensors are the lesson's.")'''
 
 
 def notebook(trace: Trace, title: str = "Attention, step by step") -> dict:
@@ -56,11 +75,11 @@ def notebook(trace: Trace, title: str = "Attention, step by step") -> dict:
     steps = list(trace.values())
     cells = [
         text("# Attention, step by step", NEEDS),
-        code(*comment(title), *imports(steps), "", PLOTTING),
+        code(*comment(title), *imports(steps), "", HEATMAP),
     ]
     plotted = _important(steps)
     for step, lines in lines_of(steps):
-        cells += [text(*about(step), step.words), code(*lines, step.name)]
+        cells += [text(*about(step)), code(*lines, step.name)]
         if step is plotted:
             cells.append(code(picture(trace, step)))
     cells += [
@@ -101,8 +120,16 @@ def code(*lines: str, hidden: bool = False) -> dict:
 
 
 def about(step: Step) -> list[str]:
-    """A step's heading, with its shape, and its formula."""
-    return [f"## `{step.name}` ({step.shape})", f"$${step.formula}$$"]
+    """A step's heading with its shape, its formula, what stands for what in it, and its words."""
+    legend = ", ".join(
+        f"${given.symbol}$ is `{given.name}`" for given in dict.fromkeys(step.inputs)
+    )
+    return [
+        f"## `{step.name}` ({step.shape})",
+        f"$${step.formula}$$",
+        *([f"Here {legend}."] if legend else []),
+        step.words,
+    ]
 
 
 def _important(steps: list[Step]) -> Step | None:
@@ -113,48 +140,35 @@ def _important(steps: list[Step]) -> Step | None:
 
 
 def picture(trace: Trace, step: Step) -> str:
-    """The code that draws a matrix, or the matrix of each head."""
-    down, across = step.axes[-2:]
-    heads = step.value.shape[0] if step.value.ndim == 3 else 0
-    panels = f"{step.name}.float()" if heads else f"{step.name}[None].float()"
-    names = [_names(trace, axis) for axis in (down, across)]
-    wide, high = (min(2 + 0.4 * len(each), 12) for each in names[::-1])
-    title = f'f"{step.name}, {step.axes[0]} {{at}}"' if heads else f'"{step.name}"'
-    return f"""\
-if plt:
-    rows = {names[0]!r}
-    columns = {names[1]!r}
-    size = ({wide * (heads or 1):.1f}, {high:.1f})
-    _, panels = plt.subplots(1, {heads or 1}, figsize=size, squeeze=False)
-    for at, panel in enumerate(panels[0]):
-        drawn = panel.imshow({panels}[at], cmap="viridis")
-        panel.set_title({title})
-        panel.set_xlabel("{across}")
-        panel.set_ylabel("{down}")
-        panel.set_xticks(range(len(columns)), columns, rotation=90, parse_math=False)
-        panel.set_yticks(range(len(rows)), rows, parse_math=False)
-        plt.colorbar(drawn, ax=panel)
-    plt.tight_layout()
-    plt.show()"""
-
-
-def _names(trace: Trace, axis: str) -> list[str]:
-    """The names of an axis's places, as a picture can show them."""
-    names = map(visible, trace.labels(axis))
-    return [name.encode("utf-8", "replace").decode() for name in names]
+    """The line that draws a step, its places named as on the screen."""
+    rows, columns = (list(map(visible, trace.labels(axis))) for axis in step.axes[-2:])
+    return f"heatmap({step.name}, {step.axes!r}, {rows!r}, {columns!r})"
 
 
 def _comparison(steps: Iterable[Step], apart: dict[str, float]) -> list[str]:
-    lines = ["import base64", "", inspect.getsource(unpacked).rstrip(), "", "", "expected = ["]
+    source = inspect.getsource(unpacked).rstrip()
+    lines = [
+        "import base64",
+        "",
+        source,
+        "",
+        "",
+        COMPARE,
+        "",
+        "",
+        "compare(",
+        "    globals(),",
+        "    [",
+    ]
     for step in steps:
         numbers, stride = packed(step.value)
         dtype = str(step.value.dtype).removeprefix("torch.")
         tolerance = max(1e-6 * max(1.0, largest(step.value)), apart[step.name])
         shape = tuple(step.value.shape)
         lines.append(
-            f"    ({step.name!r}, {shape}, {dtype!r}, {numbers!r}, {stride}, {tolerance:.2g}),"
+            f"        ({step.name!r}, {shape}, {dtype!r}, {numbers!r}, {stride}, {tolerance:.2g}),"
         )
-    return [*lines, "]", COMPARING]
+    return [*lines, "    ],", ")"]
 
 
 def packed(value: Tensor) -> tuple[str, int]:
