@@ -49,14 +49,14 @@ def asked(trace: Trace) -> tuple[str, ...]:
     """The steps that an exercise asks for, by a rule.
 
     A step is asked for where its operation knows mistakes. Left alone are the steps before
-    `embeddings` (unless nothing is behind them), mistakes kept to be shown, what is made from
-    them or leads to them alone, and what only tells again what another step tells: the same
-    numbers by the same kind of operation, such as one row of them.
+    `embeddings` (unless nothing is behind them), mistakes, what is shown of a mistake beside the
+    right way, and what only tells again what another step tells: the same numbers by the same kind
+    of operation, such as one row of them.
     """
     names = list(trace)
     later = names[names.index(START) + 1 :] if START in trace else names
-    shown = _shown_mistakes(trace)
-    able = {name for name in later or names if name not in shown and _known(trace[name])}
+    beside = _beside(trace)
+    able = {name for name in later or names if name not in beside and _known(trace[name])}
     users = dict.fromkeys(names, 0)
     for name in names:
         for earlier in _made_from(trace[name]):
@@ -69,23 +69,35 @@ def asked(trace: Trace) -> tuple[str, ...]:
     return tuple(name for name in names if name in able & needed)
 
 
-def _shown_mistakes(trace: Trace) -> set[str]:
-    """The steps that are mistakes, are made from one, or lead to nothing else."""
-    shown: set[str] = set()
-    users: dict[str, list[str]] = {name: [] for name in trace}
+def _beside(trace: Trace) -> set[str]:
+    """The mistakes that are shown beside the right way, what is made from them, and what serves
+    nothing else.
+    """
+    right = {_kind(step) for step in trace.values() if not is_mistake(step.operation)}
+    beside: set[str] = set()
+    users: dict[str, set[str]] = {name: set() for name in trace}
     for name, step in trace.items():
-        if is_mistake(step.operation) or any(given.name in shown for given in step.inputs):
-            shown.add(name)
+        is_shown = is_mistake(step.operation) and _kind(step) in right
+        if is_shown or any(given.name in beside for given in step.inputs):
+            beside.add(name)
         for given in step.inputs:
-            users[given.name].append(name)
+            users[given.name].add(name)
     for name in reversed(list(trace)):
-        if users[name] and shown.issuperset(users[name]):
-            shown.add(name)
-    return shown
+        others = (users[given.name] - beside - {name} for given in trace[name].inputs)
+        if users[name] and users[name] <= beside and all(others):
+            beside.add(name)
+    return beside
+
+
+def _kind(step: Step) -> type:
+    """The kind of its operation: a loop is a matrix product too."""
+    return type(step.operation).__mro__[-3]
 
 
 def _known(step: Step) -> tuple[Mistake, ...]:
-    return mistakes(step.operation, *(given.name for given in step.inputs))
+    """The mistakes of a step; none for one that is a mistake."""
+    names = (given.name for given in step.inputs)
+    return () if is_mistake(step.operation) else mistakes(step.operation, *names)
 
 
 def _made_from(step: Step) -> set[str]:
@@ -101,9 +113,8 @@ def _made_from(step: Step) -> set[str]:
 
 def _tells_again(step: Step, other: Step) -> bool:
     """Whether a step has the numbers of another, or one row of them, or all of them turned."""
-    kinds = {type(each.operation).__mro__[-3] for each in (step, other)}
     mine, theirs = step.value, other.value
-    if len(kinds) > 1 or mine.dtype != theirs.dtype:
+    if _kind(step) != _kind(other) or mine.dtype != theirs.dtype:
         return False
     slack = 1e-5 * largest(theirs)
 
@@ -178,7 +189,7 @@ def _mixed_up(step: Step, earlier: list[Step]) -> list[Mistake]:
     found = []
     for at, given in enumerate(step.inputs):
         for other in earlier:
-            if other in step.inputs or other.value.shape != given.value.shape:
+            if other is given or other.value.shape != given.value.shape:
                 continue
             names = [each.name for each in step.inputs]
             names[at] = other.name

@@ -53,7 +53,7 @@ def _(_: ops.SumNormalise, scores: str) -> tuple[Mistake, ...]:
     return (
         Mistake(
             "divided by the sum over the wrong axis",
-            "the numbers of a row sum to 1: add along dim=-1.",
+            "each row has a sum of its own: write sum(dim=-1, keepdim=True).",
             f"{scores} / {scores}.sum(dim=-2, keepdim=True)",
         ),
         Mistake(
@@ -93,8 +93,8 @@ def _(operation: ops.MayLook) -> tuple[Mistake, ...]:
     return (
         Mistake("the mask is on the wrong side", side, f"({code}).mT"),
         Mistake("the opposite convention", turned, f"~({code})"),
-        Mistake("the wrong side, and the opposite convention", turned, f"~({code}).mT"),
         Mistake("a token cannot see itself", "keep the diagonal.", f"{table}.tril(-1)"),
+        Mistake("the wrong side, and the opposite convention", turned, f"~({code}).mT"),
         Mistake("the diagonal alone", "earlier keys may be seen too.", f"{table}.tril().triu()"),
         Mistake("nothing is hidden", "hide what the rule hides.", table),
     )
