@@ -80,8 +80,9 @@ def take_away(view: View) -> None:
     st.markdown(
         "Each file is made from the steps above when you ask for it, and gives the same tensors."
     )
-    for download in DOWNLOADS:
-        _row(view, download)
+    with st.container(gap="medium"):
+        for download in DOWNLOADS:
+            _row(view, download)
     with folded("Read the program", "program", ":material/code:") as is_open:
         if is_open:
             st.code(program(view.trace, title_of(view)), language="python")
@@ -106,7 +107,7 @@ def name_of(view: View, kind: str, suffix: str = "") -> str:
 
 def _row(view: View, download: Download) -> None:
     """A button and what it gives."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.download_button(
             download.label,
             partial(download.make, view.trace, title_of(view)),
