@@ -51,7 +51,8 @@ def asked(trace: Trace) -> tuple[str, ...]:
     A step is asked for where its operation knows mistakes. Left alone are the steps before
     `embeddings` (unless nothing is behind them), mistakes, what is shown of a mistake beside the
     right way, and what only tells again what another step tells: the same numbers by the same kind
-    of operation, such as one row of them.
+    of operation, such as one row of them. (Where a step that is asked for is made from such a step,
+    that is asked for too: its line would be the answer to the other.)
     """
     names = list(trace)
     later = names[names.index(START) + 1 :] if START in trace else names

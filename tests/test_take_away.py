@@ -110,7 +110,7 @@ MARK = "zqzq"
 HOSTILE = [
     f"<img src=x onerror=alert(1)> <script>{MARK}</script>",
     f"**{MARK}** ![{MARK}](http://evil/x.png) $${MARK}$$ `{MARK}` [a](javascript:{MARK})",
-    f"{MARK} \"\"\" ''' \\ \n\r\u2028 %magic !ls {{}} $x^ \ud800 \x00 \u202e",
+    f"{MARK} \"\"\" ''' \\ \n\r\u2028 %magic !ls {{}} $x^$ \ud800 \x00 \u202e",
 ]
 
 

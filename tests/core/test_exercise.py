@@ -11,6 +11,7 @@ from attention_core.exercise import asked, exercise
 from attention_core.masking import attend_masked
 from attention_core.mistakes import is_mistake, mistakes
 from attention_core.multi_head import add_big_projection, add_head_parts, attend_heads
+from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
 from attention_core.trainable import attend_trainable
 from attention_core.variance import few_trials
@@ -318,6 +319,30 @@ def test_the_lines_that_a_lesson_teaches_are_asked_for():
     assert asked_of["few_trials"] == ("products", "dot_products", "scaled_dot_products")
     assert asked_of["tokens"] == ("embeddings_by_product", "embeddings")
     assert asked_of["one_row"][1:3] == ("score_sum", "sum_weights")
+
+
+def test_what_tells_again_what_another_step_tells_is_not_asked_for():
+    """A loop, one row, the same heads turned: and their lines do not stand there as answers."""
+    told_again = {
+        "simplified": ("scores_by_loop",),
+        "qkv": ("one_query", "query_scores", "query_context"),
+        "qkv_linear": ("linear_queries", "linear_scores", "queries_upright"),
+        "multi_head": ("batched_queries", "one_head_query"),
+    }
+    for lesson, names in told_again.items():
+        trace = BUILDERS[lesson](EXAMPLES["life_is_short"], 0)
+        shown = "\n".join(cell["source"] for cell in exercise(trace)["cells"][4:])
+        for name in names:
+            assert name in trace
+            assert f"{name} = " not in shown
+
+
+def test_a_mistake_that_someone_chose_is_given_and_what_follows_it_asked_for():
+    trace = attend_trainable(embed(EXAMPLES["wild_cat"].inputs), Projections(scale="d"))
+    steps = asked(trace)
+    assert steps == ("queries", "keys", "values", "scores", "weights", "context_vectors")
+    wrong_axis = lesson_trace("qkv_wrong_axis/journey_789")
+    assert asked(wrong_axis)[-2:] == ("scaled_scores", "context_vectors")
 
 
 @pytest.mark.parametrize("name", [*TRACES, *LESSONS])
