@@ -6,9 +6,10 @@ from itertools import groupby
 import torch
 
 from . import checker
+from .cells import about, code, document, text
 from .export import comment, imports, lines_of
 from .mistakes import Mistake, is_mistake, mistakes
-from .notebook import about, code, document, largest, packed, rounding, text
+from .notebook import largest, packed, rounding
 from .trace import Step, Trace
 
 START = "embeddings"

@@ -1,6 +1,5 @@
 """A whole trace as a Jupyter notebook that gives the same tensors, and says so at its end.
 
-A notebook is a dict that `json` writes: nbformat 4.5, as https://nbformat.readthedocs.io has it.
 A person's text stands in code alone, as a comment or a string: Markdown would run it as HTML.
 """
 
@@ -12,6 +11,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
+from .cells import about, code, document, text
 from .checker import unpacked
 from .export import comment, imports, lines_of
 from .tokenizers import visible
@@ -39,10 +39,15 @@ def heatmap(tensor, axes, rows, columns):
     if plt is None:
         return
     panels = tensor.float().reshape(-1, *tensor.shape[-2:])
-    width, height = 2 + 0.4 * len(columns), 1 + 0.4 * len(rows)
-    _, places = plt.subplots(1, len(panels), figsize=(width * len(panels), height), squeeze=False)
-    for head, (place, panel) in enumerate(zip(places[0], panels)):
-        plt.colorbar(place.imshow(panel.tolist()), ax=place)
+    finite = panels[panels.isfinite()].tolist() or [0.0]
+    across, down = min(len(panels), 2), (len(panels) + 1) // 2
+    width, height = 2 + min(0.4 * len(columns), 9), 1 + min(0.4 * len(rows), 9)
+    _, places = plt.subplots(down, across, figsize=(across * width, down * height), squeeze=False)
+    for place in places.flat[len(panels) :]:
+        place.remove()
+    for head, (place, panel) in enumerate(zip(places.flat, panels)):
+        image = place.imshow(panel.tolist(), vmin=min(finite), vmax=max(finite))
+        plt.colorbar(image, ax=place)
         place.set_title(f"{axes[0]} {head}" if tensor.ndim == 3 else "")
         place.set(ylabel=axes[-2], xlabel=axes[-1])
         place.set_xticks(range(len(columns)), columns, rotation=90, parse_math=False)
@@ -92,46 +97,6 @@ def notebook(trace: Trace, title: str = "Attention, step by step") -> dict:
     return document(cells)
 
 
-def document(cells: list[dict]) -> dict:
-    """Cells as a notebook."""
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return {
-        "cells": [{"id": f"cell-{at}", **cell} for at, cell in enumerate(cells)],
-        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
-
-
-def text(*paragraphs: str) -> dict:
-    """A cell of Markdown. Never holds a person's text."""
-    return {"cell_type": "markdown", "metadata": {}, "source": "\n\n".join(paragraphs)}
-
-
-def code(*lines: str, hidden: bool = False) -> dict:
-    """A cell of Python; a hidden one is folded away where the notebook program can do that."""
-    return {
-        "cell_type": "code",
-        "execution_count": None,
-        "metadata": {"jupyter": {"source_hidden": True}} if hidden else {},
-        "outputs": [],
-        "source": "\n".join(lines),
-    }
-
-
-def about(step: Step) -> list[str]:
-    """A step's heading with its shape, its formula, what stands for what in it, and its words."""
-    legend = ", ".join(
-        f"${given.symbol}$ is `{given.name}`" for given in dict.fromkeys(step.inputs)
-    )
-    return [
-        f"## `{step.name}` ({step.shape})",
-        f"$${step.formula}$$",
-        *([f"Here {legend}."] if legend else []),
-        step.words,
-    ]
-
-
 def _important(steps: list[Step]) -> Step | None:
     """The first table of weights; without one, the last matrix."""
     tables = [step for step in steps if step.value.ndim in (2, 3)]
@@ -172,8 +137,13 @@ def _comparison(steps: Iterable[Step], apart: dict[str, float]) -> list[str]:
 
 
 def packed(value: Tensor) -> tuple[str, int]:
-    """The numbers of a tensor as text, every `stride`th of them, and the stride."""
-    stride = math.ceil(value.numel() / MOST_NUMBERS)
+    """The numbers of a tensor as text, every `stride`th of them, and the stride.
+
+    A stride that divides the width would look at the same few columns in every row.
+    """
+    stride = max(1, math.ceil(value.numel() / MOST_NUMBERS))
+    while any(math.gcd(stride, size) > 1 for size in value.shape):
+        stride += 1
     held = value.reshape(-1)[::stride].contiguous().view(torch.uint8)
     return base64.b64encode(bytes(held.tolist())).decode(), stride
 

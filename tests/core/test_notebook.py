@@ -88,6 +88,13 @@ def test_of_a_large_tensor_a_part_is_compared():
     assert len(json.dumps(notebook(example_trace("sorry_dave")))) < 100_000
 
 
+def test_every_column_and_every_row_is_among_what_is_compared():
+    value = torch.arange(8 * 64 * 64).reshape(8, 64, 64)
+    places = value.reshape(-1)[:: packed(value)[1]]
+    assert len((places % 64).unique()) == len((places // 64 % 64).unique()) == 64
+    assert len((places // 4096).unique()) == 8
+
+
 def test_rounding_is_what_float32_may_lose():
     """Small where scores are small; where they are hundreds, enough for sums in another order."""
     small = rounding(example_trace("journey_123"))
