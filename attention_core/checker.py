@@ -37,38 +37,38 @@ class Checks:
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
-        """`with checked("scores"):` runs the lines below it, then looks at every step up to here.
+        """`with checked("scores"):` looks at every step before it, runs the lines below, and looks
+        again.
 
-        Raises Wrong for the first one that is not the lesson's.
+        Raises Wrong for the first step that is not the lesson's.
         """
+        step = self.steps[name]
+        before = list(self.steps.values())
+        before = before[: before.index(step)]
+        for earlier in before:
+            if problem := self._fault(earlier):
+                raise Wrong(f"{self._first_wrong(earlier)}\n{problem}")
         self.names.pop(name, None)
-        failed = None
         try:
             yield
         except Exception as error:
-            failed = error
-        for earlier in self.steps.values():
-            is_last = earlier["name"] == name
-            problem = self._stopped(earlier, failed) if is_last and failed else self._fault(earlier)
-            if problem:
-                raise Wrong(self._words(earlier, is_last, problem)) from None
-            if is_last:
-                break
+            raise Wrong(f"{name} is not right yet.\n{self._stopped(step, error)}") from None
+        for earlier in before:
+            if self._fault(earlier):
+                raise Wrong(
+                    f"{name} is not right yet.\nYour line has changed {earlier['name']} itself: a "
+                    f"call that ends in _, such as masked_fill_, does. Run its cell again."
+                )
+        if problem := self._fault(step):
+            raise Wrong(f"{name} is not right yet.\n{problem}")
         print(f"✓ {name} is right.")
 
-    def _words(self, step: dict, is_last: bool, problem: str) -> str:
-        name = step["name"]
-        if not step["asked"]:
-            return (
-                f"{name} is given, and is not the lesson's any more: run the notebook again from "
-                f"its first cell.\n{problem}"
-            )
+    def _first_wrong(self, step: dict) -> str:
+        if step["asked"]:
+            return f"{step['name']} is the first step that is wrong: mend it before those below."
         return (
-            f"{name} is not right yet.\n{problem}"
-            if is_last
-            else (
-                f"{name} is the first step that is wrong: mend it before the ones below.\n{problem}"
-            )
+            f"{step['name']} is given, and is not the lesson's any more: run the notebook again "
+            "from its first cell."
         )
 
     def _stopped(self, step: dict, error: Exception) -> str:

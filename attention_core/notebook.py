@@ -18,7 +18,7 @@ from .tokenizers import visible
 from .trace import Step, Trace
 
 MOST_NUMBERS = 4096
-"""Of a larger tensor, every so-manieth number is compared."""
+"""Of a larger tensor only some numbers are compared, evenly spaced."""
 NEEDS = (
     "Each step has its formula, its line of PyTorch, and its tensor. The notebook needs `torch`, "
     "and `matplotlib` for the picture: `pip install torch matplotlib`. Without matplotlib the "

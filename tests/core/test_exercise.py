@@ -274,7 +274,15 @@ def test_the_first_wrong_step_is_named_where_a_later_one_is_checked(learners):
     learner.names["scores"] = right / 2
     said = learner.write("weights", "weights = scaled_scores.softmax(dim=-1)")
     learner.names["scores"] = right
-    assert said.startswith("scores is the first step that is wrong: mend it before the ones below.")
+    assert said.startswith("scores is the first step that is wrong: mend it before those below.")
+
+
+def test_a_line_that_writes_into_an_earlier_step_is_told_so():
+    """What it gives is right, and what it was made from is destroyed."""
+    said = Learner(causal()).write(
+        "masked_scores", "masked_scores = scaled_scores.masked_fill_(~mask, -torch.inf)"
+    )
+    assert said.startswith("masked_scores is not right yet.\nYour line has changed scaled_scores")
 
 
 def test_a_given_tensor_that_was_changed_is_named(learners):

@@ -13,6 +13,13 @@ from attention_core.notebook import MOST_NUMBERS, largest, notebook, packed, rou
 from traces import example_trace, lesson_trace
 
 
+@pytest.fixture(autouse=True)
+def _print_as_before():
+    """A notebook says how its tensors are printed; the other tests print as torch does."""
+    yield
+    torch.set_printoptions(profile="default")
+
+
 def run(made, **changed):
     """The names that a notebook leaves, some of its lines written in another way."""
     names = {"__name__": "__main__"}
