@@ -1,9 +1,12 @@
 """A whole trace as a PyTorch program that runs by itself and gives the same tensors."""
 
-from collections.abc import Iterator
+import io
+from collections.abc import Iterable, Iterator
+
+import torch
 
 from .operations import Draw
-from .trace import Trace
+from .trace import Step, Trace
 
 OPENING = ["# A program made by Attention Explorer: every line below is one step.", "#"]
 """Python looks for an encoding in the first two lines; a title must not be taken for one."""
@@ -14,10 +17,9 @@ def program(trace: Trace, title: str = "Attention, step by step") -> str:
 
     The title becomes the docstring; it is written as a comment, so it may hold any text.
     """
-    lines = [*OPENING, *_comment(title), "", "import torch", ""]
-    if any(isinstance(step.operation, Draw) for step in trace.values()):
-        lines += ["generator = torch.Generator()", ""]
-    lines += _steps(trace)
+    lines = [*OPENING, *comment(title), "", *imports(trace.values()), ""]
+    for _, its_lines in lines_of(trace.values()):
+        lines += its_lines
     lines += [
         "",
         'if __name__ == "__main__":',
@@ -29,22 +31,40 @@ def program(trace: Trace, title: str = "Attention, step by step") -> str:
     return "\n".join(lines)
 
 
-def _comment(text: str) -> list[str]:
+def tensors(trace: Trace) -> bytes:
+    """All tensors of a trace as one file; `torch.load(path, weights_only=True)` gives a dict."""
+    file = io.BytesIO()
+    torch.save({name: step.value for name, step in trace.items()}, file)
+    return file.getvalue()
+
+
+def comment(text: str) -> list[str]:
+    """Any text as lines that Python does not read."""
     lines = ("".join(filter(str.isprintable, line)) for line in text.splitlines())
     return [f"# {line}" for line in lines]
 
 
-def _steps(trace: Trace) -> Iterator[str]:
-    """The lines of the steps. A draw comes after the draws it follows, used here or not."""
+def imports(steps: Iterable[Step]) -> list[str]:
+    """The lines that come before all steps."""
+    drawn = any(isinstance(step.operation, Draw) for step in steps)
+    return ["import torch", *(["", "generator = torch.Generator()"] if drawn else [])]
+
+
+def lines_of(steps: Iterable[Step]) -> Iterator[tuple[Step, list[str]]]:
+    """Each step with its lines; the last one names it. Steps must come after what they are made of.
+
+    A draw comes after the draws it follows, used here or not.
+    """
     drawn: tuple[Draw, ...] = ()
-    for step in trace.values():
-        operation = step.operation
+    for step in steps:
+        operation, lines = step.operation, []
         if isinstance(operation, Draw):
             before = operation.before()
             missing = before[len(drawn) :] if before[: len(drawn)] == drawn else before
-            for draw in missing:
-                yield f"{draw.code()}  # drawn before, not used here"
+            lines += [f"{draw.code()}  # drawn before, not used here" for draw in missing]
             drawn = (*before, operation)
-        yield from operation.preamble()
-        comment = ", ".join(map(str, step.value.shape))
-        yield f"{step.code}  # ({comment}) {' '.join(step.axes)}"
+        shape = ", ".join(map(str, step.value.shape))
+        yield (
+            step,
+            [*lines, *operation.preamble(), f"{step.code}  # ({shape}) {' '.join(step.axes)}"],
+        )

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from torch import Tensor
 
+from . import checker
 from .expression import Cell, Expression
 from .operations.base import Operation
 from .symbols import symbol_of
 
 NOT_A_NAME = {*keyword.kwlist, *dir(builtins), "torch", "generator", "tokens", "vocabulary"}
 NOT_A_NAME |= {"unknown", "positions", "columns", "angles", "name", "tensor"}
-"""Names that mean something else in the program made of a trace."""
+NOT_A_NAME |= {*vars(checker), "F", "checked", "plt", "heatmap", "compare"}
+"""Names that mean something else in the program or in a notebook made of a trace."""
 
 
 class Step:

@@ -1,10 +1,7 @@
-"""The exported program: in a fresh interpreter it gives the same tensors, whatever the text."""
+"""Programs and notebooks: in a fresh interpreter they give the same tensors, whatever the text."""
 
 import ast
 import math
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -20,6 +17,7 @@ from attention_core import (
     program,
 )
 from attention_core import operations as ops
+from attention_core.exercise import asked, exercise
 from attention_core.masking import attend_masked, change_token, drop_weights
 from attention_core.multi_head import (
     add_batched,
@@ -28,8 +26,10 @@ from attention_core.multi_head import (
     attend_heads,
     switch_off,
 )
+from attention_core.notebook import notebook
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
 from attention_core.trainable import add_other_ways, attend_trainable, expand_token
+from fresh import all_of, end, solved, start, start_all
 from traces import FEWER, LESSONS, VARIANTS, example_trace, lesson_trace
 from traces import workshop as every_operation
 
@@ -178,44 +178,6 @@ every_hostile_text = pytest.mark.parametrize("name", HOSTILE)
 
 # --- one fresh interpreter for all programs -------------------------------------------------------
 
-RUN_ALL = """
-import runpy, sys, traceback
-from pathlib import Path
-import torch
-
-torch.set_num_threads(1)  # as in the tests: torch may add in another order with more
-ran = {}
-for path in Path(sys.argv[1]).glob("*.py"):
-    try:
-        names = runpy.run_path(str(path))
-        kept = {n: v for n, v in names.items() if isinstance(v, torch.Tensor) or n == "tokens"}
-        ran[path.stem] = kept
-    except BaseException:
-        ran[path.stem] = traceback.format_exc()
-if "attention_core" in sys.modules:
-    sys.exit("a program imported attention_core")
-torch.save(ran, sys.argv[2])
-"""
-# Nothing of this project is in its reach.
-BARE = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-
-
-def start(folder, *command):
-    return subprocess.Popen(
-        [sys.executable, *command],
-        cwd=folder,
-        env=BARE | {"OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "ascii"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def end(process):
-    output, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, errors
-    return output
-
 
 @pytest.fixture(scope="module")
 def programs():
@@ -226,17 +188,16 @@ def programs():
 
 @pytest.fixture(scope="module")
 def in_fresh_interpreters(programs, tmp_path_factory):
-    """All programs run by `runpy` in one process, and one as `python file.py` in another."""
+    """All programs and notebooks run in one process, and one as `python file.py` in another."""
     folder = tmp_path_factory.mktemp("programs")
-    (folder / "all").mkdir()
-    for name, source in programs.items():
-        (folder / "all" / f"{name}.py").write_text(source, encoding="utf-8", newline="\n")
-    (folder / "run_all.py").write_text(RUN_ALL, encoding="utf-8")
-    all_of_them = start(folder, "run_all.py", "all", "ran.pt")
-    one = start(folder, "all/wild_cat-as_published.py")
-    printed = end(one)
-    end(all_of_them)
-    return torch.load(folder / "ran.pt", weights_only=True), printed
+    files = {f"{name}.py": source for name, source in programs.items()}
+    for name, make in TRACES.items():
+        trace = make()
+        files[f"{name}.ipynb"] = notebook(trace, HOSTILE.get(name.removeprefix("hostile-"), name))
+        files[f"{name}-exercise.ipynb"] = solved(trace, exercise(trace, name))
+    running = start_all(folder, files)
+    printed = end(start(folder, "all/wild_cat-as_published.py"))
+    return all_of(folder, running), printed
 
 
 @pytest.fixture
@@ -255,12 +216,28 @@ def printed(in_fresh_interpreters):
 @every_trace
 def test_a_program_gives_the_same_tensors(name, ran):
     """To the last bit: the same calls, in the same torch, on the same machine, in one thread."""
-    names = ran[name]
+    names = ran[f"{name}.py"]
     assert isinstance(names, dict), names
     for step in TRACES[name]().values():
         assert names[step.name].dtype == step.value.dtype, step
         assert names[step.name].shape == step.value.shape, step
         assert same_bits(names[step.name], step.value), step
+
+
+@every_trace
+def test_a_notebook_gives_the_same_tensors_and_says_so(name, ran):
+    names, trace = ran[f"{name}.ipynb"], TRACES[name]()
+    assert isinstance(names, dict), names
+    assert all(same_bits(names[step.name], step.value) for step in trace.values())
+    assert f"All {len(trace)} tensors are the lesson's." in names["said"]
+    assert "No picture" in names["said"]
+
+
+@every_trace
+def test_the_lines_of_a_trace_solve_its_exercise(name, ran):
+    names, trace = ran[f"{name}-exercise.ipynb"], TRACES[name]()
+    assert isinstance(names, dict), names
+    assert names["said"].splitlines() == [f"✓ {step} is right." for step in asked(trace)]
 
 
 def same_bits(left, right):
@@ -314,7 +291,7 @@ def test_a_program_knows_the_known_tokens_and_one_row_for_the_others(ran, progra
     source = programs["unknown_tokens"].split("\n")
     assert known in source
     assert "unknown = 3" in source
-    assert ran["unknown_tokens"]["token_ids"].tolist() == [2, 3, 1, 0, 2, 3]
+    assert ran["unknown_tokens.py"]["token_ids"].tolist() == [2, 3, 1, 0, 2, 3]
     assert "unknown" not in programs["wild_cat-as_published"]
 
 
@@ -324,7 +301,7 @@ def test_a_program_knows_the_known_tokens_and_one_row_for_the_others(ran, progra
 @every_hostile_text
 def test_a_program_of_hostile_text_has_the_same_tokens_and_ids(name, ran):
     inputs = hostile_inputs(name)
-    names = ran[f"hostile-{name}"]
+    names = ran[f"hostile-{name}.py"]
     assert isinstance(names, dict), names
     assert names["tokens"] == list(inputs.tokens)
     assert "".join(names["tokens"]) == HOSTILE[name]

@@ -1,0 +1,46 @@
+"""The cells of a notebook: a dict that `json` writes, nbformat 4.5.
+
+Source of the format: https://nbformat.readthedocs.io
+"""
+
+from .trace import Step
+
+
+def document(cells: list[dict]) -> dict:
+    """Cells as a notebook."""
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return {
+        "cells": [{"id": f"cell-{at}", **cell} for at, cell in enumerate(cells)],
+        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+def text(*paragraphs: str) -> dict:
+    """A cell of Markdown. Never holds a person's text."""
+    return {"cell_type": "markdown", "metadata": {}, "source": "\n\n".join(paragraphs)}
+
+
+def code(*lines: str, hidden: bool = False) -> dict:
+    """A cell of Python; a hidden one is folded away where the notebook program can do that."""
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {"jupyter": {"source_hidden": True}} if hidden else {},
+        "outputs": [],
+        "source": "\n".join(lines),
+    }
+
+
+def about(step: Step) -> list[str]:
+    """A step's heading with its shape, its formula, what stands for what in it, and its words."""
+    legend = ", ".join(
+        f"${given.symbol}$ is `{given.name}`" for given in dict.fromkeys(step.inputs)
+    )
+    return [
+        f"## `{step.name}` ({step.shape})",
+        f"$${step.formula}$$",
+        *([f"Here {legend}."] if legend else []),
+        step.words,
+    ]

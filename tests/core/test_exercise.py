@@ -1,0 +1,367 @@
+"""The exercise: its checks name the first wrong step and the mistake, and let right lines pass."""
+
+import re
+
+import pytest
+import torch
+
+from attention_core import EXAMPLES, Trace, embed
+from attention_core import operations as ops
+from attention_core.exercise import asked, exercise
+from attention_core.masking import attend_masked
+from attention_core.mistakes import is_mistake, mistakes
+from attention_core.multi_head import add_big_projection, add_head_parts, attend_heads
+from attention_core.published.building import BUILDERS
+from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
+from attention_core.trainable import attend_trainable
+from attention_core.variance import few_trials
+from fresh import solved
+from traces import LESSONS, example_trace, lesson_trace, workshop
+
+
+def causal():
+    """Masked attention on 6 tokens, 3 wide, divided."""
+    return attend_masked(embed(EXAMPLES["journey_123"].inputs), scale="sqrt_d")
+
+
+def trainable():
+    """Queries, keys and values of 5 and 7 columns from 11 tokens."""
+    recipe = Projections(d_out=5, d_v=7, start="linear", seed=3, bias=True)
+    return attend_trainable(embed(EXAMPLES["wild_cat"].inputs), recipe)
+
+
+def heads():
+    """Masked heads that are split, joined and taken apart: 3 heads, 5 and 2 wide."""
+    recipe = HeadsRecipe(n_heads=3, d_head=5, d_value=2, d_model=7, seed=3, causal=True)
+    trace = attend_heads(embed(EXAMPLES["wild_cat"].inputs), recipe)
+    return add_head_parts(add_big_projection(trace))
+
+
+def one_row():
+    return lesson_trace("softmax_or_sum/wild_cat")
+
+
+TRACES = {each.__name__: each for each in (causal, trainable, heads, one_row, workshop)}
+TRACES |= {
+    "few_trials": lambda: few_trials(0),
+    "by_sum": lambda: example_trace("wild_cat", "sum"),
+    "together": lambda: example_trace("wild_cat", "together"),
+    "tokens": lambda: embed(EXAMPLES["life_is_short"].inputs),
+}
+
+
+class Learner:
+    """An exercise in which every line is right so far."""
+
+    def __init__(self, trace):
+        self.trace = trace
+        self.names = {"__name__": "__main__"}
+        for cell in solved(trace, exercise(trace))["cells"]:
+            if cell["cell_type"] == "code":
+                exec(cell["source"], self.names)
+
+    def write(self, step, *lines):
+        """What the check says of these lines; "" where it lets them pass."""
+        right = self.trace[step].value
+        source = "\n    ".join([f'with checked("{step}"):', *lines])
+        try:
+            exec(source, self.names)
+        except self.names["Wrong"] as wrong:
+            return str(wrong)
+        finally:
+            self.names[step] = right
+        return ""
+
+
+@pytest.fixture(scope="module")
+def learners():
+    return {name: Learner(make()) for name, make in TRACES.items()}
+
+
+# --- the mistakes people make, written as they write them -----------------------------------------
+
+LISTED = [
+    ("trainable", "scores", "queries @ keys", "the transpose is missing"),
+    ("trainable", "scores", "keys @ queries.mT", "the wrong order"),
+    ("trainable", "scores", "queries.mT @ keys", "the transpose is on the wrong side"),
+    ("trainable", "scores", "queries @ queries.T", "the wrong tensor"),
+    ("trainable", "queries", "embeddings @ W_query", "the bias is missing"),
+    ("trainable", "scaled_scores", "scores", "√d is missing"),
+    ("trainable", "scaled_scores", "scores / 5", "d in place of √d"),
+    ("trainable", "scaled_scores", "scores / keys.shape[-1]", "d in place of √d"),
+    ("trainable", "scaled_scores", "scores / 11 ** 0.5", "the root of the number of keys"),
+    ("trainable", "scaled_scores", "scores * 5 ** 0.5", "multiplied by √d"),
+    ("trainable", "weights", "torch.softmax(scaled_scores, 0)", "over the wrong axis"),
+    ("trainable", "weights", "F.softmax(scores, dim=-1)", "the wrong tensor"),
+    ("trainable", "weights", "scaled_scores.exp()", "are not divided by their sum"),
+    ("trainable", "context_vectors", "weights.T @ values", "the transpose is on the wrong side"),
+    ("trainable", "context_vectors", "values @ weights", "the wrong order"),
+    ("causal", "mask", "torch.ones(6, 6).bool().triu()", "the mask is on the wrong side"),
+    ("causal", "mask", "torch.ones(6, 6).bool().triu(1)", "the opposite convention"),
+    ("causal", "mask", "torch.ones(6, 6).bool().tril(-1)", "a token cannot see itself"),
+    (
+        "causal",
+        "masked_scores",
+        "scaled_scores.masked_fill(mask == 0, 0)",
+        "0 in place of −∞",
+    ),
+    ("causal", "masked_scores", "scaled_scores * mask", "0 in place of −∞"),
+    (
+        "causal",
+        "masked_scores",
+        "torch.where(mask, -torch.inf, scaled_scores)",
+        "the opposite convention",
+    ),
+    (
+        "causal",
+        "masked_scores",
+        "scaled_scores.masked_fill(~mask.T, -torch.inf)",
+        "the mask is on the wrong side",
+    ),
+    ("causal", "masked_scores", "scaled_scores.masked_fill(~mask, -1e9)", "a finite number, -1e9"),
+    ("causal", "weights", "masked_scores.softmax(0)", "softmax over the wrong axis"),
+    ("heads", "head_W_query", "W_query.view(3, 3, 5)", "a reshape without a transpose"),
+    ("heads", "split_queries", "joined_queries.view(3, 11, 5)", "a reshape without a transpose"),
+    ("heads", "split_queries", "joined_queries.view(11, 3, 5)", "the heads are not in front"),
+    (
+        "heads",
+        "split_queries",
+        "joined_queries.view(11, 5, 3).permute(2, 0, 1)",
+        "the columns are dealt out in turn",
+    ),
+    ("heads", "concat", "head_context_vectors.reshape(11, 6)", "a reshape without a transpose"),
+    ("heads", "head_weights", "head_masked_scores.softmax(dim=1)", "over the wrong axis"),
+    ("heads", "head_scores", "head_queries @ head_keys", "the transpose is missing"),
+    ("by_sum", "weights", "scores / scores.sum(dim=-1)", "over the wrong axis"),
+    ("by_sum", "weights", "scores.softmax(-1)", "a softmax"),
+    ("few_trials", "scaled_dot_products", "dot_products / 8", "d in place of √d"),
+    ("few_trials", "dot_products", "products.sum(0)", "added over the wrong axis"),
+    ("one_row", "sum_weights", "score_row.softmax(-1)", None),
+    ("tokens", "embeddings", "embedding_table[:8]", "the first rows of the table"),
+]
+
+
+@pytest.mark.parametrize(("name", "step", "line", "mistake"), LISTED)
+def test_a_known_mistake_is_named_with_its_step(name, step, line, mistake, learners):
+    said = learners[name].write(step, f"{step} = {line}")
+    assert said.startswith(f"{step} is not right yet.\n")
+    if mistake:
+        likely = said.splitlines()[1]
+        assert likely.startswith("Likely: ")
+        assert mistake in likely.partition(": ")[2]
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_every_mistake_that_changes_the_numbers_is_refused_and_named(name, learners):
+    """Another mistake may be named, if it gives the same numbers, or stops with the same error."""
+    learner, refused = learners[name], 0
+    for step in map(learner.trace.__getitem__, asked(learner.trace)):
+        for mistake in mistakes(step.operation, *(given.name for given in step.inputs)):
+            said = learner.write(step.name, f"{step.name} = {mistake.line}")
+            if said:
+                refused += 1
+                assert said.startswith(f"{step.name} is not right yet.\nLikely: "), said
+            else:
+                made = eval(mistake.line, dict(learner.names))
+                slack = 1e-4 * step.value.abs().max() if step.value.is_floating_point() else 0
+                assert torch.allclose(made, step.value, atol=float(slack), equal_nan=True)
+    assert refused >= 2 * len(asked(learner.trace)) - 1
+
+
+# --- right lines, written in other ways -----------------------------------------------------------
+
+OTHER_WAYS = [
+    ("trainable", "scores", ["scores = torch.einsum('id,jd->ij', queries, keys)"]),
+    (
+        "trainable",
+        "scores",
+        [
+            "scores = torch.empty(11, 11)",
+            "for i in range(11):",
+            "    for j in range(11):",
+            "        scores[i, j] = sum(q * k for q, k in zip(queries[i], keys[j]))",
+        ],
+    ),
+    ("trainable", "scores", ["scores = (queries.double() @ keys.double().T)"]),
+    ("trainable", "scores", ["scores = torch.nn.Parameter(queries) @ keys.T"]),
+    ("trainable", "scaled_scores", ["scaled_scores = scores * keys.shape[1] ** -0.5"]),
+    (
+        "trainable",
+        "weights",
+        ["e = scaled_scores.exp()", "weights = e / e.sum(1)[:, None]"],
+    ),
+    (
+        "trainable",
+        "context_vectors",
+        ["context_vectors = F.scaled_dot_product_attention(queries, keys, values)"],
+    ),
+    (
+        "causal",
+        "mask",
+        ["places = torch.arange(6)", "mask = places[:, None] >= places"],
+    ),
+    ("causal", "masked_scores", ["masked_scores = scaled_scores + torch.log(mask * 1.0)"]),
+    ("causal", "weights", ["weights = F.softmax(masked_scores, dim=1)"]),
+    (
+        "causal",
+        "context_vectors",
+        [
+            "x = embeddings[None]",
+            "context_vectors = F.scaled_dot_product_attention(x, x, x, is_causal=True)[0]",
+        ],
+    ),
+    (
+        "heads",
+        "split_queries",
+        ["split_queries = torch.stack(joined_queries.split(5, dim=1))"],
+    ),
+    (
+        "heads",
+        "head_queries",
+        ["head_queries = torch.einsum('ti,hid->htd', embeddings, head_W_query)"],
+    ),
+    (
+        "heads",
+        "head_context_vectors",
+        [
+            "given = head_queries, head_keys, head_values",
+            "head_context_vectors = F.scaled_dot_product_attention(*given, attn_mask=mask)",
+        ],
+    ),
+    ("heads", "concat", ["concat = torch.cat(list(head_context_vectors), dim=1)"]),
+]
+
+
+@pytest.mark.parametrize(("name", "step", "lines"), OTHER_WAYS)
+def test_a_right_line_passes_however_it_is_written(name, step, lines, learners):
+    assert learners[name].write(step, *lines) == ""
+
+
+# --- what else a check says -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("scores = ...", "It is still to be written"),
+        ("score = queries @ keys.mT", "There is no tensor called scores"),
+        ("scores = [[1.0]]", "It must be a tensor, and yours is of type list"),
+        ("scores = torch.zeros(2, 3)", "Its shape must be query 11 × key 11, and yours is 2 × 3"),
+        ("scores = torch.tensor(1.0)", "yours is a single number"),
+        ("scores = (queries @ keys.mT) > 0", "must be torch.float32, and yours are torch.bool"),
+        ("scores = queries @ nothing", "Your line stopped with NameError"),
+        ("scores = 3 * (queries @ keys.mT)", "Each of your numbers is 3 times what is wanted"),
+        ("scores = queries @ keys.mT + torch.eye(11)", "It differs first at query 0, key 0: yours"),
+        ("scores = (queries @ keys.mT) * torch.nan", "yours is nan, wanted"),
+    ],
+)
+def test_what_is_wrong_is_said_in_words(line, words, learners):
+    said = learners["trainable"].write("scores", line)
+    assert said.startswith("scores is not right yet.\n")
+    assert words in said
+
+
+def test_the_place_of_the_first_difference_is_told(learners):
+    change = "scores.index_put((torch.tensor(4), torch.tensor(7)), torch.tensor(9.0))"
+    said = learners["trainable"].write("scores", "scores = queries @ keys.mT", f"scores = {change}")
+    wanted = learners["trainable"].trace["scores"].value[4, 7]
+    assert f"It differs first at query 4, key 7: yours is 9, wanted {wanted:.6g}." in said
+
+
+def test_the_first_wrong_step_is_named_where_a_later_one_is_checked(learners):
+    learner = learners["trainable"]
+    right = learner.names["scores"]
+    learner.names["scores"] = right / 2
+    said = learner.write("weights", "weights = scaled_scores.softmax(dim=-1)")
+    learner.names["scores"] = right
+    assert said.startswith("scores is the first step that is wrong: mend it before those below.")
+
+
+def test_a_line_that_writes_into_an_earlier_step_is_told_so():
+    """What it gives is right, and what it was made from is destroyed."""
+    said = Learner(causal()).write(
+        "masked_scores", "masked_scores = scaled_scores.masked_fill_(~mask, -torch.inf)"
+    )
+    assert said.startswith("masked_scores is not right yet.\nYour line has changed scaled_scores")
+
+
+def test_a_given_tensor_that_was_changed_is_named(learners):
+    learner = learners["trainable"]
+    right = learner.names["W_key"]
+    learner.names["W_key"] = right + 1
+    said = learner.write("weights", "weights = scaled_scores.softmax(dim=-1)")
+    learner.names["W_key"] = right
+    assert said.startswith("W_key is given, and is not the lesson's any more: run the notebook")
+
+
+def test_a_row_that_sees_nothing_has_weights_of_0():
+    trace = attend_masked(
+        embed(EXAMPLES["journey_123"].inputs), MaskRecipe(flipped=((0, 0),)), ways=("",)
+    )
+    said = Learner(trace).write("weights", "weights = masked_scores.softmax(-1)")
+    assert "0/0 in a row that sees nothing" in said
+
+
+def test_a_mistake_among_numbers_of_any_size_is_refused():
+    """A tolerance that does not look at the numbers would let tiny ones pass, whatever they are."""
+    for size in (1e-6, 1e6):
+        trace = Trace()
+        given = ops.Draw("normal", (3, 5), seed=1)
+        scores = trace.step("drawn", given, axes=("query", "key"))
+        small = trace.step("scores", ops.Magnify(size), scores, axes=("query", "key"))
+        trace.step("scaled_scores", ops.Scale(2), small, axes=("query", "key"))
+        said = Learner(trace).write("scaled_scores", "scaled_scores = scores / 2")
+        assert "d in place of √d" in said
+
+
+# --- which steps are asked for --------------------------------------------------------------------
+
+
+def test_the_lines_that_a_lesson_teaches_are_asked_for():
+    asked_of = {name: asked(make()) for name, make in TRACES.items()}
+    lines = ("scores", "scaled_scores", "masked_scores", "weights", "context_vectors")
+    assert asked_of["causal"] == ("mask", *lines)
+    projected = ("queries", "keys", "values")
+    assert asked_of["trainable"] == (*projected, *lines[:2], *lines[3:])
+    assert {"split_queries", "concat", "head_outputs"} <= set(asked_of["heads"])
+    assert asked_of["few_trials"] == ("products", "dot_products", "scaled_dot_products")
+    assert asked_of["tokens"] == ("embeddings_by_product", "embeddings")
+    assert asked_of["one_row"][1:3] == ("score_sum", "sum_weights")
+
+
+def test_what_tells_again_what_another_step_tells_is_not_asked_for():
+    """A loop, one row, the same heads turned: and their lines do not stand there as answers."""
+    told_again = {
+        "simplified": ("scores_by_loop",),
+        "qkv": ("one_query", "query_scores", "query_context"),
+        "qkv_linear": ("linear_queries", "linear_scores", "queries_upright"),
+        "multi_head": ("batched_queries", "one_head_query"),
+    }
+    for lesson, names in told_again.items():
+        trace = BUILDERS[lesson](EXAMPLES["life_is_short"], 0)
+        shown = "\n".join(cell["source"] for cell in exercise(trace)["cells"][4:])
+        for name in names:
+            assert name in trace
+            assert f"{name} = " not in shown
+
+
+def test_a_mistake_that_someone_chose_is_given_and_what_follows_it_asked_for():
+    trace = attend_trainable(embed(EXAMPLES["wild_cat"].inputs), Projections(scale="d"))
+    steps = asked(trace)
+    assert steps == ("queries", "keys", "values", "scores", "weights", "context_vectors")
+    wrong_axis = lesson_trace("qkv_wrong_axis/journey_789")
+    assert asked(wrong_axis)[-2:] == ("scaled_scores", "context_vectors")
+
+
+@pytest.mark.parametrize("name", [*TRACES, *LESSONS])
+def test_no_line_that_is_asked_for_stands_in_the_exercise(name):
+    trace = TRACES[name]() if name in TRACES else lesson_trace(name)
+    cells = exercise(trace)["cells"]
+    shown = "\n".join(cell["source"] for cell in cells[4:])
+    wanted = asked(trace)
+    assert wanted
+    blanks = re.findall(r"^    (\w+) = \.\.\.  # your line: ", shown, re.MULTILINE)
+    assert blanks == list(wanted)
+    for step in wanted:
+        assert trace[step].code not in shown
+        assert not is_mistake(trace[step].operation)

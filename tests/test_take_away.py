@@ -1,0 +1,196 @@
+"""What each lesson lets people take along, made by the page itself for every example."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from attention_core import EXAMPLES, Inputs, attend, embed
+from attention_core.exercise import asked, exercise
+from attention_core.notebook import notebook
+from attention_ui import anatomy, takeaway
+from attention_ui.file_names import file_name
+from attention_ui.settings import Settings
+from attention_ui.takeaway import DOWNLOADS, name_of, title_of
+from fresh import BARE, all_of, close, solved, start_all
+
+ROOT = Path(__file__).resolve().parents[1]
+LESSONS = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+PLACES = [(lesson, example) for lesson in LESSONS for example in EXAMPLES]
+MAKE = {each.label: each.make for each in DOWNLOADS}
+everywhere = pytest.mark.parametrize("place", PLACES, ids="-".join)
+
+
+@pytest.fixture(scope="module")
+def views():
+    """The view of every lesson with every example: as its page hands it over, and builds it."""
+    handed = {}
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (anatomy, takeaway):
+            patch.setattr(module, "take_away", lambda view: handed.update({view.page: view}))
+        for lesson in LESSONS:
+            at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+            at.switch_page(f"pages/{lesson}.py").run()
+            assert not at.exception
+    return {(lesson, name): _with(handed[lesson], EXAMPLES[name]) for lesson, name in PLACES}
+
+
+def _with(view, example):
+    """The same page with an example's settings."""
+    settings = Settings.of(example)
+    trace = view.build(settings) if view.build else view.trace
+    return replace(view, settings=settings, trace=trace)
+
+
+@pytest.fixture(scope="module")
+def files(views):
+    """By place, what its downloads hold."""
+    return {
+        place: {label: make(view.trace, title_of(view)) for label, make in MAKE.items()}
+        for place, view in views.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def ran(views, files, tmp_path_factory):
+    """All programs, notebooks and solved exercises, in one fresh interpreter."""
+    folder = tmp_path_factory.mktemp("taken")
+    ready = {}
+    for place, made in files.items():
+        stem = "-".join(place)
+        ready[f"{stem}.py"] = made["Program"]
+        ready[f"{stem}.ipynb"] = made["Notebook"]
+        exercise = json.loads(made["Exercise"])
+        ready[f"{stem}-exercise.ipynb"] = solved(views[place].trace, exercise)
+    return all_of(folder, start_all(folder, ready))
+
+
+@everywhere
+def test_what_is_taken_along_gives_the_tensors_of_the_screen(place, views, ran):
+    trace, stem = views[place].trace, "-".join(place)
+    for kind in (".py", ".ipynb"):
+        names = ran[stem + kind]
+        assert isinstance(names, dict), names
+        for step in trace.values():
+            assert close(names[step.name], step.value), step
+    assert f"All {len(trace)} tensors are the lesson's." in ran[f"{stem}.ipynb"]["said"]
+    names, wanted = ran[f"{stem}-exercise.ipynb"], asked(trace)
+    assert isinstance(names, dict), names
+    assert wanted
+    assert names["said"].splitlines() == [f"✓ {step} is right." for step in wanted]
+
+
+@everywhere
+def test_all_tensors_in_one_file_are_those_of_the_screen(place, views, files, tmp_path):
+    path = tmp_path / "tensors.pt"
+    path.write_bytes(files[place]["All tensors"])
+    held = torch.load(path, weights_only=True)
+    trace = views[place].trace
+    assert list(held) == list(trace)
+    for name, step in trace.items():
+        assert held[name].dtype == step.value.dtype
+        assert torch.equal(held[name], step.value)
+
+
+@everywhere
+def test_both_notebooks_are_valid_and_not_large(place, files):
+    for label in ("Notebook", "Exercise"):
+        nbformat.validate(nbformat.reads(files[place][label], as_version=nbformat.NO_CONVERT))
+        assert len(files[place][label]) < 500_000
+
+
+# --- a person's text ------------------------------------------------------------------------------
+
+MARK = "zqzq"
+HOSTILE = [
+    f"<img src=x onerror=alert(1)> <script>{MARK}</script>",
+    f"**{MARK}** ![{MARK}](http://evil/x.png) $${MARK}$$ `{MARK}` [a](javascript:{MARK})",
+    f"{MARK} \"\"\" ''' \\ \n\r\u2028 %magic !ls {{}} $x^$ \ud800 \x00 \u202e",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_of_a_person_is_in_a_cell_that_is_rendered(text):
+    trace = attend(embed(Inputs(text, tokenizer="blanks_kept")))
+    plain = attend(embed(Inputs("cat", tokenizer="blanks_kept")))
+    for make in (notebook, exercise):
+        made = nbformat.reads(json.dumps(make(trace, text)), as_version=nbformat.NO_CONVERT)
+        nbformat.validate(made)
+        written = [cell.source for cell in made.cells if cell.cell_type == "markdown"]
+        usual = [c["source"] for c in make(plain)["cells"] if c["cell_type"] == "markdown"]
+        assert MARK not in json.dumps([*written, made.metadata])
+        assert [_no_sizes(cell) for cell in written] == [_no_sizes(cell) for cell in usual]
+
+
+def _no_sizes(source):
+    return re.sub(r"\d+", "n", source)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "name"),
+    [
+        ("The dog attacks the wild cat", "causal_mask-the_dog_attacks_the_wild_cat.py"),
+        ("../../etc/passwd", "causal_mask-etc_passwd.py"),
+        ('a"; rm -rf / #\x00\n.exe', "causal_mask-a_rm_rf_exe.py"),
+        ("Zoë Şimşek", "causal_mask-zoe_simsek.py"),
+        ("猫は\u202e寝る 🐈", "causal_mask.py"),
+        ("", "causal_mask.py"),
+        ("word " * 64, "causal_mask-word_word_word_word_word_word_word_word.py"),
+        ("x" * 3_000, f"causal_mask-{'x' * 40}.py"),
+        ("CON", "causal_mask-con.py"),
+    ],
+)
+def test_a_file_is_named_by_its_lesson_and_what_is_plain_of_the_sentence(sentence, name):
+    assert file_name("causal_mask", sentence, ".py") == name
+
+
+def test_files_of_one_state_have_names_of_their_own(views):
+    for (lesson, _), view in views.items():
+        names = [name_of(view, each.kind, each.suffix) for each in DOWNLOADS]
+        assert len(set(names)) == len(names)
+        assert all(name.startswith(lesson) for name in names)
+    sentence = "-the_dog_attacks_the_wild_cat"
+    assert name_of(views["causal_mask", "wild_cat"], ".py") == f"causal_mask{sentence}.py"
+    assert name_of(views["divide_by_sqrt_d", "wild_cat"], ".py") == "divide_by_sqrt_d.py"
+
+
+# --- in a kernel of Jupyter's own -----------------------------------------------------------------
+
+
+def in_a_kernel(made):
+    """The notebook after `Run all`; raises for a cell that stops."""
+    from nbclient import NotebookClient
+
+    node = nbformat.reads(json.dumps(made), as_version=nbformat.NO_CONVERT)
+    # Streamlit, in this process, tells matplotlib to show nothing.
+    env = {name: value for name, value in BARE.items() if name != "MPLBACKEND"}
+    NotebookClient(node, timeout=120, kernel_name="python3").execute(env=env)
+    return node
+
+
+def test_jupyter_runs_a_notebook_of_hostile_text_and_draws_its_picture():
+    trace = attend(embed(Inputs(HOSTILE[2], tokenizer="blanks_kept")))
+    cells = in_a_kernel(notebook(trace, HOSTILE[2])).cells
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 1
+    assert outputs[-1].text == f"All {len(trace)} tensors are the lesson's.\n"
+
+
+def test_jupyter_says_what_is_wrong_and_nothing_else(views):
+    from nbclient.exceptions import CellExecutionError
+
+    trace = views["queries_keys_values", "life_is_short"].trace
+    made = solved(trace, exercise(trace))
+    right = f"\n    {trace['scaled_scores'].code}  #"
+    for cell in made["cells"]:
+        cell["source"] = cell["source"].replace(right, "\n    scaled_scores = scores / 24  #")
+    with pytest.raises(CellExecutionError) as stopped:
+        in_a_kernel(made)
+    said = str(stopped.value)
+    assert "scaled_scores is not right yet.\nLikely: d in place of √d: " in said
+    assert "Traceback" not in said
