@@ -12,7 +12,7 @@ from attention_core.trace import Trace
 
 from . import session
 from .charts.bars import bars
-from .predict import Verdict
+from .questions import Verdict
 from .settings import Settings
 from .show import folded, light, show
 from .view import View

@@ -12,7 +12,7 @@ from . import session
 from .beats import equation
 from .charts.bars import bars
 from .charts.heatmap import Matrix
-from .predict import Verdict
+from .questions import Verdict
 from .settings import MAX_TOKENS, WAYS_TO_HIDE, Settings
 from .show import folded, light, show
 from .view import View
@@ -122,12 +122,8 @@ def judge_leaks(guess: list[int], settings: Settings) -> Verdict:
         if (leaks(settings, way, last, 1.0)[unseen] > ROUNDING).any()
     ]
     listed = " and ".join(WAYS_TO_HIDE[ways[place]] for place in truth) or "none of them"
-    teaches = (
-        "A 0 before softmax is a score like others, since e⁰ = 1. A 0 after softmax comes too "
-        "late: the hidden score is in the sum that the others were divided by."
-    )
     right = guess == truth
-    return Verdict(right, f"{'Right: ' if right else 'It is '}{listed}. {teaches}")
+    return Verdict(right, f"{'Right: ' if right else 'It is '}{listed}.")
 
 
 @st.fragment

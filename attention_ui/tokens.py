@@ -7,7 +7,7 @@ from attention_core.tokenizers import TOKENIZERS, visible
 
 from . import session
 from .grid import grid
-from .predict import Verdict
+from .questions import Verdict
 from .settings import TABLE_ROWS, TABLE_WIDTHS, Settings
 from .show import light
 from .view import View
@@ -82,12 +82,8 @@ def judge_identical(guess: list[int], vectors: Tensor) -> Verdict:
     wrong = len(truth ^ set(guess))
     listed = ", ".join(map(str, sorted(truth))) or "none"
     if wrong == 0:
-        return Verdict(True, f"Right: {listed}. The same id always picks the same row.")
-    return Verdict(
-        False,
-        f"The rows are {listed}: your guess is {_count(wrong, 'row')} off. "
-        "The same id always picks the same row.",
-    )
+        return Verdict(True, f"Right: {listed}.")
+    return Verdict(False, f"The rows are {listed}: your guess is {_count(wrong, 'row')} off.")
 
 
 def size_of_table() -> None:
