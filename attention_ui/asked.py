@@ -48,8 +48,8 @@ def row_to_share(mask: Tensor, tokens: Sequence[str]) -> int:
     """The query worth asking about: one with few visible keys, and rather a word than a blank."""
     seen = mask.sum(dim=-1).tolist()
 
-    def oddness(query: int) -> tuple[bool, bool, int]:
-        return seen[query] < 2, tokens[query].isspace(), abs(seen[query] - FEW)
+    def oddness(query: int) -> tuple[bool, bool, int, int]:
+        return seen[query] < 2, tokens[query].isspace(), abs(seen[query] - FEW), -seen[query]
 
     return min(range(len(seen)), key=oddness)
 

@@ -105,11 +105,10 @@ def _reveal(question: Question, key: str, numbers: int, answer: Answer) -> None:
     guessed = answer.verdict is not None
     if guessed and answer.numbers != numbers:
         st.markdown("You guessed for other numbers than these.")
-    else:
-        if guessed:
-            _judged(question, answer)
-        if question.teaches:
-            st.markdown(question.teaches)
+    elif guessed:
+        _judged(question, answer)
+    elif question.teaches:
+        st.markdown(question.teaches)
     st.button(
         "Guess again" if guessed else "Make a guess after all",
         key=f"again_{key}",
@@ -125,9 +124,18 @@ def _reveal(question: Question, key: str, numbers: int, answer: Answer) -> None:
 
 
 def _judged(question: Question, answer: Answer) -> None:
-    st.text(f"Your guess: {question.said(answer.guess)}")
+    """The truth over the guess, and beside it what is said of the two."""
+    said = question.said(answer.guess)
+    if said:
+        st.text(f"Your guess: {said}")
     chart = question.drawn(answer.guess)
-    if chart is not None:
-        show_within(chart, width_of(len(chart.frame) // 2))
-    colour, mark = ("green", "check") if answer.verdict.right else ("orange", "trending_flat")
-    st.markdown(f":{colour}[:material/{mark}:] {answer.verdict.words}")
+    with st.container(horizontal=True, gap="large", vertical_alignment="center"):
+        if chart is not None:
+            show_within(chart, width_of(len(chart.frame) // 2))
+        with st.container(width=400 if chart else "stretch"):
+            colour, mark = (
+                ("green", "check") if answer.verdict.right else ("orange", "trending_flat")
+            )
+            st.markdown(f":{colour}[:material/{mark}:] {answer.verdict.words}")
+            if question.teaches:
+                st.markdown(question.teaches)

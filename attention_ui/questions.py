@@ -51,7 +51,7 @@ class Question(ABC):
 
     @abstractmethod
     def said(self, guess: Any) -> str:
-        """The guess in words. May hold a person's text."""
+        """The guess in words, or '' where the picture has it. May hold a person's text."""
 
     @abstractmethod
     def judged(self, guess: Any) -> Verdict:
@@ -139,7 +139,8 @@ class Sign(Question):
         if self.truth != 2:
             end = f"from {self.before:.4f} to {self.after:.4f}"
         way = self.WAYS[self.truth]
-        return Verdict(right, f"{'Right: ' if right else ''}{self.what} {way}, {end}.")
+        what = f"Right: {self.what}" if right else self.what[0].upper() + self.what[1:]
+        return Verdict(right, f"{what} {way}, {end}.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -97,18 +97,17 @@ class Row(Question):
     def guess(self, key: str) -> tuple[float, ...] | None:
         return as_shares([st.session_state.get(each, 0.5) for each in self._keys(key)])
 
-    def said(self, guess: tuple[float, ...]) -> str:
-        return ", ".join(
-            f"{name} {share:.2f}" for name, share in zip(self.names, guess, strict=True)
-        )
+    def said(self, _: tuple[float, ...]) -> str:
+        return ""
 
     def judged(self, guess: tuple[float, ...]) -> Verdict:
         off = distance(guess, self.truth)
         alike = distance([1 / len(guess)] * len(guess), self.truth)
+        compared = f" With all bars alike it would be {alike:.4f}." if len(set(guess)) > 1 else ""
         words = (
             f"You put {off:.0%} of the weight on the wrong keys.".replace("%", " %")
-            + f" That is half the sum of all differences, the total variation distance: {off:.4f}. "
-            f"With all bars alike it would be {alike:.4f}."
+            + f" That is half the sum of all differences, the total variation distance: {off:.4f}."
+            + compared
         )
         return Verdict(off <= CLOSE, words, off)
 
