@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from .expression import (
     Called,
     Cell,
+    Difference,
     Exponential,
     Expression,
     Hidden,
@@ -41,6 +42,10 @@ def remarks(step: Step, index: tuple[int, ...]) -> list[str]:
         return _of_product(step, arithmetic)
     if isinstance(arithmetic, Share):
         return _of_share(step, arithmetic)
+    if isinstance(arithmetic, Quotient) and arithmetic.top.value == 0 == arithmetic.value:
+        return [
+            "0 divided by any other number is 0" + _because(_why(step, arithmetic.top), 1) + "."
+        ]
     if isinstance(arithmetic, Picked):
         row = f"row {arithmetic.chosen.index[0]} of `{arithmetic.chosen.step}`"
         return [f"A lookup: the id picks {row}. Nothing is multiplied or added."]
@@ -104,7 +109,7 @@ def _of_share(step: Step, arithmetic: Share) -> list[str]:
     if picked is not None:
         said.append("This cell is one of them, so its share is 0.")
     elif seen == 1:
-        said.append("No other is left, so this cell gets all there is: 1.")
+        said.append("No other is left, so this cell gets all: 1.")
     return said
 
 
@@ -185,6 +190,8 @@ def _why(step: Step, expression: Expression) -> str:
         return _why(step, expression.top)
     if isinstance(expression, Called):
         return _why(step, expression.argument)
+    if isinstance(expression, Difference) and expression.left.value == -math.inf:
+        return _why(step, expression.left)
     return ""
 
 

@@ -190,7 +190,7 @@ def _terms(step: Step, arithmetic: Expression) -> None:
                 table = terms_table(arithmetic)
                 why = zero_terms(step, arithmetic)
                 if set(why) != {None}:
-                    table["why it is 0"] = why
+                    table["why it is 0"] = [reason or "" for reason in why]
                 st.dataframe(table, hide_index=True, width="content")
 
 
