@@ -1,23 +1,14 @@
-"""What the arithmetic of a cell does not show at a glance, in words: terms that are 0, and why.
-
-Why a number is 0 or −∞ is found by following it upstream, through copies and shares, to the cell
-where it became so: a mask, a draw, a one-hot row. Nothing here knows a lesson.
-"""
+"""What the arithmetic of a cell does not show at a glance, in words: terms that are 0, and why."""
 
 import math
-import re
 from collections import Counter
-from collections.abc import Sequence
 
 from .expression import (
-    Called,
     Cell,
-    Difference,
     Exponential,
     Expression,
     Hidden,
     Indicator,
-    Number,
     Picked,
     Product,
     Quotient,
@@ -25,10 +16,8 @@ from .expression import (
     Share,
     Sum,
 )
+from .reasons import MASKED, ONE_HOT, SMALL, plain, why, why_term
 from .trace import Step
-
-ONE_HOT, SMALL, INFINITE = "one-hot", "too small a number: rounded to 0", "a score of −∞"
-MASKED = "hidden by the mask"
 
 
 def remarks(step: Step, index: tuple[int, ...]) -> list[str]:
@@ -43,9 +32,8 @@ def remarks(step: Step, index: tuple[int, ...]) -> list[str]:
     if isinstance(arithmetic, Share):
         return _of_share(step, arithmetic)
     if isinstance(arithmetic, Quotient) and arithmetic.top.value == 0 == arithmetic.value:
-        return [
-            "0 divided by any other number is 0" + _because(_why(step, arithmetic.top), 1) + "."
-        ]
+        reason = _because(why(step, arithmetic.top), 1)
+        return [f"0 divided by any other number is 0{reason}."]
     if isinstance(arithmetic, Picked):
         row = f"row {arithmetic.chosen.index[0]} of `{arithmetic.chosen.step}`"
         return [f"A lookup: the id picks {row}. Nothing is multiplied or added."]
@@ -66,12 +54,12 @@ def remarks(step: Step, index: tuple[int, ...]) -> list[str]:
 
 def zero_terms(step: Step, arithmetic: Expression) -> list[str | None]:
     """For each term: None where it counts, else why it adds nothing ('' if nobody knows)."""
-    return [_why_term(step, term) for term in arithmetic.terms]
+    return [why_term(step, term) for term in arithmetic.terms]
 
 
 def _of_sum(step: Step, arithmetic: Sum) -> list[str]:
     reasons = zero_terms(step, arithmetic)
-    n_terms, left = len(reasons), [at for at, why in enumerate(reasons) if why is None]
+    n_terms, left = len(reasons), [at for at, reason in enumerate(reasons) if reason is None]
     if len(left) == n_terms:
         return []
     products = all(isinstance(term, Product) for term in arithmetic.terms)
@@ -80,20 +68,17 @@ def _of_sum(step: Step, arithmetic: Sum) -> list[str]:
         picked = _place(arithmetic, copied)
         return [f"A one-hot row: only one term is not 0, so this picks {picked}."]
     noun, are = ("products", "times 0") if products else ("terms", "0")
-    said = [
-        _counted(count, n_terms, noun, are, why)
-        for why, count in Counter(why for why in reasons if why is not None).items()
-    ]
+    said = [_counted(count, n_terms, noun, are, reason) for reason, count in _tallied(reasons)]
     if copied is not None:
         said.append(f"What is left is 1 times `{copied}`: a copy.")
     return said
 
 
 def _of_product(step: Step, arithmetic: Product) -> list[str]:
-    why = _why_term(step, arithmetic)
-    if why is None:
+    reason = why_term(step, arithmetic)
+    if reason is None:
         return []
-    return ["One factor is 0, so the product is, whatever the other is" + _because(why, 1) + "."]
+    return [f"One factor is 0, so the product is, whatever the other is{_because(reason, 1)}."]
 
 
 def _of_share(step: Step, arithmetic: Share) -> list[str]:
@@ -103,28 +88,34 @@ def _of_share(step: Step, arithmetic: Share) -> list[str]:
         return []
     what = "e to the −∞, exactly 0" if _is_softmax(arithmetic) else "0"
     said = []
-    for why, count in Counter(why for why in reasons if why is not None).items():
-        said.append(_counted(count, n_terms, "terms of the sum", 0 if why == SMALL else what, why))
+    for reason, count in _tallied(reasons):
+        exactly = 0 if reason == SMALL else what
+        said.append(_counted(count, n_terms, "terms of the sum", exactly, reason))
     picked = reasons[arithmetic.picked]
     if picked is not None:
         said.append("This cell is one of them, so its share is 0.")
-    elif seen == 1:
+    elif seen == 1 and arithmetic.value == 1:
         said.append("No other is left, so this cell gets all: 1.")
     return said
 
 
-def _counted(count: int, total: int, noun: str, what: object, why: str) -> str:
+def _tallied(reasons: list[str | None]) -> list[tuple[str, int]]:
+    """How many terms are 0 for each reason, in the order of the terms."""
+    return list(Counter(reason for reason in reasons if reason is not None).items())
+
+
+def _counted(count: int, total: int, noun: str, what: object, reason: str) -> str:
     """Such as `3 of the 6 products are times 0: the mask hides their keys.`"""
     many = f"All {total}" if count == total else f"{count} of the {total}"
-    return f"{many} {noun} {'is' if count == 1 else 'are'} {what}{_because(why, count)}."
+    return f"{many} {noun} {'is' if count == 1 else 'are'} {what}{_because(reason, count)}."
 
 
-def _because(why: str, count: int) -> str:
-    if why == MASKED:
+def _because(reason: str, count: int) -> str:
+    if reason == MASKED:
         return ": the mask hides " + ("its key" if count == 1 else "their keys")
-    if why == ONE_HOT:
+    if reason == ONE_HOT:
         return ": in a one-hot row all entries but one are"
-    return f" ({why})" if why else ""
+    return f" ({reason})" if reason else ""
 
 
 def _is_softmax(arithmetic: Share) -> bool:
@@ -149,52 +140,3 @@ def _place(arithmetic: Sum, cell: Cell) -> str:
     if len(cell.index) == 2 and len(moving) == 1:
         return f"{('row', 'column')[moving[0]]} {cell.index[moving[0]]} of `{cell.step}`"
     return f"`{cell}`"
-
-
-def _why_term(step: Step, term: Expression) -> str | None:
-    """Why a term is 0, or None where it is not."""
-    if term.value != 0:
-        return None
-    if isinstance(term, Exponential):
-        return _why(step, term.score) if term.score.value == -math.inf else SMALL
-    factors: Sequence[Expression] = term.parts if isinstance(term, Product) else (term,)
-    for factor in factors:
-        if factor.value == 0 and (why := _why(step, factor)):
-            return why
-    return ""
-
-
-def _why(step: Step, expression: Expression) -> str:
-    """Why an expression of this step's arithmetic is 0 or −∞: followed upstream; '' if unknown."""
-    if isinstance(expression, Cell):
-        source = next((each for each in step.inputs if each.name == expression.step), None)
-        if source is None:
-            return ""
-        made = source.arithmetic(expression.index)
-        if made.value != 0 and expression.value == 0:
-            return SMALL
-        return _why(source, made)
-    if isinstance(expression, Hidden):
-        return plain(expression.reason)
-    if isinstance(expression, Indicator):
-        return ONE_HOT
-    if isinstance(expression, Exponential):
-        return _why(step, expression.score) if expression.score.value == -math.inf else SMALL
-    if isinstance(expression, Share):
-        return _why(step, expression.parts[expression.picked])
-    if isinstance(expression, Number):
-        return INFINITE if expression.value == -math.inf else ""
-    if isinstance(expression, Seen | Picked):
-        return _why(step, expression.chosen)
-    if isinstance(expression, Quotient):
-        return _why(step, expression.top)
-    if isinstance(expression, Called):
-        return _why(step, expression.argument)
-    if isinstance(expression, Difference) and expression.left.value == -math.inf:
-        return _why(step, expression.left)
-    return ""
-
-
-def plain(latex: str) -> str:
-    r"""The words of a reason: `\text{hidden by the mask}` without its LaTeX."""
-    return re.sub(r"\\text\{([^}]*)\}", r"\1", latex)

@@ -10,8 +10,9 @@ from attention_core import operations as ops
 from attention_core.expression import Product, Sum
 from attention_core.inputs import Inputs
 from attention_core.masking import attend_masked, drop_weights
+from attention_core.reasons import plain
 from attention_core.recipes import MaskRecipe
-from attention_core.remarks import plain, remarks, zero_terms
+from attention_core.remarks import remarks, zero_terms
 from attention_core.softmax import given_row, normalise_row
 from traces import LESSONS, lesson_trace, workshop
 
