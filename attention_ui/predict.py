@@ -63,24 +63,20 @@ def _fingerprint(trace: Trace, steps: Sequence[str]) -> int:
 
 
 @st.fragment
-def _widgets(question: Question, key: str) -> None:
-    """The widgets alone run again when one of them is moved."""
-    question.ask(f"guess_{key}")
-
-
 def _ask(question: Question, key: str, numbers: int) -> None:
-    _widgets(question, key)
-    missing = st.session_state.pop(f"missing_{key}", False)
-    if missing:
+    """The widgets and the buttons. A widget that is moved runs this part alone.
+
+    The buttons stand within it: a click on one outside, at the moment when a number that was typed
+    is taken up, would be lost.
+    """
+    if key in st.session_state[ANSWERS]:
+        st.rerun()
+    question.ask(f"guess_{key}")
+    if st.session_state.pop(f"missing_{key}", False):
         st.markdown(f":orange[:material/info:] {question.missing}")
     with st.container(horizontal=True):
-        st.button(
-            "Reveal",
-            key=f"reveal_{key}",
-            type="primary",
-            on_click=_guessed,
-            args=(question, key, numbers),
-        )
+        asked = (question, key, numbers)
+        st.button("Reveal", key=f"reveal_{key}", type="primary", on_click=_guessed, args=asked)
         st.button("Skip, show me", key=f"skip_{key}", on_click=_skipped, args=(key, numbers))
     st.caption("What follows is covered until then. A switch in the sidebar stops the questions.")
 
