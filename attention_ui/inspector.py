@@ -215,7 +215,7 @@ def _agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> No
     """What torch has in this cell, beside what the arithmetic gives."""
     torch_has = float(step.value[index])
     if math.isnan(torch_has) and math.isnan(arithmetic.value):
-        st.caption(":orange[:material/error:] Here neither torch nor the arithmetic has a number.")
+        st.caption(":gray[:material/info:] Here neither torch nor the arithmetic has a number.")
         return
     same = torch_has == arithmetic.value  # infinities too, whose difference is no number
     difference = 0.0 if same else abs(torch_has - arithmetic.value)
@@ -229,7 +229,7 @@ def _agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> No
         st.caption(f":green[:material/check:] {words}")
     else:
         st.caption(
-            f":orange[:material/info:] {words} They differ, since torch rounds to "
+            f":gray[:material/info:] {words} They differ, since torch rounds to "
             f"{str(step.value.dtype).removeprefix('torch.')} on its way, and the arithmetic hardly."
         )
 

@@ -14,7 +14,7 @@ from .charts.bars import bars
 from .charts.heatmap import Matrix
 from .questions import Verdict
 from .settings import MAX_TOKENS, WAYS_TO_HIDE, Settings
-from .show import folded, light, show
+from .show import folded, light, note, show
 from .view import View
 
 ROUNDING = 1e-6
@@ -86,8 +86,7 @@ def say_blind(trace: Trace) -> None:
     blind = (~trace["mask"].value).all(dim=-1).nonzero().flatten().tolist()
     if not blind:
         return
-    light(
-        False,
+    note(
         "Softmax has nothing to share out where every key is hidden: it would be 0 divided by 0. "
         "The weights of such a row are set to 0, as torch's `scaled_dot_product_attention` does, "
         "and its context vector is 0.",

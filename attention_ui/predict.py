@@ -66,8 +66,8 @@ def _fingerprint(trace: Trace, steps: Sequence[str]) -> int:
 def _ask(question: Question, key: str, numbers: int) -> None:
     """The widgets and the buttons. A widget that is moved runs this part alone.
 
-    The buttons stand within it: a click on one outside, at the moment when a number that was typed
-    is taken up, would be lost.
+    The buttons stand within it: a quick click on one outside, which takes up a number just typed
+    as well, would be lost.
     """
     if key in st.session_state[ANSWERS]:
         st.rerun()

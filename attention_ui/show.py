@@ -35,6 +35,11 @@ def light(good: bool, words: str) -> None:
     st.markdown(f":{colour}[:material/{icon}:] {words}")
 
 
+def note(words: str) -> None:
+    """Something to notice, neither right nor wrong. `words` are ours, never a person's."""
+    st.markdown(f":gray[:material/info:] {words}")
+
+
 def cell_notice(*views: View) -> None:
     """Say so where the link's cell is in none of the lesson's traces, and take it out of the
     address.

@@ -9,7 +9,7 @@ from . import session
 from .grid import grid
 from .questions import Verdict
 from .settings import TABLE_ROWS, TABLE_WIDTHS, Settings
-from .show import light
+from .show import light, note
 from .view import View
 
 
@@ -48,8 +48,7 @@ def vocabulary_chips(settings: Settings) -> None:
     used = set(vocabulary.ids(inputs.tokens))
     unused = [row for row in range(len(rows)) if row not in used]
     if unused and inputs.vocabulary == "duplicates":
-        light(
-            False,
+        note(
             f"Rows {', '.join(map(str, unused))} are never used: the sorted list was numbered "
             "before its duplicates were removed.",
         )
@@ -69,8 +68,7 @@ def say_identical(groups: list[list[int]], settings: Settings) -> None:
         light(True, "Every row is different, so attention can tell all tokens apart.")
         return
     listed = "; ".join("rows " + ", ".join(map(str, group)) for group in groups)
-    light(
-        False,
+    note(
         f"Identical: {listed}. Nothing in these vectors says where a token stands"
         + ("." if settings.positions else ": switch positions on, below, and they part."),
     )
