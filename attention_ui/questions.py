@@ -75,10 +75,6 @@ class Pick(Question):
 
     def ask(self, key: str) -> None:
         places = range(len(self.choices))
-        state = st.session_state
-        picked = state.get(key)
-        if not set(picked if isinstance(picked, list) else [picked]) <= {None, *places}:
-            del state[key]  # chosen among more than there are now
         options = {"format_func": self.choices.__getitem__, "key": key}
         if self.many:
             st.multiselect("Your guess", places, width=520, **options)

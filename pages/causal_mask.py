@@ -87,6 +87,7 @@ revealed = is_open(
         teaches="What is hidden takes no share, so the keys that are seen share the whole 1.",
     ),
     covers=("weights", "context_vectors", *other_weights),
+    about=("mask",),
 )
 if revealed:
     beat(
