@@ -125,10 +125,10 @@ def _judged(question: Question, answer: Answer) -> None:
     if said:
         st.text(f"Your guess: {said}")
     chart = question.drawn(answer.guess)
-    with st.container(horizontal=True, gap="large", vertical_alignment="center"):
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         if chart is not None:
             show_within(chart, width_of(len(chart.frame) // 2))
-        with st.container(width=400 if chart else "stretch"):
+        with st.container(width=340 if chart else "stretch"):
             colour, mark = (
                 ("green", "check") if answer.verdict.right else ("orange", "trending_flat")
             )

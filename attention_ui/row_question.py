@@ -76,7 +76,7 @@ class Row(Question):
         return [f"{key}_{at}_of_{len(self.keys)}" for at in range(len(self.labels))]
 
     def ask(self, key: str) -> None:
-        with st.container(horizontal=True, gap="large", vertical_alignment="center"):
+        with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
             with st.container(width=330, gap="xsmall", key=f"sliders_{key}"):
                 rows = zip(self._keys(key), self.labels, self.names, strict=True)
                 for each, label, name in rows:
