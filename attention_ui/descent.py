@@ -15,7 +15,7 @@ from .charts.curve import curve
 from .charts.heatmap import Matrix
 from .long_run import Steps, go_on, long_run
 from .settings import RATES, STEPS, TRAINED_WIDTHS, Settings
-from .show import light, show
+from .show import light, note, show
 from .view import View
 
 MATRICES = ("W_query", "W_key", "W_value", "W_output")
@@ -155,7 +155,9 @@ def _say_predictions(trained: View) -> None:
     tokens = trace.labels("token")
     guesses = [names[place] for place in trace["probabilities"].value[:-1].argmax(dim=-1).tolist()]
     right = sum(guess == token for guess, token in zip(guesses, tokens[1:], strict=True))
-    light(
-        right == len(guesses), f"{right} of {len(guesses)} next tokens are the most probable ones."
-    )
+    said = f"{right} of {len(guesses)} next tokens are the most probable ones."
+    if right == len(guesses):
+        light(True, said)
+    else:
+        note(said)
     st.text("Its sentence: " + " ".join(map(visible, [tokens[0], *guesses])))

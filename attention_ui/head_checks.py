@@ -11,7 +11,8 @@ from attention_core.recipes import PLURAL, HeadsRecipe
 from attention_core.trace import Trace
 
 from .heads import how_many
-from .predict import Verdict, is_open
+from .predict import is_open
+from .questions import Pick, Verdict
 from .show import folded, light
 from .view import View
 
@@ -92,13 +93,15 @@ def show_parameters(view: View, recipe: HeadsRecipe) -> None:
     if n_heads > 1 and not is_open(
         view,
         "parameters",
-        f"{how_many(n_heads)} of width {recipe.d_head}, or one head of width {wide.d_head}: which "
-        "has more parameters?",
-        choices,
-        lambda guess: Verdict(
-            guess[0] == 2, f"{how_many(n_heads)} have {many:,}, the one wide head {one:,}."
+        Pick(
+            words=f"{how_many(n_heads)} of width {recipe.d_head}, or one head of width "
+            f"{wide.d_head}: which has more parameters?",
+            choices=choices,
+            judge=lambda guess: Verdict(
+                guess[0] == 2, f"{how_many(n_heads)} have {many:,}, the one wide head {one:,}."
+            ),
         ),
-        covers=(),
+        about=("W_query", "W_output"),
     ):
         return
     st.markdown(

@@ -11,8 +11,8 @@ from . import session
 from .beats import NEW_LINE
 from .charts.heatmap import Matrix
 from .charts.parts import parts
-from .predict import Verdict
 from .problems import say_problem
+from .questions import Verdict
 from .settings import MAX_HEAD_WIDTH, MAX_HEADS, MAX_WIDTH, Settings
 from .show import show
 from .view import View

@@ -14,6 +14,7 @@ from attention_core.expression import (
     number,
     plus_signs,
 )
+from attention_core.remarks import remarks, zero_terms
 from attention_core.tokenizers import visible
 from attention_core.trace import Step
 
@@ -25,6 +26,9 @@ from .view import View
 
 SHOWN_OPERANDS = 32
 TERMS_A_LINE = 3
+TOLERANCE, SMALLEST = 1e-4, 1e-30
+"""Torch and the arithmetic agree to this share of the largest term; float32 rounds at 1e-7, and
+a row of scores in the thousands loses a few digits more."""
 
 
 def open_button(beat_name: str, result: Step, lead: tuple[int, ...] = ()) -> None:
@@ -54,13 +58,15 @@ def _inspector(view: View, beat_name: str) -> None:
     _where(view, step, index)
     _sliders(view, beat_name, step, index)
     st.latex(_equation(step, index, arithmetic))
+    for remark in remarks(step, index):
+        st.markdown(remark)
     st.caption(
         f"{step.operation.words()}  `{step.code}`"
         if len(step.code) < 140
         else step.operation.words()
     )
     _upstream(view, beat_name)
-    _terms(arithmetic)
+    _terms(step, arithmetic)
     _agreement(step, index, arithmetic)
 
 
@@ -176,12 +182,16 @@ def _follow(trail: tuple[CellPlace, ...], key: str, beat_name: str) -> None:
         session.choose_cell(beat_name, (*trail, (cell.step, cell.index)))
 
 
-def _terms(arithmetic: Expression) -> None:
+def _terms(step: Step, arithmetic: Expression) -> None:
     """Every term, one row each, for sums too long to read in one line."""
     if len(arithmetic.terms) > 1:
         with folded(f"All {len(arithmetic.terms)} terms", "terms") as is_open:
             if is_open:
-                st.dataframe(terms_table(arithmetic), hide_index=True, width="content")
+                table = terms_table(arithmetic)
+                why = zero_terms(step, arithmetic)
+                if set(why) != {None}:
+                    table["why it is 0"] = [reason or "" for reason in why]
+                st.dataframe(table, hide_index=True, width="content")
 
 
 def terms_table(arithmetic: Expression) -> pd.DataFrame:
@@ -205,14 +215,23 @@ def _agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> No
     """What torch has in this cell, beside what the arithmetic gives."""
     torch_has = float(step.value[index])
     if math.isnan(torch_has) and math.isnan(arithmetic.value):
-        st.caption(":orange[:material/error:] Here neither torch nor the arithmetic has a number.")
+        st.caption(":gray[:material/info:] Here neither torch nor the arithmetic has a number.")
         return
     same = torch_has == arithmetic.value  # infinities too, whose difference is no number
     difference = 0.0 if same else abs(torch_has - arithmetic.value)
-    st.caption(
-        f":green[:material/check:] torch has {torch_has:.7g}; "
-        f"the arithmetic above gives {arithmetic.value:.7g} (difference {difference:.1g})."
+    largest = max((abs(term.value) for term in arithmetic.terms), default=0.0)
+    agrees = difference <= TOLERANCE * max(largest, abs(torch_has), SMALLEST)
+    words = (
+        f"torch has {torch_has:.7g}; the arithmetic above gives {arithmetic.value:.7g} "
+        f"(difference {difference:.1g})."
     )
+    if agrees:
+        st.caption(f":green[:material/check:] {words}")
+    else:
+        st.caption(
+            f":gray[:material/info:] {words} They differ, since torch rounds to "
+            f"{str(step.value.dtype).removeprefix('torch.')} on its way, and the arithmetic hardly."
+        )
 
 
 def _plain(value: float) -> str:

@@ -7,6 +7,7 @@ from .beats import equation
 from .charts.heatmap import Matrix
 from .look import choose_query
 from .settings import Settings
+from .show import cell_notice
 from .view import View
 
 
@@ -15,8 +16,10 @@ def journey(settings: Settings) -> None:
     choose_query(settings)
     trace = attend(embed(settings.inputs), SimplifiedOptions(divide=settings.divide))
     expand_query(trace, settings.query)
+    view = View("home", settings, trace)
+    cell_notice(view)
     equation(
-        View("home", settings, trace),
+        view,
         "journey",
         Matrix(trace["embeddings"]),
         "⊙",

@@ -12,9 +12,9 @@ from attention_core.trace import Trace
 
 from . import session
 from .charts.bars import bars
-from .predict import Verdict
+from .questions import Verdict
 from .settings import Settings
-from .show import folded, light, show
+from .show import folded, note, show
 from .view import View
 
 
@@ -137,8 +137,7 @@ def say_blanks(trace: Trace, settings: Settings) -> None:
         return
     on_blanks = trace["weights"].value[:, blanks].sum(dim=-1)
     worst = int(on_blanks.argmax())
-    light(
-        False,
+    note(
         f"{len(blanks)} of {len(tokens)} tokens are blanks. Row {worst} gives them "
         f"{on_blanks[worst]:.4f} of its weight, and your query gives them "
         f"{on_blanks[settings.query]:.4f}. Drop them with the switch in the sidebar.",

@@ -19,8 +19,8 @@ from .by_width import (
 )
 from .charts.histogram import histogram
 from .long_run import go_on, long_run
-from .predict import Verdict
 from .problems import say_problem
+from .questions import Verdict
 from .settings import ENTRIES, MAX_SEED, TRIAL_COUNTS, VECTOR_WIDTHS, Settings
 from .show import show_within
 from .view import View
@@ -45,8 +45,7 @@ def judge_growth(guess: int, seed: int) -> Verdict:
     narrow, wide = (last(Trials(d=d, seed=seed)).variance ** 0.5 for d in (4, 64))
     words = (
         f"In 1,000 trials the standard deviation goes from {narrow:.2f} to {wide:.2f}, "
-        f"{wide / narrow:.2f} times as large. The variance grows as d does, 16 times; its root, "
-        "the standard deviation, 4 times."
+        f"{wide / narrow:.2f} times as large."
     )
     return Verdict(guess == 1, ("Right. " if guess == 1 else "It is 4 times. ") + words)
 

@@ -12,9 +12,9 @@ from . import session
 from .beats import equation
 from .charts.bars import bars
 from .charts.heatmap import Matrix
-from .predict import Verdict
+from .questions import Verdict
 from .settings import MAX_TOKENS, WAYS_TO_HIDE, Settings
-from .show import folded, light, show
+from .show import folded, light, note, show
 from .view import View
 
 ROUNDING = 1e-6
@@ -86,8 +86,7 @@ def say_blind(trace: Trace) -> None:
     blind = (~trace["mask"].value).all(dim=-1).nonzero().flatten().tolist()
     if not blind:
         return
-    light(
-        False,
+    note(
         "Softmax has nothing to share out where every key is hidden: it would be 0 divided by 0. "
         "The weights of such a row are set to 0, as torch's `scaled_dot_product_attention` does, "
         "and its context vector is 0.",
@@ -122,12 +121,8 @@ def judge_leaks(guess: list[int], settings: Settings) -> Verdict:
         if (leaks(settings, way, last, 1.0)[unseen] > ROUNDING).any()
     ]
     listed = " and ".join(WAYS_TO_HIDE[ways[place]] for place in truth) or "none of them"
-    teaches = (
-        "A 0 before softmax is a score like others, since e⁰ = 1. A 0 after softmax comes too "
-        "late: the hidden score is in the sum that the others were divided by."
-    )
     right = guess == truth
-    return Verdict(right, f"{'Right: ' if right else 'It is '}{listed}. {teaches}")
+    return Verdict(right, f"{'Right: ' if right else 'It is '}{listed}.")
 
 
 @st.fragment

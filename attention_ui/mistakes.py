@@ -9,7 +9,7 @@ from attention_core.trainable import attend_trainable
 
 from .beats import equation
 from .charts.heatmap import Matrix
-from .show import folded, light
+from .show import folded, light, note
 from .view import View
 
 
@@ -83,8 +83,7 @@ def _token_axis(view: View) -> None:
             Matrix(trace["queries"]),
         )
         parameters = 3 * n_tokens**2
-        light(
-            False,
+        note(
             f"It has {parameters:,} parameters for {n_tokens} tokens; matrices on the feature "
             f"axis have {3 * d_in**2:,} at the same width, for any length.",
         )

@@ -1,104 +1,137 @@
 """Predict, then reveal: an answer stays covered until the person has guessed, or passes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
+from attention_core.trace import Trace
+
+from .charts.laid_over import width_of
+from .questions import Question, Verdict
+from .show import show_within
+from .tally import tally
 from .view import View
 
 ANSWERS = "answers"
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What is said of a guess: whether it is right, how far off it is, what it teaches."""
+class Answer:
+    """What a person answered, and about which numbers. A skip has no guess and no verdict."""
 
-    right: bool
-    words: str
+    numbers: int
+    guess: Any = None
+    verdict: Verdict | None = None
+    counts: bool = False
 
 
 def is_open(
     view: View,
     name: str,
-    question: str,
-    choices: Sequence[str],
-    judge: Callable[[list[int]], Verdict],
-    covers: Sequence[str],
-    asked: str = "",
-    many: bool = False,
+    question: Question | None,
+    covers: Sequence[str] = (),
+    about: Sequence[str] = (),
 ) -> bool:
-    """Ask, unless the answer may be seen already; True where what follows may be drawn.
+    """Ask, unless the answer may be seen already, or there is nothing to ask (None); True where
+    what follows may be drawn.
 
-    `question` is ours and may be Markdown; `asked` and `choices` may hold a person's text and are
-    shown as they are. `judge` gets the places that were picked. `covers` are the steps whose cells
-    are hidden: a link to one of them opens it, and a guess holds for their numbers alone.
+    `covers` are the steps whose cells are hidden: a link to one of them opens it. A guess holds
+    for their numbers alone, and for those of the steps that the question is `about`.
     """
-    if not view.settings.predict:
+    if question is None or not view.settings.predict:
         return True
-    answers = st.session_state.setdefault(ANSWERS, {})
     key = f"{view.page}.{name}"
-    about = hash(tuple(view.trace[step].value.numpy().tobytes() for step in covers))
-    linked = view.settings.cell and view.settings.cell[0][0] in covers
-    answer = answers.get(key)
-    if answer is None and linked:
+    answer: Answer | None = st.session_state.setdefault(ANSWERS, {}).get(key)
+    if answer is None and view.settings.cell and view.settings.cell[0][0] in covers:
         return True
+    numbers = _fingerprint(view.trace, (*covers, *about))
     with st.container(border=True, key=f"predict_{name}"):
-        st.markdown(f":material/psychology_alt: **Predict first.** {question}")
-        if asked:
-            st.text(asked)
+        st.markdown(f":material/psychology_alt: **Predict first.** {question.words}")
+        if question.asked:
+            st.text(question.asked)
         if answer is None:
-            _ask(key, choices, about, many)
-            return False
-        guess, asked_about = answer
-        if guess is not None and asked_about == about:
-            verdict = judge(guess)
-            st.text("Your guess: " + (", ".join(choices[place] for place in guess) or "none"))
-            colour = "green" if verdict.right else "orange"
-            mark = "check" if verdict.right else "trending_flat"
-            st.markdown(f":{colour}[:material/{mark}:] {verdict.words}")
-        elif guess is not None:
-            st.markdown("You guessed for other numbers than these.")
-        st.button(
-            "Guess again" if guess is not None else "Make a guess after all",
-            key=f"again_{key}",
-            type="tertiary",
-            on_click=answers.pop,
-            args=(key, None),
-        )
-    return True
+            _ask(question, key, numbers)
+        else:
+            _reveal(question, key, numbers, answer)
+    return answer is not None
 
 
-def _ask(key: str, choices: Sequence[str], about: object, many: bool) -> None:
-    widget_key = f"guess_{key}"
-    places = range(len(choices))
-    if many:
-        st.multiselect(
-            "Your guess", places, format_func=choices.__getitem__, key=widget_key, width=520
-        )
-    else:
-        st.selectbox(
-            "Your guess",
-            places,
-            index=None,
-            format_func=choices.__getitem__,
-            key=widget_key,
-            placeholder="Choose one",
-            width=320,
-        )
+def _fingerprint(trace: Trace, steps: Sequence[str]) -> int:
+    return hash(tuple(trace[step].value.numpy().tobytes() for step in steps))
+
+
+@st.fragment
+def _ask(question: Question, key: str, numbers: int) -> None:
+    """The widgets and the buttons. A widget that is moved runs this part alone.
+
+    The buttons stand within it: a quick click on one outside, which takes up a number just typed
+    as well, would be lost.
+    """
+    if key in st.session_state[ANSWERS]:
+        st.rerun()
+    question.ask(f"guess_{key}")
+    if st.session_state.pop(f"missing_{key}", False):
+        st.markdown(f":orange[:material/info:] {question.missing}")
     with st.container(horizontal=True):
-        st.button(
-            "Reveal", key=f"reveal_{key}", type="primary", on_click=_answer, args=(key, about, True)
-        )
-        st.button("Skip, show me", key=f"skip_{key}", on_click=_answer, args=(key, about, False))
-    st.caption(
-        "What follows is covered until then. The sidebar has a switch to stop the questions."
-    )
+        asked = (question, key, numbers)
+        st.button("Reveal", key=f"reveal_{key}", type="primary", on_click=_guessed, args=asked)
+        st.button("Skip, show me", key=f"skip_{key}", on_click=_skipped, args=(key, numbers))
+    st.caption("What follows is covered until then. A switch in the sidebar stops the questions.")
 
 
-def _answer(key: str, about: object, guessed: bool) -> None:
-    picked = st.session_state[f"guess_{key}"]
-    if guessed and picked is None:
+def _guessed(question: Question, key: str, numbers: int) -> None:
+    guess = question.guess(f"guess_{key}")
+    if guess is None:
+        st.session_state[f"missing_{key}"] = True
         return
-    guess = None if not guessed else sorted(picked) if isinstance(picked, list) else [picked]
-    st.session_state[ANSWERS][key] = (guess, about)
+    verdict = question.judged(guess)
+    counts = tally().count(key, numbers, verdict)
+    st.session_state[ANSWERS][key] = Answer(numbers, guess, verdict, counts)
+
+
+def _skipped(key: str, numbers: int) -> None:
+    tally().count(key, numbers, None)
+    st.session_state[ANSWERS][key] = Answer(numbers)
+
+
+def _reveal(question: Question, key: str, numbers: int, answer: Answer) -> None:
+    """The guess, the truth over it, what it teaches, and how the session goes."""
+    guessed = answer.verdict is not None
+    if guessed and answer.numbers != numbers:
+        st.markdown("You guessed for other numbers than these.")
+    elif guessed:
+        _judged(question, answer)
+    elif question.teaches:
+        st.markdown(question.teaches)
+    st.button(
+        "Guess again" if guessed else "Make a guess after all",
+        key=f"again_{key}",
+        type="tertiary",
+        on_click=st.session_state[ANSWERS].pop,
+        args=(key, None),
+    )
+    said = tally().words()
+    if guessed and answer.numbers == numbers and not answer.counts:
+        said += " Only a guess before the first look counts."
+    if said:
+        st.caption(said)
+
+
+def _judged(question: Question, answer: Answer) -> None:
+    """The truth over the guess, and beside it what is said of the two."""
+    said = question.said(answer.guess)
+    if said:
+        st.text(f"Your guess: {said}")
+    chart = question.drawn(answer.guess)
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        if chart is not None:
+            show_within(chart, width_of(len(chart.frame) // 2))
+        with st.container(width=340 if chart else "stretch"):
+            colour, mark = (
+                ("green", "check") if answer.verdict.right else ("orange", "trending_flat")
+            )
+            st.markdown(f":{colour}[:material/{mark}:] {answer.verdict.words}")
+            if question.teaches:
+                st.markdown(question.teaches)

@@ -13,8 +13,8 @@ from . import session
 from .charts.bars import bars
 from .charts.heatmap import Matrix
 from .grid import grid
-from .predict import Verdict
 from .problems import say_problem
+from .questions import Verdict
 from .settings import MAX_WIDTH, Settings, changed
 from .show import folded, light, show
 from .view import View

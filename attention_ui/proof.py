@@ -10,7 +10,7 @@ from attention_core.published import PLACES, Mark, notebook
 
 from . import session
 from .settings import ASIDE, Settings
-from .show import folded, light
+from .show import folded, light, note
 from .view import View
 
 
@@ -52,8 +52,7 @@ def proof(view: View, *others: View) -> None:
         light(True, f"{all_of_them} that the notebook prints of these steps {verb}.")
     else:
         changes = _changes(view.settings) or "something"
-        light(
-            False,
+        note(
             f"{good:,} of the {count:,} values that the notebook prints of these steps match: "
             f"you changed {changes}.",
         )

@@ -88,6 +88,13 @@ def choose_cell(beat: str, trail: tuple[CellPlace, ...]) -> None:
     change(beat=beat, cell=trail)
 
 
+def forget_cell(page: str) -> None:
+    """Take a cell that this page does not have out of the settings and the address."""
+    state = st.session_state
+    state[SETTINGS] = changed(state[SETTINGS], cell=None, beat="")
+    save(page)
+
+
 def wants_whole_page() -> bool:
     """Whether a part of the page that runs alone changed something outside of it."""
     return st.session_state.pop(WHOLE_PAGE, False)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from . import session
 from .charts.heatmap import Chart
 from .view import View
 
@@ -34,10 +35,23 @@ def light(good: bool, words: str) -> None:
     st.markdown(f":{colour}[:material/{icon}:] {words}")
 
 
+def note(words: str) -> None:
+    """Something to notice, neither right nor wrong. `words` are ours, never a person's."""
+    st.markdown(f":gray[:material/info:] {words}")
+
+
 def cell_notice(*views: View) -> None:
-    """Say so where the link's cell is in none of the lesson's traces."""
-    if all(view.lost_cell for view in views):
-        step, index = views[0].lost_cell
-        places = ", ".join(map(str, index))
-        with st.container(border=True, key="lost_cell"):
-            st.text(f"The link's cell {step}[{places}] is not in this lesson. Choose one below.")
+    """Say so where the link's cell is in none of the lesson's traces, and take it out of the
+    address.
+    """
+    if not all(view.lost_cell for view in views):
+        return
+    step, index = views[0].lost_cell
+    cell = f"{step}[{', '.join(map(str, index))}]"
+    where = f"The link's cell {cell} is not in this lesson"
+    made = [view.trace[step] for view in views if step in view.trace]
+    if made:
+        where += f": {step} has the shape {made[0].shape}, and places are counted from 0"
+    with st.container(border=True, key="lost_cell"):
+        st.text(f"{where}. Choose one below.")
+    session.forget_cell(views[0].page)

@@ -7,9 +7,9 @@ from attention_core.tokenizers import TOKENIZERS, visible
 
 from . import session
 from .grid import grid
-from .predict import Verdict
+from .questions import Verdict
 from .settings import TABLE_ROWS, TABLE_WIDTHS, Settings
-from .show import light
+from .show import light, note
 from .view import View
 
 
@@ -48,8 +48,7 @@ def vocabulary_chips(settings: Settings) -> None:
     used = set(vocabulary.ids(inputs.tokens))
     unused = [row for row in range(len(rows)) if row not in used]
     if unused and inputs.vocabulary == "duplicates":
-        light(
-            False,
+        note(
             f"Rows {', '.join(map(str, unused))} are never used: the sorted list was numbered "
             "before its duplicates were removed.",
         )
@@ -69,8 +68,7 @@ def say_identical(groups: list[list[int]], settings: Settings) -> None:
         light(True, "Every row is different, so attention can tell all tokens apart.")
         return
     listed = "; ".join("rows " + ", ".join(map(str, group)) for group in groups)
-    light(
-        False,
+    note(
         f"Identical: {listed}. Nothing in these vectors says where a token stands"
         + ("." if settings.positions else ": switch positions on, below, and they part."),
     )
@@ -82,12 +80,8 @@ def judge_identical(guess: list[int], vectors: Tensor) -> Verdict:
     wrong = len(truth ^ set(guess))
     listed = ", ".join(map(str, sorted(truth))) or "none"
     if wrong == 0:
-        return Verdict(True, f"Right: {listed}. The same id always picks the same row.")
-    return Verdict(
-        False,
-        f"The rows are {listed}: your guess is {_count(wrong, 'row')} off. "
-        "The same id always picks the same row.",
-    )
+        return Verdict(True, f"Right: {listed}.")
+    return Verdict(False, f"The rows are {listed}: your guess is {_count(wrong, 'row')} off.")
 
 
 def size_of_table() -> None:

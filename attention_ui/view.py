@@ -101,8 +101,8 @@ class View:
     def lit(self, step: str, operand: int | None = None) -> frozenset[tuple[int, ...]]:
         """The cells of a step to outline; only those of one operand, where it is named."""
         groups = self.operands
-        if operand is not None and self.trail and len(groups) > operand:
-            groups = (groups[operand],)
+        if operand is not None and len(groups) > operand and groups[operand][0].step == step:
+            groups = (groups[operand],)  # of two matrices that are one step, each its own part
         return frozenset(cell.index for group in groups for cell in group if cell.step == step)
 
     def chosen(self, step: str) -> tuple[int, ...] | None:

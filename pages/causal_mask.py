@@ -5,6 +5,7 @@ import streamlit as st
 from attention_core.embedding import embed
 from attention_core.masking import attend_masked
 from attention_ui.anatomy import begin, finish
+from attention_ui.asked import row_to_share, whole_row
 from attention_ui.beats import beat
 from attention_ui.charts.heatmap import Matrix
 from attention_ui.frame import open_lesson
@@ -17,6 +18,7 @@ from attention_ui.masks import (
     ways_to_hide,
 )
 from attention_ui.predict import is_open
+from attention_ui.questions import Pick
 from attention_ui.settings import WAYS_TO_HIDE
 from attention_ui.show import light
 from attention_ui.view import View
@@ -70,46 +72,68 @@ beat(
     "→",
     Matrix(trace["masked_scores"], row_labels=False, mask=mask),
 )
-beat(
+other_weights = ("zero_filled_weights", "zeroed_weights", "renormalised_weights")
+shared = row_to_share(mask.value, trace.labels("query"))
+revealed = is_open(
     view,
-    "weights",
-    "Weights",
-    "Each row is shared out among what it may see. The first query sees one key, itself, and gives "
-    "it everything.",
-    Matrix(trace["masked_scores"], mask=mask),
-    "→",
-    Matrix(weights, row_labels=False, mask=mask),
+    "row",
+    whole_row(
+        "Share out the weights of this query among the keys that it may look at. Their masked "
+        "scores are in the row of the matrix above.",
+        trace.labels("key"),
+        weights.value[shared],
+        mask.value[shared],
+        asked=f"Query {settings.numbered_tokens[shared]}",
+        teaches="What is hidden takes no share, so the keys that are seen share the whole 1.",
+    ),
+    covers=("weights", "context_vectors", *other_weights),
+    about=("mask",),
 )
-on_hidden = weights.value.masked_fill(mask.value, 0.0).sum().item()
-light(on_hidden == 0, f"All hidden keys together get a weight of {on_hidden:g}.")
-beat(
-    view,
-    "context",
-    "Context vectors",
-    "A context vector is now a mean of what came before. That lets one text train the prediction "
-    "of every next token at once, since no row has seen its answer.",
-    Matrix(weights, mask=mask),
-    "·",
-    Matrix(trace["embeddings"]),
-    "=",
-    Matrix(trace["context_vectors"]),
-)
-
-st.header("Four ways to hide", anchor="ways")
-with st.container(width=760):
-    st.markdown(
-        "Some notebooks fill with 0, before the softmax or after it. Rows may still sum to 1 then, "
-        "so that check alone sees nothing."
+if revealed:
+    beat(
+        view,
+        "weights",
+        "Weights",
+        "Each row is shared out among what it may see. The first query sees one key, itself, and "
+        "gives it everything.",
+        Matrix(trace["masked_scores"], mask=mask),
+        "→",
+        Matrix(weights, row_labels=False, mask=mask),
     )
-if is_open(
+    on_hidden = weights.value.masked_fill(mask.value, 0.0).sum().item()
+    light(on_hidden == 0, f"All hidden keys together get a weight of {on_hidden:g}.")
+    beat(
+        view,
+        "context",
+        "Context vectors",
+        "A context vector is now a mean of what came before. That lets one text train the "
+        "prediction of every next token at once, since no row has seen its answer.",
+        Matrix(weights, mask=mask),
+        "·",
+        Matrix(trace["embeddings"]),
+        "=",
+        Matrix(trace["context_vectors"]),
+    )
+
+    st.header("Four ways to hide", anchor="ways")
+    with st.container(width=760):
+        st.markdown(
+            "Some notebooks fill with 0, before the softmax or after it. Rows may still sum to 1 "
+            "then, so that check alone sees nothing."
+        )
+if revealed and is_open(
     view,
     "leaks",
-    "Through which of these ways does a hidden token still change the context vectors of earlier "
-    "queries?",
-    list(WAYS_TO_HIDE.values()),
-    lambda guess: judge_leaks(guess, settings),
-    covers=("zero_filled_weights", "zeroed_weights", "renormalised_weights"),
-    many=True,
+    Pick(
+        words="Through which of these ways does a hidden token still change the context vectors "
+        "of earlier queries?",
+        choices=list(WAYS_TO_HIDE.values()),
+        judge=lambda guess: judge_leaks(guess, settings),
+        many=True,
+        teaches="A 0 before softmax is a score like others, since e⁰ = 1. A 0 after softmax comes "
+        "too late: the hidden score is in the sum that the others were divided by.",
+    ),
+    covers=other_weights,
 ):
     ways_to_hide(view)
 
@@ -121,12 +145,13 @@ if is_open(
         )
     leak(view)
 
-st.header("Dropout on the weights", anchor="dropout")
-with st.container(width=760):
-    st.markdown(
-        "In training, some weights are dropped by chance, so that no query relies on one key. The "
-        "rest grows to make up for it."
-    )
-dropout(view)
+if revealed:
+    st.header("Dropout on the weights", anchor="dropout")
+    with st.container(width=760):
+        st.markdown(
+            "In training, some weights are dropped by chance, so that no query relies on one key. "
+            "The rest grows to make up for it."
+        )
+    dropout(view)
 
 finish(view)

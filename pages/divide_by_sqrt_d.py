@@ -3,12 +3,14 @@
 import streamlit as st
 
 from attention_core.variance import few_trials
+from attention_ui.asked import largest_when_divided
 from attention_ui.beats import beat
 from attention_ui.charts.heatmap import Matrix
 from attention_ui.frame import close_lesson, open_lesson
 from attention_ui.many_trials import choose_seed, judge_growth, many_trials
 from attention_ui.predict import is_open
 from attention_ui.published_variances import published_variances
+from attention_ui.questions import Pick
 from attention_ui.show import cell_notice
 from attention_ui.takeaway import take_away
 from attention_ui.view import View
@@ -51,10 +53,14 @@ beat(
 revealed = is_open(
     view,
     "growth",
-    "Entries keep mean 0 and variance 1, and the vectors grow from d = 4 to d = 64. What happens "
-    "to the standard deviation of q·k?",
-    ("It stays as it is", "4 times as large", "16 times as large", "64 times as large"),
-    lambda guess: judge_growth(guess[0], settings.draw_seed),
+    Pick(
+        words="Entries keep mean 0 and variance 1, and the vectors grow from d = 4 to d = 64. What "
+        "happens to the standard deviation of q·k?",
+        choices=("It stays as it is", "4 times as large", "16 times as large", "64 times as large"),
+        judge=lambda guess: judge_growth(guess[0], settings.draw_seed),
+        teaches="The variance grows as d does, 16 times; its root, the standard deviation, 4 "
+        "times: as √d does.",
+    ),
     covers=("dot_products", "scaled_dot_products"),
 )
 if revealed:
@@ -71,6 +77,12 @@ if revealed:
         Matrix(trace["scaled_dot_products"], row_labels=False),
     )
 
+if revealed and is_open(
+    view,
+    "largest",
+    largest_when_divided(trace["dot_products"].value, trace["scaled_dot_products"].value, d),
+    about=("dot_products",),
+):
     st.header("Many trials", anchor="many_trials")
     with st.container(width=760):
         st.markdown(

@@ -32,6 +32,7 @@ from attention_ui.head_experiments import (
 from attention_ui.heads import (
     added,
     choose_heads,
+    how_many,
     judge_largest,
     one_head,
     say_left_out,
@@ -39,6 +40,7 @@ from attention_ui.heads import (
     side_by_side,
 )
 from attention_ui.predict import is_open
+from attention_ui.questions import Pick, Shape
 from attention_ui.settings import Settings
 from attention_ui.show import light
 from attention_ui.view import View
@@ -88,51 +90,75 @@ beat(
     "=",
     Matrix(trace["joined_queries"]),
 )
-beat(
+n_tokens = len(settings.inputs.tokens)
+names = list(trace)
+all_heads = ("head_weights", "head_context_vectors", "concat", "output")
+shape_known = is_open(
     view,
-    "split",
-    "Split into heads",
-    "The columns are dealt out. Every head now has a query for every token, only narrower.",
-    Matrix(trace["joined_queries"]),
-    "→",
-    *side_by_side(trace, "split_queries"),
+    "shape",
+    Shape(
+        words=f"`joined_queries` is {trace['joined_queries'].shape}: all heads side by side. Split "
+        f"it into its {how_many(recipe.n_heads)}. Which shape does it have then?",
+        truth=(("head", recipe.n_heads), ("query", n_tokens), ("d_head", recipe.d_head)),
+        sides=("Heads", "Rows of a head", "Columns of a head"),
+        teaches="Every head sees all tokens, through columns of its own. The tokens are not dealt "
+        "out, the width is.",
+    ),
+    covers=names[names.index("joined_queries") + 1 :],
 )
+if shape_known:
+    beat(
+        view,
+        "split",
+        "Split into heads",
+        "The columns are dealt out. Every head now has a query for every token, only narrower.",
+        Matrix(trace["joined_queries"]),
+        "→",
+        *side_by_side(trace, "split_queries"),
+    )
 
-st.header("Three ways to the same heads", anchor="ways")
-st.markdown(
-    "A loop over heads; a batched product, for which the vectors are repeated, multiplied by "
-    "`bmm` and permuted back; and the one big projection that is split. Compare the shapes, then "
-    f"the numbers of head {last}."
-)
-show_ways(trace)
-equation(
-    view,
-    "ways",
-    Matrix(trace["head_queries"], lead=(last,)),
-    "=",
-    Matrix(trace["permuted_queries"], lead=(last,)),
-    "=",
-    Matrix(trace["split_queries"], lead=(last,)),
-)
-say_ways_agree(trace)
+    st.header("Three ways to the same heads", anchor="ways")
+    st.markdown(
+        "A loop over heads; a batched product, for which the vectors are repeated, multiplied by "
+        "`bmm` and permuted back; and the one big projection that is split. Compare the shapes, "
+        f"then the numbers of head {last}."
+    )
+    show_ways(trace)
+    equation(
+        view,
+        "ways",
+        Matrix(trace["head_queries"], lead=(last,)),
+        "=",
+        Matrix(trace["permuted_queries"], lead=(last,)),
+        "=",
+        Matrix(trace["split_queries"], lead=(last,)),
+    )
+    say_ways_agree(trace)
 
-beat(
-    view,
-    "scores",
-    "Scores of every head",
-    "Each head compares its own queries with its own keys, so it finds other pairs alike. All "
-    "heads share one scale of colours.",
-    *side_by_side(trace, weights.inputs[0].name),
-)
-say_left_out(weights)
-revealed = recipe.n_heads == 1 or is_open(
-    view,
-    "largest",
-    "Which head will hold the largest single weight? Look for a score that stands far above the "
-    "others of its row.",
-    [f"Head {head}" for head in range(recipe.n_heads)],
-    lambda guess: judge_largest(guess[0], weights.value),
-    covers=("head_weights", "head_context_vectors", "concat", "output"),
+    beat(
+        view,
+        "scores",
+        "Scores of every head",
+        "Each head compares its own queries with its own keys, so it finds other pairs alike. All "
+        "heads share one scale of colours.",
+        *side_by_side(trace, weights.inputs[0].name),
+    )
+    say_left_out(weights)
+revealed = shape_known and (
+    recipe.n_heads == 1
+    or is_open(
+        view,
+        "largest",
+        Pick(
+            words="Which head will hold the largest single weight? Look for a score that stands "
+            "far above the others of its row.",
+            choices=[f"Head {head}" for head in range(recipe.n_heads)],
+            judge=lambda guess: judge_largest(guess[0], weights.value),
+            teaches="Softmax looks at one row of one head at a time: how far a score stands above "
+            "its own row counts, not how large it is.",
+        ),
+        covers=all_heads,
+    )
 )
 if revealed:
     beat(
@@ -196,18 +222,19 @@ if revealed:
     st.header("What heads cost", anchor="cost")
     show_parameters(view, recipe)
 
-st.header("Split the wrong way", anchor="mixed")
-st.markdown(
-    "`reshape` to (head, query, d_head) has the right shape, and runs. But it cuts the numbers in "
-    "the order of memory, row after row: head 0 gets all that belongs to the first tokens, the "
-    "next head what belongs to the following ones. No error, only worse results."
-)
-split_wrongly(view)
-st.header("Heads compete instead of keys", anchor="compete")
-st.markdown(
-    "Softmax over the wrong axis: for each query and key the heads share a weight of 1, and the "
-    "rows no longer sum to 1. No mask is used here."
-)
-compete(wrong)
+if shape_known:
+    st.header("Split the wrong way", anchor="mixed")
+    st.markdown(
+        "`reshape` to (head, query, d_head) has the right shape, and runs. But it cuts the numbers "
+        "in the order of memory, row after row: head 0 gets all that belongs to the first tokens, "
+        "the next head what belongs to the following ones. No error, only worse results."
+    )
+    split_wrongly(view)
+    st.header("Heads compete instead of keys", anchor="compete")
+    st.markdown(
+        "Softmax over the wrong axis: for each query and key the heads share a weight of 1, and "
+        "the rows no longer sum to 1. No mask is used here."
+    )
+    compete(wrong)
 
 finish(view, wrong)

@@ -22,6 +22,7 @@ from attention_ui.projections import (
     own_matrices,
     say_ways_agree,
 )
+from attention_ui.questions import Pick, Shape
 from attention_ui.settings import Settings
 from attention_ui.show import light
 from attention_ui.view import View
@@ -110,26 +111,44 @@ equation(
 st.header("All tokens at once", anchor="all_tokens")
 st.markdown("The same product for every row: one matrix product a matrix.")
 equation(view, "projections", build=lambda _: one_role(view, all_names(), "all"))
-beat(
-    view,
-    "scores",
-    "Scores",
-    "A score is the dot product of one token's query with another's key. It is no longer the same "
-    "in both directions: compare a cell with its mirror across the diagonal.",
-    Matrix(trace["queries"]),
-    "·",
-    Matrix(trace["keys"], transposed=True),
-    "=",
-    Matrix(trace["scores"]),
-)
-
 n_rows = len(trace["weights"].value)
-if is_open(
+after_scores = (before_softmax.name, "weights", "context_vectors")
+shape_known = is_open(
+    view,
+    "shape",
+    Shape(
+        words=f"Queries are {trace['queries'].shape}, keys {trace['keys'].shape}. Which shape will "
+        "`scores` have, when each query meets each key?",
+        truth=(("query", n_rows), ("key", n_rows)),
+        teaches="A score for each pair of tokens, however wide queries and keys are: the width is "
+        "summed over. Twice as many tokens make four times as many scores.",
+    ),
+    covers=("scores", *after_scores),
+)
+if shape_known:
+    beat(
+        view,
+        "scores",
+        "Scores",
+        "A score is the dot product of one token's query with another's key. It is no longer the "
+        "same in both directions: compare a cell with its mirror across the diagonal.",
+        Matrix(trace["queries"]),
+        "·",
+        Matrix(trace["keys"], transposed=True),
+        "=",
+        Matrix(trace["scores"]),
+    )
+if shape_known and is_open(
     view,
     "sure_rows",
-    f"How many of the {n_rows} rows will give more than 0.99 of their weight to a single key?",
-    [str(count) for count in range(n_rows + 1)],
-    lambda guess: judge_sure(guess[0], trace["weights"].value),
+    Pick(
+        words=f"How many of the {n_rows} rows will give more than 0.99 of their weight to a single "
+        "key?",
+        choices=[str(count) for count in range(n_rows + 1)],
+        judge=lambda guess: judge_sure(guess[0], trace["weights"].value),
+        teaches="What counts is by how much the largest score of a row stands above the next: by 5 "
+        "is enough for 0.99 against one other key.",
+    ),
     covers=("weights", "context_vectors"),
 ):
     beat(

@@ -1,6 +1,7 @@
 """Lesson 2: attention without any trainable matrix."""
 
 import inspect
+import math
 
 import streamlit as st
 
@@ -10,6 +11,7 @@ from attention_core.simplified import SimplifiedOptions, attend, expand_query
 from attention_core.trace import Trace
 from attention_ui import session
 from attention_ui.anatomy import begin, finish
+from attention_ui.asked import which_key
 from attention_ui.beats import beat, equation
 from attention_ui.charts.heatmap import Matrix
 from attention_ui.charts.picture import picture
@@ -17,7 +19,6 @@ from attention_ui.frame import open_lesson
 from attention_ui.look import (
     asked_query,
     choose_query,
-    judge_look,
     say_blanks,
     stepper,
     stretch,
@@ -93,10 +94,15 @@ asked = asked_query(weights.value)
 revealed = is_open(
     view,
     "looks_at",
-    "Which token will this query look at most? Its scores are in the matrix above.",
-    settings.numbered_tokens,
-    lambda guess: judge_look(guess[0], weights.value[asked]),
-    asked=f"Query {settings.numbered_tokens[asked]}",
+    which_key(
+        "Which token will this query look at most? Its scores are in the matrix above.",
+        settings.numbered_tokens,
+        trace.labels("key"),
+        weights.value[asked],
+        asked=f"Query {settings.numbered_tokens[asked]}",
+        teaches="The largest score gets the largest weight, and a score that is larger by 1 gets "
+        f"e = {math.e:.2f} times the weight.",
+    ),
     covers=("weights", "context_vectors"),
 )
 if revealed:

@@ -5,10 +5,10 @@ import streamlit as st
 from attention_core.softmax import normalise_row
 from attention_core.trace import Trace
 from attention_ui.anatomy import begin, finish
+from attention_ui.asked import which_key, whole_row
 from attention_ui.beats import beat
 from attention_ui.charts.heatmap import Matrix
 from attention_ui.frame import open_lesson
-from attention_ui.look import judge_look
 from attention_ui.overflow import overflow
 from attention_ui.predict import is_open
 from attention_ui.score_row import choose_row, is_hidden, numbered_keys, row_trace, sum_verdict
@@ -79,9 +79,14 @@ if hopeless:
 revealed = not sum_weights.value.isfinite().all() or is_open(
     view,
     "sum_best",
-    "Divide each score by the sum of the row: which key gets the largest weight?",
-    numbered_keys(settings),
-    lambda guess: judge_look(guess[0], sum_weights.value),
+    which_key(
+        "Divide each score by the sum of the row: which key gets the largest weight?",
+        numbered_keys(settings),
+        trace.labels("key"),
+        sum_weights.value,
+        teaches="A sum can be negative, or nearly 0: then the smallest score gets the largest "
+        "weight, or all weights explode.",
+    ),
     covers=("sum_weights", "softmax_weights"),
 )
 if revealed:
@@ -96,6 +101,20 @@ if revealed:
         *("=", Matrix(sum_weights, row_labels=False)),
     )
     light(*sum_verdict(score_row.value, sum_weights.value))
+if revealed and is_open(
+    view,
+    "softmax_row",
+    whole_row(
+        "Now the exponentials of the scores, divided by their sum. How will the weights be shared "
+        "out? The scores are above; a score larger by 1 counts e = 2.72 times as much.",
+        trace.labels("key"),
+        weights.value,
+        score_row.value.isfinite(),
+        teaches="Only differences of scores count, and each step of 1 multiplies by e: the largest "
+        "soon takes most of the row, and no key gets less than nothing.",
+    ),
+    covers=("softmax_weights",),
+):
     beat(
         view,
         "softmax",

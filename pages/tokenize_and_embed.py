@@ -10,6 +10,7 @@ from attention_ui.charts.heatmap import Matrix
 from attention_ui.charts.picture import picture
 from attention_ui.frame import open_lesson
 from attention_ui.predict import is_open
+from attention_ui.questions import Pick
 from attention_ui.settings import LEARNED, VOCABULARIES
 from attention_ui.show import light, show
 from attention_ui.tokens import (
@@ -64,10 +65,16 @@ beat(
 if is_open(
     view,
     "identical",
-    "Which rows of `embeddings` will be identical to another row?",
-    settings.numbered_tokens,
-    lambda guess: judge_identical(guess, trace["embeddings"].value),
-    many=True,
+    Pick(
+        words="Which rows of `embeddings` will be identical to another row?",
+        choices=settings.numbered_tokens,
+        judge=lambda guess: judge_identical(guess, trace["embeddings"].value),
+        many=True,
+        teaches="The same id always picks the same row: what a vector says is which token it is, "
+        "not where it stands."
+        if not settings.positions
+        else "The same id picks the same row, but each place adds a vector of its own.",
+    ),
     covers=("embeddings",),
 ):
     beat(

@@ -185,8 +185,8 @@ def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(page, link):
     at = visit(page, **link)
     stands(at)
     if "cell" in link and len(link) == 1:  # a cell is looked for in the page's own trace
-        lost = "is not in this lesson" in texts(at)
-        assert lost or page == "app.py"
+        assert "is not in this lesson" in texts(at)
+        assert "cell" not in at.query_params, "what could not be used stays in the address"
     else:
         assert at.session_state["notices"]
         for notice in at.session_state["notices"]:

@@ -130,3 +130,78 @@ def test_back_restores_the_cell_before(page, app_url):
     page.go_back()
     settled(page)
     assert opened(page, "scores") == "scores[0, 0]"
+
+
+WAY_UP = (
+    ("weights[3, 2]", "[3, 2]"),
+    ("scaled_scores[3, 2]", "[3, 2]"),
+    ("scores[3, 2]", "[3, 2]"),
+    ("queries[3, 1]", "[3, 1]"),
+    ("embeddings[3, 0]", "[3, 0]"),
+)
+
+
+def test_from_a_context_vector_up_to_the_embedding_and_back_by_mouse(page, app_url):
+    open_page(page, app_url, "queries_keys_values?example=journey_123&predict=off&cell=none")
+    cells(page, "context", 2).nth(3 * 2).click()
+    settled(page)
+    assert opened(page, "context") == "context_vectors[3, 0]"
+    for name, places in WAY_UP:
+        operand(page, "context", places).click()
+        settled(page)
+        assert opened(page, "context") == name
+    for name in ["context_vectors[3, 0]", *(name for name, _ in WAY_UP)][-2::-1]:
+        panel(page, "context").get_by_role("button", name=name, exact=True).click()
+        settled(page)
+        assert opened(page, "context") == name
+    no_exception(page)
+    assert page.problems == []
+
+
+def test_from_a_context_vector_up_to_the_embedding_and_back_by_keyboard_on_a_phone(
+    new_page, app_url
+):
+    page = new_page(viewport={"width": 390, "height": 844})
+    open_page(page, app_url, "queries_keys_values?example=journey_123&predict=off&cell=none")
+    page.get_by_role("button", name="Take a cell of context_vectors apart").focus()
+    page.keyboard.press("Enter")
+    settled(page)
+    panel(page, "context").locator("[data-testid=stSlider] input").first.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    settled(page)
+    assert opened(page, "context") == "context_vectors[3, 0]"
+    for name, places in WAY_UP:
+        operand(page, "context", places).focus()
+        page.keyboard.press("Enter")
+        settled(page)
+        assert opened(page, "context") == name
+        box = panel(page, "context").bounding_box()
+        assert box["x"] + box["width"] <= 390
+    panel(page, "context").get_by_role("button", name="context_vectors[3, 0]").focus()
+    page.keyboard.press("Enter")
+    settled(page)
+    assert opened(page, "context") == "context_vectors[3, 0]"
+    panel(page, "context").get_by_role("button", name="Close").focus()
+    page.keyboard.press("Enter")
+    settled(page)
+    assert panel(page, "context").count() == 0
+
+
+def test_zeros_are_said_in_words_beside_the_sum(page, app_url):
+    link = "causal_mask?predict=off&beat=context&cell=context_vectors.4.1"
+    open_page(page, app_url, link)
+    assert "6 of the 11 products are times 0: the mask hides their keys." in (
+        panel(page, "context").inner_text()
+    )
+
+
+def test_a_cell_that_is_not_there_is_missed_aloud_and_leaves_the_address(page, app_url):
+    open_page(page, app_url, "simplified_attention?predict=off&cell=scores.99.0")
+    said = page.locator(".st-key-lost_cell").inner_text()
+    assert "scores[99, 0] is not in this lesson: scores has the shape query 11 × key 11" in said
+    assert "cell" not in page.url
+    assert opened(page, "scores") == "scores[8, 6]", "the lesson's own cell is open"
+    page.reload()
+    settled(page)
+    assert page.locator(".st-key-lost_cell").count() == 0

@@ -1,0 +1,45 @@
+"""How well a person has guessed in this session. Nothing is kept beyond it."""
+
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from .questions import Verdict
+
+TALLY = "tally"
+
+
+@dataclass
+class Tally:
+    """The verdicts of this session, the first for each question and its numbers.
+
+    None stands for an answer that was looked at: a later guess of it is no prediction.
+    """
+
+    verdicts: dict[tuple[str, int], Verdict | None] = field(default_factory=dict)
+
+    def count(self, question: str, numbers: int, verdict: Verdict | None) -> bool:
+        """Take up a verdict, or None for a skip. Returns whether it counts."""
+        is_new = (question, numbers) not in self.verdicts
+        self.verdicts.setdefault((question, numbers), verdict)
+        return is_new and verdict is not None
+
+    def words(self) -> str:
+        """The tally in a sentence or two; '' before the first guess."""
+        counted = [verdict for verdict in self.verdicts.values() if verdict is not None]
+        off = [each.distance for each in counted if each.distance is not None]
+        picks = [each.right for each in counted if each.distance is None]
+        said = []
+        if picks:
+            guesses = "guess" if len(picks) == 1 else "guesses"
+            said.append(f"{sum(picks)} of {len(picks)} {guesses} right this session.")
+        if off:
+            rows = "1 row" if len(off) == 1 else f"{len(off)} rows, on average"
+            mean = sum(off) / len(off)
+            said.append(f"{rows}: {mean * 100:.0f} % of the weight on the wrong keys.")
+        return " ".join(said)
+
+
+def tally() -> Tally:
+    """This session's."""
+    return st.session_state.setdefault(TALLY, Tally())

@@ -1,0 +1,158 @@
+"""What is said of a cell's arithmetic: how many terms are 0, and why, found by following them."""
+
+import itertools
+import math
+
+import pytest
+
+from attention_core import EXAMPLES, embed
+from attention_core import operations as ops
+from attention_core.expression import Product, Sum
+from attention_core.inputs import Inputs
+from attention_core.masking import attend_masked, drop_weights
+from attention_core.reasons import plain
+from attention_core.recipes import MaskRecipe
+from attention_core.remarks import remarks, zero_terms
+from attention_core.softmax import given_row, normalise_row
+from traces import LESSONS, lesson_trace, workshop
+
+FIVE = Inputs("the quick brown fox jumps", d_in=3)
+
+
+def masked(**options):
+    return attend_masked(embed(FIVE), MaskRecipe(**options))
+
+
+def said(trace, name, *index):
+    return " ".join(remarks(trace[name], index))
+
+
+def test_products_with_hidden_keys_are_counted():
+    trace = masked()
+    assert said(trace, "context_vectors", 1, 2) == (
+        "3 of the 5 products are times 0: the mask hides their keys."
+    )
+    assert said(trace, "context_vectors", 3, 0) == (
+        "1 of the 5 products is times 0: the mask hides its key."
+    )
+    assert said(trace, "context_vectors", 4, 0) == ""
+    assert said(trace, "context_vectors", 0, 1) == (
+        "4 of the 5 products are times 0: the mask hides their keys. "
+        "What is left is 1 times `embeddings[0, 1]`: a copy."
+    )
+
+
+def test_a_one_hot_row_picks_the_row_of_its_id():
+    trace = embed(FIVE)
+    ids = trace["token_ids"].value.tolist()
+    for token, column in itertools.product(range(5), range(3)):
+        assert said(trace, "embeddings_by_product", token, column) == (
+            "A one-hot row: only one term is not 0, so this picks "
+            f"row {ids[token]} of `embedding_table`."
+        )
+        lookup = said(trace, "embeddings", token, column)
+        assert lookup.startswith(f"A lookup: the id picks row {ids[token]} of")
+    assert f"column {ids[2]}: the single 1" in said(trace, "one_hot", 2, ids[2])
+    assert f"The id is {ids[2]}, not {ids[3]}" in said(trace, "one_hot", 2, ids[3])
+
+
+def test_a_softmax_says_which_keys_have_no_share():
+    trace = masked()
+    assert said(trace, "weights", 2, 1) == (
+        "2 of the 5 terms of the sum are e to the −∞, exactly 0: the mask hides their keys."
+    )
+    assert said(trace, "weights", 2, 4).endswith("This cell is one of them, so its share is 0.")
+    assert said(trace, "weights", 0, 0).endswith("No other is left, so this cell gets all: 1.")
+
+
+def test_a_masked_score_says_what_stands_there_instead():
+    trace = masked()
+    assert said(trace, "masked_scores", 1, 3) == (
+        "Nothing is computed here (hidden by the mask): −∞ stands in its place, of which a softmax "
+        "makes exactly 0."
+    )
+    assert said(trace, "zero_filled_scores", 1, 3).endswith("0 stands in its place.")
+    assert said(trace, "masked_scores", 3, 1).startswith("`mask[3, 1]` is true")
+
+
+def test_a_row_without_any_key_says_so():
+    trace = masked(causal=False, flipped=tuple((2, key) for key in range(5)))
+    assert "every key of this query is hidden" in said(trace, "weights", 2, 0)
+    assert said(trace, "context_vectors", 2, 0) == (
+        "All 5 products are times 0 (every key of this query is hidden)."
+    )
+
+
+def test_what_dropout_took_is_told_from_what_the_mask_hides():
+    trace = drop_weights(masked(), 0.5, seed=3)
+    out = trace["kept"].value < 0.5
+    hidden = ~trace["mask"].value & ~out
+    for query in range(5):
+        words = said(trace, "dropped_context_vectors", query, 0)
+        for which, reason in ((out, "(dropped: its number is below 0.5)"), (hidden, ": the mask")):
+            count = int(which[query].sum())
+            many = "All 5" if count == 5 else f"{count} of the 5"
+            are = "is" if count == 1 else "are"
+            assert (f"{many} products {are} times 0" in words) == (count > 0), words
+            assert (reason in words) == (count > 0), words
+
+
+def test_a_hidden_score_that_was_typed_and_one_that_is_far_too_small():
+    trace = normalise_row(given_row((3.0, -math.inf, 1.0)))
+    assert said(trace, "softmax_weights", 1) == (
+        "0 divided by any other number is 0 (a score of −∞)."
+    )
+    assert said(trace, "exponential_sum", 0) == "1 of the 3 terms is 0 (a score of −∞)."
+    trace = normalise_row(given_row((300.0, 1.0, 2.0)))
+    assert said(trace, "exponential_sum", 0) == (
+        "2 of the 3 terms are 0 (too small a number: rounded to 0)."
+    )
+
+
+def test_a_head_that_is_switched_off_is_times_0():
+    trace = workshop()
+    assert said(trace, "switched", 1, 0, 0).startswith("One factor is 0")
+    assert said(trace, "switched", 0, 0, 0) == ""
+
+
+TRACES = {
+    **{name: lambda name=name: lesson_trace(name) for name in LESSONS},
+    "workshop": workshop,
+    "all ways to hide": lambda: attend_masked(embed(EXAMPLES["journey_123"].inputs)),
+}
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_just_the_terms_that_are_0_are_given_a_reason(name):
+    """Counted anew from the factors of every cell; a long trace by every seventh cell."""
+    seen = 0
+    for step in TRACES[name]().values():
+        if step.value.numel() > 10_000:
+            continue
+        places = list(itertools.product(*map(range, step.value.shape)))
+        for index in places[:: 1 + len(places) // 60]:
+            arithmetic = step.arithmetic(index)
+            why = zero_terms(step, arithmetic)
+            truth = [term.value == 0 for term in arithmetic.terms]
+            assert [reason is not None for reason in why] == truth
+            if isinstance(arithmetic, Sum) and any(truth):
+                seen += all(isinstance(term, Product) for term in arithmetic.terms)
+                assert remarks(step, index), f"nothing is said of {step.name}{index}"
+            for sentence in remarks(step, index):
+                assert sentence[0].isupper() or sentence[0] in "`0123456789", sentence
+                assert sentence.endswith("."), sentence
+                assert "\\" not in sentence, "LaTeX among the words"
+    assert seen or "one_hot" not in lesson_or_nothing(name)
+
+
+def lesson_or_nothing(name):
+    return lesson_trace(name) if name in LESSONS else {}
+
+
+def test_reasons_are_words_without_latex():
+    assert plain(r"\text{dropped: its number is below }0.25") == (
+        "dropped: its number is below 0.25"
+    )
+    for step in workshop().values():
+        if isinstance(step.operation, ops.Hide):
+            assert "\\" not in " ".join(remarks(step, (0, 0)))

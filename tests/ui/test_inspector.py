@@ -1,0 +1,71 @@
+"""What the inspector outlines, and what it says of torch and the arithmetic."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention_core import EXAMPLES, attend, embed
+from attention_core.expression import Number
+from attention_core.trainable import attend_trainable, expand_token
+from attention_ui.inspector import _agreement
+from attention_ui.settings import Settings
+from attention_ui.view import View
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def view_of(*cell):
+    settings = Settings.of(EXAMPLES["journey_123"])
+    trace = attend_trainable(embed(settings.inputs), settings.projections)
+    view = View("queries_keys_values", settings, expand_token(trace, 2))
+    view.__dict__["trail"] = (cell,)
+    return view
+
+
+@pytest.mark.parametrize("operand", [None, 0, 1, 2])
+def test_an_operand_is_outlined_wherever_it_stands_in_the_equation(operand):
+    """`query_scores → query_weights · values = query_context`: the weights stand second."""
+    view = view_of("query_context", (1,))
+    assert view.lit("query_weights", operand) == {(key,) for key in range(6)}
+    assert view.lit("values", operand) == {(key, 1) for key in range(6)}
+    assert view.lit("query_scores", operand) == frozenset()
+
+
+def test_of_two_matrices_that_are_one_step_each_has_its_own_outline():
+    settings = Settings.of(EXAMPLES["wild_cat"])
+    view = View("simplified_attention", settings, attend(embed(settings.inputs)))
+    view.__dict__["trail"] = (("scores", (2, 4)),)
+    assert view.lit("embeddings", 0) == {(2, 0), (2, 1), (2, 2)}
+    assert view.lit("embeddings", 1) == {(4, 0), (4, 1), (4, 2)}
+
+
+def said(**link):
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.switch_page("pages/softmax_or_sum.py")
+    for name, value in {"predict": "off", "row_from": "hand", **link}.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    return "\n".join(each.value for each in at.caption)
+
+
+def test_agreement_with_torch_is_ticked_and_a_difference_is_not():
+    agrees = said(typed="3,1,-1", cell="score_sum.0")
+    assert ":green[:material/check:] torch has 3; the arithmetic above gives 3" in agrees
+    nothing = said(typed="-inf,-inf", cell="softmax_weights.0")
+    assert "Here neither torch nor the arithmetic has a number." in nothing
+    nearly = said(typed="0.1,0.2,-0.3", cell="score_sum.0")
+    assert ":green[:material/check:] torch has" in nearly
+
+
+def test_a_difference_that_rounding_makes_is_said_and_not_ticked(monkeypatch):
+    told = []
+    monkeypatch.setattr("attention_ui.inspector.st.caption", told.append)
+    settings = Settings.of(EXAMPLES["journey_123"])
+    step = embed(settings.inputs)["embeddings"]
+    _agreement(step, (0, 0), Number(float(step.value[0, 0]) + 0.01))
+    _agreement(step, (0, 0), Number(float(step.value[0, 0]) + 1e-9))
+    assert "They differ, since torch rounds to float32" in told[0]
+    assert "green" not in told[0]
+    assert told[1].startswith(":green")

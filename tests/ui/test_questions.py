@@ -1,0 +1,314 @@
+"""Kinds of questions: asked on every lesson, judged by its numbers, counted once, and skipped."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from attention_core import EXAMPLES, embed
+from attention_core.masking import attend_masked
+from attention_ui.asked import row_to_share, whole_row
+from attention_ui.charts.laid_over import laid_over
+from attention_ui.questions import Pick, Shape, Sign, Verdict
+from attention_ui.row_question import MOST, Row, as_shares, distance
+from attention_ui.tally import Tally
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSONS = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+MARK = "zqzq"
+HOSTILE = f"**{MARK}** :red[{MARK}] ${MARK}$ `{MARK}` ![{MARK}](http://x/y.png) <b>{MARK}</b>"
+
+
+def visit(page, **link):
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).switch_page(f"pages/{page}.py")
+    for name, value in {"cell": "none", **link}.items():
+        at.query_params[name] = value
+    return stands(at.run())
+
+
+def stands(at):
+    assert not at.exception, [exception.message for exception in at.exception]
+    return at
+
+
+def press(at, what, question):
+    return stands(at.button(key=f"{what}_{question}").click().run())
+
+
+def said(at):
+    return "\n".join(each.value for each in (*at.markdown, *at.text, *at.caption))
+
+
+def open_questions(at):
+    keys = [each.key or "" for each in at.button]
+    return [key.removeprefix("skip_") for key in keys if key.startswith("skip_")]
+
+
+def kind_of(at, question):
+    """The kind of the question that is open, by the widgets it has."""
+    for kind, widgets in (
+        ("Row", at.slider),
+        ("Shape", at.number_input),
+        ("Sign", at.get("button_group")),
+        ("Pick", [*at.selectbox, *at.multiselect]),
+    ):
+        if any((each.key or "").startswith(f"guess_{question}") for each in widgets):
+            return kind
+    raise AssertionError(f"{question} has no widget")
+
+
+# --- on the lessons ------------------------------------------------------------------------------
+
+
+def test_every_lesson_asks_and_all_kinds_are_in_use():
+    kinds = {}
+    for page in LESSONS:
+        at = visit(page)
+        while asked := open_questions(at):
+            kinds[asked[0]] = kind_of(at, asked[0])
+            at = press(at, "skip", asked[0])
+        assert any(name.startswith(f"{page}.") for name in kinds), f"{page} asks nothing"
+        plain = [each.value for each in visit(page, predict="off").header]
+        assert [each.value for each in at.header] == plain, "something stays covered"
+    assert set(kinds.values()) == {"Row", "Shape", "Sign", "Pick"}
+
+
+@pytest.mark.parametrize("page", LESSONS)
+def test_nothing_is_asked_where_the_switch_is_off(page):
+    assert open_questions(visit(page, predict="off")) == []
+
+
+def test_a_row_is_guessed_with_sliders_and_its_distance_is_said():
+    at = visit("causal_mask")
+    example = EXAMPLES["wild_cat"]
+    weights = attend_masked(embed(example.inputs), scale=example.divide)["weights"].value
+    query, keys = 4, range(5)
+    assert "Query 4: attacks" in said(at)
+    sliders = [each for each in at.slider if (each.key or "").startswith("guess_causal_mask.row_")]
+    assert [each.label for each in sliders] == [f"key {key}" for key in keys]
+    for slider, value in zip(sliders, (0.0, 0.0, 0.2, 0.0, 0.8), strict=True):
+        slider.set_value(value)
+    at = press(at, "reveal", "causal_mask.row")
+    truth = weights[query, :5]
+    off = (truth - torch.tensor([0, 0, 0.2, 0, 0.8])).abs().sum().item() / 2
+    assert 0.05 < off < 0.2
+    assert f"You put {off:.0%}".replace("%", " % of the weight on the wrong keys") in said(at)
+    assert f"total variation distance: {off:.4f}" in said(at)
+    assert f"1 row: {off:.0%}".replace("%", " %") in said(at)
+    assert "Weights" in [each.value for each in at.header]
+
+
+def test_a_row_of_nothing_is_asked_for_again():
+    at = visit("causal_mask")
+    for slider in at.slider:
+        if (slider.key or "").startswith("guess_"):
+            slider.set_value(0.0)
+    at = press(at, "reveal", "causal_mask.row")
+    assert "Give at least one key some weight first." in said(at)
+    assert open_questions(at) == ["causal_mask.row"]
+
+
+def test_a_shape_is_judged_side_by_side():
+    at = visit("multi_head_attention")
+    question = "multi_head_attention.shape"
+    at = press(at, "reveal", question)
+    assert "Type a number for each side first." in said(at)
+    for place, size in enumerate((11, 2, 2)):
+        at.number_input(key=f"guess_{question}_{place}").set_value(size)
+    at = press(at, "reveal", question)
+    assert "It is head 2 × query 11 × d_head 2: the numbers are right, their order is not" in said(
+        at
+    )
+    assert "0 of 1 guess right this session." in said(at)
+
+
+def test_the_sign_is_that_of_the_numbers_on_the_screen():
+    at = press(visit("divide_by_sqrt_d"), "skip", "divide_by_sqrt_d.growth")
+    at.segmented_control(key="guess_divide_by_sqrt_d.largest").set_value(1)
+    at = press(at, "reveal", "divide_by_sqrt_d.largest")
+    assert "Right: the largest weight goes down, from" in said(at)
+    assert "1 of 1 guess right this session." in said(at)
+    assert "Many trials" in [each.value for each in at.header]
+
+
+def guess_key(at, place):
+    at.selectbox(key="guess_simplified_attention.looks_at").set_value(place)
+    return press(at, "reveal", "simplified_attention.looks_at")
+
+
+def test_a_guess_counts_once_for_its_numbers_and_not_after_a_look():
+    question = "simplified_attention.looks_at"
+    at = press(visit("simplified_attention"), "reveal", question)
+    assert "Choose an answer first." in said(at)
+    at = guess_key(at, 8)
+    assert "It is key 6 (0.3910)." in said(at)
+    assert "0 of 1 guess right this session." in said(at)
+    at = guess_key(press(at, "again", question), 6)
+    assert "Right: key 6" in said(at)
+    assert "0 of 1 guess right this session. Only a guess before the first look counts." in said(at)
+
+    at.text_input(key="control_seed").set_value("70").run()
+    assert "You guessed for other numbers than these." in said(at)
+    assert "Right: key 6" not in said(at)
+    assert "Weights" in [each.value for each in at.header], "what is open stays open"
+    at = press(press(at, "again", question), "skip", question)
+    assert "0 of 1 guess right" in said(at), "a skip counts for nothing"
+    at = guess_key(press(at, "again", question), 6)
+    assert "0 of 1 guess right this session. Only a guess before the first look counts." in said(at)
+
+    at.text_input(key="control_seed").set_value("71").run()
+    at = guess_key(press(at, "again", question), 0)
+    assert " of 2 guesses right this session." in said(at)
+
+
+def test_a_choice_among_more_tokens_than_there_are_now_is_dropped():
+    at = visit("simplified_attention")
+    at.selectbox(key="guess_simplified_attention.looks_at").set_value(10).run()
+    stands(at.text_area(key="control_text").set_value("A cat").run())
+    assert at.selectbox(key="guess_simplified_attention.looks_at").value is None
+
+
+def nothing_rendered(at):
+    labels = [each.label for kind in (at.slider, at.selectbox, at.button) for each in kind]
+    markdown = [each.value for each in (*at.markdown, *at.caption, *at.latex)]
+    assert MARK not in "\n".join([*labels, *markdown])
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["causal_mask.row", "softmax_or_sum.softmax_row", "simplified_attention.looks_at"],
+)
+def test_hostile_tokens_are_never_rendered_in_a_question_or_its_answer(question):
+    at = visit(question.partition(".")[0], text=HOSTILE, tokenizer="blanks")
+    while question not in open_questions(at):
+        at = press(at, "skip", open_questions(at)[0])
+    nothing_rendered(at)
+    if question.endswith("looks_at"):
+        at.selectbox(key=f"guess_{question}").set_value(1)
+    else:
+        assert MARK in "\n".join(each.value for each in at.text), "named beside the sliders"
+    at = press(at, "reveal", question)
+    assert question not in open_questions(at)
+    nothing_rendered(at)
+    specs = [chart.proto.spec for chart in at.get("vega_lite_chart")]
+    assert any('"bar_names"' in spec and MARK in spec for spec in specs), "below the bars"
+
+
+def test_a_mask_that_leaves_nothing_to_share_asks_for_no_row():
+    at = visit("causal_mask", window="1")
+    assert open_questions(at) == ["causal_mask.leaks"]
+
+
+# --- the kinds, without a page -------------------------------------------------------------------
+
+
+def row_of(*weights):
+    tokens = [f"t{at}" for at in range(len(weights))]
+    return Row(words="", keys=range(len(weights)), tokens=tokens, weights=weights)
+
+
+def test_the_distance_is_half_the_sum_of_all_differences():
+    assert distance((0.5, 0.5, 0.0), (0.25, 0.25, 0.5)) == pytest.approx(0.5)
+    assert distance((1.0, 0.0), (0.0, 1.0)) == 1
+    assert as_shares((0.0, 0.0)) is None
+    assert as_shares((0.2, 0.6)) == pytest.approx((0.25, 0.75))
+    verdict = row_of(0.25, 0.25, 0.5).judged((0.5, 0.5, 0.0))
+    assert verdict.distance == pytest.approx(0.5)
+    assert not verdict.right
+    assert "You put 50 % of the weight on the wrong keys." in verdict.words
+    assert "With all bars alike it would be 0.1667." in verdict.words
+    assert row_of(0.25, 0.75).judged((0.3, 0.7)).right, "near enough for a tick"
+
+
+def test_a_long_row_has_few_sliders_and_its_last_keys_share_one():
+    row = row_of(*[0.1] * 10)
+    assert len(row.labels) == MOST == len(row.names) == len(row.truth)
+    assert row.labels[-1] == "the other 3 keys together"
+    assert row.truth[-1] == pytest.approx(0.3)
+    assert len(row_of(*[1 / MOST] * MOST).labels) == MOST
+    assert "others" not in row_of(*[1 / MOST] * MOST).names
+
+
+def test_only_visible_keys_are_asked_for():
+    weights = torch.tensor([0.25, 0.0, 0.75])
+    row = whole_row("", ("a", "b", "c"), weights, torch.tensor([True, False, True]))
+    assert row.keys == [0, 2]
+    assert row.names == ["0: a", "2: c"]
+    assert row.truth == [0.25, 0.75]
+    assert whole_row("", ("a", "b", "c"), weights, torch.tensor([True, False, False])) is None
+    assert whole_row("", ("a", "b"), torch.tensor([torch.nan] * 2), torch.ones(2).bool()) is None
+
+
+def test_the_row_that_is_asked_for_has_few_keys_and_is_a_word():
+    mask = torch.ones(7, 7).tril().bool()
+    assert row_to_share(mask, "abcdefg") == 3
+    assert row_to_share(mask, "abc efg") == 4
+    assert row_to_share(torch.ones(1, 1).bool(), "a") == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "truth"),
+    [(0.5, 0.7, 0), (0.5, 0.3, 1), (0.5, 0.5 + 1e-9, 2), (-1.0, -2.0, 1), (1e6, 1e6 + 0.1, 2)],
+)
+def test_a_sign_is_up_down_or_none(before, after, truth):
+    sign = Sign(words="", what="the sum", before=before, after=after)
+    assert [sign.judged(way).right for way in range(3)] == [way == truth for way in range(3)]
+    assert f"{Sign.WAYS[truth]}" in sign.judged(0).words
+
+
+@pytest.mark.parametrize(
+    ("guess", "right", "words"),
+    [
+        ((3, 5), True, "Right: query 3 × key 5."),
+        ((5, 3), False, "their order is not"),
+        ((3, 2), False, "columns 5 instead of 2"),
+        ((1, 2), False, "rows 3 instead of 1 and columns 5 instead of 2"),
+    ],
+)
+def test_a_shape_is_told_where_it_is_wrong(guess, right, words):
+    verdict = Shape(words="", truth=(("query", 3), ("key", 5))).judged(guess)
+    assert verdict.right == right
+    assert words in verdict.words
+
+
+def test_many_are_said_in_order_and_none_is_an_answer():
+    pick = Pick(words="", choices="abc", judge=lambda guess: Verdict(guess == [], ""), many=True)
+    assert pick.said([0, 2]) == "a, c"
+    assert pick.said([]) == "none"
+    assert pick.judged([]).right
+
+
+def test_the_tally_keeps_rows_apart_and_counts_a_question_once():
+    tally = Tally()
+    assert tally.words() == ""
+    assert tally.count("a", 1, Verdict(True, ""))
+    assert not tally.count("a", 1, Verdict(False, "")), "the same question on the same numbers"
+    assert tally.count("a", 2, Verdict(False, ""))
+    assert not tally.count("b", 1, None)
+    assert not tally.count("b", 1, Verdict(True, "")), "the answer had been seen"
+    assert tally.words() == "1 of 2 guesses right this session."
+    tally.count("row", 1, Verdict(True, "", 0.1))
+    assert tally.words().endswith("1 row: 10 % of the weight on the wrong keys.")
+    tally.count("row", 2, Verdict(False, "", 0.3))
+    assert tally.words().endswith("2 rows, on average: 20 % of the weight on the wrong keys.")
+
+
+def test_the_truth_is_drawn_over_the_guess_in_one_chart():
+    chart = laid_over(["a", "b"], {"your guess": [0.25, 0.75], "the weights": [0.5, 0.5]})
+    rows = chart.frame.to_pylist()
+    assert [(each["row"], each["value"]) for each in rows] == [
+        ("your guess", 0.25),
+        ("your guess", 0.75),
+        ("the weights", 0.5),
+        ("the weights", 0.5),
+    ]
+    bars = [layer for layer in chart.spec["layer"] if layer["mark"]["type"] == "bar"]
+    assert [layer["transform"][0]["filter"] for layer in bars] == ["datum.at == 0", "datum.at == 1"]
+    assert chart.spec["params"] == [{"name": "bar_names", "value": ["a", "b"]}]
+    assert "your guess: 0.25, 0.75; the weights: 0.50, 0.50" in chart.alt
+    top = chart.spec["layer"][0]["encoding"]["y"]["scale"]["domain"][1]
+    assert all(1 < each["line"] < top for each in rows), "numbers stand above the bars"
+    wild = laid_over(["a", "b"], {"x": [float("nan"), -2.0]})
+    assert wild.frame.to_pylist()[0]["value"] is None
+    assert wild.spec["layer"][0]["encoding"]["y"]["scale"]["domain"][0] == -2
