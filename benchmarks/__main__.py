@@ -8,7 +8,7 @@ from pathlib import Path
 
 from serving import start_server
 
-from . import HERE, figures, moves, report
+from . import HERE, crowd, figures, layer, moves, report, walking
 from .figures import Part
 from .watching import chromium
 
@@ -29,7 +29,36 @@ def in_browser(measure: Callable) -> Callable[[bool], list[Part]]:
     return part
 
 
-PARTS: dict[str, Callable[[bool], list[Part]]] = {"moves": in_browser(moves.measure)}
+def on_server(measure: Callable) -> Callable[[bool], list[Part]]:
+    """A part that needs a server of its own, and no browser."""
+
+    def part(quick: bool) -> list[Part]:
+        with tempfile.TemporaryDirectory() as folder:
+            app = start_server(Path(folder) / "app.txt")
+            try:
+                return measure(app, quick)
+            finally:
+                app.stop()
+
+    return part
+
+
+def start(quick: bool) -> list[Part]:
+    """Servers that are started one after the other, before the eyes of one browser."""
+    with chromium() as browser:
+        return walking.start(browser, quick)
+
+
+PARTS: dict[str, Callable[[bool], list[Part]]] = {
+    "moves": in_browser(moves.measure),
+    "clicks": in_browser(walking.clicks),
+    "pages": in_browser(walking.pages),
+    "start": start,
+    "layer": layer.measure,
+    "memory": on_server(crowd.memory),
+    "crowd": on_server(crowd.crowd),
+}
+"""In the order of the results."""
 
 
 def main() -> None:
