@@ -39,7 +39,12 @@ STYLE = """<style>
 [data-testid="stSidebar"] [data-testid="stPageLink-NavLink"] * { white-space: normal; }
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
-.katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0; }
+.katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0.25rem 0.2rem 0; }
+/* Streamlit's captions are too faint to be read by all, and white on the dark theme's blue too. */
+[data-testid="stCaptionContainer"] {
+  opacity: 1; color: color-mix(in srgb, currentColor 76%, transparent);
+}
+[data-testid^="stBaseButton-primary"] { color: light-dark(#ffffff, #16191d); }
 </style>"""
 
 
