@@ -40,11 +40,18 @@ STYLE = """<style>
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
 .katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0.25rem 0.2rem 0; }
-/* Streamlit's captions are too faint to be read by all, and white on the dark theme's blue too. */
+/* Streamlit's captions and colours of code are too faint for some, as is white on the dark
+   theme's blue. */
 [data-testid="stCaptionContainer"] {
   opacity: 1; color: color-mix(in srgb, currentColor 76%, transparent);
 }
 [data-testid^="stBaseButton-primary"] { color: light-dark(#ffffff, #16191d); }
+.stApp .stCode .token:is(.keyword, .function, .builtin, .class-name) {
+  color: light-dark(#24639e, #8ab6e1);
+}
+.stApp .stCode .token.string { color: light-dark(#2f6b36, #9ccb8c); }
+.stApp .stCode .token:is(.boolean, .number) { color: light-dark(#8a4b12, #e0a878); }
+.stApp .stCode .token.comment { color: light-dark(#5b6069, #a7abb5); }
 </style>"""
 
 
