@@ -16,6 +16,7 @@ from attention_core.tokenizers import TOKENIZERS
 from . import session
 from .lessons import HOME, LESSONS, Lesson, lesson
 from .problems import say_problem
+from .reconnect import run_again_when_back
 from .settings import MAX_SEED, MAX_TOKENS, MAX_WIDTH, Settings
 from .share import pin_button, share
 
@@ -29,13 +30,16 @@ STYLE = """<style>
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
 }
+.st-key-reconnect { display: none; }
 [class*="st-key-chips"] [data-testid="stText"] {
   padding: 0.15rem 0.55rem; border: 1px solid color-mix(in srgb, currentColor 30%, transparent);
-  border-radius: 0.4rem; overflow-wrap: anywhere;
+  border-radius: 0.4rem;
 }
 [class*="st-key-problem_of"] [data-testid="stText"], .st-key-notices [data-testid="stText"] {
-  font-size: 0.875rem; overflow-wrap: anywhere;
+  font-size: 0.875rem;
 }
+/* A chain of joined emoji is one sign, which nothing can wrap. */
+[data-testid="stText"] { max-width: 100%; overflow-wrap: anywhere; overflow-x: clip; }
 [data-testid="stSidebar"] [data-testid="stPageLink-NavLink"] * { white-space: normal; }
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
@@ -71,6 +75,7 @@ def open_page(name: str) -> Settings:
         _contents()
         st.divider()
         _controls(settings)
+        run_again_when_back()
     session.save(name)
     return settings
 

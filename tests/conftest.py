@@ -4,11 +4,19 @@ import os
 import re
 from pathlib import Path
 
+import hypothesis
 import pytest
 import torch
 
 from browser_tools import WATCH_RUNS
 from serving import CHROMIUM, AppServer, launch_chromium, start_server
+
+# `make fuzz`: more cases of every test that leaves their number to the profile, and the tests that
+# are marked as long. A slow machine fails no test.
+hypothesis.settings.register_profile("long", max_examples=1_500, deadline=None)
+hypothesis.settings.register_profile("short", max_examples=25, deadline=None)
+if hypothesis.settings.get_current_profile_name() != "long":
+    hypothesis.settings.load_profile("short")
 
 # As fast for tensors of this size, and 10 to 100 times faster on a busy machine.
 torch.set_num_threads(1)
@@ -30,6 +38,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if BROWSER_TESTS in item.path.parents or "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
+    if hypothesis.settings.get_current_profile_name() != "long":
+        items[:] = [item for item in items if item.get_closest_marker("long") is None]
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
 
