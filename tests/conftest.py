@@ -14,7 +14,7 @@ from serving import CHROMIUM, AppServer, launch_chromium, start_server
 # `make fuzz`: more cases of every test that leaves their number to the profile, and the tests that
 # are marked as long. A slow machine fails no test.
 hypothesis.settings.register_profile("long", max_examples=1_500, deadline=None)
-hypothesis.settings.register_profile("short", max_examples=25, deadline=None)
+hypothesis.settings.register_profile("short", max_examples=40, deadline=None)
 if hypothesis.settings.get_current_profile_name() != "long":
     hypothesis.settings.load_profile("short")
 
