@@ -9,69 +9,20 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core import SimplifiedOptions, attend, embed, expand_query, program
+from attention_core import SimplifiedOptions, embed, program
 from attention_core.compare import changes
-from attention_core.masking import attend_masked, change_token, drop_weights
 from attention_core.multi_head import (
-    add_batched,
-    add_big_projection,
-    add_head_parts,
     attend_heads,
-    expand_word,
-    switch_off,
     torch_output,
 )
 from attention_core.softmax import compare_row, given_row, normalise_row, store_row
-from attention_core.token_axis import attend_on_tokens, decode
 from attention_core.tokenizers import TOKENIZERS, clean, visible
-from attention_core.trainable import add_other_ways, attend_trainable, expand_token
 from attention_core.training import TrainingSettings, next_tokens, train
-from attention_core.variance import Trials, few_trials, measure_variance
+from attention_core.variance import Trials, measure_variance
+from attention_ui.settings import FACTORS
+from builds import BUILDS
 from guesses import texts, whole_settings
 
-
-def simplified(settings):
-    options = SimplifiedOptions(settings.likeness, settings.divide)
-    return expand_query(attend(embed(settings.inputs), options), settings.query)
-
-
-def stretched(settings):
-    options = SimplifiedOptions(
-        settings.likeness, settings.divide, stretched=settings.stretch, factor=settings.factor
-    )
-    return attend(embed(settings.inputs), options)
-
-
-def trainable(settings):
-    trace = attend_trainable(embed(settings.inputs), settings.projections)
-    return add_other_ways(expand_token(trace, settings.token))
-
-
-def masked(settings):
-    trace = attend_masked(embed(settings.inputs), settings.mask, settings.scale)
-    change_token(trace, settings.changed_token, settings.change_by)
-    return drop_weights(trace, settings.dropout, settings.drop_seed)
-
-
-def heads(settings):
-    trace = attend_heads(embed(settings.inputs), settings.heads_recipe)
-    add_head_parts(add_big_projection(add_batched(trace)))
-    return expand_word(switch_off(trace, settings.head_off), settings.token)
-
-
-def on_tokens(settings):
-    return attend_on_tokens(embed(settings.inputs))
-
-
-def decoder(settings):
-    return decode(embed(settings.inputs), n_heads=settings.heads)
-
-
-def few(settings):
-    return few_trials(settings.draw_seed, d=min(settings.vd, 64))
-
-
-BUILDS = (simplified, stretched, trainable, masked, heads, on_tokens, decoder, few)
 HIDDEN = ("masked_scores",)
 """Steps that hold −∞ on purpose: it is drawn as a hidden cell."""
 
@@ -122,7 +73,7 @@ def test_any_heads_are_those_of_torch(settings):
 @given(
     scores=st.lists(st.floats(-1_000, 1_000) | st.just(-math.inf), min_size=1, max_size=16),
     shift=st.floats(-10, 10),
-    magnify=st.floats(0, 128),
+    magnify=st.sampled_from(FACTORS),
     precision=st.sampled_from(["float32", "float16", "bfloat16"]),
 )
 def test_any_row_of_scores_has_a_softmax_or_is_all_hidden(scores, shift, magnify, precision):
