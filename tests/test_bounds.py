@@ -24,9 +24,9 @@ from conftest import ROOT
 PAGES = ["app.py", *sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))]
 LONGEST_LINK = 16_000
 """Characters that all settings together may take in a link, before the browser encodes them."""
-LARGEST_TRACE = 24_000_000
+LARGEST_TRACE = 16_000_000
 """Bytes of all tensors of a lesson's trace."""
-LARGEST_PAGE = 6_000_000
+LARGEST_PAGE = 4_000_000
 """Bytes that all charts of a page may take on their way to the browser."""
 
 WORDS = " ".join(f"word{place}" for place in range(MAX_TOKENS))
