@@ -11,12 +11,16 @@ VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check install --quiet $(PIP_ARGS)
 VERSION := -c 'import sys; print(sys.version_info[:2])'
 
-.PHONY: help run test clean
+.PHONY: help run test fuzz bench shots clean
 help:
 	@echo 'make run     set up what is missing, then open the app'
 	@echo '             PORT=8600 to choose the port'
 	@echo 'make test    set up what is missing, then run ruff and all tests'
 	@echo '             ARGS="-k tokenize" for pytest, such as ARGS="-m \"not browser\""'
+	@echo 'make fuzz    the long run of the tests that guess their own cases (takes long)'
+	@echo 'make bench   measure the app and write benchmarks/RESULTS.md (takes long)'
+	@echo '             ARGS="moves" for one part, ARGS="--quick moves" to look only'
+	@echo 'make shots   pictures of every page, light, dark and narrow, into the folder shots'
 	@echo 'make clean   remove $(VENV) and all caches'
 	@echo ''
 	@echo 'PYTHON=python3.12 chooses the Python (3.11 or newer) that $(VENV) is made with;'
@@ -28,6 +32,15 @@ run: $(VENV)/.ready-to-run
 test: $(VENV)/.ready-to-test
 	$(VENV)/bin/python -m ruff check .
 	$(VENV)/bin/python -m pytest $(ARGS)
+
+fuzz: $(VENV)/.ready-to-test
+	$(VENV)/bin/python -m pytest tests/fuzz --hypothesis-profile=long $(ARGS)
+
+bench: $(VENV)/.ready-to-test
+	$(VENV)/bin/python -m benchmarks $(ARGS)
+
+shots: $(VENV)/.ready-to-test
+	$(VENV)/bin/python tests/shots.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis shots

@@ -88,7 +88,7 @@ class Decimal:
 
     def read(self, text: str) -> float:
         try:
-            value = float(text)
+            value = nine_digits(text)
         except ValueError:
             value = math.nan
         if not self.least <= value <= self.most:
@@ -116,7 +116,7 @@ class ScoreRow:
 
     def _score(self, part: str) -> float:
         try:
-            score = float(part)
+            score = nine_digits(part)
         except ValueError:
             score = math.nan
         if score != -math.inf and not abs(score) <= self.most:
@@ -238,10 +238,18 @@ class Word:
         return value
 
 
+def nine_digits(text: str) -> float:
+    """A number as it is written into a link again: nine digits tell any two float32 apart.
+
+    Raises ValueError for what is no number.
+    """
+    return float(f"{float(text):.9g}")
+
+
 def entry(text: str) -> float:
     """A number typed into a vector. Raises ValueError for what is not finite or far too large."""
     try:
-        number = float(text)
+        number = nine_digits(text)
     except ValueError:
         raise ValueError("a vector holds numbers only") from None
     if not abs(number) <= LARGEST_ENTRY:

@@ -16,6 +16,7 @@ from attention_core.tokenizers import TOKENIZERS
 from . import session
 from .lessons import HOME, LESSONS, Lesson, lesson
 from .problems import say_problem
+from .reconnect import run_again_when_back
 from .settings import MAX_SEED, MAX_TOKENS, MAX_WIDTH, Settings
 from .share import pin_button, share
 
@@ -29,17 +30,32 @@ STYLE = """<style>
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
 }
+.st-key-reconnect { display: none; }
 [class*="st-key-chips"] [data-testid="stText"] {
   padding: 0.15rem 0.55rem; border: 1px solid color-mix(in srgb, currentColor 30%, transparent);
-  border-radius: 0.4rem; overflow-wrap: anywhere;
+  border-radius: 0.4rem;
 }
 [class*="st-key-problem_of"] [data-testid="stText"], .st-key-notices [data-testid="stText"] {
-  font-size: 0.875rem; overflow-wrap: anywhere;
+  font-size: 0.875rem;
 }
+/* A chain of joined emoji is one sign, which nothing can wrap. */
+[data-testid="stText"] { max-width: 100%; overflow-wrap: anywhere; overflow-x: clip; }
 [data-testid="stSidebar"] [data-testid="stPageLink-NavLink"] * { white-space: normal; }
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
-.katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0; }
+.katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0.25rem 0.2rem 0; }
+/* Streamlit's captions and colours of code are too faint for some, as is white on the dark
+   theme's blue. */
+[data-testid="stCaptionContainer"] {
+  opacity: 1; color: color-mix(in srgb, currentColor 76%, transparent);
+}
+[data-testid^="stBaseButton-primary"] { color: light-dark(#ffffff, #16191d); }
+.stApp .stCode .token:is(.keyword, .function, .builtin, .class-name) {
+  color: light-dark(#24639e, #8ab6e1);
+}
+.stApp .stCode .token.string { color: light-dark(#2f6b36, #9ccb8c); }
+.stApp .stCode .token:is(.boolean, .number) { color: light-dark(#8a4b12, #e0a878); }
+.stApp .stCode .token.comment { color: light-dark(#5b6069, #a7abb5); }
 </style>"""
 
 
@@ -59,6 +75,7 @@ def open_page(name: str) -> Settings:
         _contents()
         st.divider()
         _controls(settings)
+        run_again_when_back()
     session.save(name)
     return settings
 

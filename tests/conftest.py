@@ -2,19 +2,21 @@
 
 import os
 import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
-from typing import ClassVar
 
+import hypothesis
 import pytest
 import torch
 
 from browser_tools import WATCH_RUNS
+from serving import CHROMIUM, AppServer, launch_chromium, start_server
+
+# `make fuzz`: more cases of every test that leaves their number to the profile, and the tests that
+# are marked as long. A slow machine fails no test.
+hypothesis.settings.register_profile("long", max_examples=1_500, deadline=None)
+hypothesis.settings.register_profile("short", max_examples=40, deadline=None)
+if hypothesis.settings.get_current_profile_name() != "long":
+    hypothesis.settings.load_profile("short")
 
 # As fast for tensors of this size, and 10 to 100 times faster on a busy machine.
 torch.set_num_threads(1)
@@ -23,16 +25,6 @@ ROOT = Path(__file__).resolve().parents[1]
 BROWSER_TESTS = ROOT / "tests" / "browser"
 SHOTS = ROOT / "shots"
 
-# Debian's package, or the one you name: CHROMIUM=/opt/chrome/chrome make test
-CHROMIUM = Path(os.environ.get("CHROMIUM") or "/usr/bin/chromium")
-CHROMIUM_ARGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--no-first-run",
-    "--disable-component-update",
-    "--disable-sync",
-]
 IN_CI = os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
@@ -46,76 +38,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if BROWSER_TESTS in item.path.parents or "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
+    if hypothesis.settings.get_current_profile_name() != "long":
+        items[:] = [item for item in items if item.get_closest_marker("long") is None]
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
 
 # --- servers -----------------------------------------------------------------------------------
-
-
-class AppServer:
-    """`streamlit run app.py` on a free port of this machine."""
-
-    running: ClassVar[list] = []
-
-    def __init__(self, log):
-        self.log = log
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}"
-        options = {
-            "server.headless": "true",
-            "server.address": "127.0.0.1",
-            "server.port": port,
-            "server.fileWatcherType": "none",
-            "browser.gatherUsageStats": "false",
-        }
-        command = [sys.executable, "-m", "streamlit", "run", "app.py"]
-        command += [f"--{name}={value}" for name, value in options.items()]
-        with open(log, "wb") as output:
-            self.process = subprocess.Popen(
-                command,
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
-        AppServer.running.append(self)
-
-    def wait_until_healthy(self, seconds=60):
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline and self.process.poll() is None:
-            try:
-                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=5):
-                    return
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.05)
-        ended = self.process.poll()
-        what = "did not answer" if ended is None else f"ended with status {ended}"
-        pytest.fail(f"the app's server {what}; its output:\n{self.output()}", pytrace=False)
-
-    def output(self, lines=40):
-        text = self.log.read_text(encoding="utf-8", errors="replace")
-        return "\n".join(text.splitlines()[-lines:])
-
-    def stop(self):
-        AppServer.running.remove(self)
-        self.process.terminate()
-        try:
-            self.process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-
-
-def start_server(log):
-    server = AppServer(log)
-    try:
-        server.wait_until_healthy()
-    except BaseException:
-        server.stop()
-        raise
-    return server
 
 
 @pytest.fixture(scope="session")
@@ -151,11 +79,10 @@ def browser():
     """
     from playwright.sync_api import Error, sync_playwright
 
-    debian = str(CHROMIUM) if CHROMIUM.exists() else None
     chromium = None
     with sync_playwright() as playwright:
         try:
-            chromium = playwright.chromium.launch(executable_path=debian, args=CHROMIUM_ARGS)
+            chromium = launch_chromium(playwright)
         except Error as error:
             if "Executable doesn't exist" not in error.message:
                 raise

@@ -1,0 +1,94 @@
+"""Figures: measured, kept in results.json a part at a time, and written as RESULTS.md."""
+
+import json
+import os
+import platform
+import statistics
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+
+KEPT = Path(__file__).parent / "results.json"
+
+
+@dataclass
+class Figure:
+    """One row of a table: what was measured, the numbers by the heading of their column.
+
+    `most` is the largest number allowed in some columns; what lies above is said to miss.
+    """
+
+    what: str
+    numbers: dict[str, float]
+    most: dict[str, float]
+    note: str = ""
+
+    @property
+    def missed(self) -> list[str]:
+        """The columns in which the goal is not reached."""
+        return [name for name, most in self.most.items() if self.numbers.get(name, 0) > most]
+
+
+@dataclass
+class Part:
+    """One table of the results, with the words that say how it was measured."""
+
+    title: str
+    how: str
+    figures: list[Figure]
+    unit: str = "ms"
+
+
+def spread(times: Iterable[float]) -> dict[str, float]:
+    """Median, 90th percentile and the largest."""
+    times = sorted(times)
+    if len(times) == 1:
+        return {"median": times[0], "90th": times[0], "largest": times[0]}
+    ninth = statistics.quantiles(times, n=10, method="inclusive")[-1]
+    return {"median": statistics.median(times), "90th": ninth, "largest": times[-1]}
+
+
+def machine() -> dict[str, str]:
+    """What the figures were measured with."""
+    names = ("streamlit", "torch", "altair", "pandas")
+    return {
+        "day": date.today().isoformat(),
+        "processor": _processor(),
+        "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else "?"),
+        "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "versions": ", ".join(f"{name} {version(name)}" for name in names),
+        "load": f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "?",
+    }
+
+
+def _processor() -> str:
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        for line in information.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "unknown"
+
+
+def keep(name: str, parts: list[Part]) -> None:
+    """Replace what is kept of one part of the benchmark."""
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    kept[name] = {"machine": machine(), "parts": [asdict(part) for part in parts]}
+    KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+
+
+def kept() -> dict[str, tuple[dict[str, str], list[Part]]]:
+    """All that is kept: by part of the benchmark the machine and the tables."""
+    found = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    return {
+        name: (
+            each["machine"],
+            [
+                Part(**{**part, "figures": [Figure(**figure) for figure in part["figures"]]})
+                for part in each["parts"]
+            ],
+        )
+        for name, each in found.items()
+    }

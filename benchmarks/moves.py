@@ -1,0 +1,130 @@
+"""Every slider of every lesson: from the key to the settled picture, and the bytes it costs."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from urllib.parse import urlencode
+
+from attention_ui.lessons import LESSONS
+from attention_ui.settings import MAX_TOKENS
+
+from .figures import Figure, Part, spread
+from .process import cpu_seconds
+from .watching import Watched, new_page
+
+START = {"predict": "off"}
+VARIANTS = {
+    "divide_by_sqrt_d": {
+        "against d": {"vlook": "width"},
+        "softmax": {"vlook": "attention"},
+    },
+}
+"""Other looks at a lesson, which have sliders of their own."""
+MOVES = 12
+"""How often a slider is moved, after one move that is not counted."""
+FIND = """() => [...document.querySelectorAll('[data-testid=stSlider]')].map((slider) => {
+  const names = [...slider.closest('[class*=st-key-]').classList];
+  return names.find((name) => name.startsWith('st-key-')).slice(7);
+})"""
+
+
+def sentence(tokens: int) -> dict[str, str]:
+    """A text of so many different tokens."""
+    words = " ".join(f"w{place}" for place in range(tokens))
+    return {"text": words, "tokenizer": "blanks", "ids": "distinct"}
+
+
+def move(watched: Watched, key: str, moves: int) -> tuple[list[float], list[int]]:
+    """Move a slider so often, to and fro at its ends: the times, and the bytes received."""
+    slider = watched.page.locator(f".st-key-{key} input").first
+    times, weights = [], []
+    direction = "ArrowRight"
+    for count in range(moves + 1):
+        now, least, most = slider.evaluate("(one) => [one.value, one.min, one.max]")
+        if now == most:
+            direction = "ArrowLeft"
+        elif now == least:
+            direction = "ArrowRight"
+        slider.focus()
+        took, received = watched.press(direction)
+        if count:
+            times.append(took)
+            weights.append(received)
+    return times, weights
+
+
+def measured(server, address: str, key: str, moves: int, watched: Watched) -> dict[str, float]:
+    """One slider of a page that is opened anew: times, bytes, processor time of the server."""
+    watched.open(server.url + address)
+    before = cpu_seconds(server.process.pid)
+    times, weights = move(watched, key, moves)
+    used = (cpu_seconds(server.process.pid) - before) / (moves + 1) * 1_000
+    return {**spread(times), "kB": max(weights) / 1_000, "server": used}
+
+
+def pages(link: dict[str, str]) -> list[tuple[str, str]]:
+    """Name and address of all lessons, and of other looks at them."""
+    found = []
+    for lesson in LESSONS:
+        looks = {"": {}, **VARIANTS.get(lesson.name, {})}
+        for look, more in looks.items():
+            name = f"{lesson.title}, {look}" if look else lesson.title
+            found.append((name, f"/{lesson.name}?{urlencode({**START, **more, **link})}"))
+    return found
+
+
+def sliders(browser, app, empty, link: dict[str, str], moves: int) -> Iterator[Figure]:
+    """A figure for every slider of every lesson, with the empty page's beside each."""
+    beside = new_page(browser)
+    for name, address in pages(link):
+        watched = new_page(browser)
+        watched.open(app.url + address)
+        for key in watched.page.evaluate(FIND):
+            reference = measured(empty, "", "control_value", max(moves // 2, 3), beside)
+            numbers = measured(app, address, key, moves, watched)
+            numbers["empty"] = reference["median"]
+            numbers["× empty"] = numbers["median"] / reference["median"]
+            plain = key.removeprefix("control_")
+            note = "" if watched.alone else "whole page"
+            figure = Figure(f"{name}: `{plain}`", numbers, {}, note)
+            print(f"  {figure.what}: " + line(numbers), flush=True)
+            yield figure
+        watched.page.context.close()
+    beside.page.context.close()
+
+
+def with_goals(figure: Figure) -> Figure:
+    """The goals at default size; the largest may be four times the empty page beside it."""
+    largest = max(200.0, 4 * figure.numbers["empty"])
+    return replace(figure, most={"median": 150, "90th": 250, "largest": largest, "kB": 40})
+
+
+def line(numbers: dict[str, float]) -> str:
+    """Numbers for the terminal."""
+    return ", ".join(f"{name} {value:.4g}" for name, value in numbers.items())
+
+
+def measure(browser, app, empty, quick: bool) -> list[Part]:
+    """Default size, and as many tokens as the app allows."""
+    moves = 4 if quick else MOVES
+    parts = [
+        Part(
+            "Slider key to settled picture",
+            f"Every slider of every lesson at its default settings, moved {moves} times by a key, "
+            "one page and one browser at a time. The clock is the page's own: from the key to the "
+            "last change of the document or stroke on a canvas. *empty* is the median of the empty "
+            "page, measured just before; *kB* what the server sends for the largest of the moves; "
+            "*server* the processor time of the server for one move.",
+            [with_goals(figure) for figure in sliders(browser, app, empty, {}, moves)],
+        )
+    ]
+    if not quick:
+        long = sliders(browser, app, empty, sentence(MAX_TOKENS), 4)
+        parts.append(
+            Part(
+                f"The same with {MAX_TOKENS} tokens",
+                f"A sentence of {MAX_TOKENS} different tokens, which is the most that the app "
+                "takes; each slider is moved 4 times.",
+                [replace(figure, most={"median": 300}) for figure in long],
+            )
+        )
+    return parts

@@ -1,0 +1,156 @@
+"""A click on a cell to its arithmetic, page to page, and how long a start takes."""
+
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from attention_ui.lessons import HOME, LESSONS
+from serving import AppServer
+
+from . import HERE
+from .figures import Figure, Part, spread
+from .watching import Watched, new_page
+
+CLICKS = 8
+"""Cells that are clicked in each lesson, after one click that is not counted."""
+# The cells of the first matrix of the page that can be chosen, as places in the window.
+CELLS = """() => {
+  for (const beat of document.querySelectorAll('[class*=st-key-eq_]')) {
+    const charts = [...beat.querySelectorAll('[data-testid=stVegaLiteChart]')];
+    const cells = [...(charts.at(-1)?.querySelectorAll('.mark-rect.role-mark path') ?? [])];
+    if (cells.length < 2) continue;
+    cells[0].scrollIntoView({ block: 'center' });
+    const name = [...beat.classList].find((one) => one.startsWith('st-key-eq_')).slice(10);
+    return [name, cells.map((cell) => {
+      const box = cell.getBoundingClientRect();
+      return [box.x + box.width / 2, box.y + box.height / 2];
+    }).filter(([x, y]) => x > 270 && x < innerWidth - 20 && y > 60 && y < innerHeight - 40)];
+  }
+}"""
+
+
+def clicks(browser, app, empty, quick: bool) -> list[Part]:
+    """From a click on a cell to its arithmetic, on every lesson."""
+    watched, beside = new_page(browser), new_page(browser)
+    beside.open(empty.url)
+    figures = []
+    for lesson in LESSONS:
+        beside.page.locator("input").first.focus()
+        reference = statistics.median(beside.press("ArrowRight")[0] for _ in range(4))
+        watched.open(f"{app.url}/{lesson.name}?predict=off&cell=none")
+        times, opened = _click(watched, 3 if quick else CLICKS)
+        numbers = {**spread(times), "empty": reference, "× empty": 0.0}
+        numbers["× empty"] = numbers["median"] / reference
+        figures.append(Figure(f"{lesson.title}: {opened}", numbers, {"median": 300}))
+        print(f"  {figures[-1].what}: {times}", flush=True)
+    for each in (watched, beside):
+        each.page.context.close()
+    how = (
+        "Clicks on different cells of the first matrix of each lesson, from the click to the last "
+        "change of the page; by then the cell's arithmetic, its operands and its sliders are there."
+    )
+    return [Part("Click on a cell to its arithmetic", how, figures)]
+
+
+def _click(watched: Watched, count: int) -> tuple[list[float], str]:
+    times, name = [], ""
+    for number in range(count + 1):
+        name, cells = watched.page.evaluate(CELLS)
+        x, y = cells[(number * 3 + 1) % len(cells)]
+        watched.page.mouse.move(x, y)
+        watched.still()
+        took, _ = watched.click(x, y)
+        assert watched.page.locator(f".st-key-cell_{name}").count(), "no arithmetic has opened"
+        if number:
+            times.append(took)
+    return times, f"`{name}`"
+
+
+def pages(browser, app, _empty, quick: bool) -> list[Part]:
+    """From page to page by the contents, each page visited before."""
+    watched = new_page(browser)
+    watched.open(f"{app.url}/?predict=off")
+    rounds = 1 if quick else 4
+    times: dict[str, list[float]] = {}
+    for number in range(rounds + 1):
+        for lesson in (*LESSONS, HOME):
+            title = "Home" if lesson is HOME else lesson.title
+            link = watched.page.locator("[data-testid=stSidebar]").get_by_role(
+                "link", name=title, exact=True
+            )
+            link.scroll_into_view_if_needed()
+            box = link.bounding_box()
+            x, y = box["x"] + 60, box["y"] + box["height"] / 2
+            watched.page.mouse.move(x, y)
+            watched.still()
+            took, _ = watched.click(x, y)
+            heading = watched.page.locator("[data-testid=stMain] h1").first.inner_text()
+            assert heading == lesson.title, f"at {heading} instead of {lesson.title}"
+            if number:
+                times.setdefault(title, []).append(took)
+    watched.page.context.close()
+    figures = [
+        Figure(f"to {title}", spread(each), {"median": 300}) for title, each in times.items()
+    ]
+    how = (
+        "A click on a link of the contents, from the click to the last change of the whole new "
+        f"page, charts below the window included. Every page has been visited before; {rounds} "
+        "rounds in the order of the contents."
+    )
+    return [Part("Page to page", how, figures)]
+
+
+def start(browser, quick: bool) -> list[Part]:
+    """From `streamlit run` to a page on the screen."""
+    kinds = {
+        "an empty Streamlit page": (HERE / "empty", "/", "h1"),
+        "the home page": (HERE.parent, "/", "h1"),
+        "the home page, all of it": (HERE.parent, "/", ""),
+        "first lesson, its first matrix": (
+            HERE.parent,
+            "/simplified_attention",
+            "[data-testid=stVegaLiteChart] svg",
+        ),
+        "first lesson, all of it": (HERE.parent, "/simplified_attention", ""),
+    }
+    times: dict[str, list[float]] = {name: [] for name in kinds}
+    for _ in range(1 if quick else 5):
+        for name, (folder, path, sign) in kinds.items():
+            times[name].append(_start(browser, folder, path, sign))
+            print(f"  {name}: {times[name][-1]:.0f}", flush=True)
+    empty = statistics.median(times["an empty Streamlit page"])
+    goals = {"the home page": {"× empty": 1.3}, "first lesson, its first matrix": {"median": 4_000}}
+    figures = [
+        Figure(
+            name, {**spread(each), "× empty": statistics.median(each) / empty}, goals.get(name, {})
+        )
+        for name, each in times.items()
+    ]
+    how = (
+        "From the start of the process to what a browser shows that is open already and asks for "
+        "the page as soon as the server answers. Each start has a new process and a new browser "
+        "profile; Python's compiled files are there from an earlier start."
+    )
+    return [Part("Cold start", how, figures)]
+
+
+def _start(browser, folder: Path, path: str, sign: str) -> float:
+    watched = new_page(browser)
+    with tempfile.TemporaryDirectory() as logs:
+        began = time.perf_counter()
+        server = AppServer(Path(logs) / "output.txt", folder)
+        try:
+            server.wait_until_healthy()
+            watched.page.goto(server.url + path)
+            if sign:
+                watched.page.wait_for_selector(f"[data-testid=stMain] {sign}", timeout=60_000)
+                took = time.perf_counter() - began
+            else:
+                watched.still()
+                now = watched.page.evaluate("performance.now() - window.bench.changed")
+                took = time.perf_counter() - began - now / 1_000
+            watched.page.context.close()
+        finally:
+            server.stop()
+    return took * 1_000

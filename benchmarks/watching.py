@@ -1,0 +1,117 @@
+"""Time in a real browser: from a key or a click to the last change of the picture.
+
+The clock is the page's own. It starts when the page is told of the key, and the last change of the
+document or stroke on a canvas stops it, once the script has ended and nothing has moved for a
+while.
+"""
+
+import time
+from contextlib import contextmanager
+
+from playwright.sync_api import Page, WebSocket, sync_playwright
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from browser_tools import BUSY, WATCH_RUNS
+from serving import launch_chromium
+
+QUIET = 0.4
+"""Seconds without a change, after which a page counts as settled."""
+
+WATCH = """
+(() => {
+  const bench = window.bench = { began: 0, changed: 0 };
+  const begin = () => { bench.began = bench.changed = performance.now(); };
+  const note = () => { bench.changed = performance.now(); };
+  addEventListener('keydown', begin, true);
+  addEventListener('click', begin, true);
+  // What only says that something runs is no part of the picture.
+  const talk = '[data-testid=stStatusWidget], [data-testid=stToolbar], [data-testid=stHeader]';
+  new MutationObserver((records) => {
+    const seen = records.some(({ target, type, attributeName }) => {
+      const element = target.nodeType === 1 ? target : target.parentElement;
+      if (!element?.closest('[data-testid=stApp]') || element.closest(talk)) return false;
+      return !(type === 'attributes' && attributeName.startsWith('data-'));
+    });
+    if (seen) note();
+  }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  const canvas = CanvasRenderingContext2D.prototype;
+  for (const name of ['fill', 'fillRect', 'fillText', 'stroke', 'drawImage']) {
+    const draw = canvas[name];
+    canvas[name] = function (...given) { note(); return draw.apply(this, given); };
+  }
+})()
+"""
+STILL = f"""(quiet) => {{
+  const busy = ({BUSY})();
+  const now = performance.now(), runs = window.testRuns;
+  if (busy.length) {{ window.bench.busy = now; return false; }}
+  return now - Math.max(window.bench.changed, window.bench.busy ?? 0, runs.changed) > quiet;
+}}"""
+
+
+class Watched:
+    """A page that is timed, and whose messages from the server are weighed."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.received = 0
+        page.add_init_script(WATCH_RUNS)
+        page.add_init_script(WATCH)
+        self.alone = False
+        """Whether the last thing that the server was asked for was one fragment alone."""
+        page.on("websocket", self._listen)
+
+    def _listen(self, socket: WebSocket) -> None:
+        socket.on("framereceived", self._count)
+        socket.on("framesent", self._asked)
+
+    def _asked(self, payload: str | bytes) -> None:
+        message = BackMsg()
+        if isinstance(payload, bytes):
+            message.ParseFromString(payload)
+        if message.HasField("rerun_script"):
+            self.alone = bool(message.rerun_script.fragment_id)
+
+    def _count(self, payload: str | bytes) -> None:
+        self.received += len(payload)
+
+    def open(self, address: str) -> None:
+        """Go to an address and wait until the page is still."""
+        self.page.goto(address, timeout=60_000)
+        self.still()
+
+    def still(self) -> None:
+        """Wait until the page has been at rest for a while."""
+        self.page.wait_for_function(STILL, arg=QUIET * 1000, polling=20, timeout=60_000)
+
+    def press(self, key: str) -> tuple[float, int]:
+        """Press a key where the focus is: milliseconds to the settled picture, bytes received."""
+        return self._timed(lambda: self.page.keyboard.press(key))
+
+    def click(self, x: float, y: float) -> tuple[float, int]:
+        """The same for a click at a place of the window."""
+        return self._timed(lambda: self.page.mouse.click(x, y))
+
+    def _timed(self, act) -> tuple[float, int]:
+        self.received = 0
+        act()
+        # Until the browser asks the server it may wait: nothing is still before.
+        time.sleep(0.05)
+        self.still()
+        took = self.page.evaluate("window.bench.changed - window.bench.began")
+        return took, self.received
+
+
+@contextmanager
+def chromium():
+    """A browser, for as long as it is needed."""
+    with sync_playwright() as playwright:
+        browser = launch_chromium(playwright)
+        yield browser
+        browser.close()
+
+
+def new_page(browser, **options) -> Watched:
+    """A page of a new profile, 1280 by 900, with reduced motion."""
+    options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
+    return Watched(browser.new_context(**options).new_page())

@@ -1,0 +1,76 @@
+"""axe-core on every page, light and dark: nothing serious or critical that is ours.
+
+What is left alone has its reason in KNOWN.
+"""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from browser_tools import no_exception, open_page, settled
+from conftest import ROOT
+
+PAGES = ["", *sorted(path.stem for path in (ROOT / "pages").glob("*.py"))]
+WORST = ("serious", "critical")
+# Rule, a part of the element's HTML, and why it stays. Streamlit's own markup, all of it.
+KNOWN = (
+    (
+        "scrollable-region-focusable",
+        "<pre",
+        "a long line of st.code; Chromium and Firefox let the arrow keys scroll it",
+    ),
+)
+COLOURS = {"runOnly": ["color-contrast"]}
+
+
+def violations(page, options=None):
+    """What keeps people from using the page as it stands, a line each."""
+    found = Axe().run(page, options={"resultTypes": ["violations"], **(options or {})})
+    return [
+        f"{each['impact']} {each['id']}: {node['html'][:200]} {_why(node)}"
+        for each in found.response["violations"]
+        if each["impact"] in WORST
+        for node in each["nodes"]
+        if not any(each["id"] == rule and part in node["html"] for rule, part, _ in KNOWN)
+    ]
+
+
+def _why(node):
+    return " ".join(check["message"] for check in node["any"][:1])
+
+
+def show_all(page):
+    """Make the window as high as the page: axe judges only the colours of what it can see."""
+    height = page.evaluate(
+        "document.querySelector('[data-testid=stMainBlockContainer]').scrollHeight"
+    )
+    page.set_viewport_size({"width": 1280, "height": int(height) + 200})
+    settled(page)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_can_be_used_by_all_in_light_and_dark(page, app_url, path):
+    """The page opens whole as well: no exception, no error of a script, charts are drawn."""
+    open_page(page, app_url, f"{path}?predict=off")
+    no_exception(page)
+    assert page.problems == []
+    assert page.locator("[data-testid=stVegaLiteChart]").count() > 0
+    wide, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide <= window + 1, "the page can be pushed sideways"
+    show_all(page)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    settled(page)
+    assert violations(page, COLOURS) == []
+
+
+def test_questions_and_all_that_folds_open_can_be_used_too(page, app_url):
+    open_page(page, app_url, "simplified_attention?seed=3&pin=example%3Dwild_cat")
+    assert page.get_by_role("button", name="Reveal").count() > 0
+    for fold in page.locator("[data-testid=stExpander] summary").all():
+        fold.click()
+        settled(page)
+    show_all(page)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    settled(page)
+    assert violations(page, COLOURS) == []

@@ -1,0 +1,94 @@
+"""Hostile text on every page in a real browser: nothing runs, nothing is fetched, nothing breaks.
+
+Here all of it together, on every page; `make fuzz` tries each text alone, wide and narrow.
+"""
+
+import pytest
+
+from browser_tools import no_exception, open_page, settled
+from conftest import ROOT
+from hostile import FETCHED, HTML, TEXTS, TOO_LONG
+
+PAGES = ["", *sorted(path.stem for path in (ROOT / "pages").glob("*.py"))]
+PARTS = ("html", "markdown", "directives", "right to left", "emoji", "templates", "quotes")
+ALL_AT_ONCE = " ".join(" ".join(TEXTS[part].split()[:6])[:400] for part in PARTS)
+
+
+def watch(page):
+    """Note every request and every dialog from here on."""
+    page.asked, page.dialogs = [], []
+    page.on("request", lambda request: page.asked.append(request.url))
+
+    def heard(dialog):
+        page.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", heard)
+
+
+def type_text(page, text):
+    """Put a text into the field of the sidebar, as one would who pastes it."""
+    field = page.locator(".st-key-control_text textarea").first
+    field.evaluate(
+        """(field, text) => {
+          const set = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set;
+          set.call(field, text);
+          field.dispatchEvent(new Event('input', { bubbles: true }));
+        }""",
+        text,
+    )
+    field.focus()
+    page.keyboard.press("Control+Enter")
+    settled(page, quiet=0.5)
+
+
+def unharmed(page, url):
+    """Nothing ran, nothing was fetched from elsewhere, and the page has its shape."""
+    no_exception(page)
+    assert page.problems == []
+    assert page.dialogs == []
+    assert page.evaluate("window.hacked") is None
+    away = [one for one in page.asked if not one.startswith((url, "data:", "blob:"))]
+    assert away == []
+    assert page.locator(f"img[src^='{FETCHED}'], a[href^='javascript'], iframe").count() == 0
+    wide, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide <= window + 1, "the page can be pushed sideways"
+    main = page.locator("[data-testid=stMain]")
+    assert main.evaluate("main => main.scrollWidth <= main.clientWidth + 1")
+    assert page.locator("[data-testid=stMain] h1").first.is_visible()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_hostile_text_does_nothing(page, app_url, path):
+    watch(page)
+    open_page(page, app_url, f"{path}?predict=off&tokenizer=blanks")
+    type_text(page, ALL_AT_ONCE)
+    unharmed(page, app_url)
+    assert "onerror" in page.locator(".st-key-control_text textarea").first.input_value()
+    assert "text=%3Cimg" in page.url
+
+
+def test_a_text_that_is_too_long_is_refused_in_words(page, app_url):
+    watch(page)
+    open_page(page, app_url, "simplified_attention?predict=off")
+    for text in (TOO_LONG, TEXTS["combining marks"], TEXTS["one long word"], TEXTS["controls"]):
+        type_text(page, text)
+        unharmed(page, app_url)
+        told = page.inner_text("[data-testid=stSidebar]")
+        assert ("it has 10,000 characters" in told) == (text == TOO_LONG)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("width", [1280, 390])
+def test_each_hostile_text_alone(new_page, app_url, path, width):
+    page = new_page(viewport={"width": width, "height": 900})
+    watch(page)
+    for predict in ("on", "off"):
+        open_page(page, app_url, f"{path}?predict={predict}")
+        if width < 800 and page.locator("[data-testid=stExpandSidebarButton]").count():
+            page.locator("[data-testid=stExpandSidebarButton]").click()
+            settled(page)
+        for text in (*TEXTS.values(), HTML, TOO_LONG):
+            type_text(page, text)
+            unharmed(page, app_url)

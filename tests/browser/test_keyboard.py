@@ -1,0 +1,82 @@
+"""One whole lesson by keyboard alone: no mouse, and no focus set by a script."""
+
+from browser_tools import no_exception, open_page, settled
+
+FOCUSED = """() => {
+  const at = document.activeElement;
+  const key = at?.closest('[class*=st-key-]');
+  const names = key ? [...key.classList].filter((one) => one.startsWith('st-key-')) : [];
+  const name = at?.getAttribute('aria-label') || '';
+  return [names.join(' '), `${name} ${at?.innerText ?? ''} ${at?.closest('label')?.innerText ?? ''}`
+    .trim(), at?.tagName ?? ''];
+}"""
+
+
+class Keyboard:
+    """What a person does who has a keyboard only."""
+
+    def __init__(self, page):
+        self.page = page
+        self.passed = []
+
+    def go_to(self, wanted, most=150):
+        """Press Tab until the focus is on something of this key or with these words."""
+        for _ in range(most):
+            self.page.keyboard.press("Tab")
+            key, words, tag = self.page.evaluate(FOCUSED)
+            self.passed.append((key, words, tag))
+            if wanted in f"{key} {words}":
+                return
+        raise AssertionError(f"{wanted!r} is not reached by Tab; passed {self.passed[-most:]}")
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+        settled(self.page, quiet=0.4)
+
+    def shown(self):
+        return self.page.inner_text("[data-testid=stMain]")
+
+
+def test_a_whole_lesson_by_keyboard(page, app_url):
+    open_page(page, app_url, "")
+    keys = Keyboard(page)
+    keys.go_to("Simplified attention")
+    keys.press("Enter")
+    assert page.locator("h1").first.inner_text() == "Simplified attention"
+
+    keys.go_to("st-key-control_width")
+    keys.press("ArrowRight")
+    assert "width=4" in page.url
+
+    keys.go_to("st-key-cell_scores_scores_0")  # the cell that is open: walk to the next query
+    keys.press("ArrowLeft")
+    assert "cell=scores.7.6" in page.url
+    assert "scores[7, 6]" in page.inner_text(".st-key-cell_scores")
+    keys.go_to("st-key-operand_0")  # and upstream, to an operand
+    keys.press("Enter")
+    assert page.locator(".st-key-cell_scores strong code").inner_text().startswith("embeddings[")
+
+    keys.go_to("Your guess")
+    page.keyboard.type("6: the")
+    keys.press("Enter")
+    keys.go_to("Reveal")
+    keys.press("Enter")
+    assert page.locator(".st-key-eq_weights").count() == 1
+
+    keys.go_to("Next key")
+    keys.press("Enter")
+    keys.go_to("st-key-control_likeness")
+    keys.press("ArrowRight", "Enter")
+    assert "likeness=cosine" in page.url
+    keys.go_to("st-key-control_factor")
+    keys.press("ArrowRight")
+    assert "factor=1.1" in page.url
+    keys.go_to("The program")
+    keys.press("Enter")
+    assert "import torch" in keys.shown()
+    keys.go_to("Next: Softmax or dividing by the sum")
+    keys.press("Enter")
+    assert page.locator("h1").first.inner_text() == "Softmax or dividing by the sum"
+    no_exception(page)
+    assert page.problems == []

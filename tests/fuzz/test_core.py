@@ -1,0 +1,141 @@
+"""The core on whole settings of any kind: finite numbers, arithmetic that agrees, programs that
+run to the same tensors, and refusals in words.
+"""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_core import SimplifiedOptions, embed, program
+from attention_core.compare import changes
+from attention_core.multi_head import (
+    attend_heads,
+    torch_output,
+)
+from attention_core.softmax import compare_row, given_row, normalise_row, store_row
+from attention_core.tokenizers import TOKENIZERS, clean, visible
+from attention_core.training import TrainingSettings, next_tokens, train
+from attention_core.variance import Trials, measure_variance
+from attention_ui.settings import FACTORS
+from builds import BUILDS
+from guesses import texts, whole_settings
+
+HIDDEN = ("masked_scores",)
+"""Steps that hold −∞ on purpose: it is drawn as a hidden cell."""
+
+
+def agrees(step, index):
+    """The arithmetic of a cell gives what torch has, to float32 of its largest term."""
+    arithmetic = step.arithmetic(index)
+    has = float(step.value[index])
+    terms = [abs(term.value) for term in arithmetic.terms if math.isfinite(term.value)]
+    size = max([abs(has) if math.isfinite(has) else 0.0, 1e-30, *terms])
+    same = has == arithmetic.value or abs(has - arithmetic.value) <= 2e-5 * size + 1e-37
+    assert same, f"{step}{list(index)}: torch has {has}, the arithmetic {arithmetic.value}"
+    assert arithmetic.latex()
+
+
+def runs_to_the_same(trace):
+    """The program of a trace gives its tensors, to the last bit."""
+    names = {"__name__": "a program"}
+    exec(compile(program(trace, "any title"), "program", "exec"), names)
+    for name, step in trace.items():
+        torch.testing.assert_close(names[name], step.value, rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("build", BUILDS, ids=lambda build: build.__name__)
+@given(settings=whole_settings(), data=st.data())
+def test_any_settings_make_a_trace_that_can_be_taken_apart(build, settings, data):
+    trace = build(settings)
+    for name, step in trace.items():
+        assert step.value.numel() <= 5_000_000
+        if step.value.is_floating_point() and not name.endswith(HIDDEN):
+            assert step.value.isfinite().all(), f"{name} of {settings}"
+        index = tuple(data.draw(st.integers(0, size - 1)) for size in step.value.shape)
+        agrees(step, index)
+        assert step.formula
+        assert step.words
+    runs_to_the_same(trace)
+    assert changes(trace, build(settings)) is not None
+
+
+@given(whole_settings())
+def test_any_heads_are_those_of_torch(settings):
+    trace = attend_heads(embed(settings.inputs), settings.heads_recipe)
+    ours, theirs = trace["output"].value, torch_output(trace)
+    size = max(1.0, trace["embeddings"].value.abs().max().item())
+    torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-4 * size)
+
+
+@given(
+    scores=st.lists(st.floats(-1_000, 1_000) | st.just(-math.inf), min_size=1, max_size=16),
+    shift=st.floats(-10, 10),
+    magnify=st.sampled_from(FACTORS),
+    precision=st.sampled_from(["float32", "float16", "bfloat16"]),
+)
+def test_any_row_of_scores_has_a_softmax_or_is_all_hidden(scores, shift, magnify, precision):
+    trace = normalise_row(given_row(scores), shift, magnify)
+    seen = any(math.isfinite(score) for score in scores)
+    if seen and magnify:
+        weights = trace["softmax_weights"].value
+        assert weights.isfinite().all()
+        assert abs(weights.sum().item() - 1) < 1e-5
+    stored = store_row(given_row(scores), shift, precision)
+    if seen:
+        assert abs(stored["softmax_weights"].value.double().sum().item() - 1) < 0.1
+    for made in (trace, stored):
+        runs_to_the_same(made)
+        for step in made.values():
+            for index in {(0,) * step.value.ndim, tuple(n - 1 for n in step.value.shape)}:
+                step.arithmetic(index).latex()
+
+
+@given(whole_settings())
+def test_a_row_of_any_sentence_has_both_kinds_of_weights(settings):
+    options = SimplifiedOptions(settings.likeness, settings.divide)
+    row = compare_row(embed(settings.inputs), settings.query, options)
+    trace = normalise_row(row, settings.shift, settings.magnify)
+    assert trace["softmax_weights"].value.isfinite().all()
+
+
+@given(texts)
+def test_any_text_is_cut_into_tokens_that_can_be_seen(text):
+    cleaned, gone = clean(text)
+    assert gone >= 0
+    for tokenizer in TOKENIZERS.values():
+        for token in tokenizer.split(cleaned):
+            assert token
+            shown = visible(token)
+            assert shown.strip()
+            assert not any(sign in shown for sign in "\n\r\x00\u202e\u2066")
+
+
+@given(whole_settings(), st.sampled_from([0.01, 0.2, 10.0, 1_000.0]), st.integers(1, 12))
+def test_any_training_goes_on_or_says_that_it_diverged(settings, rate, steps):
+    tokens = settings.inputs.tokens
+    if len(tokens) < 2:
+        return
+    recipe = TrainingSettings(steps, rate, settings.t_seed, settings.t_width, settings.t_scaled)
+    records = list(train(embed(settings.inputs)["embeddings"].value, next_tokens(tokens), recipe))
+    for record in records[:-1]:
+        assert math.isfinite(record.loss)
+    assert records[-1].diverged or records[-1].step == steps
+    assert records[-1].diverged or math.isfinite(records[-1].loss)
+
+
+@given(whole_settings())
+def test_any_trials_have_a_finite_variance(settings):
+    trials = Trials(
+        d=min(settings.vd, 256),
+        trials=min(settings.trials, 300),
+        distribution=settings.entries,
+        spread=settings.spread,
+        seed=settings.draw_seed,
+    )
+    for measured in measure_variance(trials):
+        for value in vars(measured).values():
+            if isinstance(value, float):
+                assert math.isfinite(value)

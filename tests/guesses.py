@@ -1,0 +1,74 @@
+"""Anything a visitor may give: texts, links, settings, matrices."""
+
+from hypothesis import strategies as st
+
+from attention_ui.settings import FIELDS, from_query
+from hostile import TEXTS, VALUES
+
+NASTY = (
+    st.characters(categories=("Cc", "Cf", "Mn", "Lo", "So", "Zs"))
+    | st.sampled_from("\u200d\u202e\ufeff\u0301 \n\t'\"<>&%$#*[]()`|\\,.:;-−∞")
+    | st.characters()
+)
+texts = (
+    st.text(NASTY, max_size=60)
+    | st.sampled_from([*TEXTS.values(), "", " ", "a", "The dog attacks the wild cat"])
+    | st.lists(st.sampled_from(["a", "b", " ", ",", "don't", "cat", "ß", "猫"]), max_size=70).map(
+        " ".join
+    )
+)
+
+
+def _plausible(name: str) -> st.SearchStrategy[str]:
+    """Values that the field takes more often than not."""
+    field = FIELDS[name]
+    if options := getattr(field, "options", ()):
+        return st.sampled_from([str(each) for each in options])
+    kind = type(field).__name__
+    if kind in ("Whole", "OptionalWhole"):
+        small = st.integers(field.least, min(field.most, field.least + 12))
+        return (small | st.sampled_from([field.least, field.most])).map(str)
+    if kind == "Decimal":
+        return st.floats(field.least, field.most).map(lambda number: f"{number:.9g}")
+    if kind == "Flag":
+        return st.sampled_from(["on", "off"])
+    cells = st.tuples(st.integers(0, 9), st.integers(0, 4))
+    if kind == "Edits":
+        number = st.floats(-1_000, 1_000) | st.sampled_from([0.0, 1e-30, 1_000.0, -1_000.0])
+        edit = st.tuples(cells, number).map(lambda e: f"{e[0][0]}.{e[0][1]}:{e[1]:.9g}")
+        return st.lists(edit, min_size=1, max_size=6).map(",".join)
+    if kind == "Places":
+        return st.lists(cells.map(lambda c: f"{c[0]}.{c[1]}"), min_size=1, max_size=5).map(",".join)
+    if kind == "ScoreRow":
+        score = st.floats(-1_000, 1_000) | st.just(float("-inf"))
+        return st.lists(score.map(str), min_size=1, max_size=16).map(",".join)
+    if kind == "Trail":
+        steps = st.sampled_from(["scores", "weights", "embeddings", "context_vectors", "nowhere"])
+        cell = st.tuples(steps, cells).map(lambda c: f"{c[0]}.{c[1][0]}.{c[1][1]}")
+        return st.lists(cell, min_size=1, max_size=3).map(",".join)
+    if kind == "Names":
+        return st.lists(st.sampled_from(sorted(FIELDS)), max_size=4).map(",".join)
+    if kind == "Sentence":
+        return texts
+    if kind == "Pinned":
+        return st.sampled_from(["example=wild_cat&seed=70", "example=life_is_short&width=4", ""])
+    return st.sampled_from(["", "scores", "weights", "one_query"])
+
+
+PLAUSIBLE = {name: _plausible(name) for name in FIELDS}
+
+
+@st.composite
+def links(draw, hostile: bool = True) -> dict[str, str]:
+    """The parameters of a link: most of them usable, some of them not."""
+    names = draw(st.lists(st.sampled_from(sorted(FIELDS)), max_size=14, unique=True))
+    bad = st.sampled_from(VALUES) | texts
+    return {
+        name: draw(PLAUSIBLE[name] | bad if hostile and draw(st.booleans()) else PLAUSIBLE[name])
+        for name in names
+    }
+
+
+def whole_settings():
+    """Settings as a link makes them: always valid, whatever the link held."""
+    return links(hostile=False).map(lambda link: from_query(link)[0])

@@ -1,0 +1,103 @@
+"""The app's own server and the browser, for tests, benchmarks and screenshots alike."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import ClassVar
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Debian's package, or the one you name: CHROMIUM=/opt/chrome/chrome make test
+CHROMIUM = Path(os.environ.get("CHROMIUM") or "/usr/bin/chromium")
+CHROMIUM_ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def launch_chromium(playwright):
+    """Debian's Chromium, else Playwright's own. Raises playwright's Error where there is none."""
+    debian = str(CHROMIUM) if CHROMIUM.exists() else None
+    return playwright.chromium.launch(executable_path=debian, args=CHROMIUM_ARGS)
+
+
+def free_port():
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+class AppServer:
+    """`streamlit run app.py` on a free port of this machine, or on the one that is named."""
+
+    running: ClassVar[list] = []
+
+    def __init__(self, log, folder=ROOT, port=None):
+        self.log = log
+        port = port or free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        options = {
+            "server.headless": "true",
+            "server.address": "127.0.0.1",
+            "server.port": port,
+            "server.fileWatcherType": "none",
+            "browser.gatherUsageStats": "false",
+        }
+        command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+        command += [f"--{name}={value}" for name, value in options.items()]
+        with open(log, "wb") as output:
+            self.process = subprocess.Popen(
+                command,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        AppServer.running.append(self)
+
+    def wait_until_healthy(self, seconds=60):
+        """Wait until it answers. Raises RuntimeError, with its output, where it does not."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=5):
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.02)
+        ended = self.process.poll()
+        what = "did not answer" if ended is None else f"ended with status {ended}"
+        raise RuntimeError(f"the app's server {what}; its output:\n{self.output()}")
+
+    def output(self, lines=40):
+        text = self.log.read_text(encoding="utf-8", errors="replace")
+        return "\n".join(text.splitlines()[-lines:])
+
+    def stop(self):
+        AppServer.running.remove(self)
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def start_server(log, folder=ROOT, port=None):
+    """A server that answers. Raises RuntimeError, with its output, where it does not."""
+    server = AppServer(log, folder, port)
+    try:
+        server.wait_until_healthy()
+    except BaseException:
+        server.stop()
+        raise
+    return server

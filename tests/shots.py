@@ -1,0 +1,66 @@
+"""Pictures of every page, light, dark and narrow, in the folder shots: `make shots`.
+
+`make shots ARGS="causal_mask multi_head_attention"` takes some pages only.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from browser_tools import WATCH_RUNS, open_page, settled
+from serving import ROOT, launch_chromium, start_server
+
+SHOTS = ROOT / "shots"
+LOOKS = {
+    "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
+    "narrow": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
+}
+HIGHEST = 16_000
+"""Pixels: higher pictures than this a browser does not take."""
+
+
+def pages() -> list[str]:
+    """The home page, as an empty name, and all lessons."""
+    return ["", *sorted(path.stem for path in (ROOT / "pages").glob("*.py"))]
+
+
+def shoot(browser, url: str, path: str, look: str) -> Path:
+    """One picture of a whole page."""
+    context = browser.new_context(**LOOKS[look], reduced_motion="reduce")
+    page = context.new_page()
+    page.add_init_script(WATCH_RUNS)
+    open_page(page, url, f"{path}?predict=off")
+    height = page.evaluate(
+        "document.querySelector('[data-testid=stMainBlockContainer]').scrollHeight"
+    )
+    width = LOOKS[look]["viewport"]["width"]
+    page.set_viewport_size({"width": width, "height": min(int(height) + 100, HIGHEST)})
+    settled(page)
+    target = SHOTS / f"{path or 'home'}-{look}.png"
+    page.screenshot(path=target)
+    context.close()
+    return target
+
+
+def main() -> None:
+    """Every page in every look."""
+    wanted = sys.argv[1:] or pages()
+    SHOTS.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        server = start_server(Path(folder) / "output.txt")
+        browser = launch_chromium(playwright)
+        try:
+            for path in wanted:
+                for look in LOOKS:
+                    place = shoot(browser, server.url, "" if path == "home" else path, look)
+                    print(place.relative_to(ROOT), flush=True)
+        finally:
+            browser.close()
+            server.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""What one visitor can make the server hold: every control at its largest, all of them together.
+
+Sizes are asserted, not times: a slow machine fails no test. README.md has the table of bounds.
+"""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention_core.training import MAX_RECORDED, MAX_STEPS, TrainingSettings, next_tokens, train
+from attention_core.variance import LARGEST_CHUNK, MAX_D, MAX_TRIALS, Trials, draws
+from attention_ui.settings import (
+    FIELDS,
+    MAX_TOKENS,
+    MAX_WIDTH,
+    STEPS,
+    TRIAL_COUNTS,
+    VECTOR_WIDTHS,
+    from_query,
+    to_query,
+)
+from builds import BUILDS
+from conftest import ROOT
+
+PAGES = ["app.py", *sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))]
+LONGEST_LINK = 16_000
+"""Characters that all settings together may take in a link, before the browser encodes them."""
+LARGEST_TRACE = 16_000_000
+"""Bytes of all tensors of a lesson's trace."""
+LARGEST_PAGE = 4_000_000
+"""Bytes that all charts of a page may take on their way to the browser."""
+
+WORDS = " ".join(f"word{place}" for place in range(MAX_TOKENS))
+EDITS = ",".join(f"{row}.{column}:999.999999" for row in range(14) for column in range(14))
+LARGEST = {
+    **{"text": WORDS, "tokenizer": "blanks", "ids": "random", "reserved": "8"},
+    **{"width": str(MAX_WIDTH), "positions": "on", "edits": EDITS, "predict": "off"},
+    **{"d_out": str(MAX_WIDTH), "d_v": str(MAX_WIDTH), "bias": "on", "start": "linear"},
+    **{"q_edits": EDITS, "k_edits": EDITS, "v_edits": EDITS},
+    **{"heads": "8", "d_model": "64", "d_head": "12", "d_value": "12"},
+    **{"table_rows": "200000", "table_width": "4096", "divide": "sqrt_d", "likeness": "cosine"},
+    **{"vd": "4096", "trials": "100000", "spread": "5", "vlook": "width"},
+    **{"steps": "5000", "rate": "1000", "t_width": "64", "magnify": "128", "push": "150"},
+    **{"upto": str(MAX_TOKENS), "query": str(MAX_TOKENS - 1), "pin": "example=sorry_dave"},
+    "turned": ",".join(f"{row}.{63 - row}" for row in range(32)),
+}
+
+
+def test_the_largest_settings_are_settings():
+    settings, notices = from_query(LARGEST)
+    assert notices == []
+    assert len(settings.inputs.tokens) == MAX_TOKENS
+    assert sum(len(name) + len(value) for name, value in to_query(settings).items()) < LONGEST_LINK
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_no_setting_takes_a_text_without_end(name):
+    for sign in ("x", "1", "1,", "0.0:1,", "a.0,", "seed,", "example=wild_cat&"):
+        with pytest.raises(ValueError, match=r"\w+ \w+"):
+            FIELDS[name].read((sign * 100_000)[:-1] + "2")
+
+
+@pytest.mark.parametrize("build", BUILDS, ids=lambda build: build.__name__)
+def test_the_largest_trace_is_small(build):
+    trace = build(from_query(LARGEST)[0])
+    assert sum(step.value.nbytes for step in trace.values()) < LARGEST_TRACE
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_largest_page_is_bounded(page):
+    """What would take long waits for a button, so the page opens at once."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    if page != "app.py":
+        at.switch_page(page)
+    for name, value in LARGEST.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    charts = [chart.proto for chart in at.get("vega_lite_chart")]
+    sent = sum(chart.ByteSize() for chart in charts)
+    assert sent < LARGEST_PAGE, f"{len(charts)} charts, {sent:,} bytes"
+
+
+def test_trials_are_drawn_in_chunks_and_training_keeps_few_records():
+    assert max(TRIAL_COUNTS) == MAX_TRIALS
+    assert max(VECTOR_WIDTHS) == MAX_D
+    assert max(STEPS) == MAX_STEPS
+    chunk = next(iter(draws(Trials(MAX_D, MAX_TRIALS), rows=2)))
+    assert chunk.numel() <= max(LARGEST_CHUNK, 16 * 2 * MAX_D)
+
+    settings = from_query(LARGEST)[0]
+    embeddings = BUILDS[0](settings)["embeddings"].value
+    recipe = TrainingSettings(200, 0.01, 0, MAX_WIDTH, True)
+    kept = 0
+    for record in train(embeddings, next_tokens(settings.inputs.tokens), recipe):
+        kept += sum(matrix.numel() for matrix in (*record.matrices, record.weights))
+    assert kept <= MAX_RECORDED
