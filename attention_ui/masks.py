@@ -13,7 +13,7 @@ from .beats import equation
 from .charts.bars import bars
 from .charts.heatmap import Matrix
 from .questions import Verdict
-from .settings import MAX_TOKENS, WAYS_TO_HIDE, Settings
+from .settings import MAX_DROP_SEED, MAX_TOKENS, WAYS_TO_HIDE, Settings
 from .show import folded, light, note, show
 from .view import View
 
@@ -245,7 +245,12 @@ def dropout(view: View) -> None:
             width=240,
         )
         session.control(
-            st.slider, "Seed of the draw", "drop_seed", min_value=0, max_value=20, width=200
+            st.slider,
+            "Seed of the draw",
+            "drop_seed",
+            min_value=0,
+            max_value=MAX_DROP_SEED,
+            width=200,
         )
     settings = session.current()
     trace = attend_masked(embed(settings.inputs), settings.mask, settings.divide, ways=("",))

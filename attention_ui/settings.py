@@ -43,6 +43,7 @@ from .fields import (
 MAX_TOKENS = 64
 MAX_WIDTH = 64
 MAX_SEED = 2**32 - 1
+MAX_DROP_SEED = 20
 MAX_PIN = 4_000
 MAX_HEAD_WIDTH = 32
 MAX_JOINED = 96
@@ -210,7 +211,7 @@ class Settings:
     changed_token: int = setting(Whole(0, MAX_TOKENS - 1), aside=True)
     change_by: float = setting(Decimal(-4, 4), 1.0, aside=True)
     dropout: float = setting(Decimal(0, 0.9), 0.2, aside=True)
-    drop_seed: int = setting(Whole(0, MAX_SEED), 0, aside=True)
+    drop_seed: int = setting(Whole(0, MAX_DROP_SEED), 0, aside=True)
     # Multi-head attention. A width of 0 is d_model, shared evenly.
     heads: int = setting(Whole(1, MAX_HEADS))
     d_model: int = setting(Whole(1, MAX_WIDTH))

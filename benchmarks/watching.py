@@ -24,6 +24,8 @@ WATCH = """
   const note = () => { bench.changed = performance.now(); };
   addEventListener('keydown', begin, true);
   addEventListener('click', begin, true);
+  const first = (selector) =>
+    document.querySelector(`[data-testid=stMain] ${selector}`) ? performance.now() : undefined;
   // What only says that something runs is no part of the picture.
   const talk = '[data-testid=stStatusWidget], [data-testid=stToolbar], [data-testid=stHeader]';
   new MutationObserver((records) => {
@@ -33,6 +35,8 @@ WATCH = """
       return !(type === 'attributes' && attributeName.startsWith('data-'));
     });
     if (seen) note();
+    bench.heading ??= first('h1');
+    bench.matrix ??= first('[data-testid=stVegaLiteChart] svg .mark-rect');
   }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   const canvas = CanvasRenderingContext2D.prototype;
   for (const name of ['fill', 'fillRect', 'fillText', 'stroke', 'drawImage']) {

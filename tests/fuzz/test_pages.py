@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pyarrow import ipc, types
 from streamlit.testing.v1 import AppTest
 
-from attention_ui.settings import FIELDS, from_query
+from attention_ui.settings import FIELDS, HEADS, from_query
 from conftest import ROOT
 from guesses import links, texts
 from hostile import TEXTS, TOO_LONG, VALUES
@@ -81,6 +81,15 @@ def test_hostile_values_of_many_parameters_at_once(page):
         names = [name for name in FIELDS if name != "example"]
         link = {name: VALUES[(first * 29 + at) % len(VALUES)] for at, name in enumerate(names)}
         stands(visit(page, link))
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("end", ["least", "most"])
+def test_all_numbers_at_one_end(page, end):
+    """What a link may hold, a slider must be able to show."""
+    ends = {name: getattr(field, end) for name, field in FIELDS.items() if hasattr(field, "least")}
+    link = {name: str(value) for name, value in ends.items() if name not in HEADS}
+    stands(visit(page, link))
 
 
 @pytest.mark.long
