@@ -67,8 +67,8 @@ def proof(view: View, *others: View) -> None:
 
 
 def say_covered(view: View) -> None:
-    """Say so where a cell is open that no equation above has drawn."""
-    if view.trail and session.OPEN_IN not in st.session_state:
+    """Say so where a link's cell is in the trace, and no equation above has drawn it."""
+    if view.settings.cell and view.trail and session.OPEN_IN not in st.session_state:
         st.text("The link's cell stands in a part of the lesson that is covered, or not there.")
 
 

@@ -158,13 +158,16 @@ def control(widget: Callable, label: str, name: str, version: object = "", **opt
     return widget(label, key=key, on_change=_controlled, args=(name, key), **options)
 
 
-def choice(label: str, name: str) -> str:
-    """A row of buttons for a setting that is one of some words."""
+def choice(label: str, name: str, version: str = "") -> str:
+    """A row of buttons for a setting that is one of some words; `version` tells two of them on
+    one page apart.
+    """
     options = FIELDS[name].options
     return control(
         st.segmented_control,
         label,
         name,
+        version,
         options=list(options),
         format_func=options.__getitem__,
         required=True,

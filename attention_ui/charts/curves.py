@@ -80,11 +80,7 @@ def _template(axis: str) -> dict:
     line = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
     chosen = base.transform_filter("datum.here")
     rule = chosen.mark_rule(color=palette.MUTED, strokeDash=[4, 3]).encode(x=x)
-    dots = (
-        chosen
-        .mark_circle(size=90, opacity=1)
-        .encode(x=x, y=y, color=colour, tooltip=tips)
-    )
+    dots = chosen.mark_circle(size=90, opacity=1).encode(x=x, y=y, color=colour, tooltip=tips)
     stops = alt.param(name="stops", value=[])
     chart = alt.layer(line, rule, dots).add_params(stops).properties(width=300, height=150)
     return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}
