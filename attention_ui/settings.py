@@ -302,8 +302,8 @@ class Settings:
         recipe = replace(
             EXAMPLES[self.example].heads,
             n_heads=self.heads,
-            d_head=self.d_head or even_width(self.d_model, self.heads),
-            d_value=self.d_value or even_width(self.d_model, self.heads),
+            d_head=self.d_head or self._even_width(),
+            d_value=self.d_value or self._even_width(),
             d_model=self.d_model,
             causal=self.causal_heads,
         )
@@ -315,6 +315,16 @@ class Settings:
                 f"{MAX_JOINED // self.heads}"
             )
         return recipe if self.h_seed is None else replace(recipe, seed=self.h_seed, skipped=())
+
+    def _even_width(self) -> int:
+        """The width of heads that share d_model. Raises ValueError with all ways out of it."""
+        try:
+            return even_width(self.d_model, self.heads)
+        except ValueError as error:
+            below = self.d_model // self.heads * self.heads
+            near = [str(d) for d in (below, below + self.heads) if 0 < d <= MAX_WIDTH]
+            ways = f"take a d_model of {' or '.join(near)}, or set d_head and d_value"
+            raise ValueError(f"{error}. Or {ways} yourself") from None
 
     @property
     def visible_tokens(self) -> tuple[str, ...]:

@@ -111,8 +111,10 @@ def magnify(view: View) -> None:
         st.markdown(
             "Training moves scores along the derivatives of the weights: cell j, k is how much "
             "weight j changes when score k grows a little. The diagonal is never negative, the "
-            "rest never positive, and each row sums to 0: what one key wins, the others lose. "
-            "Where a weight is nearly 0 or nearly 1 its row is nearly 0, and nothing is learned."
+            "rest never positive. Each column sums to 0, since the weights keep a sum of 1: what "
+            "one key wins, the others lose. Each row sums to 0 as well, since a number added to "
+            "all scores changes no weight. Where a weight is nearly 0 or nearly 1 its row is "
+            "nearly 0, and nothing is learned."
         )
     equation(
         view.beside(trace),
@@ -121,6 +123,16 @@ def magnify(view: View) -> None:
         "→",
         Matrix(trace["jacobian"], row_labels=False),
     )
+
+
+def winners(scores: Tensor) -> str:
+    """Who has all the weight in the end, where scores (key,) are multiplied by more and more."""
+    equal = int((scores == scores.max()).sum())
+    if equal == 1:
+        return "the largest score takes all"
+    if equal == len(scores):
+        return "they still are, since all scores are equal"
+    return f"the {equal} largest scores, which are equal, take all and get 1/{equal} each"
 
 
 def _spread(spread: Spread, weights: Tensor) -> None:
