@@ -9,6 +9,7 @@ from attention_core.examples import EXAMPLES
 from attention_core.published import PLACES, Mark, notebook
 
 from . import session
+from .labels import label
 from .settings import ASIDE, Settings
 from .show import folded, light
 from .view import View
@@ -55,7 +56,7 @@ def proof(view: View, *others: View) -> None:
         light(
             False,
             f"{good:,} of the {count:,} values that the notebook prints of these steps match: "
-            f"you changed {changes}.",
+            f"you changed *{changes}*.",
         )
     with folded("The printed values, one by one", "proof", ":material/fact_check:") as is_open:
         if not is_open:
@@ -110,10 +111,10 @@ def _beginning(values: object) -> str:
 
 
 def _changes(settings: Settings) -> str:
-    """Which settings differ from the example's, by name."""
+    """Which settings differ from the example's, by their labels."""
     plain = Settings.of(EXAMPLES[settings.example])
-    return ", ".join(
-        name.replace("_", " ")
+    return "; ".join(
+        label(name)
         for name, value in vars(settings).items()
         if name not in ASIDE and value != getattr(plain, name)
     )

@@ -13,10 +13,12 @@ from .beats import equation
 from .charts.bars import bars
 from .charts.curves import curves
 from .charts.heatmap import Chart, Matrix
+from .problems import say_problem
 from .score_row import row_trace, sum_verdict
 from .settings import FACTORS
 from .show import light, show
 from .view import View
+from .words import number
 
 LARGEST_SHIFT = 10.0
 
@@ -40,15 +42,21 @@ def add_constant(view: View) -> None:
     scores = view.trace["score_row"].value
     finite = bool(scores.isfinite().all())
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        ends = {"min_value": -LARGEST_SHIFT, "max_value": LARGEST_SHIFT, "format": "%.3f"}
         session.control(
-            st.slider, "Add to all scores", "shift", version="", step=0.1, width=320, **ends
+            st.slider,
+            "Add to all scores",
+            "shift",
+            min_value=-LARGEST_SHIFT,
+            max_value=LARGEST_SHIFT,
+            step=0.1,
+            format="%.3f",
+            width=320,
         )
-        session.control(
-            st.number_input, "or exactly", "shift", "_exact", step=0.005, width=150, **ends
-        )
+        with st.container(width=150):
+            session.control(st.text_input, "or exactly", "shift", "_exact")
         if finite:
             _to_zero(-scores.double().mean().item())
+    say_problem("shift")
     shift = session.current().shift
     trace = normalise_row(row_trace(session.current()), shift=shift)
     show(paired(trace))
@@ -62,7 +70,7 @@ def add_constant(view: View) -> None:
 
 
 def _to_zero(constant: float) -> None:
-    """A button that brings the sum of the scores as near to 0 as the number field can."""
+    """A button that brings the sum of the scores near 0, to where the weights explode."""
     nearest = round(constant * 200) / 200
     st.button(
         "Bring the sum near 0",
@@ -70,7 +78,8 @@ def _to_zero(constant: float) -> None:
         on_click=session.overwrite,
         kwargs={"shift": nearest},
         disabled=abs(nearest) > LARGEST_SHIFT,
-        help=f"The sum is 0 where the constant is {constant:.4f}: the mean of the scores, negated.",
+        help=f"The sum is 0 where the constant is {number(constant)}: the mean of the scores, "
+        "negated.",
     )
 
 
