@@ -39,7 +39,16 @@ STYLE = """<style>
 [data-testid="stSidebar"] [data-testid="stPageLink-NavLink"] * { white-space: normal; }
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
-.katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0; }
+.katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0.25rem 0.2rem 0; }
+/* A formula that is wider than the page fades at its right end until it is scrolled there. */
+@property --fade { syntax: "<length>"; inherits: false; initial-value: 0px; }
+@keyframes fade { from { --fade: 3rem; } to { --fade: 0px; } }
+@supports (animation-timeline: scroll()) {
+  .katex-display {
+    mask-image: linear-gradient(to right, black calc(100% - var(--fade)), transparent);
+    animation: fade linear; animation-timeline: scroll(self inline);
+  }
+}
 </style>"""
 
 

@@ -16,7 +16,7 @@ def show(chart: Chart, key: str | None = None) -> None:
 
 def formulas(*each: str) -> None:
     """Formulas beside each other, or below each other where the page is too narrow for that."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="large"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         for formula in each:
             st.latex(formula, width="content")
 
