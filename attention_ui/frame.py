@@ -40,12 +40,13 @@ STYLE = """<style>
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
 .katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0.25rem 0.2rem 0; }
-/* A formula that is wider than the page fades at its right end until it is scrolled there. */
-@property --fade { syntax: "<length>"; inherits: false; initial-value: 0px; }
-@keyframes fade { from { --fade: 3rem; } to { --fade: 0px; } }
+/* A formula that is wider than the page fades at its right end until it is scrolled there. No
+   angle bracket may stand in here: Streamlit would drop the whole style. */
+@keyframes fade { from { mask-size: 100% 100%; } to { mask-size: calc(100% + 3rem) 100%; } }
 @supports (animation-timeline: scroll()) {
   .katex-display {
-    mask-image: linear-gradient(to right, black calc(100% - var(--fade)), transparent);
+    mask: linear-gradient(to right, black calc(100% - 3rem), transparent) no-repeat;
+    mask-size: calc(100% + 3rem) 100%;
     animation: fade linear; animation-timeline: scroll(self inline);
   }
 }

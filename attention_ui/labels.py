@@ -1,4 +1,7 @@
-"""What a person calls each setting: the label of its control, as a sentence can have it."""
+"""What a person calls each setting: the label of its control, as a sentence can have it.
+
+No two are alike: a teacher chooses among them what a link is to hide.
+"""
 
 LABELS = {
     # The sentence and its embeddings.
@@ -30,7 +33,7 @@ LABELS = {
     "typed": "Scores",
     "shift": "Add to all scores",
     "magnify": "Multiply all scores by",
-    "push": "Add to all scores",
+    "push": "Add to all scores, until they overflow",
     "precision": "Numbers are kept in",
     # Why divide by √d.
     "draw_seed": "Seed of this lesson",
@@ -45,7 +48,7 @@ LABELS = {
     "start": "Start as",
     "d_out": "Width of queries and keys, d_out",
     "d_v": "Width of values",
-    "scale": "Divide scores by",
+    "scale": "Divide scores by, with trainable matrices",
     "bias": "Bias",
     "w_seed": "Seed of all three matrices",
     "q_seed": "Seed of W_query",
@@ -78,7 +81,7 @@ LABELS = {
     "h_seed": "Seed of the matrices",
     "head": "Head",
     "head_off": "Switch off head",
-    "head_cut": "Head",
+    "head_cut": "Head that is cut",
 }
 
 

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
+from attention_ui.frame import STYLE
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))
@@ -318,3 +319,8 @@ def test_heads_that_do_not_fit_stay_typed_until_they_do():
     assert (settings.heads, settings.d_model) == (3, 9)
     assert at.session_state["drafts"] == {}
     assert "cannot be shared" not in texts(at)
+
+
+def test_our_style_is_not_dropped():
+    """Streamlit drops a style that has the beginning of a tag in it."""
+    assert "<" not in STYLE.removeprefix("<style>").removesuffix("</style>")

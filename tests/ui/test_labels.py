@@ -16,8 +16,9 @@ OPEN = {
 }
 
 
-def test_every_setting_that_has_a_control_has_a_label():
+def test_every_setting_that_has_a_control_has_a_label_of_its_own():
     assert set(LABELS) == set(FIELDS) - UNCONTROLLED
+    assert len(set(LABELS.values())) == len(LABELS)
 
 
 @pytest.mark.parametrize("page", EVERYWHERE)
