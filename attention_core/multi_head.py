@@ -201,6 +201,15 @@ def expand_word(trace: Trace, token: int) -> Trace:
     return trace
 
 
+def torch_width(trace: Trace) -> int:
+    """The one width of a head that `torch.nn.MultiheadAttention` needs for a trace of
+    `attend_heads`: of queries, keys and values, and of each head's share of input and output.
+    """
+    n_heads, d_in, d_head = trace["head_W_query"].value.shape
+    d_value, d_model = trace["head_W_value"].value.shape[-1], trace["W_output"].value.shape[-1]
+    return max(d_head, d_value, -(-d_in // n_heads), -(-d_model // n_heads))
+
+
 @torch.no_grad()
 def torch_output(trace: Trace) -> Tensor:
     """The output (query, d_model) of `torch.nn.MultiheadAttention` with this trace's matrices.
@@ -212,7 +221,7 @@ def torch_output(trace: Trace) -> Tensor:
     heads = {role: trace[f"head_W_{role}"].value for role in ROLES}
     n_heads, d_in, d_head = heads["query"].shape
     d_value, d_model = heads["value"].shape[-1], trace["W_output"].value.shape[-1]
-    wide = max(d_head, d_value, -(-d_in // n_heads), -(-d_model // n_heads))
+    wide = torch_width(trace)
     module = torch.nn.MultiheadAttention(n_heads * wide, n_heads, bias=False, batch_first=True)
     divided_by = {"none": 1.0, "sqrt_d": d_head**0.5, "d": d_head}[scale_of(trace, "head_")]
     stretch = wide**0.5 / divided_by

@@ -18,6 +18,7 @@ from . import palette, session
 from .charts.against_d import Point, against_d
 from .long_run import go_on, long_run
 from .show import show_within
+from .words import true_minus
 
 BEFORE, AFTER = palette.MUTED, palette.BAR
 QUICK = 2**24
@@ -160,4 +161,5 @@ def cost(numbers: int) -> str:
 
 def said(value: float, digits: int = 4) -> str:
     """A number in a sentence: a few digits, thousands with commas."""
-    return f"{value:,.0f}" if abs(value) >= min(1_000, 10**digits) else f"{value:.{digits}g}"
+    is_long = abs(value) >= min(1_000, 10**digits)
+    return true_minus(f"{value:,.0f}" if is_long else f"{value:.{digits}g}")

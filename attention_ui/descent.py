@@ -17,6 +17,7 @@ from .long_run import Steps, go_on, long_run
 from .settings import RATES, STEPS, TRAINED_WIDTHS, Settings
 from .show import light, note, show
 from .view import View
+from .words import number
 
 MATRICES = ("W_query", "W_key", "W_value", "W_output")
 
@@ -96,11 +97,7 @@ def _scrub(view: View, settings: Settings, records: list[TrainingRecord], is_run
                 f"Step **{record.step:,}**  \nloss **{record.loss:.4f}**  \n"
                 f"gradient norm **{record.gradient_norm:.3g}**"
             )
-            right = math.exp(-record.loss) if math.isfinite(record.loss) else 0.0
-            st.caption(
-                f"A loss of {record.loss:.4f} is as good as giving the right next token a "
-                f"probability of {right:.4f} everywhere."
-            )
+            st.caption(loss_words(record.loss))
     if record.diverged:
         st.markdown("At this step the numbers are no longer finite, so there is nothing to draw.")
         return
@@ -126,6 +123,16 @@ def _scrub(view: View, settings: Settings, records: list[TrainingRecord], is_run
         trained,
         "trained_matrix",
         build=lambda _: (Matrix(trained.trace[matrix], transposed=wide),),
+    )
+
+
+def loss_words(loss: float) -> str:
+    """What a loss means for the right next token."""
+    if not math.isfinite(loss):
+        return "This loss is no finite number, so it says nothing about the next token."
+    return (
+        f"A loss of {number(loss)} is as good as giving the right next token a probability of "
+        f"{number(math.exp(-loss))} everywhere."
     )
 
 

@@ -10,6 +10,8 @@ from typing import Any, Protocol
 
 from attention_core.tokenizers import clean
 
+from .words import listed, true_minus
+
 MAX_CHARACTERS = 5_000
 MAX_EDITS = 200
 MAX_TRAIL = 12
@@ -45,6 +47,14 @@ class Choice:
         return value
 
 
+def _check_stop(value: float, stops: tuple[float, ...]) -> None:
+    """Raises ValueError, with the stops beside it, for a number where a slider does not stop."""
+    if stops and value not in stops:
+        beside = max(stop for stop in stops if stop < value), min(s for s in stops if s > value)
+        near = " and ".join(f"{stop:,g}" for stop in beside)
+        raise ValueError(f"it must be a stop of its slider, and the nearest are {near}")
+
+
 @dataclass(frozen=True)
 class Whole:
     """A whole number within bounds."""
@@ -58,8 +68,7 @@ class Whole:
         text = text.strip()
         if not re.fullmatch(r"[+-]?[0-9]{1,12}", text) or not self.least <= int(text) <= self.most:
             raise ValueError(f"it must be a whole number from {self.least:,} to {self.most:,}")
-        if self.options and int(text) not in self.options:
-            raise ValueError(f"it must be one of {', '.join(map(str, self.options))}")
+        _check_stop(int(text), self.options)
         return int(text)
 
     def write(self, value: int) -> str:
@@ -88,13 +97,13 @@ class Decimal:
 
     def read(self, text: str) -> float:
         try:
-            value = nine_digits(text)
+            value = nine_digits(text.replace("−", "-"))
         except ValueError:
             value = math.nan
         if not self.least <= value <= self.most:
-            raise ValueError(f"it must be a number from {self.least:,g} to {self.most:,g}")
-        if self.options and value not in self.options:
-            raise ValueError(f"it must be one of {', '.join(f'{one:g}' for one in self.options)}")
+            ends = " to ".join(true_minus(f"{end:,g}") for end in (self.least, self.most))
+            raise ValueError(f"it must be a number from {ends}")
+        _check_stop(value, self.options)
         return value
 
     def write(self, value: float) -> str:
@@ -114,13 +123,23 @@ class ScoreRow:
             raise ValueError(f"it must hold 1 to {self.longest} numbers, with commas between them")
         return tuple(map(self._score, parts))
 
+    def remark(self, text: str) -> str | None:
+        """What to say of how a text was read: `1,5 2,5` may have been meant as two decimals."""
+        if not re.fullmatch(r"\s*[-+−]?\d+,\d+(\s+[-+−]?\d+,\d+)+\s*", text):
+            return None
+        scores = [true_minus(f"{score:g}") for score in self.read(text)]
+        return (
+            f"A comma stands between two scores, so these are {len(scores)} of them: "
+            f"{listed(scores)}. Write a decimal with a point, such as 1.5."
+        )
+
     def _score(self, part: str) -> float:
         try:
             score = nine_digits(part)
         except ValueError:
             score = math.nan
         if score != -math.inf and not abs(score) <= self.most:
-            bounds = f"from -{self.most:g} to {self.most:g}"
+            bounds = f"from −{self.most:,g} to {self.most:,g}"
             raise ValueError(f"each score must be a number {bounds}, or -inf for a hidden one")
         return score
 
@@ -152,8 +171,16 @@ class Sentence:
             )
         cleaned, _ = clean(text)
         if not cleaned:
-            raise ValueError("it is empty: type at least one word")
+            raise ValueError("it must have at least one word")
         return cleaned
+
+    def remark(self, text: str) -> str | None:
+        """What to say of how a text was taken up."""
+        gone = clean(text)[1]
+        if not gone:
+            return None
+        signs = "1 invisible sign was" if gone == 1 else f"{gone:,} invisible signs were"
+        return f"{signs} left out of the text: they show nothing."
 
     def write(self, value: str) -> str:
         return value
@@ -254,6 +281,6 @@ def entry(text: str) -> float:
         raise ValueError("a vector holds numbers only") from None
     if not abs(number) <= LARGEST_ENTRY:
         raise ValueError(
-            f"numbers in a vector go from -{LARGEST_ENTRY:,.0f} to {LARGEST_ENTRY:,.0f}"
+            f"numbers in a vector go from −{LARGEST_ENTRY:,.0f} to {LARGEST_ENTRY:,.0f}"
         )
     return number

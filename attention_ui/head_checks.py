@@ -5,8 +5,9 @@ import inspect
 import streamlit as st
 from torch import Tensor
 
+from attention_core.attention import scale_of
 from attention_core.head_ways import heads_one_by_one, stack_of_heads
-from attention_core.multi_head import torch_output
+from attention_core.multi_head import torch_output, torch_width
 from attention_core.recipes import PLURAL, HeadsRecipe
 from attention_core.trace import Trace
 
@@ -76,6 +77,25 @@ def say_torch_agrees(trace: Trace) -> None:
         [(torch_output(trace), trace["output"].value)],
         tolerance=1e-4,
     )
+    st.markdown(torch_words(trace))
+
+
+def torch_words(trace: Trace) -> str:
+    """What was done to load matrices of any widths into PyTorch's layer, which has one width for
+    everything; '' where they fit as they are.
+    """
+    wide, n_heads = torch_width(trace), trace.size("head")
+    d_head, d_value = (trace[f"head_W_{role}"].value.shape[-1] for role in ("query", "value"))
+    sizes = {trace.size("d_in"), trace["W_output"].value.shape[-1]}
+    if {d_head, d_value} == {wide} and sizes == {n_heads * wide}:
+        return ""
+    words = (
+        f"That layer has one width for everything, here {n_heads} × {wide}. So the matrices were "
+        "filled up with zeros, which changes no result"
+    )
+    if d_head != wide or scale_of(trace, "head_") != "sqrt_d":
+        words += f", and `W_query` was stretched to make up for a division by √{wide}"
+    return f"{words}."
 
 
 def _agreement(words: str, pairs: list[tuple[Tensor, Tensor]], tolerance: float = 1e-5) -> None:
@@ -90,12 +110,13 @@ def show_parameters(view: View, recipe: HeadsRecipe) -> None:
     wide = HeadsRecipe(1, n_heads * recipe.d_head, n_heads * recipe.d_value, recipe.d_model)
     many, one = recipe.n_parameters(d_in), wide.n_parameters(d_in)
     choices = (how_many(n_heads), "the one wide head", "neither: both have the same number")
+    one_wide = f"one head {_widths(wide)}"
     if n_heads > 1 and not is_open(
         view,
         "parameters",
         Pick(
-            words=f"{how_many(n_heads)} of width {recipe.d_head}, or one head of width "
-            f"{wide.d_head}: which has more parameters?",
+            words=f"{how_many(n_heads)} {_widths(recipe)}, or {one_wide}: which has more "
+            "parameters?",
             choices=choices,
             judge=lambda guess: Verdict(
                 guess[0] == 2, f"{how_many(n_heads)} have {many:,}, the one wide head {one:,}."
@@ -107,7 +128,18 @@ def show_parameters(view: View, recipe: HeadsRecipe) -> None:
     st.markdown(
         f"`W_query`, `W_key` and `W_value` have {d_in} rows and {n_heads * recipe.d_head}, "
         f"{n_heads * recipe.d_head} and {n_heads * recipe.d_value} columns; `W_output` is "
-        f"{n_heads * recipe.d_value} × {recipe.d_model}. Together: **{many:,} parameters**. One "
-        f"head of width {wide.d_head} has {one:,}: the columns are the same, only dealt out to "
-        "more heads. Heads cost no parameters, but each sees a narrower query."
+        f"{n_heads * recipe.d_value} × {recipe.d_model}. Together: **{many:,} parameters**. "
+        + (
+            f"{one_wide.capitalize()} has {one:,}: the columns are the same, only dealt out to "
+            "more heads. Heads cost no parameters, but each sees a narrower query."
+            if n_heads > 1
+            else "There is only one head here. Choose more of them above, and narrower ones by as "
+            "much: the same columns are dealt out, and the number stays."
+        )
     )
+
+
+def _widths(recipe: HeadsRecipe) -> str:
+    """How wide a head is; its values have a width of their own where theirs differs."""
+    values = f" and values of width {recipe.d_value}" if recipe.d_value != recipe.d_head else ""
+    return f"of width {recipe.d_head}{values}"

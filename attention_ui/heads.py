@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 from torch import Tensor
 
+from attention_core.recipes import HeadsRecipe
 from attention_core.trace import Step, Trace
 
 from . import session
@@ -13,7 +14,7 @@ from .charts.heatmap import Matrix
 from .charts.parts import parts
 from .problems import say_problem
 from .questions import Verdict
-from .settings import MAX_HEAD_WIDTH, MAX_HEADS, MAX_WIDTH, Settings
+from .settings import HEADS, MAX_HEAD_WIDTH, MAX_HEADS, MAX_WIDTH, Settings
 from .show import show
 from .view import View
 
@@ -24,14 +25,26 @@ DRAWN_CELLS = 8_192
 def choose_heads(settings: Settings) -> None:
     """The controls that make the heads, and how wide each of them is."""
     with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
-        for label, name, least, most, about in (
-            ("Heads", "heads", 1, MAX_HEADS, None),
-            ("Width of the output, d_model", "d_model", 1, MAX_WIDTH, None),
-            ("Width of a head, d_head", "d_head", 0, MAX_HEAD_WIDTH, "0 shares d_model evenly."),
-            ("of its values, d_value", "d_value", 0, MAX_HEAD_WIDTH, "0 shares d_model evenly."),
+        for label, name, least, most in (
+            ("Heads", "heads", 1, MAX_HEADS),
+            ("Width of the output, d_model", "d_model", 1, MAX_WIDTH),
         ):
             with st.container(width=204):
-                session.control(st.slider, label, name, min_value=least, max_value=most, help=about)
+                session.control(st.slider, label, name, min_value=least, max_value=most)
+                say_problem(name)
+        for label, name in (
+            ("Width of a head, d_head", "d_head"),
+            ("of its values, d_value", "d_value"),
+        ):
+            with st.container(width=204):
+                session.control(
+                    st.select_slider,
+                    label,
+                    name,
+                    options=list(range(MAX_HEAD_WIDTH + 1)),
+                    format_func=lambda width: str(width) if width else "auto",
+                    help="*auto* shares d_model evenly among the heads.",
+                )
                 say_problem(name)
         session.control(st.toggle, "Causal: hide what comes later", "causal_heads")
         with st.container(width=204):
@@ -39,17 +52,24 @@ def choose_heads(settings: Settings) -> None:
                 st.text_input, "Seed of the matrices", "h_seed", placeholder="as the example"
             )
             say_problem("h_seed")
-    recipe = settings.heads_recipe
-    shared = recipe.n_heads * recipe.d_head == recipe.d_model
-    st.markdown(
+    refused = any(session.problem(name) for name in HEADS)
+    st.markdown(("Still in use: " if refused else "") + widths_words(settings.heads_recipe))
+
+
+def widths_words(recipe: HeadsRecipe) -> str:
+    """How wide the heads are, alone and joined."""
+    words = (
         f"{how_many(recipe.n_heads)} with queries and keys of width {recipe.d_head} and values of "
         f"width {recipe.d_value}"
-        + (
-            f": {recipe.n_heads} × {recipe.d_head} = {recipe.d_model}, so the heads share d_model."
-            if shared
-            else f". Joined they are {recipe.n_heads * recipe.d_value} wide, and `W_output` makes "
-            f"{recipe.d_model} of it."
-        )
+    )
+    if recipe.n_heads * recipe.d_head == recipe.n_heads * recipe.d_value == recipe.d_model:
+        if recipe.n_heads == 1:
+            return f"{words}: it has all of d_model."
+        shared = f"{recipe.n_heads} × {recipe.d_head} = {recipe.d_model}"
+        return f"{words}: {shared}, so the heads share d_model."
+    return (
+        f"{words}. Joined they are {recipe.n_heads * recipe.d_value} wide, and `W_output` makes "
+        f"{recipe.d_model} of it."
     )
 
 

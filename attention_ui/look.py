@@ -16,6 +16,7 @@ from .questions import Verdict
 from .settings import Settings
 from .show import folded, note, show
 from .view import View
+from .words import number
 
 
 def asked_query(weights: Tensor) -> int:
@@ -32,7 +33,7 @@ def judge_look(guess: int, row: Tensor) -> Verdict:
         return Verdict(True, f"Right: {_most(row)}.")
     return Verdict(
         False,
-        f"It is {_most(row)}. Your key has {row[guess].item():.4f}: {missed:.4f} less.",
+        f"It is {_most(row)}. Your key has {number(row[guess].item())}: {number(missed)} less.",
     )
 
 
@@ -40,7 +41,7 @@ def _most(row: Tensor) -> str:
     """The keys with the largest weight of a row, all of them where they are equal."""
     best = row.max().item()
     places = (row >= best - 1e-6).nonzero().flatten().tolist()
-    return " and ".join(f"key {place}" for place in places) + f" ({best:.4f})"
+    return " and ".join(f"key {place}" for place in places) + f" ({number(best)})"
 
 
 def choose_query(settings: Settings, name: str = "query") -> None:

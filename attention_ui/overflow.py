@@ -10,6 +10,7 @@ from .charts.ledger import ledger
 from .score_row import row_trace
 from .show import light, show
 from .view import View
+from .words import number
 
 
 @st.fragment
@@ -32,9 +33,9 @@ def overflow(view: View) -> None:
     value = {name: step.value for name, step in trace.items()}
     largest, zero = exp_limits(settings.precision)
     st.markdown(
-        f"In {settings.precision}, e to a power above **{largest:.2f}** is infinite, and e to "
-        f"**{zero:.2f}** or less is 0. The largest score is now "
-        f"**{value['stored_scores'].max().item():.2f}**."
+        f"In {settings.precision}, e to a power above **{number(largest, 2)}** is infinite, and e "
+        f"to **{number(zero, 2)}** or less is 0. The largest score is now "
+        f"**{number(value['stored_scores'].max().item(), 2)}**."
     )
     with st.container(horizontal=True, gap="large"):
         show(

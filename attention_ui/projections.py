@@ -5,6 +5,7 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.embedding import embed
+from attention_core.examples import EXAMPLES
 from attention_core.recipes import PLURAL, ROLES, STARTS
 from attention_core.trace import Trace
 from attention_core.trainable import attend_trainable
@@ -21,6 +22,8 @@ from .view import View
 
 SURE = 0.99
 """A row that gives one key more than this looks at nothing else."""
+SATURATED = "life_is_short"
+"""An example of which one start gives nearly every row such a weight."""
 
 
 def choose_matrices(settings: Settings) -> None:
@@ -132,6 +135,21 @@ def compare_starts(view: View) -> None:
         pd.DataFrame([_spread(trace) for trace in traces.values()], index=list(traces)),
         width="content",
     )
+    st.markdown(starts_verdict({start: trace["weights"].value for start, trace in traces.items()}))
+
+
+def starts_verdict(weights: dict[str, Tensor]) -> str:
+    """What the weights (query, key) of each start say about how it can learn."""
+    sure = {start: sure_rows(each) for start, each in weights.items()}
+    if not any(sure.values()):
+        return (
+            f"Here no row of either start gives one key more than {SURE}, so both have slope left. "
+            f"In the example “{EXAMPLES[SATURATED].title}” one of them has hardly any."
+        )
+    told = " and ".join(
+        f"{count} of {len(weights[start])} with `{start}`" for start, count in sure.items()
+    )
+    return f"Rows that give one key more than {SURE}: {told}. Such rows learn hardly anything."
 
 
 def _spread(trace: Trace) -> dict[str, object]:

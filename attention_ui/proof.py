@@ -9,6 +9,7 @@ from attention_core.examples import EXAMPLES
 from attention_core.published import PLACES, Mark, notebook
 
 from . import session
+from .labels import label
 from .settings import ASIDE, Settings
 from .show import folded, light, note
 from .view import View
@@ -54,7 +55,7 @@ def proof(view: View, *others: View) -> None:
         changes = _changes(view.settings) or "something"
         note(
             f"{good:,} of the {count:,} values that the notebook prints of these steps match: "
-            f"you changed {changes}.",
+            f"you changed *{changes}*.",
         )
     with folded("The printed values, one by one", "proof", ":material/fact_check:") as is_open:
         if not is_open:
@@ -66,8 +67,8 @@ def proof(view: View, *others: View) -> None:
 
 
 def say_covered(view: View) -> None:
-    """Say so where a cell is open that no equation above has drawn."""
-    if view.trail and session.OPEN_IN not in st.session_state:
+    """Say so where a link's cell is in the trace, and no equation above has drawn it."""
+    if view.settings.cell and view.trail and session.OPEN_IN not in st.session_state:
         st.text("The link's cell stands in a part of the lesson that is covered, or not there.")
 
 
@@ -109,10 +110,10 @@ def _beginning(values: object) -> str:
 
 
 def _changes(settings: Settings) -> str:
-    """Which settings differ from the example's, by name."""
+    """Which settings differ from the example's, by their labels."""
     plain = Settings.of(EXAMPLES[settings.example])
-    return ", ".join(
-        name.replace("_", " ")
+    return "; ".join(
+        label(name)
         for name, value in vars(settings).items()
         if name not in ASIDE and value != getattr(plain, name)
     )

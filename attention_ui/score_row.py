@@ -14,6 +14,7 @@ from . import session
 from .look import choose_query
 from .problems import say_problem
 from .settings import MAX_SCORE, MAX_SCORES, Settings
+from .words import number, true_minus
 
 NUDGE = 10.0
 """The slider for one score goes this far, or to the score where that is further."""
@@ -31,7 +32,9 @@ def numbered_keys(settings: Settings) -> tuple[str, ...]:
     """What can be chosen among: the tokens, or the typed scores, each with its place."""
     if settings.row_from == "example":
         return settings.numbered_tokens
-    return tuple(f"{place}: score {score:g}" for place, score in enumerate(settings.typed))
+    return tuple(
+        f"{place}: score {true_minus(f'{score:g}')}" for place, score in enumerate(settings.typed)
+    )
 
 
 def choose_row(settings: Settings) -> None:
@@ -124,14 +127,16 @@ def sum_verdict(scores: Tensor, weights: Tensor) -> tuple[bool, str]:
         )
     best, worst = int(scores.argmax()), int(scores.argmin())
     ends = (
-        f"Key {best} has the largest score, {scores[best]:.4f}, and gets {weights[best]:.4f}; "
-        f"key {worst} has the smallest, {scores[worst]:.4f}, and gets {weights[worst]:.4f}."
+        f"Key {best} has the largest score, {number(scores[best].item())}, and gets "
+        f"{number(weights[best].item())}; key {worst} has the smallest, "
+        f"{number(scores[worst].item())}, and gets {number(weights[worst].item())}."
     )
     if total < 0 and best != worst:
-        return False, f"The sum is {total:.4f}, below 0, so the order turns over. {ends}"
+        return False, f"The sum is {number(total)}, below 0, so the order turns over. {ends}"
     below = int((weights < 0).sum())
     if below:
         more = " The largest is more than all there is to give." if weights.max() > 1 else ""
         some = "1 weight is" if below == 1 else f"{below} weights are"
-        return False, f"The sum is {total:.4f}. {some} below 0, which no share can be.{more} {ends}"
-    return True, f"No score has another sign than the sum, {total:.4f}: here they are shares."
+        told = f"The sum is {number(total)}. {some} below 0, which no share can be.{more} {ends}"
+        return False, told
+    return True, f"No score has another sign than the sum, {number(total)}: here they are shares."

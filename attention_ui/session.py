@@ -6,9 +6,9 @@ from typing import Any
 import streamlit as st
 
 from attention_core.examples import EXAMPLES
-from attention_core.tokenizers import clean
 
-from .fields import CellPlace, Sentence
+from .fields import CellPlace, ScoreRow, Sentence
+from .labels import label
 from .settings import (
     FIELDS,
     KEPT,
@@ -18,6 +18,7 @@ from .settings import (
     from_query,
     problem_with,
     to_query,
+    unknown_names,
 )
 
 # Names in st.session_state.
@@ -54,6 +55,9 @@ def load(page: str) -> Settings:
             )
     elif not touched and query != last_query:
         _take(query)
+    unknown = [name for name in st.query_params if name not in FIELDS]
+    if unknown and not touched:
+        state[NOTICES] = list(dict.fromkeys([*state[NOTICES], unknown_names(unknown)]))
     return state[SETTINGS]
 
 
@@ -65,11 +69,13 @@ def _take(query: dict[str, str]) -> None:
 
 
 def save(page: str) -> None:
-    """Write the settings into the address bar, and remember what was written."""
+    """Write the settings into the address bar, and remember what was written.
+
+    What else stands there goes, but for Streamlit's own, which `st.query_params` does not show.
+    """
     query = to_query(st.session_state[SETTINGS])
-    others = {name: st.query_params.get_all(name) for name in st.query_params if name not in FIELDS}
-    if {name: value for name, value in st.query_params.items() if name in FIELDS} != query:
-        st.query_params.from_dict({**others, **query})
+    if st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)
     st.session_state[WRITTEN] = (page, query)
     st.session_state.pop(TOUCHED, None)
 
@@ -155,7 +161,10 @@ def control(widget: Callable, label: str, name: str, version: object = "", **opt
     if name in settings.lock:
         options["disabled"] = True
     key = f"control_{name}{version}"
-    value = state[DRAFTS].get(name, getattr(state[SETTINGS], name))
+    value = state[DRAFTS].get(name, getattr(settings, name))
+    if isinstance(value, str) and widget not in (st.text_input, st.text_area):
+        # What was typed into a field does not belong to the slider of the same setting.
+        value = value if isinstance(getattr(settings, name), str) else getattr(settings, name)
     if widget in (st.text_input, st.text_area) and not isinstance(value, str):
         value = FIELDS[name].write(value)
     # On another page a widget begins anew, although the session still has its last value.
@@ -165,13 +174,16 @@ def control(widget: Callable, label: str, name: str, version: object = "", **opt
     return widget(label, key=key, on_change=_controlled, args=(name, key), **options)
 
 
-def choice(label: str, name: str) -> str:
-    """A row of buttons for a setting that is one of some words."""
+def choice(label: str, name: str, version: str = "") -> str:
+    """A row of buttons for a setting that is one of some words; `version` tells two of them on
+    one page apart.
+    """
     options = FIELDS[name].options
     return control(
         st.segmented_control,
         label,
         name,
+        version,
         options=list(options),
         format_func=options.__getitem__,
         required=True,
@@ -184,7 +196,7 @@ def take_text(text: str) -> str | None:
     try:
         updates = {"text": FIELDS["text"].read(text), "tokenizer": "text", "ids": "distinct"}
     except ValueError as error:
-        return f"Text: {error}."
+        return f"{label('text')}: {error}."
     wrong = problem_with(changed(state[SETTINGS], **updates))
     if wrong is None:
         change(**updates)
@@ -212,9 +224,9 @@ def _controlled(name: str, key: str) -> None:
         state[f"problem_{name}"] = problem
         return
     change(**values)
-    if isinstance(FIELDS[name], Sentence) and (gone := clean(raw)[1]):
-        signs = "1 invisible sign was" if gone == 1 else f"{gone:,} invisible signs were"
-        state[NOTICES] = [*state[NOTICES], f"{signs} left out of the text: they show nothing."]
+    field = FIELDS[name]
+    if isinstance(field, Sentence | ScoreRow) and (remark := field.remark(raw)):
+        state[NOTICES] = [*state[NOTICES], remark]
     state[DRAFTS] = {other: draft for other, draft in drafts.items() if other not in values}
     for other, draft in state[DRAFTS].items():
         state[f"problem_{other}"] = _understood({other: draft})[1]
@@ -228,7 +240,7 @@ def _understood(drafts: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
         try:
             values[name] = field.read(raw if isinstance(raw, str) else field.write(raw))
         except ValueError as error:
-            return values, f"{name.replace('_', ' ').capitalize()}: {error}."
+            return values, f"{label(name)}: {error}."
     return values, problem_with(changed(st.session_state[SETTINGS], **values))
 
 

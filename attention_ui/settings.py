@@ -5,7 +5,7 @@ words what it cannot be, and its start. A link holds only what differs from its 
 `?example=life_is_short` says it all.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -39,12 +39,14 @@ from .fields import (
     Whole,
     Word,
 )
+from .labels import label
 
 MAX_TOKENS = 64
 MAX_WIDTH = 64
 MAX_SEED = 2**32 - 1
 MAX_DROP_SEED = 20
 MAX_PIN = 4_000
+MAX_UNKNOWN = 4
 MAX_HEAD_WIDTH = 32
 MAX_JOINED = 96
 """The columns of all heads together: wider matrices are slow to draw."""
@@ -303,8 +305,8 @@ class Settings:
         recipe = replace(
             EXAMPLES[self.example].heads,
             n_heads=self.heads,
-            d_head=self.d_head or even_width(self.d_model, self.heads),
-            d_value=self.d_value or even_width(self.d_model, self.heads),
+            d_head=self.d_head or self._even_width(),
+            d_value=self.d_value or self._even_width(),
             d_model=self.d_model,
             causal=self.causal_heads,
         )
@@ -316,6 +318,16 @@ class Settings:
                 f"{MAX_JOINED // self.heads}"
             )
         return recipe if self.h_seed is None else replace(recipe, seed=self.h_seed, skipped=())
+
+    def _even_width(self) -> int:
+        """The width of heads that share d_model. Raises ValueError with all ways out of it."""
+        try:
+            return even_width(self.d_model, self.heads)
+        except ValueError as error:
+            below = self.d_model // self.heads * self.heads
+            near = [str(d) for d in (below, below + self.heads) if 0 < d <= MAX_WIDTH]
+            ways = f"take a d_model of {' or '.join(near)}, or set d_head and d_value"
+            raise ValueError(f"{error}. Or {ways} yourself") from None
 
     @property
     def visible_tokens(self) -> tuple[str, ...]:
@@ -448,14 +460,24 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
     Parameters that are not ours are left alone, without a notice.
     """
     notices = []
+
+    def refuse(words: str, instead: str = "The example's own is used.") -> None:
+        notices.append(f"{words} {instead}")
+
     values: dict[str, object] = {}
     for name, kind in FIELDS.items():
         if name in query:
             try:
                 values[name] = kind.read(query[name])
             except ValueError as error:
-                shown = query[name] if len(query[name]) <= 40 else query[name][:40] + "…"
-                notices.append(f"The link's {name} is {clean(shown)[0]!r}, but {error}.")
+                shown = repr(_quoted(query[name])) if query[name] else "empty"
+                words = f"The link's {name} is {shown}, but {error}."
+                if name == "example":
+                    refuse(words, f"“{next(iter(EXAMPLES.values())).title}” is shown instead.")
+                elif name in KEPT:
+                    refuse(words, "It was left out.")
+                else:
+                    refuse(words)
     example = EXAMPLES[str(values.pop("example", next(iter(EXAMPLES))))]
     plain = Settings.of(example)
     settings = replace(plain, **values)
@@ -463,32 +485,40 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
     for name in ("query", "token", "stretch", "changed_token"):
         if getattr(settings, name) > max(last, 0):
             if name in values:
-                beyond = f"The link's {name} is {values[name]}, but the last token is {last}."
-                notices.append(beyond)
+                refuse(f"The link's {name} is {values[name]}, but the last token is {last}.")
             settings = replace(settings, **{name: min(getattr(plain, name), max(last, 0))})
     for name in ("across", "up"):
         if getattr(settings, name) > max(settings.width - 1, 1):
-            notices.append(
-                f"The link's {name} is {values[name]}: vectors are {settings.width} wide."
-            )
+            refuse(f"The link's {name} is {values[name]}: vectors are {settings.width} wide.")
             settings = replace(settings, **{name: getattr(plain, name)})
     problem = problem_with_heads(settings)
     if problem:
         said = ", ".join(f"{name} {values[name]}" for name in HEADS if name in values)
-        notices.append(f"The link's {said} cannot be used: {problem}")
+        refuse(f"The link's {said} cannot be used: {problem}")
         settings = replace(settings, **{name: getattr(plain, name) for name in HEADS})
     for name in ONE_HEAD:
         if getattr(settings, name) >= settings.heads:
             last_head = settings.heads - 1
-            notices.append(
-                f"The link's {name} is {values[name]}, but the last head is {last_head}."
-            )
+            refuse(f"The link's {name} is {values[name]}, but the last head is {last_head}.")
             settings = replace(settings, **{name: getattr(plain, name)})
     problem = problem_with(settings)
     if problem:
-        notices.append(f"The link's settings do not fit together: {problem}")
+        refuse(f"The link's settings do not fit together: {problem}")
         settings = replace(plain, predict=settings.predict)
-    return settings, [f"{notice} The example's own is used." for notice in notices]
+    return settings, notices
+
+
+def unknown_names(names: Sequence[str]) -> str:
+    """What is said of a link's names that are no settings: a few of them, shortened."""
+    told = ", ".join(f"“{_quoted(name, 20)}”" for name in names[:MAX_UNKNOWN])
+    more = len(names) - MAX_UNKNOWN
+    told += f" and {more:,} more" if more > 0 else ""
+    return f"The link has names that this app does not know; they were left out: {told}."
+
+
+def _quoted(text: str, most: int = 40) -> str:
+    """The beginning of a text of a link, fit to be shown."""
+    return clean(text if len(text) <= most else text[:most] + "…")[0]
 
 
 def to_pin(settings: Settings) -> str:
@@ -510,7 +540,7 @@ def what_changed(before: Settings, now: Settings) -> list[str]:
         old, new = getattr(before, name), getattr(now, name)
         if name not in ASIDE and old != new:
             was, is_now = (_shown(kind.write(value)) for value in (old, new))
-            lines.append(f"{name.replace('_', ' ')}: {was} → {is_now}")
+            lines.append(f"{label(name)}: {was} → {is_now}")
     return lines
 
 

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from . import session
+from .labels import label
 from .settings import FIELDS, Settings, to_pin, to_query
 
 UNCONTROLLED = {"beat", "cell", "pin", "hide", "lock", "upto"}
@@ -37,8 +38,8 @@ def share(settings: Settings) -> None:
         st.markdown("**For a class.** Leave controls out, or let them be seen and not changed.")
         names = [name for name in FIELDS if name not in UNCONTROLLED]
         hidden, locked = (
-            st.multiselect(label, names, format_func=_title, key=f"share_{key}")
-            for label, key in (("Hide", "hide"), ("Lock", "lock"))
+            st.multiselect(title, names, format_func=label, key=f"share_{key}")
+            for title, key in (("Hide", "hide"), ("Lock", "lock"))
         )
         embedded = st.toggle("Without Streamlit's frame, for a course page", key="share_embed")
         extra = {"hide": ",".join(hidden), "lock": ",".join(locked)}
@@ -46,10 +47,6 @@ def share(settings: Settings) -> None:
             extra["embed"] = "true"
         query = to_query(settings) | {name: value for name, value in extra.items() if value}
         st.code(_link(query), language=None, wrap_lines=True)
-
-
-def _title(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _link(query: dict[str, str]) -> str:

@@ -15,6 +15,13 @@ def show(chart: Chart, key: str | None = None) -> None:
     st.vega_lite_chart(chart.frame, chart.spec, width="content", alt=chart.alt, key=key)
 
 
+def formulas(*each: str) -> None:
+    """Formulas beside each other, or below each other where the page is too narrow for that."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        for formula in each:
+            st.latex(formula, width="content")
+
+
 def show_within(chart: Chart, width: int) -> None:
     """A chart without a width of its own, as wide as this or as the page, if that is narrower."""
     with st.container(width=width):

@@ -13,10 +13,12 @@ from .beats import equation
 from .charts.bars import bars
 from .charts.curves import curves
 from .charts.heatmap import Chart, Matrix
+from .problems import say_problem
 from .score_row import row_trace, sum_verdict
 from .settings import FACTORS
 from .show import light, show
 from .view import View
+from .words import number
 
 LARGEST_SHIFT = 10.0
 
@@ -40,15 +42,21 @@ def add_constant(view: View) -> None:
     scores = view.trace["score_row"].value
     finite = bool(scores.isfinite().all())
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        ends = {"min_value": -LARGEST_SHIFT, "max_value": LARGEST_SHIFT, "format": "%.3f"}
         session.control(
-            st.slider, "Add to all scores", "shift", version="", step=0.1, width=320, **ends
+            st.slider,
+            "Add to all scores",
+            "shift",
+            min_value=-LARGEST_SHIFT,
+            max_value=LARGEST_SHIFT,
+            step=0.1,
+            format="%.3f",
+            width=320,
         )
-        session.control(
-            st.number_input, "or exactly", "shift", "_exact", step=0.005, width=150, **ends
-        )
+        with st.container(width=150):
+            session.control(st.text_input, "or exactly", "shift", "_exact")
         if finite:
             _to_zero(-scores.double().mean().item())
+    say_problem("shift")
     shift = session.current().shift
     trace = normalise_row(row_trace(session.current()), shift=shift)
     show(paired(trace))
@@ -62,7 +70,7 @@ def add_constant(view: View) -> None:
 
 
 def _to_zero(constant: float) -> None:
-    """A button that brings the sum of the scores as near to 0 as the number field can."""
+    """A button that brings the sum of the scores near 0, to where the weights explode."""
     nearest = round(constant * 200) / 200
     st.button(
         "Bring the sum near 0",
@@ -70,7 +78,8 @@ def _to_zero(constant: float) -> None:
         on_click=session.overwrite,
         kwargs={"shift": nearest},
         disabled=abs(nearest) > LARGEST_SHIFT,
-        help=f"The sum is 0 where the constant is {constant:.4f}: the mean of the scores, negated.",
+        help=f"The sum is 0 where the constant is {number(constant)}: the mean of the scores, "
+        "negated.",
     )
 
 
@@ -111,8 +120,10 @@ def magnify(view: View) -> None:
         st.markdown(
             "Training moves scores along the derivatives of the weights: cell j, k is how much "
             "weight j changes when score k grows a little. The diagonal is never negative, the "
-            "rest never positive, and each row sums to 0: what one key wins, the others lose. "
-            "Where a weight is nearly 0 or nearly 1 its row is nearly 0, and nothing is learned."
+            "rest never positive. Each column sums to 0, since the weights keep a sum of 1: what "
+            "one key wins, the others lose. Each row sums to 0 as well, since a number added to "
+            "all scores changes no weight. Where a weight is nearly 0 or nearly 1 its row is "
+            "nearly 0, and nothing is learned."
         )
     equation(
         view.beside(trace),
@@ -121,6 +132,16 @@ def magnify(view: View) -> None:
         "→",
         Matrix(trace["jacobian"], row_labels=False),
     )
+
+
+def winners(scores: Tensor) -> str:
+    """Who has all the weight in the end, where scores (key,) are multiplied by more and more."""
+    equal = int((scores == scores.max()).sum())
+    if equal == 1:
+        return "the largest score takes all"
+    if equal == len(scores):
+        return "they still are, since all scores are equal"
+    return f"the {equal} largest scores, which are equal, take all and get 1/{equal} each"
 
 
 def _spread(spread: Spread, weights: Tensor) -> None:

@@ -8,19 +8,14 @@ from attention_ui.anatomy import begin, finish
 from attention_ui.asked import row_to_share, whole_row
 from attention_ui.beats import beat
 from attention_ui.charts.heatmap import Matrix
+from attention_ui.dropout import dropout
 from attention_ui.frame import open_lesson
-from attention_ui.masks import (
-    choose_mask,
-    dropout,
-    judge_leaks,
-    leak,
-    say_blind,
-    ways_to_hide,
-)
+from attention_ui.leaks import judge_leaks, share_verdict, ways_to_hide
+from attention_ui.masks import choose_mask, context_words, mask_words, say_blind, weights_words
 from attention_ui.predict import is_open
 from attention_ui.questions import Pick
 from attention_ui.settings import WAYS_TO_HIDE
-from attention_ui.show import light
+from attention_ui.show import formulas, light
 from attention_ui.view import View
 
 PAGE = "causal_mask"
@@ -38,19 +33,17 @@ begin(view)
 mask, weights = trace["mask"], trace["weights"]
 before_mask = trace["masked_scores"].inputs[0]
 
-st.latex(
-    r"A = \operatorname{softmax}(S_M), \qquad (S_M)_{ij} = "
-    r"\begin{cases} S_{ij} & \text{if } M_{ij} \text{ (query } i \text{ may look at key } j) \\ "
-    r"-\infty & \text{else} \end{cases}",
-    width="content",
+formulas(
+    r"A = \operatorname{softmax}(S_M)",
+    r"(S_M)_{ij} = \begin{cases} S_{ij} & \text{if } M_{ij} \\ -\infty & \text{else} \end{cases}",
+    r"M_{ij}\text{: query } i \text{ may look at key } j",
 )
 
 beat(
     view,
     "mask",
     "The mask",
-    "A text is read from left to right, so a query may look at itself and at what came before: "
-    "the lower triangle. ✓ is True, *may look*; a faint cell is hidden.",
+    mask_words(settings, mask.value),
     Matrix(mask),
 )
 with st.container(width=760):
@@ -94,20 +87,17 @@ if revealed:
         view,
         "weights",
         "Weights",
-        "Each row is shared out among what it may see. The first query sees one key, itself, and "
-        "gives it everything.",
+        weights_words(mask.value),
         Matrix(trace["masked_scores"], mask=mask),
         "→",
         Matrix(weights, row_labels=False, mask=mask),
     )
-    on_hidden = weights.value.masked_fill(mask.value, 0.0).sum().item()
-    light(on_hidden == 0, f"All hidden keys together get a weight of {on_hidden:g}.")
+    light(*share_verdict(trace, "minus_infinity"))
     beat(
         view,
         "context",
         "Context vectors",
-        "A context vector is now a mean of what came before. That lets one text train the "
-        "prediction of every next token at once, since no row has seen its answer.",
+        context_words(mask.value),
         Matrix(weights, mask=mask),
         "·",
         Matrix(trace["embeddings"]),
@@ -136,14 +126,6 @@ if revealed and is_open(
     covers=other_weights,
 ):
     ways_to_hide(view)
-
-    st.header("Measure the leak", anchor="leak")
-    with st.container(width=760):
-        st.markdown(
-            "Change one token and compute everything again. A context vector that may not look at "
-            "it must stay as it is. Choose a late token and look at the rows above it."
-        )
-    leak(view)
 
 if revealed:
     st.header("Dropout on the weights", anchor="dropout")

@@ -11,7 +11,7 @@ from attention_ui.many_trials import choose_seed, judge_growth, many_trials
 from attention_ui.predict import is_open
 from attention_ui.published_variances import published_variances
 from attention_ui.questions import Pick
-from attention_ui.show import cell_notice
+from attention_ui.show import cell_notice, formulas
 from attention_ui.takeaway import take_away
 from attention_ui.view import View
 
@@ -23,10 +23,9 @@ view = View(PAGE, settings, trace, opens_with=("dot_products", (0,)))
 cell_notice(view)
 n_trials, d = trace["products"].value.shape
 
-st.latex(
-    r"\operatorname{Var}(q \cdot k) = d\,s^4 \qquad "
+formulas(
+    r"\operatorname{Var}(q \cdot k) = d\,s^4",
     r"\operatorname{Var}\!\left(\frac{q \cdot k}{\sqrt d}\right) = s^4",
-    width="content",
 )
 with st.container(width=760):
     st.markdown(

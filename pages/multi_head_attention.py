@@ -42,7 +42,7 @@ from attention_ui.heads import (
 from attention_ui.predict import is_open
 from attention_ui.questions import Pick, Shape
 from attention_ui.settings import Settings
-from attention_ui.show import light
+from attention_ui.show import formulas, light
 from attention_ui.view import View
 
 PAGE = "multi_head_attention"
@@ -72,8 +72,10 @@ begin(view, wrong, view.beside(without_a_head(settings)))
 weights = trace["head_weights"]
 last = recipe.n_heads - 1
 
-known = ("head_queries", "head_keys", "head_values", "W_output")
-st.latex(trace.formula("output", known), width="content")
+formulas(
+    trace.formula("head_context_vectors", known=("head_queries", "head_keys", "head_values")),
+    trace.formula("output", known=("head_context_vectors", "W_output")),
+)
 
 st.header("How many heads, how wide", anchor="sizes")
 choose_heads(settings)

@@ -24,7 +24,7 @@ from attention_ui.projections import (
 )
 from attention_ui.questions import Pick, Shape
 from attention_ui.settings import Settings
-from attention_ui.show import light
+from attention_ui.show import formulas, light
 from attention_ui.view import View
 
 PAGE = "queries_keys_values"
@@ -48,10 +48,11 @@ others = other_views(view)
 begin(view, linear, *others.values())
 before_softmax = trace["weights"].inputs[0]
 
-st.latex(
-    r"Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad "
-    + trace.formula("context_vectors", known=("queries", "keys", "values")),
-    width="content",
+formulas(
+    r"Q = X W_Q",
+    r"K = X W_K",
+    r"V = X W_V",
+    trace.formula("context_vectors", known=("queries", "keys", "values")),
 )
 
 beat(
@@ -185,8 +186,9 @@ if shape_known and is_open(
 
     st.header("What the start does", anchor="starts")
     st.markdown(
-        "The same sentence with both starts. Bars show the largest weight of each row. A weight "
-        "of nearly 1 has no slope left, and what has no slope cannot learn."
+        "The same sentence with both starts. Bars show the largest weight w of each row. The slope "
+        "of softmax there is w(1 − w): a weight of nearly 1 has hardly any, and what has no slope "
+        "cannot learn."
     )
     compare_starts(view)
     show_mistakes(others)

@@ -13,8 +13,8 @@ from attention_ui.overflow import overflow
 from attention_ui.predict import is_open
 from attention_ui.score_row import choose_row, is_hidden, numbered_keys, row_trace, sum_verdict
 from attention_ui.settings import Settings
-from attention_ui.show import light
-from attention_ui.softmax_experiments import add_constant, magnify
+from attention_ui.show import formulas, light
+from attention_ui.softmax_experiments import add_constant, magnify, winners
 from attention_ui.view import View
 
 PAGE = "softmax_or_sum"
@@ -40,9 +40,10 @@ view = View.of(PAGE, settings, build, opens_with, lesson=PAGE)
 magnified = normalise_row(row_trace(settings), magnify=settings.magnify)
 begin(view, view.beside(magnified))
 
-with st.container(horizontal=True, vertical_alignment="center", gap="large"):
-    st.latex(trace.formula("sum_weights", known=("score_row",)), width="content")
-    st.latex(trace.formula("softmax_weights", known=("score_row", "largest")), width="content")
+formulas(
+    trace.formula("sum_weights", known=("score_row",)),
+    trace.formula("softmax_weights", known=("score_row", "largest")),
+)
 
 choose_row(settings)
 if by_hand:
@@ -121,9 +122,9 @@ if revealed and is_open(
         "Softmax",
         "−∞ less −∞ is no number, and nothing that is made of it is one."
         if hopeless
-        else "First subtract the row's largest score, so that the largest is 0. Then e to the "
-        "power of each: at most 1, never negative, and larger for larger scores. Now a division "
-        "by the sum can do no harm: it is never below 1.",
+        else "First subtract the row's largest score, m in the formula above, so that the largest "
+        "is 0. Then e to the power of each: at most 1, never negative, and larger for larger "
+        "scores. Now a division by the sum can do no harm: it is never below 1.",
         *(Matrix(score_row), "−", Matrix(trace["largest"], row_labels=False)),
         *("→", Matrix(trace["lowered_scores"], row_labels=False)),
         *("→", Matrix(trace["exponentials"], row_labels=False)),
@@ -146,7 +147,7 @@ if revealed and is_open(
         st.header("Magnify the scores", anchor="magnify")
         st.markdown(
             "Long vectors have large scores, and a softmax feels that: at ×0 all keys are alike, "
-            "far to the right the largest score takes all. One over the factor is the temperature. "
+            f"far to the right {winners(score_row.value)}. One over the factor is the temperature. "
             "The entropy is large where the weights are alike; its curve is a share of its most."
         )
         magnify(view)

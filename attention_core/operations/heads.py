@@ -145,7 +145,7 @@ class JoinHeads(Move):
         return _in_memory_of_its_own(heads.transpose(0, 1).flatten(1))
 
     def formula(self, heads: str) -> str:
-        return rf"\operatorname{{concat}}({heads})"
+        return rf"\operatorname{{concat}}\!\left({heads}\right)"
 
     def code(self, heads: str) -> str:
         return f"{heads}.transpose(0, 1).flatten(1)"

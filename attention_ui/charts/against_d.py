@@ -60,8 +60,7 @@ def against_d(
         y["scale"] |= {"type": "log"} if log_y else {"type": "linear", "zero": True}
         if log_y and (powers := _powers(frame)):
             y["axis"]["values"] = powers
-        if domain:
-            y["scale"]["domain"] = list(domain)
+        y["scale"]["domain"] = list(domain or _ends(frame, log_y))
         names = {"domain": list(lines)}
         colours, dashes = zip(*lines.values(), strict=True)
         layer["encoding"]["color"]["scale"] = names | {"range": list(colours)}
@@ -79,6 +78,20 @@ def _row(point: Point, log_y: bool) -> dict:
         row["low"] = max(point.expected - point.error, least)
         row["high"] = point.expected + point.error
     return row
+
+
+def _ends(frame: pd.DataFrame, log_y: bool) -> tuple[float, float]:
+    """The least and the most that is drawn; 0 is the least of an axis that has it.
+
+    They are given, since a chart is drawn once before its data arrive: with ends to be found in
+    the data, Vega would warn of there being none.
+    """
+    columns = [name for name in ("value", "expected", "low", "high") if name in frame]
+    drawn = frame[columns].astype(float).stack()
+    if not log_y:
+        return 0.0, float(drawn.max()) or 1.0
+    drawn = drawn[drawn > 0]
+    return float(drawn.min()), float(drawn.max())
 
 
 def _powers(frame: pd.DataFrame) -> list[float]:

@@ -26,7 +26,16 @@ def curve(steps: list[int], values: list[float], marked: int, name: str, title: 
     spec = deepcopy(_template())
     for layer in spec["layer"]:
         layer["encoding"]["y"]["title"] = name
+        # Given, since a chart is drawn once before its data arrive, and Vega would find no ends.
+        layer["encoding"]["x"]["scale"] = {"domain": [0, max(*steps, 1)], "nice": True}
+        layer["encoding"]["y"]["scale"] |= {"domain": _ends([row["value"] for row in rows])}
     return Chart(pd.DataFrame(rows, columns=["step", "value", "marked"]), spec, title)
+
+
+def _ends(values: list[float]) -> list[float]:
+    """The ends of a logarithmic axis."""
+    low, high = (min(values), max(values)) if values else (0.1, 1.0)
+    return [low, high] if low < high else [low / 2, high * 2]
 
 
 @lru_cache(maxsize=1)
@@ -34,7 +43,9 @@ def _template() -> dict:
     quiet = {"gridColor": palette.MUTED, "gridOpacity": 0.2, "domain": False, "ticks": False}
     base = alt.Chart(alt.Data(values=[])).encode(
         x=alt.X("step:Q", title="step", axis=alt.Axis(tickCount=5, format=",d", **quiet)),
-        y=alt.Y("value:Q", scale=alt.Scale(type="log"), axis=alt.Axis(tickCount=4, **quiet)),
+        y=alt.Y(
+            "value:Q", scale=alt.Scale(type="log", nice=True), axis=alt.Axis(tickCount=4, **quiet)
+        ),
         tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("value:Q", format=".4~g")],
     )
     line = base.mark_line(color=palette.BAR, strokeWidth=2)

@@ -39,6 +39,7 @@ def histogram(
     spec = deepcopy(_template())
     spec["title"]["text"] = title
     spec["encoding"]["x"]["scale"]["domain"] = list(reach)
+    spec["encoding"]["y"]["scale"]["domain"] = [0.0, max(*counts, 1) / total]
     spec["mark"]["color"] = colour
     words = f"Histogram: {title}. {total:,} numbers from {low:.4g} to {high:.4g}."
     return Chart(frame, spec, words)
@@ -62,6 +63,7 @@ def _template() -> dict:
             y=alt.Y(
                 "share:Q",
                 title=None,
+                scale=alt.Scale(nice=True),
                 axis=alt.Axis(tickCount=3, format="%", minExtent=34, maxExtent=34, **grid),
             ),
             tooltip=[

@@ -51,10 +51,23 @@ def picture(
         merged["x0"], merged["y0"] = merged["x"], merged["y"]
     spec = deepcopy(_template(weights is not None))
     for channel, column in (("x", across), ("y", up)):
+        ends = _ends(merged[[channel, f"{channel}0"]])
         for layer in spec["layer"]:
             if channel in layer["encoding"]:
                 layer["encoding"][channel]["axis"]["title"] = f"d{column + 1}"
+                layer["encoding"][channel]["scale"]["domain"] = ends
     return Chart(merged, spec, title + ".")
+
+
+def _ends(columns: pd.DataFrame) -> list[float]:
+    """The ends of an axis that has these numbers and 0 on it.
+
+    They are given, since a chart is drawn once before its data arrive: with ends to be found in
+    the data, Vega would warn of there being none.
+    """
+    numbers = columns.to_numpy().ravel()
+    ends = [float(min(0, *numbers)), float(max(0, *numbers))]
+    return ends if ends != [0, 0] else [-1.0, 1.0]
 
 
 def _once(names: pd.Series) -> str:

@@ -118,7 +118,7 @@ def test_the_example_s_scores_can_be_taken_over_and_moved_by_hand():
 
 def test_one_constant_has_two_controls_that_agree():
     at = visit()
-    at.number_input(key="control_shift_exact").set_value(0.525).run()
+    at.text_input(key="control_shift_exact").set_value("0.525").run()
     stands(at)
     assert at.slider(key="control_shift").value == 0.525
     assert "557.0" in words(at)
@@ -127,13 +127,41 @@ def test_one_constant_has_two_controls_that_agree():
     assert at.session_state["settings"].shift == pytest.approx(0.525)
 
 
+@pytest.mark.parametrize("typed", ["abc", "", "1e9", "-50"])
+def test_a_constant_that_cannot_be_used_stays_typed_and_the_old_one_is_used(typed):
+    at = visit(shift="0.5")
+    at.text_input(key="control_shift_exact").set_value(typed).run()
+    stands(at)
+    assert at.session_state["settings"].shift == 0.5
+    assert at.slider(key="control_shift").value == 0.5
+    assert at.text_input(key="control_shift_exact").value == typed
+    assert "Add to all scores: it must be a number from −10 to 10." in words(at)
+    at.slider(key="control_shift").set_value(-2.0).run()
+    assert at.text_input(key="control_shift_exact").value == "-2"
+    assert "it must be a number" not in words(at)
+
+
+def test_commas_that_may_be_decimals_are_said_to_be_between_scores():
+    at = visit(row_from="hand")
+    at.text_input(key="control_typed").set_value("1,5 -2,5").run()
+    assert at.session_state["settings"].typed == (1, 5, -2, 5)
+    assert "so these are 4 of them: 1, 5, −2 and 5." in words(at)
+    at.text_input(key="control_typed").set_value("1,5,2").run()
+    assert "A comma stands" not in words(at)
+
+
+def test_a_sum_next_to_0_is_not_written_as_0():
+    said = words(visit(row_from="hand", typed="3,1,-1,-2.99999"))
+    assert "The sum is 1e-05" in said
+
+
 def test_the_key_that_gets_most_by_the_sum_is_asked_for_and_judged():
     at = visit(predict="on")
     assert "softmax_weights" not in "".join(chart.proto.spec for chart in at.get("vega_lite_chart"))
     at.selectbox(key="guess_softmax_or_sum.sum_best").set_value(0).run()
     at.button(key="reveal_softmax_or_sum.sum_best").click().run()
     stands(at)
-    assert "It is key 10 (0.4850). Your key has -0.6064: 1.0914 less." in words(at)
+    assert "It is key 10 (0.4850). Your key has −0.6064: 1.0914 less." in words(at)
 
 
 def test_every_stop_of_the_factor_draws():

@@ -31,6 +31,7 @@ def test_a_histogram_has_a_bar_for_each_bin_and_shares_that_add_up():
     assert chart.frame["to"].tolist() == [-1, 1, 3, 5]
     assert chart.frame["share"].sum() == pytest.approx(1)
     assert chart.spec["encoding"]["x"]["scale"]["domain"] == [-10, 10]
+    assert chart.spec["encoding"]["y"]["scale"]["domain"] == [0, 5 / 8]
 
 
 POINTS = [Point(1, "a", 1.5, 1.0, 2.0), Point(64, "a", 60.0, 64.0, 5.0), Point(4, "b", 3.0)]
@@ -47,6 +48,8 @@ def test_a_band_stays_above_zero_on_either_axis(logarithmic):
         kind = "log" if logarithmic else "linear"
         assert layer["encoding"]["x"]["scale"]["type"] == kind
         assert layer["encoding"]["y"]["scale"]["type"] == kind
+        ends = [0.1, 69.0] if logarithmic else [0.0, 69.0]
+        assert layer["encoding"]["y"]["scale"]["domain"] == ends, "given, so that Vega is silent"
         assert layer["encoding"]["color"]["scale"]["range"] == ["#111111", "#222222"]
     assert "a: 1.5 at d 1 and 60 at d 64; b: 3 at d 4 and 3 at d 4" in chart.alt
 

@@ -1,0 +1,226 @@
+"""Four ways to hide, side by side, and what leaks through each of them."""
+
+import pandas as pd
+import streamlit as st
+import torch
+
+from attention_core.embedding import embed
+from attention_core.masking import attend_masked, change_token
+from attention_core.trace import Trace
+
+from . import session
+from .beats import equation
+from .charts.heatmap import Matrix
+from .masks import blind_rows
+from .questions import Verdict
+from .settings import WAYS_TO_HIDE, Settings
+from .show import light
+from .view import View
+from .words import listed, number
+
+ROUNDING = 1e-6
+"""Context vectors that move less than this have not moved: another sum was rounded otherwise."""
+LEAKY = ("zero_filled", "zeroed")
+"""Ways that leak whatever the scores are, though it may be too little to be seen."""
+
+
+def prefix_of(way: str) -> str:
+    """What the names of a way's steps begin with."""
+    return "" if way == "minus_infinity" else f"{way}_"
+
+
+def hidden_share(trace: Trace, way: str) -> torch.Tensor:
+    """How much weight each query gives to keys that the mask hides. (query,)"""
+    weights = trace[f"{prefix_of(way)}weights"].value
+    return weights.masked_fill(trace["mask"].value, 0.0).sum(dim=-1)
+
+
+def unseeing(mask: torch.Tensor, token: int) -> torch.Tensor:
+    """The queries (query,) that may not look at a token, but for its own: that one moves anyway."""
+    unseen = ~mask[:, token]
+    unseen[token] = False
+    return unseen
+
+
+def leaks(settings: Settings, way: str, token: int, amount: float) -> torch.Tensor:
+    """How far each context vector moves when one token's vector changes. (query,)"""
+    trace = attend_masked(embed(settings.inputs), settings.mask, settings.divide)
+    change_token(trace, token, amount, prefix_of(way))
+    return trace["moved"].value.abs().max(dim=-1).values
+
+
+def judge_leaks(guess: list[int], settings: Settings) -> Verdict:
+    """Which ways let the last token reach an earlier context vector, measured; a way that leaks
+    too little to be seen here is told apart from one that does not leak.
+    """
+    last = len(settings.inputs.tokens) - 1
+    ways = list(WAYS_TO_HIDE)
+    trace = attend_masked(embed(settings.inputs), settings.mask, settings.divide)
+    unseen = unseeing(trace["mask"].value, last)
+    moved = {way: leaks(settings, way, last, 1.0)[unseen] for way in ways}
+    seen = [way for way in ways if (moved[way] > ROUNDING).any()]
+    faint = [way for way in LEAKY if way not in seen and (moved[way] > 0).any()]
+    found = listed([WAYS_TO_HIDE[way] for way in ways if way in seen + faint]) or "none of them"
+    if not unseen.any():
+        found += ", since this mask lets every query look at the last token"
+    elif faint:
+        most = max(moved[way].max().item() for way in faint)
+        names = listed([WAYS_TO_HIDE[way] for way in faint])
+        found += f" (with these scores {names} by {number(most)} at most, too little to be seen)"
+    right = guess == [place for place, way in enumerate(ways) if way in seen + faint]
+    return Verdict(right, f"{'Right: ' if right else 'It is '}{found}.")
+
+
+@st.fragment
+def ways_to_hide(view: View) -> None:
+    """One way at a time: its weights and its lights, all ways side by side, and its leak.
+
+    The leak stands within, as a part that runs alone: one choice of the way is for both.
+    """
+    session.save(view.page)
+    session.choice("Hide by", "way")
+    settings = session.current()
+    trace = view.trace
+    equation(view, "ways", build=lambda now: _way(trace, prefix_of(now.way)))
+    light(*sums_verdict(trace, settings.way))
+    light(*share_verdict(trace, settings.way))
+    table = {
+        label: [number(share) if share else "0" for share in hidden_share(trace, way).tolist()]
+        for way, label in WAYS_TO_HIDE.items()
+    }
+    st.markdown("Weight on hidden keys, for each query:")
+    names = [f"{at} {name}" for at, name in enumerate(settings.visible_tokens)]
+    st.dataframe(pd.DataFrame(table, index=pd.Index(names, name="query")).T, width="content")
+
+    st.header("Measure the leak", anchor="leak")
+    with st.container(width=760):
+        st.markdown(
+            "Change one token and compute everything again. A context vector that may not look at "
+            "it must stay as it is."
+            + (" Choose a late token and look at the rows above it." if settings.causal else "")
+        )
+    session.choice("Hide by", "way", version="_of_leak")
+    leak(view)
+
+
+def sums_verdict(trace: Trace, way: str) -> tuple[bool, str]:
+    """Whether the rows of a way's weights sum to 1, in words; rows that see nothing apart."""
+    sums = trace[f"{prefix_of(way)}weights"].value.sum(dim=-1)
+    mask = trace["mask"].value
+    blind = blind_rows(mask)
+    rows = "row" if len(blind) == 1 else "rows"
+    apart = f"{rows} {listed(list(map(str, blind)))}, without any key to see"
+    total = f"{sums[blind].mean():.0f}" if blind else ""
+    sums = sums[mask.any(dim=-1)]
+    if not len(sums):
+        return False, f"No row has a key to see, and each sums to {total}."
+    off = (sums - 1).abs().max().item()
+    if off >= 1e-5:
+        return (
+            False,
+            f"Rows sum to {number(sums.min().item())} up to {number(sums.max().item())}, not to 1.",
+        )
+    if not blind:
+        return True, f"Rows sum to 1: the farthest is off by {off:.1g}."
+    return total == "1", (
+        f"Rows sum to 1, the farthest is off by {off:.1g}; but {apart}, "
+        f"{'sums' if len(blind) == 1 else 'sum'} to {total}."
+    )
+
+
+def share_verdict(trace: Trace, way: str) -> tuple[bool, str]:
+    """How much weight a way leaves on keys that the mask hides, in words."""
+    most = hidden_share(trace, way).max().item()
+    if trace["mask"].value.all():
+        return True, "The mask hides no key."
+    if most == 0:
+        return True, "No weight on hidden keys: exactly 0."
+    words = f"Up to {number(most)} of a row's weight is on keys that the mask hides"
+    if most < ROUNDING:
+        words += ": too little to be seen here, where other scores are far larger, but not 0"
+    return False, f"{words}."
+
+
+def _way(trace: Trace, way: str) -> tuple[Matrix | str, ...]:
+    """Scores with the mask, as this way has them, and the weights."""
+    mask, weights = trace["mask"], trace[f"{way}weights"]
+    before = weights.inputs[0]
+    if way == "zero_filled_":
+        before = trace["zero_filled_scores"]
+    # A score of 0 is not hidden, however much it was meant to be: it stands there as a 0.
+    return (Matrix(before), "→", Matrix(weights, row_labels=False, mask=mask))
+
+
+@st.fragment
+def leak(view: View) -> None:
+    """Change one token's vector, and measure which context vectors move."""
+    session.save(view.page)
+    tokens = session.current().numbered_tokens
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        session.control(
+            st.selectbox,
+            "Change the vector of",
+            "changed_token",
+            version=len(tokens),
+            options=list(range(len(tokens))),
+            format_func=tokens.__getitem__,
+            width=200,
+        )
+        session.control(
+            st.slider,
+            "Add to each entry",
+            "change_by",
+            min_value=-4.0,
+            max_value=4.0,
+            step=0.1,
+            width=220,
+        )
+    settings = session.current()
+    way, token = prefix_of(settings.way), settings.changed_token
+    trace = attend_masked(embed(settings.inputs), settings.mask, settings.divide)
+    change_token(trace, token, settings.change_by, way)
+    beside = view.beside(trace)
+    equation(
+        beside,
+        "leak",
+        Matrix(trace[f"changed_{way}context_vectors"], title="context_vectors, changed"),
+        "−",
+        Matrix(trace[f"{way}context_vectors"], row_labels=False),
+        "=",
+        Matrix(trace["moved"], row_labels=False),
+    )
+    unseen = unseeing(trace["mask"].value, token)
+    if not unseen.any():
+        st.markdown("The mask lets every other query look at this token, so nothing can leak.")
+    elif not settings.change_by:
+        st.markdown("Nothing was added, so nothing can move.")
+    else:
+        moved = trace["moved"].value.abs().max(dim=-1).values[unseen]
+        light(*leak_verdict(settings.way, moved))
+
+
+def leak_verdict(way: str, moved: torch.Tensor) -> tuple[bool, str]:
+    """What it says of a way that these context vectors moved so far (query,): none of their
+    queries may look at what was changed.
+    """
+    n_hidden, n_moved = len(moved), int((moved > ROUNDING).sum())
+    queries = "query" if n_hidden == 1 else f"{n_hidden} queries"
+    most = number(moved.max().item())
+    if n_moved:
+        some = "" if n_hidden == 1 else f"{n_moved} of "
+        has = "has" if n_moved == 1 else "have"
+        return False, (
+            f"It leaks: {some}the {queries} that may not look at this token {has} another context "
+            f"vector, by up to {most}."
+        )
+    if way in LEAKY:
+        return False, (
+            f"Too little to be seen here: the largest change is {most}. But this way does leak. "
+            "These scores are so far apart that hardly anything of it is left; smaller ones show "
+            "it."
+        )
+    keep = "keeps its context vector" if n_hidden == 1 else "keep their context vectors"
+    return True, (
+        f"No leak: the {queries} that may not look at this token {keep}. The largest change is "
+        f"{moved.max():.1g}."
+    )

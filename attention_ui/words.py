@@ -1,0 +1,19 @@
+"""Numbers and counts as a sentence has them."""
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number in a sentence: with a true minus, and as 1e-07 rather than as a 0 that it is not."""
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        text = f"{value:.1g}" if value else text.removeprefix("-")
+    return true_minus(text)
+
+
+def true_minus(text: str) -> str:
+    """A written number with the sign that the charts have."""
+    return f"−{text[1:]}" if text.startswith("-") else text
+
+
+def listed(names: list[str]) -> str:
+    """Some names in a row: `a, b and c`."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)

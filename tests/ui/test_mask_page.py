@@ -1,0 +1,51 @@
+"""The lesson on the causal mask: what it says follows from the mask that is set."""
+
+import pytest
+
+from test_pages import rendered, visit
+
+PAGE = "pages/causal_mask.py"
+
+
+@pytest.mark.parametrize(
+    ("link", "said", "unsaid"),
+    [
+        ({}, ["the lower triangle", "one key, itself", "no row has seen"], ["later token, of"]),
+        (
+            {"causal": "off"},
+            ["11 of the 11 keys", "10 rows see a later token, of 11", "no cell is hidden"],
+            ["triangle", "itself, and gives", "no row has seen", "All hidden"],
+        ),
+        ({"window": "3"}, ["the 2 tokens before it", "one key, itself"], ["triangle"]),
+        ({"causal": "off", "window": "2"}, ["the token before it and the token after"], []),
+        (
+            {"hidden": "0", "way": "renormalised"},
+            ["sees no key", "but row 0, without any key to see, sums to 0."],
+            ["triangle", "gives it everything"],
+        ),
+        ({"turned": "0.0,0.4"}, ["one key, key 4", "2 cells are turned", "1 row sees"], []),
+    ],
+)
+def test_the_text_follows_the_mask(link, said, unsaid):
+    words = rendered(visit(PAGE, **link))
+    assert all(each in words for each in said), words
+    assert not any(each in words for each in unsaid)
+
+
+def test_a_leak_too_small_to_be_seen_is_not_called_safe():
+    at = visit(PAGE, example="sorry_dave_first_run", way="zero_filled")
+    words = rendered(at)
+    assert "Up to 1e-08 of a row's weight" in words
+    assert "Too little to be seen here: the largest change is 4e-09." in words
+    assert "No leak" not in words
+    (table,) = [frame.value for frame in at.dataframe]
+    assert table.loc["0 before softmax"].str.contains("e-").any()
+    assert set(table.loc["−∞ before softmax"]) == {"0"}
+
+
+def test_both_places_to_choose_the_way_are_one_setting():
+    at = visit(PAGE, way="zero_filled")
+    assert "It leaks" in rendered(at)
+    at.button_group(key="control_way").set_value("minus_infinity").run()
+    assert at.session_state["control_way_of_leak"] == "minus_infinity"
+    assert "No leak" in rendered(at)

@@ -1,0 +1,83 @@
+"""Sentences of the lessons that follow from settings: each says what is so, and nothing else."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from attention_core.examples import EXAMPLES
+from attention_core.recipes import HEADS
+from attention_ui.descent import loss_words
+from attention_ui.heads import widths_words
+from attention_ui.projections import SATURATED
+from attention_ui.softmax_experiments import winners
+from attention_ui.words import number
+from test_pages import rendered, texts, visit
+
+HEADS_PAGE = "pages/multi_head_attention.py"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(-0.60641, "−0.6064"), (0.0, "0.0000"), (-0.0, "0.0000"), (-3.4e-7, "−3e-07")],
+)
+def test_a_number_keeps_its_sign_and_is_no_0_that_it_is_not(value, said):
+    assert number(value) == said
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "2 × 2 = 4, so the heads share d_model."),
+        ({"d_value": 3}, "Joined they are 6 wide, and `W_output` makes 4 of it."),
+        ({"d_head": 3}, "Joined they are 4 wide, and `W_output` makes 4 of it."),
+        ({"n_heads": 1, "d_head": 4, "d_value": 4}, "it has all of d_model."),
+    ],
+)
+def test_heads_share_d_model_only_where_values_do_too(changes, said):
+    assert widths_words(replace(HEADS, **changes)).endswith(said)
+
+
+def test_the_cost_of_heads_names_both_widths_and_one_head_is_not_dealt_out():
+    words = rendered(visit(HEADS_PAGE, example="life_is_short"))
+    assert "One head of width 72 and values of width 84 has 4,992" in words
+    assert "filled up with zeros, which changes no result, and `W_query` was stretched" in words
+    words = rendered(visit(HEADS_PAGE, heads="1", width="4"))
+    assert "There is only one head here." in words
+    assert "only dealt out to more heads" not in words
+    assert "filled up with zeros" not in words
+
+
+def test_what_is_refused_says_what_to_do_and_what_is_still_in_use():
+    at = visit(HEADS_PAGE)
+    at.slider(key="control_d_model").set_value(7).run()
+    assert "take a d_model of 6 or 8, or set d_head and d_value yourself." in texts(at)
+    assert "Still in use: 2 heads" in rendered(at)
+
+
+def test_a_loss_that_is_no_number_is_no_probability():
+    assert "0.0000" not in loss_words(math.nan)
+    assert loss_words(math.log(4)).endswith("a probability of 0.2500 everywhere.")
+
+
+def test_the_start_without_slope_is_named_where_there_is_one():
+    page = "pages/queries_keys_values.py"
+    assert "7 of 8 with `torch.rand` and 0 of 8 with `nn" in rendered(
+        visit(page, example=SATURATED)
+    )
+    words = rendered(visit(page))
+    assert "no row of either start" in words
+    assert EXAMPLES[SATURATED].title in words
+
+
+def test_equal_largest_scores_share():
+    assert winners(torch.tensor([3.0, 1.0])) == "the largest score takes all"
+    assert "the 2 largest scores" in winners(torch.tensor([3.0, 1.0, 3.0]))
+
+
+def test_a_cell_that_no_link_named_is_not_said_to_be_lost():
+    page = "pages/divide_by_sqrt_d.py"
+    assert "The link's cell" not in texts(visit(page, predict="on"))
+    linked = visit("pages/causal_mask.py", predict="on", cell="changed_embeddings.0.0")
+    assert "The link's cell" in texts(linked)
