@@ -105,9 +105,17 @@ def _important(steps: list[Step]) -> Step | None:
 
 
 def picture(trace: Trace, step: Step) -> str:
-    """The line that draws a step, its places named as on the screen."""
-    rows, columns = (list(map(visible, trace.labels(axis))) for axis in step.axes[-2:])
+    """The line that draws a step, its places named as on the screen, by at most 16 characters:
+    matplotlib makes room for any label, and one of 4,000 characters took it 6 GB.
+    """
+    rows, columns = (
+        [_short(visible(name)) for name in trace.labels(axis)] for axis in step.axes[-2:]
+    )
     return f"heatmap({step.name}, {step.axes!r}, {rows!r}, {columns!r})"
+
+
+def _short(name: str, most: int = 16) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
 
 
 def _comparison(steps: Iterable[Step], apart: dict[str, float]) -> list[str]:

@@ -9,7 +9,7 @@ from attention_core import EXAMPLES, Trace, attend, embed
 from attention_core import operations as ops
 from attention_core.checker import unpacked
 from attention_core.masking import attend_masked
-from attention_core.notebook import MOST_NUMBERS, largest, notebook, packed, rounding
+from attention_core.notebook import MOST_NUMBERS, largest, notebook, packed, picture, rounding
 from traces import example_trace, lesson_trace
 
 
@@ -113,3 +113,13 @@ def test_rounding_is_what_float32_may_lose():
     assert largest(other_order - scores.value) <= max(
         rounding(trace)["scores"], 1e-6 * largest(scores.value)
     )
+
+
+def test_a_long_token_is_cut_where_the_picture_names_it():
+    """A picture makes room for every label: one of thousands of characters took 6 GB."""
+    word = "long" * 1_000
+    trace = Trace(query=(word, "b"), key=(word, "b"))
+    trace.step("weights", ops.Given(((0.25, 0.75), (0.5, 0.5))), axes=("query", "key"))
+    line = picture(trace, trace["weights"])
+    assert "longlonglonglon…" in line
+    assert len(line) < 200
