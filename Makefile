@@ -34,7 +34,7 @@ test: $(VENV)/.ready-to-test
 	$(VENV)/bin/python -m pytest $(ARGS)
 
 fuzz: $(VENV)/.ready-to-test
-	$(VENV)/bin/python -m pytest tests/fuzz --hypothesis-profile=long $(ARGS)
+	$(VENV)/bin/python -m pytest tests/fuzz tests/browser/test_hostile.py --hypothesis-profile=long $(ARGS)
 
 bench: $(VENV)/.ready-to-test
 	$(VENV)/bin/python -m benchmarks $(ARGS)

@@ -51,7 +51,7 @@ def test_pages_come_back_after_the_server_was_killed(new_page, tmp_path):
         pages[1].locator(".st-key-control_dropout input").first.focus()
         pages[1].keyboard.press("ArrowRight")
         settled(pages[1])
-        assert "dropout=0.4" in pages[1].url
+        assert "dropout=0.35" in pages[1].url
         for page in pages:
             no_exception(page)
     finally:
