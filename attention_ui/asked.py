@@ -6,7 +6,7 @@ from torch import Tensor
 
 from attention_core.tokenizers import visible
 
-from .charts.heatmap import Chart
+from .charts.chart import Chart
 from .charts.laid_over import laid_over
 from .look import judge_look
 from .questions import Pick, Sign

@@ -6,7 +6,9 @@ from dataclasses import replace
 import streamlit as st
 
 from . import session
-from .charts.heatmap import Matrix, band_above, heatmap, size_for
+from .charts.fit import band_above, size_for
+from .charts.heatmap import heatmap
+from .charts.matrix import Matrix
 from .charts.sizes import CellSize
 from .inspector import inspect, open_button
 from .proof import matches

@@ -12,7 +12,7 @@ from attention_core.training import TrainingRecord, TrainingSettings, next_token
 from . import session
 from .beats import equation
 from .charts.curve import curve
-from .charts.heatmap import Matrix
+from .charts.matrix import Matrix
 from .long_run import Steps, go_on, long_run
 from .settings import RATES, STEPS, TRAINED_WIDTHS, Settings
 from .show import light, note, show

@@ -9,7 +9,7 @@ from attention_core.masking import attend_masked, drop_weights
 from . import session
 from .beats import equation
 from .charts.bars import bars
-from .charts.heatmap import Matrix
+from .charts.matrix import Matrix
 from .look import choose_query
 from .settings import MAX_DROP_SEED
 from .show import show

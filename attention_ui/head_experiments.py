@@ -14,7 +14,7 @@ from attention_core.trace import Trace
 
 from . import session
 from .beats import equation
-from .charts.heatmap import Matrix
+from .charts.matrix import Matrix
 from .heads import say_left_out, side_by_side
 from .settings import Settings
 from .show import light

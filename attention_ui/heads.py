@@ -10,7 +10,7 @@ from attention_core.trace import Step, Trace
 
 from . import session
 from .beats import NEW_LINE
-from .charts.heatmap import Matrix
+from .charts.matrix import Matrix
 from .charts.parts import parts
 from .problems import say_problem
 from .questions import Verdict

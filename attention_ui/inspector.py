@@ -19,7 +19,7 @@ from attention_core.tokenizers import visible
 from attention_core.trace import Step
 
 from . import session
-from .charts.heatmap import written
+from .charts.cells import written
 from .fields import CellPlace
 from .show import folded
 from .view import View

@@ -4,7 +4,7 @@ from attention_core.embedding import embed
 from attention_core.simplified import SimplifiedOptions, attend, expand_query
 
 from .beats import equation
-from .charts.heatmap import Matrix
+from .charts.matrix import Matrix
 from .look import choose_query
 from .settings import Settings
 from .show import cell_notice

@@ -10,7 +10,7 @@ from attention_core.trace import Trace
 
 from . import session
 from .beats import equation
-from .charts.heatmap import Matrix
+from .charts.matrix import Matrix
 from .masks import blind_rows
 from .questions import Verdict
 from .settings import WAYS_TO_HIDE, Settings

@@ -8,7 +8,7 @@ from attention_core.token_axis import attend_on_tokens, attend_on_tokens_by_head
 from attention_core.trainable import attend_trainable
 
 from .beats import equation
-from .charts.heatmap import Matrix
+from .charts.matrix import Matrix
 from .show import folded, light, note
 from .view import View
 

@@ -9,7 +9,7 @@ from attention_core.compare import Change, changes, difference, first_changed
 from attention_core.trace import Trace
 
 from .beats import equation
-from .charts.heatmap import Matrix
+from .charts.matrix import Matrix
 from .settings import Settings, pinned, what_changed
 from .show import folded
 from .view import View

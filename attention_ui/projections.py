@@ -12,7 +12,7 @@ from attention_core.trainable import attend_trainable
 
 from . import session
 from .charts.bars import bars
-from .charts.heatmap import Matrix
+from .charts.matrix import Matrix
 from .grid import grid
 from .problems import say_problem
 from .questions import Verdict

@@ -9,7 +9,7 @@ from attention_core.variance import Trials, variance_theory
 from . import palette
 from .by_width import HALF
 from .charts.against_d import Point, against_d
-from .charts.heatmap import Chart
+from .charts.chart import Chart
 from .proof import say_covered
 from .show import folded, light, show_within
 from .view import View

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from .charts.heatmap import Chart
+from .charts.chart import Chart
 
 
 @dataclass(frozen=True)

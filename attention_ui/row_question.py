@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention_core.tokenizers import visible
 
-from .charts.heatmap import Chart
+from .charts.chart import Chart
 from .charts.laid_over import laid_over, width_of
 from .questions import Question, Verdict
 from .show import show_within

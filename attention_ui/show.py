@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from . import session
-from .charts.heatmap import Chart
+from .charts.chart import Chart
 from .view import View
 
 

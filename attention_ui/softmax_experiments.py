@@ -11,8 +11,9 @@ from attention_core.trace import Trace
 from . import session
 from .beats import equation
 from .charts.bars import bars
+from .charts.chart import Chart
 from .charts.curves import curves
-from .charts.heatmap import Chart, Matrix
+from .charts.matrix import Matrix
 from .problems import say_problem
 from .score_row import row_trace, sum_verdict
 from .settings import FACTORS

@@ -7,7 +7,7 @@ from attention_core.masking import attend_masked
 from attention_ui.anatomy import begin, finish
 from attention_ui.asked import row_to_share, whole_row
 from attention_ui.beats import beat
-from attention_ui.charts.heatmap import Matrix
+from attention_ui.charts.matrix import Matrix
 from attention_ui.dropout import dropout
 from attention_ui.frame import open_lesson
 from attention_ui.leaks import judge_leaks, share_verdict, ways_to_hide

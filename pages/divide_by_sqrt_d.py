@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.variance import few_trials
 from attention_ui.asked import largest_when_divided
 from attention_ui.beats import beat
-from attention_ui.charts.heatmap import Matrix
+from attention_ui.charts.matrix import Matrix
 from attention_ui.frame import close_lesson, open_lesson
 from attention_ui.many_trials import choose_seed, judge_growth, many_trials
 from attention_ui.predict import is_open

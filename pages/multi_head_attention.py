@@ -13,7 +13,7 @@ from attention_core.multi_head import (
 from attention_core.trace import Trace
 from attention_ui.anatomy import begin, finish
 from attention_ui.beats import beat, equation
-from attention_ui.charts.heatmap import Matrix
+from attention_ui.charts.matrix import Matrix
 from attention_ui.frame import open_lesson
 from attention_ui.head_checks import (
     say_sum_agrees,

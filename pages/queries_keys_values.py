@@ -7,7 +7,7 @@ from attention_core.trace import Trace
 from attention_core.trainable import add_other_ways, attend_trainable, expand_token
 from attention_ui.anatomy import begin, finish
 from attention_ui.beats import beat, equation
-from attention_ui.charts.heatmap import Matrix
+from attention_ui.charts.matrix import Matrix
 from attention_ui.descent import train_it
 from attention_ui.frame import open_lesson
 from attention_ui.look import choose_query

@@ -13,7 +13,7 @@ from attention_ui import session
 from attention_ui.anatomy import begin, finish
 from attention_ui.asked import which_key
 from attention_ui.beats import beat, equation
-from attention_ui.charts.heatmap import Matrix
+from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.picture import picture
 from attention_ui.frame import open_lesson
 from attention_ui.look import (

@@ -7,7 +7,7 @@ from attention_core.trace import Trace
 from attention_ui.anatomy import begin, finish
 from attention_ui.asked import which_key, whole_row
 from attention_ui.beats import beat
-from attention_ui.charts.heatmap import Matrix
+from attention_ui.charts.matrix import Matrix
 from attention_ui.frame import open_lesson
 from attention_ui.overflow import overflow
 from attention_ui.predict import is_open

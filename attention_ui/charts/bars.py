@@ -10,7 +10,7 @@ import pandas as pd
 from attention_core.tokenizers import visible
 
 from .. import palette
-from .heatmap import Chart
+from .chart import Chart
 from .template import without_data
 
 BAR = 26

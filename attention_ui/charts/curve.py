@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 
 from .. import palette
-from .heatmap import Chart
+from .chart import Chart
 from .template import without_data
 
 WIDTH, HEIGHT = 420, 190

@@ -8,7 +8,7 @@ import altair as alt
 import pyarrow as pa
 
 from .. import palette
-from .heatmap import Chart
+from .chart import Chart
 from .template import without_data
 
 COLOURS = (palette.BAR, palette.CHOSEN, palette.MUTED)

@@ -9,7 +9,8 @@ import altair as alt
 import pyarrow as pa
 
 from .. import palette
-from .heatmap import Chart, written
+from .cells import written
+from .chart import Chart
 from .template import without_data
 
 BAR, HEIGHT, AXIS = 52, 170, 44

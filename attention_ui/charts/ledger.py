@@ -12,7 +12,7 @@ from torch import Tensor
 from attention_core.tokenizers import visible
 
 from .. import palette
-from .heatmap import Chart
+from .chart import Chart
 from .sizes import LABEL_ROOM
 from .template import without_data
 

@@ -10,7 +10,7 @@ from attention_core.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from .. import palette
-from .heatmap import Chart
+from .chart import Chart
 from .template import without_data
 
 SIDE = 320

@@ -16,7 +16,10 @@ from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, ex
 from attention_core.operations import Given, MatMul, Softmax
 from attention_core.tokenizers import visible
 from attention_ui.charts.bars import bars
-from attention_ui.charts.heatmap import Matrix, band_above, heatmap, names_of, written
+from attention_ui.charts.cells import written
+from attention_ui.charts.fit import band_above
+from attention_ui.charts.heatmap import heatmap
+from attention_ui.charts.matrix import Matrix, names_of
 from attention_ui.charts.picture import picture
 from attention_ui.charts.sizes import SMALLEST, WITH_NUMBERS
 

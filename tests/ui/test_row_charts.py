@@ -10,8 +10,9 @@ import torch
 from attention_core.softmax import given_row, normalise_row
 from attention_ui.charts.bars import bars
 from attention_ui.charts.curves import curves
-from attention_ui.charts.heatmap import Matrix, heatmap
+from attention_ui.charts.heatmap import heatmap
 from attention_ui.charts.ledger import GONE, LOST, ledger, written
+from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.sizes import WITH_NUMBERS
 
 HOSTILE = ('</script><script>alarm("x")</script>', "'+alarm()+'", "datum.value")

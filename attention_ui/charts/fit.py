@@ -1,0 +1,91 @@
+"""How large the cells of an equation are drawn, and how much room stands above them."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from attention_core.trace import Trace
+
+from .cells import written
+from .head_marks import FAR
+from .matrix import Matrix, heads_of, names_along
+from .sizes import (
+    BAR_WIDTH,
+    OPERATOR_ROOM,
+    CellSize,
+    cell_size,
+    column_room,
+    label_room,
+    labelled_every,
+)
+
+TITLED = {"query", "key", "token", "vocabulary", "head", "score"}
+"""Axes that a heatmap names beside its labels."""
+ON_ONE_LINE = 2
+"""So many heads of a step must fit on one line."""
+LONG_VECTOR = 12
+"""A longer vector keeps its numbers only where the matrices beside it have theirs."""
+
+
+def size_for(trace: Trace, matrices: Sequence[Matrix]) -> CellSize:
+    """One size of cells for the matrices of an equation.
+
+    Many heads side by side may take several lines: not all of them have to fit on one.
+    """
+    n_columns, beside, digits = 0, 0, 0
+    counted = Counter()
+    for matrix in matrices:
+        counted[matrix.step.name] += 1
+        if counted[matrix.step.name] > ON_ONE_LINE:
+            continue
+        beside += OPERATOR_ROOM + 8
+        if matrix.row_labels:
+            beside += room_before(names_along(trace, matrix)[0], matrix.axes[0])
+        if matrix.as_bars:
+            beside += BAR_WIDTH
+        elif matrix.values.ndim == 1 and len(matrix.values) <= LONG_VECTOR:
+            width = _digits(matrix.values) * 6 + 5
+            beside += width * matrix.sizes[1]
+        else:
+            n_columns += matrix.sizes[1]
+        if matrix.values.ndim > 1 or len(matrix.values) > LONG_VECTOR:
+            digits = max(digits, _digits(matrix.values))
+    n_rows, widest = (max(matrix.sizes[side] for matrix in matrices) for side in (0, 1))
+    return cell_size(n_rows, n_columns, beside - OPERATOR_ROOM, digits, widest)
+
+
+def room_before(row_names: Sequence[str], row_axis: str) -> int:
+    """The room that the labels of rows and the title of their axis take."""
+    return label_room(row_names) + 8 + (16 if row_axis in TITLED else 0)
+
+
+def _digits(values: Tensor) -> int:
+    """The length of the longest number as it is written in a cell."""
+    if values.dtype == torch.bool:
+        return 1
+    whole = bool((values == values.round()).all())
+    finite = values[values.isfinite()]
+    ends = [*finite.aminmax()] if len(finite) else []
+    return max((len(written(end.item(), whole)) for end in ends), default=2)
+
+
+def fitting(matrix: Matrix, size: CellSize) -> CellSize:
+    """The equation's cell size; a short single row or column has room for its numbers anyway."""
+    if matrix.values.ndim > 1 or len(matrix.values) > LONG_VECTOR:
+        return size
+    height = max(size.height, 24) if matrix.transposed else size.height
+    font = size.font or (11 if height > 13 else 0)
+    return CellSize(max(size.width, round(_digits(matrix.values) * font * 0.5) + 5), height, font)
+
+
+def band_above(trace: Trace, matrix: Matrix, size: CellSize) -> int:
+    """The room that the labels of a matrix need above its cells."""
+    size = fitting(matrix, size)
+    column_axis = matrix.axes[1]
+    if not column_axis:
+        return 4
+    names = names_along(trace, matrix)[1]
+    room = column_room(names, size, labelled_every(column_axis, len(names), size))
+    return room + (FAR if heads_of(trace, matrix)[1] else 0)

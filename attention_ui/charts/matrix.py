@@ -1,0 +1,97 @@
+"""Which part of a step a heatmap draws, and what its rows and columns are called."""
+
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+from attention_core.tokenizers import visible
+from attention_core.trace import Step, Trace
+
+from .head_marks import Marks
+
+JOINED = ("d_queries", "d_concat")
+"""Axes along which heads stand side by side."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Which part of a step to draw, and how.
+
+    `transposed` draws columns as rows; `rows` picks some rows; `title` replaces the step's name;
+    `lit` are cells to outline, in the step's own indices, and `chosen` is one more strongly so.
+    """
+
+    step: Step
+    transposed: bool = False
+    rows: tuple[int, ...] | None = None
+    title: str | None = None
+    lit: frozenset[tuple[int, ...]] = field(default_factory=frozenset)
+    chosen: tuple[int, ...] | None = None
+    faint: frozenset[int] = frozenset()
+    """Rows drawn faintly: not reached yet, or not used."""
+    row_labels: bool = True
+    as_bars: bool = False
+    """A column of weights drawn as bars, from 0 to 1."""
+    mask: Step | None = None
+    """A mask, True where a query may look: a 0 where it may not is drawn as hidden."""
+    lead: tuple[int, ...] = ()
+    """The places of the axes before the last two: `(1,)` draws the second head."""
+
+    @property
+    def key(self) -> str:
+        """Tells this drawing of the step from its others on the page."""
+        return ".".join(["t" if self.transposed else "n", *map(str, self.lead)])
+
+    @property
+    def name(self) -> str:
+        """What stands above it: its title, or the step's name and which part of it."""
+        part = ", ".join(map(str, self.lead))
+        return self.title or (f"{self.step.name}[{part}]" if part else self.step.name)
+
+    @property
+    def values(self) -> Tensor:
+        """What is drawn of the step, (rows, columns) or (rows,), before any transposing."""
+        return self.step.value[self.lead]
+
+    @property
+    def axes(self) -> tuple[str, str]:
+        """The axis along the rows and the one along the columns; '' where there is none."""
+        axes = (*self.step.axes[len(self.lead) :], "")[:2]
+        return axes[::-1] if self.transposed else axes
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many rows and columns are drawn."""
+        n_rows, n_columns = (*self.values.shape, 1)[:2]
+        n_rows = n_rows if self.rows is None else len(self.rows)
+        return (n_columns, n_rows) if self.transposed else (n_rows, n_columns)
+
+
+def names_of(trace: Trace, axis: str) -> list[str]:
+    """The labels of an axis as they are written on screen."""
+    return [visible(name) for name in trace.labels(axis)] if axis else [""]
+
+
+def names_along(trace: Trace, matrix: Matrix) -> tuple[list[str], list[str]]:
+    axes = matrix.axes[::-1] if matrix.transposed else matrix.axes
+    first = names_of(trace, axes[0])
+    if matrix.rows is not None:
+        first = [first[row] for row in matrix.rows]
+    second = names_of(trace, axes[1])
+    return (second, first) if matrix.transposed else (first, second)
+
+
+def heads_of(trace: Trace, matrix: Matrix) -> tuple[Marks, Marks]:
+    """Which head each row and each column belongs to; () where they belong to none."""
+    if matrix.lead and matrix.step.axes[0] == "head":
+        across: Marks = (matrix.lead[0],) * matrix.sizes[1]
+        return (), across
+    rows, columns = (_heads_along(trace, axis) for axis in matrix.axes)
+    return rows, columns
+
+
+def _heads_along(trace: Trace, axis: str) -> Marks:
+    if axis not in JOINED:
+        return ()
+    per_head = trace.size(axis) // trace.size("head")
+    return tuple(column // per_head for column in range(trace.size(axis)))
