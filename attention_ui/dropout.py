@@ -5,18 +5,26 @@ import torch
 
 from attention_core.embedding import embed
 from attention_core.masking import attend_masked, drop_weights
+from attention_core.trace import Trace
 
 from . import session
 from .beats import equation
 from .charts.bars import bars
 from .charts.matrix import Matrix
 from .look import choose_query
-from .settings import MAX_DROP_SEED
+from .settings import MAX_DROP_SEED, Settings
 from .show import show
 from .view import View
 from .words import number
 
 DRAWS = 4_000
+
+
+def dropped(settings: Settings) -> Trace:
+    """The trace of the experiment: the masked weights, and what one draw leaves of them."""
+    trace = attend_masked(embed(settings.inputs), settings.mask, settings.divide, ways=("",))
+    drop_weights(trace, settings.dropout, settings.drop_seed)
+    return trace
 
 
 @st.fragment
@@ -43,8 +51,7 @@ def dropout(view: View) -> None:
         )
         choose_query(session.current())
     settings = session.current()
-    trace = attend_masked(embed(settings.inputs), settings.mask, settings.divide, ways=("",))
-    drop_weights(trace, settings.dropout, settings.drop_seed)
+    trace = dropped(settings)
     mask = trace["mask"]
     equation(
         view.beside(trace),
@@ -54,14 +61,14 @@ def dropout(view: View) -> None:
         Matrix(trace["dropped_weights"], row_labels=False, mask=mask),
     )
     query = settings.query
-    row, dropped = trace["weights"].value[query], trace["dropped_weights"].value[query]
+    row, once = trace["weights"].value[query], trace["dropped_weights"].value[query]
     names = trace.labels("key")
     st.markdown(f"**Row {query}**: its weights as they are, and the mean of {DRAWS:,} draws.")
     title = f"Weights of query {query}: as they are, and the mean of {DRAWS:,} draws of dropout."
     mean = _mean_of_draws(row, settings.dropout)
     show(bars(names, {"as they are": row.tolist(), "mean of many": mean.tolist()}, title))
     st.markdown(
-        f"Dropped once, as above, row {query} sums to {number(dropped.sum().item())}. Each weight "
+        f"Dropped once, as above, row {query} sums to {number(once.sum().item())}. Each weight "
         f"that is kept is divided by {1 - settings.dropout:.2f}, so the mean stays: over {DRAWS:,} "
         f"draws, the row's weights are off by {number((mean - row).abs().max().item())} at most. "
         "Dropout is for training only."

@@ -190,7 +190,7 @@ def _controls(settings: Settings) -> None:
         help="Some answers stay covered until you have made a guess.",
     )
     st.divider()
-    if settings != Settings.of(EXAMPLES[settings.example]):
+    if session.other_than_example():
         st.button("Back to the example", on_click=session.reset, icon=":material/undo:")
     pin_button(settings)
     share(settings)

@@ -222,7 +222,7 @@ def _agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> No
     largest = max((abs(term.value) for term in arithmetic.terms), default=0.0)
     agrees = difference <= TOLERANCE * max(largest, abs(torch_has), SMALLEST)
     words = (
-        f"torch has {torch_has:.7g}; the arithmetic above gives {arithmetic.value:.7g} "
+        f"torch has {_long(torch_has)}; the arithmetic above gives {_long(arithmetic.value)} "
         f"(difference {difference:.1g})."
     )
     if agrees:
@@ -234,7 +234,13 @@ def _agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> No
         )
 
 
+def _long(value: float) -> str:
+    return f"{value:.7g}".replace("-", "−").replace("inf", "∞")
+
+
 def _plain(value: float) -> str:
+    if math.isinf(value):
+        return _long(value)
     return f"{value:.4f}".replace("-", "−") if value % 1 else written(value, whole=True)
 
 

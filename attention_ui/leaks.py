@@ -151,6 +151,13 @@ def _way(trace: Trace, way: str) -> tuple[Matrix | str, ...]:
     return (Matrix(before), "→", Matrix(weights, row_labels=False, mask=mask))
 
 
+def changed(settings: Settings) -> Trace:
+    """The trace of the experiment: everything again with one token's vector changed."""
+    trace = attend_masked(embed(settings.inputs), settings.mask, settings.divide)
+    change_token(trace, settings.changed_token, settings.change_by, prefix_of(settings.way))
+    return trace
+
+
 @st.fragment
 def leak(view: View) -> None:
     """Change one token's vector, and measure which context vectors move."""
@@ -177,8 +184,7 @@ def leak(view: View) -> None:
         )
     settings = session.current()
     way, token = prefix_of(settings.way), settings.changed_token
-    trace = attend_masked(embed(settings.inputs), settings.mask, settings.divide)
-    change_token(trace, token, settings.change_by, way)
+    trace = changed(settings)
     beside = view.beside(trace)
     equation(
         beside,

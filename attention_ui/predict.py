@@ -46,7 +46,7 @@ def is_open(
     answer: Answer | None = st.session_state.setdefault(ANSWERS, {}).get(key)
     if answer is None and view.settings.cell and view.settings.cell[0][0] in covers:
         return True
-    numbers = _fingerprint(view.trace, (*covers, *about))
+    numbers = _fingerprint(view.trace, (*covers, *about), question.only_shapes)
     with st.container(border=True, key=f"predict_{name}"):
         st.markdown(f":material/psychology_alt: **Predict first.** {question.words}")
         if question.asked:
@@ -58,7 +58,10 @@ def is_open(
     return answer is not None
 
 
-def _fingerprint(trace: Trace, steps: Sequence[str]) -> int:
+def _fingerprint(trace: Trace, steps: Sequence[str], only_shapes: bool) -> int:
+    """What tells the numbers that a guess is about from others."""
+    if only_shapes:
+        return hash(tuple(trace[step].value.shape for step in steps))
     return hash(tuple(trace[step].value.numpy().tobytes() for step in steps))
 
 

@@ -13,6 +13,9 @@ import streamlit as st
 
 from .charts.chart import Chart
 
+NONE = "none of them"
+"""What can be picked among many where nothing applies."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -40,6 +43,8 @@ class Question(ABC):
     """Draws the truth over a guess."""
     missing: str = field(default="Choose an answer first.", init=False)
     """What is said where nothing was chosen."""
+    only_shapes = False
+    """Whether an answer holds for all numbers of the same shapes."""
 
     @abstractmethod
     def ask(self, key: str) -> None:
@@ -74,8 +79,9 @@ class Pick(Question):
     many: bool = False
 
     def ask(self, key: str) -> None:
-        places = range(len(self.choices))
-        options = {"format_func": self.choices.__getitem__, "key": key}
+        choices = [*self.choices, *([NONE] if self.many else [])]
+        places = range(len(choices))
+        options = {"format_func": choices.__getitem__, "key": key}
         if self.many:
             st.multiselect("Your guess", places, width=520, **options)
         else:
@@ -86,7 +92,9 @@ class Pick(Question):
     def guess(self, key: str) -> list[int] | None:
         picked = st.session_state.get(key)
         if self.many:
-            return sorted(picked or [])
+            return (
+                [place for place in sorted(picked) if place < len(self.choices)] if picked else None
+            )
         return None if picked is None else [picked]
 
     def said(self, guess: list[int]) -> str:
@@ -149,6 +157,7 @@ class Shape(Question):
     truth: tuple[tuple[str, int], ...]
     sides: tuple[str, ...] = ("Rows", "Columns")
     missing: str = field(default="Type a number for each side first.", init=False)
+    only_shapes = True
 
     def _keys(self, key: str) -> list[str]:
         return [f"{key}_{at}" for at in range(len(self.truth))]

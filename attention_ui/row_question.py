@@ -21,7 +21,7 @@ CLOSE = 0.1
 
 def distance(guess: Sequence[float], truth: Sequence[float]) -> float:
     """The total variation distance of two rows that sum to 1: half the sum of all differences,
-    which is the share of the weight that lies on the wrong keys.
+    which is the share of the weight that would have to move to other keys.
     """
     return sum(abs(p - q) for p, q in zip(guess, truth, strict=True)) / 2
 
@@ -91,6 +91,7 @@ class Row(Question):
                             key=each,
                             label_visibility="collapsed",
                         )
+                st.caption("Only their ratio counts: a bar is a slider's share of all of them.")
             guess = self.guess(key) or [0.0] * len(self.names)
             show_within(laid_over(self.names, {GUESS: guess}), width_of(len(self.names)))
 
@@ -105,7 +106,7 @@ class Row(Question):
         alike = distance([1 / len(guess)] * len(guess), self.truth)
         compared = f" With all bars alike it would be {alike:.4f}." if len(set(guess)) > 1 else ""
         words = (
-            f"You put {off:.0%} of the weight on the wrong keys.".replace("%", " %")
+            f"{off:.0%} of your weight would have to move to other keys.".replace("%", " %")
             + f" That is half the sum of all differences, the total variation distance: {off:.4f}."
             + compared
         )

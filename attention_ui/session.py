@@ -140,12 +140,19 @@ def overwrite(**updates: Any) -> None:
 
 def reset() -> None:
     """Back to the example's own settings, but for what a teacher's link has fixed."""
-    state = st.session_state
-    state[DRAFTS] = {}
-    settings: Settings = state[SETTINGS]
+    st.session_state[DRAFTS] = {}
+    change(**other_than_example())
+
+
+def other_than_example() -> dict[str, object]:
+    """What going back to the example would change, with the example's own values."""
+    settings: Settings = st.session_state[SETTINGS]
     fixed = {*KEPT, *settings.hide, *settings.lock}
-    plain = vars(Settings.of(EXAMPLES[settings.example]))
-    change(**{name: value for name, value in plain.items() if name not in fixed})
+    return {
+        name: value
+        for name, value in vars(Settings.of(EXAMPLES[settings.example])).items()
+        if name not in fixed and value != getattr(settings, name)
+    }
 
 
 def control(widget: Callable, label: str, name: str, version: object = "", **options: Any) -> Any:

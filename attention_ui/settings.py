@@ -105,7 +105,8 @@ class Pinned:
             raise ValueError("it must be settings, such as example=wild_cat&seed=70")
         settings, notices = from_query(query)
         if notices:
-            raise ValueError(f"it pins what cannot be used: {notices[0]}")
+            reason = notices[0].partition(", but ")[2] or notices[0]
+            raise ValueError(f"it pins what cannot be used: {reason.partition('. ')[0]}")
         return to_pin(settings)
 
     def write(self, value: str) -> str:

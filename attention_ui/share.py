@@ -30,23 +30,26 @@ def pin_button(settings: Settings) -> None:
 
 def share(settings: Settings) -> None:
     """The link to this page, with a button to copy it, and a panel for teachers."""
-    with st.popover("Share", icon=":material/link:", key="share", on_change="rerun") as panel:
-        if not panel.open:
-            return
-        st.markdown("This link shows what you see, on a page of its own.")
-        st.code(_link(to_query(settings)), language=None, wrap_lines=True)
-        st.markdown("**For a class.** Leave controls out, or let them be seen and not changed.")
-        names = [name for name in FIELDS if name not in UNCONTROLLED]
-        hidden, locked = (
-            st.multiselect(title, names, format_func=label, key=f"share_{key}")
-            for title, key in (("Hide", "hide"), ("Lock", "lock"))
-        )
-        embedded = st.toggle("Without Streamlit's frame, for a course page", key="share_embed")
-        extra = {"hide": ",".join(hidden), "lock": ",".join(locked)}
-        if embedded:
-            extra["embed"] = "true"
-        query = to_query(settings) | {name: value for name, value in extra.items() if value}
-        st.code(_link(query), language=None, wrap_lines=True)
+    if st.button("Share", icon=":material/link:", key="share"):
+        _panel(settings)
+
+
+@st.dialog("Share what you see", width="medium")
+def _panel(settings: Settings) -> None:
+    st.markdown("This link shows what you see, on a page of its own.")
+    st.code(_link(to_query(settings)), language=None, wrap_lines=True)
+    st.markdown("**For a class.** Leave controls out, or let them be seen and not changed.")
+    names = [name for name in FIELDS if name not in UNCONTROLLED]
+    hidden, locked = (
+        st.multiselect(title, names, format_func=label, key=f"share_{key}")
+        for title, key in (("Hide", "hide"), ("Lock", "lock"))
+    )
+    embedded = st.toggle("Without Streamlit's frame, for a course page", key="share_embed")
+    extra = {"hide": ",".join(hidden), "lock": ",".join(locked)}
+    if embedded:
+        extra["embed"] = "true"
+    query = to_query(settings) | {name: value for name, value in extra.items() if value}
+    st.code(_link(query), language=None, wrap_lines=True)
 
 
 def _link(query: dict[str, str]) -> str:

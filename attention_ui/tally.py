@@ -36,7 +36,7 @@ class Tally:
         if off:
             rows = "1 row" if len(off) == 1 else f"{len(off)} rows, on average"
             mean = sum(off) / len(off)
-            said.append(f"{rows}: {mean * 100:.0f} % of the weight on the wrong keys.")
+            said.append(f"{rows}: {mean * 100:.0f} % of the weight on other keys.")
         return " ".join(said)
 
 

@@ -8,9 +8,9 @@ from attention_ui.anatomy import begin, finish
 from attention_ui.asked import row_to_share, whole_row
 from attention_ui.beats import beat
 from attention_ui.charts.matrix import Matrix
-from attention_ui.dropout import dropout
+from attention_ui.dropout import dropout, dropped
 from attention_ui.frame import open_lesson
-from attention_ui.leaks import judge_leaks, share_verdict, ways_to_hide
+from attention_ui.leaks import changed, judge_leaks, share_verdict, ways_to_hide
 from attention_ui.masks import choose_mask, context_words, mask_words, say_blind, weights_words
 from attention_ui.predict import is_open
 from attention_ui.questions import Pick
@@ -29,7 +29,8 @@ view = View.of(
     lesson="causal",
 )
 trace = view.trace
-begin(view)
+experiments = view.beside(changed(settings)), view.beside(dropped(settings))
+begin(view, *experiments)
 mask, weights = trace["mask"], trace["weights"]
 before_mask = trace["masked_scores"].inputs[0]
 

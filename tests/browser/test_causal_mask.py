@@ -65,3 +65,13 @@ def test_dropout_follows_its_seed(page, app_url):
     press(page, "dropout", "Home")
     assert numbers(page, "dropout", 1) == numbers(page, "dropout", 0)
     no_exception(page)
+
+
+def test_cells_of_the_experiments_open_where_they_stand(page, app_url):
+    open_page(page, app_url, "causal_mask?predict=off")
+    for step, beat in (("moved", "leak"), ("dropped_weights", "dropout")):
+        page.get_by_role("button", name=f"Take a cell of {step} apart").click()
+        settled(page)
+        assert f"{step}[0, 0]" in page.locator(f".st-key-cell_{beat}").inner_text()
+        assert page.locator(".st-key-lost_cell").count() == 0
+    no_exception(page)

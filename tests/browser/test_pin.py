@@ -40,6 +40,26 @@ def test_a_pin_that_cannot_be_used_is_refused_in_words(page, app_url):
         no_exception(page)
 
 
+def test_the_share_panel_makes_a_teachers_link(page, new_page, app_url):
+    open_page(page, app_url, "simplified_attention?predict=off&seed=7")
+    page.get_by_role("button", name="Share").click()
+    panel = page.get_by_role("dialog")
+    panel.get_by_role("combobox", name="Hide").fill("Tokenizer")
+    page.keyboard.press("Enter")
+    settled(page)
+    page.keyboard.press("Escape")
+    panel.get_by_text("Without Streamlit's frame").click()
+    settled(page)
+    plain, link = panel.locator("code").all_inner_texts()
+    assert plain == f"{app_url}/simplified_attention?seed=7&predict=off"
+    assert link == f"{plain}&hide=tokenizer&embed=true"
+    other = new_page()
+    open_page(other, app_url, link.removeprefix(app_url))
+    assert other.locator("[class*='st-key-control_tokenizer']").count() == 0
+    assert other.locator("[class*='st-key-control_seed'] input").input_value() == "7"
+    no_exception(page)
+
+
 def test_a_teachers_link_hides_and_locks(page, app_url):
     link = "simplified_attention?predict=off&hide=seed,width&lock=tokenizer,seed&embed=true"
     open_page(page, app_url, link)

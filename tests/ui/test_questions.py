@@ -93,7 +93,7 @@ def test_a_row_is_guessed_with_sliders_and_its_distance_is_said():
     truth = weights[query, :5]
     off = (truth - torch.tensor([0, 0, 0.2, 0, 0.8])).abs().sum().item() / 2
     assert 0.05 < off < 0.2
-    assert f"You put {off:.0%}".replace("%", " % of the weight on the wrong keys") in said(at)
+    assert f"{off:.0%}".replace("%", " % of your weight would have to move") in said(at)
     assert f"total variation distance: {off:.4f}" in said(at)
     assert f"1 row: {off:.0%}".replace("%", " %") in said(at)
     assert "Weights" in [each.value for each in at.header]
@@ -216,7 +216,7 @@ def test_the_distance_is_half_the_sum_of_all_differences():
     verdict = row_of(0.25, 0.25, 0.5).judged((0.5, 0.5, 0.0))
     assert verdict.distance == pytest.approx(0.5)
     assert not verdict.right
-    assert "You put 50 % of the weight on the wrong keys." in verdict.words
+    assert "50 % of your weight would have to move to other keys." in verdict.words
     assert "With all bars alike it would be 0.1667." in verdict.words
     assert row_of(0.25, 0.75).judged((0.3, 0.7)).right, "near enough for a tick"
 
@@ -289,9 +289,9 @@ def test_the_tally_keeps_rows_apart_and_counts_a_question_once():
     assert not tally.count("b", 1, Verdict(True, "")), "the answer had been seen"
     assert tally.words() == "1 of 2 guesses right this session."
     tally.count("row", 1, Verdict(True, "", 0.1))
-    assert tally.words().endswith("1 row: 10 % of the weight on the wrong keys.")
+    assert tally.words().endswith("1 row: 10 % of the weight on other keys.")
     tally.count("row", 2, Verdict(False, "", 0.3))
-    assert tally.words().endswith("2 rows, on average: 20 % of the weight on the wrong keys.")
+    assert tally.words().endswith("2 rows, on average: 20 % of the weight on other keys.")
 
 
 def test_the_truth_is_drawn_over_the_guess_in_one_chart():
