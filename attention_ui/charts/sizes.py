@@ -51,7 +51,7 @@ def cell_size(
     labels, or whose matrices are all small, keeps its numbers and wraps.
     """
     widest = n_columns if widest is None else widest
-    numbered = [size for size in WITH_NUMBERS if digits * size.font * 0.45 <= size.width]
+    numbered = [size for size in WITH_NUMBERS if digits * size.font * 0.47 <= size.width]
     for columns, room in (
         (n_columns, ROW_ROOM - beside),
         (n_columns, ROW_ROOM),
