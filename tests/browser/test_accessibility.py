@@ -39,7 +39,11 @@ def _why(node):
 
 
 def show_all(page):
-    """Make the window as high as the page: axe judges only the colours of what it can see."""
+    """Make the window as high as the page: axe judges only the colours of what it can see.
+
+    Without transitions, or it judges a colour on its way from light to dark.
+    """
+    page.add_style_tag(content="* { transition: none !important; }")
     height = page.evaluate(
         "document.querySelector('[data-testid=stMainBlockContainer]').scrollHeight"
     )
