@@ -40,7 +40,13 @@ def about(step: Step) -> list[str]:
     )
     return [
         f"## `{step.name}` ({step.shape})",
-        f"$${step.formula}$$",
+        f"$${_once(step)}$$",
         *([f"Here {legend}."] if legend else []),
         step.words,
     ]
+
+
+def _once(step: Step) -> str:
+    """The formula; once alone where the symbol is the formula itself, as in q ⊙ X."""
+    made = step.operation.formula(*(given.symbol for given in step.inputs))
+    return made if made == step.symbol else step.formula

@@ -40,7 +40,8 @@ class Checks:
         """`with checked("scores"):` looks at every step before it, runs the lines below, and looks
         again.
 
-        Raises Wrong for the first step that is not the lesson's.
+        A right tensor of another dtype, such as float64, becomes one of the lesson's: the lines
+        below need it. Raises Wrong for the first step that is not the lesson's.
         """
         step = self.steps[name]
         before = list(self.steps.values())
@@ -49,18 +50,18 @@ class Checks:
             if problem := self._fault(earlier):
                 raise Wrong(f"{self._first_wrong(earlier)}\n{problem}")
         self.names.pop(name, None)
+        given = dict(self.names)
         try:
             yield
         except Exception as error:
             raise Wrong(f"{name} is not right yet.\n{self._stopped(step, error)}") from None
         for earlier in before:
             if self._fault(earlier):
-                raise Wrong(
-                    f"{name} is not right yet.\nYour line has changed {earlier['name']} itself: a "
-                    f"call that ends in _, such as masked_fill_, does. Run its cell again."
-                )
+                is_same = self.names.get(earlier["name"]) is given[earlier["name"]]
+                raise Wrong(f"{name} is not right yet.\n{_changed(earlier['name'], is_same)}")
         if problem := self._fault(step):
             raise Wrong(f"{name} is not right yet.\n{problem}")
+        self.names[name] = self.names[name].to(getattr(torch, step["dtype"]))
         print(f"✓ {name} is right.")
 
     def _first_wrong(self, step: dict) -> str:
@@ -74,6 +75,8 @@ class Checks:
     def _stopped(self, step: dict, error: Exception) -> str:
         """What to say of an error: a known mistake may stop with the very same one."""
         said = f"{type(error).__name__}: {error}"
+        if "dtype" in said or "scalar type" in said:  # that says nothing of shapes
+            return "\n".join([*self._other_dtypes(), f"Your line stopped with {said}"])
         for words, line in step["mistakes"]:
             try:
                 self._made(line)
@@ -81,6 +84,12 @@ class Checks:
                 if said == f"{type(known).__name__}: {known}":
                     return f"Likely: {words}\nYour line stopped with {said}"
         return f"Your line stopped with {said}"
+
+    def _other_dtypes(self) -> Iterator[str]:
+        for name, step in self.steps.items():
+            found = getattr(self.names.get(name), "dtype", None)
+            if found not in (None, getattr(torch, step["dtype"])):
+                yield f"{name} is {found}, and the lesson's is torch.{step['dtype']}."
 
     def _made(self, line: str) -> torch.Tensor:
         """What a line of the lesson's own gives, from the notebook's tensors."""
@@ -134,11 +143,37 @@ class Checks:
             index.insert(0, at)
         where = ", ".join(f"{a} {at}" for a, at in zip(step["axes"], index, strict=True))
         numbers = f"yours is {yours[place].item():.6g}, wanted {wanted[place].item():.6g}"
-        ratio = (yours.double() / wanted)[wanted.isfinite() & (wanted != 0)]
-        found = f"It differs first at {where}: {numbers}."
-        if len(ratio) > 1 and ratio.isfinite().all() and ratio.std() <= 1e-5 * ratio.mean().abs():
-            found += f"\nEach of your numbers is {ratio.mean():.5g} times what is wanted."
-        return found
+        told = [f"It differs first at {where}: {numbers}."]
+        if (factor := _factor(yours, wanted)) is not None:
+            told.append(f"Each of your numbers is {factor:.5g} times what is wanted.")
+        if value.is_floating_point() and value.element_size() < wanted.element_size():
+            told.append(f"Yours are {value.dtype}, which has fewer digits: use {wanted.dtype}.")
+        return "\n".join(told)
+
+
+def _changed(name: str, is_same: bool) -> str:
+    """What to say of an earlier tensor that is right no more: written into, or another one."""
+    how = (
+        "a call that ends in _, such as masked_fill_, does, and so do += and /="
+        if is_same
+        else f"{name} = … gives its name to another tensor, so choose a new name"
+    )
+    return f"Your line has changed {name} itself: {how}. Run its cell again."
+
+
+def _factor(yours: torch.Tensor, wanted: torch.Tensor) -> float | None:
+    """The number, neither 0 nor 1, that all of `wanted` is multiplied by; None where none is."""
+    if not (wanted.is_floating_point() and yours.isfinite().all() and wanted.isfinite().all()):
+        return None
+    ratio = (yours.double() / wanted.double())[wanted != 0]
+    if len(ratio) < 2:
+        return None
+    factor = float(ratio.mean())
+    is_plain = min(abs(factor), abs(factor - 1)) <= 1e-6
+    slack = 1e-5 * abs(factor)
+    if is_plain or ratio.std() > slack or _far(yours, factor * wanted, _slack(yours)).any():
+        return None
+    return factor
 
 
 def _sampled(step: dict, value: torch.Tensor) -> torch.Tensor:

@@ -23,7 +23,7 @@ yet you are told the first step that is wrong, and what is likely wrong with it.
 Nothing leaves your computer. The notebook needs `torch`: `pip install torch`."""
 CHECKS = """\
 The next cell holds the checks, and what they compare with. Run it; you need not read it."""
-OTHER_WAYS = "import torch.nn.functional as F"
+OTHER_WAYS = "import torch.nn.functional as F  # for your lines, if you like"
 
 
 def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
@@ -33,9 +33,10 @@ def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
     wanted = asked(trace)
     steps = _needed(trace, wanted)
     apart = rounding(trace)
+    first_import, *others = imports(steps)
     cells = [
         text(OPENING),
-        code(*comment(title), *imports(steps), OTHER_WAYS),
+        code(*comment(title), first_import, OTHER_WAYS, *others),
         text(CHECKS),
         code(*_checks(steps, wanted, apart), hidden=True),
     ]

@@ -14,6 +14,11 @@ def _(operation: ops.SplitHeads, joined: str) -> tuple[Mistake, ...]:
             front,
             ops.SplitWithoutTranspose(n_heads).code(joined),
         ),
+        Mistake(
+            "the heads are in another order",
+            "head 0 takes the first columns.",
+            f"{operation.code(joined)}.flip(0)",
+        ),
         Mistake("the heads are not in front", front, f"{joined}.unflatten(-1, ({n_heads}, -1))"),
         Mistake(
             "the columns are dealt out in turn",
@@ -24,13 +29,18 @@ def _(operation: ops.SplitHeads, joined: str) -> tuple[Mistake, ...]:
 
 
 @mistakes.register
-def _(_: ops.JoinHeads, heads: str) -> tuple[Mistake, ...]:
+def _(operation: ops.JoinHeads, heads: str) -> tuple[Mistake, ...]:
     front = "bring the tokens to the front with transpose(0, 1), then flatten the rest."
     return (
         Mistake(
             "a reshape without a transpose mixes the rows",
             front,
             f"{heads}.reshape({heads}.shape[1], -1)",
+        ),
+        Mistake(
+            "the heads are in another order",
+            "the columns of head 0 come first.",
+            operation.code(f"{heads}.flip(0)"),
         ),
         Mistake("the tokens are not in front", front, f"{heads}.flatten(1)"),
         Mistake(
@@ -54,6 +64,11 @@ def _(operation: ops.RowsOfHeads, matrix: str) -> tuple[Mistake, ...]:
             "the rows are dealt out in turn",
             "the first rows meet head 0, side by side.",
             f"{matrix}.unflatten(0, (-1, {operation.n_heads})).transpose(0, 1)",
+        ),
+        Mistake(
+            "the heads are in another order",
+            "the first rows meet head 0.",
+            f"{operation.code(matrix)}.flip(0)",
         ),
     )
 

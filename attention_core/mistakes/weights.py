@@ -36,6 +36,11 @@ def _(operation: ops.Softmax, scores: str) -> tuple[Mistake, ...]:
             "divide each by the sum of its row, or write softmax.",
             f"{scores}.exp()",
         ),
+        Mistake(
+            "the sum has lost its axis",
+            "each row has a sum of its own: write sum(dim=-1, keepdim=True).",
+            f"{scores}.exp() / {scores}.exp().sum(dim=-1)",
+        ),
         Mistake("the logarithm of softmax", "write softmax.", f"{scores}.log_softmax(dim=-1)"),
     )
     if not isinstance(operation, ops.SoftmaxOfSeen):
@@ -115,7 +120,17 @@ def _(_: ops.Hide, scores: str, mask: str) -> tuple[Mistake, ...]:
             f"{scores}.masked_fill({mask}.mT, {minus})",
         ),
         Mistake("0 in place of −∞, the opposite convention", may, f"{scores} * ~{mask}"),
-        Mistake("+∞ in place of −∞", infinite, f'{scores}.masked_fill(~{mask}, float("inf"))'),
+        Mistake(
+            "+∞ in place of −∞",
+            'of plus infinity softmax makes nan: write float("-inf"), with a minus.',
+            f'{scores}.masked_fill(~{mask}, float("inf"))',
+        ),
+        Mistake("nothing is hidden", may, scores),
+        Mistake(
+            "0 · ∞ is nan",
+            f"where {mask} is True this multiplies 0 by ∞: choose with masked_fill or torch.where.",
+            f'{scores} - float("inf") * ~{mask}',
+        ),
         *(
             Mistake(
                 f"a finite number, {fill}, in place of −∞",

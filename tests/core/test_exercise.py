@@ -119,6 +119,32 @@ LISTED = [
         "the mask is on the wrong side",
     ),
     ("causal", "masked_scores", "scaled_scores.masked_fill(~mask, -1e9)", "a finite number, -1e9"),
+    ("causal", "masked_scores", "scaled_scores", "nothing is hidden"),
+    ("causal", "masked_scores", "scaled_scores - torch.inf * (~mask)", "0 · ∞ is nan"),
+    (
+        "causal",
+        "masked_scores",
+        "scaled_scores.masked_fill(~mask, torch.inf)",
+        "of plus infinity softmax makes nan",
+    ),
+    (
+        "causal",
+        "weights",
+        "masked_scores.exp() / masked_scores.exp().sum(-1)",
+        "the sum has lost its axis",
+    ),
+    (
+        "heads",
+        "split_queries",
+        "torch.stack(joined_queries.split(5, dim=1)[::-1])",
+        "the heads are in another order",
+    ),
+    (
+        "heads",
+        "concat",
+        "torch.cat(list(head_context_vectors)[::-1], dim=1)",
+        "the heads are in another order",
+    ),
     ("causal", "weights", "masked_scores.softmax(0)", "softmax over the wrong axis"),
     ("heads", "head_W_query", "W_query.view(3, 3, 5)", "a reshape without a transpose"),
     ("heads", "split_queries", "joined_queries.view(3, 11, 5)", "a reshape without a transpose"),
@@ -283,6 +309,73 @@ def test_a_line_that_writes_into_an_earlier_step_is_told_so():
         "masked_scores", "masked_scores = scaled_scores.masked_fill_(~mask, -torch.inf)"
     )
     assert said.startswith("masked_scores is not right yet.\nYour line has changed scaled_scores")
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "line"),
+    [
+        ("causal", "masked_scores", "scaled_scores * mask"),
+        ("causal", "masked_scores", "scaled_scores.masked_fill(~mask, torch.inf)"),
+        ("causal", "masked_scores", "scaled_scores.masked_fill(~mask, -12345)"),
+        ("causal", "masked_scores", "scaled_scores"),
+        ("causal", "mask", "torch.ones(6, 6).bool().triu(1)"),
+        ("causal", "scores", "embeddings @ embeddings.mT * 0"),
+        ("causal", "weights", "masked_scores.softmax(-1) * 2 + ~mask"),
+    ],
+)
+def test_no_factor_is_told_where_the_numbers_do_not_have_it(name, step, line, learners):
+    said = learners[name].write(step, f"{step} = {line}")
+    assert said.startswith(f"{step} is not right yet.\n")
+    assert "times what is wanted" not in said
+
+
+def test_a_right_tensor_of_another_dtype_serves_the_lines_below():
+    learner = Learner(causal())
+    line = "weights = torch.softmax(masked_scores.double(), -1)"
+    exec(f'with checked("weights"):\n    {line}', learner.names)
+    assert learner.names["weights"].dtype == torch.float32
+    assert not learner.write("context_vectors", "context_vectors = weights @ embeddings")
+
+
+def test_an_error_of_dtypes_is_not_taken_for_a_known_mistake(learners):
+    learner = learners["causal"]
+    right = learner.names["weights"]
+    learner.names["weights"] = right.double()
+    said = learner.write("context_vectors", "context_vectors = weights @ embeddings")
+    learner.names["weights"] = right
+    assert "Likely" not in said
+    assert "weights is torch.float64, and the lesson's is torch.float32.\nYour line" in said
+
+
+def test_numbers_with_too_few_digits_are_told_their_dtype(learners):
+    said = learners["causal"].write("weights", "weights = masked_scores.half().softmax(-1)")
+    assert said.endswith("Yours are torch.float16, which has fewer digits: use torch.float32.")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("embeddings = embeddings * 2", "embeddings = … gives its name to another tensor"),
+        ("embeddings *= 2", "and so do += and /="),
+    ],
+)
+def test_how_an_earlier_step_was_changed_is_told(line, words):
+    said = Learner(causal()).write("scores", "scores = embeddings @ embeddings.mT", line)
+    assert said.splitlines()[1].startswith("Your line has changed embeddings itself: ")
+    assert words in said
+
+
+def test_the_imports_stand_together_and_each_formula_says_something():
+    cells = exercise(causal())["cells"]
+    assert cells[1]["source"].split("\n")[1:3] == [
+        "import torch",
+        "import torch.nn.functional as F  # for your lines, if you like",
+    ]
+    for name, make in TRACES.items():
+        for cell in exercise(make())["cells"]:
+            for formula in re.findall(r"\$\$(.*)\$\$", cell["source"]):
+                left, is_equal, right = formula.partition(" = ")
+                assert left != right or not is_equal, (name, formula)
 
 
 def test_a_given_tensor_that_was_changed_is_named(learners):
