@@ -4,6 +4,7 @@ Needs no torch, so the home page can be on the screen before torch is loaded.
 """
 
 import gc
+import sys
 import threading
 from importlib import import_module
 from pathlib import Path
@@ -24,6 +25,8 @@ SIDEBAR_WIDTH = 264
 # A file of our own: Streamlit's icons by name are fetched from the network for a browser's tab.
 ICON = Path(__file__).resolve().parents[1] / "docs" / "icon.png"
 _LOADING, _LOADED = threading.Lock(), []
+PAUSE = 1.0
+"""Seconds that the first page has for itself before torch is loaded."""
 # Ours, and constant: a person's text is never part of it.
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-left: 2.6rem; padding-right: 2.6rem; }
@@ -205,11 +208,17 @@ def _next_seed() -> None:
 
 
 def _warm_up() -> None:
-    """Load torch and the charts in the background, once a process, while the person reads."""
+    """Load torch and the charts in the background, once a process, while the person reads.
+
+    Not at once: the import would compete with the page that is being sent.
+    """
     with _LOADING:
         if not _LOADED:
             _LOADED.append(True)
-            threading.Thread(target=_load, name="load torch", daemon=True).start()
+            pause = 0.0 if "torch" in sys.modules else PAUSE
+            timer = threading.Timer(pause, _load)
+            timer.daemon = True
+            timer.start()
 
 
 def _load() -> None:
