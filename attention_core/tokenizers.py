@@ -173,6 +173,7 @@ _BIDI_CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u
 _WRITTEN = {" ": "␣", "\n": "↵", "\t": "⇥"}
 
 
+@lru_cache(maxsize=4_096)
 def visible(token: str) -> str:
     """How a token is written on screen, so that blanks and invisible characters can be seen.
 
