@@ -8,7 +8,8 @@ import torch
 from . import checker
 from .cells import about, code, document, text
 from .export import comment, imports, lines_of
-from .mistakes import Mistake, is_mistake, mistakes
+from .mistakes import is_mistake
+from .mistakes.around import around, known
 from .notebook import largest, packed, rounding
 from .trace import Step, Trace
 
@@ -59,7 +60,7 @@ def asked(trace: Trace) -> tuple[str, ...]:
     names = list(trace)
     later = names[names.index(START) + 1 :] if START in trace else names
     beside = _beside(trace)
-    able = {name for name in later or names if name not in beside and _known(trace[name])}
+    able = {name for name in later or names if name not in beside and known(trace[name])}
     users = dict.fromkeys(names, 0)
     for name in names:
         for earlier in _made_from(trace[name]):
@@ -95,12 +96,6 @@ def _beside(trace: Trace) -> set[str]:
 def _kind(step: Step) -> type:
     """The kind of its operation: a loop is a matrix product too."""
     return type(step.operation).__mro__[-3]
-
-
-def _known(step: Step) -> tuple[Mistake, ...]:
-    """The mistakes of a step; none for one that is a mistake."""
-    names = (given.name for given in step.inputs)
-    return () if is_mistake(step.operation) else mistakes(step.operation, *names)
 
 
 def _made_from(step: Step) -> set[str]:
@@ -168,10 +163,10 @@ def _blanks(run) -> list[dict]:
 
 def _checks(steps: list[Step], wanted: tuple[str, ...], apart: dict[str, float]) -> list[str]:
     lines = [inspect.getsource(checker).rstrip(), "", "", "checked = Checks(", "    ["]
-    for at, step in enumerate(steps):
+    for step in steps:
         numbers, stride = packed(step.value)
         is_asked = step.name in wanted
-        known = [*_known(step), *_mixed_up(step, steps[:at])] if is_asked else []
+        likely = around(step, steps) if is_asked else []
         told = {
             "name": step.name,
             "axes": list(step.axes),
@@ -180,22 +175,8 @@ def _checks(steps: list[Step], wanted: tuple[str, ...], apart: dict[str, float])
             "stride": stride,
             "tolerance": float(f"{max(1e-5 * largest(step.value), apart[step.name]):.2g}"),
             "asked": is_asked,
-            "mistakes": [(f"{each.name}: {each.words}", each.line) for each in known],
+            "mistakes": [(f"{each.name}: {each.words}", each.line) for each in likely],
             "numbers": numbers,
         }
         lines.append(f"        {told!r},")
     return [*lines, "    ],", "    globals(),", ")"]
-
-
-def _mixed_up(step: Step, earlier: list[Step]) -> list[Mistake]:
-    """One operand taken for another of its shape."""
-    found = []
-    for at, given in enumerate(step.inputs):
-        for other in earlier:
-            if other is given or other.value.shape != given.value.shape:
-                continue
-            names = [each.name for each in step.inputs]
-            names[at] = other.name
-            words = f"this is what {other.name} gives; {given.name} belongs there."
-            found.append(Mistake("the wrong tensor", words, step.operation.code(*names)))
-    return found[-8:]

@@ -42,6 +42,8 @@ def heatmap(tensor, axes, rows, columns):
     finite = panels[panels.isfinite()].tolist() or [0.0]
     across, down = min(len(panels), 2), (len(panels) + 1) // 2
     width, height = 2 + min(0.4 * len(columns), 9), 1 + min(0.4 * len(rows), 9)
+    width += 0.15 * max(map(len, rows))  # inches for the labels
+    height += 0.15 * max(map(len, columns))
     _, places = plt.subplots(down, across, figsize=(across * width, down * height), squeeze=False)
     for place in places.flat[len(panels) :]:
         place.remove()

@@ -12,11 +12,6 @@ def _(operation: ops.Scale, scores: str) -> tuple[Mistake, ...]:
         Mistake("√d is missing", root, scores),
         Mistake("d in place of √d", root, f"{scores} / {width}"),
         Mistake("multiplied by √d", root, f"{scores} * {width} ** 0.5"),
-        Mistake(
-            "the root of the number of keys",
-            f"d is the width of a vector, {width}, not how many there are.",
-            f"{scores} / {scores}.shape[-1] ** 0.5",
-        ),
     )
 
 

@@ -1,6 +1,7 @@
 """The notebook: its asserts name the first step that differs, its picture shows any name."""
 
 import json
+import warnings
 
 import pytest
 import torch
@@ -123,3 +124,18 @@ def test_a_long_token_is_cut_where_the_picture_names_it():
     line = picture(trace, trace["weights"])
     assert "longlonglonglon…" in line
     assert len(line) < 200
+
+
+@pytest.mark.parametrize("letter", ["l", "W", "𝕎", "字"])
+def test_a_picture_has_room_for_its_labels(letter):
+    """A small matrix with long tokens made matplotlib warn that it has no room for them."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    word = letter * 4_800
+    trace = Trace(query=(word, "b"), key=(word, "b"))
+    trace.step("weights", ops.Given(((0.25, 0.75), (0.5, 0.5))), axes=("query", "key"))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        names = run(notebook(trace))
+    names["plt"].close("all")
+    assert not [each for each in said if "layout" in str(each.message)]
