@@ -31,7 +31,7 @@ run: $(VENV)/.ready-to-run
 
 test: $(VENV)/.ready-to-test
 	$(VENV)/bin/python -m ruff check .
-	$(VENV)/bin/python -m pytest $(ARGS)
+	$(VENV)/bin/python -m pytest -n 2 $(ARGS)
 
 fuzz: $(VENV)/.ready-to-test
 	$(VENV)/bin/python -m pytest tests/fuzz tests/browser/test_hostile.py --hypothesis-profile=long $(ARGS)

@@ -38,7 +38,7 @@ def proof(view: View, *others: View) -> None:
     `others` are further traces that the page shows, such as an experiment's.
     """
     example = EXAMPLES[view.settings.example]
-    say_covered(view)
+    say_covered(view, *others)
     st.header("Checked against the notebook", anchor="notebook")
     marks = [mark for each in (view, *others) for mark in each.marks]
     if not marks:
@@ -66,9 +66,10 @@ def proof(view: View, *others: View) -> None:
                 st.caption(f"`{mark.result.id}`: {mark.result.note}.")
 
 
-def say_covered(view: View) -> None:
-    """Say so where a link's cell is in the trace, and no equation above has drawn it."""
-    if view.settings.cell and view.trail and session.OPEN_IN not in st.session_state:
+def say_covered(view: View, *others: View) -> None:
+    """Say so where a link's cell is in a trace, and no equation above has drawn it."""
+    is_there = any(each.trail for each in (view, *others))
+    if view.settings.cell and is_there and session.OPEN_IN not in st.session_state:
         st.text("The link's cell stands in a part of the lesson that is covered, or not there.")
 
 

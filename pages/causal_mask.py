@@ -137,4 +137,4 @@ if revealed:
         )
     dropout(view)
 
-finish(view)
+finish(view, *experiments)
