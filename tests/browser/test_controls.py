@@ -109,7 +109,8 @@ def test_a_number_typed_into_the_table_is_used_everywhere(page, app_url):
         page.keyboard.press("Enter")
         page.wait_for_timeout(1_500)
         page.keyboard.press("Control+A")
-        page.keyboard.type("0.25")
+        page.keyboard.type("0.25", delay=50)
+        page.wait_for_timeout(500)  # an Enter within milliseconds takes the number before
         page.keyboard.press("Enter")
         settled(page, quiet=1)
         if "edits" in page.url:
