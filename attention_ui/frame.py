@@ -140,8 +140,11 @@ def _link(
     )
 
 
+@st.fragment(key=session.CONTENTS)
 def _contents() -> None:
-    """Our own contents; Streamlit's would show file names on a cold deep link."""
+    """Our own contents; Streamlit's would show file names on a cold deep link. A part of its own,
+    since the links carry the settings.
+    """
     st.markdown("**Attention Explorer**")
     _link(HOME, "Home")
     group = ""
@@ -193,10 +196,18 @@ def _controls(settings: Settings) -> None:
         help="Some answers stay covered until you have made a guess.",
     )
     st.divider()
-    if session.other_than_example():
-        st.button("Back to the example", on_click=session.reset, icon=":material/undo:")
+    _back()
     pin_button(settings)
     share(settings)
+
+
+@st.fragment(key=session.BACK)
+def _back() -> None:
+    """A button that is there when it would change something."""
+    if session.wants_whole_page():
+        st.rerun()
+    if session.other_than_example():
+        st.button("Back to the example", on_click=session.reset, icon=":material/undo:")
 
 
 def _next_seed() -> None:

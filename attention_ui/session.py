@@ -10,6 +10,7 @@ from attention_core.examples import EXAMPLES
 from .fields import CellPlace, ScoreRow, Sentence
 from .labels import label
 from .settings import (
+    ASIDE,
     FIELDS,
     KEPT,
     MAKES_ANOTHER,
@@ -24,6 +25,9 @@ from .settings import (
 # Names in st.session_state.
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
 OPEN_IN, WHOLE_PAGE, GIVEN = "open_in", "whole_page", "given"
+SHOWN, LINKED = "shown", "linked"
+CONTENTS, BACK = "frame_contents", "frame_back"
+"""Parts of the frame that show settings: keys of fragments."""
 NOT_CARRIED = ("beat", "cell", "upto")
 """Settings of one page: they stay behind when another is opened."""
 
@@ -36,8 +40,8 @@ def load(page: str) -> Settings:
     showing the address of a moment ago.
     """
     state = st.session_state
-    state.pop(WHOLE_PAGE, None)
-    state.pop(OPEN_IN, None)
+    for name in (WHOLE_PAGE, OPEN_IN, SHOWN):
+        state.pop(name, None)
     query = {name: value for name, value in st.query_params.items() if name in FIELDS}
     last_page, last_query = state.get(WRITTEN, (None, None))
     if page != last_page:
@@ -46,7 +50,8 @@ def load(page: str) -> Settings:
     if SETTINGS not in state:
         _take(query)
     elif page != last_page:
-        if query:
+        # Our own links may be older than the last change; then the session's settings count.
+        if query and query != state.get(LINKED):
             _take(query)
         else:
             plain = Settings.of(EXAMPLES[state[SETTINGS].example])
@@ -109,7 +114,9 @@ def wants_whole_page() -> bool:
 def link_query() -> dict[str, str]:
     """Parameters for a link to another page: what it can use of the settings."""
     query = to_query(st.session_state[SETTINGS])
-    return {name: value for name, value in query.items() if name not in NOT_CARRIED}
+    carried = {name: value for name, value in query.items() if name not in NOT_CARRIED}
+    st.session_state[LINKED] = carried
+    return carried
 
 
 def change(**updates: Any) -> None:
@@ -131,6 +138,22 @@ def change(**updates: Any) -> None:
     state[SETTINGS] = after
 
 
+def redraw() -> None:
+    """From a callback that changed settings: draw again what they change. That is the whole page
+    where it would have other words, where there is something to say, and where the browser has
+    not told what is in sight.
+    """
+    state = st.session_state
+    if SHOWN in state and not state[NOTICES] and not state[DRAFTS]:
+        state[SHOWN].redraw(state[SETTINGS])
+    state[WHOLE_PAGE] = True
+
+
+def run_whole_page() -> None:
+    """From a callback inside a part: run the whole page."""
+    st.session_state[WHOLE_PAGE] = True
+
+
 def overwrite(**updates: Any) -> None:
     """Change settings from a callback of another control than their own: drafts of them go."""
     state = st.session_state
@@ -142,6 +165,7 @@ def reset() -> None:
     """Back to the example's own settings, but for what a teacher's link has fixed."""
     st.session_state[DRAFTS] = {}
     change(**other_than_example())
+    run_whole_page()
 
 
 def other_than_example() -> dict[str, object]:
@@ -219,6 +243,7 @@ def _controlled(name: str, key: str) -> None:
     """
     state = st.session_state
     state[TOUCHED] = True
+    said = state[NOTICES] or state[DRAFTS]
     raw = state[key]
     drafts = {**({} if name == "example" else state[DRAFTS]), name: raw}
     for tried in (drafts, {name: raw}):
@@ -227,6 +252,7 @@ def _controlled(name: str, key: str) -> None:
             break
     else:
         state[DRAFTS] = drafts
+        state[WHOLE_PAGE] = bool(state[NOTICES])
         state[NOTICES] = []
         state[f"problem_{name}"] = problem
         return
@@ -237,6 +263,11 @@ def _controlled(name: str, key: str) -> None:
     state[DRAFTS] = {other: draft for other, draft in drafts.items() if other not in values}
     for other, draft in state[DRAFTS].items():
         state[f"problem_{other}"] = _understood({other: draft})[1]
+    as_typed = raw == field.write(values[name]) if isinstance(raw, str) else True
+    if said or not as_typed:
+        state[WHOLE_PAGE] = True
+    elif name not in ASIDE and name != "example":
+        redraw()
 
 
 def _understood(drafts: dict[str, Any]) -> tuple[dict[str, Any], str | None]:

@@ -1,5 +1,6 @@
 """Every slider of every lesson: from the key to the settled picture, and the bytes it costs."""
 
+import statistics
 from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import urlencode
@@ -9,7 +10,7 @@ from attention_ui.settings import MAX_TOKENS
 
 from .figures import Figure, Part, spread
 from .process import cpu_seconds
-from .watching import Watched, new_page
+from .watching import Moved, Watched, new_page
 
 START = {"predict": "off"}
 VARIANTS = {
@@ -33,10 +34,10 @@ def sentence(tokens: int) -> dict[str, str]:
     return {"text": words, "tokenizer": "blanks", "ids": "distinct"}
 
 
-def move(watched: Watched, key: str, moves: int) -> tuple[list[float], list[int]]:
-    """Move a slider so often, to and fro at its ends: the times, and the bytes received."""
+def move(watched: Watched, key: str, moves: int) -> list[Moved]:
+    """Move a slider so often, to and fro at its ends."""
     slider = watched.page.locator(f".st-key-{key} input").first
-    times, weights = [], []
+    moved = []
     direction = "ArrowRight"
     for count in range(moves + 1):
         now, least, most = slider.evaluate("(one) => [one.value, one.min, one.max]")
@@ -45,20 +46,24 @@ def move(watched: Watched, key: str, moves: int) -> tuple[list[float], list[int]
         elif now == least:
             direction = "ArrowRight"
         slider.focus()
-        took, received = watched.press(direction)
+        one = watched.press(direction)
         if count:
-            times.append(took)
-            weights.append(received)
-    return times, weights
+            moved.append(one)
+    return moved
 
 
 def measured(server, address: str, key: str, moves: int, watched: Watched) -> dict[str, float]:
     """One slider of a page that is opened anew: times, bytes, processor time of the server."""
     watched.open(server.url + address)
     before = cpu_seconds(server.process.pid)
-    times, weights = move(watched, key, moves)
+    moved = move(watched, key, moves)
     used = (cpu_seconds(server.process.pid) - before) / (moves + 1) * 1_000
-    return {**spread(times), "kB": max(weights) / 1_000, "server": used}
+    return {
+        **spread([one.seen for one in moved]),
+        "whole": statistics.median(one.all_of_it for one in moved),
+        "kB": max(one.received for one in moved) / 1_000,
+        "server": used,
+    }
 
 
 def pages(link: dict[str, str]) -> list[tuple[str, str]]:
@@ -111,9 +116,11 @@ def measure(browser, app, empty, quick: bool) -> list[Part]:
             "Slider key to settled picture",
             f"Every slider of every lesson at its default settings, moved {moves} times by a key, "
             "one page and one browser at a time. The clock is the page's own: from the key to the "
-            "last change of the document or stroke on a canvas. *empty* is the median of the empty "
-            "page, measured just before; *kB* what the server sends for the largest of the moves; "
-            "*server* the processor time of the server for one move.",
+            "last change of what is in sight, in the document or as a stroke on a canvas. *whole* "
+            "is the median until all of the page is drawn, what is out of sight included; *empty* "
+            "the median of the empty page, measured just before; *kB* what the server sends for "
+            "the largest of the moves, all of the page included and before compression; *server* "
+            "the processor time of the server for one move.",
             [with_goals(figure) for figure in sliders(browser, app, empty, {}, moves)],
         )
     ]

@@ -1,12 +1,13 @@
 """Time in a real browser: from a key or a click to the last change of the picture.
 
-The clock is the page's own. It starts when the page is told of the key, and the last change of the
-document or stroke on a canvas stops it, once the script has ended and nothing has moved for a
-while.
+The clock is the page's own. It starts when the page is told of the key, and the last change of what
+is in sight stops it, or of all the page, be it of the document or a stroke on a canvas; once the
+script has ended and nothing has moved for a while.
 """
 
 import time
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from playwright.sync_api import Page, WebSocket, sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -19,29 +20,46 @@ QUIET = 0.4
 
 WATCH = """
 (() => {
-  const bench = window.bench = { began: 0, changed: 0 };
-  const begin = () => { bench.began = bench.changed = performance.now(); };
-  const note = () => { bench.changed = performance.now(); };
+  const bench = window.bench = { began: 0, changed: 0, changes: new Map() };
+  const begin = () => {
+    bench.began = bench.changed = performance.now();
+    bench.changes.clear();
+  };
+  const note = (element) => {
+    bench.changed = performance.now();
+    bench.changes.set(element, bench.changed);
+  };
+  // The last change of something that a person sees without scrolling.
+  bench.seen = () => {
+    const times = [...bench.changes].filter(([element]) => {
+      const { top, bottom, width, height } = element.getBoundingClientRect();
+      return element.isConnected && width && height && bottom > 0 && top < innerHeight;
+    }).map(([, time]) => time);
+    return Math.max(bench.began, ...times);
+  };
   addEventListener('keydown', begin, true);
   addEventListener('click', begin, true);
   const first = (selector) =>
     document.querySelector(`[data-testid=stMain] ${selector}`) ? performance.now() : undefined;
-  // What only says that something runs is no part of the picture.
-  const talk = '[data-testid=stStatusWidget], [data-testid=stToolbar], [data-testid=stHeader]';
+  // What only says that something runs is no part of the picture, nor what shows when it is
+  // pointed at, nor where a link goes, nor the class by which Streamlit marks elements as new.
+  const talk = '[data-testid=stStatusWidget], [data-testid=stToolbar], [data-testid=stHeader], ' +
+    '.vg-tooltip, [data-testid^=stElementToolbar]';
+  const unseen = (name, element) => name.startsWith('data-') || name === 'href' ||
+    (name === 'class' && element.matches('.stElementContainer, .stVerticalBlock'));
   new MutationObserver((records) => {
-    const seen = records.some(({ target, type, attributeName }) => {
+    for (const { target, type, attributeName } of records) {
       const element = target.nodeType === 1 ? target : target.parentElement;
-      if (!element?.closest('[data-testid=stApp]') || element.closest(talk)) return false;
-      return !(type === 'attributes' && attributeName.startsWith('data-'));
-    });
-    if (seen) note();
+      if (!element?.closest('[data-testid=stApp]') || element.closest(talk)) continue;
+      if (type !== 'attributes' || !unseen(attributeName, element)) note(element);
+    }
     bench.heading ??= first('h1');
     bench.matrix ??= first('[data-testid=stVegaLiteChart] svg .mark-rect');
   }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   const canvas = CanvasRenderingContext2D.prototype;
   for (const name of ['fill', 'fillRect', 'fillText', 'stroke', 'drawImage']) {
     const draw = canvas[name];
-    canvas[name] = function (...given) { note(); return draw.apply(this, given); };
+    canvas[name] = function (...given) { note(this.canvas); return draw.apply(this, given); };
   }
 })()
 """
@@ -51,6 +69,17 @@ STILL = f"""(quiet) => {{
   if (busy.length) {{ window.bench.busy = now; return false; }}
   return now - Math.max(window.bench.changed, window.bench.busy ?? 0, runs.changed) > quiet;
 }}"""
+
+
+class Moved(NamedTuple):
+    """What a key or a click has set going."""
+
+    seen: float
+    """Milliseconds to the last change of what is in sight."""
+    all_of_it: float
+    """Milliseconds to the last change of the page, what is out of sight included."""
+    received: int
+    """Bytes from the server."""
 
 
 class Watched:
@@ -88,22 +117,24 @@ class Watched:
         """Wait until the page has been at rest for a while."""
         self.page.wait_for_function(STILL, arg=QUIET * 1000, polling=20, timeout=60_000)
 
-    def press(self, key: str) -> tuple[float, int]:
-        """Press a key where the focus is: milliseconds to the settled picture, bytes received."""
+    def press(self, key: str) -> "Moved":
+        """Press a key where the focus is."""
         return self._timed(lambda: self.page.keyboard.press(key))
 
-    def click(self, x: float, y: float) -> tuple[float, int]:
+    def click(self, x: float, y: float) -> "Moved":
         """The same for a click at a place of the window."""
         return self._timed(lambda: self.page.mouse.click(x, y))
 
-    def _timed(self, act) -> tuple[float, int]:
+    def _timed(self, act) -> "Moved":
         self.received = 0
         act()
         # Until the browser asks the server it may wait: nothing is still before.
         time.sleep(0.05)
         self.still()
-        took = self.page.evaluate("window.bench.changed - window.bench.began")
-        return took, self.received
+        seen, all_of_it = self.page.evaluate(
+            "[bench.seen() - bench.began, bench.changed - bench.began]"
+        )
+        return Moved(seen, all_of_it, self.received)
 
 
 @contextmanager
