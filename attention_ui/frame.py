@@ -6,6 +6,7 @@ Needs no torch, so the home page can be on the screen before torch is loaded.
 import gc
 import sys
 import threading
+from base64 import b64encode
 from importlib import import_module
 from pathlib import Path
 
@@ -23,7 +24,9 @@ from .share import pin_button, share
 
 SIDEBAR_WIDTH = 264
 # A file of our own: Streamlit's icons by name are fetched from the network for a browser's tab.
-ICON = Path(__file__).resolve().parents[1] / "docs" / "icon.png"
+# Within the page: a file that Streamlit serves is gone after a run of parts alone.
+_PICTURE = Path(__file__).resolve().parents[1] / "docs" / "icon.png"
+ICON = "data:image/png;base64," + b64encode(_PICTURE.read_bytes()).decode()
 _LOADING, _LOADED = threading.Lock(), []
 PAUSE = 1.0
 """Seconds that the first page has for itself before torch is loaded."""
@@ -78,7 +81,7 @@ def open_page(name: str) -> Settings:
     here = lesson(name)
     st.set_page_config(
         page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
-        page_icon=str(ICON),
+        page_icon=ICON,
         layout="wide",
         initial_sidebar_state=SIDEBAR_WIDTH,
     )

@@ -8,6 +8,7 @@ first; else the whole page is.
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -22,6 +23,8 @@ from .show import formulas, light, note
 from .view import View
 
 Lesson = Callable[["Page"], None]
+FIRST_EQUATIONS = 2
+"""So many equations of a page that is opened by a link of ours are drawn before all others."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class Part:
 
     draw: Callable[[], None]
     about: Hashable = None
+    is_equation: bool = False
 
 
 class Page:
@@ -57,7 +61,7 @@ class Page:
 
     def formulas(self, *each: str) -> None:
         """Formulas beside each other."""
-        self._stand(("formulas", each), lambda: formulas(*each))
+        self.part("formulas", lambda: formulas(*each), about=each)
 
     def controls(self, draw: Callable[[], Any], *about: Hashable) -> None:
         """Controls of settings. `about` is what decides which there are and what they offer."""
@@ -85,7 +89,8 @@ class Page:
         """Matrices in a row, and the arithmetic of a cell below: see `beats.draw_equation`."""
         view = self.view
         about = None if options else looks(view, parts)
-        self.part(name, lambda: draw_equation(view, name, *parts, **options), about)
+        draw = partial(draw_equation, view, name, *parts, **options)
+        self._place(name, Part(draw, about, is_equation=True))
 
     def is_open(
         self,
@@ -108,7 +113,10 @@ class Page:
         """Something with numbers in it. Its own controls run it alone, as do those of the page
         that leave the words of the page as they are.
         """
-        self.parts[name] = Part(draw, about)
+        self._place(name, Part(draw, about))
+
+    def _place(self, name: str, part: Part) -> None:
+        self.parts[name] = part
 
         def place() -> None:
             with st.container(key=f"part_{name}"):
@@ -153,9 +161,14 @@ class Shown:
         self.page: Page
 
     def draw(self, settings: Settings) -> None:
-        """Draw the whole page."""
+        """Draw the whole page; where another page has been left for it, its first screen only, and
+        a place for everything below: the rest follows when that is seen.
+        """
         self.page = Page(self._view_of(settings), draws=True)
+        self._first_screen = session.has_come_from_another() and sight.is_told()
+        self._first_screen &= settings.cell is None
         self._lesson(self.page)
+        self._first_screen = False
 
     def redraw(self, settings: Settings) -> None:
         """From a callback: run only the parts that these settings change, those in sight first.
@@ -184,9 +197,16 @@ class Shown:
             st.rerun([*map(_key, self.page.stale), session.CONTENTS, sight.KEY])
 
     def draw_part(self, name: str) -> None:
-        """Draw one part as it is now."""
+        """Draw one part as it is now, if it is not left for later."""
+        if self._first_screen and self._is_below(name):
+            self.page.stale[name] = None
+            return
         self.page.parts[name].draw()
         self.page.stale.pop(name, None)
+
+    def _is_below(self, name: str) -> bool:
+        equations = [each for each, part in self.page.parts.items() if part.is_equation]
+        return len(equations) >= FIRST_EQUATIONS and name not in equations[:FIRST_EQUATIONS]
 
 
 def open_on(view_of: Callable[[Settings], View], lesson: Lesson, settings: Settings) -> None:

@@ -25,7 +25,7 @@ from .settings import (
 # Names in st.session_state.
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
 OPEN_IN, WHOLE_PAGE, GIVEN = "open_in", "whole_page", "given"
-SHOWN, LINKED = "shown", "linked"
+SHOWN, LINKED, ARRIVED = "shown", "linked", "arrived"
 CONTENTS, BACK = "frame_contents", "frame_back"
 """Parts of the frame that show settings: keys of fragments."""
 NOT_CARRIED = ("beat", "cell", "upto")
@@ -44,6 +44,7 @@ def load(page: str) -> Settings:
         state.pop(name, None)
     query = {name: value for name, value in st.query_params.items() if name in FIELDS}
     last_page, last_query = state.get(WRITTEN, (None, None))
+    state[ARRIVED] = SETTINGS in state and page != last_page
     if page != last_page:
         state[GIVEN] = set()
     touched = state.pop(TOUCHED, False)
@@ -131,11 +132,14 @@ def change(**updates: Any) -> None:
     problem = problem_with(after)
     if problem:
         state[NOTICES] = [problem]
+        state[WHOLE_PAGE] = True
         return
     gone = [name for name in MAKES_ANOTHER if getattr(before, name) and not getattr(after, name)]
     if "example" not in updates and not updates.keys() >= set(gone):
         state[NOTICES] = ["This is another table, so the numbers you typed into the last one went."]
     state[SETTINGS] = after
+    if state[NOTICES] or not updates.keys() <= ASIDE:
+        state[WHOLE_PAGE] = True
 
 
 def redraw() -> None:
@@ -144,9 +148,15 @@ def redraw() -> None:
     not told what is in sight.
     """
     state = st.session_state
+    state[WHOLE_PAGE] = False
     if SHOWN in state and not state[NOTICES] and not state[DRAFTS]:
         state[SHOWN].redraw(state[SETTINGS])
     state[WHOLE_PAGE] = True
+
+
+def has_come_from_another() -> bool:
+    """Whether this run opens a page in a session that has been on another."""
+    return st.session_state[ARRIVED]
 
 
 def run_whole_page() -> None:

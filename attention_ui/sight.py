@@ -4,7 +4,7 @@ from typing import Protocol
 
 import streamlit as st
 
-KEY, RUNS = "sight", "sight_runs"
+KEY, RUNS, TOLD = "sight", "sight_runs", "sight_told"
 _WATCH = """
 const box = (part) => part.getBoundingClientRect();
 const inSight = () => [...document.querySelectorAll('[class*=st-key-part_]')]
@@ -65,9 +65,18 @@ def watch(page: HasRest) -> None:
     _component(
         key=KEY,
         data={"run": state[RUNS], "rest": page.has_rest()},
-        on_parts_change=lambda: None,
+        on_parts_change=_told,
         on_rest_change=page.draw_rest,
     )
+
+
+def _told() -> None:
+    st.session_state[TOLD] = True
+
+
+def is_told() -> bool:
+    """Whether there is a browser that tells what is in sight, and asks for the rest."""
+    return TOLD in st.session_state
 
 
 def parts_in_sight() -> set[str]:
