@@ -19,9 +19,8 @@ def begin(page: Page, *others: View) -> None:
         cell_notice(page.view, *others)
         compare(page.view)
 
-    view = page.view
-    empty = not view.settings.pin and all(each.lost_cell is None for each in (view, *others))
-    page.part("begin", draw, about="nothing" if empty else None)
+    if page.view.settings.pin or any(each.lost_cell for each in (page.view, *others)):
+        page.part("begin", draw)
 
 
 def finish(page: Page, *others: View) -> None:

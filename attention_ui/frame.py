@@ -113,10 +113,11 @@ def close_lesson(name: str) -> None:
     at = pages.index(lesson(name))
     st.divider()
     with st.container(horizontal=True, horizontal_alignment="distribute"):
-        _link(pages[at - 1], f"Previous: {pages[at - 1].title}", ":material/arrow_back:")
+        query = session.link_query("way")
+        _link(pages[at - 1], query, f"Previous: {pages[at - 1].title}", ":material/arrow_back:")
         if at + 1 < len(pages):
             following = pages[at + 1]
-            _link(following, f"Next: {following.title}", ":material/arrow_forward:", "right")
+            _link(following, query, f"Next: {following.title}", ":material/arrow_forward:", "right")
 
 
 def show_notices() -> None:
@@ -132,14 +133,18 @@ def show_notices() -> None:
 
 
 def _link(
-    page: Lesson, label: str | None = None, icon: str | None = None, icon_position: str = "left"
+    page: Lesson,
+    query: dict[str, str],
+    label: str | None = None,
+    icon: str | None = None,
+    icon_position: str = "left",
 ) -> None:
     st.page_link(
         page.page,
         label=label or page.title,
         icon=icon or page.icon,
         icon_position=icon_position,
-        query_params=session.link_query(),
+        query_params=query,
     )
 
 
@@ -149,13 +154,14 @@ def _contents() -> None:
     since the links carry the settings.
     """
     st.markdown("**Attention Explorer**")
-    _link(HOME, "Home")
+    query = session.link_query("contents")
+    _link(HOME, query, "Home")
     group = ""
     for page in LESSONS:
         if page.group != group:
             st.caption(page.group)
             group = page.group
-        _link(page)
+        _link(page, query)
 
 
 def _controls(settings: Settings) -> None:
@@ -237,7 +243,6 @@ def _warm_up() -> None:
 
 def _load() -> None:
     import_module("attention_ui.beats")
-    # Streamlit collects garbage after every run. Searching all that torch brings takes 170 ms;
-    # what is frozen is not searched.
+    # A collection that searches all that torch brings takes 170 ms; what is frozen is not searched.
     gc.collect()
     gc.freeze()

@@ -159,16 +159,19 @@ class Shown:
         self._view_of = view_of
         self._lesson = lesson
         self.page: Page
+        self._first_screen = False
 
     def draw(self, settings: Settings) -> None:
         """Draw the whole page; where another page has been left for it, its first screen only, and
         a place for everything below: the rest follows when that is seen.
         """
         self.page = Page(self._view_of(settings), draws=True)
-        self._first_screen = session.has_come_from_another() and sight.is_told()
-        self._first_screen &= settings.cell is None
-        self._lesson(self.page)
-        self._first_screen = False
+        has_watcher = session.has_come_from_another() and sight.is_told()
+        self._first_screen = has_watcher and settings.cell is None
+        try:
+            self._lesson(self.page)
+        finally:  # also where the run is broken off
+            self._first_screen = False
 
     def redraw(self, settings: Settings) -> None:
         """From a callback: run only the parts that these settings change, those in sight first.

@@ -52,7 +52,7 @@ def load(page: str) -> Settings:
         _take(query)
     elif page != last_page:
         # Our own links may be older than the last change; then the session's settings count.
-        if query and query != state.get(LINKED):
+        if query and query not in state.get(LINKED, {}).values():
             _take(query)
         else:
             plain = Settings.of(EXAMPLES[state[SETTINGS].example])
@@ -112,11 +112,13 @@ def wants_whole_page() -> bool:
     return st.session_state.pop(WHOLE_PAGE, False)
 
 
-def link_query() -> dict[str, str]:
-    """Parameters for a link to another page: what it can use of the settings."""
+def link_query(where: str) -> dict[str, str]:
+    """Parameters for the links to other pages that stand somewhere: what they can use of the
+    settings.
+    """
     query = to_query(st.session_state[SETTINGS])
     carried = {name: value for name, value in query.items() if name not in NOT_CARRIED}
-    st.session_state[LINKED] = carried
+    st.session_state.setdefault(LINKED, {})[where] = carried
     return carried
 
 

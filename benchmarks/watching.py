@@ -7,10 +7,10 @@ script has ended and nothing has moved for a while.
 
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 from playwright.sync_api import Page, WebSocket, sync_playwright
-from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from browser_tools import BUSY, WATCH_RUNS
 from serving import launch_chromium
@@ -79,7 +79,9 @@ class Moved(NamedTuple):
     all_of_it: float
     """Milliseconds to the last change of the page, what is out of sight included."""
     received: int
-    """Bytes from the server."""
+    """Bytes from the server, before they are compressed."""
+    sent: int
+    """Bytes on the way, both ways, with all that the network adds."""
 
 
 class Watched:
@@ -90,20 +92,10 @@ class Watched:
         self.received = 0
         page.add_init_script(WATCH_RUNS)
         page.add_init_script(WATCH)
-        self.alone = False
-        """Whether the last thing that the server was asked for was one fragment alone."""
         page.on("websocket", self._listen)
 
     def _listen(self, socket: WebSocket) -> None:
         socket.on("framereceived", self._count)
-        socket.on("framesent", self._asked)
-
-    def _asked(self, payload: str | bytes) -> None:
-        message = BackMsg()
-        if isinstance(payload, bytes):
-            message.ParseFromString(payload)
-        if message.HasField("rerun_script"):
-            self.alone = bool(message.rerun_script.fragment_id)
 
     def _count(self, payload: str | bytes) -> None:
         self.received += len(payload)
@@ -126,7 +118,7 @@ class Watched:
         return self._timed(lambda: self.page.mouse.click(x, y))
 
     def _timed(self, act) -> "Moved":
-        self.received = 0
+        self.received, before = 0, on_the_way()
         act()
         # Until the browser asks the server it may wait: nothing is still before.
         time.sleep(0.05)
@@ -134,7 +126,13 @@ class Watched:
         seen, all_of_it = self.page.evaluate(
             "[bench.seen() - bench.began, bench.changed - bench.began]"
         )
-        return Moved(seen, all_of_it, self.received)
+        return Moved(seen, all_of_it, self.received, on_the_way() - before)
+
+
+def on_the_way() -> int:
+    """All bytes that this machine has sent to itself so far; Linux tells."""
+    lines = Path("/proc/net/dev").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.strip().startswith("lo:"))
 
 
 @contextmanager
