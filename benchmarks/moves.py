@@ -120,7 +120,7 @@ def measure(browser, app, empty, quick: bool) -> list[Part]:
             "last change of what is in sight, in the document or as a stroke on a canvas. *whole* "
             "is the median until all of the page is drawn, what is out of sight included; *empty* "
             "the median of the empty page, measured beside each lesson; *kB* what goes over the "
-            "network for the largest of the moves, all of the page included, and *plain kB* what it is "
+            "network for the largest of the moves, all of the page included, *plain kB* what it is "
             "before compression; *server* the processor time of the server for one move.",
             [with_goals(figure) for figure in sliders(browser, app, empty, {}, moves)],
         )
