@@ -110,29 +110,29 @@ def line(numbers: dict[str, float]) -> str:
 
 
 def measure(browser, app, empty, quick: bool) -> list[Part]:
-    """Default size, and as many tokens as the app allows."""
+    """Every slider at default size."""
     moves = 3 if quick else MOVES
-    parts = [
-        Part(
-            "Slider key to settled picture",
-            f"Every slider of every lesson at its default settings, moved {moves} times by a key, "
-            "one page and one browser at a time. The clock is the page's own: from the key to the "
-            "last change of what is in sight, in the document or as a stroke on a canvas. *whole* "
-            "is the median until all of the page is drawn, what is out of sight included; *empty* "
-            "the median of the empty page, measured beside each lesson; *kB* what goes over the "
-            "network for the largest of the moves, all of the page included, *plain kB* what it is "
-            "before compression; *server* the processor time of the server for one move.",
-            [with_goals(figure) for figure in sliders(browser, app, empty, {}, moves)],
-        )
+    how = (
+        f"Every slider of every lesson at its default settings, moved {moves} times by a key, one "
+        "page and one browser at a time. The clock is the page's own: from the key to the last "
+        "change of what is in sight, in the document or as a stroke on a canvas. *whole* is the "
+        "median until all of the page is drawn, what is out of sight included; *empty* the median "
+        "of the empty page, measured beside each lesson; *kB* what goes over the network for the "
+        "largest of the moves, all of the page included, *plain kB* what it is before compression; "
+        "*server* the processor time of the server for one move."
+    )
+    figures = [with_goals(figure) for figure in sliders(browser, app, empty, {}, moves)]
+    return [Part("Slider key to settled picture", how, figures)]
+
+
+def measure_long(browser, app, empty, _quick: bool) -> list[Part]:
+    """Every slider of a lesson with as many tokens as the app allows."""
+    how = (
+        f"A sentence of {MAX_TOKENS} different tokens, which is the most that the app takes; each "
+        "slider of a lesson is moved 3 times."
+    )
+    figures = [
+        replace(figure, most={"median": 300})
+        for figure in sliders(browser, app, empty, sentence(MAX_TOKENS), 3)
     ]
-    if not quick:
-        long = sliders(browser, app, empty, sentence(MAX_TOKENS), 3)
-        parts.append(
-            Part(
-                f"The same with {MAX_TOKENS} tokens",
-                f"A sentence of {MAX_TOKENS} different tokens, which is the most that the app "
-                "takes; each slider of a lesson is moved 3 times.",
-                [replace(figure, most={"median": 300}) for figure in long],
-            )
-        )
-    return parts
+    return [Part(f"Slider key to settled picture with {MAX_TOKENS} tokens", how, figures)]
