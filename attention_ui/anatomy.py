@@ -1,6 +1,7 @@
 """What every lesson begins and ends with, so that a learner knows where things are."""
 
 from .frame import close_lesson
+from .page import Page
 from .pinning import compare
 from .proof import proof
 from .show import cell_notice
@@ -8,17 +9,22 @@ from .takeaway import take_away
 from .view import View
 
 
-def begin(view: View, *others: View) -> None:
+def begin(page: Page, *others: View) -> None:
     """Below the title: what the link could not open, and what changed since a pin.
 
     `others` are further traces that the page shows, such as an experiment's.
     """
-    cell_notice(view, *others)
-    compare(view)
+
+    def draw() -> None:
+        cell_notice(page.view, *others)
+        compare(page.view)
+
+    if page.view.settings.pin or any(each.lost_cell for each in (page.view, *others)):
+        page.part("begin", draw)
 
 
-def finish(view: View, *others: View) -> None:
+def finish(page: Page, *others: View) -> None:
     """The published numbers, what to take along, and the way to the next lesson."""
-    proof(view, *others)
-    take_away(view)
-    close_lesson(view.page)
+    page.part("proof", lambda: proof(page.view, *others))
+    page.part("take_away", lambda: take_away(page.view), about=page.view.numbers(page.view.trace))
+    page.part("way", lambda: close_lesson(page.view.page))

@@ -1,7 +1,8 @@
-"""A beat of a lesson: a heading that is a tensor's name, the equation it is, what to look for."""
+"""An equation of heatmaps, and the arithmetic of a cell below it."""
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -20,20 +21,16 @@ NEW_LINE = "\n"
 """Among the parts of an equation: what follows begins a line of its own."""
 
 
-def beat(view: View, name: str, heading: str, words: str, *parts: Matrix | str) -> None:
-    """Draw one beat: its heading, what to look for, and the equation that it is.
-
-    `parts` are matrices and the operators between them. The arithmetic of a cell that is chosen
-    here opens below.
-    """
-    st.header(heading, anchor=name)
-    with st.container(width=760):
-        st.markdown(words)
-    equation(view, name, *parts)
-
-
 @st.fragment
-def equation(
+def equation(view: View, name: str, *parts: Matrix | str, **options: Any) -> None:
+    """An equation within another part of the page, of which a chosen cell runs it alone."""
+    if session.wants_whole_page():
+        st.rerun()
+    session.save(view.page)
+    draw_equation(view, name, *parts, **options)
+
+
+def draw_equation(
     view: View,
     name: str,
     *parts: Matrix | str,
@@ -42,15 +39,12 @@ def equation(
 ) -> None:
     """Matrices in a row with operators between them, and the inspector below.
 
-    Choosing a cell runs this part of the page alone. A matrix before the equals sign is an operand
-    of the one after it: a chosen cell of the result outlines, in each operand, the cells it was
-    made of. `build` may make the parts anew at every run, with controls of its own above them;
-    `below` may draw more that depends on the cell that is open.
+    A matrix before the equals sign is an operand of the one after it: a chosen cell of the result
+    outlines, in each operand, the cells it was made of. `build` may make the parts anew at every
+    run, with controls of its own above them; `below` may draw more that depends on the cell that
+    is open.
     """
-    if session.wants_whole_page():
-        st.rerun()
     view = view.now(session.current())
-    session.save(view.page)
     if build is not None:
         parts = build(view.settings)
     matrices = [part for part in parts if isinstance(part, Matrix)]

@@ -22,10 +22,8 @@ from .words import number
 MATRICES = ("W_query", "W_key", "W_value", "W_output")
 
 
-@st.fragment
 def train_it(view: View) -> None:
     """Controls, the run with its progress, and the recorded steps with a slider."""
-    session.save(view.page)
     if len(session.current().inputs.tokens) < 2:
         st.markdown("A sentence of one token has no next token to predict. Add a word.")
         return

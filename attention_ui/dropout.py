@@ -27,10 +27,8 @@ def dropped(settings: Settings) -> Trace:
     return trace
 
 
-@st.fragment
 def dropout(view: View) -> None:
     """Weights dropped by chance, and the rest made larger, with the mean over many draws."""
-    session.save(view.page)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         session.control(
             st.slider,

@@ -6,6 +6,7 @@ Needs no torch, so the home page can be on the screen before torch is loaded.
 import gc
 import sys
 import threading
+from base64 import b64encode
 from importlib import import_module
 from pathlib import Path
 
@@ -23,7 +24,9 @@ from .share import pin_button, share
 
 SIDEBAR_WIDTH = 264
 # A file of our own: Streamlit's icons by name are fetched from the network for a browser's tab.
-ICON = Path(__file__).resolve().parents[1] / "docs" / "icon.png"
+# Within the page: a file that Streamlit serves is gone after a run of parts alone.
+_PICTURE = Path(__file__).resolve().parents[1] / "docs" / "icon.png"
+ICON = "data:image/png;base64," + b64encode(_PICTURE.read_bytes()).decode()
 _LOADING, _LOADED = threading.Lock(), []
 PAUSE = 1.0
 """Seconds that the first page has for itself before torch is loaded."""
@@ -78,7 +81,7 @@ def open_page(name: str) -> Settings:
     here = lesson(name)
     st.set_page_config(
         page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
-        page_icon=str(ICON),
+        page_icon=ICON,
         layout="wide",
         initial_sidebar_state=SIDEBAR_WIDTH,
     )
@@ -110,10 +113,11 @@ def close_lesson(name: str) -> None:
     at = pages.index(lesson(name))
     st.divider()
     with st.container(horizontal=True, horizontal_alignment="distribute"):
-        _link(pages[at - 1], f"Previous: {pages[at - 1].title}", ":material/arrow_back:")
+        query = session.link_query("way")
+        _link(pages[at - 1], query, f"Previous: {pages[at - 1].title}", ":material/arrow_back:")
         if at + 1 < len(pages):
             following = pages[at + 1]
-            _link(following, f"Next: {following.title}", ":material/arrow_forward:", "right")
+            _link(following, query, f"Next: {following.title}", ":material/arrow_forward:", "right")
 
 
 def show_notices() -> None:
@@ -129,27 +133,35 @@ def show_notices() -> None:
 
 
 def _link(
-    page: Lesson, label: str | None = None, icon: str | None = None, icon_position: str = "left"
+    page: Lesson,
+    query: dict[str, str],
+    label: str | None = None,
+    icon: str | None = None,
+    icon_position: str = "left",
 ) -> None:
     st.page_link(
         page.page,
         label=label or page.title,
         icon=icon or page.icon,
         icon_position=icon_position,
-        query_params=session.link_query(),
+        query_params=query,
     )
 
 
+@st.fragment(key=session.CONTENTS)
 def _contents() -> None:
-    """Our own contents; Streamlit's would show file names on a cold deep link."""
+    """Our own contents; Streamlit's would show file names on a cold deep link. A part of its own,
+    since the links carry the settings.
+    """
     st.markdown("**Attention Explorer**")
-    _link(HOME, "Home")
+    query = session.link_query("contents")
+    _link(HOME, query, "Home")
     group = ""
     for page in LESSONS:
         if page.group != group:
             st.caption(page.group)
             group = page.group
-        _link(page)
+        _link(page, query)
 
 
 def _controls(settings: Settings) -> None:
@@ -193,10 +205,18 @@ def _controls(settings: Settings) -> None:
         help="Some answers stay covered until you have made a guess.",
     )
     st.divider()
-    if session.other_than_example():
-        st.button("Back to the example", on_click=session.reset, icon=":material/undo:")
+    _back()
     pin_button(settings)
     share(settings)
+
+
+@st.fragment(key=session.BACK)
+def _back() -> None:
+    """A button that is there when it would change something."""
+    if session.wants_whole_page():
+        st.rerun()
+    if session.other_than_example():
+        st.button("Back to the example", on_click=session.reset, icon=":material/undo:")
 
 
 def _next_seed() -> None:
@@ -223,7 +243,6 @@ def _warm_up() -> None:
 
 def _load() -> None:
     import_module("attention_ui.beats")
-    # Streamlit collects garbage after every run. Searching all that torch brings takes 170 ms;
-    # what is frozen is not searched.
+    # A collection that searches all that torch brings takes 170 ms; what is frozen is not searched.
     gc.collect()
     gc.freeze()

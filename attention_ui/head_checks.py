@@ -12,13 +12,11 @@ from attention_core.recipes import PLURAL, HeadsRecipe
 from attention_core.trace import Trace
 
 from .heads import how_many
-from .predict import is_open
 from .questions import Pick, Verdict
-from .show import folded, light
-from .view import View
+from .show import folded
 
 
-def show_ways(trace: Trace) -> None:
+def ways_table(trace: Trace) -> str:
     """The stages of three ways to the queries of all heads, each with its shape."""
     n_heads = trace.size("head")
     one = trace["head_queries"]
@@ -33,16 +31,15 @@ def show_ways(trace: Trace) -> None:
     ):
         for place, name in enumerate(names):
             rows.append(("" if place else way, trace[name].code, [trace[name].shape]))
-    st.markdown(
-        "| Way | Shape | Code |\n|---|---|---|\n"
-        + "\n".join(f"| {way} | {' × '.join(shape)} | `{code}` |" for way, code, shape in rows)
+    return "| Way | Shape | Code |\n|---|---|---|\n" + "\n".join(
+        f"| {way} | {' × '.join(shape)} | `{code}` |" for way, code, shape in rows
     )
 
 
-def say_ways_agree(trace: Trace) -> None:
+def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
     """The lights for the ways, with the largest differences."""
     roles = PLURAL.values()
-    for words, pairs in (
+    ways = (
         (
             "The loop over single heads, below, gives the same context vectors",
             [(stack_of_heads(trace), trace["head_context_vectors"].value)],
@@ -55,29 +52,32 @@ def say_ways_agree(trace: Trace) -> None:
             "The big projection, split, gives the same queries",
             [(trace["split_queries"].value, trace["head_queries"].value)],
         ),
-    ):
-        _agreement(words, pairs)
+    )
+    return [_agreement(words, pairs) for words, pairs in ways]
+
+
+def show_loop() -> None:
+    """The loop over heads, as it is written in the core."""
     with folded("The loop", "head_loop", ":material/code:") as is_open:
         if is_open:
             st.code(inspect.getsource(heads_one_by_one), language="python")
 
 
-def say_sum_agrees(trace: Trace) -> None:
+def sum_agrees(trace: Trace) -> tuple[bool, str]:
     """The light for the output as a sum over heads."""
-    _agreement(
+    return _agreement(
         "The sum over heads is `concat @ W_output`",
         [(trace["output_from_heads"].value, trace["output"].value)],
     )
 
 
-def say_torch_agrees(trace: Trace) -> None:
+def torch_agrees(trace: Trace) -> tuple[bool, str]:
     """The light for PyTorch's own layer, loaded with the matrices above."""
-    _agreement(
+    return _agreement(
         "`torch.nn.MultiheadAttention`, loaded with these matrices, gives the same output",
         [(torch_output(trace), trace["output"].value)],
         tolerance=1e-4,
     )
-    st.markdown(torch_words(trace))
 
 
 def torch_words(trace: Trace) -> str:
@@ -98,45 +98,53 @@ def torch_words(trace: Trace) -> str:
     return f"{words}."
 
 
-def _agreement(words: str, pairs: list[tuple[Tensor, Tensor]], tolerance: float = 1e-5) -> None:
+def _agreement(
+    words: str, pairs: list[tuple[Tensor, Tensor]], tolerance: float = 1e-5
+) -> tuple[bool, str]:
     far = max((one - other).abs().max().item() for one, other in pairs)
     largest = max(1.0, *(other.abs().max().item() for _, other in pairs))
-    light(far <= tolerance * largest, f"{words}: the largest difference is {far:.1g}.")
+    return far <= tolerance * largest, f"{words}: the largest difference is {far:.1g}."
 
 
-def show_parameters(view: View, recipe: HeadsRecipe) -> None:
-    """How many numbers training may change, and that one wide head has as many."""
-    d_in, n_heads = view.settings.width, recipe.n_heads
-    wide = HeadsRecipe(1, n_heads * recipe.d_head, n_heads * recipe.d_value, recipe.d_model)
+def cost_question(d_in: int, recipe: HeadsRecipe) -> Pick | None:
+    """Which has more parameters, the heads or one wide head; None where there is one only."""
+    if recipe.n_heads == 1:
+        return None
+    heads, wide = how_many(recipe.n_heads), _one_wide(recipe)
     many, one = recipe.n_parameters(d_in), wide.n_parameters(d_in)
-    choices = (how_many(n_heads), "the one wide head", "neither: both have the same number")
-    one_wide = f"one head {_widths(wide)}"
-    if n_heads > 1 and not is_open(
-        view,
-        "parameters",
-        Pick(
-            words=f"{how_many(n_heads)} {_widths(recipe)}, or {one_wide}: which has more "
-            "parameters?",
-            choices=choices,
-            judge=lambda guess: Verdict(
-                guess[0] == 2, f"{how_many(n_heads)} have {many:,}, the one wide head {one:,}."
-            ),
+    return Pick(
+        words=f"{heads} {_widths(recipe)}, or one head {_widths(wide)}: which has more parameters?",
+        choices=(heads, "the one wide head", "neither: both have the same number"),
+        judge=lambda guess: Verdict(
+            guess[0] == 2, f"{heads} have {many:,}, the one wide head {one:,}."
         ),
-        about=("W_query", "W_output"),
-    ):
-        return
-    st.markdown(
-        f"`W_query`, `W_key` and `W_value` have {d_in} rows and {n_heads * recipe.d_head}, "
-        f"{n_heads * recipe.d_head} and {n_heads * recipe.d_value} columns; `W_output` is "
-        f"{n_heads * recipe.d_value} × {recipe.d_model}. Together: **{many:,} parameters**. "
-        + (
-            f"{one_wide.capitalize()} has {one:,}: the columns are the same, only dealt out to "
-            "more heads. Heads cost no parameters, but each sees a narrower query."
-            if n_heads > 1
-            else "There is only one head here. Choose more of them above, and narrower ones by as "
-            "much: the same columns are dealt out, and the number stays."
-        )
     )
+
+
+def parameter_words(d_in: int, recipe: HeadsRecipe) -> str:
+    """How many numbers training may change, and that one wide head has as many."""
+    wide = _one_wide(recipe)
+    queries, values = recipe.n_heads * recipe.d_head, recipe.n_heads * recipe.d_value
+    words = (
+        f"`W_query`, `W_key` and `W_value` have {d_in} rows and {queries}, {queries} and {values} "
+        f"columns; `W_output` is {values} × {recipe.d_model}. Together: "
+        f"**{recipe.n_parameters(d_in):,} parameters**. "
+    )
+    if recipe.n_heads == 1:
+        return words + (
+            "There is only one head here. Choose more of them above, and narrower ones by as much: "
+            "the same columns are dealt out, and the number stays."
+        )
+    return words + (
+        f"One head {_widths(wide)} has {wide.n_parameters(d_in):,}: the columns are the same, only "
+        "dealt out to more heads. Heads cost no parameters, but each sees a narrower query."
+    )
+
+
+def _one_wide(recipe: HeadsRecipe) -> HeadsRecipe:
+    """One head with the columns of all."""
+    n_heads = recipe.n_heads
+    return HeadsRecipe(1, n_heads * recipe.d_head, n_heads * recipe.d_value, recipe.d_model)
 
 
 def _widths(recipe: HeadsRecipe) -> str:

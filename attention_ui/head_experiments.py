@@ -15,7 +15,7 @@ from attention_core.trace import Trace
 from . import session
 from .beats import equation
 from .charts.matrix import Matrix
-from .heads import say_left_out, side_by_side
+from .heads import left_out_words, side_by_side
 from .settings import Settings
 from .show import light
 from .view import View
@@ -37,11 +37,9 @@ def heads_compete(settings: Settings) -> Trace:
     return attend_heads(embed(settings.inputs), recipe, softmax_dim=-3)
 
 
-@st.fragment
 def switch_a_head_off(view: View) -> None:
     """The output with all heads, without one, and the difference."""
     settings = session.current()
-    session.save(view.page)
     _choose("Switch off head", "head_off", settings)
     settings = session.current()
     off = settings.head_off
@@ -65,11 +63,9 @@ def switch_a_head_off(view: View) -> None:
     )
 
 
-@st.fragment
 def split_wrongly(view: View) -> None:
     """A reshape without a transpose: what a head's rows hold then, and how many are right."""
     settings = session.current()
-    session.save(view.page)
     _choose("Head", "head_cut", settings)
     head = session.current().head_cut
     trace = view.trace
@@ -121,7 +117,8 @@ def compete(wrong: View) -> None:
     """The weights where heads compete for each cell, and what they sum to."""
     weights = wrong.trace["head_weights"]
     equation(wrong, "compete", *side_by_side(wrong.trace, "head_weights"))
-    say_left_out(weights)
+    if words := left_out_words(weights):
+        st.caption(words)
     n_heads, n_queries, n_keys = weights.value.shape
     sums = weights.value.sum(dim=-1)
     light(

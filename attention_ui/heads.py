@@ -22,7 +22,7 @@ DRAWN_CELLS = 8_192
 """So many cells are drawn of the heads side by side; with more, the page would be slow."""
 
 
-def choose_heads(settings: Settings) -> None:
+def choose_heads() -> None:
     """The controls that make the heads, and how wide each of them is."""
     with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         for label, name, least, most in (
@@ -52,8 +52,8 @@ def choose_heads(settings: Settings) -> None:
                 st.text_input, "Seed of the matrices", "h_seed", placeholder="as the example"
             )
             say_problem("h_seed")
-    refused = any(session.problem(name) for name in HEADS)
-    st.markdown(("Still in use: " if refused else "") + widths_words(settings.heads_recipe))
+    if any(session.problem(name) for name in HEADS):
+        st.markdown("Until then the heads below are still in use.")
 
 
 def widths_words(recipe: HeadsRecipe) -> str:
@@ -93,14 +93,15 @@ def n_drawn(step: Step) -> int:
     return min(len(step.value), max(1, DRAWN_CELLS // step.value[0].numel()))
 
 
-def say_left_out(step: Step) -> None:
-    """Say so where not all heads are drawn."""
+def left_out_words(step: Step) -> str:
+    """Says so where not all heads are drawn; else ''."""
     shown, n_heads = n_drawn(step), len(step.value)
-    if shown < n_heads:
-        st.caption(
-            f"Drawn here: {shown} of {n_heads} heads, to keep the page quick. Each can be chosen "
-            "further down, and the tables have them all."
-        )
+    if shown == n_heads:
+        return ""
+    return (
+        f"Drawn here: {shown} of {n_heads} heads, to keep the page quick. Each can be chosen "
+        "further down, and the tables have them all."
+    )
 
 
 def one_head(view: View, now: Settings) -> tuple[Matrix | str, ...]:

@@ -71,13 +71,11 @@ def judge_leaks(guess: list[int], settings: Settings) -> Verdict:
     return Verdict(right, f"{'Right: ' if right else 'It is '}{found}.")
 
 
-@st.fragment
 def ways_to_hide(view: View) -> None:
     """One way at a time: its weights and its lights, all ways side by side, and its leak.
 
     The leak stands within, as a part that runs alone: one choice of the way is for both.
     """
-    session.save(view.page)
     session.choice("Hide by", "way")
     settings = session.current()
     trace = view.trace

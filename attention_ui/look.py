@@ -14,7 +14,7 @@ from . import session
 from .charts.bars import bars
 from .questions import Verdict
 from .settings import Settings
-from .show import folded, note, show
+from .show import folded, show
 from .view import View
 from .words import number
 
@@ -80,11 +80,9 @@ def stepper(settings: Settings) -> int:
     return reached
 
 
-@st.fragment
 def stretch(view: View, options: SimplifiedOptions) -> None:
     """An experiment on a trace of its own: one vector stretched, and one query's weights."""
     settings = session.current()
-    session.save(view.page)
     st.markdown(
         "Make one vector longer. By the dot product, a positive score grows and draws weight from "
         "the others; a negative one falls further. By the cosine, length does not count. A "
@@ -130,16 +128,16 @@ def stretch(view: View, options: SimplifiedOptions) -> None:
             st.code(program(stretched, "Attention Explorer: one vector stretched"))
 
 
-def say_blanks(trace: Trace, settings: Settings) -> None:
-    """How much weight goes to blank tokens, where there are any."""
+def blanks_words(trace: Trace, settings: Settings) -> str:
+    """How much weight goes to blank tokens; '' where there are none."""
     tokens = settings.inputs.tokens
     blanks = [place for place, token in enumerate(tokens) if token.isspace()]
     if not blanks:
-        return
+        return ""
     on_blanks = trace["weights"].value[:, blanks].sum(dim=-1)
     worst = int(on_blanks.argmax())
-    note(
+    return (
         f"{len(blanks)} of {len(tokens)} tokens are blanks. Row {worst} gives them "
         f"{on_blanks[worst]:.4f} of its weight, and your query gives them "
-        f"{on_blanks[settings.query]:.4f}. Drop them with the switch in the sidebar.",
+        f"{on_blanks[settings.query]:.4f}. Drop them with the switch in the sidebar."
     )

@@ -23,7 +23,6 @@ from .problems import say_problem
 from .questions import Verdict
 from .settings import ENTRIES, MAX_SEED, TRIAL_COUNTS, VECTOR_WIDTHS, Settings
 from .show import show_within
-from .view import View
 
 
 def choose_seed() -> None:
@@ -56,11 +55,9 @@ def last(settings: Trials) -> Measured:
     return end
 
 
-@st.fragment
-def many_trials(view: View) -> None:
+def many_trials() -> None:
     """Controls, and one of three looks at what they make."""
     settings = session.current()
-    session.save(view.page)
     session.choice("Look at", "vlook")
     with st.container(horizontal=True, gap="medium"):
         _controls(settings)

@@ -33,7 +33,6 @@ def other_views(view: View) -> dict[str, View]:
 
 def show_mistakes(views: dict[str, View]) -> None:
     """Each of them folded away until it is opened."""
-    st.header("Ways to go wrong", anchor="mistakes")
     _wrong_axis(views["wrong_axis"])
     _token_axis(views["token_axis"])
     if "again" in views:

@@ -13,10 +13,8 @@ from .view import View
 from .words import number
 
 
-@st.fragment
 def overflow(view: View) -> None:
     """A softmax as its formula is written, in three precisions, beside the one that subtracts."""
-    session.save(view.page)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         session.control(
             st.slider,

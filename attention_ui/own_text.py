@@ -27,4 +27,4 @@ def own_text() -> None:
             st.markdown(":red[:material/error:] :red[Not used:]")
             st.text(problem)
     else:
-        st.switch_page(LESSONS[0].page, query_params=session.link_query())
+        st.switch_page(LESSONS[0].page, query_params=session.link_query("own_text"))

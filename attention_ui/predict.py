@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention_core.trace import Trace
 
+from . import session
 from .charts.laid_over import width_of
 from .questions import Question, Verdict
 from .show import show_within
@@ -27,25 +28,25 @@ class Answer:
     counts: bool = False
 
 
-def is_open(
+def is_answered(view: View, name: str) -> bool:
+    """Whether a question of the page has been answered, or skipped."""
+    return f"{view.page}.{name}" in st.session_state.setdefault(ANSWERS, {})
+
+
+def panel(
     view: View,
     name: str,
-    question: Question | None,
+    question: Question,
     covers: Sequence[str] = (),
     about: Sequence[str] = (),
-) -> bool:
-    """Ask, unless the answer may be seen already, or there is nothing to ask (None); True where
-    what follows may be drawn.
+) -> None:
+    """The question, or what became of the guess.
 
-    `covers` are the steps whose cells are hidden: a link to one of them opens it. A guess holds
-    for their numbers alone, and for those of the steps that the question is `about`.
+    `covers` are the steps whose cells are hidden. A guess holds for their numbers alone, and for
+    those of the steps that the question is `about`.
     """
-    if question is None or not view.settings.predict:
-        return True
     key = f"{view.page}.{name}"
-    answer: Answer | None = st.session_state.setdefault(ANSWERS, {}).get(key)
-    if answer is None and view.settings.cell and view.settings.cell[0][0] in covers:
-        return True
+    answer: Answer | None = st.session_state[ANSWERS].get(key)
     numbers = _fingerprint(view.trace, (*covers, *about), question.only_shapes)
     with st.container(border=True, key=f"predict_{name}"):
         st.markdown(f":material/psychology_alt: **Predict first.** {question.words}")
@@ -55,7 +56,6 @@ def is_open(
             _ask(question, key, numbers)
         else:
             _reveal(question, key, numbers, answer)
-    return answer is not None
 
 
 def _fingerprint(trace: Trace, steps: Sequence[str], only_shapes: bool) -> int:
@@ -65,15 +65,8 @@ def _fingerprint(trace: Trace, steps: Sequence[str], only_shapes: bool) -> int:
     return hash(tuple(trace[step].value.numpy().tobytes() for step in steps))
 
 
-@st.fragment
 def _ask(question: Question, key: str, numbers: int) -> None:
-    """The widgets and the buttons. A widget that is moved runs this part alone.
-
-    The buttons stand within it: a quick click on one outside, which takes up a number just typed
-    as well, would be lost.
-    """
-    if key in st.session_state[ANSWERS]:
-        st.rerun()
+    """The widgets and the buttons."""
     question.ask(f"guess_{key}")
     if st.session_state.pop(f"missing_{key}", False):
         st.markdown(f":orange[:material/info:] {question.missing}")
@@ -92,11 +85,18 @@ def _guessed(question: Question, key: str, numbers: int) -> None:
     verdict = question.judged(guess)
     counts = tally().count(key, numbers, verdict)
     st.session_state[ANSWERS][key] = Answer(numbers, guess, verdict, counts)
+    session.run_whole_page()
 
 
 def _skipped(key: str, numbers: int) -> None:
     tally().count(key, numbers, None)
     st.session_state[ANSWERS][key] = Answer(numbers)
+    session.run_whole_page()
+
+
+def _taken_back(key: str) -> None:
+    st.session_state[ANSWERS].pop(key, None)
+    session.run_whole_page()
 
 
 def _reveal(question: Question, key: str, numbers: int, answer: Answer) -> None:
@@ -112,8 +112,8 @@ def _reveal(question: Question, key: str, numbers: int, answer: Answer) -> None:
         "Guess again" if guessed else "Make a guess after all",
         key=f"again_{key}",
         type="tertiary",
-        on_click=st.session_state[ANSWERS].pop,
-        args=(key, None),
+        on_click=_taken_back,
+        args=(key,),
     )
     said = tally().words()
     if guessed and answer.numbers == numbers and not answer.counts:

@@ -17,7 +17,7 @@ from .grid import grid
 from .problems import say_problem
 from .questions import Verdict
 from .settings import MAX_WIDTH, Settings, changed
-from .show import folded, light, show
+from .show import folded, show
 from .view import View
 
 SURE = 0.99
@@ -26,7 +26,7 @@ SATURATED = "life_is_short"
 """An example of which one start gives nearly every row such a weight."""
 
 
-def choose_matrices(settings: Settings) -> None:
+def choose_matrices() -> None:
     """The controls that make the three matrices."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         session.choice("Start as", "start")
@@ -34,10 +34,14 @@ def choose_matrices(settings: Settings) -> None:
             session.control(st.slider, label, name, min_value=1, max_value=MAX_WIDTH, width=220)
         session.choice("Divide scores by", "scale")
         session.control(st.toggle, "Bias", "bias")
+
+
+def matrix_words(settings: Settings) -> str:
+    """How many entries the matrices have."""
     recipe = settings.projections
     counts = [f"{settings.width} × {recipe.width(role)}" for role in ROLES]
     biases = f", and {2 * recipe.d_out + recipe.d_v} of the biases" if recipe.bias else ""
-    st.markdown(
+    return (
         f"`W_query` has {counts[0]} entries, `W_key` {counts[1]}, `W_value` {counts[2]}"
         f"{biases}: **{recipe.n_parameters(settings.width):,} parameters** that training may "
         "change."
@@ -116,11 +120,9 @@ def judge_sure(guess: int, weights: Tensor) -> Verdict:
     return Verdict(False, f"{found}; you are {abs(guess - truth)} off.")
 
 
-@st.fragment
 def compare_starts(view: View) -> None:
     """The same layer begun in two ways: the scores, and the largest weight of each row."""
     settings = session.current()
-    session.save(view.page)
     traces = {
         STARTS[start]: attend_trainable(
             embed(settings.inputs), changed(settings, start=start).projections
@@ -164,22 +166,26 @@ def _spread(trace: Trace) -> dict[str, object]:
     }
 
 
-def say_ways_agree(trace: Trace) -> None:
+def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
     """The lights for the other ways of writing a projection, with the largest differences."""
 
     def gap(one: str, other: str) -> float:
         return (trace[one].value - trace[other].value).abs().max().item()
 
-    largest = max(1.0, trace["queries"].value.abs().max().item())
-    far = gap("queries", "queries_upright")
-    light(
-        far <= 1e-5 * largest,
-        f"Tokens as columns, `{trace['queries_upright'].operation.code('embeddings', 'W_query')}`: "
-        f"the largest difference is {far:.1g}.",
-    )
-    far = gap("context_vectors", "linear_context_vectors")
-    light(
-        far <= 1e-5 * max(1.0, trace["context_vectors"].value.abs().max().item()),
-        "`nn.Linear` with the transposed matrices: its context vectors differ by at most "
-        f"{far:.1g}.",
-    )
+    def largest(name: str) -> float:
+        return max(1.0, trace[name].value.abs().max().item())
+
+    upright = gap("queries", "queries_upright")
+    code = trace["queries_upright"].operation.code("embeddings", "W_query")
+    linear = gap("context_vectors", "linear_context_vectors")
+    return [
+        (
+            upright <= 1e-5 * largest("queries"),
+            f"Tokens as columns, `{code}`: the largest difference is {upright:.1g}.",
+        ),
+        (
+            linear <= 1e-5 * largest("context_vectors"),
+            "`nn.Linear` with the transposed matrices: its context vectors differ by at most "
+            f"{linear:.1g}.",
+        ),
+    ]

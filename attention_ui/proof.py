@@ -20,7 +20,7 @@ def matches(view: View, beat_name: str, steps: Iterable[str]) -> None:
 
     Nothing is said of a changed example: a few values, such as sums of 1, match whatever one does.
     """
-    if not all(mark.check.ok for mark in view.marks):
+    if not view.all_match:
         return
     new = {step for step in steps if view.is_first(f"matches of {step}", beat_name)}
     agreeing = [mark for mark in view.marks if mark.place.step in new]
@@ -31,7 +31,6 @@ def matches(view: View, beat_name: str, steps: Iterable[str]) -> None:
         st.caption(f":green[:material/check:] {names}: {entries} of the notebook, all matching.")
 
 
-@st.fragment
 def proof(view: View, *others: View) -> None:
     """The published numbers that this page reproduces, each with what the screen has.
 

@@ -37,7 +37,6 @@ def band(d: int, divided: bool) -> tuple[float, float]:
     return theory.variance / by, 2 * theory.standard_error(N_TRIALS) / by
 
 
-@st.fragment
 def published_variances(view: View) -> None:
     """The printed numbers within the band of what chance allows."""
     say_covered(view)

@@ -85,6 +85,7 @@ def _nudge(scores: tuple[float, ...]) -> None:
 def _nudged(scores: tuple[float, ...], at: int, key: str) -> None:
     moved = round(float(st.session_state[key]), 6)
     session.overwrite(typed=(*scores[:at], moved, *scores[at + 1 :]))
+    session.redraw()
 
 
 def _take_over(settings: Settings) -> None:

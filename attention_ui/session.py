@@ -10,6 +10,7 @@ from attention_core.examples import EXAMPLES
 from .fields import CellPlace, ScoreRow, Sentence
 from .labels import label
 from .settings import (
+    ASIDE,
     FIELDS,
     KEPT,
     MAKES_ANOTHER,
@@ -24,6 +25,9 @@ from .settings import (
 # Names in st.session_state.
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
 OPEN_IN, WHOLE_PAGE, GIVEN = "open_in", "whole_page", "given"
+SHOWN, LINKED, ARRIVED = "shown", "linked", "arrived"
+CONTENTS, BACK = "frame_contents", "frame_back"
+"""Parts of the frame that show settings: keys of fragments."""
 NOT_CARRIED = ("beat", "cell", "upto")
 """Settings of one page: they stay behind when another is opened."""
 
@@ -36,17 +40,19 @@ def load(page: str) -> Settings:
     showing the address of a moment ago.
     """
     state = st.session_state
-    state.pop(WHOLE_PAGE, None)
-    state.pop(OPEN_IN, None)
+    for name in (WHOLE_PAGE, OPEN_IN, SHOWN):
+        state.pop(name, None)
     query = {name: value for name, value in st.query_params.items() if name in FIELDS}
     last_page, last_query = state.get(WRITTEN, (None, None))
+    state[ARRIVED] = SETTINGS in state and page != last_page
     if page != last_page:
         state[GIVEN] = set()
     touched = state.pop(TOUCHED, False)
     if SETTINGS not in state:
         _take(query)
     elif page != last_page:
-        if query:
+        # Our own links may be older than the last change; then the session's settings count.
+        if query and query not in state.get(LINKED, {}).values():
             _take(query)
         else:
             plain = Settings.of(EXAMPLES[state[SETTINGS].example])
@@ -106,10 +112,14 @@ def wants_whole_page() -> bool:
     return st.session_state.pop(WHOLE_PAGE, False)
 
 
-def link_query() -> dict[str, str]:
-    """Parameters for a link to another page: what it can use of the settings."""
+def link_query(where: str) -> dict[str, str]:
+    """Parameters for the links to other pages that stand somewhere: what they can use of the
+    settings.
+    """
     query = to_query(st.session_state[SETTINGS])
-    return {name: value for name, value in query.items() if name not in NOT_CARRIED}
+    carried = {name: value for name, value in query.items() if name not in NOT_CARRIED}
+    st.session_state.setdefault(LINKED, {})[where] = carried
+    return carried
 
 
 def change(**updates: Any) -> None:
@@ -124,11 +134,36 @@ def change(**updates: Any) -> None:
     problem = problem_with(after)
     if problem:
         state[NOTICES] = [problem]
+        state[WHOLE_PAGE] = True
         return
     gone = [name for name in MAKES_ANOTHER if getattr(before, name) and not getattr(after, name)]
     if "example" not in updates and not updates.keys() >= set(gone):
         state[NOTICES] = ["This is another table, so the numbers you typed into the last one went."]
     state[SETTINGS] = after
+    if state[NOTICES] or not updates.keys() <= ASIDE:
+        state[WHOLE_PAGE] = True
+
+
+def redraw() -> None:
+    """From a callback that changed settings: draw again what they change. That is the whole page
+    where it would have other words, where there is something to say, and where the browser has
+    not told what is in sight.
+    """
+    state = st.session_state
+    state[WHOLE_PAGE] = False
+    if SHOWN in state and not state[NOTICES] and not state[DRAFTS]:
+        state[SHOWN].redraw(state[SETTINGS])
+    state[WHOLE_PAGE] = True
+
+
+def has_come_from_another() -> bool:
+    """Whether this run opens a page in a session that has been on another."""
+    return st.session_state[ARRIVED]
+
+
+def run_whole_page() -> None:
+    """From a callback inside a part: run the whole page."""
+    st.session_state[WHOLE_PAGE] = True
 
 
 def overwrite(**updates: Any) -> None:
@@ -142,6 +177,7 @@ def reset() -> None:
     """Back to the example's own settings, but for what a teacher's link has fixed."""
     st.session_state[DRAFTS] = {}
     change(**other_than_example())
+    run_whole_page()
 
 
 def other_than_example() -> dict[str, object]:
@@ -219,6 +255,7 @@ def _controlled(name: str, key: str) -> None:
     """
     state = st.session_state
     state[TOUCHED] = True
+    said = state[NOTICES] or state[DRAFTS]
     raw = state[key]
     drafts = {**({} if name == "example" else state[DRAFTS]), name: raw}
     for tried in (drafts, {name: raw}):
@@ -227,6 +264,7 @@ def _controlled(name: str, key: str) -> None:
             break
     else:
         state[DRAFTS] = drafts
+        state[WHOLE_PAGE] = bool(state[NOTICES])
         state[NOTICES] = []
         state[f"problem_{name}"] = problem
         return
@@ -237,6 +275,11 @@ def _controlled(name: str, key: str) -> None:
     state[DRAFTS] = {other: draft for other, draft in drafts.items() if other not in values}
     for other, draft in state[DRAFTS].items():
         state[f"problem_{other}"] = _understood({other: draft})[1]
+    as_typed = raw == field.write(values[name]) if isinstance(raw, str) else True
+    if said or not as_typed:
+        state[WHOLE_PAGE] = True
+    elif name not in ASIDE and name != "example":
+        redraw()
 
 
 def _understood(drafts: dict[str, Any]) -> tuple[dict[str, Any], str | None]:

@@ -15,17 +15,21 @@ UNCONTROLLED = {"beat", "cell", "pin", "hide", "lock", "upto"}
 def pin_button(settings: Settings) -> None:
     """Pin what is on the screen, or take the pin away."""
     if settings.pin:
-        label, icon, pin = "Unpin", ":material/keep_off:", ""
+        label, icon = "Unpin", ":material/keep_off:"
     else:
-        label, icon, pin = "Pin and compare", ":material/keep:", to_pin(settings)
+        label, icon = "Pin and compare", ":material/keep:"
     st.button(
         label,
         key="pin",
         icon=icon,
-        on_click=session.change,
-        kwargs={"pin": pin},
+        on_click=_pin,
         help="Keep these settings, then change something: each lesson shows what it changes.",
     )
+
+
+def _pin() -> None:
+    settings = session.current()
+    session.change(pin="" if settings.pin else to_pin(settings))
 
 
 def share(settings: Settings) -> None:

@@ -36,10 +36,8 @@ def paired(trace: Trace) -> Chart:
     )
 
 
-@st.fragment
 def add_constant(view: View) -> None:
     """Add one number to all scores: softmax stays, dividing by the sum explodes near a sum of 0."""
-    session.save(view.page)
     scores = view.trace["score_row"].value
     finite = bool(scores.isfinite().all())
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -84,10 +82,8 @@ def _to_zero(constant: float) -> None:
     )
 
 
-@st.fragment
 def magnify(view: View) -> None:
     """Multiply all scores: from all keys alike to one key alone, and what is left to learn from."""
-    session.save(view.page)
     session.control(
         st.select_slider,
         "Multiply all scores by",

@@ -73,7 +73,6 @@ DOWNLOADS = (
 )
 
 
-@st.fragment
 def take_away(view: View) -> None:
     """What gives exactly these numbers elsewhere: programs, notebooks, and the tensors."""
     st.header("Take it with you", anchor="take_away")

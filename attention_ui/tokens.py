@@ -9,7 +9,7 @@ from . import session
 from .grid import grid
 from .questions import Verdict
 from .settings import TABLE_ROWS, TABLE_WIDTHS, Settings
-from .show import light, note
+from .show import note
 from .view import View
 
 
@@ -62,15 +62,11 @@ def identical_rows(vectors: Tensor) -> list[list[int]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def say_identical(groups: list[list[int]], settings: Settings) -> None:
-    """The light for repeated words: can rows be told apart?"""
-    if not groups:
-        light(True, "Every row is different, so attention can tell all tokens apart.")
-        return
+def identical_words(groups: list[list[int]], settings: Settings) -> str:
+    """Which rows cannot be told apart, and why."""
     listed = "; ".join("rows " + ", ".join(map(str, group)) for group in groups)
-    note(
-        f"Identical: {listed}. Nothing in these vectors says where a token stands"
-        + ("." if settings.positions else ": switch positions on, below, and they part."),
+    return f"Identical: {listed}. Nothing in these vectors says where a token stands" + (
+        "." if settings.positions else ": switch positions on, below, and they part."
     )
 
 

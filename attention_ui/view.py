@@ -70,6 +70,18 @@ class View:
         return marks(example.notebook, example.name, self.lesson, self.trace, query)
 
     @cached_property
+    def all_match(self) -> bool:
+        """Whether all that the notebook prints of this lesson is what the trace has."""
+        return all(mark.check.ok for mark in self.marks)
+
+    def numbers(self, names: Iterable[str]) -> int:
+        """Tells the numbers of these steps, and those they are made of, from others."""
+        steps = [self.trace[name] for name in names]
+        steps += [each for step in steps for each in step.inputs]
+        told = {step.name: (step.value.shape, step.value.numpy().tobytes()) for step in steps}
+        return hash(tuple(told.items()))
+
+    @cached_property
     def trail(self) -> tuple[CellPlace, ...]:
         """The cells from the one that was chosen to the one that is open; () for none."""
         chosen = self.settings.cell

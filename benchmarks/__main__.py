@@ -51,6 +51,7 @@ def start(quick: bool) -> list[Part]:
 
 PARTS: dict[str, Callable[[bool], list[Part]]] = {
     "moves": in_browser(moves.measure),
+    "long": in_browser(moves.measure_long),
     "clicks": in_browser(walking.clicks),
     "pages": in_browser(walking.pages),
     "start": start,

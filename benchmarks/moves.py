@@ -1,5 +1,6 @@
 """Every slider of every lesson: from the key to the settled picture, and the bytes it costs."""
 
+import statistics
 from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import urlencode
@@ -9,7 +10,7 @@ from attention_ui.settings import MAX_TOKENS
 
 from .figures import Figure, Part, spread
 from .process import cpu_seconds
-from .watching import Watched, new_page
+from .watching import Moved, Watched, new_page
 
 START = {"predict": "off"}
 VARIANTS = {
@@ -19,7 +20,7 @@ VARIANTS = {
     },
 }
 """Other looks at a lesson, which have sliders of their own."""
-MOVES = 12
+MOVES = 6
 """How often a slider is moved, after one move that is not counted."""
 FIND = """() => [...document.querySelectorAll('[data-testid=stSlider]')].map((slider) => {
   const names = [...slider.closest('[class*=st-key-]').classList];
@@ -33,10 +34,10 @@ def sentence(tokens: int) -> dict[str, str]:
     return {"text": words, "tokenizer": "blanks", "ids": "distinct"}
 
 
-def move(watched: Watched, key: str, moves: int) -> tuple[list[float], list[int]]:
-    """Move a slider so often, to and fro at its ends: the times, and the bytes received."""
+def move(watched: Watched, key: str, moves: int) -> list[Moved]:
+    """Move a slider so often, to and fro at its ends."""
     slider = watched.page.locator(f".st-key-{key} input").first
-    times, weights = [], []
+    moved = []
     direction = "ArrowRight"
     for count in range(moves + 1):
         now, least, most = slider.evaluate("(one) => [one.value, one.min, one.max]")
@@ -45,20 +46,25 @@ def move(watched: Watched, key: str, moves: int) -> tuple[list[float], list[int]
         elif now == least:
             direction = "ArrowRight"
         slider.focus()
-        took, received = watched.press(direction)
+        one = watched.press(direction)
         if count:
-            times.append(took)
-            weights.append(received)
-    return times, weights
+            moved.append(one)
+    return moved
 
 
 def measured(server, address: str, key: str, moves: int, watched: Watched) -> dict[str, float]:
     """One slider of a page that is opened anew: times, bytes, processor time of the server."""
     watched.open(server.url + address)
     before = cpu_seconds(server.process.pid)
-    times, weights = move(watched, key, moves)
+    moved = move(watched, key, moves)
     used = (cpu_seconds(server.process.pid) - before) / (moves + 1) * 1_000
-    return {**spread(times), "kB": max(weights) / 1_000, "server": used}
+    return {
+        **spread([one.seen for one in moved]),
+        "whole": statistics.median(one.all_of_it for one in moved),
+        "kB": max(one.sent for one in moved) / 1_000,
+        "plain kB": max(one.received for one in moved) / 1_000,
+        "server": used,
+    }
 
 
 def pages(link: dict[str, str]) -> list[tuple[str, str]]:
@@ -73,19 +79,19 @@ def pages(link: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def sliders(browser, app, empty, link: dict[str, str], moves: int) -> Iterator[Figure]:
-    """A figure for every slider of every lesson, with the empty page's beside each."""
+    """A figure for every slider of every lesson, with the empty page's beside those of a page."""
     beside = new_page(browser)
     for name, address in pages(link):
         watched = new_page(browser)
         watched.open(app.url + address)
-        for key in watched.page.evaluate(FIND):
-            reference = measured(empty, "", "control_value", max(moves // 2, 3), beside)
+        keys = watched.page.evaluate(FIND)
+        if link:  # an open cell has as many sliders as with few tokens
+            keys = [key for key in keys if key.startswith("control_")]
+        reference = measured(empty, "", "control_value", moves, beside)["median"]
+        for key in keys:
             numbers = measured(app, address, key, moves, watched)
-            numbers["empty"] = reference["median"]
-            numbers["× empty"] = numbers["median"] / reference["median"]
-            plain = key.removeprefix("control_")
-            note = "" if watched.alone else "whole page"
-            figure = Figure(f"{name}: `{plain}`", numbers, {}, note)
+            numbers |= {"empty": reference, "× empty": numbers["median"] / reference}
+            figure = Figure(f"{name}: `{key.removeprefix('control_')}`", numbers, {})
             print(f"  {figure.what}: " + line(numbers), flush=True)
             yield figure
         watched.page.context.close()
@@ -104,27 +110,29 @@ def line(numbers: dict[str, float]) -> str:
 
 
 def measure(browser, app, empty, quick: bool) -> list[Part]:
-    """Default size, and as many tokens as the app allows."""
-    moves = 4 if quick else MOVES
-    parts = [
-        Part(
-            "Slider key to settled picture",
-            f"Every slider of every lesson at its default settings, moved {moves} times by a key, "
-            "one page and one browser at a time. The clock is the page's own: from the key to the "
-            "last change of the document or stroke on a canvas. *empty* is the median of the empty "
-            "page, measured just before; *kB* what the server sends for the largest of the moves; "
-            "*server* the processor time of the server for one move.",
-            [with_goals(figure) for figure in sliders(browser, app, empty, {}, moves)],
-        )
+    """Every slider at default size."""
+    moves = 3 if quick else MOVES
+    how = (
+        f"Every slider of every lesson at its default settings, moved {moves} times by a key, one "
+        "page and one browser at a time. The clock is the page's own: from the key to the last "
+        "change of what is in sight, in the document or as a stroke on a canvas. *whole* is the "
+        "median until all of the page is drawn, what is out of sight included; *empty* the median "
+        "of the empty page, measured beside each lesson; *kB* what goes over the network for the "
+        "largest of the moves, all of the page included, *plain kB* what it is before compression; "
+        "*server* the processor time of the server for one move."
+    )
+    figures = [with_goals(figure) for figure in sliders(browser, app, empty, {}, moves)]
+    return [Part("Slider key to settled picture", how, figures)]
+
+
+def measure_long(browser, app, empty, _quick: bool) -> list[Part]:
+    """Every slider of a lesson with as many tokens as the app allows."""
+    how = (
+        f"A sentence of {MAX_TOKENS} different tokens, which is the most that the app takes; each "
+        "slider of a lesson is moved 3 times."
+    )
+    figures = [
+        replace(figure, most={"median": 300})
+        for figure in sliders(browser, app, empty, sentence(MAX_TOKENS), 3)
     ]
-    if not quick:
-        long = sliders(browser, app, empty, sentence(MAX_TOKENS), 4)
-        parts.append(
-            Part(
-                f"The same with {MAX_TOKENS} tokens",
-                f"A sentence of {MAX_TOKENS} different tokens, which is the most that the app "
-                "takes; each slider is moved 4 times.",
-                [replace(figure, most={"median": 300}) for figure in long],
-            )
-        )
-    return parts
+    return [Part(f"Slider key to settled picture with {MAX_TOKENS} tokens", how, figures)]

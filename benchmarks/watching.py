@@ -1,15 +1,16 @@
 """Time in a real browser: from a key or a click to the last change of the picture.
 
-The clock is the page's own. It starts when the page is told of the key, and the last change of the
-document or stroke on a canvas stops it, once the script has ended and nothing has moved for a
-while.
+The clock is the page's own. It starts when the page is told of the key, and the last change of what
+is in sight stops it, or of all the page, be it of the document or a stroke on a canvas; once the
+script has ended and nothing has moved for a while.
 """
 
 import time
 from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
 
 from playwright.sync_api import Page, WebSocket, sync_playwright
-from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from browser_tools import BUSY, WATCH_RUNS
 from serving import launch_chromium
@@ -19,29 +20,46 @@ QUIET = 0.4
 
 WATCH = """
 (() => {
-  const bench = window.bench = { began: 0, changed: 0 };
-  const begin = () => { bench.began = bench.changed = performance.now(); };
-  const note = () => { bench.changed = performance.now(); };
+  const bench = window.bench = { began: 0, changed: 0, changes: new Map() };
+  const begin = () => {
+    bench.began = bench.changed = performance.now();
+    bench.changes.clear();
+  };
+  const note = (element) => {
+    bench.changed = performance.now();
+    bench.changes.set(element, bench.changed);
+  };
+  // The last change of something that a person sees without scrolling.
+  bench.seen = () => {
+    const times = [...bench.changes].filter(([element]) => {
+      const { top, bottom, width, height } = element.getBoundingClientRect();
+      return element.isConnected && width && height && bottom > 0 && top < innerHeight;
+    }).map(([, time]) => time);
+    return Math.max(bench.began, ...times);
+  };
   addEventListener('keydown', begin, true);
   addEventListener('click', begin, true);
   const first = (selector) =>
     document.querySelector(`[data-testid=stMain] ${selector}`) ? performance.now() : undefined;
-  // What only says that something runs is no part of the picture.
-  const talk = '[data-testid=stStatusWidget], [data-testid=stToolbar], [data-testid=stHeader]';
+  // What only says that something runs is no part of the picture, nor what shows when it is
+  // pointed at, nor where a link goes, nor the class by which Streamlit marks elements as new.
+  const talk = '[data-testid=stStatusWidget], [data-testid=stToolbar], [data-testid=stHeader], ' +
+    '.vg-tooltip, [data-testid^=stElementToolbar]';
+  const unseen = (name, element) => name.startsWith('data-') || name === 'href' ||
+    (name === 'class' && element.matches('.stElementContainer, .stVerticalBlock'));
   new MutationObserver((records) => {
-    const seen = records.some(({ target, type, attributeName }) => {
+    for (const { target, type, attributeName } of records) {
       const element = target.nodeType === 1 ? target : target.parentElement;
-      if (!element?.closest('[data-testid=stApp]') || element.closest(talk)) return false;
-      return !(type === 'attributes' && attributeName.startsWith('data-'));
-    });
-    if (seen) note();
+      if (!element?.closest('[data-testid=stApp]') || element.closest(talk)) continue;
+      if (type !== 'attributes' || !unseen(attributeName, element)) note(element);
+    }
     bench.heading ??= first('h1');
     bench.matrix ??= first('[data-testid=stVegaLiteChart] svg .mark-rect');
   }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   const canvas = CanvasRenderingContext2D.prototype;
   for (const name of ['fill', 'fillRect', 'fillText', 'stroke', 'drawImage']) {
     const draw = canvas[name];
-    canvas[name] = function (...given) { note(); return draw.apply(this, given); };
+    canvas[name] = function (...given) { note(this.canvas); return draw.apply(this, given); };
   }
 })()
 """
@@ -53,6 +71,19 @@ STILL = f"""(quiet) => {{
 }}"""
 
 
+class Moved(NamedTuple):
+    """What a key or a click has set going."""
+
+    seen: float
+    """Milliseconds to the last change of what is in sight."""
+    all_of_it: float
+    """Milliseconds to the last change of the page, what is out of sight included."""
+    received: int
+    """Bytes from the server, before they are compressed."""
+    sent: int
+    """Bytes on the way, both ways, with all that the network adds."""
+
+
 class Watched:
     """A page that is timed, and whose messages from the server are weighed."""
 
@@ -61,20 +92,10 @@ class Watched:
         self.received = 0
         page.add_init_script(WATCH_RUNS)
         page.add_init_script(WATCH)
-        self.alone = False
-        """Whether the last thing that the server was asked for was one fragment alone."""
         page.on("websocket", self._listen)
 
     def _listen(self, socket: WebSocket) -> None:
         socket.on("framereceived", self._count)
-        socket.on("framesent", self._asked)
-
-    def _asked(self, payload: str | bytes) -> None:
-        message = BackMsg()
-        if isinstance(payload, bytes):
-            message.ParseFromString(payload)
-        if message.HasField("rerun_script"):
-            self.alone = bool(message.rerun_script.fragment_id)
 
     def _count(self, payload: str | bytes) -> None:
         self.received += len(payload)
@@ -88,22 +109,30 @@ class Watched:
         """Wait until the page has been at rest for a while."""
         self.page.wait_for_function(STILL, arg=QUIET * 1000, polling=20, timeout=60_000)
 
-    def press(self, key: str) -> tuple[float, int]:
-        """Press a key where the focus is: milliseconds to the settled picture, bytes received."""
+    def press(self, key: str) -> "Moved":
+        """Press a key where the focus is."""
         return self._timed(lambda: self.page.keyboard.press(key))
 
-    def click(self, x: float, y: float) -> tuple[float, int]:
+    def click(self, x: float, y: float) -> "Moved":
         """The same for a click at a place of the window."""
         return self._timed(lambda: self.page.mouse.click(x, y))
 
-    def _timed(self, act) -> tuple[float, int]:
-        self.received = 0
+    def _timed(self, act) -> "Moved":
+        self.received, before = 0, on_the_way()
         act()
         # Until the browser asks the server it may wait: nothing is still before.
         time.sleep(0.05)
         self.still()
-        took = self.page.evaluate("window.bench.changed - window.bench.began")
-        return took, self.received
+        seen, all_of_it = self.page.evaluate(
+            "[bench.seen() - bench.began, bench.changed - bench.began]"
+        )
+        return Moved(seen, all_of_it, self.received, on_the_way() - before)
+
+
+def on_the_way() -> int:
+    """All bytes that this machine has sent to itself so far; Linux tells."""
+    lines = Path("/proc/net/dev").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.strip().startswith("lo:"))
 
 
 @contextmanager

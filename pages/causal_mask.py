@@ -1,140 +1,147 @@
 """Lesson 6: hiding the future, and what leaks when it is done otherwise."""
 
-import streamlit as st
-
 from attention_core.embedding import embed
 from attention_core.masking import attend_masked
+from attention_core.trace import Trace
 from attention_ui.anatomy import begin, finish
 from attention_ui.asked import row_to_share, whole_row
-from attention_ui.beats import beat
 from attention_ui.charts.matrix import Matrix
 from attention_ui.dropout import dropout, dropped
 from attention_ui.frame import open_lesson
 from attention_ui.leaks import changed, judge_leaks, share_verdict, ways_to_hide
 from attention_ui.masks import choose_mask, context_words, mask_words, say_blind, weights_words
-from attention_ui.predict import is_open
+from attention_ui.page import Page, open_on
 from attention_ui.questions import Pick
-from attention_ui.settings import WAYS_TO_HIDE
-from attention_ui.show import formulas, light
+from attention_ui.settings import WAYS_TO_HIDE, Settings
 from attention_ui.view import View
 
 PAGE = "causal_mask"
+OTHER_WEIGHTS = ("zero_filled_weights", "zeroed_weights", "renormalised_weights")
 
-settings = open_lesson(PAGE)
-view = View.of(
-    PAGE,
-    settings,
-    lambda settings: attend_masked(embed(settings.inputs), settings.mask, settings.divide),
-    opens_with=("masked_scores", (0, 0)),
-    lesson="causal",
-)
-trace = view.trace
-experiments = view.beside(changed(settings)), view.beside(dropped(settings))
-begin(view, *experiments)
-mask, weights = trace["mask"], trace["weights"]
-before_mask = trace["masked_scores"].inputs[0]
 
-formulas(
-    r"A = \operatorname{softmax}(S_M)",
-    r"(S_M)_{ij} = \begin{cases} S_{ij} & \text{if } M_{ij} \\ -\infty & \text{else} \end{cases}",
-    r"M_{ij}\text{: query } i \text{ may look at key } j",
-)
+def build(settings: Settings) -> Trace:
+    """The lesson's trace."""
+    return attend_masked(embed(settings.inputs), settings.mask, settings.divide)
 
-beat(
-    view,
-    "mask",
-    "The mask",
-    mask_words(settings, mask.value),
-    Matrix(mask),
-)
-with st.container(width=760):
-    st.caption(
+
+def view_of(settings: Settings) -> View:
+    return View.of(PAGE, settings, build, opens_with=("masked_scores", (0, 0)), lesson="causal")
+
+
+def lesson(page: Page) -> None:
+    """What stands on the page, from top to bottom."""
+    view = page.view
+    experiments = view.beside(changed(view.settings)), view.beside(dropped(view.settings))
+    begin(page, *experiments)
+    page.formulas(
+        r"A = \operatorname{softmax}(S_M)",
+        r"(S_M)_{ij} = \begin{cases} S_{ij} & \text{if } M_{ij} \\ -\infty & \text{else} "
+        r"\end{cases}",
+        r"M_{ij}\text{: query } i \text{ may look at key } j",
+    )
+    hide(page)
+    if attend(page):
+        compare_ways(page)
+        page.header("Dropout on the weights", anchor="dropout")
+        page.words(
+            "In training, some weights are dropped by chance, so that no query relies on one key. "
+            "The rest grows to make up for it."
+        )
+        page.part("dropout", lambda: dropout(view))
+    finish(page, *experiments)
+
+
+def hide(page: Page) -> None:
+    """The mask, what makes it, and the masked scores."""
+    trace, settings = page.view.trace, page.view.settings
+    mask, masked_scores = trace["mask"], trace["masked_scores"]
+    page.header("The mask", anchor="mask")
+    page.changing(mask_words(settings, mask.value))
+    page.equation("mask", Matrix(mask))
+    page.words(
         "True = may look is the convention of torch's `scaled_dot_product_attention`. "
         "`nn.MultiheadAttention` and the notebooks use the opposite, True = hidden; the program "
-        "below therefore writes `~mask` where it fills."
+        "below therefore writes `~mask` where it fills.",
+        caption=True,
     )
-choose_mask(settings)
-say_blind(trace)
+    page.controls(lambda: choose_mask(settings), settings.numbered_tokens, settings.turned)
+    page.part("blind", lambda: say_blind(trace))
+    page.beat(
+        "masked_scores",
+        "Masked scores",
+        "What is hidden becomes minus infinity before the softmax, since e to the minus infinity "
+        "is exactly 0. Everything else is copied. Here the embeddings are queries, keys and "
+        "values.",
+        Matrix(masked_scores.inputs[0]),
+        "→",
+        Matrix(masked_scores, row_labels=False, mask=mask),
+    )
 
-beat(
-    view,
-    "masked_scores",
-    "Masked scores",
-    "What is hidden becomes minus infinity before the softmax, since e to the minus infinity is "
-    "exactly 0. Everything else is copied. Here the embeddings are queries, keys and values.",
-    Matrix(before_mask),
-    "→",
-    Matrix(trace["masked_scores"], row_labels=False, mask=mask),
-)
-other_weights = ("zero_filled_weights", "zeroed_weights", "renormalised_weights")
-shared = row_to_share(mask.value, trace.labels("query"))
-revealed = is_open(
-    view,
-    "row",
-    whole_row(
-        "Share out the weights of this query among the keys that it may look at. Their masked "
-        "scores are in the row of the matrix above.",
-        trace.labels("key"),
-        weights.value[shared],
-        mask.value[shared],
-        asked=f"Query {settings.numbered_tokens[shared]}",
-        teaches="What is hidden takes no share, so the keys that are seen share the whole 1.",
-    ),
-    covers=("weights", "context_vectors", *other_weights),
-    about=("mask",),
-)
-if revealed:
-    beat(
-        view,
+
+def attend(page: Page) -> bool:
+    """Weights and context vectors; False while they are covered."""
+    trace = page.view.trace
+    mask, weights = trace["mask"], trace["weights"]
+    shared = row_to_share(mask.value, trace.labels("query"))
+    if not page.is_open(
+        "row",
+        whole_row(
+            "Share out the weights of this query among the keys that it may look at. Their masked "
+            "scores are in the row of the matrix above.",
+            trace.labels("key"),
+            weights.value[shared],
+            mask.value[shared],
+            asked=f"Query {page.view.settings.numbered_tokens[shared]}",
+            teaches="What is hidden takes no share, so the keys that are seen share the whole 1.",
+        ),
+        covers=("weights", "context_vectors", *OTHER_WEIGHTS),
+        about=("mask",),
+    ):
+        return False
+    page.header("Weights", anchor="weights")
+    page.changing(weights_words(mask.value))
+    page.equation(
         "weights",
-        "Weights",
-        weights_words(mask.value),
         Matrix(trace["masked_scores"], mask=mask),
         "→",
         Matrix(weights, row_labels=False, mask=mask),
     )
-    light(*share_verdict(trace, "minus_infinity"))
-    beat(
-        view,
+    page.light(*share_verdict(trace, "minus_infinity"))
+    page.header("Context vectors", anchor="context")
+    page.changing(context_words(mask.value))
+    page.equation(
         "context",
-        "Context vectors",
-        context_words(mask.value),
         Matrix(weights, mask=mask),
         "·",
         Matrix(trace["embeddings"]),
         "=",
         Matrix(trace["context_vectors"]),
     )
+    return True
 
-    st.header("Four ways to hide", anchor="ways")
-    with st.container(width=760):
-        st.markdown(
-            "Some notebooks fill with 0, before the softmax or after it. Rows may still sum to 1 "
-            "then, so that check alone sees nothing."
-        )
-if revealed and is_open(
-    view,
-    "leaks",
-    Pick(
-        words="Through which of these ways does a hidden token still change the context vectors "
-        "of earlier queries?",
-        choices=list(WAYS_TO_HIDE.values()),
-        judge=lambda guess: judge_leaks(guess, settings),
-        many=True,
-        teaches="A 0 before softmax is a score like others, since e⁰ = 1. A 0 after softmax comes "
-        "too late: the hidden score is in the sum that the others were divided by.",
-    ),
-    covers=other_weights,
-):
-    ways_to_hide(view)
 
-if revealed:
-    st.header("Dropout on the weights", anchor="dropout")
-    with st.container(width=760):
-        st.markdown(
-            "In training, some weights are dropped by chance, so that no query relies on one key. "
-            "The rest grows to make up for it."
-        )
-    dropout(view)
+def compare_ways(page: Page) -> None:
+    """Four ways to hide, once the question about them is answered."""
+    view = page.view
+    page.header("Four ways to hide", anchor="ways")
+    page.words(
+        "Some notebooks fill with 0, before the softmax or after it. Rows may still sum to 1 "
+        "then, so that check alone sees nothing."
+    )
+    if page.is_open(
+        "leaks",
+        Pick(
+            words="Through which of these ways does a hidden token still change the context "
+            "vectors of earlier queries?",
+            choices=list(WAYS_TO_HIDE.values()),
+            judge=lambda guess: judge_leaks(guess, view.settings),
+            many=True,
+            teaches="A 0 before softmax is a score like others, since e⁰ = 1. A 0 after softmax "
+            "comes too late: the hidden score is in the sum that the others were divided by.",
+        ),
+        covers=OTHER_WEIGHTS,
+    ):
+        page.part("ways", lambda: ways_to_hide(view))
 
-finish(view, *experiments)
+
+open_on(view_of, lesson, open_lesson(PAGE))

@@ -1,4 +1,4 @@
-"""Lesson: several attentions side by side, joined, and mixed by one more matrix."""
+"""Lesson 7: several attentions side by side, joined, and mixed by one more matrix."""
 
 import streamlit as st
 
@@ -12,15 +12,17 @@ from attention_core.multi_head import (
 )
 from attention_core.trace import Trace
 from attention_ui.anatomy import begin, finish
-from attention_ui.beats import beat, equation
 from attention_ui.charts.matrix import Matrix
 from attention_ui.frame import open_lesson
 from attention_ui.head_checks import (
-    say_sum_agrees,
-    say_torch_agrees,
-    say_ways_agree,
-    show_parameters,
-    show_ways,
+    cost_question,
+    parameter_words,
+    show_loop,
+    sum_agrees,
+    torch_agrees,
+    torch_words,
+    ways_agree,
+    ways_table,
 )
 from attention_ui.head_experiments import (
     compete,
@@ -34,21 +36,19 @@ from attention_ui.heads import (
     choose_heads,
     how_many,
     judge_largest,
+    left_out_words,
     one_head,
-    say_left_out,
     show_parts,
     side_by_side,
+    widths_words,
 )
-from attention_ui.predict import is_open
+from attention_ui.page import Page, open_on
 from attention_ui.questions import Pick, Shape
 from attention_ui.settings import Settings
-from attention_ui.show import formulas, light
 from attention_ui.view import View
 
 PAGE = "multi_head_attention"
-
-settings = open_lesson(PAGE)
-recipe = settings.heads_recipe
+ALL_HEADS = ("head_weights", "head_context_vectors", "concat", "output")
 
 
 def build(settings: Settings) -> Trace:
@@ -59,75 +59,78 @@ def build(settings: Settings) -> Trace:
     return expand_word(trace, settings.query)
 
 
-view = View.of(
-    PAGE,
-    settings,
-    build,
-    opens_with=("joined_queries", (settings.query, 0)),
-    lesson="multi_head",
-)
-trace = view.trace
-wrong = view.beside(heads_compete(settings), "multi_head_wrong_axis")
-begin(view, wrong, view.beside(without_a_head(settings)))
-weights = trace["head_weights"]
-last = recipe.n_heads - 1
+def view_of(settings: Settings) -> View:
+    first = ("joined_queries", (settings.query, 0))
+    return View.of(PAGE, settings, build, opens_with=first, lesson="multi_head")
 
-formulas(
-    trace.formula("head_context_vectors", known=("head_queries", "head_keys", "head_values")),
-    trace.formula("output", known=("head_context_vectors", "W_output")),
-)
 
-st.header("How many heads, how wide", anchor="sizes")
-choose_heads(settings)
+def lesson(page: Page) -> None:
+    """What stands on the page, from top to bottom."""
+    view = page.view
+    trace, settings = view.trace, view.settings
+    wrong = view.beside(heads_compete(settings), "multi_head_wrong_axis")
+    begin(page, wrong, view.beside(without_a_head(settings)))
+    page.formulas(
+        trace.formula("head_context_vectors", known=("head_queries", "head_keys", "head_values")),
+        trace.formula("output", known=("head_context_vectors", "W_output")),
+    )
+    page.header("How many heads, how wide", anchor="sizes")
+    page.controls(choose_heads)
+    page.changing(widths_words(settings.heads_recipe))
+    if make_heads(page):
+        split(page)
+        if weigh(page):
+            join(page)
+        go_wrong(page, wrong)
+    finish(page, wrong)
 
-beat(
-    view,
-    "queries",
-    "The queries of all heads",
-    "One product makes them all: each head owns some columns of `W_query`, marked by its colour. "
-    "Keys and values are made the same way.",
-    Matrix(trace["embeddings"]),
-    "·",
-    Matrix(trace["W_query"]),
-    "=",
-    Matrix(trace["joined_queries"]),
-)
-n_tokens = len(settings.inputs.tokens)
-names = list(trace)
-all_heads = ("head_weights", "head_context_vectors", "concat", "output")
-shape_known = is_open(
-    view,
-    "shape",
-    Shape(
-        words=f"`joined_queries` is {trace['joined_queries'].shape}: all heads side by side. Split "
-        f"it into its {how_many(recipe.n_heads)}. Which shape does it have then?",
-        truth=(("head", recipe.n_heads), ("query", n_tokens), ("d_head", recipe.d_head)),
-        sides=("Heads", "Rows of a head", "Columns of a head"),
-        teaches="Every head sees all tokens, through columns of its own. The tokens are not dealt "
-        "out, the width is.",
-    ),
-    covers=names[names.index("joined_queries") + 1 :],
-)
-if shape_known:
-    beat(
-        view,
+
+def make_heads(page: Page) -> bool:
+    """The queries of all heads; False while their split is covered."""
+    trace, recipe = page.view.trace, page.view.settings.heads_recipe
+    page.beat(
+        "queries",
+        "The queries of all heads",
+        "One product makes them all: each head owns some columns of `W_query`, marked by its "
+        "colour. Keys and values are made the same way.",
+        *(Matrix(trace["embeddings"]), "·", Matrix(trace["W_query"])),
+        *("=", Matrix(trace["joined_queries"])),
+    )
+    names = list(trace)
+    n_tokens = len(page.view.settings.inputs.tokens)
+    return page.is_open(
+        "shape",
+        Shape(
+            words=f"`joined_queries` is {trace['joined_queries'].shape}: all heads side by side. "
+            f"Split it into its {how_many(recipe.n_heads)}. Which shape does it have then?",
+            truth=(("head", recipe.n_heads), ("query", n_tokens), ("d_head", recipe.d_head)),
+            sides=("Heads", "Rows of a head", "Columns of a head"),
+            teaches="Every head sees all tokens, through columns of its own. The tokens are not "
+            "dealt out, the width is.",
+        ),
+        covers=names[names.index("joined_queries") + 1 :],
+    )
+
+
+def split(page: Page) -> None:
+    """The heads apart, made in three ways, and their scores."""
+    trace = page.view.trace
+    last = trace.size("head") - 1
+    page.beat(
         "split",
         "Split into heads",
         "The columns are dealt out. Every head now has a query for every token, only narrower.",
-        Matrix(trace["joined_queries"]),
-        "→",
-        *side_by_side(trace, "split_queries"),
+        *(Matrix(trace["joined_queries"]), "→", *side_by_side(trace, "split_queries")),
     )
-
-    st.header("Three ways to the same heads", anchor="ways")
-    st.markdown(
+    page.header("Three ways to the same heads", anchor="ways")
+    page.words(
         "A loop over heads; a batched product, for which the vectors are repeated, multiplied by "
         "`bmm` and permuted back; and the one big projection that is split. Compare the shapes, "
-        f"then the numbers of head {last}."
+        "then the numbers of the last head."
     )
-    show_ways(trace)
-    equation(
-        view,
+    table = ways_table(trace)
+    page.part("ways_table", lambda: st.markdown(table), about=table)
+    page.equation(
         "ways",
         Matrix(trace["head_queries"], lead=(last,)),
         "=",
@@ -135,108 +138,107 @@ if shape_known:
         "=",
         Matrix(trace["split_queries"], lead=(last,)),
     )
-    say_ways_agree(trace)
-
-    beat(
-        view,
+    for good, words in ways_agree(trace):
+        page.light(good, words)
+    page.part("loop", show_loop, about="code")
+    before_softmax = trace["head_weights"].inputs[0]
+    page.beat(
         "scores",
         "Scores of every head",
         "Each head compares its own queries with its own keys, so it finds other pairs alike. All "
         "heads share one scale of colours.",
-        *side_by_side(trace, weights.inputs[0].name),
+        *side_by_side(trace, before_softmax.name),
     )
-    say_left_out(weights)
-revealed = shape_known and (
-    recipe.n_heads == 1
-    or is_open(
-        view,
-        "largest",
-        Pick(
-            words="Which head will hold the largest single weight? Look for a score that stands "
-            "far above the others of its row.",
-            choices=[f"Head {head}" for head in range(recipe.n_heads)],
-            judge=lambda guess: judge_largest(guess[0], weights.value),
-            teaches="Softmax looks at one row of one head at a time: how far a score stands above "
-            "its own row counts, not how large it is.",
-        ),
-        covers=all_heads,
+    page.changing(left_out_words(trace["head_weights"]))
+
+
+def weigh(page: Page) -> bool:
+    """The weights of all heads, and one head at a time; False while they are covered."""
+    view = page.view
+    trace = view.trace
+    weights, n_heads = trace["head_weights"], trace.size("head")
+    question = Pick(
+        words="Which head will hold the largest single weight? Look for a score that stands far "
+        "above the others of its row.",
+        choices=[f"Head {head}" for head in range(n_heads)],
+        judge=lambda guess: judge_largest(guess[0], weights.value),
+        teaches="Softmax looks at one row of one head at a time: how far a score stands above its "
+        "own row counts, not how large it is.",
     )
-)
-if revealed:
-    beat(
-        view,
+    if not page.is_open("largest", question if n_heads > 1 else None, covers=ALL_HEADS):
+        return False
+    page.beat(
         "weights",
         "Weights of every head",
         "The same sentence, seen in several ways. Follow one row through all heads: where do they "
         "agree, and where does one see what another overlooks?",
         *side_by_side(trace, "head_weights"),
     )
-    say_left_out(weights)
+    page.changing(left_out_words(weights))
     off = (weights.value.sum(dim=-1) - 1).abs().max().item()
-    light(off < 1e-5, f"Every row of every head sums to 1: the farthest is off by {off:.1g}.")
+    page.light(off < 1e-5, f"Every row of every head sums to 1: the farthest is off by {off:.1g}.")
+    page.header("One head at a time", anchor="one_head")
+    page.words("A head is an attention like any other, on narrower queries, keys and values.")
+    page.equation("one_head", build=lambda now: one_head(view, now))
+    return True
 
-    st.header("One head at a time", anchor="one_head")
-    st.markdown("A head is an attention like any other, on narrower queries, keys and values.")
-    equation(view, "one_head", build=lambda now: one_head(view, now))
 
-    beat(
-        view,
+def join(page: Page) -> None:
+    """The heads joined and mixed, the output as a sum over heads, and what heads cost."""
+    view = page.view
+    trace, recipe = view.trace, view.settings.heads_recipe
+    page.beat(
         "concat",
         "Join the heads",
         "Each token's context vectors are written side by side in one row. Nothing is computed.",
-        *side_by_side(trace, "head_context_vectors"),
-        "→",
-        Matrix(trace["concat"]),
+        *(*side_by_side(trace, "head_context_vectors"), "→", Matrix(trace["concat"])),
     )
-    beat(
-        view,
+    page.beat(
         "output",
         "Mix them",
         "`W_output` has a row for each column of the joined heads. Only here do the heads meet.",
-        Matrix(trace["concat"]),
-        "·",
-        Matrix(trace["W_output"]),
-        "=",
-        Matrix(trace["output"]),
+        *(Matrix(trace["concat"]), "·", Matrix(trace["W_output"]), "=", Matrix(trace["output"])),
     )
-    say_torch_agrees(trace)
-
-    st.header("The output is a sum over heads", anchor="parts")
-    st.markdown(
+    page.light(*torch_agrees(trace))
+    page.changing(torch_words(trace))
+    page.header("The output is a sum over heads", anchor="parts")
+    page.words(
         "Joining and multiplying is the same as this: each head times its own rows of `W_output`, "
         "all added. So each number of the output can be shared out to the heads."
     )
-    equation(
-        view,
+    page.equation(
         "parts",
         *added(side_by_side(trace, "head_outputs")),
-        "=",
-        Matrix(trace["output_from_heads"]),
+        *("=", Matrix(trace["output_from_heads"])),
         below=show_parts,
     )
-    say_left_out(trace["head_outputs"])
-    say_sum_agrees(trace)
+    page.changing(left_out_words(trace["head_outputs"]))
+    page.light(*sum_agrees(trace))
+    page.header("Switch a head off", anchor="off")
+    page.words("Its context vectors become 0. What does the output lose?")
+    page.part("off", lambda: switch_a_head_off(view))
+    page.header("What heads cost", anchor="cost")
+    d_in = view.settings.width
+    if page.is_open("parameters", cost_question(d_in, recipe), about=("W_query", "W_output")):
+        page.changing(parameter_words(d_in, recipe))
 
-    st.header("Switch a head off", anchor="off")
-    st.markdown("Its context vectors become 0. What does the output lose?")
-    switch_a_head_off(view)
 
-    st.header("What heads cost", anchor="cost")
-    show_parameters(view, recipe)
-
-if shape_known:
-    st.header("Split the wrong way", anchor="mixed")
-    st.markdown(
+def go_wrong(page: Page, wrong: View) -> None:
+    """A split that mixes tokens up, and a softmax over the heads."""
+    view = page.view
+    page.header("Split the wrong way", anchor="mixed")
+    page.words(
         "`reshape` to (head, query, d_head) has the right shape, and runs. But it cuts the numbers "
         "in the order of memory, row after row: head 0 gets all that belongs to the first tokens, "
         "the next head what belongs to the following ones. No error, only worse results."
     )
-    split_wrongly(view)
-    st.header("Heads compete instead of keys", anchor="compete")
-    st.markdown(
+    page.part("mixed", lambda: split_wrongly(view))
+    page.header("Heads compete instead of keys", anchor="compete")
+    page.words(
         "Softmax over the wrong axis: for each query and key the heads share a weight of 1, and "
         "the rows no longer sum to 1. No mask is used here."
     )
-    compete(wrong)
+    page.part("compete", lambda: compete(wrong))
 
-finish(view, wrong)
+
+open_on(view_of, lesson, open_lesson(PAGE))

@@ -1,35 +1,30 @@
 """Lesson 5: attention with trainable matrices, and training them."""
 
-import streamlit as st
-
 from attention_core.embedding import embed
 from attention_core.trace import Trace
 from attention_core.trainable import add_other_ways, attend_trainable, expand_token
 from attention_ui.anatomy import begin, finish
-from attention_ui.beats import beat, equation
 from attention_ui.charts.matrix import Matrix
 from attention_ui.descent import train_it
 from attention_ui.frame import open_lesson
 from attention_ui.look import choose_query
 from attention_ui.mistakes import other_views, show_mistakes
-from attention_ui.predict import is_open
+from attention_ui.page import Page, open_on
 from attention_ui.projections import (
     all_names,
     choose_matrices,
     compare_starts,
     judge_sure,
+    matrix_words,
     one_role,
     own_matrices,
-    say_ways_agree,
+    ways_agree,
 )
 from attention_ui.questions import Pick, Shape
 from attention_ui.settings import Settings
-from attention_ui.show import formulas, light
 from attention_ui.view import View
 
 PAGE = "queries_keys_values"
-
-settings = open_lesson(PAGE)
 
 
 def build(settings: Settings) -> Trace:
@@ -38,97 +33,116 @@ def build(settings: Settings) -> Trace:
     return add_other_ways(expand_token(trace, settings.token))
 
 
-view = View.of(PAGE, settings, build, opens_with=("queries", (settings.token, 0)), lesson="qkv")
-trace = view.trace
-linear = view.beside(
-    add_other_ways(attend_trainable(embed(settings.inputs), settings.linear_projections)),
-    "qkv_linear",
-)
-others = other_views(view)
-begin(view, linear, *others.values())
-before_softmax = trace["weights"].inputs[0]
-
-formulas(
-    r"Q = X W_Q",
-    r"K = X W_K",
-    r"V = X W_V",
-    trace.formula("context_vectors", known=("queries", "keys", "values")),
-)
-
-beat(
-    view,
-    "matrices",
-    "Three matrices",
-    "Each row belongs to one entry of an embedding, each column to one entry of a query, key or "
-    "value. `torch.rand` draws from 0 to 1, so all entries are positive; `nn.Linear` draws around "
-    "0. Change them and watch the scores further down.",
-    Matrix(trace["W_query"]),
-    "",
-    Matrix(trace["W_key"], row_labels=False),
-    "",
-    Matrix(trace["W_value"], row_labels=False),
-)
-choose_matrices(settings)
-own_matrices(view)
-
-st.header("One token first", anchor="one_token")
-st.markdown(
-    "Its vector times each matrix: what it asks for, what it is found by, what it hands on. "
-    "Choose the token and the matrix."
-)
-choose_query(settings, "token")
-one_names = ("one_query", "one_key", "one_value")
-equation(view, "one_token", build=lambda _: one_role(view, one_names, "one"))
-st.markdown("Its query meets the key of every token: one score each.")
+def view_of(settings: Settings) -> View:
+    return View.of(PAGE, settings, build, opens_with=("queries", (settings.token, 0)), lesson="qkv")
 
 
-def lying(name: str, row_labels: bool = False) -> Matrix:
-    """A vector as a row."""
-    return Matrix(trace[name], transposed=True, row_labels=row_labels)
+def lesson(page: Page) -> None:
+    """What stands on the page, from top to bottom."""
+    view = page.view
+    linear = view.beside(
+        add_other_ways(
+            attend_trainable(embed(view.settings.inputs), view.settings.linear_projections)
+        ),
+        "qkv_linear",
+    )
+    others = other_views(view)
+    begin(page, linear, *others.values())
+    page.formulas(
+        r"Q = X W_Q",
+        r"K = X W_K",
+        r"V = X W_V",
+        view.trace.formula("context_vectors", known=("queries", "keys", "values")),
+    )
+    make_matrices(page)
+    one_token(page)
+    page.header("All tokens at once", anchor="all_tokens")
+    page.words("The same product for every row: one matrix product a matrix.")
+    page.equation("projections", build=lambda _: one_role(view, all_names(), "all"))
+    if score(page) and attend(page):
+        say_more(page, others)
+    page.header("Train it", anchor="train")
+    page.words(
+        "Gradient descent on this sentence: each context vector, through a small output matrix, is "
+        "to predict the next token, and may look only backwards. Every matrix starts as "
+        "`nn.Linear` does. Then try it without √d, and with too large a learning rate."
+    )
+    page.part("train", lambda: train_it(view))
+    finish(page, linear, *others.values())
 
 
-equation(
-    view,
-    "one_scores",
-    lying("one_query"),
-    "·",
-    Matrix(trace["keys"], transposed=True),
-    "=",
-    lying("query_scores"),
-)
-st.markdown("Softmax turns its scores into weights, and the weights mix the values.")
-equation(
-    view,
-    "one_context",
-    lying(trace["query_weights"].inputs[0].name),
-    "→",
-    lying("query_weights"),
-    "·",
-    Matrix(trace["values"]),
-    "=",
-    lying("query_context"),
-)
+def make_matrices(page: Page) -> None:
+    """The three matrices, and what makes them."""
+    view = page.view
+    trace = view.trace
+    page.beat(
+        "matrices",
+        "Three matrices",
+        "Each row belongs to one entry of an embedding, each column to one entry of a query, key "
+        "or value. `torch.rand` draws from 0 to 1, so all entries are positive; `nn.Linear` draws "
+        "around 0. Change them and watch the scores further down.",
+        Matrix(trace["W_query"]),
+        "",
+        Matrix(trace["W_key"], row_labels=False),
+        "",
+        Matrix(trace["W_value"], row_labels=False),
+    )
+    page.controls(choose_matrices)
+    page.changing(matrix_words(view.settings))
+    page.part("own_matrices", lambda: own_matrices(view))
 
-st.header("All tokens at once", anchor="all_tokens")
-st.markdown("The same product for every row: one matrix product a matrix.")
-equation(view, "projections", build=lambda _: one_role(view, all_names(), "all"))
-n_rows = len(trace["weights"].value)
-after_scores = (before_softmax.name, "weights", "context_vectors")
-shape_known = is_open(
-    view,
-    "shape",
-    Shape(
-        words=f"Queries are {trace['queries'].shape}, keys {trace['keys'].shape}. Which shape will "
-        "`scores` have, when each query meets each key?",
-        truth=(("query", n_rows), ("key", n_rows)),
-        teaches="A score for each pair of tokens, however wide queries and keys are: the width is "
-        "summed over. Twice as many tokens make four times as many scores.",
-    ),
-    covers=("scores", *after_scores),
-)
-if shape_known:
-    beat(
-        view,
+
+def one_token(page: Page) -> None:
+    """One token's query, its scores, and its context vector."""
+    view = page.view
+    trace = view.trace
+    page.header("One token first", anchor="one_token")
+    page.words(
+        "Its vector times each matrix: what it asks for, what it is found by, what it hands on. "
+        "Choose the token and the matrix."
+    )
+    settings = view.settings
+    page.controls(lambda: choose_query(settings, "token"), settings.numbered_tokens)
+    names = ("one_query", "one_key", "one_value")
+    page.equation("one_token", build=lambda _: one_role(view, names, "one"))
+    page.words("Its query meets the key of every token: one score each.")
+
+    def lying(name: str) -> Matrix:
+        return Matrix(trace[name], transposed=True, row_labels=False)
+
+    keys = Matrix(trace["keys"], transposed=True)
+    page.equation("one_scores", lying("one_query"), "·", keys, "=", lying("query_scores"))
+    page.words("Softmax turns its scores into weights, and the weights mix the values.")
+    page.equation(
+        "one_context",
+        lying(trace["query_weights"].inputs[0].name),
+        "→",
+        lying("query_weights"),
+        "·",
+        Matrix(trace["values"]),
+        "=",
+        lying("query_context"),
+    )
+
+
+def score(page: Page) -> bool:
+    """The scores of all tokens; False while they are covered."""
+    trace = page.view.trace
+    n_rows = len(trace["weights"].value)
+    before_softmax = trace["weights"].inputs[0].name
+    if not page.is_open(
+        "shape",
+        Shape(
+            words=f"Queries are {trace['queries'].shape}, keys {trace['keys'].shape}. Which shape "
+            "will `scores` have, when each query meets each key?",
+            truth=(("query", n_rows), ("key", n_rows)),
+            teaches="A score for each pair of tokens, however wide queries and keys are: the width "
+            "is summed over. Twice as many tokens make four times as many scores.",
+        ),
+        covers=("scores", before_softmax, "weights", "context_vectors"),
+    ):
+        return False
+    page.beat(
         "scores",
         "Scores",
         "A score is the dot product of one token's query with another's key. It is no longer the "
@@ -139,66 +153,71 @@ if shape_known:
         "=",
         Matrix(trace["scores"]),
     )
-if shape_known and is_open(
-    view,
-    "sure_rows",
-    Pick(
-        words=f"How many of the {n_rows} rows will give more than 0.99 of their weight to a single "
-        "key?",
-        choices=[str(count) for count in range(n_rows + 1)],
-        judge=lambda guess: judge_sure(guess[0], trace["weights"].value),
-        teaches="What counts is by how much the largest score of a row stands above the next: by 5 "
-        "is enough for 0.99 against one other key.",
-    ),
-    covers=("weights", "context_vectors"),
-):
-    beat(
-        view,
+    return True
+
+
+def attend(page: Page) -> bool:
+    """Weights and context vectors; False while they are covered."""
+    trace = page.view.trace
+    weights = trace["weights"]
+    n_rows = len(weights.value)
+    if not page.is_open(
+        "sure_rows",
+        Pick(
+            words=f"How many of the {n_rows} rows will give more than 0.99 of their weight to a "
+            "single key?",
+            choices=[str(count) for count in range(n_rows + 1)],
+            judge=lambda guess: judge_sure(guess[0], weights.value),
+            teaches="What counts is by how much the largest score of a row stands above the next: "
+            "by 5 is enough for 0.99 against one other key.",
+        ),
+        covers=("weights", "context_vectors"),
+    ):
+        return False
+    page.beat(
         "weights",
         "Weights",
         "Scores become shares of 1 along each row. Where one score stands far above the others, "
         "its share is nearly 1 and nothing else is seen.",
-        Matrix(before_softmax),
+        Matrix(weights.inputs[0]),
         "→",
-        Matrix(trace["weights"], row_labels=False),
+        Matrix(weights, row_labels=False),
     )
-    off = (trace["weights"].value.sum(dim=-1) - 1).abs().max().item()
-    light(off < 1e-5, f"Every row sums to 1: the farthest is off by {off:.1g}.")
-    beat(
-        view,
+    off = (weights.value.sum(dim=-1) - 1).abs().max().item()
+    page.light(off < 1e-5, f"Every row sums to 1: the farthest is off by {off:.1g}.")
+    page.beat(
         "context",
         "Context vectors",
         "The weights mix the values, not the embeddings: a context vector is as wide as a value.",
-        Matrix(trace["weights"]),
+        Matrix(weights),
         "·",
         Matrix(trace["values"]),
         "=",
         Matrix(trace["context_vectors"]),
     )
+    return True
 
-    st.header("The same, written otherwise", anchor="otherwise")
-    st.markdown(
+
+def say_more(page: Page, others: dict[str, View]) -> None:
+    """Other ways of writing it, two starts compared, and ways to go wrong."""
+    view = page.view
+    page.header("The same, written otherwise", anchor="otherwise")
+    page.words(
         "With tokens as rows it is `x @ W`; with tokens as columns, `W @ x` with the matrix "
         "transposed. `nn.Linear` keeps the transposed matrix, so a layer agrees with a parameter "
         "matrix once one is the other transposed. Here both are computed."
     )
-    say_ways_agree(trace)
-
-    st.header("What the start does", anchor="starts")
-    st.markdown(
+    for good, words in ways_agree(view.trace):
+        page.light(good, words)
+    page.header("What the start does", anchor="starts")
+    page.words(
         "The same sentence with both starts. Bars show the largest weight w of each row. The slope "
         "of softmax there is w(1 − w): a weight of nearly 1 has hardly any, and what has no slope "
         "cannot learn."
     )
-    compare_starts(view)
-    show_mistakes(others)
+    page.part("starts", lambda: compare_starts(view))
+    page.header("Ways to go wrong", anchor="mistakes")
+    page.part("mistakes", lambda: show_mistakes(others))
 
-st.header("Train it", anchor="train")
-st.markdown(
-    "Gradient descent on this sentence: each context vector, through a small output matrix, is to "
-    "predict the next token, and may look only backwards. Every matrix starts as `nn.Linear` does. "
-    "Then try it without √d, and with too large a learning rate."
-)
-train_it(view)
 
-finish(view, linear, *others.values())
+open_on(view_of, lesson, open_lesson(PAGE))

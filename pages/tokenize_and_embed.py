@@ -5,18 +5,17 @@ import streamlit as st
 from attention_core.embedding import embed
 from attention_ui import session
 from attention_ui.anatomy import begin, finish
-from attention_ui.beats import beat, equation
 from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.picture import picture
 from attention_ui.frame import open_lesson
-from attention_ui.predict import is_open
+from attention_ui.page import Page, open_on
 from attention_ui.questions import Pick
-from attention_ui.settings import LEARNED, VOCABULARIES
-from attention_ui.show import light, show
+from attention_ui.settings import LEARNED, VOCABULARIES, Settings
+from attention_ui.show import show
 from attention_ui.tokens import (
     identical_rows,
+    identical_words,
     judge_identical,
-    say_identical,
     size_of_table,
     token_chips,
     type_vectors,
@@ -26,59 +25,77 @@ from attention_ui.view import View
 
 PAGE = "tokenize_and_embed"
 
-settings = open_lesson(PAGE)
-view = View.of(
-    PAGE,
-    settings,
-    lambda settings: embed(settings.inputs),
-    opens_with=("embeddings", (0, 0)),
-    lesson="tokenize",
-)
-trace = view.trace
-begin(view)
-small_table = "one_hot" in trace
-ids = frozenset(trace["token_ids"].value.tolist())
-unused_rows = frozenset(range(trace.size("vocabulary"))) - ids if small_table else frozenset()
-used_rows = None if small_table else tuple(dict.fromkeys(trace["token_ids"].value.tolist()))
 
-st.latex(trace["embeddings"].formula, width="content")
+def view_of(settings: Settings) -> View:
+    return View.of(
+        PAGE,
+        settings,
+        lambda settings: embed(settings.inputs),
+        opens_with=("embeddings", (0, 0)),
+        lesson="tokenize",
+    )
 
-st.header("Tokens", anchor="tokens")
-st.markdown(
-    "The text is cut into tokens. Blanks are drawn as ␣ so that you can see them. "
-    "Try another tokenizer in the sidebar and watch the cuts move."
-)
-token_chips(settings)
 
-st.header("Vocabulary", anchor="vocabulary")
-vocabulary_chips(settings)
+def lesson(page: Page) -> None:
+    """What stands on the page, from top to bottom."""
+    begin(page)
+    trace, settings = page.view.trace, page.view.settings
+    page.formulas(trace["embeddings"].formula)
+    page.header("Tokens", anchor="tokens")
+    page.words(
+        "The text is cut into tokens. Blanks are drawn as ␣ so that you can see them. "
+        "Try another tokenizer in the sidebar and watch the cuts move."
+    )
+    inputs = settings.inputs
+    cut = (inputs.tokens, settings.tokenizer)
+    page.part("tokens", lambda: token_chips(settings), about=cut)
+    page.header("Vocabulary", anchor="vocabulary")
+    rows = () if inputs.vocabulary == "random" else tuple(inputs.build_vocabulary().rows())
+    about = (*cut, inputs.vocabulary, settings.reserved, rows)
+    page.part("vocabulary", lambda: vocabulary_chips(settings), about=about)
+    page.beat(
+        "ids",
+        "Ids",
+        "Each token gets a whole number, its id: the row of the table that belongs to it. "
+        "Ids are names, not amounts; 4 is not twice 2.",
+        Matrix(trace["token_ids"], transposed=True),
+    )
+    vectors = trace["embeddings"].value
+    if page.is_open(
+        "identical",
+        Pick(
+            words="Which rows of `embeddings` will be identical to another row?",
+            choices=settings.numbered_tokens,
+            judge=lambda guess: judge_identical(guess, vectors),
+            many=True,
+            teaches="The same id picks the same row, but each place adds a vector of its own."
+            if settings.positions
+            else "The same id always picks the same row: what a vector says is which token it is, "
+            "not where it stands.",
+        ),
+        covers=("embeddings",),
+    ):
+        look_up(page)
+        draw_vectors(page)
+    page.header("How large the table is", anchor="parameters")
+    page.words(
+        "Every entry of the table is a parameter: a number that training may change. "
+        "Move the sliders to the size of a real model."
+    )
+    page.part("size", size_of_table, about="its own")
+    change_it(page)
+    finish(page)
 
-beat(
-    view,
-    "ids",
-    "Ids",
-    "Each token gets a whole number, its id: the row of the table that belongs to it. "
-    "Ids are names, not amounts; 4 is not twice 2.",
-    Matrix(trace["token_ids"], transposed=True),
-)
 
-if is_open(
-    view,
-    "identical",
-    Pick(
-        words="Which rows of `embeddings` will be identical to another row?",
-        choices=settings.numbered_tokens,
-        judge=lambda guess: judge_identical(guess, trace["embeddings"].value),
-        many=True,
-        teaches="The same id always picks the same row: what a vector says is which token it is, "
-        "not where it stands."
-        if not settings.positions
-        else "The same id picks the same row, but each place adds a vector of its own.",
-    ),
-    covers=("embeddings",),
-):
-    beat(
-        view,
+def look_up(page: Page) -> None:
+    """The lookup, positions, and the lookup as a matrix product."""
+    trace, settings = page.view.trace, page.view.settings
+    ids = trace["token_ids"].value.tolist()
+    small_table = "one_hot" in trace
+    unused = frozenset(range(trace.size("vocabulary"))) - {*ids} if small_table else frozenset()
+    rows = None if small_table else tuple(dict.fromkeys(ids))
+    looked_up = trace["token_embeddings" if settings.positions else "embeddings"]
+    page.beat(
         "lookup",
         "Embeddings",
         "The id picks a row of `embedding_table`, and that row is the token's vector. Rows that "
@@ -86,115 +103,125 @@ if is_open(
         "at are outlined.",
         Matrix(trace["token_ids"]),
         "→",
-        Matrix(trace["embedding_table"], rows=used_rows, faint=unused_rows),
+        Matrix(trace["embedding_table"], rows=rows, faint=unused),
         "=",
-        Matrix(trace["token_embeddings" if settings.positions else "embeddings"]),
+        Matrix(looked_up),
     )
     if settings.positions:
-        st.markdown(
+        page.words(
             "A position vector is added to each token's vector, so that the same word at another "
             "place is another vector."
         )
-        equation(
-            view,
+        page.equation(
             "positions",
-            Matrix(trace["token_embeddings"]),
-            "+",
-            Matrix(trace["position_embeddings"]),
-            "=",
-            Matrix(trace["embeddings"]),
+            *(Matrix(trace["token_embeddings"]), "+", Matrix(trace["position_embeddings"])),
+            *("=", Matrix(trace["embeddings"])),
         )
-    say_identical(identical_rows(trace["embeddings"].value), settings)
-
+    groups = identical_rows(trace["embeddings"].value)
+    if groups:
+        page.note(identical_words(groups, settings))
+    else:
+        page.light(True, "Every row is different, so attention can tell all tokens apart.")
     if small_table:
-        beat(
-            view,
+        page.beat(
             "one_hot",
             "The lookup is a matrix product",
             "Write each id as a row with a single 1. Multiplied by the table, it copies one row "
             "and nothing else: every other term is 0 times something.",
-            Matrix(trace["one_hot"]),
-            "·",
-            Matrix(trace["embedding_table"]),
-            "=",
-            Matrix(trace["embeddings_by_product"]),
+            *(Matrix(trace["one_hot"]), "·", Matrix(trace["embedding_table"])),
+            *("=", Matrix(trace["embeddings_by_product"])),
         )
-        looked_up = trace["token_embeddings" if settings.positions else "embeddings"].value
-        gap = (trace["embeddings_by_product"].value - looked_up).abs().max().item()
-        light(gap == 0, f"The product and the lookup agree: the largest difference is {gap:.1g}.")
+        gap = (trace["embeddings_by_product"].value - looked_up.value).abs().max().item()
+        page.light(
+            gap == 0, f"The product and the lookup agree: the largest difference is {gap:.1g}."
+        )
 
-    st.header("A picture of the vectors", anchor="picture")
-    st.markdown(
-        "Two entries of each vector, drawn as a point. Tokens at one point share both entries. "
-        + (
-            "These vectors were given by the notebook."
-            if settings.inputs.has_given_vectors()
-            else "They are random, nothing has been trained: near does not mean alike."
-        )
+
+def draw_vectors(page: Page) -> None:
+    """Two entries of each vector as a point."""
+    trace, settings = page.view.trace, page.view.settings
+    page.header("A picture of the vectors", anchor="picture")
+    made = (
+        "These vectors were given by the notebook."
+        if settings.inputs.has_given_vectors()
+        else "They are random, nothing has been trained: near does not mean alike."
     )
-    if settings.width > 1:
+    page.words(
+        "Two entries of each vector, drawn as a point. Tokens at one point share both entries. "
+        + made
+    )
+    if settings.width == 1:
+        page.words("With a width of 1 there is only a line: raise `d_in` in the sidebar.")
+        return
+
+    def draw() -> None:
+        now = session.current()
         with st.container(horizontal=True):
             for name, label in (("across", "Across"), ("up", "Up")):
                 session.control(
                     st.selectbox,
                     label,
                     name,
-                    version=settings.width,
-                    options=list(range(settings.width)),
+                    version=now.width,
+                    options=list(range(now.width)),
                     format_func=lambda column: f"d{column + 1}",
                     width=120,
                 )
-        show(picture(trace, trace["embeddings"], settings.across, settings.up))
-    else:
-        st.markdown("With a width of 1 there is only a line: raise `d_in` in the sidebar.")
+        now = session.current()
+        show(picture(trace, trace["embeddings"], now.across, now.up))
 
-st.header("How large the table is", anchor="parameters")
-st.markdown(
-    "Every entry of the table is a parameter: a number that training may change. "
-    "Move the sliders to the size of a real model."
-)
-size_of_table()
+    page.part("picture", draw)
 
-st.header("Change it", anchor="change")
-st.markdown(
-    "Random tables belong to their seed *and* their size: with one reserved row more, the same "
-    "seed gives other vectors to many tokens. Positions make repeated words different. The seed "
-    "and the width are in the sidebar."
-)
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    session.control(
-        st.selectbox,
-        "Ids",
-        "ids",
-        options=list(VOCABULARIES),
-        format_func=VOCABULARIES.__getitem__,
-        width=260,
-    )
-    session.control(
-        st.selectbox,
-        "Vocabulary built from",
-        "learned",
-        options=list(LEARNED),
-        format_func=LEARNED.__getitem__,
-        width=240,
-        disabled=settings.ids == "random",
-    )
-    session.control(
-        st.slider,
-        "Reserved rows",
-        "reserved",
-        min_value=0,
-        max_value=8,
-        width=200,
-        disabled=settings.ids != "distinct",
-    )
-    session.control(st.toggle, "Positions", "positions")
-if settings.ids == "random":
-    st.markdown(
-        "Random ids mean nothing: the same word gets two ids, another run gives others, and "
-        "two words may share one. That is what the notebook does, and what to avoid."
-    )
-if small_table:
-    type_vectors(view)
 
-finish(view)
+def change_it(page: Page) -> None:
+    """What else makes the table another one."""
+    settings = page.view.settings
+    page.header("Change it", anchor="change")
+    page.words(
+        "Random tables belong to their seed *and* their size: with one reserved row more, the same "
+        "seed gives other vectors to many tokens. Positions make repeated words different. The "
+        "seed and the width are in the sidebar."
+    )
+    page.controls(lambda: choose_table(settings), settings.ids)
+    if settings.ids == "random":
+        page.words(
+            "Random ids mean nothing: the same word gets two ids, another run gives others, and "
+            "two words may share one. That is what the notebook does, and what to avoid."
+        )
+    if "one_hot" in page.view.trace:
+        page.part("typed", lambda: type_vectors(page.view))
+
+
+def choose_table(settings: Settings) -> None:
+    """The controls that make the table."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        session.control(
+            st.selectbox,
+            "Ids",
+            "ids",
+            options=list(VOCABULARIES),
+            format_func=VOCABULARIES.__getitem__,
+            width=260,
+        )
+        session.control(
+            st.selectbox,
+            "Vocabulary built from",
+            "learned",
+            options=list(LEARNED),
+            format_func=LEARNED.__getitem__,
+            width=240,
+            disabled=settings.ids == "random",
+        )
+        session.control(
+            st.slider,
+            "Reserved rows",
+            "reserved",
+            min_value=0,
+            max_value=8,
+            width=200,
+            disabled=settings.ids != "distinct",
+        )
+        session.control(st.toggle, "Positions", "positions")
+
+
+open_on(view_of, lesson, open_lesson(PAGE))

@@ -48,6 +48,7 @@ BUSY = """
   const unanswered = runs && runs.asked > runs.ended && performance.now() - runs.asked < 4000;
   if (unanswered) busy.push('waiting for the server to run the script');
   if (!main || !main.innerText.trim()) busy.push('nothing on the page');
+  if (document.body.hasAttribute('data-rest')) busy.push('parts out of sight wait to be drawn');
   for (const name of ['stStatusWidget', 'stSkeleton', 'stAppSkeleton'])
     if (find(name).length) busy.push(name);
   const blank = (chart) => chart.checkVisibility() && !chart.querySelector('svg, canvas');

@@ -1,5 +1,6 @@
 """Which part of a step a heatmap draws, and what its rows and columns are called."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from torch import Tensor
@@ -41,6 +42,15 @@ class Matrix:
     def key(self) -> str:
         """Tells this drawing of the step from its others on the page."""
         return ".".join(["t" if self.transposed else "n", *map(str, self.lead)])
+
+    @property
+    def look(self) -> Hashable:
+        """How it is drawn, whatever its numbers are."""
+        masked = self.mask is not None and self.mask.value.numpy().tobytes()
+        return (
+            *(self.key, self.name, self.rows, self.faint, self.row_labels, self.as_bars),
+            *(self.lit, self.chosen, masked),
+        )
 
     @property
     def name(self) -> str:

@@ -1,0 +1,236 @@
+"""A lesson as a list of what stands on its page, so that only what changed is drawn again.
+
+A lesson is a function that puts headings, words, controls and parts on a `Page`. It runs twice: to
+draw the page, and, when a setting has changed, to find out what the page would be now. Where the
+same things stand in the same order, only the parts with numbers are drawn again, those in sight
+first; else the whole page is.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from . import session, sight
+from .beats import draw_equation
+from .charts.matrix import Matrix
+from .predict import is_answered, panel
+from .questions import Question
+from .settings import Settings
+from .show import formulas, light, note
+from .view import View
+
+Lesson = Callable[["Page"], None]
+FIRST_EQUATIONS = 2
+"""So many equations of a page that is opened by a link of ours are drawn before all others."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is drawn again alone. `about` is all that its picture depends on; None for unknown."""
+
+    draw: Callable[[], None]
+    about: Hashable = None
+    is_equation: bool = False
+
+
+class Page:
+    """What a lesson has put on its page, in order."""
+
+    def __init__(self, view: View, draws: bool) -> None:
+        self.view = view
+        self._draws = draws
+        self._standing: list[Hashable] = []
+        self.parts: dict[str, Part] = {}
+        self.stale: dict[str, None] = {}
+        """Parts that show older settings than these, in their order."""
+
+    def header(self, words: str, anchor: str) -> None:
+        """A heading with an anchor for links."""
+        self._stand(("header", words, anchor), lambda: st.header(words, anchor=anchor))
+
+    def words(self, words: str, caption: bool = False) -> None:
+        """A paragraph of ours, never a person's."""
+        self._stand(("words", words), lambda: narrow(words, caption))
+
+    def changing(self, words: str) -> None:
+        """A paragraph of ours with numbers that change; nothing for ''."""
+        self._saying(narrow, words)
+
+    def formulas(self, *each: str) -> None:
+        """Formulas beside each other."""
+        self.part("formulas", lambda: formulas(*each), about=each)
+
+    def controls(self, draw: Callable[[], Any], *about: Hashable) -> None:
+        """Controls of settings. `about` is what decides which there are and what they offer."""
+        self._stand(("controls", about), draw)
+
+    def light(self, good: bool, words: str) -> None:
+        """A check that is on or off, in words too."""
+        self.part(f"light_{len(self.parts)}", lambda: light(good, words), about=(good, words))
+
+    def note(self, words: str) -> None:
+        """Something to notice; nothing for ''."""
+        self._saying(note, words)
+
+    def _saying(self, draw: Callable[[str], None], words: str) -> None:
+        # The part is there without words too: that they come and go is no other page.
+        self.part(f"words_{len(self.parts)}", lambda: draw(words) if words else None, words)
+
+    def beat(self, name: str, heading: str, words: str, *parts: Matrix | str) -> None:
+        """A heading that is a tensor's name, what to look for, and the equation that it is."""
+        self.header(heading, name)
+        self.words(words)
+        self.equation(name, *parts)
+
+    def equation(self, name: str, *parts: Matrix | str, **options: Any) -> None:
+        """Matrices in a row, and the arithmetic of a cell below: see `beats.draw_equation`."""
+        view = self.view
+        about = None if options else looks(view, parts)
+        draw = partial(draw_equation, view, name, *parts, **options)
+        self._place(name, Part(draw, about, is_equation=True))
+
+    def is_open(
+        self,
+        name: str,
+        question: Question | None,
+        covers: Sequence[str] = (),
+        about: Sequence[str] = (),
+    ) -> bool:
+        """Ask, unless there is nothing to ask; True where what follows may be drawn."""
+        view = self.view
+        if question is None or not view.settings.predict:
+            return True
+        answered = is_answered(view, name)
+        if not answered and view.settings.cell and view.settings.cell[0][0] in covers:
+            return True
+        self.part(f"predict_{name}", lambda: panel(view, name, question, covers, about))
+        return answered
+
+    def part(self, name: str, draw: Callable[[], None], about: Hashable = None) -> None:
+        """Something with numbers in it. Its own controls run it alone, as do those of the page
+        that leave the words of the page as they are.
+        """
+        self._place(name, Part(draw, about))
+
+    def _place(self, name: str, part: Part) -> None:
+        self.parts[name] = part
+
+        def place() -> None:
+            with st.container(key=f"part_{name}"):
+                st.fragment(key=_key(name))(_draw)(self.view.page, name)
+
+        self._stand(("part", name), place)
+
+    def _stand(self, what: Hashable, draw: Callable[[], Any]) -> None:
+        self._standing.append(what)
+        if self._draws:
+            draw()
+
+    def stands_like(self, other: "Page") -> bool:
+        """Whether two pages differ in the pictures of their parts at most."""
+        return self._standing == other._standing
+
+    def other_parts(self, before: "Page") -> Iterable[str]:
+        """The parts that are another picture than before, or still owed one."""
+        for name, part in self.parts.items():
+            same = part.about is not None and part.about == before.parts[name].about
+            if not same or name in before.stale:
+                yield name
+
+
+def looks(view: View, parts: Sequence[Matrix | str]) -> Hashable:
+    """All that the picture of an equation depends on, and the arithmetic below it."""
+    names = [each.step.name for each in parts if isinstance(each, Matrix)]
+    names += [step for step, _ in view.trail]
+    axes = {axis for name in names for axis in view.trace[name].axes}
+    labels = {axis: tuple(view.trace.labels(axis)) for axis in sorted(axes)}
+    drawn = [each.look if isinstance(each, Matrix) else each for each in parts]
+    told = (*drawn, *labels.items(), view.trail, view.all_match, view.settings.example)
+    return told, view.numbers(dict.fromkeys(names))
+
+
+class Shown:
+    """The lesson on the screen."""
+
+    def __init__(self, view_of: Callable[[Settings], View], lesson: Lesson) -> None:
+        self._view_of = view_of
+        self._lesson = lesson
+        self.page: Page
+        self._first_screen = False
+
+    def draw(self, settings: Settings) -> None:
+        """Draw the whole page; where another page has been left for it, its first screen only, and
+        a place for everything below: the rest follows when that is seen.
+        """
+        self.page = Page(self._view_of(settings), draws=True)
+        has_watcher = session.has_come_from_another() and sight.is_told()
+        self._first_screen = has_watcher and settings.cell is None
+        try:
+            self._lesson(self.page)
+        finally:  # also where the run is broken off
+            self._first_screen = False
+
+    def redraw(self, settings: Settings) -> None:
+        """From a callback: run only the parts that these settings change, those in sight first.
+        Does nothing where the page has to run as a whole.
+        """
+        in_sight = sight.parts_in_sight()
+        if not in_sight:
+            return
+        fresh = Page(self._view_of(settings), draws=False)
+        fresh.view.said = self.page.view.said
+        self._lesson(fresh)
+        if not fresh.stands_like(self.page):
+            return
+        fresh.stale = dict.fromkeys(fresh.other_parts(self.page))
+        self.page = fresh
+        first = [name for name in fresh.stale if name in in_sight]
+        st.rerun([*map(_key, first), session.BACK, sight.KEY])
+
+    def has_rest(self) -> bool:
+        """Whether parts are still to be drawn."""
+        return bool(self.page.stale)
+
+    def draw_rest(self) -> None:
+        """From a callback: run the parts that have not been drawn yet."""
+        if self.page.stale:
+            st.rerun([*map(_key, self.page.stale), session.CONTENTS, sight.KEY])
+
+    def draw_part(self, name: str) -> None:
+        """Draw one part as it is now, if it is not left for later."""
+        if self._first_screen and self._is_below(name):
+            self.page.stale[name] = None
+            return
+        self.page.parts[name].draw()
+        self.page.stale.pop(name, None)
+
+    def _is_below(self, name: str) -> bool:
+        equations = [each for each, part in self.page.parts.items() if part.is_equation]
+        return len(equations) >= FIRST_EQUATIONS and name not in equations[:FIRST_EQUATIONS]
+
+
+def open_on(view_of: Callable[[Settings], View], lesson: Lesson, settings: Settings) -> None:
+    """Draw a lesson, and keep it, so that a change of settings can find what it changes."""
+    shown = st.session_state[session.SHOWN] = Shown(view_of, lesson)
+    shown.draw(settings)
+    sight.watch(shown)
+
+
+def _key(name: str) -> str:
+    return f"part_{name}"
+
+
+def _draw(page_name: str, name: str) -> None:
+    if session.wants_whole_page():
+        st.rerun()
+    session.save(page_name)
+    st.session_state[session.SHOWN].draw_part(name)
+
+
+def narrow(words: str, caption: bool = False) -> None:
+    """Words in lines that are not too long to be read."""
+    with st.container(width=760):
+        (st.caption if caption else st.markdown)(words)

@@ -1,0 +1,142 @@
+"""Sliders of a whole page run only the parts that they change: nothing old may be left over."""
+
+import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from browser_tools import no_exception, open_page, settled
+
+# All that a page says and draws, and where its links lead.
+ALL = """() => {
+  const main = document.querySelector('[data-testid=stMain]').cloneNode(true);
+  // No part of what it says: styles, what shows when it is pointed at, and the words of a table,
+  // which are there only when the table has been scrolled to.
+  const apart = 'style, [data-testid^=stElementToolbar], .vg-tooltip, [data-testid=stDataFrame]';
+  main.querySelectorAll(apart)
+    .forEach((one) => one.remove());
+  const side = document.querySelector('[data-testid=stSidebar]');
+  const links = [...side.querySelectorAll('a')].map((link) => link.href);
+  return { main: main.textContent, side: side.innerText, links };
+}"""
+SLIDERS = [
+    ("tokenize_and_embed", "width"),
+    ("tokenize_and_embed", "reserved"),
+    ("simplified_attention", "width"),
+    ("softmax_or_sum", "width"),
+    ("divide_by_sqrt_d", "width"),
+    ("queries_keys_values", "width"),
+    ("queries_keys_values", "d_out"),
+    ("queries_keys_values", "d_v"),
+    ("causal_mask", "width"),
+    ("causal_mask", "window"),
+    ("multi_head_attention", "width"),
+    # Widths of their own, so that every number of heads fits.
+    ("multi_head_attention", "heads", "d_head=2&d_value=3"),
+    ("multi_head_attention", "d_model", "d_head=2&d_value=3"),
+    ("multi_head_attention", "d_head", "d_value=3"),
+    ("multi_head_attention", "d_value", "d_head=2"),
+]
+
+
+def listen(page):
+    """What the server draws: for each element, whether a part of the page was run for it."""
+    parts = []
+
+    def heard(payload):
+        message = ForwardMsg()
+        message.ParseFromString(payload)
+        if message.HasField("delta"):
+            parts.append(bool(message.delta.fragment_id))
+
+    page.on("websocket", lambda socket: socket.on("framereceived", heard))
+    return parts
+
+
+def press(page, control, keys):
+    slider = page.locator(f".st-key-control_{control} input").first
+    slider.focus()
+    # The browser tells what is in sight when nothing has been scrolled for a while.
+    settled(page)
+    for key in keys:
+        page.keyboard.press(key)
+    settled(page)
+    no_exception(page)
+
+
+def assert_as_when_opened(page):
+    """All of the page, as it is and as its link opens it."""
+    now = page.evaluate(ALL)
+    page.goto(page.url)
+    settled(page)
+    assert page.evaluate(ALL) == now
+    assert page.problems == []
+
+
+@pytest.mark.parametrize("which", SLIDERS, ids=lambda which: "-".join(which[:2]))
+def test_a_slider_runs_parts_and_leaves_the_page_that_its_link_opens(page, app_url, which):
+    lesson, slider, *more = which
+    parts = listen(page)
+    open_page(page, app_url, "&".join([f"{lesson}?predict=off", *more]))
+    assert not all(parts)
+    before = page.evaluate(ALL)
+    parts.clear()
+    press(page, slider, ["ArrowRight"])
+    press(page, slider, ["ArrowRight"])
+    assert parts
+    assert all(parts), "the whole page was run"
+    assert page.evaluate(ALL) != before
+    assert_as_when_opened(page)
+
+
+def test_many_quick_presses_end_in_one_picture(page, app_url):
+    open_page(page, app_url, "simplified_attention?predict=off")
+    press(page, "width", ["ArrowRight", "ArrowRight", "ArrowLeft"] * 4)
+    # A slider of Streamlit's may drop a key while the browser draws; what it shows is what counts.
+    width = page.locator(".st-key-control_width input").first.input_value()
+    titles = page.locator(".st-key-eq_scores svg .role-title-subtitle").all_text_contents()
+    assert titles[0] == f"token 11 × d_in {width}"
+    assert_as_when_opened(page)
+
+
+def test_a_cell_opened_while_the_rest_is_drawn_leaves_nothing_old(page, app_url):
+    open_page(page, app_url, "simplified_attention?predict=off&cell=none")
+    slider = page.locator(".st-key-control_width input").first
+    slider.focus()
+    settled(page)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("body[data-rest]", state="attached")
+    page.locator(".st-key-open_weights button").click()
+    settled(page)
+    assert page.locator(".st-key-cell_weights").count() == 1
+    assert page.locator(".st-key-cell_scores").count() == 0
+    assert_as_when_opened(page)
+
+
+def test_a_question_that_was_answered_knows_other_numbers(page, app_url):
+    open_page(page, app_url, "simplified_attention")
+    page.locator(".st-key-predict_looks_at").get_by_role("button", name="Skip").click()
+    settled(page)
+    page.locator(".st-key-predict_looks_at").get_by_role("button", name="Make a guess").click()
+    settled(page)
+    question = page.locator(".st-key-predict_looks_at")
+    question.locator("input").click()
+    page.keyboard.type("8: wild")
+    page.keyboard.press("Enter")
+    settled(page)
+    question.get_by_role("button", name="Reveal").click()
+    settled(page)
+    press(page, "width", ["ArrowRight"])
+    assert "You guessed for other numbers" in question.inner_text()
+    assert page.locator(".st-key-eq_weights").count() == 1
+
+
+def test_a_link_of_the_contents_takes_the_last_change_along(page, app_url):
+    open_page(page, app_url, "simplified_attention?predict=off")
+    page.locator(".st-key-control_width input").first.focus()
+    settled(page)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**width=4**")
+    page.get_by_role("link", name="The causal mask", exact=True).first.click()
+    page.wait_for_url("**/causal_mask**")
+    settled(page)
+    assert "width=4" in page.url
+    assert page.locator(".st-key-control_width input").first.input_value() == "4"
