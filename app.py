@@ -43,7 +43,7 @@ for lesson in LESSONS:
             lesson.page,
             label=lesson.title,
             icon=lesson.icon,
-            query_params=session.link_query(),
+            query_params=session.link_query("home"),
             width=240,
         )
         with st.container(width=520):
