@@ -158,6 +158,7 @@ def _title(name: str, shape: str) -> dict:
         "subtitle": {"expr": shape},
         "anchor": "start",
         "frame": "group",
+        "limit": 480,  # else it is cut to the width of the first picture, also when that grows
         "offset": 6,
         "fontSize": 12,
         "fontWeight": 600,
