@@ -195,3 +195,15 @@ def test_home_starts_with_ones_own_sentence_or_an_example(page, app_url):
     page.wait_for_url("**/tokenize_and_embed**")
     settled(page)
     assert page.locator(".st-key-chips_tokens").inner_text().split()[0] == "life"
+
+
+def test_titles_stay_whole_when_a_matrix_grows(page, app_url):
+    """Vega cuts a title to the width that the matrix had in its first picture."""
+    open_page(page, app_url, "queries_keys_values?predict=off&cell=none&d_out=1&d_v=1")
+    titles = page.locator("svg .role-title-text text")
+    before = titles.all_text_contents()
+    press(page, "d_v", *["ArrowRight"] * 3)
+    assert "d_v=4" in page.url
+    assert titles.all_text_contents() == before
+    for part in (*before, *page.locator("svg .role-title-subtitle text").all_text_contents()):
+        assert "…" not in part
