@@ -21,12 +21,7 @@ def mark_heads(spec: dict, rows: bool, columns: bool) -> None:
     for marked, side in ((rows, "y"), (columns, "x")):
         if not marked:
             continue
-        for cells in spec["layer"][:-1]:
-            axis = cells["encoding"][side]["axis"]
-            cells["encoding"][side] = {
-                **cells["encoding"][side],
-                "axis": {**axis, "labelPadding": axis["labelPadding"] + FAR},
-            }
+        spec["encoding"][side]["axis"]["labelPadding"] += FAR
         spec["layer"].insert(-1, _template(across=side == "x"))
 
 

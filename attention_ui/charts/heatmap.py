@@ -16,7 +16,7 @@ from .fit import TITLED, band_above, fitting, room_before
 from .head_marks import mark_heads
 from .matrix import Matrix, heads_of, names_along
 from .sizes import BAR_WIDTH, BELOW, OPERATOR_ROOM, CellSize, is_slanted, labelled_every
-from .template import template
+from .template import name_of, template
 
 NUMBERED = [f"d{place}" for place in range(1, 65)]
 """The labels of an axis whose places have no names of their own."""
@@ -79,7 +79,7 @@ def _filled(
         "padding": {"left": 2, "top": 2, "right": 6, "bottom": BELOW},
         "title": _title(title, _shape(axes)),
     }
-    values = {"row_names": _with_room(row_names), "column_names": _with_room(column_names)}
+    values = {"row_names": _given(row_names), "column_names": _given(column_names)}
     for parameter in spec["params"]:
         if parameter["name"] in values:
             parameter["value"] = values[parameter["name"]]
@@ -89,25 +89,24 @@ def _filled(
         {"labelAngle": -45, "labelAlign": "left"} if is_slanted(column_names, size, every) else {}
     )
     if every > 1:
-        slant["labelExpr"] = f"datum.value % {every} == 0 ? column_names[datum.value] : ''"
-    for layer in layers:
-        layer["encoding"]["x"]["axis"] |= {
-            "title": _axis_title(column_axis) or " ",
-            "labelAngle": 0,
-            "minExtent": band,
-            "maxExtent": band,
-            **slant,
-            **({"labels": False} if as_bars else {}),
-        }
-        layer["encoding"]["y"]["axis"] |= {
-            "title": _axis_title(row_axis) if row_labels else None,
-            "labels": row_labels,
-            "labelFontSize": min(12, size.height),
-        }
-        every = labelled_every(row_axis, n_rows, size)
-        if every > 1:
-            name = f"datum.value % {every} == 0 ? row_names[datum.value] : ''"
-            layer["encoding"]["y"]["axis"]["labelExpr"] = name
+        slant["labelExpr"] = f"datum.value % {every} == 0 ? {name_of('column')} : ''"
+    across, down = (spec["encoding"][side]["axis"] for side in "xy")
+    across |= {
+        "title": _axis_title(column_axis) or " ",
+        "labelAngle": 0,
+        "minExtent": band,
+        "maxExtent": band,
+        **slant,
+        **({"labels": False} if as_bars else {}),
+    }
+    down |= {
+        "title": _axis_title(row_axis) if row_labels else None,
+        "labels": row_labels,
+        "labelFontSize": min(12, size.height),
+    }
+    every = labelled_every(row_axis, n_rows, size)
+    if every > 1:
+        down["labelExpr"] = f"datum.value % {every} == 0 ? {name_of('row')} : ''"
     if size.font:
         layers[1]["mark"]["fontSize"] = size.font
     operator_layer["mark"] |= {"text": operator, "fontSize": 44 if operator == "·" else 26}
@@ -134,9 +133,9 @@ def _axis_title(axis: str) -> str | None:
     return axis if axis in TITLED else None
 
 
-def _with_room(names: tuple[str, ...]) -> list[str]:
-    """The labels; numbered ones go on up to the widest matrix, so that a width can grow."""
-    return NUMBERED if names == tuple(NUMBERED[: len(names)]) else list(names)
+def _given(names: tuple[str, ...]) -> list[str]:
+    """The labels; none for numbered ones, which the chart counts, so that a width can grow."""
+    return [] if names == tuple(NUMBERED[: len(names)]) else list(names)
 
 
 def _shape(axes: tuple[str, str]) -> str:

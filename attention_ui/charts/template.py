@@ -18,11 +18,19 @@ QUIET = {
     "ticks": False,
     "grid": False,
 }
+
+
+def name_of(side: str, place: str = "datum.value") -> str:
+    """The expression for a label of the rows or columns ("row", "column"): its name, or `d1`,
+    `d2` ... where the places of the axis have none, so that a width can grow.
+    """
+    name = f"{side}_names[{place}]"
+    return f"isValid({name}) ? {name} : 'd' + ({place} + 1)"
+
+
 ROWS = alt.Y(
     "row:O",
-    axis=alt.Axis(
-        labelExpr="row_names[datum.value]", labelBaseline="middle", labelPadding=6, **QUIET
-    ),
+    axis=alt.Axis(labelExpr=name_of("row"), labelBaseline="middle", labelPadding=6, **QUIET),
     scale=alt.Scale(paddingInner=0.04, paddingOuter=0),
 )
 
@@ -36,7 +44,7 @@ def template(numbers: bool, bars: bool) -> dict:
     """
     columns = alt.Axis(
         orient="top",
-        labelExpr="column_names[datum.value]",
+        labelExpr=name_of("column"),
         titlePadding=2,
         labelPadding=4,
         **QUIET,
@@ -57,13 +65,12 @@ def template(numbers: bool, bars: bool) -> dict:
     strength = alt.Opacity("strength:Q", scale=None)
     base = alt.Chart(alt.Data(values=[]))
     named = base.transform_calculate(
-        row_name="row_names[datum.row]", column_name="column_names[datum.column]"
+        row_name=name_of("row", "datum.row"), column_name=name_of("column", "datum.column")
     )
     look = {"cornerRadius": 3, "cursor": "pointer", "aria": False}
     cells = (
         (named.mark_bar(**look) if bars else named.mark_rect(**look))
         .encode(
-            **place,
             color=alt.Color(
                 "shade:Q",
                 scale=alt.Scale(
@@ -89,14 +96,14 @@ def template(numbers: bool, bars: bool) -> dict:
         after = {"align": "left", "dx": 5} if bars else {}
         layers.append(
             base.mark_text(cursor="pointer", aria=False, **after).encode(
-                **place, text="text:N", color=ink, opacity=strength
+                text="text:N", color=ink, opacity=strength
             )
         )
     outlined = base.transform_filter("datum.outline > 0")
     outline = {"cornerRadius": 3, "stroke": palette.CHOSEN, "aria": False, "filled": False}
     layers.append(
         (outlined.mark_bar(**outline) if bars else outlined.mark_rect(**outline)).encode(
-            **place, strokeWidth=alt.StrokeWidth("outline:Q", scale=None)
+            strokeWidth=alt.StrokeWidth("outline:Q", scale=None)
         )
     )
     operator = (
@@ -104,7 +111,8 @@ def template(numbers: bool, bars: bool) -> dict:
         .mark_text(fontSize=26, text="", aria=False, color=palette.MUTED)
         .encode(x=alt.value(0), y=alt.value(alt.expr("height / 2")))
     )
-    return without_data(alt.layer(*layers, operator).add_params(*names).to_dict())
+    chart = alt.layer(*layers, operator).encode(**place)  # said once, for all layers
+    return without_data(chart.add_params(*names).to_dict())
 
 
 def without_data(spec: dict) -> dict:
