@@ -36,7 +36,7 @@ STYLE = """<style>
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
 }
-.st-key-reconnect { display: none; }
+.st-key-reconnect, .st-key-watcher { display: none; }
 [class*="st-key-chips"] [data-testid="stText"] {
   padding: 0.15rem 0.55rem; border: 1px solid color-mix(in srgb, currentColor 30%, transparent);
   border-radius: 0.4rem;

@@ -7,15 +7,18 @@ first; else the whole page is.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from . import session, sight
 from .beats import draw_equation
 from .charts.matrix import Matrix
+from .frame import open_lesson
 from .predict import is_answered, panel
 from .questions import Question
 from .settings import Settings
@@ -119,6 +122,7 @@ class Page:
         self.parts[name] = part
 
         def place() -> None:
+            self.stale[name] = None  # until it is drawn: a run may be broken off
             with st.container(key=f"part_{name}"):
                 st.fragment(key=_key(name))(_draw)(self.view.page, name)
 
@@ -159,6 +163,7 @@ class Shown:
         self._view_of = view_of
         self._lesson = lesson
         self.page: Page
+        self._where = session.asked_page()
         self._first_screen = False
 
     def draw(self, settings: Settings) -> None:
@@ -178,7 +183,7 @@ class Shown:
         Does nothing where the page has to run as a whole.
         """
         in_sight = sight.parts_in_sight()
-        if not in_sight:
+        if not in_sight or session.asked_page() != self._where:
             return
         fresh = Page(self._view_of(settings), draws=False)
         fresh.view.said = self.page.view.said
@@ -188,7 +193,7 @@ class Shown:
         fresh.stale = dict.fromkeys(fresh.other_parts(self.page))
         self.page = fresh
         first = [name for name in fresh.stale if name in in_sight]
-        st.rerun([*map(_key, first), session.BACK, sight.KEY])
+        _run([*map(_key, first), session.BACK, sight.KEY])
 
     def has_rest(self) -> bool:
         """Whether parts are still to be drawn."""
@@ -196,15 +201,19 @@ class Shown:
 
     def draw_rest(self) -> None:
         """From a callback: run the parts that have not been drawn yet."""
-        if self.page.stale:
-            st.rerun([*map(_key, self.page.stale), session.CONTENTS, sight.KEY])
+        if self.page.stale and session.asked_page() == self._where:
+            _run([*map(_key, self.page.stale), session.CONTENTS, sight.KEY])
+            session.run_whole_page()
 
     def draw_part(self, name: str) -> None:
         """Draw one part as it is now, if it is not left for later."""
         if self._first_screen and self._is_below(name):
-            self.page.stale[name] = None
             return
-        self.page.parts[name].draw()
+        try:
+            self.page.parts[name].draw()
+        except Exception:  # it stands on the page now, and would come again
+            self.page.stale.pop(name)
+            raise
         self.page.stale.pop(name, None)
 
     def _is_below(self, name: str) -> bool:
@@ -212,11 +221,22 @@ class Shown:
         return len(equations) >= FIRST_EQUATIONS and name not in equations[:FIRST_EQUATIONS]
 
 
-def open_on(view_of: Callable[[Settings], View], lesson: Lesson, settings: Settings) -> None:
+def open_on(name: str, view_of: Callable[[Settings], View], lesson: Lesson) -> None:
     """Draw a lesson, and keep it, so that a change of settings can find what it changes."""
+    place = sight.place()
+    settings = open_lesson(name)
     shown = st.session_state[session.SHOWN] = Shown(view_of, lesson)
     shown.draw(settings)
-    sight.watch(shown)
+    with place:
+        sight.watch(shown)
+
+
+def _run(fragments: list[str]) -> None:
+    """From a callback: run these alone. Comes back where one of them is not on the page, since the
+    run that would have put it there was broken off.
+    """
+    with suppress(StreamlitAPIException):
+        st.rerun(fragments)
 
 
 def _key(name: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention_core.examples import EXAMPLES
 
@@ -154,6 +155,11 @@ def redraw() -> None:
     if SHOWN in state and not state[NOTICES] and not state[DRAFTS]:
         state[SHOWN].redraw(state[SETTINGS])
     state[WHOLE_PAGE] = True
+
+
+def asked_page() -> str:
+    """Which page the browser asks for. A callback may be told that of another before it runs."""
+    return get_script_run_ctx().page_script_hash
 
 
 def has_come_from_another() -> bool:

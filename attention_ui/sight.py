@@ -3,6 +3,9 @@
 from typing import Protocol
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from . import session
 
 KEY, RUNS, TOLD = "sight", "sight_runs", "sight_told"
 _WATCH = """
@@ -23,12 +26,23 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
       setStateValue('parts', now);
     }, 150);
   };
+  here.ask = (wait) => {
+    here.asking = setTimeout(() => { setTriggerValue('rest', Date.now()); here.ask(2000); }, wait);
+  };
   if (!here.stop) {
-    const tell = () => here.tell();
+    // Another page is asked for: what this one asks for meanwhile would find no part to run.
+    const leave = (event) => {
+      if (event.type === 'click' && !event.target.closest?.('a')) return;
+      clearTimeout(here.telling);
+      clearTimeout(here.asking);
+      if (document.body.hasAttribute('data-rest')) here.ask(2000);
+    };
+    const listens = [['scroll', () => here.tell()], ['resize', () => here.tell()],
+      ['click', leave], ['popstate', leave]];
     const options = { capture: true, passive: true };
-    for (const event of ['scroll', 'resize']) addEventListener(event, tell, options);
+    for (const [event, hear] of listens) addEventListener(event, hear, options);
     here.stop = () => {
-      for (const event of ['scroll', 'resize']) removeEventListener(event, tell, options);
+      for (const [event, hear] of listens) removeEventListener(event, hear, options);
       clearTimeout(here.telling);
       clearTimeout(here.asking);
       document.body.removeAttribute('data-rest');
@@ -37,10 +51,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   here.tell();
   clearTimeout(here.asking);
   document.body.toggleAttribute('data-rest', data.rest);
-  const ask = (wait) => {
-    here.asking = setTimeout(() => { setTriggerValue('rest', Date.now()); ask(2000); }, wait);
-  };
-  if (data.rest) ask(120);
+  if (data.rest) here.ask(120);
   return here.stop;
 }
 """
@@ -57,9 +68,18 @@ class HasRest(Protocol):
         """From a callback: draw them."""
 
 
+def place() -> DeltaGenerator:
+    """Where the watcher stands, out of sight: first on every lesson, so that what it asks for while
+    the page runs anew finds it there afterwards.
+    """
+    return st.sidebar.container(key="watcher")
+
+
 @st.fragment(key=KEY)
 def watch(page: HasRest) -> None:
     """Draws nothing. It is run last of all parts, and then asks for the rest."""
+    if session.wants_whole_page():
+        st.rerun()
     state = st.session_state
     state[RUNS] = state.get(RUNS, 0) + 1
     _component(

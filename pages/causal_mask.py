@@ -7,7 +7,6 @@ from attention_ui.anatomy import begin, finish
 from attention_ui.asked import row_to_share, whole_row
 from attention_ui.charts.matrix import Matrix
 from attention_ui.dropout import dropout, dropped
-from attention_ui.frame import open_lesson
 from attention_ui.leaks import changed, judge_leaks, share_verdict, ways_to_hide
 from attention_ui.masks import choose_mask, context_words, mask_words, say_blind, weights_words
 from attention_ui.page import Page, open_on
@@ -144,4 +143,4 @@ def compare_ways(page: Page) -> None:
         page.part("ways", lambda: ways_to_hide(view))
 
 
-open_on(view_of, lesson, open_lesson(PAGE))
+open_on(PAGE, view_of, lesson)

@@ -3,7 +3,7 @@
 from attention_core.variance import few_trials
 from attention_ui.asked import largest_when_divided
 from attention_ui.charts.matrix import Matrix
-from attention_ui.frame import close_lesson, open_lesson
+from attention_ui.frame import close_lesson
 from attention_ui.many_trials import choose_seed, judge_growth, many_trials
 from attention_ui.page import Page, open_on
 from attention_ui.published_variances import published_variances
@@ -84,4 +84,4 @@ def lesson(page: Page) -> None:
     page.part("way", lambda: close_lesson(PAGE))
 
 
-open_on(view_of, lesson, open_lesson(PAGE))
+open_on(PAGE, view_of, lesson)

@@ -13,7 +13,6 @@ from attention_core.multi_head import (
 from attention_core.trace import Trace
 from attention_ui.anatomy import begin, finish
 from attention_ui.charts.matrix import Matrix
-from attention_ui.frame import open_lesson
 from attention_ui.head_checks import (
     cost_question,
     parameter_words,
@@ -241,4 +240,4 @@ def go_wrong(page: Page, wrong: View) -> None:
     page.part("compete", lambda: compete(wrong))
 
 
-open_on(view_of, lesson, open_lesson(PAGE))
+open_on(PAGE, view_of, lesson)

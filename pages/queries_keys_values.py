@@ -6,7 +6,6 @@ from attention_core.trainable import add_other_ways, attend_trainable, expand_to
 from attention_ui.anatomy import begin, finish
 from attention_ui.charts.matrix import Matrix
 from attention_ui.descent import train_it
-from attention_ui.frame import open_lesson
 from attention_ui.look import choose_query
 from attention_ui.mistakes import other_views, show_mistakes
 from attention_ui.page import Page, open_on
@@ -220,4 +219,4 @@ def say_more(page: Page, others: dict[str, View]) -> None:
     page.part("mistakes", lambda: show_mistakes(others))
 
 
-open_on(view_of, lesson, open_lesson(PAGE))
+open_on(PAGE, view_of, lesson)

@@ -14,7 +14,6 @@ from attention_ui.anatomy import begin, finish
 from attention_ui.asked import which_key
 from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.picture import picture
-from attention_ui.frame import open_lesson
 from attention_ui.look import asked_query, blanks_words, choose_query, stepper, stretch
 from attention_ui.page import Page, open_on
 from attention_ui.settings import Settings
@@ -195,4 +194,4 @@ def choose_likeness() -> None:
         session.choice("Divide scores by", "divide")
 
 
-open_on(view_of, lesson, open_lesson(PAGE))
+open_on(PAGE, view_of, lesson)

@@ -5,7 +5,6 @@ from attention_core.trace import Trace
 from attention_ui.anatomy import begin, finish
 from attention_ui.asked import which_key, whole_row
 from attention_ui.charts.matrix import Matrix
-from attention_ui.frame import open_lesson
 from attention_ui.overflow import overflow
 from attention_ui.page import Page, open_on
 from attention_ui.score_row import choose_row, is_hidden, numbered_keys, row_trace, sum_verdict
@@ -179,4 +178,4 @@ def experiment(page: Page) -> None:
     page.part("overflow", lambda: overflow(view))
 
 
-open_on(view_of, lesson, open_lesson(PAGE))
+open_on(PAGE, view_of, lesson)

@@ -7,7 +7,6 @@ from attention_ui import session
 from attention_ui.anatomy import begin, finish
 from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.picture import picture
-from attention_ui.frame import open_lesson
 from attention_ui.page import Page, open_on
 from attention_ui.questions import Pick
 from attention_ui.settings import LEARNED, VOCABULARIES, Settings
@@ -224,4 +223,4 @@ def choose_table(settings: Settings) -> None:
         session.control(st.toggle, "Positions", "positions")
 
 
-open_on(view_of, lesson, open_lesson(PAGE))
+open_on(PAGE, view_of, lesson)

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 # to begin would look like one that has finished.
 WATCH_RUNS = """
 (() => {
-  const runs = window.testRuns = { asked: 0, changed: 0, ended: 0, state: null };
+  const runs = window.testRuns = { asked: 0, changed: 0, began: 0, ended: 0, state: null };
   const send = WebSocket.prototype.send;
   WebSocket.prototype.send = function (message) {
     if (message?.byteLength && new Uint8Array(message.buffer ?? message,
@@ -28,6 +28,7 @@ WATCH_RUNS = """
     if (state === runs.state) return;
     runs.state = state;
     runs.changed = performance.now();
+    if (state === 'running') runs.began = runs.changed;
     if (state === 'notRunning') runs.ended = runs.changed;
   }).observe(document, { subtree: true, childList: true, attributes: true,
                          attributeFilter: ['data-test-script-state'] });
@@ -45,8 +46,11 @@ BUSY = """
   if (state !== 'notRunning') busy.push(`the script is ${state}`);
   const runs = window.testRuns;
   // A run can be over within one frame, and then no change of state was to be seen.
-  const unanswered = runs && runs.asked > runs.ended && performance.now() - runs.asked < 4000;
-  if (unanswered) busy.push('waiting for the server to run the script');
+  const ago = performance.now() - (runs?.asked ?? 0);
+  const unanswered = runs && runs.asked > runs.ended && ago < 4000;
+  // Asked for while another run went on: the next one answers, if the two did not look like one.
+  const next = runs && runs.asked > runs.began && ago < 1500;
+  if (unanswered || next) busy.push('waiting for the server to run the script');
   if (!main || !main.innerText.trim()) busy.push('nothing on the page');
   if (document.body.hasAttribute('data-rest')) busy.push('parts out of sight wait to be drawn');
   for (const name of ['stStatusWidget', 'stSkeleton', 'stAppSkeleton'])

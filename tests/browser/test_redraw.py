@@ -104,7 +104,7 @@ def test_a_cell_opened_while_the_rest_is_drawn_leaves_nothing_old(page, app_url)
     settled(page)
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("body[data-rest]", state="attached")
-    page.locator(".st-key-open_weights button").click()
+    page.locator(".st-key-open_weights button").press("Enter")  # the page may still move
     settled(page)
     assert page.locator(".st-key-cell_weights").count() == 1
     assert page.locator(".st-key-cell_scores").count() == 0
