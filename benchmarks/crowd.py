@@ -103,7 +103,7 @@ async def _person(visitor: Visitor, wait: float, ends: float) -> tuple[list[floa
         while (now := time.monotonic()) < ends:
             await asyncio.sleep(max(0.0, next_move - now))
             next_move += 1
-            times.append(await visitor.move())
+            times += await visitor.move()
             next_move = max(next_move, time.monotonic())
     except Exception as error:  # whatever ends a session early is what is looked for
         return times, f"{type(error).__name__}: {error}"

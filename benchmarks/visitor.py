@@ -1,6 +1,7 @@
 """A visitor without a browser: speaks Streamlit's own protocol, so that 50 fit on one machine."""
 
 import asyncio
+import json
 import time
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -13,6 +14,10 @@ from websockets.asyncio.client import connect
 LINK = urlencode({"predict": "off"})
 LONGEST = 60.0
 """Seconds without an answer, after which a session counts as lost."""
+IN_SIGHT = 6
+"""So many parts from the top of a lesson are in sight in a window of 1280 by 900, or one more."""
+PATIENCE = 0.12
+"""Seconds after which a browser asks for what is not in sight (`attention_ui/sight.py`)."""
 
 
 @dataclass
@@ -43,6 +48,30 @@ class Found:
 
 
 @dataclass
+class Sight:
+    """What a browser tells: which parts are in sight; and what it asks for: the others."""
+
+    id: str = ""
+    fragment: str = ""
+    parts: dict[str, None] = field(default_factory=dict)
+    """All parts of the page, in their order."""
+    has_rest: bool = False
+
+    def tell(self, message: BackMsg) -> None:
+        """Say which parts are in sight."""
+        told = json.dumps({"parts": " ".join([*self.parts][:IN_SIGHT])})
+        message.rerun_script.fragment_id = self.fragment
+        message.rerun_script.widget_states.widgets.add(id=self.id, json_value=told)
+
+    def ask(self, message: BackMsg) -> None:
+        """Ask for the rest."""
+        asked = json.dumps([{"event": "rest", "value": time.time()}])
+        name = f"$$STREAMLIT_INTERNAL_KEY_{self.id}__events"
+        message.rerun_script.fragment_id = self.fragment
+        message.rerun_script.widget_states.widgets.add(id=name, json_trigger_value=asked)
+
+
+@dataclass
 class Visitor:
     """One session on one page."""
 
@@ -50,6 +79,7 @@ class Visitor:
     page: str
     sliders: dict[str, Found] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
+    sight: Sight = field(default_factory=Sight)
     received: int = 0
     turn: int = 0
 
@@ -58,14 +88,28 @@ class Visitor:
         address = self.url.replace("http", "ws", 1) + "/_stcore/stream"
         self.socket = await connect(address, subprotocols=["streamlit"], max_size=None)
         await self._run(BackMsg())
+        message = BackMsg()
+        self.sight.tell(message)
+        await self._run(message)
         return self
 
     async def leave(self) -> None:
         """Close the connection, as closing the tab does."""
         await self.socket.close()
 
-    async def move(self) -> float:
-        """Move the next of the page's sliders by a step. Seconds until the script has ended."""
+    async def move(self) -> list[float]:
+        """Move the next of the page's sliders by a step, and ask for what is not drawn then.
+        Seconds that each run of the script took.
+        """
+        took = [await self._run(self._moved())]
+        while self.sight.has_rest:
+            await asyncio.sleep(PATIENCE)
+            message = BackMsg()
+            self.sight.ask(message)
+            took.append(await self._run(message))
+        return took
+
+    def _moved(self) -> BackMsg:
         names = sorted(self.sliders)
         slider = self.sliders[names[self.turn % len(names)]]
         self.turn += 1
@@ -78,7 +122,7 @@ class Visitor:
         else:
             value = slider.proto.min + slider.at * slider.proto.step
             state.double_array_value.data.append(min(value, slider.proto.max))
-        return await self._run(message)
+        return message
 
     async def _run(self, message: BackMsg) -> float:
         message.rerun_script.query_string = LINK
@@ -91,7 +135,9 @@ class Visitor:
             self.received += len(data)
             answer.ParseFromString(data)
             kind = answer.WhichOneof("type")
-            if kind == "delta":
+            if kind == "delta" and answer.delta.WhichOneof("type") == "add_block":
+                self._see(answer.delta.add_block.id)
+            elif kind == "delta":
                 self._look(answer)
             elif kind == "script_finished":
                 if answer.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
@@ -99,10 +145,19 @@ class Visitor:
                 if answer.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                     return time.perf_counter() - began
 
+    def _see(self, block: str) -> None:
+        name = block.rpartition("-")[2]
+        if name.startswith("part_"):
+            self.sight.parts[name.removeprefix("part_")] = None
+
     def _look(self, answer: ForwardMsg) -> None:
         element = answer.delta.new_element
         kind = element.WhichOneof("type")
-        if kind == "exception":
+        if kind == "bidi_component" and element.bidi_component.id.endswith("-sight"):
+            self.sight.id = element.bidi_component.id
+            self.sight.fragment = answer.delta.fragment_id
+            self.sight.has_rest = json.loads(element.bidi_component.json)["rest"]
+        elif kind == "exception":
             self.errors.append(f"{element.exception.type}: {element.exception.message}")
         elif kind == "slider" and not element.slider.disabled:
             slider = element.slider
