@@ -37,6 +37,8 @@ STYLE = """<style>
   [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
 }
 .st-key-reconnect, .st-key-watcher { display: none; }
+/* Parts out of sight that show older settings, until they are drawn anew. */
+[data-old] { opacity: 0.3; pointer-events: none; }
 [class*="st-key-chips"] [data-testid="stText"] {
   padding: 0.15rem 0.55rem; border: 1px solid color-mix(in srgb, currentColor 30%, transparent);
   border-radius: 0.4rem;
@@ -90,7 +92,7 @@ def open_page(name: str) -> Settings:
     with st.sidebar:
         _contents()
         st.divider()
-        _controls(settings)
+        _controls(name)
         run_again_when_back()
     session.save(name)
     return settings
@@ -164,8 +166,15 @@ def _contents() -> None:
         _link(page, query)
 
 
-def _controls(settings: Settings) -> None:
-    """The settings that all lessons share."""
+@st.fragment(key=session.CONTROLS)
+def _controls(name: str) -> None:
+    """The settings that all lessons share. A part of its own: for a control outside of all parts
+    Streamlit begins to run the page before it asks what the control changes.
+    """
+    if session.wants_whole_page():
+        st.rerun()
+    session.save(name)
+    settings = session.current()
     control = session.control
     names = list(EXAMPLES)
     control(
@@ -191,7 +200,8 @@ def _controls(settings: Settings) -> None:
             st.button(
                 "Next",
                 key="next_seed",
-                on_click=_next_seed,
+                on_click=session.next_seed,
+                args=("seed",),
                 help="The seed after this one: other random numbers.",
             )
     say_problem("seed")
@@ -217,14 +227,6 @@ def _back() -> None:
         st.rerun()
     if session.other_than_example():
         st.button("Back to the example", on_click=session.reset, icon=":material/undo:")
-
-
-def _next_seed() -> None:
-    settings = st.session_state[session.SETTINGS]
-    st.session_state[session.DRAFTS] = {
-        name: text for name, text in st.session_state[session.DRAFTS].items() if name != "seed"
-    }
-    session.change(seed=(settings.seed + 1) % (MAX_SEED + 1))
 
 
 def _warm_up() -> None:

@@ -21,7 +21,7 @@ from .charts.histogram import histogram
 from .long_run import go_on, long_run
 from .problems import say_problem
 from .questions import Verdict
-from .settings import ENTRIES, MAX_SEED, TRIAL_COUNTS, VECTOR_WIDTHS, Settings
+from .settings import ENTRIES, TRIAL_COUNTS, VECTOR_WIDTHS, Settings
 from .show import show_within
 
 
@@ -29,14 +29,14 @@ def choose_seed() -> None:
     """The seed of all random numbers of the lesson."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         session.control(st.text_input, "Seed of this lesson", "draw_seed", width=160)
-        st.button("Draw again", key="draw_again", icon=":material/casino:", on_click=_next_seed)
+        st.button(
+            "Draw again",
+            key="draw_again",
+            icon=":material/casino:",
+            on_click=session.next_seed,
+            args=("draw_seed",),
+        )
     say_problem("draw_seed")
-
-
-def _next_seed() -> None:
-    state = st.session_state
-    state[session.DRAFTS] = {n: t for n, t in state[session.DRAFTS].items() if n != "draw_seed"}
-    session.change(draw_seed=(session.current().draw_seed + 1) % (MAX_SEED + 1))
 
 
 def judge_growth(guess: int, seed: int) -> Verdict:

@@ -26,6 +26,7 @@ from .show import formulas, light, note
 from .view import View
 
 Lesson = Callable[["Page"], None]
+_CONTROLS = "controls_"
 FIRST_EQUATIONS = 2
 """So many equations of a page that is opened by a link of ours are drawn before all others."""
 
@@ -68,7 +69,7 @@ class Page:
 
     def controls(self, draw: Callable[[], Any], *about: Hashable) -> None:
         """Controls of settings. `about` is what decides which there are and what they offer."""
-        self._stand(("controls", about), draw)
+        self._place(f"{_CONTROLS}{len(self.parts)}", Part(draw, about))
 
     def light(self, good: bool, words: str) -> None:
         """A check that is on or off, in words too."""
@@ -165,6 +166,7 @@ class Shown:
         self.page: Page
         self._where = session.asked_page()
         self._first_screen = False
+        self.wait = sight.REST
 
     def draw(self, settings: Settings) -> None:
         """Draw the whole page; where another page has been left for it, its first screen only, and
@@ -173,14 +175,16 @@ class Shown:
         self.page = Page(self._view_of(settings), draws=True)
         has_watcher = session.has_come_from_another() and sight.is_told()
         self._first_screen = has_watcher and settings.cell is None
+        self.wait = sight.SOON if self._first_screen else sight.REST
         try:
             self._lesson(self.page)
         finally:  # also where the run is broken off
             self._first_screen = False
 
-    def redraw(self, settings: Settings) -> None:
-        """From a callback: run only the parts that these settings change, those in sight first.
-        Does nothing where the page has to run as a whole.
+    def redraw(self, settings: Settings, controls: bool = False) -> None:
+        """From a callback: run only the parts that these settings change, those in sight first,
+        and all controls if they are to be drawn again. Does nothing where the page has to run as
+        a whole.
         """
         in_sight = sight.parts_in_sight()
         if not in_sight or session.asked_page() != self._where:
@@ -192,17 +196,23 @@ class Shown:
             return
         fresh.stale = dict.fromkeys(fresh.other_parts(self.page))
         self.page = fresh
+        self.wait = sight.REST
         first = [name for name in fresh.stale if name in in_sight]
-        _run([*map(_key, first), session.BACK, sight.KEY])
+        frame = [session.BACK]
+        if controls:
+            first += [name for name in fresh.parts if name.startswith(_CONTROLS)]
+            frame = [session.CONTROLS]
+        _run([*map(_key, dict.fromkeys(first)), *frame, sight.KEY])
 
-    def has_rest(self) -> bool:
-        """Whether parts are still to be drawn."""
-        return bool(self.page.stale)
+    def rest(self) -> Iterable[str]:
+        """The parts that are still to be drawn."""
+        return self.page.stale
 
-    def draw_rest(self) -> None:
-        """From a callback: run the parts that have not been drawn yet."""
-        if self.page.stale and session.asked_page() == self._where:
-            _run([*map(_key, self.page.stale), session.CONTENTS, sight.KEY])
+    def draw_rest(self, in_sight: set[str] | None = None) -> None:
+        """From a callback: run the parts that have not been drawn yet, or those in sight."""
+        late = [name for name in self.page.stale if in_sight is None or name in in_sight]
+        if late and session.asked_page() == self._where:
+            _run([*map(_key, late), session.CONTENTS, sight.KEY])
             session.run_whole_page()
 
     def draw_part(self, name: str) -> None:

@@ -15,6 +15,7 @@ from .settings import (
     FIELDS,
     KEPT,
     MAKES_ANOTHER,
+    MAX_SEED,
     Settings,
     changed,
     from_query,
@@ -27,7 +28,7 @@ from .settings import (
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
 OPEN_IN, WHOLE_PAGE, GIVEN = "open_in", "whole_page", "given"
 SHOWN, LINKED, ARRIVED = "shown", "linked", "arrived"
-CONTENTS, BACK = "frame_contents", "frame_back"
+CONTENTS, BACK, CONTROLS = "frame_contents", "frame_back", "frame_controls"
 """Parts of the frame that show settings: keys of fragments."""
 NOT_CARRIED = ("beat", "cell", "upto")
 """Settings of one page: they stay behind when another is opened."""
@@ -141,19 +142,20 @@ def change(**updates: Any) -> None:
     if "example" not in updates and not updates.keys() >= set(gone):
         state[NOTICES] = ["This is another table, so the numbers you typed into the last one went."]
     state[SETTINGS] = after
-    if state[NOTICES] or not updates.keys() <= ASIDE:
+    if state[NOTICES] or not updates.keys() <= ASIDE - {*KEPT}:
         state[WHOLE_PAGE] = True
 
 
-def redraw() -> None:
-    """From a callback that changed settings: draw again what they change. That is the whole page
-    where it would have other words, where there is something to say, and where the browser has
-    not told what is in sight.
+def redraw(controls: bool = False) -> None:
+    """From a callback that changed settings: draw again what they change, and the controls where
+    they stand for other values than the person gave them. That is the whole page where it would
+    have other words, where there is something to say, and where the browser has not told what is
+    in sight.
     """
     state = st.session_state
     state[WHOLE_PAGE] = False
     if SHOWN in state and not state[NOTICES] and not state[DRAFTS]:
-        state[SHOWN].redraw(state[SETTINGS])
+        state[SHOWN].redraw(state[SETTINGS], controls)
     state[WHOLE_PAGE] = True
 
 
@@ -177,6 +179,12 @@ def overwrite(**updates: Any) -> None:
     state = st.session_state
     state[DRAFTS] = {name: text for name, text in state[DRAFTS].items() if name not in updates}
     change(**updates)
+
+
+def next_seed(name: str) -> None:
+    """From a button beside a seed: take the one after it."""
+    overwrite(**{name: (getattr(current(), name) + 1) % (MAX_SEED + 1)})
+    redraw(controls=True)
 
 
 def reset() -> None:
@@ -261,7 +269,7 @@ def _controlled(name: str, key: str) -> None:
     """
     state = st.session_state
     state[TOUCHED] = True
-    said = state[NOTICES] or state[DRAFTS]
+    said, had_drafts = state[NOTICES], state[DRAFTS]
     raw = state[key]
     drafts = {**({} if name == "example" else state[DRAFTS]), name: raw}
     for tried in (drafts, {name: raw}):
@@ -282,10 +290,10 @@ def _controlled(name: str, key: str) -> None:
     for other, draft in state[DRAFTS].items():
         state[f"problem_{other}"] = _understood({other: draft})[1]
     as_typed = raw == field.write(values[name]) if isinstance(raw, str) else True
-    if said or not as_typed:
+    if said:
         state[WHOLE_PAGE] = True
     elif name not in ASIDE and name != "example":
-        redraw()
+        redraw(controls=bool(had_drafts) or not as_typed)
 
 
 def _understood(drafts: dict[str, Any]) -> tuple[dict[str, Any], str | None]:

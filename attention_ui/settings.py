@@ -177,7 +177,7 @@ class Settings:
     push: float = setting(Decimal(-150, 150), 90.0, aside=True)
     precision: str = setting(Choice(PRECISIONS), "float32", aside=True)
     # Why divide by √d.
-    draw_seed: int = setting(Whole(0, MAX_SEED), 0, aside=True)
+    draw_seed: int = setting(Whole(0, MAX_SEED), 0)
     vd: int = setting(Whole(1, 4_096, VECTOR_WIDTHS), 64, aside=True)
     trials: int = setting(Whole(10, 100_000, TRIAL_COUNTS), 1_000, aside=True)
     entries: str = setting(Choice(ENTRIES), "normal", aside=True)

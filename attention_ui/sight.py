@@ -1,5 +1,6 @@
-"""Which parts of the page are in sight, and a reminder to draw the others when those are drawn."""
+"""Which parts of the page are in sight, and a reminder to draw the others when the person rests."""
 
+from collections.abc import Iterable
 from typing import Protocol
 
 import streamlit as st
@@ -8,12 +9,19 @@ from streamlit.delta_generator import DeltaGenerator
 from . import session
 
 KEY, RUNS, TOLD = "sight", "sight_runs", "sight_told"
+REST = 1.2
+"""Seconds without a change, after which what is out of sight and old is drawn anew."""
+SOON = 0.12
+"""The same where it has not been drawn yet."""
 _WATCH = """
-const box = (part) => part.getBoundingClientRect();
-const inSight = () => [...document.querySelectorAll('[class*=st-key-part_]')]
-  .filter((part) => box(part).bottom > 0 && box(part).top < innerHeight)
-  .map((part) => [...part.classList].find((name) => name.startsWith('st-key-part_')).slice(12))
-  .join(' ');
+const NEAR = 80;  // so far below the window, a part may be in sight when those above it shrink
+const parts = () => [...document.querySelectorAll('[class*=st-key-part_]')];
+const nameOf = (part) =>
+  [...part.classList].find((name) => name.startsWith('st-key-part_')).slice(12);
+const inSight = () => parts().filter((part) => {
+  const { top, bottom } = part.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight + NEAR;
+}).map(nameOf).join(' ');
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const here = (parentElement.sight ??= {});
@@ -50,8 +58,9 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   }
   here.tell();
   clearTimeout(here.asking);
-  document.body.toggleAttribute('data-rest', data.rest);
-  if (data.rest) here.ask(120);
+  for (const part of parts()) part.toggleAttribute('data-old', data.rest.includes(nameOf(part)));
+  document.body.toggleAttribute('data-rest', data.rest.length > 0);
+  if (data.rest.length) here.ask(data.wait * 1000);
   return here.stop;
 }
 """
@@ -61,11 +70,14 @@ _component = st.components.v2.component("sight", html="<span></span>", js=_WATCH
 class HasRest(Protocol):
     """What draws the parts that are not in sight, when the others are drawn."""
 
-    def has_rest(self) -> bool:
-        """Whether parts are still to be drawn."""
+    wait: float
+    """Seconds of rest before they are."""
 
-    def draw_rest(self) -> None:
-        """From a callback: draw them."""
+    def rest(self) -> Iterable[str]:
+        """The parts that are still to be drawn."""
+
+    def draw_rest(self, in_sight: set[str] | None = None) -> None:
+        """From a callback: draw them, or those of them that are in sight."""
 
 
 def place() -> DeltaGenerator:
@@ -84,14 +96,15 @@ def watch(page: HasRest) -> None:
     state[RUNS] = state.get(RUNS, 0) + 1
     _component(
         key=KEY,
-        data={"run": state[RUNS], "rest": page.has_rest()},
-        on_parts_change=_told,
+        data={"run": state[RUNS], "rest": [*page.rest()], "wait": page.wait},
+        on_parts_change=lambda: _told(page),
         on_rest_change=page.draw_rest,
     )
 
 
-def _told() -> None:
+def _told(page: HasRest) -> None:
     st.session_state[TOLD] = True
+    page.draw_rest(parts_in_sight())
 
 
 def is_told() -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import time
 
 from attention_ui.lessons import LESSONS
+from attention_ui.sight import REST
 
 from .figures import Figure, Part, spread
 from .process import resident_mib
@@ -41,6 +42,7 @@ async def _memory(app, reruns: int) -> list[Part]:
     for done in range(0, reruns, AT_ONCE):
         some = [visitors[(done + each) % SESSIONS] for each in range(AT_ONCE)]
         await asyncio.gather(*(visitor.move() for visitor in some))
+        await asyncio.gather(*(visitor.rest() for visitor in some))
     growth = (now() / before - 1) * 100
     figures.append(
         figure(f"after {reruns:,} reruns", {"growth in %": 3}, **{"growth in %": growth})
@@ -53,7 +55,8 @@ async def _memory(app, reruns: int) -> list[Part]:
     how = (
         "Resident memory of the server's process. The sessions speak Streamlit's own protocol "
         "without a browser, each on one lesson, and move its sliders in turn, those of the whole "
-        f"page and those of single experiments. Errors shown on any page: {errors}."
+        "page and those of single experiments, and ask for what is out of sight after each move. "
+        f"Errors shown on any page: {errors}."
     )
     return [Part("Memory", how, figures, unit="")]
 
@@ -87,7 +90,9 @@ async def _crowd(app, seconds: int) -> list[Part]:
     how = (
         f"{SESSIONS} sessions on {len(LESSONS)} lessons; each moves a slider, the lesson's in "
         "turn, and the next one a second later, or when the answer has come, if that is later. "
-        "From the message to the end of the script, at the other end of the connection."
+        "From the message to the end of the script, at the other end of the connection. As a "
+        "browser, each has told which parts are in sight, and asks for the others only after "
+        f"{REST:g} s without a move."
     )
     goals = {"95th": 2_000.0, "lost": 0.0, "errors": 0.0}
     what = f"one rerun, {seconds} s, {SESSIONS} sessions"
@@ -103,7 +108,7 @@ async def _person(visitor: Visitor, wait: float, ends: float) -> tuple[list[floa
         while (now := time.monotonic()) < ends:
             await asyncio.sleep(max(0.0, next_move - now))
             next_move += 1
-            times += await visitor.move()
+            times.append(await visitor.move())
             next_move = max(next_move, time.monotonic())
     except Exception as error:  # whatever ends a session early is what is looked for
         return times, f"{type(error).__name__}: {error}"

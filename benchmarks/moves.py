@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from attention_ui.lessons import LESSONS
 from attention_ui.settings import MAX_TOKENS
+from attention_ui.sight import REST
 
 from .figures import Figure, Part, spread
 from .process import cpu_seconds
@@ -63,6 +64,7 @@ def measured(server, address: str, key: str, moves: int, watched: Watched) -> di
         "whole": statistics.median(one.all_of_it for one in moved),
         "kB": max(one.sent for one in moved) / 1_000,
         "plain kB": max(one.received for one in moved) / 1_000,
+        "kB whole": max(one.sent_in_all for one in moved) / 1_000,
         "server": used,
     }
 
@@ -115,11 +117,13 @@ def measure(browser, app, empty, quick: bool) -> list[Part]:
     how = (
         f"Every slider of every lesson at its default settings, moved {moves} times by a key, one "
         "page and one browser at a time. The clock is the page's own: from the key to the last "
-        "change of what is in sight, in the document or as a stroke on a canvas. *whole* is the "
-        "median until all of the page is drawn, what is out of sight included; *empty* the median "
-        "of the empty page, measured beside each lesson; *kB* what goes over the network for the "
-        "largest of the moves, all of the page included, *plain kB* what it is before compression; "
-        "*server* the processor time of the server for one move."
+        "change of what is in sight, in the document or as a stroke on a canvas. What is out of "
+        f"sight is drawn when it is scrolled to, or when nothing has been moved for {REST:g} s: "
+        "*whole* is the median until then, that wait included; *empty* the median of the empty "
+        "page, measured beside each lesson; *kB* what goes over the network for the largest of "
+        "the moves, both ways, *plain kB* the server's part of it before compression, *kB whole* "
+        "what has gone over it when all of the page is drawn; *server* the processor time of the "
+        "server for one move, all of the page included."
     )
     figures = [with_goals(figure) for figure in sliders(browser, app, empty, {}, moves)]
     return [Part("Slider key to settled picture", how, figures)]

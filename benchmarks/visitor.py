@@ -16,8 +16,6 @@ LONGEST = 60.0
 """Seconds without an answer, after which a session counts as lost."""
 IN_SIGHT = 6
 """So many parts from the top of a lesson are in sight in a window of 1280 by 900, or one more."""
-PATIENCE = 0.12
-"""Seconds after which a browser asks for what is not in sight (`attention_ui/sight.py`)."""
 
 
 @dataclass
@@ -97,19 +95,15 @@ class Visitor:
         """Close the connection, as closing the tab does."""
         await self.socket.close()
 
-    async def move(self) -> list[float]:
-        """Move the next of the page's sliders by a step, and ask for what is not drawn then.
-        Seconds that each run of the script took.
-        """
-        took = [await self._run(self._moved())]
-        while self.sight.has_rest:
-            await asyncio.sleep(PATIENCE)
+    async def rest(self) -> None:
+        """Ask for what is not drawn yet, as a browser does after a while without a move."""
+        if self.sight.has_rest:
             message = BackMsg()
             self.sight.ask(message)
-            took.append(await self._run(message))
-        return took
+            await self._run(message)
 
-    def _moved(self) -> BackMsg:
+    async def move(self) -> float:
+        """Move the next of the page's sliders by a step. Seconds until the script has ended."""
         names = sorted(self.sliders)
         slider = self.sliders[names[self.turn % len(names)]]
         self.turn += 1
@@ -122,7 +116,7 @@ class Visitor:
         else:
             value = slider.proto.min + slider.at * slider.proto.step
             state.double_array_value.data.append(min(value, slider.proto.max))
-        return message
+        return await self._run(message)
 
     async def _run(self, message: BackMsg) -> float:
         message.rerun_script.query_string = LINK
@@ -156,7 +150,7 @@ class Visitor:
         if kind == "bidi_component" and element.bidi_component.id.endswith("-sight"):
             self.sight.id = element.bidi_component.id
             self.sight.fragment = answer.delta.fragment_id
-            self.sight.has_rest = json.loads(element.bidi_component.json)["rest"]
+            self.sight.has_rest = bool(json.loads(element.bidi_component.json)["rest"])
         elif kind == "exception":
             self.errors.append(f"{element.exception.type}: {element.exception.message}")
         elif kind == "slider" and not element.slider.disabled:

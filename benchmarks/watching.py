@@ -15,7 +15,7 @@ from playwright.sync_api import Page, WebSocket, sync_playwright
 from browser_tools import BUSY, WATCH_RUNS
 from serving import launch_chromium
 
-QUIET = 0.4
+QUIET = 0.4  # less than `attention_ui.sight.REST`
 """Seconds without a change, after which a page counts as settled."""
 
 WATCH = """
@@ -63,8 +63,9 @@ WATCH = """
   }
 })()
 """
-STILL = f"""(quiet) => {{
-  const busy = ({BUSY})();
+STILL = f"""([quiet, allOfIt]) => {{
+  const later = ['parts out of sight wait to be drawn', 'waiting for another run'];
+  const busy = ({BUSY})().filter((what) => allOfIt || !later.includes(what));
   const now = performance.now(), runs = window.testRuns;
   if (busy.length) {{ window.bench.busy = now; return false; }}
   return now - Math.max(window.bench.changed, window.bench.busy ?? 0, runs.changed) > quiet;
@@ -79,9 +80,11 @@ class Moved(NamedTuple):
     all_of_it: float
     """Milliseconds to the last change of the page, what is out of sight included."""
     received: int
-    """Bytes from the server, before they are compressed."""
+    """Bytes from the server until what is in sight is settled, before they are compressed."""
     sent: int
-    """Bytes on the way, both ways, with all that the network adds."""
+    """Bytes on the way meanwhile, both ways, with all that the network adds."""
+    sent_in_all: int
+    """The same until all of the page is drawn."""
 
 
 class Watched:
@@ -105,9 +108,10 @@ class Watched:
         self.page.goto(address, timeout=60_000)
         self.still()
 
-    def still(self) -> None:
-        """Wait until the page has been at rest for a while."""
-        self.page.wait_for_function(STILL, arg=QUIET * 1000, polling=20, timeout=60_000)
+    def still(self, all_of_it: bool = True) -> None:
+        """Wait until the page has been at rest for a while, or what is in sight of it."""
+        wanted = [QUIET * 1000, all_of_it]
+        self.page.wait_for_function(STILL, arg=wanted, polling=20, timeout=60_000)
 
     def press(self, key: str) -> "Moved":
         """Press a key where the focus is."""
@@ -122,11 +126,12 @@ class Watched:
         act()
         # Until the browser asks the server it may wait: nothing is still before.
         time.sleep(0.05)
+        self.still(all_of_it=False)
+        seen = self.page.evaluate("bench.seen() - bench.began")
+        received, sent = self.received, on_the_way() - before
         self.still()
-        seen, all_of_it = self.page.evaluate(
-            "[bench.seen() - bench.began, bench.changed - bench.began]"
-        )
-        return Moved(seen, all_of_it, self.received, on_the_way() - before)
+        all_of_it = self.page.evaluate("bench.changed - bench.began")
+        return Moved(seen, all_of_it, received, sent, on_the_way() - before)
 
 
 def on_the_way() -> int:

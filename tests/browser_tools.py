@@ -50,7 +50,8 @@ BUSY = """
   const unanswered = runs && runs.asked > runs.ended && ago < 4000;
   // Asked for while another run went on: the next one answers, if the two did not look like one.
   const next = runs && runs.asked > runs.began && ago < 1500;
-  if (unanswered || next) busy.push('waiting for the server to run the script');
+  if (unanswered) busy.push('waiting for the server to run the script');
+  if (next) busy.push('waiting for another run');
   if (!main || !main.innerText.trim()) busy.push('nothing on the page');
   if (document.body.hasAttribute('data-rest')) busy.push('parts out of sight wait to be drawn');
   for (const name of ['stStatusWidget', 'stSkeleton', 'stAppSkeleton'])
