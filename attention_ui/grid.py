@@ -38,7 +38,7 @@ def grid(trace: Trace, setting: str, matrix: Step, drawn: Step, about: object) -
         pd.DataFrame(known["start"], columns=columns, index=pd.Index(rows, name="row")),
         key=known["key"],
         on_change=_typed,
-        args=(setting, drawn.value.tolist()),
+        args=(setting, known["key"], drawn.value.tolist()),
         width="content",
         column_config={
             column: st.column_config.NumberColumn(
@@ -56,10 +56,12 @@ def grid(trace: Trace, setting: str, matrix: Step, drawn: Step, about: object) -
         )
 
 
-def _typed(setting: str, drawn: list[list[float]]) -> None:
+def _typed(setting: str, key: str, drawn: list[list[float]]) -> None:
     """Take up what was typed into the grid: numbers become edits, the rest is named and refused."""
     state = st.session_state
     known = state["grids"][setting]
+    if known["key"] != key:
+        return  # a grid that is gone, and was told of
     columns = list(known["about"][len(drawn) : len(drawn) + len(drawn[0])])
     typed = {
         (int(row), columns.index(column)): value

@@ -84,6 +84,8 @@ def _nudge(scores: tuple[float, ...]) -> None:
 
 def _nudged(scores: tuple[float, ...], at: int, key: str) -> None:
     moved = round(float(st.session_state[key]), 6)
+    if moved == round(scores[at], 6):
+        return  # a slider that is gone, and was told of
     session.overwrite(typed=(*scores[:at], moved, *scores[at + 1 :]))
     session.redraw()
 

@@ -26,7 +26,7 @@ from .settings import (
 
 # Names in st.session_state.
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
-OPEN_IN, WHOLE_PAGE, GIVEN = "open_in", "whole_page", "given"
+OPEN_IN, WHOLE_PAGE, GIVEN, DRAWN = "open_in", "whole_page", "given", "drawn"
 SHOWN, LINKED, ARRIVED = "shown", "linked", "arrived"
 CONTENTS, BACK, CONTROLS = "frame_contents", "frame_back", "frame_controls"
 """Parts of the frame that show settings: keys of fragments."""
@@ -46,6 +46,7 @@ def load(page: str) -> Settings:
         state.pop(name, None)
     query = {name: value for name, value in st.query_params.items() if name in FIELDS}
     last_page, last_query = state.get(WRITTEN, (None, None))
+    state[DRAWN] = set()
     state[ARRIVED] = SETTINGS in state and page != last_page
     if page != last_page:
         state[GIVEN] = set()
@@ -228,6 +229,7 @@ def control(widget: Callable, label: str, name: str, version: object = "", **opt
     if key not in state[GIVEN] or state.get(key) != value:
         state[GIVEN].add(key)
         state[key] = value
+    state[DRAWN].add(key)
     return widget(label, key=key, on_change=_controlled, args=(name, key), **options)
 
 
@@ -268,6 +270,8 @@ def _controlled(name: str, key: str) -> None:
     other where neither fits what was there.
     """
     state = st.session_state
+    if key not in state[DRAWN]:
+        return  # it is gone: what the browser sent on its way still told of it
     state[TOUCHED] = True
     said, had_drafts = state[NOTICES], state[DRAFTS]
     raw = state[key]

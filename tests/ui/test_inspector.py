@@ -69,3 +69,37 @@ def test_a_difference_that_rounding_makes_is_said_and_not_ticked(monkeypatch):
     assert "They differ, since torch rounds to float32" in told[0]
     assert "green" not in told[0]
     assert told[1].startswith(":green")
+
+
+@pytest.mark.parametrize(
+    ("page", "gone", "leave"),
+    [
+        (
+            "causal_mask",
+            "cell_masked_scores_masked_scores_0_of_11",
+            lambda at: at.button(key="open_leak").click(),
+        ),
+        (
+            "simplified_attention",
+            "control_query11",
+            lambda at: at.selectbox(key="control_example").select("journey_123"),
+        ),
+    ],
+)
+def test_a_widget_that_is_gone_chooses_nothing(page, gone, leave):
+    """The browser may still tell of it on its way: it has not seen the new page yet."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.query_params["predict"] = "off"
+    at.switch_page(f"pages/{page}.py").run()
+    (widget,) = (each for each in (*at.slider, *at.selectbox) if each.key == gone)
+    told = widget._widget_state
+    leave(at).run()
+    assert gone not in {each.key for each in (*at.slider, *at.selectbox)}
+    chosen = dict(at.query_params)
+    assert chosen
+    states = at._tree.get_widget_states()
+    states.widgets.append(told)
+    at._tree.get_widget_states = lambda: states
+    at.run()
+    assert dict(at.query_params) == chosen
+    assert not at.exception
