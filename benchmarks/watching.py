@@ -64,11 +64,11 @@ WATCH = """
 })()
 """
 STILL = f"""([quiet, allOfIt]) => {{
-  const later = ['parts out of sight wait to be drawn', 'waiting for another run'];
-  const busy = ({BUSY})().filter((what) => allOfIt || !later.includes(what));
+  const later = 'parts out of sight wait to be drawn';
+  const busy = ({BUSY})().filter((what) => allOfIt || what !== later);
   const now = performance.now(), runs = window.testRuns;
   if (busy.length) {{ window.bench.busy = now; return false; }}
-  return now - Math.max(window.bench.changed, window.bench.busy ?? 0, runs.changed) > quiet;
+  return now - Math.max(window.bench.changed, window.bench.busy ?? 0, runs.ended) > quiet;
 }}"""
 
 

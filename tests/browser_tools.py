@@ -10,30 +10,48 @@ def test_cell_opens(page, app_url):
 
 from urllib.parse import urlsplit
 
-# Runs in the page before Streamlit does, and notes when something last happened: a rerun asked
-# for by the browser (in Streamlit's protocol such a message begins with the byte 0x5a) and a
-# change of the script's state, a run's end among them. Without the first, a server that is slow
-# to begin would look like one that has finished.
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+# Runs in the page before Streamlit does, and notes when runs of the script are asked for by the
+# browser (in Streamlit's protocol such a message begins with the byte 0x5a), begin and end. By its
+# messages: what the page shows of a run may be over within one frame, or two runs look like one.
 WATCH_RUNS = """
 (() => {
-  const runs = window.testRuns = { asked: 0, changed: 0, began: 0, ended: 0, state: null };
+  const runs = window.testRuns = { asked: 0, began: 0, ended: 0 };
+  const fields = (bytes) => {  // the numbers of the fields of a protobuf message
+    const found = [];
+    let at = 0;
+    const number = () => {
+      let value = 0, shift = 1, byte;
+      do { byte = bytes[at++]; value += (byte & 127) * shift; shift *= 128; } while (byte & 128);
+      return value;
+    };
+    while (at < bytes.length) {
+      const tag = number();
+      found.push(Math.floor(tag / 8));
+      const size = tag % 8 === 1 ? 8 : tag % 8 === 5 ? 4 : number();
+      if (tag % 8 !== 0) at += size;
+    }
+    return found;
+  };
+  const heard = ({ data }) => {
+    if (!(data instanceof ArrayBuffer)) return;
+    const kinds = fields(new Uint8Array(data));
+    if (kinds.includes(NEW_SESSION)) runs.began = performance.now();
+    if (kinds.includes(SCRIPT_FINISHED)) runs.ended = performance.now();
+  };
   const send = WebSocket.prototype.send;
   WebSocket.prototype.send = function (message) {
+    if (!this.isHeard) this.addEventListener('message', heard);
+    this.isHeard = true;
     if (message?.byteLength && new Uint8Array(message.buffer ?? message,
         message.byteOffset ?? 0, 1)[0] === 0x5a) runs.asked = performance.now();
     return send.call(this, message);
   };
-  new MutationObserver(() => {
-    const state = document.querySelector('[data-testid=stApp]')?.dataset.testScriptState;
-    if (state === runs.state) return;
-    runs.state = state;
-    runs.changed = performance.now();
-    if (state === 'running') runs.began = runs.changed;
-    if (state === 'notRunning') runs.ended = runs.changed;
-  }).observe(document, { subtree: true, childList: true, attributes: true,
-                         attributeFilter: ['data-test-script-state'] });
 })()
-"""
+""".replace("NEW_SESSION", str(ForwardMsg.NEW_SESSION_FIELD_NUMBER)).replace(
+    "SCRIPT_FINISHED", str(ForwardMsg.SCRIPT_FINISHED_FIELD_NUMBER)
+)
 
 # What the page is still busy with, as a list of words; empty when nothing.
 BUSY = """
@@ -44,14 +62,12 @@ BUSY = """
   if (app.dataset.testConnectionState !== 'CONNECTED') busy.push('connecting');
   const state = app.dataset.testScriptState;
   if (state !== 'notRunning') busy.push(`the script is ${state}`);
-  const runs = window.testRuns;
-  // A run can be over within one frame, and then no change of state was to be seen.
-  const ago = performance.now() - (runs?.asked ?? 0);
-  const unanswered = runs && runs.asked > runs.ended && ago < 4000;
-  // Asked for while another run went on: the next one answers, if the two did not look like one.
-  const next = runs && runs.asked > runs.began && ago < 1500;
-  if (unanswered) busy.push('waiting for the server to run the script');
-  if (next) busy.push('waiting for another run');
+  const runs = window.testRuns, now = performance.now();
+  // A server that is slow to begin would look like one that has finished; what it never answers,
+  // such as what is asked for a part that is gone, is given up.
+  if (runs && runs.asked > runs.began && now - runs.asked < 4000)
+    busy.push('waiting for the server to run the script');
+  if (runs && runs.began > runs.ended) busy.push('a run has not ended');
   if (!main || !main.innerText.trim()) busy.push('nothing on the page');
   if (document.body.hasAttribute('data-rest')) busy.push('parts out of sight wait to be drawn');
   for (const name of ['stStatusWidget', 'stSkeleton', 'stAppSkeleton'])
@@ -69,7 +85,7 @@ QUIET = """
   const busy = (BUSY)();
   if (busy.length) window.testLastBusy = now;
   const since = Math.max(window.testWaitBegan, window.testLastBusy ?? 0,
-                         window.testRuns?.changed ?? 0);
+                         window.testRuns?.ended ?? 0);
   if (now - since < quiet) return false;
   delete window.testWaitBegan;
   return true;
