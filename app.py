@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.examples import EXAMPLES
 from attention_ui import session
-from attention_ui.frame import open_page, show_notices
+from attention_ui.frame import LINE, open_page, show_notices
 from attention_ui.lessons import HOME, LESSONS
 from attention_ui.own_text import own_text
 
@@ -12,16 +12,15 @@ settings = open_page("home")
 
 st.title(HOME.title, anchor=False)
 show_notices()
-with st.container(width=760):
-    st.markdown(
-        "Attention is arithmetic that you can follow. Here every number of it can be seen, "
-        "changed, predicted, taken apart down to its products, checked against the notebook it "
-        "was published in, and carried away as code that gives the same number."
-    )
+st.markdown(
+    "Attention is arithmetic that you can follow. Here every number of it can be seen, "
+    "changed, predicted, taken apart down to its products, checked against the notebook it "
+    "was published in, and carried away as code that gives the same number.",
+    width=LINE,
+)
 
 st.header("Start", anchor="start")
-with st.container(width=760):
-    st.markdown("Type a sentence of your own, or take one of the published examples.")
+st.markdown("Type a sentence of your own, or take one of the published examples.", width=LINE)
 own_text()
 examples = list(EXAMPLES.values())
 for start in range(0, len(examples), 3):
@@ -46,11 +45,10 @@ for lesson in LESSONS:
             query_params=session.link_query("home"),
             width=240,
         )
-        with st.container(width=520):
-            st.caption(lesson.idea)
+        st.caption(lesson.idea, width=520)
 
 st.header("Where attention comes from", anchor="history")
-with st.container(width=760):
+with st.container(width=LINE):
     st.markdown(
         """
 Translation by neural networks began with two recurrent networks. An *encoder* read the source
@@ -83,11 +81,11 @@ sentence. Vaswani et al. (2017) built the Transformer from it and dropped the re
         )
 
 st.header("A sentence on its way", anchor="journey")
-with st.container(width=760):
-    st.markdown(
-        "Your text becomes tokens, each token a vector, and all vectors together one context "
-        "vector for the chosen query. These are the numbers of the text in the sidebar."
-    )
+st.markdown(
+    "Your text becomes tokens, each token a vector, and all vectors together one context "
+    "vector for the chosen query. These are the numbers of the text in the sidebar.",
+    width=LINE,
+)
 # Imported here: the page above needs no torch, and is on the screen while torch is loaded.
 from attention_ui.journey import journey  # noqa: E402
 

@@ -23,6 +23,8 @@ from .settings import MAX_SEED, MAX_TOKENS, MAX_WIDTH, Settings
 from .share import pin_button, share
 
 SIDEBAR_WIDTH = 264
+LINE = 760
+"""Pixels that a line of words is wide at most: longer ones are hard to read."""
 # A file of our own: Streamlit's icons by name are fetched from the network for a browser's tab.
 # Within the page: a file that Streamlit serves is gone after a run of parts alone.
 _PICTURE = Path(__file__).resolve().parents[1] / "docs" / "icon.png"
@@ -104,8 +106,7 @@ def open_lesson(name: str) -> Settings:
     here = lesson(name)
     st.title(here.title, anchor=False)
     show_notices()
-    with st.container(width=760):
-        st.markdown(here.idea)
+    st.markdown(here.idea, width=LINE)
     return settings
 
 

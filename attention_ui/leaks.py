@@ -11,6 +11,7 @@ from attention_core.trace import Trace
 from . import session
 from .beats import equation
 from .charts.matrix import Matrix
+from .frame import LINE
 from .masks import blind_rows
 from .questions import Verdict
 from .settings import WAYS_TO_HIDE, Settings
@@ -91,12 +92,12 @@ def ways_to_hide(view: View) -> None:
     st.dataframe(pd.DataFrame(table, index=pd.Index(names, name="query")).T, width="content")
 
     st.header("Measure the leak", anchor="leak")
-    with st.container(width=760):
-        st.markdown(
-            "Change one token and compute everything again. A context vector that may not look at "
-            "it must stay as it is."
-            + (" Choose a late token and look at the rows above it." if settings.causal else "")
-        )
+    st.markdown(
+        "Change one token and compute everything again. A context vector that may not look at "
+        "it must stay as it is."
+        + (" Choose a late token and look at the rows above it." if settings.causal else ""),
+        width=LINE,
+    )
     session.choice("Hide by", "way", version="_of_leak")
     leak(view)
 

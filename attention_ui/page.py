@@ -18,7 +18,7 @@ from streamlit.errors import StreamlitAPIException
 from . import session, sight
 from .beats import draw_equation
 from .charts.matrix import Matrix
-from .frame import open_lesson
+from .frame import LINE, open_lesson
 from .predict import is_answered, panel
 from .questions import Question
 from .settings import Settings
@@ -262,5 +262,4 @@ def _draw(page_name: str, name: str) -> None:
 
 def narrow(words: str, caption: bool = False) -> None:
     """Words in lines that are not too long to be read."""
-    with st.container(width=760):
-        (st.caption if caption else st.markdown)(words)
+    (st.caption if caption else st.markdown)(words, width=LINE)

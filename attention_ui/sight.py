@@ -23,11 +23,14 @@ const inSight = () => parts().filter((part) => {
   return bottom > 0 && top < innerHeight + NEAR;
 }).map(nameOf).join(' ');
 
+const isRunning = () => document.querySelector('[data-test-script-state=running]');
+
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const here = (parentElement.sight ??= {});
   here.tell = () => {
     clearTimeout(here.telling);
     here.telling = setTimeout(() => {
+      if (isRunning()) return here.tell();
       const now = inSight();
       if (now === here.told) return;
       here.told = now;
@@ -35,7 +38,11 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     }, 150);
   };
   here.ask = (wait) => {
-    here.asking = setTimeout(() => { setTriggerValue('rest', Date.now()); here.ask(2000); }, wait);
+    here.asking = setTimeout(() => {
+      if (isRunning()) return here.ask(wait);
+      setTriggerValue('rest', Date.now());
+      here.ask(2000);
+    }, wait);
   };
   if (!here.stop) {
     // Another page is asked for: what this one asks for meanwhile would find no part to run.

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 
 NOTEBOOKS = ("wild_cat", "journey_123", "sorry_dave", "life_is_short", "journey_789")
@@ -39,7 +39,7 @@ class Result:
     """Relative difference between processors that was measured, beyond the rounding."""
     source_line: int
 
-    @property
+    @cached_property
     def count(self) -> int:
         """How many entries are printed."""
         return sum(1 for _ in entries(self.values, len(self.shape)))
