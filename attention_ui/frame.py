@@ -40,7 +40,7 @@ STYLE = """<style>
 }
 .st-key-reconnect, .st-key-watcher { display: none; }
 /* Parts out of sight that show older settings, until they are drawn anew. */
-[data-old] { opacity: 0.3; pointer-events: none; }
+[data-old] { opacity: 0.3; }
 [class*="st-key-chips"] [data-testid="stText"] {
   padding: 0.15rem 0.55rem; border: 1px solid color-mix(in srgb, currentColor 30%, transparent);
   border-radius: 0.4rem;

@@ -129,7 +129,7 @@ def _sliders(view: View, beat_name: str, step: Step, index: tuple[int, ...]) -> 
 def _slid(trail: tuple[CellPlace, ...], at: int, key: str, beat_name: str) -> None:
     name, index = trail[-1]
     now = session.current()
-    if now.cell and (now.beat, now.cell[-1][0]) != (beat_name, name):
+    if now.cell and (now.beat or beat_name, now.cell[-1][0]) != (beat_name, name):
         return  # a slider that is gone: what the browser sent on its way still told of it
     moved = (*index[:at], int(st.session_state[key]), *index[at + 1 :])
     session.choose_cell(beat_name, ((name, moved),))

@@ -222,7 +222,7 @@ class Shown:
         try:
             self.page.parts[name].draw()
         except Exception:  # it stands on the page now, and would come again
-            self.page.stale.pop(name)
+            self.page.stale.pop(name, None)
             raise
         self.page.stale.pop(name, None)
 

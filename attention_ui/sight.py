@@ -65,7 +65,11 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   }
   here.tell();
   clearTimeout(here.asking);
-  for (const part of parts()) part.toggleAttribute('data-old', data.rest.includes(nameOf(part)));
+  for (const part of parts()) {
+    const isOld = data.rest.includes(nameOf(part));
+    part.toggleAttribute('data-old', isOld);
+    part.inert = isOld && !part.contains(document.activeElement);
+  }
   document.body.toggleAttribute('data-rest', data.rest.length > 0);
   if (data.rest.length) here.ask(data.wait * 1000);
   return here.stop;

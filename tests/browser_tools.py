@@ -84,9 +84,11 @@ QUIET = """
   window.testWaitBegan ??= now;
   const busy = (BUSY)();
   if (busy.length) window.testLastBusy = now;
+  // Time alone says little where a long task held everything up: what it kept waiting comes first.
+  window.testLooks = busy.length ? 0 : (window.testLooks ?? 0) + 1;
   const since = Math.max(window.testWaitBegan, window.testLastBusy ?? 0,
                          window.testRuns?.ended ?? 0);
-  if (now - since < quiet) return false;
+  if (now - since < quiet || window.testLooks < 8) return false;
   delete window.testWaitBegan;
   return true;
 }
@@ -111,7 +113,9 @@ def settled(page, quiet=0.3, timeout=30):
     """
     from playwright.sync_api import TimeoutError as TooLong
 
-    page.evaluate("() => { delete window.testWaitBegan; delete window.testLastBusy }")
+    page.evaluate(
+        "() => ['WaitBegan', 'LastBusy', 'Looks'].forEach((name) => delete window['test' + name])"
+    )
     try:
         page.wait_for_function(QUIET, arg=quiet * 1000, timeout=timeout * 1000, polling=25)
     except TooLong:

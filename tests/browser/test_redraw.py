@@ -104,7 +104,9 @@ def test_a_cell_opened_while_the_rest_is_drawn_leaves_nothing_old(page, app_url)
     settled(page)
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("body[data-rest]", state="attached")
-    page.locator(".st-key-open_weights button").press("Enter")  # the page may still move
+    page.locator(".st-key-open_weights").scroll_into_view_if_needed()
+    drawn = ".st-key-part_weights:not([data-old]) .st-key-open_weights button"
+    page.locator(drawn).press("Enter")  # not a click: the page may still move
     settled(page)
     assert page.locator(".st-key-cell_weights").count() == 1
     assert page.locator(".st-key-cell_scores").count() == 0
@@ -140,3 +142,21 @@ def test_a_link_of_the_contents_takes_the_last_change_along(page, app_url):
     settled(page)
     assert "width=4" in page.url
     assert page.locator(".st-key-control_width input").first.input_value() == "4"
+
+
+def test_what_is_out_of_sight_cannot_be_used_until_it_is_drawn(page, app_url):
+    open_page(page, app_url, "simplified_attention?predict=off")
+    page.locator(".st-key-control_width input").first.focus()
+    settled(page)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("[data-old]", state="attached")
+    old = page.evaluate(
+        "[...document.querySelectorAll('[data-old]')].map((part) =>"
+        " [part.className.match(/st-key-part_([a-z_0-9]+)/)[1], part.inert])"
+    )
+    assert ["take_away", True] in old, "its downloads are those of the settings before"
+    assert "scores" not in dict(old)
+    page.locator(".st-key-part_take_away").scroll_into_view_if_needed()
+    settled(page)
+    assert page.locator("[data-old], [class*=st-key-part_][inert]").count() == 0
+    assert_as_when_opened(page)
