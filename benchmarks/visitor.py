@@ -14,8 +14,8 @@ from websockets.asyncio.client import connect
 LINK = urlencode({"predict": "off"})
 LONGEST = 60.0
 """Seconds without an answer, after which a session counts as lost."""
-IN_SIGHT = 6
-"""So many parts from the top of a lesson are in sight in a window of 1280 by 900, or one more."""
+IN_SIGHT = 4
+"""So many parts from the top of a lesson are in sight in a window of 1280 by 900: 2 to 5."""
 
 
 @dataclass
@@ -78,6 +78,8 @@ class Visitor:
     sliders: dict[str, Found] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     sight: Sight = field(default_factory=Sight)
+    script: str = ""
+    """The page, as the server calls it."""
     received: int = 0
     turn: int = 0
 
@@ -121,6 +123,7 @@ class Visitor:
     async def _run(self, message: BackMsg) -> float:
         message.rerun_script.query_string = LINK
         message.rerun_script.page_name = self.page
+        message.rerun_script.page_script_hash = self.script
         began = time.perf_counter()
         await self.socket.send(message.SerializeToString())
         while True:
@@ -133,6 +136,8 @@ class Visitor:
                 self._see(answer.delta.add_block.id)
             elif kind == "delta":
                 self._look(answer)
+            elif kind == "navigation":
+                self.script = answer.navigation.page_script_hash
             elif kind == "script_finished":
                 if answer.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
                     self.errors.append("the script does not compile")
