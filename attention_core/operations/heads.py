@@ -24,8 +24,10 @@ class Move(Operation):
 
 
 def _in_memory_of_its_own(moved: Tensor) -> Tensor:
-    """A copy, in reading order: some moves only look at the old memory in another way."""
-    return moved.clone(memory_format=torch.contiguous_format)
+    """A copy, in reading order: some moves only look at the old memory in another way. Its strides
+    are those of `contiguous`, as in the program: torch adds in an order that follows them.
+    """
+    return moved.contiguous().clone()
 
 
 def _check_shared(what: str, size: int, n_heads: int) -> None:

@@ -24,6 +24,7 @@ from attention_core.multi_head import (
     add_big_projection,
     add_head_parts,
     attend_heads,
+    expand_word,
     switch_off,
 )
 from attention_core.notebook import notebook
@@ -375,3 +376,17 @@ def test_unit_rows_of_tiny_vectors_are_the_same_in_the_program():
     names = {}
     exec(program(trace), names)
     assert torch.equal(names["units"], units.value)
+
+
+@pytest.mark.parametrize("n_heads", [1, 2])
+@pytest.mark.parametrize("d_head", [1, 3])
+def test_a_program_lays_every_tensor_out_as_the_trace_does(n_heads, d_head):
+    """Torch adds in another order where a tensor lies otherwise in memory: the last bit differs."""
+    recipe = HeadsRecipe(n_heads, d_head=d_head, d_model=6)
+    trace = attend_heads(embed(EXAMPLES["sorry_dave"].inputs), recipe)
+    expand_word(add_head_parts(add_big_projection(add_batched(trace))), 3)
+    names = {"__name__": "a program"}
+    exec(compile(program(trace, "heads"), "program", "exec"), names)
+    for name, step in trace.items():
+        assert names[name].stride() == step.value.stride(), name
+        assert same_bits(names[name], step.value), name
