@@ -15,16 +15,19 @@ def begin(page: Page, *others: View) -> None:
     `others` are further traces that the page shows, such as an experiment's.
     """
 
-    def draw() -> None:
-        cell_notice(page.view, *others)
-        compare(page.view)
+    view = page.view
 
-    if page.view.settings.pin or any(each.lost_cell for each in (page.view, *others)):
+    def draw() -> None:
+        cell_notice(view, *others)
+        compare(view)
+
+    if view.settings.pin or any(each.lost_cell for each in (view, *others)):
         page.part("begin", draw)
 
 
 def finish(page: Page, *others: View) -> None:
     """The published numbers, what to take along, and the way to the next lesson."""
-    page.part("proof", lambda: proof(page.view, *others))
-    page.part("take_away", lambda: take_away(page.view), about=page.view.numbers(page.view.trace))
-    page.part("way", lambda: close_lesson(page.view.page))
+    view = page.view
+    page.part("proof", lambda: proof(view, *others))
+    page.part("take_away", lambda: take_away(view), about=view.numbers(view.trace))
+    page.part("way", lambda: close_lesson(view.page))

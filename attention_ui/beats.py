@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -9,7 +10,7 @@ import streamlit as st
 from . import session
 from .charts.fit import band_above, size_for
 from .charts.heatmap import heatmap
-from .charts.matrix import Matrix
+from .charts.matrix import Matrix, Places
 from .charts.sizes import CellSize
 from .inspector import inspect, open_button
 from .proof import matches
@@ -104,18 +105,14 @@ def _draw(
         width="content",
         alt=chart.alt,
         key=key,
-        on_select=lambda: _clicked(key, beat_name, matrix),
+        on_select=partial(_clicked, key, beat_name, matrix.places),
     )
 
 
-def _clicked(key: str, beat_name: str, matrix: Matrix) -> None:
+def _clicked(key: str, beat_name: str, places: Places) -> None:
     picked = st.session_state[key]["selection"].get("cell") or []
     if not picked:
         return
-    row, column = int(picked[0]["row"]), int(picked[0]["column"])
-    index = (column, row) if matrix.transposed else (row, column)
-    if matrix.rows is not None:
-        index = (matrix.rows[index[0]], index[1])
-    index = (*matrix.lead, *index[: matrix.values.ndim])
-    if matrix.step.has(index):
-        session.choose_cell(beat_name, ((matrix.step.name, index),))
+    index = places.at(int(picked[0]["row"]), int(picked[0]["column"]))
+    if index is not None:
+        session.choose_cell(beat_name, ((places.step, index),))

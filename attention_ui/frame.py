@@ -249,3 +249,4 @@ def _load() -> None:
     # A collection that searches all that torch brings takes 170 ms; what is frozen is not searched.
     gc.collect()
     gc.freeze()
+    gc.collect()  # now Python counts what is not frozen, and no longer waits for as much garbage

@@ -12,6 +12,9 @@ from . import session
 from .fields import LARGEST_ENTRY, MAX_EDITS
 from .takeaway import numbered
 
+KEYS = 4
+"""A new grid needs a new key. So many take turns, since Streamlit keeps a record of every key."""
+
 
 def grid(trace: Trace, setting: str, matrix: Step, drawn: Step, about: object) -> None:
     """A grid of `matrix` (rows, columns), with what was typed kept in `setting`.
@@ -28,17 +31,18 @@ def grid(trace: Trace, setting: str, matrix: Step, drawn: Step, about: object) -
         # holds: start a new grid from what the trace has.
         state["grids_made"] = state.get("grids_made", 0) + 1
         known = {
-            "key": f"grid_{setting}_{state['grids_made']}",
+            "key": f"grid_{setting}_{state['grids_made'] % KEYS}",
             "about": about,
             "edits": edits,
             "start": matrix.value.tolist(),
         }
         state["grids"][setting] = known
+    known["drawn"] = drawn.value.tolist()
     st.data_editor(
         pd.DataFrame(known["start"], columns=columns, index=pd.Index(rows, name="row")),
         key=known["key"],
         on_change=_typed,
-        args=(setting, known["key"], drawn.value.tolist()),
+        args=(setting, known["key"]),
         width="content",
         column_config={
             column: st.column_config.NumberColumn(
@@ -56,12 +60,13 @@ def grid(trace: Trace, setting: str, matrix: Step, drawn: Step, about: object) -
         )
 
 
-def _typed(setting: str, key: str, drawn: list[list[float]]) -> None:
+def _typed(setting: str, key: str) -> None:
     """Take up what was typed into the grid: numbers become edits, the rest is named and refused."""
     state = st.session_state
     known = state["grids"][setting]
     if known["key"] != key:
         return  # a grid that is gone, and was told of
+    drawn = known["drawn"]
     columns = list(known["about"][len(drawn) : len(drawn) + len(drawn[0])])
     typed = {
         (int(row), columns.index(column)): value

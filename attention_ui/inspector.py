@@ -157,7 +157,11 @@ def _upstream(view: View, beat_name: str) -> None:
     for at, group in enumerate(view.operands):
         shown = group[:SHOWN_OPERANDS]
         more = f" (the first {SHOWN_OPERANDS} of {len(group)})" if len(group) > len(shown) else ""
-        key = f"operand_{at}_{_key(view.trail[-1])}"
+        # Streamlit keeps a record of every key, so not one a cell; but two in turn, so that what
+        # was followed is not chosen still in the cell it led to.
+        key = f"operand_{at}_{len(view.trail) % 2}"
+        if st.session_state.get(key) is not None:
+            st.session_state[key] = None
         st.pills(
             f"Follow `{_common(group)}` upstream{more}",
             options=shown,
@@ -188,7 +192,7 @@ def _follow(trail: tuple[CellPlace, ...], key: str, beat_name: str) -> None:
 def _terms(step: Step, arithmetic: Expression) -> None:
     """Every term, one row each, for sums too long to read in one line."""
     if len(arithmetic.terms) > 1:
-        with folded(f"All {len(arithmetic.terms)} terms", "terms") as is_open:
+        with folded("Every term", "terms") as is_open:
             if is_open:
                 table = terms_table(arithmetic)
                 why = zero_terms(step, arithmetic)
@@ -245,7 +249,3 @@ def _plain(value: float) -> str:
     if math.isinf(value):
         return _long(value)
     return f"{value:.4f}".replace("-", "−") if value % 1 else written(value, whole=True)
-
-
-def _key(place: CellPlace) -> str:
-    return "_".join([place[0], *map(str, place[1])])

@@ -188,7 +188,8 @@ def change_it(page: Page) -> None:
             "two words may share one. That is what the notebook does, and what to avoid."
         )
     if "one_hot" in page.view.trace:
-        page.part("typed", lambda: type_vectors(page.view))
+        view = page.view
+        page.part("typed", lambda: type_vectors(view))
 
 
 def choose_table(settings: Settings) -> None:

@@ -15,6 +15,28 @@ JOINED = ("d_queries", "d_concat")
 
 
 @dataclass(frozen=True)
+class Places:
+    """Which cells of a step are drawn where, without their numbers."""
+
+    step: str
+    shape: tuple[int, ...]
+    transposed: bool
+    rows: tuple[int, ...] | None
+    lead: tuple[int, ...]
+
+    def at(self, row: int, column: int) -> tuple[int, ...] | None:
+        """The step's own index of the cell drawn in this row and column; None where none is."""
+        index = (column, row) if self.transposed else (row, column)
+        if self.rows is not None:
+            if not 0 <= index[0] < len(self.rows):
+                return None
+            index = (self.rows[index[0]], index[1])
+        index = (*self.lead, *index[: len(self.shape) - len(self.lead)])
+        inside = all(0 <= place < size for place, size in zip(index, self.shape, strict=True))
+        return index if inside else None
+
+
+@dataclass(frozen=True)
 class Matrix:
     """Which part of a step to draw, and how.
 
@@ -51,6 +73,12 @@ class Matrix:
             *(self.key, self.name, self.rows, self.faint, self.row_labels, self.as_bars),
             *(self.lit, self.chosen, masked),
         )
+
+    @property
+    def places(self) -> Places:
+        """Where its cells are drawn."""
+        shape = tuple(self.step.value.shape)
+        return Places(self.step.name, shape, self.transposed, self.rows, self.lead)
 
     @property
     def name(self) -> str:
