@@ -17,6 +17,7 @@ from attention_core.tokenizers import TOKENIZERS
 
 from . import session
 from .lessons import HOME, LESSONS, Lesson, lesson
+from .memory import give_large_blocks_back
 from .problems import say_problem
 from .reconnect import run_again_when_back
 from .settings import MAX_SEED, MAX_TOKENS, MAX_WIDTH, Settings
@@ -238,6 +239,7 @@ def _warm_up() -> None:
     with _LOADING:
         if not _LOADED:
             _LOADED.append(True)
+            give_large_blocks_back()
             pause = 0.0 if "torch" in sys.modules else PAUSE
             timer = threading.Timer(pause, _load)
             timer.daemon = True
@@ -249,4 +251,3 @@ def _load() -> None:
     # A collection that searches all that torch brings takes 170 ms; what is frozen is not searched.
     gc.collect()
     gc.freeze()
-    gc.collect()  # now Python counts what is not frozen, and no longer waits for as much garbage

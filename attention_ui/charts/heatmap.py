@@ -52,7 +52,7 @@ def heatmap(
     return Chart(cells(matrix, size.font > 0, heads), spec, describe(matrix))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=128)
 def _filled(
     row_names: tuple[str, ...],
     column_names: tuple[str, ...],

@@ -1,0 +1,63 @@
+"""What a session keeps of what it has shown. Streamlit keeps a record of every widget there was."""
+
+import gc
+import weakref
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention_ui import session
+from attention_ui.lessons import LESSONS
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [lesson.name for lesson in LESSONS]
+
+
+def open_page(page, **link):
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.switch_page(f"pages/{page}.py")
+    for name, value in {"predict": "off", **link}.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "move"),
+    [
+        ("multi_head_attention", {"heads": "4"}, {"heads": "2"}),
+        ("simplified_attention", {"cell": "scores.1.2"}, {"cell": "weights.2.1"}),
+        ("tokenize_and_embed", {"reserved": "1"}, {"reserved": "2"}),
+        ("queries_keys_values", {"example": "wild_cat"}, {"example": "journey_123"}),
+    ],
+)
+def test_of_a_page_that_has_changed_no_tensor_is_kept(page, link, move, monkeypatch):
+    # A server drops the downloads of the run before; the one that AppTest imitates does not.
+    monkeypatch.setattr("attention_ui.takeaway.DOWNLOADS", ())
+    at = open_page(page, **link)
+    trace = at.session_state[session.SHOWN].page.view.trace
+    tensors = {name: weakref.ref(step.value) for name, step in trace.items()}
+    assert all(tensor() is not None for tensor in tensors.values())
+    del trace
+    for name, value in move.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    gc.collect()
+    assert [name for name, tensor in tensors.items() if tensor() is not None] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_that_is_replaced_is_freed_without_a_collection(page):
+    """A trace of megabytes is a few dozen objects, and Python collects by their number."""
+    shown = open_page(page).session_state[session.SHOWN]
+    gc.collect()
+    gc.disable()
+    try:
+        left = weakref.ref(shown.page)
+        shown.page = None
+        assert left() is None
+    finally:
+        gc.enable()
