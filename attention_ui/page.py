@@ -18,6 +18,7 @@ from streamlit.errors import StreamlitAPIException
 from . import session, sight
 from .beats import draw_equation
 from .charts.matrix import Matrix
+from .finished import keep_what_has_finished
 from .frame import LINE, open_lesson
 from .predict import is_answered, panel
 from .questions import Question
@@ -26,6 +27,7 @@ from .show import formulas, light, note
 from .view import View
 
 Lesson = Callable[["Page"], None]
+keep_what_has_finished()
 _CONTROLS = "controls_"
 FIRST_EQUATIONS = 2
 """So many equations of a page that is opened by a link of ours are drawn before all others."""

@@ -147,6 +147,13 @@ def change(**updates: Any) -> None:
         state[WHOLE_PAGE] = True
 
 
+def has_changed() -> bool:
+    """From a callback: whether another callback of this run changed settings. What that is for
+    runs then, and nothing else may be asked for in its place.
+    """
+    return TOUCHED in st.session_state
+
+
 def redraw(controls: bool = False) -> None:
     """From a callback that changed settings: draw again what they change, and the controls where
     they stand for other values than the person gave them. That is the whole page where it would

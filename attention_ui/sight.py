@@ -23,7 +23,9 @@ const inSight = () => parts().filter((part) => {
   return bottom > 0 && top < innerHeight + NEAR;
 }).map(nameOf).join(' ');
 
-const isRunning = () => document.querySelector('[data-test-script-state=running]');
+// Asked for counts too: what is asked for beside it would be drawn in its place.
+const isRunning = () => document.querySelector(
+  '[data-test-script-state=running], [data-test-script-state=rerunRequested]');
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const here = (parentElement.sight ??= {});
@@ -109,13 +111,19 @@ def watch(page: HasRest) -> None:
         key=KEY,
         data={"run": state[RUNS], "rest": [*page.rest()], "wait": page.wait},
         on_parts_change=lambda: _told(page),
-        on_rest_change=page.draw_rest,
+        on_rest_change=lambda: _rested(page),
     )
 
 
 def _told(page: HasRest) -> None:
     st.session_state[TOLD] = True
-    page.draw_rest(parts_in_sight())
+    if not session.has_changed():
+        page.draw_rest(parts_in_sight())
+
+
+def _rested(page: HasRest) -> None:
+    if not session.has_changed():
+        page.draw_rest()
 
 
 def is_told() -> bool:
