@@ -122,8 +122,8 @@ def sums_verdict(trace: Trace, way: str) -> tuple[bool, str]:
     if not blind:
         return True, f"Rows sum to 1: the farthest is off by {off:.1g}."
     return total == "1", (
-        f"Rows sum to 1, the farthest is off by {off:.1g}; but {apart}, "
-        f"{'sums' if len(blind) == 1 else 'sum'} to {total}."
+        f"Rows sum to 1, the farthest is off by {off:.1g}; {'and' if total == '1' else 'but'} "
+        f"{apart}, {'sums' if len(blind) == 1 else 'sum'} to {total}."
     )
 
 

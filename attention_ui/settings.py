@@ -540,11 +540,12 @@ def what_changed(before: Settings, now: Settings) -> list[str]:
     for name, kind in FIELDS.items():
         old, new = getattr(before, name), getattr(now, name)
         if name not in ASIDE and old != new:
-            was, is_now = (_shown(kind.write(value)) for value in (old, new))
-            lines.append(f"{label(name)}: {was} → {is_now}")
+            lines.append(f"{label(name)}: {_shown(kind, old)} → {_shown(kind, new)}")
     return lines
 
 
-def _shown(text: str) -> str:
+def _shown(kind: Field, value: object) -> str:
+    """A value in the words of its control."""
+    text = kind.options[value] if isinstance(kind, Choice) else kind.write(value)
     text = text or "as the example"
     return text if len(text) <= 60 else text[:60] + "…"

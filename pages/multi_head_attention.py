@@ -118,7 +118,9 @@ def split(page: Page) -> None:
     page.beat(
         "split",
         "Split into heads",
-        "The columns are dealt out. Every head now has a query for every token, only narrower.",
+        "The columns are dealt out. Every head now has a query for every token, only narrower."
+        if last
+        else "The columns are dealt out: to one head, which gets them all.",
         *(Matrix(trace["joined_queries"]), "→", *side_by_side(trace, "split_queries")),
     )
     page.header("Three ways to the same heads", anchor="ways")
@@ -195,7 +197,8 @@ def join(page: Page) -> None:
     page.beat(
         "output",
         "Mix them",
-        "`W_output` has a row for each column of the joined heads. Only here do the heads meet.",
+        "`W_output` has a row for each column of the joined heads."
+        + (" Only here do the heads meet." if trace.size("head") > 1 else ""),
         *(Matrix(trace["concat"]), "·", Matrix(trace["W_output"]), "=", Matrix(trace["output"])),
     )
     page.light(*torch_agrees(trace))
