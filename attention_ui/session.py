@@ -27,7 +27,7 @@ from .settings import (
 # Names in st.session_state.
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
 OPEN_IN, WHOLE_PAGE, GIVEN, DRAWN = "open_in", "whole_page", "given", "drawn"
-SHOWN, LINKED, ARRIVED = "shown", "linked", "arrived"
+SHOWN, LINKED, ARRIVED, CHOSEN = "shown", "linked", "arrived", "chosen"
 CONTENTS, BACK, CONTROLS = "frame_contents", "frame_back", "frame_controls"
 """Parts of the frame that show settings: keys of fragments."""
 NOT_CARRIED = ("beat", "cell", "upto")
@@ -87,6 +87,7 @@ def save(page: str) -> None:
         st.query_params.from_dict(query)
     st.session_state[WRITTEN] = (page, query)
     st.session_state.pop(TOUCHED, None)
+    st.session_state.pop(CHOSEN, None)
 
 
 def current() -> Settings:
@@ -99,6 +100,7 @@ def choose_cell(beat: str, trail: tuple[CellPlace, ...]) -> None:
     whole page is run; else only the beat.
     """
     state = st.session_state
+    state[CHOSEN] = True
     state[WHOLE_PAGE] = state.get(OPEN_IN) not in (None, beat) or bool(state[NOTICES])
     change(beat=beat, cell=trail)
 
@@ -147,11 +149,11 @@ def change(**updates: Any) -> None:
         state[WHOLE_PAGE] = True
 
 
-def has_changed() -> bool:
-    """From a callback: whether another callback of this run changed settings. What that is for
-    runs then, and nothing else may be asked for in its place.
+def has_chosen() -> bool:
+    """From a callback: whether another of this run chose a cell. Its part is about to run, and
+    nothing else may be asked for in its place. True only once, so that no part waits for ever.
     """
-    return TOUCHED in st.session_state
+    return st.session_state.pop(CHOSEN, False)
 
 
 def redraw(controls: bool = False) -> None:

@@ -117,12 +117,12 @@ def watch(page: HasRest) -> None:
 
 def _told(page: HasRest) -> None:
     st.session_state[TOLD] = True
-    if not session.has_changed():
+    if not session.has_chosen():
         page.draw_rest(parts_in_sight())
 
 
 def _rested(page: HasRest) -> None:
-    if not session.has_changed():
+    if not session.has_chosen():
         page.draw_rest()
 
 
