@@ -24,7 +24,7 @@ WITH_NUMBERS = (
     CellSize(38, 28, 11),
     CellSize(46, 28, 11),
     CellSize(32, 26, 11),
-    CellSize(27, 24, 10),
+    CellSize(26, 24, 10),
 )
 WITHOUT_NUMBERS = (
     CellSize(24, 20, 0),
@@ -33,10 +33,10 @@ WITHOUT_NUMBERS = (
     CellSize(11, 10, 0),
 )
 SMALLEST = CellSize(9, 9, 0)
-ROW_ROOM = 928
+ROW_ROOM = 896
 """The width of a page at 1280 pixels, less the sidebar and the margins."""
 TALLEST = 640
-ALONE_ROOM = 17 * 27
+ALONE_ROOM = 17 * 26
 """A matrix of this width keeps its numbers, though its equation takes more than one line."""
 
 
