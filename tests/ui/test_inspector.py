@@ -8,6 +8,8 @@ from streamlit.testing.v1 import AppTest
 from attention_core import EXAMPLES, attend, embed
 from attention_core.expression import Number
 from attention_core.trainable import attend_trainable, expand_token
+from attention_ui import session
+from attention_ui.charts.matrix import Matrix
 from attention_ui.inspector import _agreement
 from attention_ui.settings import Settings
 from attention_ui.view import View
@@ -103,3 +105,31 @@ def test_a_widget_that_is_gone_chooses_nothing(page, gone, leave):
     at.run()
     assert dict(at.query_params) == chosen
     assert not at.exception
+
+
+@pytest.mark.parametrize(
+    ("how", "drawn", "index"),
+    [
+        ({}, (4, 2), (4, 2)),
+        ({"transposed": True}, (2, 4), (4, 2)),
+        ({"rows": (7, 1)}, (1, 2), (1, 2)),
+        ({"rows": (7, 1), "transposed": True}, (2, 0), (7, 2)),
+        ({}, (11, 0), None),
+        ({"rows": (7, 1)}, (2, 0), None),
+        ({}, (-1, 0), None),
+    ],
+)
+def test_a_click_means_the_cell_that_is_drawn_there(how, drawn, index):
+    step = embed(Settings.of(EXAMPLES["wild_cat"]).inputs)["embeddings"]  # (token 11, d_in 3)
+    assert Matrix(step, **how).places.at(*drawn) == index
+
+
+def test_the_rest_waits_for_a_chosen_cell_once_and_for_nothing_else(monkeypatch):
+    """A part that waits for what never comes would stay as it was."""
+    state = {"settings": Settings.of(EXAMPLES["wild_cat"]), "notices": [], "drafts": {}}
+    monkeypatch.setattr(session.st, "session_state", state)
+    session.change(width=4)
+    assert not session.has_chosen()
+    session.choose_cell("scores", (("scores", (0, 0)),))
+    assert session.has_chosen()
+    assert not session.has_chosen()
