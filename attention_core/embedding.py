@@ -8,13 +8,13 @@ MAX_DRAWN_ROWS = 64
 """Up to this many rows the lookup is also written as a product with one-hot rows."""
 
 
-def embed(inputs: Inputs) -> Trace:
+def embed(inputs: Inputs, with_product: bool = False) -> Trace:
     """The trace from token ids to embeddings.
 
     Steps: `token_ids` (token), `embedding_table` (vocabulary, d_in) (and `drawn_table` before it
     where cells were typed by hand), `embeddings` (token, d_in); with positions also
-    `token_embeddings` and `position_embeddings`; for tables of at most 64 rows `one_hot`
-    (token, vocabulary) and `embeddings_by_product` (token, d_in).
+    `token_embeddings` and `position_embeddings`; `with_product`, for tables of at most 64
+    rows, also `one_hot` (token, vocabulary) and `embeddings_by_product` (token, d_in).
 
     Raises ValueError where the sentence has no tokens, or one that the vocabulary cannot hold.
     """
@@ -28,7 +28,7 @@ def embed(inputs: Inputs) -> Trace:
         **_row_names(inputs),
     )
     token_ids, table = _ids_and_table(trace, inputs)
-    if table.value.shape[0] <= MAX_DRAWN_ROWS:
+    if with_product and table.value.shape[0] <= MAX_DRAWN_ROWS:
         one_hot = trace.step(
             "one_hot", OneHot(table.value.shape[0]), token_ids, axes=("token", "vocabulary")
         )

@@ -174,6 +174,10 @@ class Trace(Mapping[str, Step]):
         """The length of an axis; raises KeyError for one that no step has."""
         return self._sizes[axis][0]
 
+    def has_axis(self, axis: str) -> bool:
+        """Whether a step has this axis."""
+        return axis in self._sizes
+
     def __getitem__(self, name: str) -> Step:
         return self._steps[name]
 

@@ -72,7 +72,7 @@ def draw_equation(
     if is_home:
         st.session_state[session.OPEN_IN] = name
         inspect(view, name)
-    else:
+    elif not view.cover_of(view.tells(steps[-1].name)):
         open_button(name, steps[-1], matrices[-1].lead)
     if below is not None:
         below(view)
@@ -96,9 +96,24 @@ def _lines(parts: Parts) -> list[list[tuple[str, Matrix]]]:
 def _draw(
     view: View, beat_name: str, matrix: Matrix, size: CellSize, operator: str, band: int
 ) -> None:
-    """One matrix; a click on a cell opens its arithmetic."""
-    chart = heatmap(view.trace, matrix, size, operator, band)
+    """One matrix; a click on a cell opens its arithmetic. A covered one has no numbers, and no
+    frame where its shape is what is asked for.
+    """
+    cover = view.cover_of([matrix.step.name])
     key = f"{view.page}.{beat_name}.{matrix.step.name}.{matrix.key}"
+    if cover:
+        with st.container(
+            border=cover.hides_shape,
+            width="content",
+            key=f"covered_{beat_name}_{matrix.step.name}_{matrix.key}",
+        ):
+            if cover.hides_shape:
+                st.markdown(f"{operator} **`{matrix.name}`** :material/question_mark:")
+            else:
+                chart = heatmap(view.trace, replace(matrix, covered=True), size, operator, band)
+                st.vega_lite_chart(chart.frame, chart.spec, width="content", alt=chart.alt)
+        return
+    chart = heatmap(view.trace, matrix, size, operator, band)
     st.vega_lite_chart(
         chart.frame,
         chart.spec,

@@ -11,7 +11,6 @@ from attention_core.trace import Trace
 from . import session
 from .beats import equation
 from .charts.matrix import Matrix
-from .frame import LINE
 from .masks import blind_rows
 from .questions import Verdict
 from .settings import WAYS_TO_HIDE, Settings
@@ -73,11 +72,7 @@ def judge_leaks(guess: list[int], settings: Settings) -> Verdict:
 
 
 def ways_to_hide(view: View) -> None:
-    """One way at a time: its weights and its lights, all ways side by side, and its leak.
-
-    The leak stands within, as a part that runs alone: one choice of the way is for both.
-    """
-    session.choice("Hide by", "way")
+    """One way at a time: its weights and its lights, and all ways side by side."""
     settings = session.current()
     trace = view.trace
     equation(view, "ways", build=lambda now: _way(trace, prefix_of(now.way)))
@@ -90,16 +85,6 @@ def ways_to_hide(view: View) -> None:
     st.markdown("Weight on hidden keys, for each query:")
     names = [f"{at} {name}" for at, name in enumerate(settings.visible_tokens)]
     st.dataframe(pd.DataFrame(table, index=pd.Index(names, name="query")).T, width="content")
-
-    st.header("Measure the leak", anchor="leak")
-    st.markdown(
-        "Change one token and compute everything again. A context vector that may not look at "
-        "it must stay as it is."
-        + (" Choose a late token and look at the rows above it." if settings.causal else ""),
-        width=LINE,
-    )
-    session.choice("Hide by", "way", version="_of_leak")
-    leak(view)
 
 
 def sums_verdict(trace: Trace, way: str) -> tuple[bool, str]:
@@ -157,10 +142,8 @@ def changed(settings: Settings) -> Trace:
     return trace
 
 
-@st.fragment
 def leak(view: View) -> None:
     """Change one token's vector, and measure which context vectors move."""
-    session.save(view.page)
     tokens = session.current().numbered_tokens
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         session.control(

@@ -20,7 +20,7 @@ from .beats import draw_equation
 from .charts.matrix import Matrix
 from .finished import keep_what_has_finished
 from .frame import LINE, open_lesson
-from .predict import is_answered, panel
+from .predict import cover_by, covered, is_answered, panel
 from .questions import Question
 from .settings import Settings
 from .show import formulas, light, note
@@ -61,28 +61,31 @@ class Page:
         """A paragraph of ours, never a person's."""
         self._stand(("words", words), lambda: narrow(words, caption))
 
-    def changing(self, words: str) -> None:
+    def changing(self, words: str, shows: Sequence[str] = ()) -> None:
         """A paragraph of ours with numbers that change; nothing for ''."""
-        self._saying(narrow, words)
+        self._saying(narrow, words, shows)
 
-    def formulas(self, *each: str) -> None:
+    def formulas(self, *each: str, shows: Sequence[str] = ()) -> None:
         """Formulas beside each other."""
-        self.part("formulas", lambda: formulas(*each), about=each)
+        self.part("formulas", lambda: formulas(*each), about=each, shows=shows)
 
     def controls(self, draw: Callable[[], Any], *about: Hashable) -> None:
         """Controls of settings. `about` is what decides which there are and what they offer."""
         self._place(f"{_CONTROLS}{len(self.parts)}", Part(draw, about))
 
-    def light(self, good: bool, words: str) -> None:
+    def light(self, good: bool, words: str, shows: Sequence[str] = ()) -> None:
         """A check that is on or off, in words too."""
-        self.part(f"light_{len(self.parts)}", lambda: light(good, words), about=(good, words))
+        self._saying(partial(light, good), words, shows)
 
-    def note(self, words: str) -> None:
+    def note(self, words: str, shows: Sequence[str] = ()) -> None:
         """Something to notice; nothing for ''."""
-        self._saying(note, words)
+        self._saying(note, words, shows)
 
-    def _saying(self, draw: Callable[[str], None], words: str) -> None:
-        # The part is there without words too: that they come and go is no other page.
+    def _saying(self, draw: Callable[[str], None], words: str, shows: Sequence[str] = ()) -> None:
+        # The part is there without words too: that they come and go is no other page. Words that
+        # would answer an open question are left out.
+        if self.view.cover_of(shows):
+            words = ""
         self.part(f"words_{len(self.parts)}", lambda: draw(words) if words else None, words)
 
     def beat(self, name: str, heading: str, words: str, *parts: Matrix | str) -> None:
@@ -98,27 +101,43 @@ class Page:
         draw = partial(draw_equation, view, name, *parts, **options)
         self._place(name, Part(draw, about, is_equation=True))
 
-    def is_open(
+    def ask(
         self,
         name: str,
         question: Question | None,
         covers: Sequence[str] = (),
         about: Sequence[str] = (),
-    ) -> bool:
-        """Ask, unless there is nothing to ask; True where what follows may be drawn."""
+    ) -> None:
+        """Ask, unless there is nothing to ask. Until it is answered, every picture further down
+        that shows what the question `covers` (steps, or names that parts give for what they show)
+        stands there without its numbers; everything else is drawn.
+
+        A guess holds for the numbers of these steps, and of those that it is `about`.
+        """
         view = self.view
         if question is None or not view.settings.predict:
-            return True
-        answered = is_answered(view, name)
-        if not answered and view.settings.cell and view.settings.cell[0][0] in covers:
-            return True
-        self.part(f"predict_{name}", lambda: panel(view, name, question, covers, about))
-        return answered
+            return
+        chosen = view.settings.cell[-1][0] if view.settings.cell else ""
+        told = view.tells(chosen) if chosen in view.trace else ()
+        cover = cover_by(view, name, question, (*covers, *about))
+        if not is_answered(cover) and not {*told} & {*covers}:
+            view.covered |= dict.fromkeys(covers, cover)
+        self.part(f"predict_{name}", lambda: panel(question, cover))
 
-    def part(self, name: str, draw: Callable[[], None], about: Hashable = None) -> None:
+    def part(
+        self,
+        name: str,
+        draw: Callable[[], None],
+        about: Hashable = None,
+        shows: Sequence[str] = (),
+    ) -> None:
         """Something with numbers in it. Its own controls run it alone, as do those of the page
-        that leave the words of the page as they are.
+        that leave the words of the page as they are. While a question covers what it `shows`, a
+        way to uncover it stands in its place.
         """
+        cover = self.view.cover_of(shows)
+        if cover:
+            draw, about = partial(covered, name, cover), cover
         self._place(name, Part(draw, about))
 
     def _place(self, name: str, part: Part) -> None:
@@ -155,6 +174,7 @@ def looks(view: View, parts: Sequence[Matrix | str]) -> Hashable:
     axes = {axis for name in names for axis in view.trace[name].axes}
     labels = {axis: tuple(view.trace.labels(axis)) for axis in sorted(axes)}
     drawn = [each.look if isinstance(each, Matrix) else each for each in parts]
+    drawn += [view.covered.get(name) for name in names]
     told = (*drawn, *labels.items(), view.trail, view.all_match, view.settings.example)
     return told, view.numbers(dict.fromkeys(names))
 

@@ -76,26 +76,31 @@ def _table(found: list[Change]) -> pd.DataFrame:
     )
 
 
+def drawable(found: list[Change], now: Trace) -> list[str]:
+    """The steps whose difference can be drawn as a heatmap."""
+    values = {each.name: now[each.name].value for each in found if each.largest is not None}
+    return [
+        name
+        for name, value in values.items()
+        if value.ndim in (1, 2) and max(value.shape) <= DRAWABLE
+    ]
+
+
+def side_by_side(trace: Trace) -> tuple[Matrix | str, ...]:
+    """A trace of a difference as an equation: now, less before."""
+    lying = trace["now"].value.ndim == 1
+    later, then, apart = (
+        Matrix(trace[part], transposed=lying) for part in ("now", "before", "difference")
+    )
+    return later, "−", then, "=", apart
+
+
 def _heatmap(view: View, before: Trace, found: list[Change], first: Change | None) -> None:
     """One step before, now, and the difference, on a scale centred on 0."""
-    names = [
-        each.name
-        for each in found
-        if each.largest is not None
-        and view.trace[each.name].value.ndim in (1, 2)
-        and max(view.trace[each.name].value.shape) <= DRAWABLE
-    ]
+    names = drawable(found, view.trace)
     if not names:
         return
     start = names.index(first.name) if first and first.name in names else 0
     name = st.selectbox("Step", names, index=start, key=f"difference_of_{len(names)}", width=300)
     trace = difference(before[name], view.trace[name], view.trace)
-
-    def draw(_: Settings) -> tuple[Matrix | str, ...]:
-        lying = trace["now"].value.ndim == 1
-        later, then, apart = (
-            Matrix(trace[part], transposed=lying) for part in ("now", "before", "difference")
-        )
-        return later, "−", then, "=", apart
-
-    equation(view.beside(trace), "difference", build=draw)
+    equation(view.beside(trace), "difference", build=lambda _: side_by_side(trace))

@@ -1,4 +1,6 @@
-"""Predict, then reveal: an answer stays covered until the person has guessed, or passes."""
+"""Predict, then reveal: what would answer a question stays covered until the person has guessed, or
+passes. Everything else on the page is there.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from .charts.laid_over import width_of
 from .questions import Question, Verdict
 from .show import show_within
 from .tally import tally
-from .view import View
+from .view import Cover, View
 
 ANSWERS = "answers"
 
@@ -28,34 +30,42 @@ class Answer:
     counts: bool = False
 
 
-def is_answered(view: View, name: str) -> bool:
-    """Whether a question of the page has been answered, or skipped."""
-    return f"{view.page}.{name}" in st.session_state.setdefault(ANSWERS, {})
-
-
-def panel(
-    view: View,
-    name: str,
-    question: Question,
-    covers: Sequence[str] = (),
-    about: Sequence[str] = (),
-) -> None:
-    """The question, or what became of the guess.
-
-    `covers` are the steps whose cells are hidden. A guess holds for their numbers alone, and for
-    those of the steps that the question is `about`.
+def cover_by(view: View, name: str, question: Question, steps: Sequence[str]) -> Cover:
+    """What an open question of the page puts over pictures. A guess of it holds for the numbers of
+    these steps alone, as far as the trace has them.
     """
-    key = f"{view.page}.{name}"
+    known = [step for step in steps if step in view.trace]
+    numbers = _fingerprint(view.trace, known, question.only_shapes)
+    return Cover(f"{view.page}.{name}", numbers, question.only_shapes)
+
+
+def is_answered(cover: Cover) -> bool:
+    """Whether its question has been answered, or skipped."""
+    return cover.question in st.session_state.setdefault(ANSWERS, {})
+
+
+def covered(name: str, cover: Cover) -> None:
+    """What stands in place of a part that would answer an open question."""
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            ":material/visibility_off: Covered, since it would answer a question above.",
+            width="content",
+        )
+        st.button("Uncover", key=f"uncover_{name}", on_click=_skipped, args=(cover,))
+
+
+def panel(question: Question, cover: Cover) -> None:
+    """The question, or what became of the guess."""
+    key = cover.question
     answer: Answer | None = st.session_state[ANSWERS].get(key)
-    numbers = _fingerprint(view.trace, (*covers, *about), question.only_shapes)
-    with st.container(border=True, key=f"predict_{name}"):
+    with st.container(border=True, key=f"predict_{key.partition('.')[2]}"):
         st.markdown(f":material/psychology_alt: **Predict first.** {question.words}")
         if question.asked:
             st.text(question.asked)
         if answer is None:
-            _ask(question, key, numbers)
+            _ask(question, cover)
         else:
-            _reveal(question, key, numbers, answer)
+            _reveal(question, cover, answer)
 
 
 def _fingerprint(trace: Trace, steps: Sequence[str], only_shapes: bool) -> int:
@@ -65,19 +75,21 @@ def _fingerprint(trace: Trace, steps: Sequence[str], only_shapes: bool) -> int:
     return hash(tuple(trace[step].value.numpy().tobytes() for step in steps))
 
 
-def _ask(question: Question, key: str, numbers: int) -> None:
+def _ask(question: Question, cover: Cover) -> None:
     """The widgets and the buttons."""
+    key = cover.question
     question.ask(f"guess_{key}")
     if st.session_state.pop(f"missing_{key}", False):
         st.markdown(f":orange[:material/info:] {question.missing}")
     with st.container(horizontal=True):
-        asked = (question, key, numbers)
+        asked = (question, cover)
         st.button("Reveal", key=f"reveal_{key}", type="primary", on_click=_guessed, args=asked)
-        st.button("Skip, show me", key=f"skip_{key}", on_click=_skipped, args=(key, numbers))
-    st.caption("What follows is covered until then. A switch in the sidebar stops the questions.")
+        st.button("Skip, show me", key=f"skip_{key}", on_click=_skipped, args=(cover,))
+    st.caption("Only the answer is covered. A switch in the sidebar stops the questions.")
 
 
-def _guessed(question: Question, key: str, numbers: int) -> None:
+def _guessed(question: Question, cover: Cover) -> None:
+    key, numbers = cover.question, cover.numbers
     guess = question.guess(f"guess_{key}")
     if guess is None:
         st.session_state[f"missing_{key}"] = True
@@ -88,9 +100,9 @@ def _guessed(question: Question, key: str, numbers: int) -> None:
     session.run_whole_page()
 
 
-def _skipped(key: str, numbers: int) -> None:
-    tally().count(key, numbers, None)
-    st.session_state[ANSWERS][key] = Answer(numbers)
+def _skipped(cover: Cover) -> None:
+    tally().count(cover.question, cover.numbers, None)
+    st.session_state[ANSWERS][cover.question] = Answer(cover.numbers)
     session.run_whole_page()
 
 
@@ -99,11 +111,12 @@ def _taken_back(key: str) -> None:
     session.run_whole_page()
 
 
-def _reveal(question: Question, key: str, numbers: int, answer: Answer) -> None:
+def _reveal(question: Question, cover: Cover, answer: Answer) -> None:
     """The guess, the truth over it, what it teaches, and how the session goes."""
+    key, numbers = cover.question, cover.numbers
     guessed = answer.verdict is not None
     if guessed and answer.numbers != numbers:
-        st.markdown("You guessed for other numbers than these.")
+        st.markdown("The numbers have changed since your guess.")
     elif guessed:
         _judged(question, answer)
     elif question.teaches:

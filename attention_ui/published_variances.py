@@ -40,7 +40,6 @@ def band(d: int, divided: bool) -> tuple[float, float]:
 def published_variances(view: View) -> None:
     """The printed numbers within the band of what chance allows."""
     say_covered(view)
-    st.header("Checked against the notebook", anchor="notebook")
     source = notebook(NOTEBOOK)
     st.caption(source.source)
     printed = printed_variances()

@@ -210,7 +210,7 @@ class Settings:
     hidden: int | None = setting(OptionalWhole(0, MAX_TOKENS - 1), None)
     """A key that nobody may look at, such as padding."""
     turned: tuple[tuple[int, int], ...] = setting(Places(32), ())
-    way: str = setting(Choice(WAYS_TO_HIDE), "zero_filled", aside=True)
+    way: str = setting(Choice(WAYS_TO_HIDE), "zero_filled")
     changed_token: int = setting(Whole(0, MAX_TOKENS - 1), aside=True)
     change_by: float = setting(Decimal(-4, 4), 1.0, aside=True)
     dropout: float = setting(Decimal(0, 0.9), 0.2, aside=True)

@@ -113,14 +113,13 @@ def magnify(view: View) -> None:
             )
         )
         show(_curves(scores, factor))
-    st.subheader("The gradient", anchor="gradient")
     st.markdown(
-        "Training moves scores along the derivatives of the weights: cell j, k is how much "
-        "weight j changes when score k grows a little. The diagonal is never negative, the "
-        "rest never positive. Each column sums to 0, since the weights keep a sum of 1: what "
-        "one key wins, the others lose. Each row sums to 0 as well, since a number added to "
-        "all scores changes no weight. Where a weight is nearly 0 or nearly 1 its row is "
-        "nearly 0, and nothing is learned.",
+        "**The gradient.** Training moves scores along the derivatives of the weights: cell j, "
+        "k is how much weight j changes when score k grows a little. The diagonal is never "
+        "negative, the rest never positive. Each column sums to 0, since the weights keep a sum "
+        "of 1: what one key wins, the others lose. Each row sums to 0 as well, since a number "
+        "added to all scores changes no weight. Where a weight is nearly 0 or nearly 1 its row "
+        "is nearly 0, and nothing is learned.",
         width=LINE,
     )
     equation(

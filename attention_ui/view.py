@@ -13,6 +13,18 @@ from .fields import CellPlace
 from .settings import Settings
 
 
+@dataclass(frozen=True)
+class Cover:
+    """An open question that covers a picture."""
+
+    question: str
+    """Its key among the answers."""
+    numbers: int
+    """Tells the numbers it is about from others."""
+    hides_shape: bool
+    """Whether the frame would give the answer away too."""
+
+
 @dataclass
 class View:
     """What the beats of a page draw from."""
@@ -28,6 +40,8 @@ class View:
     """Makes the lesson's trace from settings, so that pinned ones can be compared with these."""
     said: dict[str, str] = field(default_factory=dict)
     """What may be said once a page, and the beat that said it."""
+    covered: dict[str, Cover] = field(default_factory=dict)
+    """Steps, and other things that pictures show, whose numbers would answer an open question."""
 
     @classmethod
     def of(
@@ -47,7 +61,15 @@ class View:
 
     def beside(self, trace: Trace, lesson: str = "") -> "View":
         """Another trace on the same page, such as an experiment's; its cells open as well."""
-        return replace(self, trace=trace, lesson=lesson, opens_with=None, build=None)
+        return replace(self, trace=trace, lesson=lesson, opens_with=None, build=None, covered={})
+
+    def cover_of(self, shown: Iterable[str]) -> Cover | None:
+        """The open question that a picture of these steps would answer, if there is one."""
+        return next((self.covered[name] for name in shown if name in self.covered), None)
+
+    def tells(self, step: str) -> tuple[str, ...]:
+        """The steps whose numbers the arithmetic of a step shows: its own and its inputs'."""
+        return (step, *(given.name for given in self.trace[step].inputs))
 
     def is_first(self, what: str, beat: str) -> bool:
         """Whether this beat is the one to say something that is said once a page."""
@@ -55,7 +77,7 @@ class View:
 
     def is_home(self, beat: str, steps: Iterable[str]) -> bool:
         """Whether the open cell belongs here: it was chosen here, or is drawn here first."""
-        if not self.trail:
+        if not self.trail or self.cover_of(self.tells(self.trail[-1][0])):
             return False
         wanted = self.settings.beat if self.settings.cell else ""
         if wanted:

@@ -3,11 +3,12 @@
 from attention_core.embedding import embed
 from attention_core.masking import attend_masked
 from attention_core.trace import Trace
+from attention_ui import session
 from attention_ui.anatomy import begin, finish
 from attention_ui.asked import row_to_share, whole_row
 from attention_ui.charts.matrix import Matrix
 from attention_ui.dropout import dropout, dropped
-from attention_ui.leaks import changed, judge_leaks, share_verdict, ways_to_hide
+from attention_ui.leaks import changed, judge_leaks, leak, share_verdict, ways_to_hide
 from attention_ui.masks import choose_mask, context_words, mask_words, say_blind, weights_words
 from attention_ui.page import Page, open_on
 from attention_ui.questions import Pick
@@ -39,14 +40,14 @@ def lesson(page: Page) -> None:
         r"M_{ij}\text{: query } i \text{ may look at key } j",
     )
     hide(page)
-    if attend(page):
-        compare_ways(page)
-        page.header("Dropout on the weights", anchor="dropout")
-        page.words(
-            "In training, some weights are dropped by chance, so that no query relies on one key. "
-            "The rest grows to make up for it."
-        )
-        page.part("dropout", lambda: dropout(view))
+    attend(page)
+    compare_ways(page)
+    page.header("Dropout on the weights", anchor="dropout")
+    page.words(
+        "In training, some weights are dropped by chance, so that no query relies on one key. "
+        "The remaining weights are scaled up."
+    )
+    page.part("dropout", lambda: dropout(view), shows=("weights",))
     finish(page, *experiments)
 
 
@@ -77,12 +78,14 @@ def hide(page: Page) -> None:
     )
 
 
-def attend(page: Page) -> bool:
-    """Weights and context vectors; False while they are covered."""
+def attend(page: Page) -> None:
+    """Weights and context vectors."""
     trace = page.view.trace
     mask, weights = trace["mask"], trace["weights"]
     shared = row_to_share(mask.value, trace.labels("query"))
-    if not page.is_open(
+    page.header("Weights", anchor="weights")
+    page.changing(weights_words(mask.value))
+    page.ask(
         "row",
         whole_row(
             "Share out the weights of this query among the keys that it may look at. Their masked "
@@ -93,12 +96,9 @@ def attend(page: Page) -> bool:
             asked=f"Query {page.view.settings.numbered_tokens[shared]}",
             teaches="What is hidden takes no share, so the keys that are seen share the whole 1.",
         ),
-        covers=("weights", "context_vectors", *OTHER_WEIGHTS),
+        covers=("weights",),
         about=("mask",),
-    ):
-        return False
-    page.header("Weights", anchor="weights")
-    page.changing(weights_words(mask.value))
+    )
     page.equation(
         "weights",
         Matrix(trace["masked_scores"], mask=mask),
@@ -116,18 +116,17 @@ def attend(page: Page) -> bool:
         "=",
         Matrix(trace["context_vectors"]),
     )
-    return True
 
 
 def compare_ways(page: Page) -> None:
-    """Four ways to hide, once the question about them is answered."""
+    """Four ways to hide, with a question about what leaks."""
     view = page.view
     page.header("Four ways to hide", anchor="ways")
     page.words(
         "Some notebooks fill with 0, before the softmax or after it. Rows may still sum to 1 "
         "then, so that check alone sees nothing."
     )
-    if page.is_open(
+    page.ask(
         "leaks",
         Pick(
             words="Through which of these ways does a hidden token still change the context "
@@ -139,8 +138,15 @@ def compare_ways(page: Page) -> None:
             "comes too late: the hidden score is in the sum that the others were divided by.",
         ),
         covers=OTHER_WEIGHTS,
-    ):
-        page.part("ways", lambda: ways_to_hide(view))
+    )
+    page.controls(lambda: session.choice("Hide by", "way"))
+    page.part("ways", lambda: ways_to_hide(view), shows=OTHER_WEIGHTS)
+    page.header("Measure the leak", anchor="leak")
+    page.words(
+        "Change one token and compute everything again. A context vector that may not look at it "
+        "must stay as it is. *Hide by*, above, chooses the way that is measured."
+    )
+    page.part("leak", lambda: leak(view), shows=OTHER_WEIGHTS)
 
 
 open_on(PAGE, view_of, lesson)

@@ -27,10 +27,6 @@ def lesson(page: Page) -> None:
     trace, settings = view.trace, view.settings
     n_trials, d = trace["products"].value.shape
     page.part("begin", lambda: cell_notice(view))
-    page.formulas(
-        r"\operatorname{Var}(q \cdot k) = d\,s^4",
-        r"\operatorname{Var}\!\left(\frac{q \cdot k}{\sqrt d}\right) = s^4",
-    )
     page.words(
         "Here q and k are random vectors of width d, and s is the standard deviation of their "
         "entries, whose mean is 0. All are drawn from the seed below; the sentence in the sidebar "
@@ -49,37 +45,51 @@ def lesson(page: Page) -> None:
         "=",
         Matrix(trace["products"], row_labels=False),
     )
-    growth = Pick(
-        words="Entries keep mean 0 and variance 1, and the vectors grow from d = 4 to d = 64. What "
-        "happens to the standard deviation of q·k?",
-        choices=("It stays as it is", "4 times as large", "16 times as large", "64 times as large"),
-        judge=lambda guess: judge_growth(guess[0], settings.draw_seed),
-        teaches="The variance grows as d does, 16 times; its root, the standard deviation, 4 "
-        "times: as √d does.",
+    page.beat(
+        "dot_products",
+        "Dot products",
+        f"The {d} products of a row are added: that is q·k. Some cancel, but not all, and the "
+        f"sums spread farther than a single product does. Dividing by √{d} brings them back.",
+        Matrix(trace["products"]),
+        "Σ",
+        Matrix(trace["dot_products"]),
+        "→",
+        Matrix(trace["scaled_dot_products"], row_labels=False),
     )
-    if page.is_open("growth", growth, covers=("dot_products", "scaled_dot_products")):
-        page.beat(
-            "dot_products",
-            "Dot products",
-            f"The {d} products of a row are added: that is q·k. Some cancel, but not all, and the "
-            f"sums spread farther than a single product does. Dividing by √{d} brings them back.",
-            Matrix(trace["products"]),
-            "Σ",
-            Matrix(trace["dot_products"]),
-            "→",
-            Matrix(trace["scaled_dot_products"], row_labels=False),
-        )
-        scores, divided = (trace[n].value for n in ("dot_products", "scaled_dot_products"))
-        asked = largest_when_divided(scores, divided, d)
-        if page.is_open("largest", asked, about=("dot_products",)):
-            page.header("Many trials", anchor="many_trials")
-            page.words(
-                f"{n_trials} trials say little. Here are as many as you like, at any width. Make "
-                "the vectors wider, then give their entries a standard deviation other than 1: "
-                "dividing by √d is made for 1."
-            )
-            page.part("many_trials", many_trials, about=settings.draw_seed)
-    page.part("published", lambda: published_variances(view), about="printed")
+    scores, divided = (trace[n].value for n in ("dot_products", "scaled_dot_products"))
+    page.ask("largest", largest_when_divided(scores, divided, d), about=("dot_products",))
+    page.header("Many trials", anchor="many_trials")
+    page.words(
+        f"{n_trials} trials say little. Here are as many as you like, at any width. Make the "
+        "vectors wider, then give their entries a standard deviation other than 1: dividing by √d "
+        "is made for 1."
+    )
+    page.ask(
+        "growth",
+        Pick(
+            words="Entries keep mean 0 and variance 1, and the vectors grow from d = 4 to d = 64. "
+            "What happens to the standard deviation of q·k?",
+            choices=(
+                "It stays as it is",
+                "4 times as large",
+                "16 times as large",
+                "64 times as large",
+            ),
+            judge=lambda guess: judge_growth(guess[0], settings.draw_seed),
+            teaches="The variance grows as d does, 16 times; its root, the standard deviation, 4 "
+            "times: as √d does.",
+        ),
+        covers=("variances",),
+        about=("dot_products",),
+    )
+    page.formulas(
+        r"\operatorname{Var}(q \cdot k) = d\,s^4",
+        r"\operatorname{Var}\!\left(\frac{q \cdot k}{\sqrt d}\right) = s^4",
+        shows=("variances",),
+    )
+    page.part("many_trials", many_trials, about=settings.draw_seed, shows=("variances",))
+    page.header("Checked against the notebook", anchor="notebook")
+    page.part("published", lambda: published_variances(view), about="printed", shows=("variances",))
     page.part("take_away", lambda: take_away(view), about=settings.draw_seed)
     page.part("way", lambda: close_lesson(PAGE))
 

@@ -47,7 +47,8 @@ from attention_ui.settings import Settings
 from attention_ui.view import View
 
 PAGE = "multi_head_attention"
-ALL_HEADS = ("head_weights", "head_context_vectors", "concat", "output")
+SPLIT = ("split_queries", "head_queries", "permuted_queries", "mixed_queries")
+"""The queries of single heads, whose shape a question asks for."""
 
 
 def build(settings: Settings) -> Trace:
@@ -76,17 +77,17 @@ def lesson(page: Page) -> None:
     page.header("How many heads, how wide", anchor="sizes")
     page.controls(choose_heads)
     page.changing(widths_words(settings.heads_recipe))
-    if make_heads(page):
-        split(page)
-        if weigh(page):
-            join(page)
-        go_wrong(page, wrong)
+    make_heads(page)
+    split(page)
+    weigh(page)
+    join(page)
+    go_wrong(page, wrong)
     finish(page, wrong)
 
 
-def make_heads(page: Page) -> bool:
-    """The queries of all heads; False while their split is covered."""
-    trace, recipe = page.view.trace, page.view.settings.heads_recipe
+def make_heads(page: Page) -> None:
+    """The queries of all heads."""
+    trace = page.view.trace
     page.beat(
         "queries",
         "The queries of all heads",
@@ -95,32 +96,36 @@ def make_heads(page: Page) -> bool:
         *(Matrix(trace["embeddings"]), "·", Matrix(trace["W_query"])),
         *("=", Matrix(trace["joined_queries"])),
     )
-    names = list(trace)
-    n_tokens = len(page.view.settings.inputs.tokens)
-    return page.is_open(
-        "shape",
-        Shape(
-            words=f"`joined_queries` is {trace['joined_queries'].shape}: all heads side by side. "
-            f"Split it into its {how_many(recipe.n_heads)}. Which shape does it have then?",
-            truth=(("head", recipe.n_heads), ("query", n_tokens), ("d_head", recipe.d_head)),
-            sides=("Heads", "Rows of a head", "Columns of a head"),
-            teaches="Every head sees all tokens, through columns of its own. The tokens are not "
-            "dealt out, the width is.",
-        ),
-        covers=names[names.index("joined_queries") + 1 :],
-    )
 
 
 def split(page: Page) -> None:
     """The heads apart, made in three ways, and their scores."""
-    trace = page.view.trace
+    trace, recipe = page.view.trace, page.view.settings.heads_recipe
     last = trace.size("head") - 1
-    page.beat(
-        "split",
-        "Split into heads",
+    page.header("Split into heads", anchor="split")
+    page.changing(
         "The columns are dealt out. Every head now has a query for every token, only narrower."
         if last
-        else "The columns are dealt out: to one head, which gets them all.",
+        else "The columns are dealt out: to one head, which gets them all."
+    )
+    page.ask(
+        "shape",
+        Shape(
+            words=f"`joined_queries` is {trace['joined_queries'].shape}: all heads side by side. "
+            f"Split it into its {how_many(recipe.n_heads)}. Which shape does it have then?",
+            truth=(
+                ("head", recipe.n_heads),
+                ("query", trace.size("query")),
+                ("d_head", recipe.d_head),
+            ),
+            sides=("Heads", "Rows of a head", "Columns of a head"),
+            teaches="Every head sees all tokens, through columns of its own. The tokens are not "
+            "dealt out, the width is.",
+        ),
+        covers=SPLIT,
+    )
+    page.equation(
+        "split",
         *(Matrix(trace["joined_queries"]), "→", *side_by_side(trace, "split_queries")),
     )
     page.header("Three ways to the same heads", anchor="ways")
@@ -130,7 +135,7 @@ def split(page: Page) -> None:
         "then the numbers of the last head."
     )
     table = ways_table(trace)
-    page.part("ways_table", lambda: st.markdown(table), about=table)
+    page.part("ways_table", lambda: st.markdown(table), about=table, shows=SPLIT)
     page.equation(
         "ways",
         Matrix(trace["head_queries"], lead=(last,)),
@@ -153,8 +158,8 @@ def split(page: Page) -> None:
     page.changing(left_out_words(trace["head_weights"]))
 
 
-def weigh(page: Page) -> bool:
-    """The weights of all heads, and one head at a time; False while they are covered."""
+def weigh(page: Page) -> None:
+    """The weights of all heads, and one head at a time."""
     view = page.view
     trace = view.trace
     weights, n_heads = trace["head_weights"], trace.size("head")
@@ -166,22 +171,19 @@ def weigh(page: Page) -> bool:
         teaches="Softmax looks at one row of one head at a time: how far a score stands above its "
         "own row counts, not how large it is.",
     )
-    if not page.is_open("largest", question if n_heads > 1 else None, covers=ALL_HEADS):
-        return False
-    page.beat(
-        "weights",
-        "Weights of every head",
+    page.header("Weights of every head", anchor="weights")
+    page.words(
         "The same sentence, seen in several ways. Follow one row through all heads: where do they "
-        "agree, and where does one see what another overlooks?",
-        *side_by_side(trace, "head_weights"),
+        "agree, and where does one see what another overlooks?"
     )
+    page.ask("largest", question if n_heads > 1 else None, covers=("head_weights",))
+    page.equation("weights", *side_by_side(trace, "head_weights"))
     page.changing(left_out_words(weights))
     off = (weights.value.sum(dim=-1) - 1).abs().max().item()
     page.light(off < 1e-5, f"Every row of every head sums to 1: the farthest is off by {off:.1g}.")
     page.header("One head at a time", anchor="one_head")
     page.words("A head is an attention like any other, on narrower queries, keys and values.")
     page.equation("one_head", build=lambda now: one_head(view, now))
-    return True
 
 
 def join(page: Page) -> None:
@@ -221,8 +223,9 @@ def join(page: Page) -> None:
     page.part("off", lambda: switch_a_head_off(view))
     page.header("What heads cost", anchor="cost")
     d_in = view.settings.width
-    if page.is_open("parameters", cost_question(d_in, recipe), about=("W_query", "W_output")):
-        page.changing(parameter_words(d_in, recipe))
+    cost = cost_question(d_in, recipe)
+    page.ask("parameters", cost, covers=("parameters",), about=("W_query", "W_output"))
+    page.changing(parameter_words(d_in, recipe), shows=("parameters",))
 
 
 def go_wrong(page: Page, wrong: View) -> None:
@@ -234,7 +237,7 @@ def go_wrong(page: Page, wrong: View) -> None:
         "in the order of memory, row after row: head 0 gets all that belongs to the first tokens, "
         "the next head what belongs to the following ones. No error, only worse results."
     )
-    page.part("mixed", lambda: split_wrongly(view))
+    page.part("mixed", lambda: split_wrongly(view), shows=SPLIT)
     page.header("Heads compete instead of keys", anchor="compete")
     page.words(
         "Softmax over the wrong axis: for each query and key the heads share a weight of 1, and "

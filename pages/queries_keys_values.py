@@ -58,8 +58,9 @@ def lesson(page: Page) -> None:
     page.header("All tokens at once", anchor="all_tokens")
     page.words("The same product for every row: one matrix product a matrix.")
     page.equation("projections", build=lambda _: one_role(view, all_names(), "all"))
-    if score(page) and attend(page):
-        say_more(page, others)
+    score(page)
+    attend(page)
+    say_more(page, others)
     page.header("Train it", anchor="train")
     page.words(
         "Gradient descent on this sentence: each context vector, through a small output matrix, is "
@@ -124,12 +125,17 @@ def one_token(page: Page) -> None:
     )
 
 
-def score(page: Page) -> bool:
-    """The scores of all tokens; False while they are covered."""
+def score(page: Page) -> None:
+    """The scores of all tokens."""
     trace = page.view.trace
     n_rows = len(trace["weights"].value)
     before_softmax = trace["weights"].inputs[0].name
-    if not page.is_open(
+    page.header("Scores", anchor="scores")
+    page.words(
+        "A score is the dot product of one token's query with another's key. It is no longer the "
+        "same in both directions: compare a cell with its mirror across the diagonal."
+    )
+    page.ask(
         "shape",
         Shape(
             words=f"Queries are {trace['queries'].shape}, keys {trace['keys'].shape}. Which shape "
@@ -138,29 +144,29 @@ def score(page: Page) -> bool:
             teaches="A score for each pair of tokens, however wide queries and keys are: the width "
             "is summed over. Twice as many tokens make four times as many scores.",
         ),
-        covers=("scores", before_softmax, "weights", "context_vectors"),
-    ):
-        return False
-    page.beat(
+        covers=("scores", before_softmax, "weights"),
+    )
+    page.equation(
         "scores",
-        "Scores",
-        "A score is the dot product of one token's query with another's key. It is no longer the "
-        "same in both directions: compare a cell with its mirror across the diagonal.",
         Matrix(trace["queries"]),
         "·",
         Matrix(trace["keys"], transposed=True),
         "=",
         Matrix(trace["scores"]),
     )
-    return True
 
 
-def attend(page: Page) -> bool:
-    """Weights and context vectors; False while they are covered."""
+def attend(page: Page) -> None:
+    """Weights and context vectors."""
     trace = page.view.trace
     weights = trace["weights"]
     n_rows = len(weights.value)
-    if not page.is_open(
+    page.header("Weights", anchor="weights")
+    page.words(
+        "Scores become shares of 1 along each row. Where one score stands far above the others, "
+        "its share is nearly 1 and nothing else is seen."
+    )
+    page.ask(
         "sure_rows",
         Pick(
             words=f"How many of the {n_rows} rows will give more than 0.99 of their weight to a "
@@ -170,14 +176,10 @@ def attend(page: Page) -> bool:
             teaches="What counts is by how much the largest score of a row stands above the next: "
             "by 5 is enough for 0.99 against one other key.",
         ),
-        covers=("weights", "context_vectors"),
-    ):
-        return False
-    page.beat(
+        covers=("weights", "largest_weights"),
+    )
+    page.equation(
         "weights",
-        "Weights",
-        "Scores become shares of 1 along each row. Where one score stands far above the others, "
-        "its share is nearly 1 and nothing else is seen.",
         Matrix(weights.inputs[0]),
         "→",
         Matrix(weights, row_labels=False),
@@ -194,7 +196,6 @@ def attend(page: Page) -> bool:
         "=",
         Matrix(trace["context_vectors"]),
     )
-    return True
 
 
 def say_more(page: Page, others: dict[str, View]) -> None:
@@ -214,7 +215,7 @@ def say_more(page: Page, others: dict[str, View]) -> None:
         "of softmax there is w(1 − w): a weight of nearly 1 has hardly any, and what has no slope "
         "cannot learn."
     )
-    page.part("starts", lambda: compare_starts(view))
+    page.part("starts", lambda: compare_starts(view), shows=("largest_weights",))
     page.header("Ways to go wrong", anchor="mistakes")
     page.part("mistakes", lambda: show_mistakes(others))
 

@@ -21,6 +21,8 @@ from attention_ui.show import show
 from attention_ui.view import View
 
 PAGE = "simplified_attention"
+OF_ONE_QUERY = ("query_weights", "weighted_embeddings", "running_context")
+"""What gives the weights of the chosen query away."""
 
 
 def build(settings: Settings) -> Trace:
@@ -39,28 +41,12 @@ def lesson(page: Page) -> None:
     """What stands on the page, from top to bottom."""
     begin(page)
     trace = page.view.trace
-    weights, context_vectors = trace["weights"], trace["context_vectors"]
-    compared, vectors = trace["scores"].inputs[0], context_vectors.inputs[1]
+    compared, vectors = trace["scores"].inputs[0], trace["context_vectors"].inputs[1]
     page.formulas(trace.formula("context_vectors", known=(vectors.name, compared.name)))
     compare(page)
-    settings = page.view.settings
-    asked = asked_query(weights.value)
-    if page.is_open(
-        "looks_at",
-        which_key(
-            "Which token will this query look at most? Its scores are in the matrix above.",
-            settings.numbered_tokens,
-            trace.labels("key"),
-            weights.value[asked],
-            asked=f"Query {settings.numbered_tokens[asked]}",
-            teaches="The largest score gets the largest weight, and a score that is larger by 1 "
-            f"gets e = {math.e:.2f} times the weight.",
-        ),
-        covers=("weights", "context_vectors"),
-    ):
-        mix(page)
-        one_query(page)
-        try_otherwise(page)
+    mix(page)
+    one_query(page)
+    try_otherwise(page)
     finish(page)
 
 
@@ -103,12 +89,28 @@ def mix(page: Page) -> None:
     """Scores become weights, and weights mix the vectors."""
     trace = page.view.trace
     weights, context_vectors = trace["weights"], trace["context_vectors"]
-    page.beat(
-        "weights",
-        "Weights",
+    settings, asked = page.view.settings, asked_query(weights.value)
+    page.header("Weights", anchor="weights")
+    page.words(
         "Softmax turns each row of scores into shares: none is negative, and every row sums to 1. "
         "Read along a row: how one query spreads its attention over the keys. Point at a cell for "
-        "all its digits.",
+        "all its digits."
+    )
+    page.ask(
+        "looks_at",
+        which_key(
+            "Which token will this query look at most? Its scores are in the row of the matrix.",
+            settings.numbered_tokens,
+            trace.labels("key"),
+            weights.value[asked],
+            asked=f"Query {settings.numbered_tokens[asked]}",
+            teaches="The largest score gets the largest weight, and a score that is larger by 1 "
+            f"gets e = {math.e:.2f} times the weight.",
+        ),
+        covers=("weights", *(OF_ONE_QUERY if settings.query == asked else ())),
+    )
+    page.equation(
+        "weights",
         *(Matrix(weights.inputs[0]), "→", Matrix(weights, row_labels=False)),
     )
     off = (weights.value.sum(dim=-1) - 1).abs().max().item()
@@ -171,7 +173,7 @@ def try_otherwise(page: Page) -> None:
     page.note(blanks_words(trace, settings))
     page.header("Stretch one vector", anchor="stretch")
     options = SimplifiedOptions(settings.likeness, settings.divide)
-    page.part("stretch", lambda: stretch(view, options))
+    page.part("stretch", lambda: stretch(view, options), shows=OF_ONE_QUERY)
     page.header("The context vector as a mean", anchor="picture")
     page.words(
         "Each point is a vector, as large as the weight it gets from your query. The context "
@@ -185,6 +187,7 @@ def try_otherwise(page: Page) -> None:
             lambda: show(
                 picture(trace, vectors, *entries, trace["weights"], contexts, settings.query)
             ),
+            shows=OF_ONE_QUERY,
         )
 
 

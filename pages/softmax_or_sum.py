@@ -49,7 +49,9 @@ def lesson(page: Page) -> None:
             "Every score is −∞: all keys are hidden, and there is nothing to share. Every weight "
             "comes to `nan`, no number. Type at least one finite score.",
         )
-    if divide(page) and try_softmax(page, hopeless) and not hopeless:
+    divide(page)
+    try_softmax(page, hopeless)
+    if not hopeless:
         experiment(page)
     finish(page)
 
@@ -82,70 +84,72 @@ def show_row(page: Page) -> None:
     )
 
 
-def divide(page: Page) -> bool:
-    """Dividing by the sum; False while that is covered."""
+def divide(page: Page) -> None:
+    """Dividing by the sum."""
     trace, settings = page.view.trace, page.view.settings
     score_row, sum_weights = trace["score_row"], trace["sum_weights"]
     finite = bool(sum_weights.value.isfinite().all())
-    if finite and not page.is_open(
-        "sum_best",
-        which_key(
-            "Divide each score by the sum of the row: which key gets the largest weight?",
-            numbered_keys(settings),
-            trace.labels("key"),
-            sum_weights.value,
-            teaches="A sum can be negative, or nearly 0: then the smallest score gets the largest "
-            "weight, or all weights explode.",
-        ),
-        covers=("sum_weights", "softmax_weights"),
-    ):
-        return False
-    page.beat(
-        "divide",
-        "Divide by the sum",
+    page.header("Divide by the sum", anchor="divide")
+    page.changing(
         "The weights sum to 1, as shares should. But look at the sum itself, and at the signs."
         if finite
-        else "Look at the sum: dividing by it gives no weights.",
+        else "Look at the sum: dividing by it gives no weights."
+    )
+    if finite:
+        page.ask(
+            "sum_best",
+            which_key(
+                "Divide each score by the sum of the row: which key gets the largest weight?",
+                numbered_keys(settings),
+                trace.labels("key"),
+                sum_weights.value,
+                teaches="A sum can be negative, or nearly 0: then the smallest score gets the "
+                "largest weight, or all weights explode.",
+            ),
+            covers=("sum_weights",),
+        )
+    page.equation(
+        "divide",
         *(Matrix(score_row), "÷", Matrix(trace["score_sum"], row_labels=False)),
         *("=", Matrix(sum_weights, row_labels=False)),
     )
-    page.light(*sum_verdict(score_row.value, sum_weights.value))
-    return True
+    verdict = sum_verdict(score_row.value, sum_weights.value)
+    page.light(*verdict, shows=("sum_weights",))
 
 
-def try_softmax(page: Page, hopeless: bool) -> bool:
-    """The softmax, step by step; False while that is covered."""
+def try_softmax(page: Page, hopeless: bool) -> None:
+    """The softmax, step by step."""
     trace = page.view.trace
     score_row, weights = trace["score_row"], trace["softmax_weights"]
-    if not page.is_open(
+    page.header("Softmax", anchor="softmax")
+    page.changing(
+        "−∞ less −∞ is not a number, and nothing that is made of it is one."
+        if hopeless
+        else "First subtract the row's largest score, m in the formula above, so that the largest "
+        "is 0. Then e to the power of each: at most 1, never negative, and larger for larger "
+        "scores. Now a division by the sum can do no harm: it is never below 1."
+    )
+    page.ask(
         "softmax_row",
         whole_row(
-            "Now the exponentials of the scores, divided by their sum. How will the weights be "
-            "shared out? The scores are above; a score larger by 1 counts e = 2.72 times as much.",
+            "How will the weights be shared out, when the exponentials of the scores are divided "
+            "by their sum? A score larger by 1 counts e = 2.72 times as much.",
             trace.labels("key"),
             weights.value,
             score_row.value.isfinite(),
             teaches="Only differences of scores count, and each step of 1 multiplies by e: the "
             "largest soon takes most of the row, and no key gets less than nothing.",
         ),
-        covers=("softmax_weights",),
-    ):
-        return False
-    page.beat(
+        covers=("exponentials", "softmax_weights"),
+    )
+    page.equation(
         "softmax",
-        "Softmax",
-        "−∞ less −∞ is no number, and nothing that is made of it is one."
-        if hopeless
-        else "First subtract the row's largest score, m in the formula above, so that the largest "
-        "is 0. Then e to the power of each: at most 1, never negative, and larger for larger "
-        "scores. Now a division by the sum can do no harm: it is never below 1.",
         *(Matrix(score_row), "−", Matrix(trace["largest"], row_labels=False)),
         *("→", Matrix(trace["lowered_scores"], row_labels=False)),
         *("→", Matrix(trace["exponentials"], row_labels=False)),
         *("÷", Matrix(trace["exponential_sum"], row_labels=False)),
         *("=", Matrix(weights, row_labels=False, as_bars=not hopeless)),
     )
-    return True
 
 
 def experiment(page: Page) -> None:
@@ -162,20 +166,20 @@ def experiment(page: Page) -> None:
         "A number added to all scores leaves their differences as they are. "
         "Move it to where the sum of the scores passes 0, and see which bars stay."
     )
-    page.part("constant", lambda: add_constant(view))
+    page.part("constant", lambda: add_constant(view), shows=("sum_weights", "softmax_weights"))
     page.header("Magnify the scores", anchor="magnify")
     page.words(
         "Long vectors have large scores, and a softmax feels that: at ×0 all keys are alike, "
         f"far to the right {winners(scores)}. One over the factor is the temperature. "
         "The entropy is large where the weights are alike; its curve is a share of its most."
     )
-    page.part("magnify", lambda: magnify(view))
+    page.part("magnify", lambda: magnify(view), shows=("softmax_weights",))
     page.header("Numbers that overflow", anchor="overflow")
     page.words(
         "Without subtracting the largest, the formula has the same weights, but a computer "
         "may not: its numbers end somewhere. Move the scores, and try the half precisions."
     )
-    page.part("overflow", lambda: overflow(view))
+    page.part("overflow", lambda: overflow(view), shows=("softmax_weights",))
 
 
 open_on(PAGE, view_of, lesson)

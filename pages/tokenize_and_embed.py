@@ -29,7 +29,7 @@ def view_of(settings: Settings) -> View:
     return View.of(
         PAGE,
         settings,
-        lambda settings: embed(settings.inputs),
+        lambda settings: embed(settings.inputs, with_product=True),
         opens_with=("embeddings", (0, 0)),
         lesson="tokenize",
     )
@@ -59,23 +59,8 @@ def lesson(page: Page) -> None:
         "Ids are names, not amounts; 4 is not twice 2.",
         Matrix(trace["token_ids"], transposed=True),
     )
-    vectors = trace["embeddings"].value
-    if page.is_open(
-        "identical",
-        Pick(
-            words="Which rows of `embeddings` will be identical to another row?",
-            choices=settings.numbered_tokens,
-            judge=lambda guess: judge_identical(guess, vectors),
-            many=True,
-            teaches="The same id picks the same row, but each place adds a vector of its own."
-            if settings.positions
-            else "The same id always picks the same row: what a vector says is which token it is, "
-            "not where it stands.",
-        ),
-        covers=("embeddings",),
-    ):
-        look_up(page)
-        draw_vectors(page)
+    look_up(page)
+    draw_vectors(page)
     page.header("How large the table is", anchor="parameters")
     page.words(
         "Every entry of the table is a parameter: a number that training may change. "
@@ -94,12 +79,29 @@ def look_up(page: Page) -> None:
     unused = frozenset(range(trace.size("vocabulary"))) - {*ids} if small_table else frozenset()
     rows = None if small_table else tuple(dict.fromkeys(ids))
     looked_up = trace["token_embeddings" if settings.positions else "embeddings"]
-    page.beat(
-        "lookup",
-        "Embeddings",
+    vectors = trace["embeddings"].value
+    page.header("Embeddings", anchor="lookup")
+    page.words(
         "The id picks a row of `embedding_table`, and that row is the token's vector. Rows that "
         "no token picks are faint. Choose a cell of `embeddings`: the id and the entry it points "
-        "at are outlined.",
+        "at are outlined."
+    )
+    page.ask(
+        "identical",
+        Pick(
+            words="Which rows of `embeddings` will be identical to another row?",
+            choices=settings.numbered_tokens,
+            judge=lambda guess: judge_identical(guess, vectors),
+            many=True,
+            teaches="The same id picks the same row, but each place adds a vector of its own."
+            if settings.positions
+            else "The same id always picks the same row: what a vector says is which token it is, "
+            "not where it stands.",
+        ),
+        covers=("embeddings", "embeddings_by_product"),
+    )
+    page.equation(
+        "lookup",
         Matrix(trace["token_ids"]),
         "→",
         Matrix(trace["embedding_table"], rows=rows, faint=unused),
@@ -118,9 +120,10 @@ def look_up(page: Page) -> None:
         )
     groups = identical_rows(trace["embeddings"].value)
     if groups:
-        page.note(identical_words(groups, settings))
+        page.note(identical_words(groups, settings), shows=("embeddings",))
     else:
-        page.light(True, "Every row is different, so attention can tell all tokens apart.")
+        words = "Every row is different, so attention can tell all tokens apart."
+        page.light(True, words, shows=("embeddings",))
     if small_table:
         page.beat(
             "one_hot",
@@ -169,7 +172,7 @@ def draw_vectors(page: Page) -> None:
         now = session.current()
         show(picture(trace, trace["embeddings"], now.across, now.up))
 
-    page.part("picture", draw)
+    page.part("picture", draw, shows=("embeddings",))
 
 
 def change_it(page: Page) -> None:

@@ -12,6 +12,7 @@ from .head_marks import Marks
 from .matrix import Matrix
 
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
+COVERED = "?"
 
 
 def cells(matrix: Matrix, numbers: bool, heads: tuple[Marks, Marks]) -> pa.Table:
@@ -43,7 +44,14 @@ def cells(matrix: Matrix, numbers: bool, heads: tuple[Marks, Marks]) -> pa.Table
         if marks:
             table[f"{side}_head"] = torch.tensor(marks)[table[side].int()].short()
     arrays = {name: pa.array(entries.numpy()) for name, entries in table.items()}
-    if numbers:
+    if matrix.covered:  # nothing of the numbers reaches the browser
+        arrays |= {
+            "value": pa.nulls(len(at), pa.float32()),
+            "shade": pa.array(torch.zeros(len(at)).numpy()),
+            "strength": pa.array(torch.ones(len(at)).numpy()),
+            "text": pa.array([COVERED] * len(at)),
+        }
+    elif numbers:
         whole = bool((picked == picked.round()).all())
         texts = [written(value, whole) for value in table["value"].tolist()]
         if values.dtype == torch.bool:

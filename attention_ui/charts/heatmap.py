@@ -126,7 +126,8 @@ def describe(matrix: Matrix) -> str:
     rows, columns = matrix.axes
     where = f"rows are {rows or 'entries'}" + (f", columns are {columns}" if columns else "")
     turned = ", transposed" if matrix.transposed else ""
-    return f"Heatmap of {matrix.name}{turned}: {where}."
+    covered = " Its numbers are covered by a question." if matrix.covered else ""
+    return f"Heatmap of {matrix.name}{turned}: {where}.{covered}"
 
 
 def _axis_title(axis: str) -> str | None:

@@ -59,6 +59,8 @@ class Matrix:
     """A mask, True where a query may look: a 0 where it may not is drawn as hidden."""
     lead: tuple[int, ...] = ()
     """The places of the axes before the last two: `(1,)` draws the second head."""
+    covered: bool = False
+    """Drawn as a frame of question marks: its numbers would answer a question."""
 
     @property
     def key(self) -> str:
@@ -71,7 +73,7 @@ class Matrix:
         masked = self.mask is not None and self.mask.value.numpy().tobytes()
         return (
             *(self.key, self.name, self.rows, self.faint, self.row_labels, self.as_bars),
-            *(self.lit, self.chosen, masked),
+            *(self.lit, self.chosen, masked, self.covered),
         )
 
     @property
@@ -129,7 +131,7 @@ def heads_of(trace: Trace, matrix: Matrix) -> tuple[Marks, Marks]:
 
 
 def _heads_along(trace: Trace, axis: str) -> Marks:
-    if axis not in JOINED:
+    if axis not in JOINED or not trace.has_axis("head"):  # a difference knows no heads
         return ()
     per_head = trace.size(axis) // trace.size("head")
     return tuple(column // per_head for column in range(trace.size(axis)))

@@ -127,7 +127,7 @@ def test_a_question_that_was_answered_knows_other_numbers(page, app_url):
     question.get_by_role("button", name="Reveal").click()
     settled(page)
     press(page, "width", ["ArrowRight"])
-    assert "You guessed for other numbers" in question.inner_text()
+    assert "The numbers have changed since your guess" in question.inner_text()
     assert page.locator(".st-key-eq_weights").count() == 1
 
 

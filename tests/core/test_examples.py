@@ -319,8 +319,8 @@ def test_given_vectors_can_be_typed_over():
 
 def test_a_small_table_is_looked_up_by_a_product_too_and_a_large_one_is_not():
     words = " ".join(f"w{place}" for place in range(MAX_DRAWN_ROWS + 1))
-    large = embed(Inputs(words, reserved=0, d_in=2))
-    small = embed(Inputs(words.rpartition(" ")[0], reserved=0, d_in=2))
+    large = embed(Inputs(words, reserved=0, d_in=2), with_product=True)
+    small = embed(Inputs(words.rpartition(" ")[0], reserved=0, d_in=2), with_product=True)
     assert small["one_hot"].value.shape == (MAX_DRAWN_ROWS, MAX_DRAWN_ROWS)
     assert torch.equal(small["embeddings_by_product"].value, small["embeddings"].value)
     assert not {"one_hot", "embeddings_by_product"} & set(large)

@@ -59,7 +59,7 @@ TRACES |= {
     "few_trials": lambda: few_trials(0),
     "by_sum": lambda: example_trace("wild_cat", "sum"),
     "together": lambda: example_trace("wild_cat", "together"),
-    "tokens": lambda: embed(EXAMPLES["life_is_short"].inputs),
+    "tokens": lambda: embed(EXAMPLES["life_is_short"].inputs, with_product=True),
 }
 
 

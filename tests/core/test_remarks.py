@@ -43,7 +43,7 @@ def test_products_with_hidden_keys_are_counted():
 
 
 def test_a_one_hot_row_picks_the_row_of_its_id():
-    trace = embed(FIVE)
+    trace = embed(FIVE, with_product=True)
     ids = trace["token_ids"].value.tolist()
     for token, column in itertools.product(range(5), range(3)):
         assert said(trace, "embeddings_by_product", token, column) == (

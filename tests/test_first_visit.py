@@ -1,0 +1,170 @@
+"""What a first visit shows: a question covers what would answer it, and nothing else is missing."""
+
+import re
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+
+from attention_core.compare import changes, difference
+from attention_core.examples import EXAMPLES
+from attention_core.published import notebook
+from attention_ui.charts.fit import size_for
+from attention_ui.charts.heatmap import heatmap
+from attention_ui.charts.matrix import Matrix
+from attention_ui.pinning import drawable, side_by_side
+from attention_ui.settings import from_query
+from test_pages import PAGES, charts, stands, visit
+
+COVERED = " Its numbers are covered by a question."
+
+
+def headings(at):
+    return [each.value for each in at.header] + [each.value for each in at.subheader]
+
+
+def pictures(at):
+    return Counter(chart.alt for chart in charts(at))
+
+
+def lesson_of(at):
+    return at.session_state["shown"].page
+
+
+def parts_of(at):
+    """The parts of a page without its questions; unnamed ones without their number."""
+    names = lesson_of(at).parts
+    return [re.sub(r"_\d+$", "", name) for name in names if not name.startswith("predict_")]
+
+
+def cards(at):
+    """The matrices of which not even the shape is shown."""
+    found = (re.search(r"\*\*`(.+)`\*\* :material/question_mark:", m.value) for m in at.markdown)
+    return [match[1] for match in found if match]
+
+
+def buttons(at, kind):
+    return [button for button in at.button if (button.key or "").startswith(kind)]
+
+
+def uncovered(at):
+    """The page once every question has been skipped."""
+    while skips := buttons(at, "skip_"):
+        skips[0].click()
+        at.run()
+    return at
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_a_question_covers_what_would_answer_it_and_nothing_else(page, example):
+    asked, plain = (visit(page, example=example, predict=it) for it in ("on", "off"))
+    stands(asked)
+    assert headings(asked) == headings(plain)
+    assert parts_of(asked) == parts_of(plain)
+    missing = pictures(plain) - pictures(asked)
+    frames = [alt for alt in pictures(asked).elements() if alt.endswith(COVERED)]
+    missing -= Counter(alt.removesuffix(COVERED) for alt in frames)
+    for name in cards(asked):
+        missing[next(alt for alt in missing if alt.startswith(f"Heatmap of {name}:"))] -= 1
+    # What is missing now stands in parts that say so, each with a way to uncover it.
+    whole = Counter()
+    for button in buttons(asked, "uncover_"):
+        one = visit(page, example=example, predict="on")
+        next(each for each in one.button if each.key == button.key).click()
+        whole |= pictures(one.run()) - pictures(asked)
+    assert not +missing - whole, "pictures are missing that no question covers"
+    assert not buttons(uncovered(asked), "uncover_")
+    assert pictures(asked) == pictures(plain)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_numbers_of_a_covered_picture_do_not_reach_the_browser(page):
+    for chart in charts(visit(page, predict="on")):
+        table = pa.ipc.open_stream(chart.data.data).read_all() if chart.data.data else None
+        if chart.alt.endswith(COVERED):
+            assert table["value"].null_count == len(table)
+            assert set(table["text"].to_pylist()) == {"?"}
+        elif table is not None and "value" in table.column_names and "row" in table.column_names:
+            assert table["value"].null_count == 0
+
+
+def test_printed_variances_that_answer_the_question_are_covered_with_it():
+    printed = [
+        str(notebook("journey_123").results[f"var_{when}_{d}"].values)
+        for when in ("before", "after")
+        for d in (5, 100)
+    ]
+    at = visit("pages/divide_by_sqrt_d.py", predict="on")
+    sent = "".join(chart.spec for chart in charts(at)) + "".join(m.value for m in at.markdown)
+    assert not [value for value in printed if value[:6] in sent]
+    assert "Var" not in "".join(each.value for each in at.latex)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_cell_whose_arithmetic_answers_a_question_is_not_opened_by_the_page_itself(page):
+    at = visit(page, predict="on")
+    view = lesson_of(at).view
+    opened = [key for key in at.session_state.filtered_state if key.startswith("cell_")]
+    if opened:
+        assert not view.cover_of(view.tells(view.trail[-1][0]))
+
+
+def test_a_link_to_a_covered_cell_opens_its_picture():
+    at = visit("pages/simplified_attention.py", predict="on", cell="weights.2.1", beat="weights")
+    assert "Heatmap of weights: rows are query, columns are key." in pictures(at)
+    covered = visit("pages/simplified_attention.py", predict="on")
+    assert "Heatmap of weights: rows are query, columns are key." not in pictures(covered)
+
+
+# --- pins ----------------------------------------------------------------------------------------
+
+CHANGES = (
+    "text=a+b+c+d",
+    "example=wild_cat&seed=5",
+    "width=5",
+    "heads=4&d_model=4",
+    "example=life_is_short",
+    "example=journey_789",
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_after_a_pin_every_step_that_can_be_compared_is_drawn(page):
+    """For a change of text, seed, width, heads and example."""
+    view = lesson_of(visit(page)).view
+    if view.build is None:  # a lesson on random trials alone, of which a pin holds nothing
+        assert page == "pages/divide_by_sqrt_d.py"
+        return
+    for change in CHANGES:
+        settings, notices = from_query(dict(pair.split("=") for pair in change.split("&")))
+        assert not notices
+        before = view.build(settings)
+        found = changes(before, view.trace)
+        for name in drawable(found, view.trace):
+            trace = difference(before[name], view.trace[name], view.trace)
+            matrices = [part for part in side_by_side(trace) if isinstance(part, Matrix)]
+            size = size_for(trace, matrices)
+            for matrix in matrices:
+                assert heatmap(trace, matrix, size).frame.num_rows == trace["now"].value.numel()
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("pin", ["text=a+b+c+d", "seed=5"])
+def test_a_pin_s_comparison_unfolds(page, pin):
+    at = visit(page, pin=pin)
+    if lesson_of(at).view.build is None:
+        assert not [each for each in at.markdown if "Since the pin" in each.value]
+        return
+    at.session_state["fold_pinned"] = True
+    at.run()
+    stands(at)
+    assert "text" in pin or [box for box in at.selectbox if box.label == "Step"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_pin_names_steps_of_its_page_only(page):
+    """A step that no lesson's result is made of, and no picture shows, is not of the page."""
+    at = visit(page, pin="seed=7")
+    words = " ".join(each.value for each in at.markdown)
+    assert "embeddings_by_product" not in words or "tokenize" in page
