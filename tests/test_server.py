@@ -116,7 +116,7 @@ def url(tmp_path_factory):
 
 
 def test_a_message_above_the_limit_is_refused(url):
-    limit = CONFIG["server"].get("maxMessageSize", 200) * 1024 * 1024
+    limit = CONFIG["server"]["maxMessageSize"] * 1024 * 1024
 
     async def close_code():
         async with stream(url) as socket:

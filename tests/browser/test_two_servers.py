@@ -14,6 +14,8 @@ from conftest import IN_CI
 from serving import ROOT, free_port, start_server
 
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+LONG = 120
+"""Seconds: the second server has not been visited, and loads everything on a busy machine."""
 AROUND = """
 daemon off;
 pid {folder}/nginx.pid;
@@ -127,9 +129,9 @@ def test_a_page_outlives_its_server(behind_nginx, new_page):
     died.process.wait()
     page.wait_for_selector("[data-testid=stApp]:not([data-test-connection-state=CONNECTED])")
     page.wait_for_selector(
-        "[data-testid=stApp][data-test-connection-state=CONNECTED]", timeout=60_000
+        "[data-testid=stApp][data-test-connection-state=CONNECTED]", timeout=LONG * 1000
     )
-    settled(page, timeout=60)
+    settled(page, timeout=LONG)
     no_exception(page)
     assert name_of_server(page) == second
     assert page.locator(".st-key-control_text textarea").first.input_value() == "A cat sat"
