@@ -27,7 +27,7 @@ help:
 	@echo 'PIP_ARGS=... goes to pip install.'
 
 run: $(VENV)/.ready-to-run
-	$(VENV)/bin/python -m streamlit run app.py --server.showEmailPrompt=false $(if $(PORT),--server.port=$(PORT))
+	$(VENV)/bin/python -m streamlit run app.py --server.address=localhost $(if $(PORT),--server.port=$(PORT))
 
 test: $(VENV)/.ready-to-test
 	$(VENV)/bin/python -m ruff check .

@@ -16,6 +16,7 @@ from attention_core.examples import EXAMPLES
 from attention_core.tokenizers import TOKENIZERS
 
 from . import session
+from .descriptors import raise_open_files
 from .lessons import HOME, LESSONS, Lesson, lesson
 from .memory import give_large_blocks_back
 from .problems import say_problem
@@ -232,13 +233,15 @@ def _back() -> None:
 
 
 def _warm_up() -> None:
-    """Load torch and the charts in the background, once a process, while the person reads.
+    """What is done once a process: ask the system for what a server needs, and load torch and the
+    charts in the background, while the person reads.
 
     Not at once: the import would compete with the page that is being sent.
     """
     with _LOADING:
         if not _LOADED:
             _LOADED.append(True)
+            raise_open_files()
             give_large_blocks_back()
             pause = 0.0 if "torch" in sys.modules else PAUSE
             timer = threading.Timer(pause, _load)

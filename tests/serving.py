@@ -38,11 +38,14 @@ def free_port():
 
 
 class AppServer:
-    """`streamlit run app.py` on a free port of this machine, or on the one that is named."""
+    """`streamlit run app.py` on a free port of this machine, or on the one that is named.
+
+    `options` go to Streamlit, `before` is a command that runs the server's, and the rest to Popen.
+    """
 
     running: ClassVar[list] = []
 
-    def __init__(self, log, folder=ROOT, port=None):
+    def __init__(self, log, folder=ROOT, port=None, options=None, before=(), **process):
         self.log = log
         port = port or free_port()
         self.url = f"http://127.0.0.1:{port}"
@@ -52,16 +55,17 @@ class AppServer:
             "server.port": port,
             "server.fileWatcherType": "none",
             "browser.gatherUsageStats": "false",
+            **(options or {}),
         }
-        command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+        command = [*before, sys.executable, "-m", "streamlit", "run", "app.py"]
         command += [f"--{name}={value}" for name, value in options.items()]
         with open(log, "wb") as output:
             self.process = subprocess.Popen(
                 command,
                 cwd=folder,
-                stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                **{"stdin": subprocess.DEVNULL, **process},
             )
         AppServer.running.append(self)
 
@@ -92,9 +96,9 @@ class AppServer:
             self.process.wait()
 
 
-def start_server(log, folder=ROOT, port=None):
+def start_server(log, *args, **more):
     """A server that answers. Raises RuntimeError, with its output, where it does not."""
-    server = AppServer(log, folder, port)
+    server = AppServer(log, *args, **more)
     try:
         server.wait_until_healthy()
     except BaseException:

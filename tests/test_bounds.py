@@ -3,7 +3,10 @@
 Sizes are asserted, not times: a slow machine fails no test. README.md has the table of bounds.
 """
 
+import tomllib
+
 import pytest
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
 from attention_core.training import MAX_RECORDED, MAX_STEPS, TrainingSettings, next_tokens, train
@@ -28,6 +31,9 @@ LARGEST_TRACE = 16_000_000
 """Bytes of all tensors of a lesson's trace."""
 LARGEST_PAGE = 4_000_000
 """Bytes that all charts of a page may take on their way to the browser."""
+CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+LARGEST_MESSAGE = CONFIG["server"]["maxMessageSize"] * 1024 * 1024
+"""Bytes. Streamlit sends an error in place of a larger message."""
 
 WORDS = " ".join(f"word{place}" for place in range(MAX_TOKENS))
 EDITS = ",".join(f"{row}.{column}:999.999999" for row in range(14) for column in range(14))
@@ -66,8 +72,14 @@ def test_the_largest_trace_is_small(build):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_largest_page_is_bounded(page):
+def test_the_largest_page_is_bounded(page, monkeypatch):
     """What would take long waits for a button, so the page opens at once."""
+    messages, enqueue = [], ForwardMsgQueue.enqueue
+    monkeypatch.setattr(
+        ForwardMsgQueue,
+        "enqueue",
+        lambda queue, message: (messages.append(message.ByteSize()), enqueue(queue, message)),
+    )
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     if page != "app.py":
         at.switch_page(page)
@@ -78,6 +90,8 @@ def test_the_largest_page_is_bounded(page):
     charts = [chart.proto for chart in at.get("vega_lite_chart")]
     sent = sum(chart.ByteSize() for chart in charts)
     assert sent < LARGEST_PAGE, f"{len(charts)} charts, {sent:,} bytes"
+    assert messages
+    assert sum(messages) < LARGEST_MESSAGE, f"{len(messages)} messages, {sum(messages):,} bytes"
 
 
 def test_trials_are_drawn_in_chunks_and_training_keeps_few_records():

@@ -1,0 +1,158 @@
+"""Two servers behind nginx with the configuration in docs/: one dies under an open page."""
+
+import http.client
+import os
+import shutil
+import subprocess
+import time
+from collections import Counter
+
+import pytest
+
+from browser_tools import no_exception, open_page, settled
+from conftest import IN_CI
+from serving import ROOT, free_port, start_server
+
+NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+LONG = 120
+"""Seconds: the second server has not been visited, and loads everything on a busy machine."""
+AROUND = """
+daemon off;
+pid {folder}/nginx.pid;
+error_log {folder}/nginx.txt;
+events {{}}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    scgi_temp_path {folder}/scgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    include {folder}/two-servers.conf;
+}}
+"""
+
+
+def ask(port, cookie="", path="/_stcore/health"):
+    """The status of a request, and the cookie that it is given."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", path, headers={"Cookie": cookie} if cookie else {})
+    answer = connection.getresponse()
+    given = [value for name, value in answer.getheaders() if name.lower() == "set-cookie"]
+    connection.close()
+    named = [each.partition(";")[0] for each in given if each.startswith("attention=")]
+    return answer.status, "".join(named)
+
+
+def websocket_status(port, host):
+    """What a browser is told that opens a websocket from a page of this host."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    headers = {
+        **{"Host": host, "Origin": f"http://{host}"},
+        **{"Connection": "Upgrade", "Upgrade": "websocket"},
+        **{"Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg==", "Sec-WebSocket-Version": "13"},
+    }
+    connection.request("GET", "/_stcore/stream", headers=headers)
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def wait_for_port(port, process, log):
+    for _ in range(200):
+        try:
+            return ask(port)
+        except OSError:
+            assert process.poll() is None, log.read_text(encoding="utf-8")
+            time.sleep(0.05)
+    raise AssertionError("nginx did not answer")
+
+
+@pytest.fixture
+def behind_nginx(tmp_path):
+    """The port of nginx, the servers behind it by their name, and a way to start one."""
+    if NGINX is None:
+        reason = "there is no nginx here (apt install nginx-light)"
+        if IN_CI:
+            pytest.fail(f"{reason}; with CI set, its tests must run", pytrace=False)
+        pytest.skip(reason)
+    port, ports = free_port(), {"one": free_port(), "two": free_port()}
+    config = (ROOT / "docs" / "two-servers.conf").read_text(encoding="utf-8")
+    for ours, its in (("8501", ports["one"]), ("8502", ports["two"])):
+        assert f"127.0.0.1:{ours}" in config
+        config = config.replace(f":{ours}", f":{its}")
+    assert "listen 80;" in config
+    config = config.replace("listen 80;", f"listen 127.0.0.1:{port};")
+    (tmp_path / "two-servers.conf").write_text(config, encoding="utf-8")
+    (tmp_path / "nginx.conf").write_text(AROUND.format(folder=tmp_path), encoding="utf-8")
+    servers = {}
+
+    def start(name):
+        servers[name] = start_server(tmp_path / f"{name}.txt", port=ports[name])
+
+    log = tmp_path / "nginx.txt"
+    nginx = subprocess.Popen(
+        [NGINX, "-p", tmp_path, "-e", log, "-c", tmp_path / "nginx.conf"], stderr=subprocess.STDOUT
+    )
+    try:
+        for name in ports:
+            start(name)
+        wait_for_port(port, nginx, log)
+        yield port, servers, start
+    finally:
+        nginx.terminate()
+        nginx.wait(timeout=10)
+        for server in servers.values():
+            server.stop()
+
+
+def test_a_page_outlives_its_server(behind_nginx, new_page):
+    port, servers, start = behind_nginx
+
+    # A class behind one address is spread over both servers, and each pupil stays where it is.
+    given = Counter(ask(port)[1] for _ in range(40))
+    assert set(given) == {"attention=one", "attention=two"}
+    for cookie in given:
+        assert [ask(port, cookie) for _ in range(5)] == [(200, "")] * 5
+    assert ask(port, "attention=none")[1] in given
+
+    assert websocket_status(port, "attention.example:8080") == 101
+
+    page = new_page()
+    link = "causal_mask?predict=off&text=A+cat+sat&tokenizer=text&cell=mask.1.1&dropout=0.3"
+    open_page(page, f"http://127.0.0.1:{port}", link)
+    first = name_of_server(page)
+    (second,) = {"one", "two"} - {first}
+
+    died = servers[first]
+    died.process.kill()
+    died.process.wait()
+    page.wait_for_selector("[data-testid=stApp]:not([data-test-connection-state=CONNECTED])")
+    page.wait_for_selector(
+        "[data-testid=stApp][data-test-connection-state=CONNECTED]", timeout=LONG * 1000
+    )
+    settled(page, timeout=LONG)
+    no_exception(page)
+    assert name_of_server(page) == second
+    assert page.locator(".st-key-control_text textarea").first.input_value() == "A cat sat"
+    assert page.locator(".st-key-cell_mask").count() == 1
+
+    # When the first is back, the page stays with the second, which has its session and its files.
+    died.stop()
+    start(first)
+    assert ask(port, f"attention={first}") == (200, "")
+    page.locator(".st-key-control_dropout input").first.focus()
+    page.keyboard.press("ArrowRight")
+    settled(page)
+    assert "dropout=0.35" in page.url
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Program", exact=True).click()
+    assert download.value.suggested_filename == "causal_mask-a_cat_sat.py"
+    assert "torch" in download.value.path().read_text(encoding="utf-8")
+    assert name_of_server(page) == second
+    no_exception(page)
+
+
+def name_of_server(page):
+    (cookie,) = [each for each in page.context.cookies() if each["name"] == "attention"]
+    return cookie["value"]

@@ -1,0 +1,218 @@
+"""The server as it is started: its configuration, what it is sent, and how many it carries."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+import urllib.error
+import urllib.request
+from urllib.parse import urlsplit
+
+import pytest
+from packaging.requirements import Requirement
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from attention_ui.descriptors import MOST, raise_open_files
+from benchmarks.visitor import Visitor
+from serving import ROOT, AppServer, start_server
+
+CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+
+
+def stream(url):
+    """A connection as a browser's, without a visitor's first request."""
+    address = url.replace("http", "ws", 1) + "/_stcore/stream"
+    return connect(address, subprotocols=["streamlit"], max_size=None)
+
+
+# --- how it is started ----------------------------------------------------------------------------
+
+
+def test_streamlit_run_asks_for_no_email(tmp_path):
+    """On a desktop where it was never run before, at a keyboard that nobody uses."""
+    nobody, keyboard = os.pipe()
+    alone = {"HOME": str(tmp_path), "PATH": str(tmp_path), "BROWSER": "no-browser"}
+    server = AppServer(
+        tmp_path / "output.txt",
+        options={"server.headless": "false"},
+        env={**os.environ, **alone},
+        stdin=nobody,
+    )
+    try:
+        server.wait_until_healthy(seconds=30)
+    finally:
+        server.stop()
+        os.close(nobody)
+        os.close(keyboard)
+    assert "mail" not in server.output()
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
+def test_make_run_is_for_this_machine_and_streamlit_run_for_all():
+    told = subprocess.run(
+        ["make", "-n", "run", f"PYTHON={sys.executable}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    (line,) = [line for line in told.splitlines() if "streamlit run" in line]
+    assert "--server.address=localhost" in line.split()
+    assert "address" not in CONFIG["server"]  # else nobody could reach a hosted app
+
+
+def test_exactly_one_line_of_torch_is_for_this_machine_and_each_wheel_has_its_hash():
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    wanted = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    torch = [each for each in wanted if each.name == "torch"]
+    wheels = [urlsplit(each.url) for each in torch if each.url]
+    assert len(wheels) == 3
+    for wheel in wheels:
+        assert wheel.path.endswith(".whl")
+        algorithm, _, digest = wheel.fragment.partition("=")
+        assert algorithm == "sha256"
+        assert len(bytes.fromhex(digest)) == 32
+    assert len({wheel.fragment for wheel in wheels}) == 3
+    places = [
+        {"sys_platform": system, "platform_machine": machine, "python_version": python}
+        for system, machine in (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"))
+        for python in ("3.11", "3.12", "3.13", "3.14", "3.15")
+    ]
+    for place in places:
+        (taken,) = [each for each in torch if each.marker.evaluate(place)]
+        assert (taken.url is not None) == (
+            place["sys_platform"] == "linux"
+            and place["platform_machine"] == "x86_64"
+            and f"cp{place['python_version'].replace('.', '')}-" in str(taken.url)
+        )
+
+
+def test_pip_reads_the_requirements():
+    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", "--no-deps"]
+    told = subprocess.run(
+        [*command, "--disable-pip-version-check", "-r", "requirements.txt"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr
+
+
+# --- what it is sent ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    server = start_server(tmp_path_factory.mktemp("server") / "output.txt")
+    yield server.url
+    server.stop()
+
+
+def test_a_message_above_the_limit_is_refused(url):
+    limit = CONFIG["server"]["maxMessageSize"] * 1024 * 1024
+
+    async def close_code():
+        async with stream(url) as socket:
+            await socket.send(b"x" * (limit + 1))
+            with pytest.raises(ConnectionClosed) as closed:
+                await asyncio.wait_for(socket.recv(), 10)
+        return closed.value.rcvd.code
+
+    assert limit == 10 * 1024 * 1024
+    assert asyncio.run(close_code()) == 1009  # "message too big", RFC 6455
+
+
+def test_no_file_can_be_uploaded(url):
+    async def put_a_byte():
+        async with stream(url) as socket:
+            message = BackMsg()
+            message.rerun_script.query_string = ""
+            await socket.send(message.SerializeToString())
+            answer = ForwardMsg()
+            while answer.WhichOneof("type") != "new_session":
+                answer.ParseFromString(await asyncio.wait_for(socket.recv(), 60))
+            return await asyncio.to_thread(put, answer.new_session.initialize.session_id)
+
+    def put(session):
+        with urllib.request.urlopen(f"{url}/_stcore/health") as answer:
+            cookie = answer.headers["Set-Cookie"].partition(";")[0]
+        request = urllib.request.Request(
+            f"{url}/_stcore/upload_file/{session}/1",
+            data=b"x",
+            method="PUT",
+            headers={"Cookie": cookie, "X-Xsrftoken": cookie.partition("=")[2]},
+        )
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request)
+        return refused.value.code
+
+    assert asyncio.run(put_a_byte()) == 413
+
+
+# --- how many it carries --------------------------------------------------------------------------
+
+SOFT, HARD, SOCKETS = 256, 2_048, 300
+limits = pytest.importorskip("resource", reason="this system has no limit of open files")
+
+
+def test_it_carries_more_connections_than_the_soft_limit_allows(tmp_path):
+    raise_open_files()  # the other ends of the connections are here
+    log = tmp_path / "output.txt"
+    lower = ["sh", "-c", f'ulimit -Sn {SOFT}; ulimit -Hn {HARD}; exec "$@"', "sh"]
+    server = start_server(log, before=lower)
+
+    async def crowd():
+        first = await Visitor(server.url, "simplified_attention").enter()
+        sockets = [await stream(server.url) for _ in range(SOCKETS)]
+        last = await asyncio.wait_for(Visitor(server.url, "simplified_attention").enter(), 60)
+        errors = first.errors + last.errors
+        for socket in (*sockets, first.socket, last.socket):
+            await socket.close()
+        return errors
+
+    try:
+        assert asyncio.run(crowd()) == []
+        time.sleep(0.5)
+        assert log.stat().st_size < 20_000, server.output()
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "wanted"),
+    [
+        (256, 1_024, 1_024),
+        (1_024, 1_024, None),
+        (4_096, limits.RLIM_INFINITY, MOST),
+        (MOST, 1_000_000, None),
+        (limits.RLIM_INFINITY, limits.RLIM_INFINITY, None),
+    ],
+)
+def test_the_soft_limit_follows_the_hard_one(soft, hard, wanted, monkeypatch):
+    asked = []
+    monkeypatch.setattr(limits, "getrlimit", lambda _: (soft, hard))
+    monkeypatch.setattr(limits, "setrlimit", lambda _, both: asked.append(both))
+    raise_open_files()
+    assert asked == ([] if wanted is None else [(wanted, hard)])
+
+
+@pytest.mark.parametrize("error", [ValueError, OSError])
+def test_a_system_that_refuses_is_left_as_it_is(error, monkeypatch):
+    def refuse(*_):
+        raise error
+
+    monkeypatch.setattr(limits, "getrlimit", lambda _: (256, 1_024))
+    monkeypatch.setattr(limits, "setrlimit", refuse)
+    raise_open_files()
+
+
+def test_a_system_without_such_limits_is_left_as_it_is(monkeypatch):
+    monkeypatch.setitem(sys.modules, "resource", None)
+    raise_open_files()
