@@ -16,6 +16,7 @@ from attention_core.examples import EXAMPLES
 from attention_core.tokenizers import TOKENIZERS
 
 from . import session
+from .charts.sizes import SIDEBAR_WIDTH
 from .lessons import HOME, LESSONS, Lesson, lesson
 from .memory import give_large_blocks_back
 from .problems import say_problem
@@ -23,7 +24,6 @@ from .reconnect import run_again_when_back
 from .settings import MAX_SEED, MAX_TOKENS, MAX_WIDTH, Settings
 from .share import pin_button, share
 
-SIDEBAR_WIDTH = 264
 LINE = 760
 """Pixels that a line of words is wide at most: longer ones are hard to read."""
 # A file of our own: Streamlit's icons by name are fetched from the network for a browser's tab.
@@ -35,6 +35,11 @@ PAUSE = 1.0
 """Seconds that the first page has for itself before torch is loaded."""
 # Ours, and constant: a person's text is never part of it.
 STYLE = """<style>
+/* Streamlit's own width is that of the last visit, or either of two by chance. */
+[data-testid="stSidebar"][data-collapsed="false"] {
+  min-width: SIDEBAR_WIDTHpx !important; max-width: SIDEBAR_WIDTHpx !important;
+}
+div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [data-testid="stMainBlockContainer"] { padding-left: 2.6rem; padding-right: 2.6rem; }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
@@ -77,7 +82,7 @@ STYLE = """<style>
     animation: fade linear; animation-timeline: scroll(self inline);
   }
 }
-</style>"""
+</style>""".replace("SIDEBAR_WIDTH", str(SIDEBAR_WIDTH))
 
 
 def open_page(name: str) -> Settings:
@@ -88,7 +93,6 @@ def open_page(name: str) -> Settings:
         page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
         page_icon=ICON,
         layout="wide",
-        initial_sidebar_state=SIDEBAR_WIDTH,
     )
     settings = session.load(name)
     st.html(STYLE)

@@ -1,0 +1,94 @@
+"""The frame in a real browser: one width of the sidebar, and with it one layout."""
+
+import pytest
+
+from attention_ui.charts.sizes import ROW_ROOM
+from attention_ui.frame import SIDEBAR_WIDTH
+from browser_tools import open_page, settled
+
+SCROLLBAR = 17
+"""Pixels: as wide as a browser's scrollbar gets. A headless browser's takes no room."""
+PLACES = """(what) => [...document.querySelectorAll(what)].map((each) => {
+  const { x, y, width } = each.getBoundingClientRect();
+  return [x, y, width].map(Math.round);
+})"""
+CHARTS = "[data-testid=stMain] [data-testid=stVegaLiteChart]"
+SIDEBAR = "[data-testid=stSidebar]"
+
+
+def places(page, what):
+    """Left ends, tops and widths of elements, whole pixels."""
+    return page.evaluate(PLACES, what)
+
+
+def room(page):
+    """The width of the page's column, without its margins."""
+    return page.evaluate(
+        """() => {
+          const column = document.querySelector('[data-testid=stMainBlockContainer]');
+          const { paddingLeft, paddingRight } = getComputedStyle(column);
+          return column.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+        }"""
+    )
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "divide_by_sqrt_d?predict=off&cell=none&vlook=width",
+        "queries_keys_values?predict=off&cell=none",
+    ],
+)
+def test_every_load_has_one_width_of_the_sidebar_and_one_layout(new_page, app_url, path):
+    """Also where the browser remembers a width that the sidebar had on another visit."""
+    seen = []
+    for load in range(4):
+        page = new_page()
+        if load > 1:
+            remembered = 200 if load == 2 else 480
+            page.add_init_script(f"localStorage.setItem('sidebarWidth', '{remembered}')")
+        open_page(page, app_url, path)
+        seen.append((places(page, SIDEBAR), room(page), places(page, CHARTS)))
+        page.context.close()
+    assert seen[0][0] == [[0, 0, SIDEBAR_WIDTH]]
+    assert all(each == seen[0] for each in seen), seen
+
+
+def test_the_line_that_equations_are_made_for_is_there_at_1280_pixels(page, app_url):
+    open_page(page, app_url, "divide_by_sqrt_d?predict=off&cell=none&vlook=width")
+    assert room(page) - SCROLLBAR >= ROW_ROOM
+    pair = places(page, ".st-key-part_many_trials [data-testid=stVegaLiteChart]")
+    (left, top, width), (other, same_top, same) = pair
+    assert other >= left + width
+    assert (same_top, same) == (top, width)
+    assert other + same - left <= ROW_ROOM
+
+
+def test_the_sidebar_has_no_edge_to_pull_and_still_folds_away(page, app_url):
+    open_page(page, app_url, "")
+    assert not page.locator("[data-testid=stSidebarResizeHandle]").is_visible()
+    page.mouse.move(SIDEBAR_WIDTH + 2, 400)
+    page.mouse.down()
+    page.mouse.move(SIDEBAR_WIDTH + 150, 400, steps=5)
+    page.mouse.up()
+    assert places(page, SIDEBAR) == [[0, 0, SIDEBAR_WIDTH]]
+    wide = room(page)
+    page.locator(SIDEBAR).hover()
+    page.get_by_role("button", name="Collapse sidebar").click()
+    page.wait_for_timeout(600)
+    assert room(page) == pytest.approx(wide + SIDEBAR_WIDTH)
+
+
+def test_on_a_phone_the_sidebar_lies_over_the_page(new_page, app_url):
+    page = new_page(viewport={"width": 390, "height": 844})
+    open_page(page, app_url, "simplified_attention?predict=off")
+    before = places(page, CHARTS)
+    assert places(page, SIDEBAR)[0][2] == 0
+    page.get_by_role("button", name="Expand sidebar").or_(
+        page.get_by_test_id("stExpandSidebarButton")
+    ).first.click()
+    settled(page)
+    page.wait_for_timeout(600)
+    assert places(page, SIDEBAR) == [[0, 0, SIDEBAR_WIDTH]]
+    assert places(page, CHARTS) == before
