@@ -49,13 +49,6 @@ def test_the_cost_of_heads_names_both_widths_and_one_head_is_not_dealt_out():
     assert "filled up with zeros" not in words
 
 
-def test_what_is_refused_says_what_to_do_and_what_is_still_in_use():
-    at = visit(HEADS_PAGE)
-    at.slider(key="control_d_model").set_value(7).run()
-    assert "take a d_model of 6 or 8, or set d_head and d_value yourself." in texts(at)
-    assert "the heads below are still in use" in rendered(at)
-
-
 def test_a_loss_that_is_no_number_is_no_probability():
     assert "0.0000" not in loss_words(math.nan)
     assert loss_words(math.log(4)).endswith("a probability of 0.2500 everywhere.")
