@@ -13,7 +13,7 @@ from attention_ui.heads import widths_words
 from attention_ui.projections import SATURATED
 from attention_ui.softmax_experiments import winners
 from attention_ui.words import number
-from test_pages import rendered, texts, visit
+from test_pages import charts, rendered, texts, visit
 
 HEADS_PAGE = "pages/multi_head_attention.py"
 
@@ -74,3 +74,11 @@ def test_a_cell_that_no_link_named_is_not_said_to_be_lost():
     assert "The link's cell" not in texts(visit(page, predict="on"))
     linked = visit("pages/causal_mask.py", predict="on", cell="changed_embeddings.0.0")
     assert "The link's cell" in texts(linked)
+
+
+@pytest.mark.parametrize(("width", "promised"), [("1", False), ("2", True)])
+def test_no_picture_of_points_is_promised_where_there_is_none(width, promised):
+    at = visit("pages/simplified_attention.py", width=width, cell="none")
+    assert ("Each point is a vector" in rendered(at)) == promised
+    assert ("there is only a line" in rendered(at)) != promised
+    assert any("as points" in chart.alt for chart in charts(at)) == promised
