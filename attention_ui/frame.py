@@ -59,6 +59,15 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [data-testid="stSidebar"] [data-testid="stPageLink-NavLink"] * { white-space: normal; }
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
+/* Streamlit's tools would stand on the words and sliders above a chart. A matrix is no larger on a
+   full screen, and the lesson has its numbers as tables; what fills its place keeps that button,
+   in its own corner. */
+[data-testid="stElementToolbar"]:has(~ .stVegaLiteChart) {
+  display: none; top: 0 !important; padding: 0;
+}
+[data-testid="stElementToolbar"]:has(~ .stVegaLiteChart.fit-x) { display: block; }
+[data-testid="stElementToolbar"]:has(~ .stVegaLiteChart)
+  [data-testid="stElementToolbarButton"]:not(:last-child) { display: none; }
 .katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0.25rem 0.2rem 0; }
 /* Streamlit's captions and colours of code are too faint for some, as is white on the dark
    theme's blue. */
@@ -200,6 +209,7 @@ def _controls(name: str) -> None:
         options=list(TOKENIZERS),
         format_func=lambda name: TOKENIZERS[name].title,
     )
+    say_problem("tokenizer")
     with st.container(horizontal=True, vertical_alignment="bottom", wrap=False):
         control(st.text_input, "Seed", "seed", help=f"A whole number from 0 to {MAX_SEED:,}.")
         if "seed" not in settings.hide + settings.lock:

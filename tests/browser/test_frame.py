@@ -1,9 +1,11 @@
 """The frame in a real browser: one width of the sidebar, and with it one layout."""
 
+import re
+
 import pytest
 
-from attention_ui.charts.sizes import ROW_ROOM
-from attention_ui.frame import SIDEBAR_WIDTH
+from attention_ui.charts.sizes import ROW_ROOM, SIDEBAR_WIDTH
+from attention_ui.lessons import LESSONS
 from browser_tools import open_page, settled
 
 SCROLLBAR = 17
@@ -92,3 +94,65 @@ def test_on_a_phone_the_sidebar_lies_over_the_page(new_page, app_url):
     page.wait_for_timeout(600)
     assert places(page, SIDEBAR) == [[0, 0, SIDEBAR_WIDTH]]
     assert places(page, CHARTS) == before
+
+
+COVERED = """() => {
+  const seen = (each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const tools = [...document.querySelectorAll('[data-testid=stElementToolbar]')].filter(seen);
+  const boxes = [];
+  const words = document.createTreeWalker(
+    document.querySelector('[data-testid=stMain]'), NodeFilter.SHOW_TEXT);
+  for (let word = words.nextNode(); word; word = words.nextNode()) {
+    const holder = word.parentElement;
+    if (!word.data.trim() || !seen(holder) || holder.closest('[data-testid=stElementToolbar]'))
+      continue;
+    const range = document.createRange();
+    range.selectNode(word);
+    boxes.push(...[...range.getClientRects()].map((box) => [word.data, box]));
+  }
+  for (const control of document.querySelectorAll('[data-testid=stMain] [role=slider]'))
+    boxes.push(['a slider', control.getBoundingClientRect()]);
+  return tools.map((tool) => {
+    const { left, right, top, bottom } = tool.getBoundingClientRect();
+    return boxes.filter(([, box]) => box.width && box.left < right && box.right > left
+      && box.top < bottom && box.bottom > top).map(([what]) => what);
+  });
+}"""
+"""What lies under each of Streamlit's tools that can be seen: words, numbers, sliders."""
+LOOKS = {lesson.name: [""] for lesson in LESSONS} | {
+    "divide_by_sqrt_d": ["", "vlook=width", "vlook=attention"]
+}
+
+
+@pytest.mark.parametrize(
+    ("lesson", "look"), [(lesson, look) for lesson, looks in LOOKS.items() for look in looks]
+)
+def test_no_tools_cover_words_or_controls_when_the_pointer_is_over_a_chart(
+    page, app_url, lesson, look
+):
+    open_page(page, app_url, f"{lesson}?predict=off&cell=none&{look}")
+    charts = page.locator("[data-testid=stMain] [data-testid=stVegaLiteChart]")
+    n_wide = 0
+    for chart in charts.all():
+        is_wide = "fit-x" in chart.get_attribute("class")
+        n_wide += is_wide
+        chart.hover(position={"x": 20, "y": 20})
+        page.wait_for_function(
+            "wanted => (COVERED)().length === wanted".replace("COVERED", COVERED), arg=int(is_wide)
+        )
+        assert not any(page.evaluate(COVERED)), chart.get_attribute("aria-label")
+    assert n_wide >= 2 or lesson != "divide_by_sqrt_d"
+
+
+def test_a_chart_that_fills_its_place_fills_the_screen(page, app_url):
+    open_page(page, app_url, "divide_by_sqrt_d?predict=off&cell=none")
+    chart = page.locator(".fit-x").first
+    narrow = chart.bounding_box()["width"]
+    chart.hover()
+    page.get_by_role("button", name=re.compile("^Fullscreen")).first.click()
+    page.wait_for_timeout(500)
+    assert chart.bounding_box()["width"] > narrow + 100
+    chart.hover()
+    page.get_by_role("button", name=re.compile("^(Close|Exit) full", re.I)).first.click()
+    page.wait_for_timeout(500)
+    assert chart.bounding_box()["width"] == narrow

@@ -82,3 +82,22 @@ def test_no_picture_of_points_is_promised_where_there_is_none(width, promised):
     assert ("Each point is a vector" in rendered(at)) == promised
     assert ("there is only a line" in rendered(at)) != promised
     assert any("as points" in chart.alt for chart in charts(at)) == promised
+
+
+@pytest.mark.parametrize(("name", "value"), [("ids", "duplicates"), ("reserved", 0)])
+def test_a_choice_for_the_table_that_is_not_in_use_says_so_beside_it(name, value):
+    """No row is left for a word that the example's sentence does not have."""
+    link = {"learned": "example", "text": "The zebra sat", "tokenizer": "text"}
+    at = visit("pages/tokenize_and_embed.py", cell="none", **link)
+    kind = at.selectbox if name == "ids" else at.slider
+    kind(key=f"control_{name}").set_value(value).run()
+    assert getattr(at.session_state["settings"], name) != value
+    assert at.session_state[f"problem_{name}"] in texts(at)
+    assert "Not used" in rendered(at)
+
+
+def test_a_tokenizer_that_leaves_too_many_tokens_says_so_beside_it():
+    at = visit("app.py", text="a b " * 30, tokenizer="blanks")
+    at.selectbox(key="control_tokenizer").set_value("blanks_kept").run()
+    assert at.session_state["settings"].tokenizer == "blanks"
+    assert "at most 64 fit" in texts(at)
