@@ -16,6 +16,7 @@ from attention_core.variance import (
 
 from . import palette, session
 from .charts.against_d import Point, against_d
+from .charts.sizes import side_by_side
 from .long_run import go_on, long_run
 from .show import show_within
 from .words import true_minus
@@ -23,7 +24,7 @@ from .words import true_minus
 BEFORE, AFTER = palette.MUTED, palette.BAR
 QUICK = 2**24
 """Random numbers that are drawn without asking: 60 ms of work."""
-HALF, THIRD = 440, 288
+HALF, THIRD = side_by_side(2), side_by_side(3)
 """Widths of charts, two or three of which stand side by side."""
 DIVIDED = {"nothing": "by nothing", "sqrt_d": "by √d", "d": "by d"}
 

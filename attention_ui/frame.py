@@ -16,6 +16,7 @@ from attention_core.examples import EXAMPLES
 from attention_core.tokenizers import TOKENIZERS
 
 from . import session
+from .charts.sizes import SIDEBAR_WIDTH
 from .descriptors import raise_open_files
 from .lessons import HOME, LESSONS, Lesson, lesson
 from .memory import give_large_blocks_back
@@ -24,7 +25,6 @@ from .reconnect import run_again_when_back
 from .settings import MAX_SEED, MAX_TOKENS, MAX_WIDTH, Settings
 from .share import pin_button, share
 
-SIDEBAR_WIDTH = 264
 LINE = 760
 """Pixels that a line of words is wide at most: longer ones are hard to read."""
 # A file of our own: Streamlit's icons by name are fetched from the network for a browser's tab.
@@ -36,6 +36,11 @@ PAUSE = 1.0
 """Seconds that the first page has for itself before torch is loaded."""
 # Ours, and constant: a person's text is never part of it.
 STYLE = """<style>
+/* Streamlit's own width is that of the last visit, or either of two by chance. */
+[data-testid="stSidebar"][data-collapsed="false"] {
+  min-width: SIDEBAR_WIDTHpx !important; max-width: SIDEBAR_WIDTHpx !important;
+}
+div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [data-testid="stMainBlockContainer"] { padding-left: 2.6rem; padding-right: 2.6rem; }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
@@ -55,6 +60,15 @@ STYLE = """<style>
 [data-testid="stSidebar"] [data-testid="stPageLink-NavLink"] * { white-space: normal; }
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
+/* Streamlit's tools would stand on the words and sliders above a chart. A matrix is no larger on a
+   full screen, and the lesson has its numbers as tables; what fills its place keeps that button,
+   in its own corner. */
+[data-testid="stElementToolbar"]:has(~ .stVegaLiteChart) {
+  display: none; top: 0 !important; padding: 0;
+}
+[data-testid="stElementToolbar"]:has(~ .stVegaLiteChart.fit-x) { display: block; }
+[data-testid="stElementToolbar"]:has(~ .stVegaLiteChart)
+  [data-testid="stElementToolbarButton"]:not(:last-child) { display: none; }
 .katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0.25rem 0.2rem 0; }
 /* Streamlit's captions and colours of code are too faint for some, as is white on the dark
    theme's blue. */
@@ -78,7 +92,7 @@ STYLE = """<style>
     animation: fade linear; animation-timeline: scroll(self inline);
   }
 }
-</style>"""
+</style>""".replace("SIDEBAR_WIDTH", str(SIDEBAR_WIDTH))
 
 
 def open_page(name: str) -> Settings:
@@ -89,7 +103,6 @@ def open_page(name: str) -> Settings:
         page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
         page_icon=ICON,
         layout="wide",
-        initial_sidebar_state=SIDEBAR_WIDTH,
     )
     settings = session.load(name)
     st.html(STYLE)
@@ -197,6 +210,7 @@ def _controls(name: str) -> None:
         options=list(TOKENIZERS),
         format_func=lambda name: TOKENIZERS[name].title,
     )
+    say_problem("tokenizer")
     with st.container(horizontal=True, vertical_alignment="bottom", wrap=False):
         control(st.text_input, "Seed", "seed", help=f"A whole number from 0 to {MAX_SEED:,}.")
         if "seed" not in settings.hide + settings.lock:

@@ -14,46 +14,61 @@ from .charts.matrix import Matrix
 from .charts.parts import parts
 from .problems import say_problem
 from .questions import Verdict
-from .settings import HEADS, MAX_HEAD_WIDTH, MAX_HEADS, MAX_WIDTH, Settings
+from .settings import MAX_JOINED, Settings
 from .show import show
 from .view import View
 
+_AUTO = "*auto* shares d_model evenly among the heads."
+HELP = {
+    "d_model": "With *auto* beside it, a number that the heads can share.",
+    "d_head": _AUTO,
+    "d_value": _AUTO,
+}
 DRAWN_CELLS = 8_192
 """So many cells are drawn of the heads side by side; with more, the page would be slow."""
 
 
 def choose_heads() -> None:
-    """The controls that make the heads, and how wide each of them is."""
+    """The controls that make the heads, and how wide each of them is. Each offers what can be
+    used, and says where another took it along.
+    """
     with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
-        for label, name, least, most in (
-            ("Heads", "heads", 1, MAX_HEADS),
-            ("Width of the output, d_model", "d_model", 1, MAX_WIDTH),
-        ):
-            with st.container(width=204):
-                session.control(st.slider, label, name, min_value=least, max_value=most)
-                say_problem(name)
         for label, name in (
+            ("Heads", "heads"),
+            ("Width of the output, d_model", "d_model"),
             ("Width of a head, d_head", "d_head"),
             ("of its values, d_value", "d_value"),
         ):
+            sizes = session.sizes_that_fit(name)
             with st.container(width=204):
                 session.control(
                     st.select_slider,
                     label,
                     name,
-                    options=list(range(MAX_HEAD_WIDTH + 1)),
-                    format_func=lambda width: str(width) if width else "auto",
-                    help="*auto* shares d_model evenly among the heads.",
+                    version=f"_{sizes[0]}_{sizes[-1]}_{len(sizes)}",
+                    options=sizes,
+                    format_func=lambda size: str(size) if size else "auto",
+                    help=HELP.get(name),
                 )
-                say_problem(name)
+                if (wanted := session.wanted(name)) is not None:
+                    st.caption(along_words(name, wanted, session.current()))
         session.control(st.toggle, "Causal: hide what comes later", "causal_heads")
         with st.container(width=204):
             session.control(
                 st.text_input, "Seed of the matrices", "h_seed", placeholder="as the example"
             )
             say_problem("h_seed")
-    if any(session.problem(name) for name in HEADS):
-        st.markdown("Until then the heads below are still in use.")
+
+
+def along_words(name: str, wanted: int, now: Settings) -> str:
+    """Why a size of heads is another than the one that was asked for."""
+    words = f"{name} went from {wanted} to {getattr(now, name)}"
+    if name == "d_model":
+        return f"{words}, so that {how_many(now.heads)} can share it."
+    return (
+        f"{words}: {now.heads} heads of width {wanted} would be {now.heads * wanted} columns, "
+        f"and at most {MAX_JOINED} fit."
+    )
 
 
 def widths_words(recipe: HeadsRecipe) -> str:

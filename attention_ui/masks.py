@@ -6,20 +6,32 @@ from torch import Tensor
 from attention_core.trace import Trace
 
 from . import session
-from .settings import MAX_TOKENS, Settings
+from .settings import Settings
 from .show import folded, note
+
+
+def offered(settings: Settings) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The windows and the keys to hide that the controls offer. What a link named beyond this text
+    is one of them: it counts again when the text is longer.
+    """
+    n_tokens = len(settings.inputs.tokens)
+    windows = {*range(n_tokens + 1), settings.window}
+    keys = {*range(n_tokens), settings.hidden} - {None}
+    return tuple(sorted(windows)), tuple(sorted(keys))
 
 
 def choose_mask(settings: Settings) -> None:
     """The rules of the mask, and cells of it turned round by hand."""
     tokens = settings.numbered_tokens
+    windows, keys = offered(settings)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         session.control(st.toggle, "Causal: no later key", "causal")
         session.control(
             st.select_slider,
             "Window: keys, its own included",
             "window",
-            options=list(range(MAX_TOKENS + 1)),
+            version=f"_{len(windows)}_{windows[-1]}",
+            options=windows,
             format_func=lambda keys: str(keys) if keys else "all",
             help="3 is the query's own key and the 2 before it; without the causal rule also the "
             "2 after it.",
@@ -29,11 +41,13 @@ def choose_mask(settings: Settings) -> None:
             st.selectbox,
             "A key that nobody sees",
             "hidden",
-            version=len(tokens),
-            options=list(range(len(tokens))),
+            version=f"_{len(tokens)}_{keys[-1]}",
+            options=keys,
             index=None,
             placeholder="none",
-            format_func=tokens.__getitem__,
+            format_func=lambda key: (
+                tokens[key] if key < len(tokens) else f"{key}: not in this text"
+            ),
             width=200,
         )
     with folded("Turn single cells", "turn_cells", ":material/flip:") as is_open:

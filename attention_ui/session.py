@@ -13,13 +13,16 @@ from .labels import label
 from .settings import (
     ASIDE,
     FIELDS,
+    HEADS,
     KEPT,
     MAKES_ANOTHER,
     MAX_SEED,
     Settings,
     changed,
     from_query,
+    heads_that_fit,
     problem_with,
+    problem_with_heads,
     to_query,
     unknown_names,
 )
@@ -28,6 +31,8 @@ from .settings import (
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
 OPEN_IN, WHOLE_PAGE, GIVEN, DRAWN = "open_in", "whole_page", "given", "drawn"
 SHOWN, LINKED, ARRIVED, CHOSEN = "shown", "linked", "arrived", "chosen"
+WANTED = "wanted"
+"""Sizes of heads as they were asked for, where others are in use: they come back when they fit."""
 CONTENTS, BACK, CONTROLS = "frame_contents", "frame_back", "frame_controls"
 """Parts of the frame that show settings: keys of fragments."""
 NOT_CARRIED = ("beat", "cell", "upto")
@@ -73,6 +78,7 @@ def load(page: str) -> Settings:
 def _take(query: dict[str, str]) -> None:
     settings, notices = from_query(query)
     st.session_state[SETTINGS] = settings
+    st.session_state[WANTED] = {}
     st.session_state[DRAFTS] = {}
     st.session_state[NOTICES] = notices
 
@@ -135,6 +141,8 @@ def change(**updates: Any) -> None:
     state[TOUCHED] = True
     state[NOTICES] = []
     before: Settings = state[SETTINGS]
+    asked = {name: getattr(before, name) for name in HEADS} | state[WANTED] | updates
+    updates = taking_along(updates)
     after = changed(before, **updates)
     problem = problem_with(after)
     if problem:
@@ -145,8 +153,37 @@ def change(**updates: Any) -> None:
     if "example" not in updates and not updates.keys() >= set(gone):
         state[NOTICES] = ["This is another table, so the numbers you typed into the last one went."]
     state[SETTINGS] = after
+    state[WANTED] = {
+        name: asked[name]
+        for name in HEADS
+        if "example" not in updates and asked[name] != getattr(after, name)
+    }
     if state[NOTICES] or not updates.keys() <= ASIDE - {*KEPT}:
         state[WHOLE_PAGE] = True
+
+
+def taking_along(updates: dict[str, Any]) -> dict[str, Any]:
+    """Updates, and with a size of heads those that it takes along."""
+    if "example" in updates or not updates.keys() & {*HEADS}:
+        return updates
+    asked = {**st.session_state[WANTED], **updates}
+    return {**updates, **heads_that_fit(current(), asked, updates.keys())}
+
+
+def sizes_that_fit(name: str) -> list[int]:
+    """What a control of one size of heads can offer: with its neighbours taken along, all fits."""
+    every = range(FIELDS[name].least, FIELDS[name].most + 1)
+    now = current()
+    return [
+        size
+        for size in every
+        if problem_with_heads(changed(now, **taking_along({name: size}))) is None
+    ]
+
+
+def wanted(name: str) -> int | None:
+    """The size of heads that was asked for, where another is in use; else None."""
+    return st.session_state[WANTED].get(name)
 
 
 def has_chosen() -> bool:
@@ -200,6 +237,7 @@ def next_seed(name: str) -> None:
 def reset() -> None:
     """Back to the example's own settings, but for what a teacher's link has fixed."""
     st.session_state[DRAFTS] = {}
+    st.session_state[WANTED] = {}
     change(**other_than_example())
     run_whole_page()
 
@@ -318,7 +356,7 @@ def _understood(drafts: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
             values[name] = field.read(raw if isinstance(raw, str) else field.write(raw))
         except ValueError as error:
             return values, f"{label(name)}: {error}."
-    return values, problem_with(changed(st.session_state[SETTINGS], **values))
+    return values, problem_with(changed(st.session_state[SETTINGS], **taking_along(values)))
 
 
 def problem(name: str) -> str | None:

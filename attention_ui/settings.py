@@ -5,7 +5,7 @@ words what it cannot be, and its start. A link holds only what differs from its 
 `?example=life_is_short` says it all.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -384,6 +384,25 @@ def problem_with_heads(settings: Settings) -> str | None:
     except ValueError as error:
         return f"{error}."
     return None
+
+
+def heads_that_fit(
+    settings: Settings, asked: Mapping[str, int], chosen: Collection[str]
+) -> dict[str, int]:
+    """The sizes of heads `asked` for, and those of the settings, made to fit each other.
+
+    d_model goes to the next multiple of the heads, and widths down to what fits of so many. Those
+    just `chosen` stay, and those that a teacher's link fixes; then there may be no way to fit.
+    """
+    fixed = {*chosen, *settings.hide, *settings.lock}
+    sizes = {name: asked.get(name, getattr(settings, name)) for name in HEADS}
+    n_heads = sizes["heads"]
+    for name in {"d_head", "d_value"} - fixed:
+        sizes[name] = min(sizes[name], MAX_JOINED // n_heads)
+    if "d_model" not in fixed and 0 in (sizes["d_head"], sizes["d_value"]):
+        above = -(-sizes["d_model"] // n_heads) * n_heads
+        sizes["d_model"] = above if above <= MAX_WIDTH else above - n_heads
+    return sizes
 
 
 def problem_with(settings: Settings) -> str | None:

@@ -9,7 +9,14 @@ from attention_ui.asked import row_to_share, whole_row
 from attention_ui.charts.matrix import Matrix
 from attention_ui.dropout import dropout, dropped
 from attention_ui.leaks import changed, judge_leaks, leak, share_verdict, ways_to_hide
-from attention_ui.masks import choose_mask, context_words, mask_words, say_blind, weights_words
+from attention_ui.masks import (
+    choose_mask,
+    context_words,
+    mask_words,
+    offered,
+    say_blind,
+    weights_words,
+)
 from attention_ui.page import Page, open_on
 from attention_ui.questions import Pick
 from attention_ui.settings import WAYS_TO_HIDE, Settings
@@ -64,7 +71,8 @@ def hide(page: Page) -> None:
         "below therefore writes `~mask` where it fills.",
         caption=True,
     )
-    page.controls(lambda: choose_mask(settings), settings.numbered_tokens, settings.turned)
+    about = settings.numbered_tokens, settings.turned, offered(settings)
+    page.controls(lambda: choose_mask(settings), *about)
     page.part("blind", lambda: say_blind(trace))
     page.beat(
         "masked_scores",

@@ -43,7 +43,7 @@ from attention_ui.heads import (
 )
 from attention_ui.page import Page, open_on
 from attention_ui.questions import Pick, Shape
-from attention_ui.settings import Settings
+from attention_ui.settings import HEADS, Settings
 from attention_ui.view import View
 
 PAGE = "multi_head_attention"
@@ -75,7 +75,7 @@ def lesson(page: Page) -> None:
         trace.formula("output", known=("head_context_vectors", "W_output")),
     )
     page.header("How many heads, how wide", anchor="sizes")
-    page.controls(choose_heads)
+    page.controls(choose_heads, *(getattr(settings, name) for name in HEADS))
     page.changing(widths_words(settings.heads_recipe))
     make_heads(page)
     split(page)

@@ -175,11 +175,17 @@ def try_otherwise(page: Page) -> None:
     options = SimplifiedOptions(settings.likeness, settings.divide)
     page.part("stretch", lambda: stretch(view, options), shows=OF_ONE_QUERY)
     page.header("The context vector as a mean", anchor="picture")
-    page.words(
-        "Each point is a vector, as large as the weight it gets from your query. The context "
-        "vector lies among them, drawn towards the heavy ones; it can never leave their hull."
-    )
-    if settings.width > 1:
+    if settings.width == 1:
+        page.words(
+            "With a width of 1 a vector is a single number, and there is only a line to draw: "
+            "raise `d_in` in the sidebar. A context vector then lies between the smallest number "
+            "and the largest."
+        )
+    else:
+        page.words(
+            "Each point is a vector, as large as the weight it gets from your query. The context "
+            "vector lies among them, drawn towards the heavy ones; it can never leave their hull."
+        )
         vectors, contexts = trace["context_vectors"].inputs[1], trace["context_vectors"]
         entries = (settings.across, settings.up)
         page.part(

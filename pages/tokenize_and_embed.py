@@ -8,6 +8,7 @@ from attention_ui.anatomy import begin, finish
 from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.picture import picture
 from attention_ui.page import Page, open_on
+from attention_ui.problems import say_problem
 from attention_ui.questions import Pick
 from attention_ui.settings import LEARNED, VOCABULARIES, Settings
 from attention_ui.show import show
@@ -225,6 +226,8 @@ def choose_table(settings: Settings) -> None:
             disabled=settings.ids != "distinct",
         )
         session.control(st.toggle, "Positions", "positions")
+    for name in ("ids", "learned", "reserved"):
+        say_problem(name)
 
 
 open_on(PAGE, view_of, lesson)

@@ -3,6 +3,7 @@
 Pages are found, not listed: adding a page adds its tests.
 """
 
+import random
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
 from attention_ui.frame import STYLE
+from attention_ui.heads import along_words, widths_words
+from attention_ui.settings import HEADS, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))
@@ -305,20 +308,72 @@ def test_opening_any_fold_shows_something(page):
     assert at.dataframe
 
 
-def test_heads_that_do_not_fit_stay_typed_until_they_do():
-    """3 heads cannot share 4, and 9 cannot be shared by 2; but 3 can share 9."""
-    at = visit("pages/multi_head_attention.py")
-    at.slider(key="control_heads").set_value(3).run()
-    stands(at)
-    assert at.slider(key="control_heads").value == 3
-    assert at.session_state["settings"].heads == 2
-    assert "d_model = 4 cannot be shared evenly among 3 heads. It can among 1, 2 or 4." in texts(at)
-    at.slider(key="control_d_model").set_value(9).run()
+def size_sliders(at: AppTest) -> dict:
+    """The sliders of the sizes of heads, by the names of their settings."""
+    return {
+        name: slider
+        for name in HEADS
+        for slider in at.select_slider
+        if slider.key.startswith(f"control_{name}_")
+    }
+
+
+def uses_what_it_shows(at: AppTest) -> Settings:
+    """Every slider shows what the page computes with or says why not, and nothing is refused."""
     stands(at)
     settings = at.session_state["settings"]
-    assert (settings.heads, settings.d_model) == (3, 9)
+    shown = {name: slider.value for name, slider in size_sliders(at).items()}
+    assert shown == {name: getattr(settings, name) for name in HEADS}
+    assert widths_words(settings.heads_recipe) in rendered(at)
     assert at.session_state["drafts"] == {}
-    assert "cannot be shared" not in texts(at)
+    assert at.session_state["notices"] == []
+    assert "Not used" not in rendered(at)
+    told = {caption.value for caption in at.caption if " went from " in caption.value}
+    wanted = at.session_state["wanted"]
+    assert told == {along_words(name, size, settings) for name, size in wanted.items()}
+    return settings
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_position_of_every_size_of_heads_can_be_used_after_any_moves(seed):
+    moves = random.Random(seed)
+    at = visit("pages/multi_head_attention.py", cell="none")
+    for _ in range(12):
+        before, wanted = uses_what_it_shows(at), at.session_state["wanted"]
+        name = moves.choice(HEADS)
+        slider = size_sliders(at)[name]
+        position = moves.choice(slider.options)
+        size = 0 if position == "auto" else int(position)
+        slider.set_value(size).run()
+        after = uses_what_it_shows(at)
+        assert getattr(after, name) == size
+        moved = {other for other in HEADS if getattr(before, other) != getattr(after, other)}
+        assert moved <= {name, *wanted, *at.session_state["wanted"]}
+
+
+def test_what_a_size_of_heads_took_along_comes_back_with_it():
+    at = visit("pages/multi_head_attention.py", cell="none", d_head="32")
+    for heads, d_model, d_head in ((3, 6, 32), (8, 8, 12), (5, 5, 19), (2, 4, 32)):
+        size_sliders(at)["heads"].set_value(heads).run()
+        settings = uses_what_it_shows(at)
+        assert (settings.d_model, settings.d_head) == (d_model, d_head)
+    size_sliders(at)["heads"].set_value(8).run()
+    assert "d_model went from 4 to 8, so that 8 heads can share it." in rendered(at)
+    assert "8 heads of width 32 would be 256 columns, and at most 96 fit." in rendered(at)
+    size_sliders(at)["d_model"].set_value(16).run()
+    size_sliders(at)["heads"].set_value(2).run()
+    assert uses_what_it_shows(at).d_model == 16, "the one that was chosen last"
+
+
+@pytest.mark.parametrize("fixed", ["hide", "lock"])
+def test_what_a_link_fixes_is_not_taken_along(fixed):
+    link = {fixed: "d_model,d_value", "d_model": "6", "d_value": "20"}
+    at = visit("pages/multi_head_attention.py", cell="none", **link)
+    assert size_sliders(at)["heads"].options == ["1", "2", "3"]
+    size_sliders(at)["heads"].set_value(3).run()
+    settings = at.session_state["settings"]
+    assert (settings.heads, settings.d_model, settings.d_value) == (3, 6, 20)
+    assert at.session_state["drafts"] == {}
 
 
 def test_our_style_is_not_dropped():

@@ -33,8 +33,13 @@ WITHOUT_NUMBERS = (
     CellSize(11, 10, 0),
 )
 SMALLEST = CellSize(9, 9, 0)
+SIDEBAR_WIDTH = 264
 ROW_ROOM = 896
-"""The width of a page at 1280 pixels, less the sidebar and the margins."""
+"""What a line of charts takes at most. A page of 1280 pixels has 932 beside the sidebar and the
+margins, less a scrollbar.
+"""
+GAP = 32
+"""Between charts of one line: Streamlit's medium gap."""
 TALLEST = 640
 ALONE_ROOM = 17 * 26
 """A matrix of this width keeps its numbers, though its equation takes more than one line."""
@@ -64,6 +69,11 @@ def cell_size(
         if n_rows * size.height <= TALLEST and n_columns * size.width + beside <= ROW_ROOM:
             return size
     return SMALLEST
+
+
+def side_by_side(n_charts: int) -> int:
+    """The width of each of so many charts on one line."""
+    return (ROW_ROOM - (n_charts - 1) * GAP) // n_charts
 
 
 def label_room(names: Sequence[str]) -> int:

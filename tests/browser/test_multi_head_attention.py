@@ -30,20 +30,19 @@ def choose(page, group, label):
     settled(page)
 
 
-def test_heads_that_do_not_fit_stay_and_those_that_do_are_drawn(page, app_url):
+def test_more_heads_take_the_width_along_and_are_drawn(page, app_url):
     open_page(page, app_url, LESSON)
     assert charts(page, "weights").count() == 2
-    slider = page.locator(".st-key-control_heads input")
-    slider.press("ArrowRight")
-    settled(page)
-    assert "cannot be shared evenly" in page.locator(".st-key-problem_of_heads").inner_text()
-    assert slider.input_value() == "3"
-    assert charts(page, "weights").count() == 2
-    slider.press("ArrowRight")
-    settled(page)
-    assert page.locator(".st-key-problem_of_heads").count() == 0
-    assert charts(page, "weights").count() == 4
-    assert "heads=4" in page.url
+    heads = page.locator("[class*='st-key-control_heads'] input")
+    width = page.locator("[class*='st-key-control_d_model'] [data-testid=stSliderThumbValue]")
+    for count, d_model in (("3", "6"), ("4", "4")):
+        heads.press("ArrowRight")
+        settled(page)
+        assert f"heads={count}" in page.url
+        assert charts(page, "weights").count() == int(count)
+        assert width.inner_text() == d_model
+        along = page.get_by_text("d_model went from 4 to 6, so that 3 heads can share it.")
+        assert along.count() == (d_model == "6")
     assert len(numbers(page, "split", 3)) == 11, "four heads of width 1"
     page.locator(".st-key-control_causal_heads label").click()
     settled(page)

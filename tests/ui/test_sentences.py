@@ -13,7 +13,7 @@ from attention_ui.heads import widths_words
 from attention_ui.projections import SATURATED
 from attention_ui.softmax_experiments import winners
 from attention_ui.words import number
-from test_pages import rendered, texts, visit
+from test_pages import charts, rendered, texts, visit
 
 HEADS_PAGE = "pages/multi_head_attention.py"
 
@@ -49,13 +49,6 @@ def test_the_cost_of_heads_names_both_widths_and_one_head_is_not_dealt_out():
     assert "filled up with zeros" not in words
 
 
-def test_what_is_refused_says_what_to_do_and_what_is_still_in_use():
-    at = visit(HEADS_PAGE)
-    at.slider(key="control_d_model").set_value(7).run()
-    assert "take a d_model of 6 or 8, or set d_head and d_value yourself." in texts(at)
-    assert "the heads below are still in use" in rendered(at)
-
-
 def test_a_loss_that_is_no_number_is_no_probability():
     assert "0.0000" not in loss_words(math.nan)
     assert loss_words(math.log(4)).endswith("a probability of 0.2500 everywhere.")
@@ -81,3 +74,30 @@ def test_a_cell_that_no_link_named_is_not_said_to_be_lost():
     assert "The link's cell" not in texts(visit(page, predict="on"))
     linked = visit("pages/causal_mask.py", predict="on", cell="changed_embeddings.0.0")
     assert "The link's cell" in texts(linked)
+
+
+@pytest.mark.parametrize(("width", "promised"), [("1", False), ("2", True)])
+def test_no_picture_of_points_is_promised_where_there_is_none(width, promised):
+    at = visit("pages/simplified_attention.py", width=width, cell="none")
+    assert ("Each point is a vector" in rendered(at)) == promised
+    assert ("there is only a line" in rendered(at)) != promised
+    assert any("as points" in chart.alt for chart in charts(at)) == promised
+
+
+@pytest.mark.parametrize(("name", "value"), [("ids", "duplicates"), ("reserved", 0)])
+def test_a_choice_for_the_table_that_is_not_in_use_says_so_beside_it(name, value):
+    """No row is left for a word that the example's sentence does not have."""
+    link = {"learned": "example", "text": "The zebra sat", "tokenizer": "text"}
+    at = visit("pages/tokenize_and_embed.py", cell="none", **link)
+    kind = at.selectbox if name == "ids" else at.slider
+    kind(key=f"control_{name}").set_value(value).run()
+    assert getattr(at.session_state["settings"], name) != value
+    assert at.session_state[f"problem_{name}"] in texts(at)
+    assert "Not used" in rendered(at)
+
+
+def test_a_tokenizer_that_leaves_too_many_tokens_says_so_beside_it():
+    at = visit("app.py", text="a b " * 30, tokenizer="blanks")
+    at.selectbox(key="control_tokenizer").set_value("blanks_kept").run()
+    assert at.session_state["settings"].tokenizer == "blanks"
+    assert "at most 64 fit" in texts(at)

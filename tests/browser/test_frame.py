@@ -1,0 +1,158 @@
+"""The frame in a real browser: one width of the sidebar, and with it one layout."""
+
+import re
+
+import pytest
+
+from attention_ui.charts.sizes import ROW_ROOM, SIDEBAR_WIDTH
+from attention_ui.lessons import LESSONS
+from browser_tools import open_page, settled
+
+SCROLLBAR = 17
+"""Pixels: as wide as a browser's scrollbar gets. A headless browser's takes no room."""
+PLACES = """(what) => [...document.querySelectorAll(what)].map((each) => {
+  const { x, y, width } = each.getBoundingClientRect();
+  return [x, y, width].map(Math.round);
+})"""
+CHARTS = "[data-testid=stMain] [data-testid=stVegaLiteChart]"
+SIDEBAR = "[data-testid=stSidebar]"
+
+
+def places(page, what):
+    """Left ends, tops and widths of elements, whole pixels."""
+    return page.evaluate(PLACES, what)
+
+
+def room(page):
+    """The width of the page's column, without its margins."""
+    return page.evaluate(
+        """() => {
+          const column = document.querySelector('[data-testid=stMainBlockContainer]');
+          const { paddingLeft, paddingRight } = getComputedStyle(column);
+          return column.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+        }"""
+    )
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "divide_by_sqrt_d?predict=off&cell=none&vlook=width",
+        "queries_keys_values?predict=off&cell=none",
+    ],
+)
+def test_every_load_has_one_width_of_the_sidebar_and_one_layout(new_page, app_url, path):
+    """Also where the browser remembers a width that the sidebar had on another visit."""
+    seen = []
+    for load in range(4):
+        page = new_page()
+        if load > 1:
+            remembered = 200 if load == 2 else 480
+            page.add_init_script(f"localStorage.setItem('sidebarWidth', '{remembered}')")
+        open_page(page, app_url, path)
+        seen.append((places(page, SIDEBAR), room(page), places(page, CHARTS)))
+        page.context.close()
+    assert seen[0][0] == [[0, 0, SIDEBAR_WIDTH]]
+    assert all(each == seen[0] for each in seen), seen
+
+
+def test_the_line_that_equations_are_made_for_is_there_at_1280_pixels(page, app_url):
+    open_page(page, app_url, "divide_by_sqrt_d?predict=off&cell=none&vlook=width")
+    assert room(page) - SCROLLBAR >= ROW_ROOM
+    pair = places(page, ".st-key-part_many_trials [data-testid=stVegaLiteChart]")
+    (left, top, width), (other, same_top, same) = pair
+    assert other >= left + width
+    assert (same_top, same) == (top, width)
+    assert other + same - left <= ROW_ROOM
+
+
+def test_the_sidebar_has_no_edge_to_pull_and_still_folds_away(page, app_url):
+    open_page(page, app_url, "")
+    assert not page.locator("[data-testid=stSidebarResizeHandle]").is_visible()
+    page.mouse.move(SIDEBAR_WIDTH + 2, 400)
+    page.mouse.down()
+    page.mouse.move(SIDEBAR_WIDTH + 150, 400, steps=5)
+    page.mouse.up()
+    assert places(page, SIDEBAR) == [[0, 0, SIDEBAR_WIDTH]]
+    wide = room(page)
+    page.locator(SIDEBAR).hover()
+    page.get_by_role("button", name="Collapse sidebar").click()
+    page.wait_for_timeout(600)
+    assert room(page) == pytest.approx(wide + SIDEBAR_WIDTH)
+
+
+def test_on_a_phone_the_sidebar_lies_over_the_page(new_page, app_url):
+    page = new_page(viewport={"width": 390, "height": 844})
+    open_page(page, app_url, "simplified_attention?predict=off")
+    before = places(page, CHARTS)
+    assert places(page, SIDEBAR)[0][2] == 0
+    page.get_by_role("button", name="Expand sidebar").or_(
+        page.get_by_test_id("stExpandSidebarButton")
+    ).first.click()
+    settled(page)
+    page.wait_for_timeout(600)
+    assert places(page, SIDEBAR) == [[0, 0, SIDEBAR_WIDTH]]
+    assert places(page, CHARTS) == before
+
+
+COVERED = """() => {
+  const seen = (each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const tools = [...document.querySelectorAll('[data-testid=stElementToolbar]')].filter(seen);
+  const boxes = [];
+  const words = document.createTreeWalker(
+    document.querySelector('[data-testid=stMain]'), NodeFilter.SHOW_TEXT);
+  for (let word = words.nextNode(); word; word = words.nextNode()) {
+    const holder = word.parentElement;
+    if (!word.data.trim() || !seen(holder) || holder.closest('[data-testid=stElementToolbar]'))
+      continue;
+    const range = document.createRange();
+    range.selectNode(word);
+    boxes.push(...[...range.getClientRects()].map((box) => [word.data, box]));
+  }
+  for (const control of document.querySelectorAll('[data-testid=stMain] [role=slider]'))
+    boxes.push(['a slider', control.getBoundingClientRect()]);
+  return tools.map((tool) => {
+    const { left, right, top, bottom } = tool.getBoundingClientRect();
+    return boxes.filter(([, box]) => box.width && box.left < right && box.right > left
+      && box.top < bottom && box.bottom > top).map(([what]) => what);
+  });
+}"""
+"""What lies under each of Streamlit's tools that can be seen: words, numbers, sliders."""
+LOOKS = {lesson.name: [""] for lesson in LESSONS} | {
+    "divide_by_sqrt_d": ["", "vlook=width", "vlook=attention"]
+}
+
+
+@pytest.mark.parametrize(
+    ("lesson", "look"), [(lesson, look) for lesson, looks in LOOKS.items() for look in looks]
+)
+def test_no_tools_cover_words_or_controls_when_the_pointer_is_over_a_chart(
+    page, app_url, lesson, look
+):
+    open_page(page, app_url, f"{lesson}?predict=off&cell=none&{look}")
+    charts = page.locator("[data-testid=stMain] [data-testid=stVegaLiteChart]")
+    n_wide = 0
+    for chart in charts.all():
+        is_wide = "fit-x" in chart.get_attribute("class")
+        n_wide += is_wide
+        chart.hover(position={"x": 20, "y": 20})
+        page.wait_for_function(
+            "wanted => (COVERED)().length === wanted".replace("COVERED", COVERED), arg=int(is_wide)
+        )
+        assert not any(page.evaluate(COVERED)), chart.get_attribute("aria-label")
+    assert n_wide >= 2 or lesson != "divide_by_sqrt_d"
+
+
+def test_a_chart_that_fills_its_place_fills_the_screen(page, app_url):
+    open_page(page, app_url, "divide_by_sqrt_d?predict=off&cell=none")
+    chart = page.locator(".fit-x").first
+    narrow = chart.bounding_box()["width"]
+    chart.hover()
+    page.get_by_role("button", name=re.compile("^Fullscreen")).first.click()
+    page.wait_for_timeout(500)
+    assert chart.bounding_box()["width"] > narrow + 100
+    chart.hover()
+    page.get_by_role("button", name=re.compile("^(Close|Exit) full", re.I)).first.click()
+    page.wait_for_timeout(500)
+    assert chart.bounding_box()["width"] == narrow
