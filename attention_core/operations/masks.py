@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..expression import Expression, Hidden, Number, Quotient, Seen, constant
+from ..expression import Expression, Hidden, Number, Quotient, Seen, Sum, constant
 from .base import Operation, check_place, matched, row
 from .given import written
 from .normalise import SumNormalise
@@ -143,7 +143,7 @@ class Hide(Operation):
 
 @dataclass(frozen=True)
 class Renormalise(SumNormalise):
-    """Each entry divided by the sum of its row; a row of zeros stays zero."""
+    """Each entry divided by the sum of its row; a row that sums to 0 becomes zero."""
 
     def value(self, weights: Tensor) -> Tensor:
         total = weights.sum(dim=-1, keepdim=True)
@@ -155,7 +155,7 @@ class Renormalise(SumNormalise):
 
     def arithmetic(self, index: tuple[int, ...], weights) -> Expression:
         cells = row(weights, index)
-        if all(cell.value == 0 for cell in cells):
+        if Sum(cells).value == 0:
             return Hidden(cells, r"\text{nothing is left of this row}")
         return super().arithmetic(index, weights)
 
