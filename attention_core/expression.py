@@ -52,6 +52,12 @@ class Expression:
         """The arithmetic with its real numbers."""
         raise NotImplementedError
 
+    def on_the_way(self) -> Iterator[float]:
+        """The sizes of the numbers that come about before the result, in any order of adding."""
+        yield abs(self.value)
+        for part in self.parts:
+            yield from part.on_the_way()
+
     def cells(self) -> Iterator["Cell"]:
         """The cells of earlier steps that this number is made of, in reading order."""
         for part in self.parts:
@@ -115,6 +121,10 @@ class Sum(Expression):
     @property
     def terms(self) -> tuple[Expression, ...]:
         return self.parts
+
+    def on_the_way(self) -> Iterator[float]:
+        yield _sizes(self.parts)
+        yield from super().on_the_way()
 
     def latex(self) -> str:
         return _joined(self.parts)
@@ -218,6 +228,10 @@ class Share(Expression):
     def terms(self) -> tuple[Expression, ...]:
         return self.parts
 
+    def on_the_way(self) -> Iterator[float]:
+        yield _sizes(self.parts)
+        yield from super().on_the_way()
+
     def latex(self) -> str:
         return rf"\frac{{{self.parts[self.picked].latex()}}}{{{_joined(self.parts)}}}"
 
@@ -250,6 +264,10 @@ class Standardised(Expression):
     @property
     def terms(self) -> tuple[Expression, ...]:
         return self.parts
+
+    def on_the_way(self) -> Iterator[float]:
+        yield _sizes(self.parts) ** 2
+        yield from super().on_the_way()
 
     def latex(self) -> str:
         minus = f"-{number(self.mean)}" if self.mean >= 0 else f"+{number(-self.mean)}"
@@ -377,6 +395,37 @@ class Indicator(Expression):
         return rf"{number(self.value)}\quad\text{{because }}{number(self.pointer.value)} " + (
             rf"{relation} {self.id}"
         )
+
+
+@dataclass(frozen=True)
+class OutOfRange(Expression):
+    """An arithmetic with a number on its way that a precision cannot hold, and what is left of it
+    in a tensor of that precision: infinity, nan, or 0.
+    """
+
+    whole: Expression
+    known: float
+    precision: str
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.whole,)
+
+    @property
+    def value(self) -> float:
+        return self.known
+
+    @property
+    def terms(self) -> tuple[Expression, ...]:
+        return self.whole.terms
+
+    def latex(self) -> str:
+        reason = rf"\text{{too small or too large a number for {self.precision}}}"
+        return rf"{self.whole.latex()} \to {number(self.known)}\quad({reason})"
+
+
+def _sizes(parts: tuple[Expression, ...]) -> float:
+    return _sum(tuple(Number(abs(part.value)) for part in parts))
 
 
 def _sum(parts: tuple[Expression, ...]) -> float:

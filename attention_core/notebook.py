@@ -178,7 +178,7 @@ def rounding(trace: Trace) -> dict[str, float]:
         if step.inputs:
             try:
                 made = step.operation.value(*(exact[given.name] for given in step.inputs))
-            except RuntimeError:  # an operation for float32 alone, such as an edit
+            except ValueError:  # an operation for float32 alone, such as an edit
                 made = step.value
         made = made.double() if made.is_floating_point() else made
         exact[name] = made

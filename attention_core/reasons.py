@@ -17,6 +17,7 @@ from .expression import (
     Hidden,
     Indicator,
     Number,
+    OutOfRange,
     Picked,
     Product,
     Quotient,
@@ -52,6 +53,8 @@ def why(step: Step, expression: Expression) -> str:
         if made.value != 0 and expression.value == 0:
             return SMALL
         return why(source, made)
+    if isinstance(expression, OutOfRange):
+        return SMALL
     if isinstance(expression, Hidden):
         return plain(expression.reason)
     if isinstance(expression, Indicator):

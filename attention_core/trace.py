@@ -2,12 +2,14 @@
 
 import builtins
 import keyword
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
+import torch
 from torch import Tensor
 
 from . import checker
-from .expression import Cell, Expression
+from .expression import Cell, Expression, OutOfRange
 from .operations.base import Operation
 from .symbols import symbol_of
 
@@ -15,6 +17,11 @@ NOT_A_NAME = {*keyword.kwlist, *dir(builtins), "torch", "generator", "tokens", "
 NOT_A_NAME |= {"unknown", "positions", "columns", "angles", "name", "tensor"}
 NOT_A_NAME |= {*vars(checker), "F", "checked", "plt", "heatmap", "compare"}
 """Names that mean something else in the program or in a notebook made of a trace."""
+
+
+_ROUNDED = 1e-5
+_TINY = torch.finfo(torch.float32).smallest_normal
+"""Numbers below this one are as good as 0."""
 
 
 class Step:
@@ -74,7 +81,20 @@ class Step:
         """
         if not self.has(index):
             raise IndexError(f"{self.name} has no cell {list(index)}: its shape is {self.shape}")
-        return self.operation.arithmetic(index, *self.inputs)
+        made = self.operation.arithmetic(index, *self.inputs)
+        return self._in_range(made, float(self.value[index]))
+
+    def _in_range(self, made: Expression, has: float) -> Expression:
+        """An arithmetic, which is done in float64, or what this tensor's precision left of it."""
+        near = math.isclose(made.value, has, rel_tol=_ROUNDED, abs_tol=_TINY)
+        if near or not self.value.is_floating_point():
+            return made
+        range_ = torch.finfo(self.value.dtype)
+        too_large = max(filter(math.isfinite, made.on_the_way()), default=0.0) > range_.max
+        too_small = _TINY < abs(made.value) < range_.smallest_normal
+        if not too_large and not too_small:
+            return made
+        return OutOfRange(made, has, str(self.value.dtype).removeprefix("torch."))
 
     def has(self, index: Sequence[int]) -> bool:
         """Whether the step has a cell at `index`."""

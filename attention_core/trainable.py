@@ -100,8 +100,14 @@ def expand_token(trace: Trace, token: int) -> Trace:
 
     Steps: `one_embedding` (d_in); `one_query`, `one_key` (d_out), `one_value` (d_v);
     `query_scores`, `scaled_query_scores` where divided, `query_weights` (key), `query_context`
-    (d_v). Returns the same trace.
+    (d_v). Returns the same trace. Raises ValueError where the weights are shared along another
+    axis than the keys.
     """
+    if trace["weights"].operation.dim != -1:
+        raise ValueError(
+            "these weights are shared down another axis than the keys, so a token's weights take "
+            "the scores of all other tokens too: one row alone has none"
+        )
     one = trace.step("one_embedding", Row(token), trace["embeddings"], axes=("d_in",))
     for role in ROLES:
         whole = trace[PLURAL[role]]

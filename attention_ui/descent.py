@@ -7,7 +7,13 @@ import streamlit as st
 from attention_core.embedding import embed
 from attention_core.tokenizers import visible
 from attention_core.trained import attend_trained
-from attention_core.training import TrainingRecord, TrainingSettings, next_tokens, train
+from attention_core.training import (
+    TrainingRecord,
+    TrainingSettings,
+    next_tokens,
+    parting,
+    train_twice,
+)
 
 from . import session
 from .beats import equation
@@ -29,20 +35,17 @@ def train_it(view: View) -> None:
         return
     _choose()
     settings = session.current()
-    recipe = _recipe(settings)
+    recipe = recipe_of(settings)
 
     def work() -> Steps:
-        records: list[TrainingRecord] = []
         embeddings = embed(settings.inputs)["embeddings"].value
-        for record in train(embeddings, next_tokens(settings.inputs.tokens), recipe):
-            records.append(record)
-            yield 1.0 if record.diverged else record.step / recipe.steps, records
+        return train_twice(embeddings, next_tokens(settings.inputs.tokens), recipe)
 
     about = (settings.inputs, recipe)
     cost = f"{settings.steps:,} steps of gradient descent"
     run = long_run("training", about, work, quick=False, cost=cost, verb="Train")
     if run.found:
-        _scrub(view, settings, run.found, is_running=run.steps is not None)
+        _scrub(view, settings, *run.found, is_running=run.steps is not None)
     go_on(run)
 
 
@@ -64,7 +67,8 @@ def _choose() -> None:
         session.control(st.toggle, "Divide by √d", "t_scaled")
 
 
-def _recipe(settings: Settings) -> TrainingSettings:
+def recipe_of(settings: Settings) -> TrainingSettings:
+    """How the settings say to train."""
     return TrainingSettings(
         steps=settings.steps,
         learning_rate=settings.rate,
@@ -74,10 +78,19 @@ def _recipe(settings: Settings) -> TrainingSettings:
     )
 
 
-def _scrub(view: View, settings: Settings, records: list[TrainingRecord], is_running: bool) -> None:
+def _scrub(
+    view: View,
+    settings: Settings,
+    records: list[TrainingRecord],
+    twin: dict[int, float],
+    is_running: bool,
+) -> None:
     """The curve of the loss, and the layer as it was at the recorded step that is chosen."""
     if not is_running:
         _say_outcome(settings, records)
+        words = parting_words(settings.rate, parting(records, twin))
+        if words:
+            light(False, words)
     steps = [record.step for record in records]
     losses = [record.loss for record in records]
     at = len(records) - 1
@@ -131,6 +144,18 @@ def loss_words(loss: float) -> str:
     return (
         f"A loss of {number(loss)} is as good as giving the right next token a probability of "
         f"{number(math.exp(-loss))} everywhere."
+    )
+
+
+def parting_words(rate: float, step: int | None) -> str:
+    """What to say of a run that parts from its twin at a step; nothing of one that does not."""
+    if step is None:
+        return ""
+    return (
+        f"With a learning rate of {rate:g} the result depends on the last digit of the numbers: "
+        f"the same run, begun with that digit changed, has another loss from step {step:,} on. "
+        "Another processor may end elsewhere. Take a smaller learning rate, and both go the "
+        "same way."
     )
 
 

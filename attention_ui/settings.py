@@ -201,7 +201,7 @@ class Settings:
     steps: int = setting(Whole(10, 5_000, STEPS), 2_000, aside=True)
     rate: float = setting(Decimal(0.01, 1_000, RATES), 0.2, aside=True)
     t_width: int = setting(Whole(1, 64, TRAINED_WIDTHS), 32, aside=True)
-    t_seed: int = setting(Whole(0, MAX_SEED), 0, aside=True)
+    t_seed: int = setting(Whole(0, MAX_SEED), 28, aside=True)
     t_scaled: bool = setting(Flag(), True, aside=True)
     # The causal mask.
     causal: bool = setting(Flag(), True)

@@ -27,12 +27,12 @@ def _(_: ops.Add, left: str, right: str) -> tuple[Mistake, ...]:
 @mistakes.register
 def _(_: ops.Sinusoid) -> tuple[Mistake, ...]:
     words = "even columns have a sine, odd ones a cosine."
-    swapped = "torch.where(columns % 2 == 0, angles.cos(), angles.sin())"
+    swapped = "torch.where(columns % 2 == 0, angles.cos(), angles.sin()).float()"
     return (
         Mistake("sine and cosine have changed places", words, swapped),
-        Mistake("sines alone", words, "angles.sin()"),
-        Mistake("cosines alone", words, "angles.cos()"),
-        Mistake("the angles themselves", words, "angles * 1.0"),
+        Mistake("sines alone", words, "angles.sin().float()"),
+        Mistake("cosines alone", words, "angles.cos().float()"),
+        Mistake("the angles themselves", words, "angles.float()"),
     )
 
 

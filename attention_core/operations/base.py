@@ -1,5 +1,8 @@
 """What every operation is: one definition of a value, its formula, its code, its arithmetic."""
 
+import re
+from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING
 
 from torch import Tensor
@@ -13,8 +16,18 @@ if TYPE_CHECKING:
 class Operation:
     """A step's recipe. Subclasses are small and hold only the operation's own settings.
 
-    An operation is pure: the same operands give the same value, and nothing is stored.
+    An operation is pure: the same operands give the same value, and nothing is stored. Operands of
+    other shapes than it `takes` are refused with a ValueError, since torch would often find some
+    result, of which the arithmetic and the words are not true.
     """
+
+    takes: str = ""
+    """The axes of each operand, such as "(…, i, k) (…, k, j)": a name has one length, … is any
+    number of axes, and operands at the end may be missing."""
+
+    def __init_subclass__(cls) -> None:
+        if "value" in vars(cls):
+            cls.value = _refusing(cls.value)
 
     def value(self, *operands: Tensor) -> Tensor:
         """The result, a new tensor; operands are never changed."""
@@ -39,6 +52,47 @@ class Operation:
     def preamble(self) -> tuple[str, ...]:
         """Lines of a program that must come before `code`."""
         return ()
+
+
+def _refusing(value: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """`Operation.value` that raises ValueError, in words, for operands that it does not take."""
+
+    @wraps(value)
+    def refusing(self: Operation, *operands: Tensor) -> Tensor:
+        if not _fit(self.takes, [tuple(operand.shape) for operand in operands]):
+            raise ValueError(_refusal(self, operands))
+        try:
+            return value(self, *operands)
+        except (IndexError, RuntimeError, TypeError) as error:  # sizes and kinds of numbers
+            raise ValueError(_refusal(self, operands)) from error
+
+    return refusing
+
+
+def _refusal(operation: Operation, operands: tuple[Tensor, ...]) -> str:
+    given = " ".join(f"({', '.join(map(str, operand.shape))})" for operand in operands)
+    kinds = ", ".join(str(operand.dtype).removeprefix("torch.") for operand in operands)
+    name = type(operation).__name__
+    return f"{name} takes {operation.takes or 'nothing'}, but was given {given} of {kinds}"
+
+
+def _fit(takes: str, shapes: list[tuple[int, ...]]) -> bool:
+    """Whether shapes have the axes that an operation takes, none of them empty."""
+    operands = [axes.split(", ") for axes in re.findall(r"\((.*?)\)", takes)]
+    if len(shapes) > len(operands):
+        return False
+    sizes: dict[str, int] = {}
+    for axes, shape in zip(operands, shapes, strict=False):
+        if "…" in axes:
+            at = axes.index("…")
+            axes = [*axes[:at], *["…"] * (len(shape) - len(axes) + 1), *axes[at + 1 :]]
+        if len(axes) != len(shape) or 0 in shape:
+            return False
+        for axis, size in zip(axes, shape, strict=True):
+            known = int(axis) if axis.isdigit() else sizes.setdefault(axis, size)
+            if axis != "…" and known != size:
+                return False
+    return True
 
 
 def check_place(kind: str, place: int, size: int) -> None:

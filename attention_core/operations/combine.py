@@ -13,7 +13,9 @@ from .given import written
 
 @dataclass(frozen=True)
 class Add(Operation):
-    """Two tensors, added; axes that the right one has not are repeated, such as a bias's rows."""
+    """Two tensors, added; axes that one of them has not are repeated, such as a bias's rows."""
+
+    takes = "(…) (…)"
 
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left + right
@@ -25,7 +27,7 @@ class Add(Operation):
         return f"{left} + {right}"
 
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
-        return Sum((left.cell(index), matched(right, index)))
+        return Sum((matched(left, index), matched(right, index)))
 
     def words(self) -> str:
         return "Two entries at the same place, added."
@@ -37,6 +39,8 @@ class Subtract(Operation):
     one number.
     """
 
+    takes = "(…) (…)"
+
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left - right
 
@@ -47,7 +51,7 @@ class Subtract(Operation):
         return f"{left} - {right}"
 
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
-        return Difference(left.cell(index), matched(right, index))
+        return Difference(matched(left, index), matched(right, index))
 
     def words(self) -> str:
         return "An entry less the one that stands at its place, or in its row."
@@ -61,6 +65,10 @@ class Multiply(Operation):
 
     by_row: bool = False
 
+    @property
+    def takes(self) -> str:
+        return "(key) (key, d)" if self.by_row else "(…) (…)"
+
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return (left[:, None] if self.by_row else left) * right
 
@@ -71,8 +79,8 @@ class Multiply(Operation):
         return f"{left}[:, None] * {right}" if self.by_row else f"{left} * {right}"
 
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
-        place = index[:1] if self.by_row else index[len(index) - left.value.ndim :]
-        return Product((left.cell(place), right.cell(index)))
+        factor = left.cell(index[:1]) if self.by_row else matched(left, index)
+        return Product((factor, matched(right, index)))
 
     def words(self) -> str:
         return "Two entries, multiplied."
@@ -84,6 +92,8 @@ class Scale(Operation):
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.1.
     """
+
+    takes = "(…)"
 
     width: int
     root: bool = True
@@ -118,6 +128,8 @@ class ShiftRow(Operation):
     Raises ValueError where there is no such row.
     """
 
+    takes = "(token, d)"
+
     row: int
     amount: float
 
@@ -148,6 +160,8 @@ class ScaleRow(Operation):
 
     Raises ValueError where there is no such row.
     """
+
+    takes = "(token, d)"
 
     row: int
     factor: float
@@ -182,6 +196,8 @@ class ScaleRow(Operation):
 class SumLast(Operation):
     """The sum over the last axis. (…, d) → (…)"""
 
+    takes = "(…, d)"
+
     def value(self, products: Tensor) -> Tensor:
         return products.sum(dim=-1)
 
@@ -200,7 +216,9 @@ class SumLast(Operation):
 
 @dataclass(frozen=True)
 class RunningSum(Operation):
-    """Row j is the sum of rows 0 to j. (key, d) → (key, d)"""
+    """Row j is the sum of rows 0 to j. (key, …) → (key, …)"""
+
+    takes = "(key, …)"
 
     def value(self, terms: Tensor) -> Tensor:
         return terms.cumsum(dim=0)
@@ -212,8 +230,8 @@ class RunningSum(Operation):
         return f"{terms}.cumsum(dim=0)"
 
     def arithmetic(self, index: tuple[int, ...], terms) -> Expression:
-        last, column = index
-        return Sum(tuple(terms.cell((place, column)) for place in range(last + 1)))
+        last, *rest = index
+        return Sum(tuple(terms.cell((place, *rest)) for place in range(last + 1)))
 
     def words(self) -> str:
         return "The terms so far, added."

@@ -18,6 +18,8 @@ PRECISIONS = ("float32", "float16", "bfloat16")
 class Shift(Operation):
     """One number added to every entry. (…) → (…)"""
 
+    takes = "(…)"
+
     constant: float
 
     def value(self, scores: Tensor) -> Tensor:
@@ -43,6 +45,8 @@ class Magnify(Operation):
     Source: Hinton et al. 2015, Distilling the Knowledge in a Neural Network, section 2.
     """
 
+    takes = "(…)"
+
     factor: float
 
     def value(self, scores: Tensor) -> Tensor:
@@ -64,6 +68,8 @@ class Magnify(Operation):
 @dataclass(frozen=True)
 class Cast(Operation):
     """Every entry rounded to what a precision can hold, one of `PRECISIONS`. (…) → (…)"""
+
+    takes = "(…)"
 
     precision: str
 
@@ -95,6 +101,8 @@ class Cast(Operation):
 @dataclass(frozen=True)
 class Exp(Operation):
     """e to the power of every entry. (…) → (…)"""
+
+    takes = "(…)"
 
     def value(self, scores: Tensor) -> Tensor:
         return scores.exp()

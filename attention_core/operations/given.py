@@ -168,6 +168,8 @@ class Edit(Operation):
     the matrix does not have.
     """
 
+    takes = "(row, column)"
+
     edits: tuple[tuple[int, int, float], ...]
 
     def __post_init__(self) -> None:
@@ -220,6 +222,8 @@ class Edit(Operation):
 class Sinusoid(Operation):
     """Position vectors of sines and cosines, (token, d).
 
+    Worked out in float64: in float32 an angle of 63 is known to five decimals, and so its sine.
+
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.5.
     """
 
@@ -227,23 +231,23 @@ class Sinusoid(Operation):
     width: int
 
     def value(self) -> Tensor:
-        positions = torch.arange(self.n_tokens)[:, None]
-        columns = torch.arange(self.width)
+        positions = torch.arange(self.n_tokens).double()[:, None]
+        columns = torch.arange(self.width).double()
         angles = positions / 10000 ** (columns // 2 * 2 / self.width)
-        return torch.where(columns % 2 == 0, angles.sin(), angles.cos())
+        return torch.where(columns % 2 == 0, angles.sin(), angles.cos()).float()
 
     def formula(self) -> str:
         return r"\sin\!\big(i / 10000^{2k/d}\big),\ \cos\!\big(i / 10000^{2k/d}\big)"
 
     def preamble(self) -> tuple[str, ...]:
         return (
-            f"positions, columns = torch.arange({self.n_tokens})[:, None], "
-            f"torch.arange({self.width})",
+            f"positions = torch.arange({self.n_tokens}).double()[:, None]",
+            f"columns = torch.arange({self.width}).double()",
             f"angles = positions / 10000 ** (columns // 2 * 2 / {self.width})",
         )
 
     def code(self) -> str:
-        return "torch.where(columns % 2 == 0, angles.sin(), angles.cos())"
+        return "torch.where(columns % 2 == 0, angles.sin(), angles.cos()).float()"
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         position, column = index

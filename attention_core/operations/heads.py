@@ -40,6 +40,8 @@ def _check_shared(what: str, size: int, n_heads: int) -> None:
 class Transpose(Move):
     """Rows become columns: (…, i, j) → (…, j, i)."""
 
+    takes = "(…, i, j)"
+
     def value(self, matrix: Tensor) -> Tensor:
         return _in_memory_of_its_own(matrix.mT)
 
@@ -61,6 +63,8 @@ class Transpose(Move):
 class Permute(Transpose):
     """The last two of three axes change places: (head, i, j) → (head, j, i)."""
 
+    takes = "(head, i, j)"
+
     def code(self, matrix: str) -> str:
         return f"{matrix}.permute(0, 2, 1).contiguous()"
 
@@ -69,7 +73,13 @@ class Permute(Transpose):
 class Repeat(Move):
     """The same matrix for every head: (i, j) → (head, i, j)."""
 
+    takes = "(i, j)"
+
     n_heads: int
+
+    def __post_init__(self) -> None:
+        if self.n_heads < 1:
+            raise ValueError(f"{self.n_heads} heads: a matrix is repeated for 1 or more")
 
     def value(self, matrix: Tensor) -> Tensor:
         return matrix.repeat(self.n_heads, 1, 1)
@@ -90,6 +100,8 @@ class Repeat(Move):
 @dataclass(frozen=True)
 class SplitHeads(Move):
     """Columns are dealt out to heads, side by side: (i, head·d) → (head, i, d)."""
+
+    takes = "(i, d)"
 
     n_heads: int
 
@@ -117,6 +129,8 @@ class SplitWithoutTranspose(Move):
     bringing the heads to the front. Rows of a head then hold pieces of several tokens.
     """
 
+    takes = "(token, d)"
+
     n_heads: int
 
     def value(self, joined: Tensor) -> Tensor:
@@ -143,6 +157,8 @@ class SplitWithoutTranspose(Move):
 class JoinHeads(Move):
     """Heads side by side in one row: (head, i, d) → (i, head·d)."""
 
+    takes = "(head, i, d)"
+
     def value(self, heads: Tensor) -> Tensor:
         return _in_memory_of_its_own(heads.transpose(0, 1).flatten(1))
 
@@ -164,6 +180,8 @@ class JoinHeads(Move):
 @dataclass(frozen=True)
 class RowsOfHeads(Move):
     """The rows of a matrix that belong to each head: (head·d, j) → (head, d, j)."""
+
+    takes = "(d, j)"
 
     n_heads: int
 
@@ -189,6 +207,8 @@ class RowsOfHeads(Move):
 class SumHeads(Operation):
     """All heads added: (head, i, j) → (i, j)."""
 
+    takes = "(head, i, j)"
+
     def value(self, heads: Tensor) -> Tensor:
         return heads.sum(dim=0)
 
@@ -211,6 +231,8 @@ class SwitchOff(Operation):
 
     Raises ValueError where there is no such head.
     """
+
+    takes = "(head, i, j)"
 
     head: int
 

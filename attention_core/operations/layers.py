@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -22,6 +23,8 @@ class LayerNorm(Operation):
     Source: Ba et al. 2016, Layer Normalization.
     """
 
+    takes = "(…, d)"
+
     whole: bool = False
 
     def value(self, vectors: Tensor) -> Tensor:
@@ -36,9 +39,8 @@ class LayerNorm(Operation):
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         if self.whole:
-            rows = [row(vectors, (i, 0)) for i in range(len(vectors.value))]
-            picked = index[0] * vectors.value.shape[1] + index[1]
-            return Standardised(tuple(cell for cells in rows for cell in cells), picked, EPSILON)
+            places = list(product(*map(range, vectors.value.shape)))
+            return Standardised(tuple(map(vectors.cell, places)), places.index(index), EPSILON)
         return Standardised(row(vectors, index), index[-1], EPSILON)
 
     def words(self) -> str:
@@ -49,6 +51,8 @@ class LayerNorm(Operation):
 @dataclass(frozen=True)
 class ReLU(Operation):
     """Negative numbers become 0. (…) → (…)"""
+
+    takes = "(…)"
 
     def value(self, vectors: Tensor) -> Tensor:
         return torch.relu(vectors)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..expression import Expression, Hidden, Number, Quotient, Seen, constant
-from .base import Operation, check_place, row
+from ..expression import Expression, Hidden, Number, Quotient, Seen, Sum, constant
+from .base import Operation, check_place, matched, row
 from .given import written
 from .normalise import SumNormalise
 
@@ -110,10 +110,12 @@ class MayLook(Operation):
 
 @dataclass(frozen=True)
 class Hide(Operation):
-    """What the mask hides is replaced by `fill`. (…, query, key), (query, key) → (…, query, key)
+    """What the mask hides is replaced by `fill`. (…, query, key), (…, query, key) → (…, query, key)
 
     −∞ before a softmax gives exactly no weight; any finite number gives some.
     """
+
+    takes = "(…) (…)"
 
     fill: float = -math.inf
 
@@ -128,9 +130,9 @@ class Hide(Operation):
         return f"{scores}.masked_fill(~{mask}, {written(self.fill)})"
 
     def arithmetic(self, index: tuple[int, ...], scores, mask) -> Expression:
-        may_look = mask.cell(index[-2:])
+        may_look = matched(mask, index)
         if may_look.value:
-            return Seen(scores.cell(index), may_look)
+            return Seen(matched(scores, index), may_look)
         return Hidden((may_look,), r"\text{hidden by the mask}", self.fill)
 
     def words(self) -> str:
@@ -141,7 +143,7 @@ class Hide(Operation):
 
 @dataclass(frozen=True)
 class Renormalise(SumNormalise):
-    """Each entry divided by the sum of its row; a row of zeros stays zero."""
+    """Each entry divided by the sum of its row; a row that sums to 0 becomes zero."""
 
     def value(self, weights: Tensor) -> Tensor:
         total = weights.sum(dim=-1, keepdim=True)
@@ -153,7 +155,7 @@ class Renormalise(SumNormalise):
 
     def arithmetic(self, index: tuple[int, ...], weights) -> Expression:
         cells = row(weights, index)
-        if all(cell.value == 0 for cell in cells):
+        if Sum(cells).value == 0:
             return Hidden(cells, r"\text{nothing is left of this row}")
         return super().arithmetic(index, weights)
 
@@ -169,6 +171,8 @@ class Drop(Operation):
     Source: Srivastava et al. 2014, Dropout: A Simple Way to Prevent Neural Networks from
     Overfitting, with the rescaling done in training.
     """
+
+    takes = "(…) (…)"
 
     probability: float
 
@@ -192,11 +196,11 @@ class Drop(Operation):
         return f"({weights} / (1 - {p})).masked_fill({draw} < {p}, 0.0)"
 
     def arithmetic(self, index: tuple[int, ...], weights, draw) -> Expression:
-        drawn = draw.cell(index)
+        drawn = matched(draw, index)
         if drawn.value < self.probability:
             return Hidden((drawn,), rf"\text{{dropped: its number is below }}{self._p}")
         kept = Number(1 - self.probability, f"1 - {self._p}")
-        return Seen(Quotient(weights.cell(index), kept), drawn)
+        return Seen(Quotient(matched(weights, index), kept), drawn)
 
     def words(self) -> str:
         return "Dropped to 0 by chance, or divided by the chance of being kept."

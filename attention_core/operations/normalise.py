@@ -26,6 +26,14 @@ class Softmax(Operation):
 
     dim: int = -1
 
+    def __post_init__(self) -> None:
+        if self.dim not in (-1, -2, -3):
+            raise ValueError(f"a softmax along axis {self.dim}: choose -1, -2 or -3, from the end")
+
+    @property
+    def takes(self) -> str:
+        return f"(…, {', '.join(('head', 'query', 'key')[self.dim :])})"
+
     def value(self, scores: Tensor) -> Tensor:
         return scores.softmax(dim=self.dim)
 
@@ -79,6 +87,8 @@ class SumNormalise(Operation):
     Rows sum to 1, but a negative sum turns the order over and a sum near 0 makes it explode.
     """
 
+    takes = "(…, key)"
+
     def value(self, scores: Tensor) -> Tensor:
         return scores / scores.sum(dim=-1, keepdim=True)
 
@@ -102,6 +112,8 @@ class UnitRows(Operation):
 
     Worked out in float64, where the squares of tiny and of huge entries still have room.
     """
+
+    takes = "(…, d)"
 
     def value(self, vectors: Tensor) -> Tensor:
         return normalize(vectors.double(), dim=-1, eps=SMALLEST).float()

@@ -21,6 +21,10 @@ class MatMul(Operation):
 
     transpose: bool = False
 
+    @property
+    def takes(self) -> str:
+        return "(…, k) (…, j, k)" if self.transpose else "(…, k) (…, k, j)"
+
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left @ (right.mT if self.transpose else right)
 
@@ -53,6 +57,8 @@ class MatMul(Operation):
 class MatVec(Operation):
     """The dot product of each row with one vector: (key, d), (d,) → (key,)"""
 
+    takes = "(…, d) (d)"
+
     def value(self, rows: Tensor, vector: Tensor) -> Tensor:
         return rows @ vector
 
@@ -77,6 +83,8 @@ class MatMulByLoop(MatMul):
     may differ from a matrix product, which adds in another order.
     """
 
+    takes = "(i, k) (j, k)"
+
     def __init__(self) -> None:
         super().__init__(transpose=True)
 
@@ -97,6 +105,10 @@ class MatMulByLoop(MatMul):
 class BatchedMatMul(MatMul):
     """One product for each head: (head, i, k) with (head, k, j) → (head, i, j), by `torch.bmm`."""
 
+    @property
+    def takes(self) -> str:
+        return "(head, i, k) (head, j, k)" if self.transpose else "(head, i, k) (head, k, j)"
+
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return torch.bmm(left, right.mT if self.transpose else right)
 
@@ -109,6 +121,8 @@ class MatMulUpright(MatMul):
     """left @ right for vectors that stand upright, (rightᵀ leftᵀ)ᵀ: the same numbers, and a bias
     (j,) added if there is one.
     """
+
+    takes = "(…, i, k) (…, k, j) (j)"
 
     def value(self, left: Tensor, right: Tensor, bias: Tensor | None = None) -> Tensor:
         product = (right.mT @ left.mT).mT.contiguous()
@@ -134,6 +148,8 @@ class MatMulUpright(MatMul):
 class Affine(MatMul):
     """left @ right + bias: (…, i, k), (…, k, j), (j,) → (…, i, j)."""
 
+    takes = "(…, k) (…, k, j) (j)"
+
     def value(self, left: Tensor, right: Tensor, bias: Tensor) -> Tensor:
         return left @ right + bias
 
@@ -155,6 +171,8 @@ class Linear(MatMul):
     """What `torch.nn.Linear` does with a matrix that it keeps as (d_out, d_in): x Wᵀ, and a bias
     (d_out,) added if there is one. (…, d_in), (d_out, d_in) → (…, d_out)
     """
+
+    takes = "(…, k) (j, k) (j)"
 
     def __init__(self) -> None:
         super().__init__(transpose=True)

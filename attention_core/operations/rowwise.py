@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from ..expression import Difference, Expression, Largest, Number, Product, Quotient, Sum
-from .base import Operation, row
+from .base import Operation, matched, row
 
 
 @dataclass(frozen=True)
 class RowLargest(Operation):
     """The largest entry of each row. (…, key) → (…, 1)"""
+
+    takes = "(…, key)"
 
     def value(self, scores: Tensor) -> Tensor:
         return scores.amax(dim=-1, keepdim=True)
@@ -32,6 +34,8 @@ class RowLargest(Operation):
 class RowSum(Operation):
     """The sum of each row. (…, key) → (…, 1)"""
 
+    takes = "(…, key)"
+
     def value(self, scores: Tensor) -> Tensor:
         return scores.sum(dim=-1, keepdim=True)
 
@@ -52,6 +56,8 @@ class RowSum(Operation):
 class Divide(Operation):
     """Every entry divided by its row's one number. (…, key), (…, 1) → (…, key)"""
 
+    takes = "(…, key) (…, 1)"
+
     def value(self, scores: Tensor, number: Tensor) -> Tensor:
         return scores / number
 
@@ -62,7 +68,7 @@ class Divide(Operation):
         return f"{scores} / {number}"
 
     def arithmetic(self, index: tuple[int, ...], scores, number) -> Expression:
-        return Quotient(scores.cell(index), number.cell((*index[:-1], 0)))
+        return Quotient(matched(scores, index), matched(number, index))
 
     def words(self) -> str:
         return "A number divided by the sum of its row."
@@ -75,6 +81,8 @@ class SoftmaxJacobian(Operation):
     Entry j, k is the derivative of weight j by score k: diag(w) - w wᵀ.
     Source: Goodfellow et al. 2016, Deep Learning, section 6.2.2.3.
     """
+
+    takes = "(key)"
 
     def value(self, weights: Tensor) -> Tensor:
         return weights.diag() - weights[:, None] * weights

@@ -13,7 +13,13 @@ from .base import Operation, check_place
 class Lookup(Operation):
     """The rows of a table that ids point at: (vocabulary, d), (token,) → (token, d)."""
 
+    takes = "(vocabulary, d) (token)"
+
     def value(self, table: Tensor, ids: Tensor) -> Tensor:
+        if ids.dtype == torch.bool:  # torch would take it for a mask
+            raise ValueError("ids are whole numbers, but these are true or false")
+        for row in ids.tolist():
+            check_place("row", row, len(table))
         return table[ids]
 
     def formula(self, table: str, ids: str) -> str:
@@ -34,9 +40,13 @@ class Lookup(Operation):
 class OneHot(Operation):
     """A row for each id with a single 1, at the id: (token,) → (token, vocabulary)."""
 
+    takes = "(token)"
+
     n_rows: int
 
     def value(self, ids: Tensor) -> Tensor:
+        for row in ids.tolist():
+            check_place("row", row, self.n_rows)
         return (ids[:, None] == torch.arange(self.n_rows)).float()
 
     def formula(self, ids: str) -> str:
@@ -55,6 +65,8 @@ class OneHot(Operation):
 @dataclass(frozen=True)
 class Row(Operation):
     """One row, copied: (i, …) → (…)."""
+
+    takes = "(row, …)"
 
     row: int
 

@@ -327,6 +327,78 @@ def test_unit_rows_of_tiny_and_huge_vectors_agree_with_their_arithmetic(entry):
     assert units.arithmetic((0, 0)).value == pytest.approx(float(units.value[0, 0]), rel=1e-5)
 
 
+def whole(operation, *operands, dtype=torch.float32):
+    """A step of operands that are nested tuples, in a precision."""
+    trace = Trace()
+    given = [
+        trace.step(f"g{at}", ops.Given(each), axes=names(at, each))
+        for at, each in enumerate(operands)
+    ]
+    if dtype != torch.float32:
+        cast = ops.Cast(str(dtype).removeprefix("torch."))
+        given = [trace.step(f"c{g.name}", cast, g, axes=g.axes) for g in given]
+    value = operation.value(*[each.value for each in given])
+    axes = tuple(f"r{axis}" for axis in range(value.ndim))
+    return trace.step("result", operation, *given, axes=axes)
+
+
+def names(at, nested):
+    return tuple(f"a{at}_{axis}" for axis in range(torch.tensor(nested).ndim))
+
+
+CUBE = (((1.0, 2.0), (3.0, 5.0)), ((8.0, 13.0), (21.0, 34.0)))
+
+
+@pytest.mark.parametrize(
+    ("operation", "operands"),
+    [
+        (ops.Add(), ((1.0, 2.0), ((3.0, 4.0), (5.0, 6.0)))),
+        (ops.Subtract(), ((1.0, 2.0), ((3.0, 4.0), (5.0, 6.0)))),
+        (ops.Multiply(), (((3.0, 4.0), (5.0, 6.0)), (1.0, 2.0))),
+        (ops.Hide(-1.0), (CUBE, (((True,), (False,)), ((False,), (True,))))),
+        (ops.Hide(-1.0), (CUBE, (True, False))),
+        (ops.RunningSum(), (CUBE,)),
+        (ops.LayerNorm(whole=True), (CUBE,)),
+        (ops.Sinusoid(64, 64), ()),
+    ],
+    ids=str,
+)
+def test_arithmetic_gives_every_cell_whichever_operand_is_the_smaller(operation, operands):
+    step = whole(operation, *operands)
+    for index in itertools.product(*map(range, step.value.shape)):
+        value = float(step.value[index])
+        assert step.arithmetic(index).value == pytest.approx(value, rel=1e-6), index
+
+
+@pytest.mark.parametrize(
+    ("operation", "operands", "dtype", "left"),
+    [
+        (ops.Exp(), ((-22.0,),), torch.float16, 0.0),
+        (ops.Exp(), ((12.0,),), torch.float16, INF),
+        (ops.SumLast(), ((6e4, 6e4),), torch.float16, INF),
+        (ops.Magnify(1e20), ((1e20,),), torch.float32, INF),
+        (ops.MatVec(), (((1e20, 1e20),), (1e20, -1e20)), torch.float32, NAN),
+    ],
+    ids=str,
+)
+def test_what_a_precision_cannot_hold_is_in_the_arithmetic_what_it_is_in_the_tensor(
+    operation, operands, dtype, left
+):
+    step = whole(operation, *operands, dtype=dtype)
+    index = (0,) * step.value.ndim
+    assert same(float(step.value[index]), left)
+    assert same(step.arithmetic(index).value, left)
+    assert_balanced(step.arithmetic(index).latex())
+
+
+def test_a_wrong_arithmetic_is_not_excused_by_the_precision():
+    class Wrong(ops.Shift):
+        def arithmetic(self, *_):
+            return Number(7.0)
+
+    assert whole(Wrong(1.0), (1.0, 2.0)).arithmetic((0,)).value == 7
+
+
 # --- how numbers and arithmetic are written -------------------------------------------------------
 
 

@@ -91,6 +91,40 @@ def test_a_typed_number_outside_the_table_is_named():
         embed(Inputs("cat", edits=((7, 0, 1.0),)))
 
 
+# --- shapes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("operation", "shapes", "message"),
+    [
+        (
+            ops.Divide(),
+            [(1, 2), (1, 2)],
+            "Divide takes (…, key) (…, 1), but was given (1, 2) (1, 2)",
+        ),
+        (ops.Multiply(by_row=True), [(3,), (2, 3, 5)], "Multiply takes (key) (key, d), but"),
+        (ops.ScaleRow(0, 2.0), [(3, 3, 5)], "ScaleRow takes (token, d), but was given (3, 3, 5)"),
+        (ops.MatMulByLoop(), [(2, 3), (5, 7)], "MatMulByLoop takes (i, k) (j, k), but"),
+        (ops.SumHeads(), [(3, 5)], "SumHeads takes (head, i, j), but was given (3, 5)"),
+        (ops.Softmax(-2), [(5,)], "Softmax takes (…, query, key), but was given (5)"),
+        (ops.SumLast(), [()], "SumLast takes (…, d), but was given ()"),
+        (ops.Add(), [(3, 5), (3, 7)], "Add takes (…) (…), but was given (3, 5) (3, 7)"),
+    ],
+    ids=str,
+)
+def test_operands_of_shapes_that_the_arithmetic_cannot_tell_are_refused(operation, shapes, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+        operation.value(*[torch.ones(shape) for shape in shapes])
+
+
+def test_one_token_has_no_weights_alone_where_they_are_shared_down_another_axis():
+    trace = attend_trainable(journey(), softmax_dim=-2)
+    before = set(trace)
+    with pytest.raises(ValueError, match="shared down another axis than the keys"):
+        expand_token(trace, 1)
+    assert set(trace) == before
+
+
 # --- masks ----------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,10 @@
 """Training against a module of torch's own, trained by torch's own gradient descent."""
 
+import json
 import math
+import os
+import subprocess
+import sys
 from itertools import islice
 
 import pytest
@@ -9,7 +13,14 @@ from torch import nn
 from torch.nn import functional as F
 
 from attention_core import EXAMPLES, embed
-from attention_core.training import TrainingSettings, next_tokens, train
+from attention_core.training import (
+    TrainingSettings,
+    next_tokens,
+    nudged,
+    parting,
+    train,
+    train_twice,
+)
 
 every_example = pytest.mark.parametrize("example", EXAMPLES)
 
@@ -88,3 +99,89 @@ def test_training_leaves_its_operands_and_torch_s_own_generator():
 def test_next_tokens_are_numbered_as_they_first_appear():
     assert next_tokens(("b", "a", "b", "c", "a")).tolist() == [1, 0, 2, 1]
     assert next_tokens(("a",)).tolist() == []
+
+
+# --- the default run, on any processor ------------------------------------------------------------
+
+LOSSES = """
+import json, torch
+from attention_core import EXAMPLES, embed
+from attention_core.training import next_tokens, train
+
+torch.set_num_threads(1)
+inputs = [example.inputs for example in EXAMPLES.values()]
+runs = [train(embed(each)["embeddings"].value, next_tokens(each.tokens)) for each in inputs]
+print(json.dumps([[record.loss for record in run] for run in runs]))
+"""
+
+
+def losses_with(capability):
+    """The losses of all default runs, as a processor without wider instructions has them."""
+    chosen = {} if capability is None else {"ATEN_CPU_CAPABILITY": capability}
+    rest = {name: value for name, value in os.environ.items() if name != "ATEN_CPU_CAPABILITY"}
+    command = [sys.executable, "-c", LOSSES]
+    ran = subprocess.run(command, env=rest | chosen, capture_output=True, text=True, check=True)
+    return dict(zip(EXAMPLES, json.loads(ran.stdout), strict=True))
+
+
+@pytest.fixture(scope="module")
+def on_processors():
+    return [losses_with(None), losses_with("default")]
+
+
+@every_example
+def test_the_default_run_falls_far_and_alike_on_any_processor_and_in_float64(
+    example, on_processors
+):
+    vectors, targets, settings = learned(example)
+    exact = list(train(vectors.double(), targets, settings))
+    losses = [record.loss for record in exact]
+    assert exact[-1].step == settings.steps
+    assert losses[-1] < losses[0] / 100
+    assert not exact[-1].rose
+    for run in on_processors:
+        assert run[example] == pytest.approx(losses, rel=1e-3)
+
+
+def outcome(example, **settings):
+    """The records of a run, and the step at which it parts from its twin."""
+    *_, (share, (records, twin)) = train_twice(*learned(example, **settings))
+    assert share == 1
+    return records, twin, parting(records, twin)
+
+
+@every_example
+def test_the_default_run_goes_down_only_and_needs_no_twin(example):
+    records, twin, step = outcome(example)
+    assert not records[-1].rose
+    assert (twin, step) == ({}, None)
+
+
+@pytest.mark.parametrize(("example", "seed"), [("sorry_dave", 0), ("wild_cat", 0)])
+def test_a_run_that_hangs_on_its_last_digits_is_known_by_its_twin(example, seed):
+    records, twin, step = outcome(example, seed=seed)
+    assert records[-1].rose
+    assert list(twin) == [record.step for record in records]
+    assert step is not None
+    losses = {record.step: record.loss for record in records}
+    assert abs(losses[step] - twin[step]) > 0.01 * losses[step]
+
+
+def test_a_rise_that_the_last_digits_have_no_part_in_is_no_parting():
+    records, twin, step = outcome("journey_123", learning_rate=5.0, steps=10)
+    assert records[-1].rose
+    assert len(twin) == len(records)
+    assert step is None
+
+
+def test_a_twin_that_diverges_alone_parts():
+    *_, last = train(*learned("journey_123", steps=5))
+    assert parting([last], {5: last.loss}) is None
+    assert parting([last], {5: last.loss, 6: math.nan}) == 6
+    assert parting([last], {5: math.nan}) == 5
+
+
+def test_what_is_nudged_differs_in_its_last_digit_alone():
+    vectors = learned("wild_cat")[0]
+    off = (nudged(vectors) - vectors) / vectors.abs()
+    assert 0 < off.min() <= off.max() < 1.3e-7

@@ -8,9 +8,11 @@ import torch
 
 from attention_core.examples import EXAMPLES
 from attention_core.recipes import HEADS
-from attention_ui.descent import loss_words
+from attention_core.training import TrainingSettings
+from attention_ui.descent import loss_words, recipe_of
 from attention_ui.heads import widths_words
 from attention_ui.projections import SATURATED
+from attention_ui.settings import Settings
 from attention_ui.softmax_experiments import winners
 from attention_ui.words import number
 from test_pages import charts, rendered, texts, visit
@@ -52,6 +54,22 @@ def test_the_cost_of_heads_names_both_widths_and_one_head_is_not_dealt_out():
 def test_a_loss_that_is_no_number_is_no_probability():
     assert "0.0000" not in loss_words(math.nan)
     assert loss_words(math.log(4)).endswith("a probability of 0.2500 everywhere.")
+
+
+@pytest.mark.parametrize("example", EXAMPLES.values(), ids=lambda example: example.name)
+def test_the_page_trains_by_the_defaults_of_the_core(example):
+    assert recipe_of(Settings.of(example)) == TrainingSettings()
+
+
+@pytest.mark.parametrize(("rate", "hangs"), [(1, True), (0.05, False)])
+def test_a_training_that_hangs_on_the_last_digit_is_said_to(rate, hangs):
+    page = visit("pages/queries_keys_values.py", rate=rate, steps=200)
+    page.button(key="start_or_stop_training").click().run()
+    assert not page.exception
+    said = rendered(page)
+    assert "The loss fell from" in said or "The loss did not fall" in said
+    assert (f"learning rate of {rate} the result depends on the last digit" in said) == hangs
+    assert ("Another processor may end elsewhere" in said) == hangs
 
 
 def test_the_start_without_slope_is_named_where_there_is_one():
