@@ -178,5 +178,9 @@ def _checks(steps: list[Step], wanted: tuple[str, ...], apart: dict[str, float])
             "mistakes": [(f"{each.name}: {each.words}", each.line) for each in likely],
             "numbers": numbers,
         }
+        if stride > 1:
+            told["sums"], _ = packed(
+                checker.block_sums(step.value, stride, told["tolerance"]).float()
+            )
         lines.append(f"        {told!r},")
     return [*lines, "    ],", "    globals(),", ")"]
