@@ -10,7 +10,8 @@ from .cells import about, code, document, text
 from .export import comment, imports, lines_of
 from .mistakes import is_mistake
 from .mistakes.around import around, known
-from .notebook import largest, packed, rounding
+from .notebook import packed
+from .rounding import largest, rounding
 from .trace import Step, Trace
 
 START = "embeddings"

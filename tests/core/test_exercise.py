@@ -15,9 +15,10 @@ from attention_core.exercise import asked, exercise
 from attention_core.masking import attend_masked
 from attention_core.mistakes import is_mistake, mistakes
 from attention_core.multi_head import add_big_projection, add_head_parts, attend_heads
-from attention_core.notebook import MOST_NUMBERS, largest
+from attention_core.notebook import MOST_NUMBERS
 from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
+from attention_core.rounding import largest
 from attention_core.trainable import attend_trainable
 from attention_core.variance import few_trials
 from fresh import solved
