@@ -23,6 +23,8 @@ from .words import listed, number
 
 UNSEEN = 1e-6
 """A weight below this is too little to be seen."""
+TINY = torch.finfo(torch.float32).tiny
+"""Numbers below this lose digits, and soon become 0."""
 LEAKY = ("zero_filled", "zeroed")
 """Ways that leak whatever the scores are, though it may be too little to be seen."""
 
@@ -56,7 +58,8 @@ def leaks(trace: Trace, token: int) -> tuple[torch.Tensor, torch.Tensor]:
         weights, vectors = (given.value.abs() for given in context.inputs)
         added = added.maximum(weights @ vectors)
     far = moved.value.abs()[unseen]
-    return far.max(dim=-1).values, (far > SHARE * added[unseen]).any(dim=-1)
+    rounded = SHARE * added[unseen] + TINY
+    return far.max(dim=-1).values, (far > rounded).any(dim=-1)
 
 
 def underflowed(trace: Trace, token: int) -> torch.Tensor:
@@ -67,7 +70,7 @@ def underflowed(trace: Trace, token: int) -> torch.Tensor:
     for context in trace["moved"].inputs:
         weights = context.inputs[0]
         if isinstance(weights.operation, Renormalise):
-            lost |= weights.inputs[0].value.sum(dim=-1) < torch.finfo(torch.float32).tiny
+            lost |= weights.inputs[0].value.sum(dim=-1) < TINY
     return lost[unseeing(trace["mask"].value, token)]
 
 
@@ -242,6 +245,7 @@ def leak_verdict(way: str, trace: Trace, token: int) -> tuple[bool, str]:
     queries = "query" if n_hidden == 1 else f"{n_hidden} queries"
     most = number(moved.max().item())
     if n_moved:
+        most = number(moved[has_moved & ~lost].max().item())
         some = "" if n_hidden == 1 else f"{n_moved} of "
         has = "has" if n_moved == 1 else "have"
         return False, (

@@ -70,6 +70,7 @@ def lights(inputs):
 
 @hypothesis.settings(max_examples=60, deadline=None)
 @hypothesis.given(EDITS, st.floats(-1000, 1000, width=32))
+@hypothesis.example({(0, 0): 0.0, (0, 2): 1000.0, (4, 2): 1000.0}, 0.0)
 def test_right_numbers_of_any_size_are_green(edits, shift):
     settings = typed(edits)
     for good, words in lights(settings.inputs):
