@@ -5,6 +5,7 @@ library alone, and is run on the learner's machine.
 """
 
 import base64
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -27,8 +28,9 @@ class Checks:
     """The steps of the lesson, in order, and the notebook's names, in which they are looked up.
 
     Each step is a dict: its `name`, `axes`, `shape` and `dtype`; its `numbers`, every `stride`th
-    of them where there are many; the `tolerance`; whether it is `asked`; and the `mistakes`, pairs
-    of words and the line that makes the mistake.
+    of them where there are many, and then the `sums` of all of them, `stride` at a time; the
+    `tolerance`; whether it is `asked`; and the `mistakes`, pairs of words and the line that makes
+    the mistake.
     """
 
     def __init__(self, steps: list[dict], names: dict) -> None:
@@ -66,7 +68,7 @@ class Checks:
 
     def _first_wrong(self, step: dict) -> str:
         if step["asked"]:
-            return f"{step['name']} is the first step that is wrong: mend it before those below."
+            return f"{step['name']} is the first step that is wrong: fix it before the ones below."
         return (
             f"{step['name']} is given, and is not the lesson's any more: run the notebook again "
             "from its first cell."
@@ -114,9 +116,11 @@ class Checks:
                 self._likely(step, value)
                 + f"Its numbers must be {wanted.dtype}, and yours are {value.dtype}."
             )
-        if not _far(_sampled(step, value), wanted, step["tolerance"]).any():
-            return ""
-        return self._likely(step, value) + self._first_difference(step, value, wanted)
+        if _far(_sampled(step, value), wanted, step["tolerance"]).any():
+            return self._likely(step, value) + self._first_difference(step, value, wanted)
+        if (block := _wrong_sum(step, value)) is not None:
+            return self._likely(step, value) + self._between(step, block)
+        return ""
 
     def _likely(self, step: dict, value: torch.Tensor) -> str:
         """The first known mistake that gives the learner's own numbers, with a line end."""
@@ -137,11 +141,7 @@ class Checks:
     def _first_difference(self, step: dict, value: torch.Tensor, wanted: torch.Tensor) -> str:
         yours = _sampled(step, value)
         place = int(_far(yours, wanted, step["tolerance"]).nonzero()[0])
-        rest, index = place * step["stride"], []
-        for size in reversed(step["shape"]):
-            rest, at = divmod(rest, size)
-            index.insert(0, at)
-        where = ", ".join(f"{a} {at}" for a, at in zip(step["axes"], index, strict=True))
+        where = _place(step, place * step["stride"])
         numbers = f"yours is {yours[place].item():.6g}, wanted {wanted[place].item():.6g}"
         told = [f"It differs first at {where}: {numbers}."]
         if (factor := _factor(yours, wanted)) is not None:
@@ -149,6 +149,41 @@ class Checks:
         if value.is_floating_point() and value.element_size() < wanted.element_size():
             told.append(f"Yours are {value.dtype}, which has fewer digits: use {wanted.dtype}.")
         return "\n".join(told)
+
+    def _between(self, step: dict, block: int) -> str:
+        first = block * step["stride"]
+        last = min(first + step["stride"], math.prod(step["shape"])) - 1
+        return f"It differs first between {_place(step, first)} and {_place(step, last)}."
+
+
+def _place(step: dict, at: int) -> str:
+    """The axes and places of an entry, from its place in reading order."""
+    index = []
+    for size in reversed(step["shape"]):
+        at, place = divmod(at, size)
+        index.insert(0, place)
+    return ", ".join(f"{a} {n}" for a, n in zip(step["axes"], index, strict=True))
+
+
+def block_sums(value: torch.Tensor, n_terms: int, unit: float) -> torch.Tensor:
+    """The sums of so many numbers at a time, in reading order. Each number of a sum has a factor
+    of its own, from 1 to 2, so that two that change places change it. What is no finite number
+    counts as a number far larger than those whose tolerance is `unit`.
+    """
+    far = 1e6 * unit
+    flat = value.detach().double().reshape(-1).nan_to_num(3 * far, 2 * far, -far)
+    filled = torch.nn.functional.pad(flat, (0, -len(flat) % n_terms)).reshape(-1, n_terms)
+    return filled @ (1 + torch.arange(n_terms, dtype=torch.double) / n_terms)
+
+
+def _wrong_sum(step: dict, value: torch.Tensor) -> int | None:
+    """The first sum that is further off than all of its numbers may be; None for none."""
+    if step["stride"] == 1:
+        return None
+    wanted = unpacked("float32", step["sums"])
+    yours = block_sums(value, step["stride"], step["tolerance"])
+    wrong = _far(yours, wanted, 2 * step["stride"] * step["tolerance"]).nonzero()
+    return int(wrong[0]) if len(wrong) else None
 
 
 def _changed(name: str, is_same: bool) -> str:

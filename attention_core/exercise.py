@@ -10,7 +10,8 @@ from .cells import about, code, document, text
 from .export import comment, imports, lines_of
 from .mistakes import is_mistake
 from .mistakes.around import around, known
-from .notebook import largest, packed, rounding
+from .notebook import packed
+from .rounding import largest, rounding
 from .trace import Step, Trace
 
 START = "embeddings"
@@ -178,5 +179,9 @@ def _checks(steps: list[Step], wanted: tuple[str, ...], apart: dict[str, float])
             "mistakes": [(f"{each.name}: {each.words}", each.line) for each in likely],
             "numbers": numbers,
         }
+        if stride > 1:
+            told["sums"], _ = packed(
+                checker.block_sums(step.value, stride, told["tolerance"]).float()
+            )
         lines.append(f"        {told!r},")
     return [*lines, "    ],", "    globals(),", ")"]

@@ -14,6 +14,7 @@ from torch import Tensor
 from .cells import about, code, document, text
 from .checker import unpacked
 from .export import comment, imports, lines_of
+from .rounding import largest, rounding
 from .tokenizers import visible
 from .trace import Step, Trace
 
@@ -156,31 +157,3 @@ def packed(value: Tensor) -> tuple[str, int]:
         stride += 1
     held = value.reshape(-1)[::stride].contiguous().view(torch.uint8)
     return base64.b64encode(bytes(held.tolist())).decode(), stride
-
-
-def largest(value: Tensor) -> float:
-    """The largest size of a finite entry; 0 for none."""
-    sizes = value.double().abs()
-    sizes = sizes[sizes.isfinite()]
-    return float(sizes.max()) if len(sizes) else 0.0
-
-
-def rounding(trace: Trace) -> dict[str, float]:
-    """How far another machine, or another way to write a step, may be from each step's numbers.
-
-    Eight times what float32 loses in the trace, which is worked out again in float64. A score of
-    400 is only known to 0.00002, and a softmax hands that on.
-    """
-    exact: dict[str, Tensor] = {}
-    apart = {}
-    for name, step in trace.items():
-        made = step.value
-        if step.inputs:
-            try:
-                made = step.operation.value(*(exact[given.name] for given in step.inputs))
-            except ValueError:  # an operation for float32 alone, such as an edit
-                made = step.value
-        made = made.double() if made.is_floating_point() else made
-        exact[name] = made
-        apart[name] = 8 * largest(made.double() - step.value.double())
-    return apart

@@ -9,6 +9,7 @@ from attention_core.attention import scale_of
 from attention_core.head_ways import heads_one_by_one, stack_of_heads
 from attention_core.multi_head import torch_output, torch_width
 from attention_core.recipes import PLURAL, HeadsRecipe
+from attention_core.rounding import agree, difference
 from attention_core.trace import Trace
 
 from .heads import how_many
@@ -43,17 +44,20 @@ def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
         (
             "The loop over single heads, below, gives the same context vectors",
             [(stack_of_heads(trace), trace["head_context_vectors"].value)],
+            "head_context_vectors",
         ),
         (
             "The batched product gives the same queries, keys and values",
             [(trace[f"permuted_{r}"].value, trace[f"head_{r}"].value) for r in roles],
+            *(f"head_{r}" for r in roles),
         ),
         (
             "The big projection, split, gives the same queries",
             [(trace["split_queries"].value, trace["head_queries"].value)],
+            "head_queries",
         ),
     )
-    return [_agreement(words, pairs) for words, pairs in ways]
+    return [_agreement(trace, *way) for way in ways]
 
 
 def show_loop() -> None:
@@ -66,17 +70,20 @@ def show_loop() -> None:
 def sum_agrees(trace: Trace) -> tuple[bool, str]:
     """The light for the output as a sum over heads."""
     return _agreement(
+        trace,
         "The sum over heads is `concat @ W_output`",
         [(trace["output_from_heads"].value, trace["output"].value)],
+        "output",
     )
 
 
 def torch_agrees(trace: Trace) -> tuple[bool, str]:
     """The light for PyTorch's own layer, loaded with the matrices above."""
     return _agreement(
+        trace,
         "`torch.nn.MultiheadAttention`, loaded with these matrices, gives the same output",
         [(torch_output(trace), trace["output"].value)],
-        tolerance=1e-4,
+        "output",
     )
 
 
@@ -99,11 +106,11 @@ def torch_words(trace: Trace) -> str:
 
 
 def _agreement(
-    words: str, pairs: list[tuple[Tensor, Tensor]], tolerance: float = 1e-5
+    trace: Trace, words: str, pairs: list[tuple[Tensor, Tensor]], *names: str
 ) -> tuple[bool, str]:
-    far = max((one - other).abs().max().item() for one, other in pairs)
-    largest = max(1.0, *(other.abs().max().item() for _, other in pairs))
-    return far <= tolerance * largest, f"{words}: the largest difference is {far:.1g}."
+    """The light for two ways to the steps of these names."""
+    good = agree(pairs, *((trace, name) for name in names))
+    return good, f"{words}: the largest difference is {difference(pairs):.1g}."
 
 
 def cost_question(d_in: int, recipe: HeadsRecipe) -> Pick | None:

@@ -9,6 +9,7 @@ from attention_core.embedding import embed
 from attention_core.head_ways import Piece, pieces
 from attention_core.multi_head import attend_heads, switch_off
 from attention_core.operations import Subtract
+from attention_core.rounding import agree, difference
 from attention_core.tokenizers import visible
 from attention_core.trace import Trace
 
@@ -54,12 +55,13 @@ def switch_a_head_off(view: View) -> None:
         Matrix(trace["output_lost"]),
     )
     lost = trace["output_lost"].value
-    far = (lost - view.trace["head_outputs"].value[off]).abs().max().item()
+    pairs = [(lost, view.trace["head_outputs"].value[off])]
     most = int(lost.norm(dim=-1).argmax())
     light(
-        far <= 1e-4 * max(1.0, trace["output"].value.abs().max().item()),
+        agree(pairs, (view.trace, "head_outputs"), (trace, "output_lost")),
         f"What is lost is `head_outputs[{off}]`, and nothing else: the largest difference is "
-        f"{far:.1g}. Row {most} changes most, by a vector of length {lost[most].norm():.4f}.",
+        f"{difference(pairs):.1g}. Row {most} changes most, by a vector of length "
+        f"{lost[most].norm():.4f}.",
     )
 
 

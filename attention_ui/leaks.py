@@ -6,6 +6,8 @@ import torch
 
 from attention_core.embedding import embed
 from attention_core.masking import attend_masked, change_token
+from attention_core.operations import Renormalise
+from attention_core.rounding import SHARE
 from attention_core.trace import Trace
 
 from . import session
@@ -18,8 +20,10 @@ from .show import light
 from .view import View
 from .words import listed, number
 
-ROUNDING = 1e-6
-"""Context vectors that move less than this have not moved: another sum was rounded otherwise."""
+UNSEEN = 1e-6
+"""A weight below this is too little to be seen."""
+TINY = torch.finfo(torch.float32).tiny
+"""Numbers below this lose digits, and soon become 0."""
 LEAKY = ("zero_filled", "zeroed")
 """Ways that leak whatever the scores are, though it may be too little to be seen."""
 
@@ -42,11 +46,31 @@ def unseeing(mask: torch.Tensor, token: int) -> torch.Tensor:
     return unseen
 
 
-def leaks(settings: Settings, way: str, token: int, amount: float) -> torch.Tensor:
-    """How far each context vector moves when one token's vector changes. (query,)"""
-    trace = attend_masked(embed(settings.inputs), settings.mask, settings.divide)
-    change_token(trace, token, amount, prefix_of(way))
-    return trace["moved"].value.abs().max(dim=-1).values
+def leaks(trace: Trace, token: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """How far the context vectors of the queries (query,) that may not look at a changed token
+    move, and which of them move further than another rounding would move them.
+    """
+    moved = trace["moved"]
+    unseen = unseeing(trace["mask"].value, token)
+    added = torch.zeros_like(moved.value)
+    for context in moved.inputs:  # a sum is rounded by a share of what is added
+        weights, vectors = (given.value.abs() for given in context.inputs)
+        added = added.maximum(weights @ vectors)
+    far = moved.value.abs()[unseen]
+    rounded = SHARE * added[unseen] + TINY
+    return far.max(dim=-1).values, (far > rounded).any(dim=-1)
+
+
+def underflowed(trace: Trace, token: int) -> torch.Tensor:
+    """Of the same queries, those that float32 leaves no weight to renormalise, before the change or
+    after it: a hidden key has so large a score that the weights of all others underflow. (query,)
+    """
+    lost = torch.zeros(len(trace["mask"].value), dtype=torch.bool)
+    for context in trace["moved"].inputs:
+        weights = context.inputs[0]
+        if isinstance(weights.operation, Renormalise):
+            lost |= weights.inputs[0].value.sum(dim=-1) < TINY
+    return lost[unseeing(trace["mask"].value, token)]
 
 
 def judge_leaks(guess: list[int], settings: Settings) -> Verdict:
@@ -55,10 +79,15 @@ def judge_leaks(guess: list[int], settings: Settings) -> Verdict:
     """
     last = len(settings.inputs.tokens) - 1
     ways = list(WAYS_TO_HIDE)
-    trace = attend_masked(embed(settings.inputs), settings.mask, settings.divide)
-    unseen = unseeing(trace["mask"].value, last)
-    moved = {way: leaks(settings, way, last, 1.0)[unseen] for way in ways}
-    seen = [way for way in ways if (moved[way] > ROUNDING).any()]
+    traces = {way: _changed(settings, way, last, 1.0) for way in ways}
+    unseen = unseeing(traces[ways[0]]["mask"].value, last)
+    measured = {way: leaks(trace, last) for way, trace in traces.items()}
+    moved = {way: far for way, (far, _) in measured.items()}
+    seen = [
+        way
+        for way, (_, has_moved) in measured.items()
+        if (has_moved & ~underflowed(traces[way], last)).any()
+    ]
     faint = [way for way in LEAKY if way not in seen and (moved[way] > 0).any()]
     found = listed([WAYS_TO_HIDE[way] for way in ways if way in seen + faint]) or "none of them"
     if not unseen.any():
@@ -120,7 +149,7 @@ def share_verdict(trace: Trace, way: str) -> tuple[bool, str]:
     if most == 0:
         return True, "No weight on hidden keys: exactly 0."
     words = f"Up to {number(most)} of a row's weight is on keys that the mask hides"
-    if most < ROUNDING:
+    if most < UNSEEN:
         words += ": too little to be seen here, where other scores are far larger, but not 0"
     return False, f"{words}."
 
@@ -137,9 +166,12 @@ def _way(trace: Trace, way: str) -> tuple[Matrix | str, ...]:
 
 def changed(settings: Settings) -> Trace:
     """The trace of the experiment: everything again with one token's vector changed."""
+    return _changed(settings, settings.way, settings.changed_token, settings.change_by)
+
+
+def _changed(settings: Settings, way: str, token: int, amount: float) -> Trace:
     trace = attend_masked(embed(settings.inputs), settings.mask, settings.divide)
-    change_token(trace, settings.changed_token, settings.change_by, prefix_of(settings.way))
-    return trace
+    return change_token(trace, token, amount, prefix_of(way))
 
 
 def leak(view: View) -> None:
@@ -183,23 +215,31 @@ def leak(view: View) -> None:
     elif not settings.change_by:
         st.markdown("Nothing was added, so nothing can move.")
     else:
-        moved = trace["moved"].value.abs().max(dim=-1).values[unseen]
-        light(*leak_verdict(settings.way, moved))
+        light(*leak_verdict(settings.way, trace, token))
 
 
-def leak_verdict(way: str, moved: torch.Tensor) -> tuple[bool, str]:
-    """What it says of a way that these context vectors moved so far (query,): none of their
-    queries may look at what was changed.
+def leak_verdict(way: str, trace: Trace, token: int) -> tuple[bool, str]:
+    """What it says of a way how far the context vectors move whose queries may not look at the
+    token that was changed. There is at least one.
     """
-    n_hidden, n_moved = len(moved), int((moved > ROUNDING).sum())
+    moved, has_moved = leaks(trace, token)
+    lost = has_moved & underflowed(trace, token)
+    n_hidden, n_moved = len(moved), int((has_moved & ~lost).sum())
     queries = "query" if n_hidden == 1 else f"{n_hidden} queries"
     most = number(moved.max().item())
     if n_moved:
+        most = number(moved[has_moved & ~lost].max().item())
         some = "" if n_hidden == 1 else f"{n_moved} of "
         has = "has" if n_moved == 1 else "have"
         return False, (
             f"It leaks: {some}the {queries} that may not look at this token {has} another context "
             f"vector, by up to {most}."
+        )
+    if lost.any():
+        return False, (
+            f"It moves by up to {most} without a leak: a hidden key has so large a score here that "
+            "softmax leaves the keys in sight a weight of 0, and 0 cannot be renormalised. Hide "
+            "before softmax, with −∞."
         )
     if way in LEAKY:
         return False, (

@@ -7,6 +7,7 @@ from torch import Tensor
 from attention_core.embedding import embed
 from attention_core.examples import EXAMPLES
 from attention_core.recipes import PLURAL, ROLES, STARTS
+from attention_core.rounding import agree, difference
 from attention_core.trace import Trace
 from attention_core.trainable import attend_trainable
 
@@ -169,22 +170,20 @@ def _spread(trace: Trace) -> dict[str, object]:
 def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
     """The lights for the other ways of writing a projection, with the largest differences."""
 
-    def gap(one: str, other: str) -> float:
-        return (trace[one].value - trace[other].value).abs().max().item()
+    def compared(*names: str) -> tuple[bool, float]:
+        pairs = [tuple(trace[name].value for name in names)]
+        return agree(pairs, *((trace, name) for name in names)), difference(pairs)
 
-    def largest(name: str) -> float:
-        return max(1.0, trace[name].value.abs().max().item())
-
-    upright = gap("queries", "queries_upright")
+    is_same, upright = compared("queries_upright", "queries")
+    is_same_linear, linear = compared("linear_context_vectors", "context_vectors")
     code = trace["queries_upright"].operation.code("embeddings", "W_query")
-    linear = gap("context_vectors", "linear_context_vectors")
     return [
         (
-            upright <= 1e-5 * largest("queries"),
+            is_same,
             f"Tokens as columns, `{code}`: the largest difference is {upright:.1g}.",
         ),
         (
-            linear <= 1e-5 * largest("context_vectors"),
+            is_same_linear,
             "`nn.Linear` with the transposed matrices: its context vectors differ by at most "
             f"{linear:.1g}.",
         ),

@@ -56,6 +56,8 @@ def proof(view: View, *others: View) -> None:
             f"{good:,} of the {count:,} values that the notebook prints of these steps match: "
             f"you changed *{changes}*.",
         )
+    if by_slack := sum(mark.check.by_slack for mark in marks):
+        st.caption(_slack_words(by_slack))
     with folded("The printed values, one by one", "proof", ":material/fact_check:") as is_open:
         if not is_open:
             return
@@ -85,6 +87,14 @@ def _unmarked(view: View) -> str:
     )
 
 
+def _slack_words(by_slack: int) -> str:
+    matches, their = ("match", "their") if by_slack > 1 else ("matches", "its")
+    return (
+        f"{by_slack:,} of these {matches} only by the slack measured between processors: each adds "
+        f"in an order of its own, so {their} last printed digit may differ."
+    )
+
+
 def _table(marks: list[Mark]) -> pd.DataFrame:
     return pd.DataFrame(
         {
@@ -92,6 +102,7 @@ def _table(marks: list[Mark]) -> pd.DataFrame:
             "here": [_where(mark) for mark in marks],
             "matching": [f"{mark.check.matching} of {mark.check.published}" for mark in marks],
             "printed": [_beginning(mark.result.values) for mark in marks],
+            "only by slack": [mark.check.by_slack for mark in marks],
             "largest difference": [mark.check.largest_difference for mark in marks],
             "notebook line": [mark.result.source_line for mark in marks],
         }

@@ -5,6 +5,7 @@ import math
 import streamlit as st
 from torch import Tensor
 
+from attention_core.rounding import agree, difference
 from attention_core.softmax import Spread, normalise_row, spreads
 from attention_core.trace import Trace
 
@@ -62,10 +63,12 @@ def add_constant(view: View) -> None:
     show(paired(trace))
     moved = trace[trace["score_sum"].inputs[0].name].value
     light(*sum_verdict(moved, trace["sum_weights"].value))
-    gap = (trace["softmax_weights"].value - view.trace["softmax_weights"].value).abs().max().item()
+    name = "softmax_weights"
+    pairs = [(trace[name].value, view.trace[name].value)]
     light(
-        gap < 1e-4,
-        f"Softmax has not moved: the largest difference from the weights above is {gap:.1g}.",
+        agree(pairs, (trace, name), (view.trace, name)),
+        "Softmax has not moved: the largest difference from the weights above is "
+        f"{difference(pairs):.1g}.",
     )
 
 

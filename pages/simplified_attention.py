@@ -7,6 +7,7 @@ import streamlit as st
 
 from attention_core.embedding import embed
 from attention_core.operations import MatMulByLoop
+from attention_core.rounding import agree, difference
 from attention_core.simplified import SimplifiedOptions, attend, expand_query
 from attention_core.trace import Trace
 from attention_ui import session
@@ -63,11 +64,11 @@ def compare(page: Page) -> None:
         "Look at the diagonal: there each token meets itself.",
         *(Matrix(compared), "·", Matrix(compared, transposed=True), "=", Matrix(scores)),
     )
-    gap = (trace["scores_by_loop"].value - scores.value).abs().max().item()
+    pairs = [(trace["scores_by_loop"].value, scores.value)]
     page.light(
-        gap <= 1e-5 * max(1.0, scores.value.abs().max().item()),
+        agree(pairs, (trace, "scores_by_loop"), (trace, "scores")),
         f"A loop that adds one product at a time gives the same scores as the matrix product: "
-        f"the largest difference is {gap:.1g}.",
+        f"the largest difference is {difference(pairs):.1g}.",
     )
     page.controls(show_loop)
     if "scaled_scores" in trace:
@@ -135,11 +136,11 @@ def one_query(page: Page) -> None:
     page.controls(lambda: choose_query(settings), settings.numbered_tokens)
     page.equation("one_query", build=lambda now: walk(trace, now))
     end = trace["running_context"].value[-1]
-    far = (end - trace["context_vectors"].value[settings.query]).abs().max().item()
+    pairs = [(end, trace["context_vectors"].value[settings.query])]
     page.light(
-        far < 1e-4,
+        agree(pairs, (trace, "running_context"), (trace, "context_vectors")),
         f"The last row of `running_context` is row {settings.query} of `context_vectors`: "
-        f"the largest difference is {far:.1g}.",
+        f"the largest difference is {difference(pairs):.1g}.",
     )
 
 

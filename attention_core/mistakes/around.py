@@ -21,9 +21,11 @@ def around(step: Step, steps: Sequence[Step]) -> list[Mistake]:
         *_turned(step),
         *_at_once(step),
         *_other_sizes(step, steps),
+        *_before_softmax(step),
         *known(step),
         *_mixed_up(step, earlier),
         *_unchanged(step, earlier),
+        *_transposed(step),
     ]
 
 
@@ -48,6 +50,37 @@ def _unchanged(step: Step, earlier: Sequence[Step]) -> list[Mistake]:
     return [Mistake("an earlier step", words.format(each.name), each.name) for each in same][-8:]
 
 
+def _transposed(step: Step) -> list[Mistake]:
+    """The right numbers, with rows and columns swapped."""
+    if step.value.ndim < 2:
+        return []
+    rows, columns = step.axes[-2:]
+    words = f"{rows} is the row here, and {columns} the column: leave out the last transpose."
+    line = f"({step.operation.code(*(given.name for given in step.inputs))}).mT"
+    return [Mistake("the result is transposed", words, line)]
+
+
+def _before_softmax(step: Step) -> list[Mistake]:
+    """A mask after softmax that nothing makes up for, and √d twice."""
+    if not isinstance(step.operation, ops.Softmax) or is_mistake(step.operation):
+        return []
+    (scores,), found = step.inputs, []
+    made = scores
+    if isinstance(made.operation, ops.Hide):
+        made, mask = made.inputs
+        words = (
+            "what is left of a row no longer sums to 1: put −∞ in place of the hidden scores "
+            "first, then take softmax."
+        )
+        line = f"{made.name}.softmax(dim=-1) * {mask.name}"
+        found.append(Mistake("hidden after softmax, and not renormalised", words, line))
+    if isinstance(made.operation, ops.Scale):
+        words = f"{made.name} are divided already: take softmax of {scores.name} as they are."
+        line = f"({scores.name} / {made.operation.width} ** 0.5).softmax(dim=-1)"
+        found.append(Mistake("divided by √d twice", words, line))
+    return found
+
+
 def _other_sizes(step: Step, steps: Sequence[Step]) -> list[Mistake]:
     """Divided by the root of another axis's length. A root may happen to be the width itself."""
     if not isinstance(step.operation, ops.Scale) or is_mistake(step.operation):
@@ -63,7 +96,7 @@ def _other_sizes(step: Step, steps: Sequence[Step]) -> list[Mistake]:
             continue
         name = f"the root of {size}, the length of {', '.join(names)}"
         if size == width**2:
-            name = f"d in place of √d, or {name}"
+            name = f"d in place of √d, or {name}, or divided by √d twice"
         words = f"divide by the square root of the width of a vector, {width} ** 0.5."
         found.append(Mistake(name, words, f"{scores.name} / {size} ** 0.5"))
     return found
@@ -121,6 +154,16 @@ def _at_once(step: Step) -> list[Mistake]:
     else:
         found = []
     if mask:
+        for wrong, name, words in (
+            (f"~{mask}", "the mask upside down", f"True means that a query may look: give {mask}."),
+            (f"{mask}.float()", "a mask of numbers", f"numbers are added to scores: give {mask}."),
+        ):
+            for end in (scale, "")[: 1 + needs_scale]:
+                left = "" if end else f" And give {scale[2:]}."
+                line = f"{call}, attn_mask={wrong}{end})"
+                found.append(
+                    Mistake(f"scaled_dot_product_attention with {name}", words + left, line)
+                )
         name = "scaled_dot_product_attention without the mask"
         words = f"give it attn_mask={mask}."
         found.append(Mistake(name, words, f"{call}{scale})"))

@@ -9,6 +9,14 @@ def _(_: ops.Lookup, table: str, ids: str) -> tuple[Mistake, ...]:
     words = f"row i is the row of the table that {ids}[i] points at."
     return (
         Mistake("the first rows of the table", words, f"{table}[:len({ids})]"),
+        Mistake(
+            "the ids are counted from 1",
+            f"row 0 is the first: take {ids} as they are.",
+            f"{table}[{ids} - 1]",
+        ),
+        Mistake(
+            "the row after the one that is meant", f"take {ids} as they are.", f"{table}[{ids} + 1]"
+        ),
         Mistake("the ids are sorted", words, f"{table}[{ids}.sort().values]"),
         Mistake("each id once", words, f"{table}[{ids}.unique()]"),
         Mistake("columns in place of rows", words, f"{table}[:, {ids}]"),
@@ -90,7 +98,7 @@ def _(_: ops.Divide, scores: str, number: str) -> tuple[Mistake, ...]:
 def _(_: ops.Exp, scores: str) -> tuple[Mistake, ...]:
     return (
         Mistake("powers of 2", "take e to the power of each.", f"{scores}.exp2()"),
-        Mistake("minus too many", "take e to each number as it is.", f"(-{scores}).exp()"),
+        Mistake("one minus sign too many", "take e to each number as it is.", f"(-{scores}).exp()"),
         Mistake("squares", "take e to the power of each.", f"{scores} ** 2"),
     )
 

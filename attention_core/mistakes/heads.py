@@ -21,6 +21,16 @@ def _(operation: ops.SplitHeads, joined: str) -> tuple[Mistake, ...]:
         ),
         Mistake("the heads are not in front", front, f"{joined}.unflatten(-1, ({n_heads}, -1))"),
         Mistake(
+            "a view in the wrong order",
+            f"a row of numbers is ({n_heads}, width), the heads first. {front.capitalize()}",
+            f"{joined}.unflatten(-1, (-1, {n_heads}))",
+        ),
+        Mistake(
+            "a transpose before the reshape mixes the columns",
+            front,
+            f"{joined}.mT.reshape({n_heads}, {joined}.shape[0], -1)",
+        ),
+        Mistake(
             "the columns are dealt out in turn",
             "head 0 takes the first columns, side by side.",
             f"{joined}.unflatten(-1, (-1, {n_heads})).permute(2, 0, 1)",
@@ -41,6 +51,11 @@ def _(operation: ops.JoinHeads, heads: str) -> tuple[Mistake, ...]:
             "the heads are in another order",
             "the columns of head 0 come first.",
             operation.code(f"{heads}.flip(0)"),
+        ),
+        Mistake(
+            "a transpose of the wrong axes mixes the columns",
+            front,
+            f"{heads}.mT.reshape({heads}.shape[1], -1)",
         ),
         Mistake("the tokens are not in front", front, f"{heads}.flatten(1)"),
         Mistake(

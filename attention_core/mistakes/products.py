@@ -21,8 +21,10 @@ def _(operation: ops.MatMul, left: str, right: str, *bias: str) -> tuple[Mistake
             flipped + plus,
         ),
         Mistake(
-            "the transpose is on the wrong side",
-            f"the rows of {left} are what is combined, so leave {left} as it is.",
+            "the transpose is on the wrong side"
+            if operation.transpose
+            else f"a transpose too many, that of {left}",
+            f"each row of {left} makes a row of the result, so leave {left} as it is.",
             f"{left}.mT @ {right}{plus}",
         ),
         Mistake(
@@ -31,6 +33,14 @@ def _(operation: ops.MatMul, left: str, right: str, *bias: str) -> tuple[Mistake
             f"{left} * {right}{plus}",
         ),
     )
+    if operation.transpose:
+        units = (f"torch.nn.functional.normalize({each}, dim=-1)" for each in (left, right))
+        cosine = Mistake(
+            "the cosine in place of the dot product",
+            "a dot product counts how long the vectors are: do not divide by their lengths.",
+            " @ ".join(units) + f".mT{plus}",
+        )
+        found = (*found, cosine)
     if not bias:
         return found
     product = f"{left} @ {right}.mT" if operation.transpose else f"{left} @ {right}"

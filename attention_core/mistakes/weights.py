@@ -10,7 +10,7 @@ def _(operation: ops.Scale, scores: str) -> tuple[Mistake, ...]:
     root = f"divide by the square root of the width, {width} ** 0.5."
     return (
         Mistake("√d is missing", root, scores),
-        Mistake("d in place of √d", root, f"{scores} / {width}"),
+        Mistake("d in place of √d, or divided by √d twice", root, f"{scores} / {width}"),
         Mistake("multiplied by √d", root, f"{scores} * {width} ** 0.5"),
     )
 
@@ -35,6 +35,19 @@ def _(operation: ops.Softmax, scores: str) -> tuple[Mistake, ...]:
             "the sum has lost its axis",
             "each row has a sum of its own: write sum(dim=-1, keepdim=True).",
             f"{scores}.exp() / {scores}.exp().sum(dim=-1)",
+        ),
+        Mistake(
+            "softmax over all entries", rows, f"{scores}.flatten().softmax(dim=0).view_as({scores})"
+        ),
+        Mistake(
+            "softmax over all entries of a head",
+            rows,
+            f"{scores}.flatten(-2).softmax(dim=-1).view_as({scores})",
+        ),
+        Mistake(
+            "one minus sign too many",
+            f"the largest score gets the largest weight: take {scores} as they are.",
+            f"(-{scores}).softmax(dim=-1)",
         ),
         Mistake("the logarithm of softmax", "write softmax.", f"{scores}.log_softmax(dim=-1)"),
     )
@@ -95,6 +108,11 @@ def _(operation: ops.MayLook) -> tuple[Mistake, ...]:
         Mistake("the opposite convention", turned, f"~({code})"),
         Mistake("a token cannot see itself", "keep the diagonal.", f"{table}.tril(-1)"),
         Mistake("the wrong side, and the opposite convention", turned, f"~({code}).mT"),
+        Mistake(
+            "one key of the future is seen",
+            "tril() keeps the diagonal and what lies left of it, tril(1) one key more.",
+            f"{table}.tril(1)",
+        ),
         Mistake("the diagonal alone", "earlier keys may be seen too.", f"{table}.tril().triu()"),
         Mistake("nothing is hidden", "hide what the rule hides.", table),
     )
@@ -107,6 +125,11 @@ def _(_: ops.Hide, scores: str, mask: str) -> tuple[Mistake, ...]:
     minus = 'float("-inf")'
     return (
         Mistake("0 in place of −∞", infinite, ops.Hide(0.0).code(scores, mask)),
+        Mistake(
+            "the diagonal is hidden too",
+            "a token may see itself: triu(1) begins right of the diagonal, triu() on it.",
+            f"{scores}.masked_fill(~{mask} | torch.eye(len({mask})).bool(), {minus})",
+        ),
         Mistake("the opposite convention", may, f"{scores}.masked_fill({mask}, {minus})"),
         Mistake("the mask is on the wrong side", may, f"{scores}.masked_fill(~{mask}.mT, {minus})"),
         Mistake(
@@ -121,6 +144,11 @@ def _(_: ops.Hide, scores: str, mask: str) -> tuple[Mistake, ...]:
             f'{scores}.masked_fill(~{mask}, float("inf"))',
         ),
         Mistake("nothing is hidden", may, scores),
+        Mistake(
+            "the mask is added as 1 and 0",
+            f"that moves a score by 1 and hides nothing: hide where {mask} is False.",
+            f"{scores} + {mask}.float()",
+        ),
         Mistake(
             "0 · ∞ is nan",
             f"where {mask} is True this multiplies 0 by ∞: choose with masked_fill or torch.where.",

@@ -28,6 +28,8 @@ class Check:
     """Those among them that the value has."""
     largest_difference: float | None
     """Between a printed number and the value's; None where no numbers could be compared."""
+    by_slack: int = 0
+    """Those that match only by the slack measured between processors."""
 
     @property
     def ok(self) -> bool:
@@ -45,18 +47,28 @@ def check(result: Result, value: Tensor | list | float | bool | None) -> Check:
         return Check(result.count, 0, None)
     live = value.tolist() if hasattr(value, "tolist") else value
     pairs = list(_pairs(result.values, live, len(result.shape)))
-    matching = sum(matches(result, printed, entry) for printed, entry in pairs)
+    exact = sum(matches(result, *pair) for pair in pairs)
     if result.kind not in NUMBER_KINDS:
-        return Check(len(pairs), matching, None)
-    differences = (_difference(printed, entry) for printed, entry in pairs)
-    return Check(len(pairs), matching, max(differences))
+        return Check(len(pairs), exact, None)
+    differences = (_difference(*pair) for pair in pairs)
+    matching = sum(matches(result, *pair, slack=_slack(result, pair[0])) for pair in pairs)
+    return Check(len(pairs), matching, max(differences), matching - exact)
 
 
-def matches(result: Result, printed: object, entry: object) -> bool:
+def _slack(result: Result, printed: float) -> float:
+    """By how much a printed number may be off on another processor.
+
+    A sum that nearly cancels is off by a share of what was added, not of itself. So the slack is a
+    share of the number, and never much more than the largest gap that was measured.
+    """
+    return min(result.rel_slack * abs(printed), result.abs_slack)
+
+
+def matches(result: Result, printed: object, entry: object, slack: float = 0.0) -> bool:
     """Whether one entry is the printed one.
 
-    A number may differ by half a unit of its last printed digit, and by the slack measured
-    between processors. Everything else is equal, and of the same type.
+    A number may differ by half a unit of its last printed digit, and by a slack. Everything else
+    is equal, and of the same type.
     """
     if result.kind == "derived":
         return _difference(printed, entry) < DERIVED_ERROR * abs(printed)
@@ -70,7 +82,7 @@ def matches(result: Result, printed: object, entry: object) -> bool:
     else:
         exponent = int(f"{printed:.{result.significant - 1}e}".split("e")[1])
         unit = 10.0 ** (exponent - result.significant + 1)
-    return difference <= 0.5 * unit * 1.001 + result.rel_slack * abs(printed)
+    return difference <= 0.5 * unit * 1.001 + slack
 
 
 def _difference(printed: float, entry: object) -> float:

@@ -37,6 +37,10 @@ class Result:
     note: str
     rel_slack: float
     """Relative difference between processors that was measured, beyond the rounding."""
+    abs_slack: float
+    """The most that is allowed of it, little more than the largest gap measured."""
+    n_differing: dict[str, int]
+    """By the settings of a processor that were measured: entries that print as others there."""
     source_line: int
 
     @cached_property
@@ -67,6 +71,7 @@ def notebook(name: str) -> Notebook:
 
 
 def _result(given: dict) -> Result:
+    check = given.get("check", {})
     return Result(
         id=given["id"],
         description=given["description"],
@@ -80,7 +85,9 @@ def _result(given: dict) -> Result:
         reproduces=given["reproduces"],
         reproduces_as_shown=given["reproduces_as_shown"],
         note=given["note"],
-        rel_slack=given.get("check", {}).get("rel_slack", 0.0),
+        rel_slack=check.get("rel_slack", 0.0),
+        abs_slack=check.get("abs_slack", 0.0),
+        n_differing=check.get("differing_by_environment", {}),
         source_line=given["source_line"],
     )
 

@@ -1,5 +1,6 @@
 """Everything computed again, and what came of it, in words."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from textwrap import fill
@@ -91,7 +92,22 @@ def report(found: dict[str, list[Outcome]]) -> str:
         remarks = [fill(remark, 98, subsequent_indent="  ") for remark in _remarks(outcomes_of)]
         if remarks:
             blocks.append("\n".join([name, *(f"- {remark}" for remark in remarks)]))
+    by_slack = sum(outcome.check.by_slack for outcome in everything if outcome.check)
+    blocks.append(
+        f"On this processor {by_slack:,} of the numbers match only by the slack measured between "
+        "processors.\n(On those measured, {:,} to {:,} did.)".format(*slack_on_processors())
+    )
     return "\n\n".join([*blocks, "\n".join(rows)])
+
+
+def slack_on_processors() -> tuple[int, int]:
+    """How many numbers needed the slack on the processors that were measured: fewest and most."""
+    needed: Counter[str] = Counter()
+    for name in NOTEBOOKS:
+        for result in notebook(name).results.values():
+            if result.rel_slack:
+                needed.update(result.n_differing)
+    return min(needed.values()), max(needed.values())
 
 
 def _row(name: str, cells: list[str]) -> str:

@@ -1,9 +1,13 @@
 """The exercise: its checks name the first wrong step and the mistake, and let right lines pass."""
 
+import math
 import re
+from dataclasses import replace
 
+import hypothesis
 import pytest
 import torch
+from hypothesis import strategies as st
 
 from attention_core import EXAMPLES, Trace, embed
 from attention_core import operations as ops
@@ -11,8 +15,10 @@ from attention_core.exercise import asked, exercise
 from attention_core.masking import attend_masked
 from attention_core.mistakes import is_mistake, mistakes
 from attention_core.multi_head import add_big_projection, add_head_parts, attend_heads
+from attention_core.notebook import MOST_NUMBERS
 from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
+from attention_core.rounding import largest
 from attention_core.trainable import attend_trainable
 from attention_core.variance import few_trials
 from fresh import solved
@@ -108,7 +114,7 @@ LISTED = [
     ("trainable", "weights", "torch.softmax(scaled_scores, 0)", "over the wrong axis"),
     ("trainable", "weights", "F.softmax(scores, dim=-1)", "the wrong tensor"),
     ("trainable", "weights", "scaled_scores.exp()", "are not divided by their sum"),
-    ("trainable", "context_vectors", "weights.T @ values", "the transpose is on the wrong side"),
+    ("trainable", "context_vectors", "weights.T @ values", "a transpose too many, that of weights"),
     ("trainable", "context_vectors", "values @ weights", "the wrong order"),
     ("causal", "mask", "torch.ones(6, 6).bool().triu()", "the mask is on the wrong side"),
     ("causal", "mask", "torch.ones(6, 6).bool().triu(1)", "the opposite convention"),
@@ -201,6 +207,58 @@ LISTED = [
     ("few_trials", "dot_products", "products.sum(0)", "added over the wrong axis"),
     ("one_row", "sum_weights", "score_row.softmax(-1)", None),
     ("tokens", "embeddings", "embedding_table[:8]", "the first rows of the table"),
+    ("tokens", "embeddings", "embedding_table[token_ids - 1]", "the ids are counted from 1"),
+    ("causal", "weights", "scaled_scores.softmax(-1) * mask", "and not renormalised: what is left"),
+    ("heads", "head_weights", "head_scaled_scores.softmax(-1) * mask", "and not renormalised"),
+    ("trainable", "weights", "scaled_scores.view(-1).softmax(0).view(11, 11)", "over all entries"),
+    (
+        "heads",
+        "head_weights",
+        "head_masked_scores.view(3, -1).softmax(-1).view(3, 11, 11)",
+        "over all entries of a head",
+    ),
+    ("trainable", "weights", "torch.softmax(-scaled_scores, -1)", "one minus sign too many"),
+    ("causal", "weights", "torch.softmax(-masked_scores, -1)", "one minus sign too many"),
+    ("trainable", "weights", "(scaled_scores / 5 ** 0.5).softmax(-1)", "divided by √d twice"),
+    ("causal", "weights", "(masked_scores / 3 ** 0.5).softmax(-1)", "divided by √d twice"),
+    ("trainable", "scaled_scores", "scores / 5 ** 0.5 / 5 ** 0.5", "or divided by √d twice"),
+    ("trainable", "weights", "scaled_scores.softmax(-1).T", "the result is transposed: query"),
+    ("trainable", "queries", "(embeddings @ W_query + b_query).T", "the result is transposed"),
+    ("heads", "head_values", "(embeddings @ head_W_value).mT", "the result is transposed"),
+    ("causal", "mask", "torch.ones(6, 6).bool().tril(1)", "one key of the future is seen"),
+    (
+        "causal",
+        "masked_scores",
+        "scaled_scores.masked_fill(torch.ones(6, 6).triu().bool(), -torch.inf)",
+        "the diagonal is hidden too: a token may see itself",
+    ),
+    ("causal", "masked_scores", "scaled_scores + mask.float()", "the mask is added as 1 and 0"),
+    (
+        "causal",
+        "context_vectors",
+        "F.scaled_dot_product_attention(embeddings, embeddings, embeddings, attn_mask=~mask)",
+        "the mask upside down",
+    ),
+    (
+        "heads",
+        "head_context_vectors",
+        "F.scaled_dot_product_attention(head_queries, head_keys, head_values, attn_mask=~mask)",
+        "the mask upside down",
+    ),
+    (
+        "heads",
+        "head_context_vectors",
+        "F.scaled_dot_product_attention("
+        "head_queries, head_keys, head_values, attn_mask=mask.float())",
+        "a mask of numbers",
+    ),
+    ("trainable", "scores", "F.cosine_similarity(queries[:, None], keys[None], -1)", "the cosine"),
+    ("plain", "scores", "F.normalize(embeddings) @ F.normalize(embeddings).T", "the cosine"),
+    ("trainable", "queries", "embeddings @ W_key + b_query", "this is what W_key gives; W_query"),
+    ("heads", "head_keys", "embeddings @ head_W_query", "this is what head_W_query gives"),
+    ("heads", "split_queries", "joined_queries.view(11, 5, 3)", "a view in the wrong order"),
+    ("heads", "split_queries", "joined_queries.T.reshape(3, 11, 5)", "mixes the columns"),
+    ("heads", "concat", "head_context_vectors.transpose(1, 2).reshape(11, 6)", "the wrong axes"),
 ]
 
 
@@ -301,6 +359,47 @@ def test_a_right_line_passes_however_it_is_written(name, step, lines, learners):
     assert learners[name].write(step, *lines) == ""
 
 
+# --- more numbers than are kept one by one --------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def large():
+    recipe = HeadsRecipe(n_heads=8, d_head=4, d_value=4, d_model=8, seed=3, causal=True)
+    inputs = replace(EXAMPLES["wild_cat"].inputs, sentence="a b " * 16)
+    learner = Learner(attend_heads(embed(inputs), recipe))
+    assert learner.trace["head_scores"].value.numel() > MOST_NUMBERS
+    return learner
+
+
+@hypothesis.settings(max_examples=60, deadline=None)
+@hypothesis.given(st.data())
+def test_no_single_cell_of_many_may_be_wrong(large, data):
+    step = data.draw(st.sampled_from(["head_scores", "head_masked_scores", "head_weights"]))
+    shape = large.trace[step].value.shape
+    at = tuple(data.draw(st.integers(0, size - 1)) for size in shape)
+    right = large.trace[step].value[at].item()
+    size = largest(large.trace[step].value)
+    wrong = data.draw(st.sampled_from([99.0, math.nan, math.inf, -math.inf, 0.001 * size]))
+    wrong = right + wrong if wrong == 0.001 * size else wrong
+    if wrong == right:
+        return
+    said = large.write(step, large.trace[step].code, f"{step}[{at}] = float('{wrong}')")
+    assert said.startswith(f"{step} is not right yet.\nIt differs first "), said
+    assert f"head {at[0]}, query " in said
+
+
+def test_cells_of_many_that_change_places_are_wrong(large):
+    swapped = "head_weights[0, 40, :2] = head_weights[0, 40, :2].flip(0)"
+    said = large.write("head_weights", large.trace["head_weights"].code, swapped)
+    assert "between head 0, query 39, key 60 and head 0, query 40, key 4." in said
+
+
+def test_many_numbers_pass_however_they_are_written(large):
+    line = "torch.einsum('hid,hjd->hij', head_queries.double(), head_keys.double()).float()"
+    assert large.write("head_scores", f"head_scores = {line}") == ""
+    assert large.write("head_weights", "head_weights = F.softmax(head_masked_scores, -1)") == ""
+
+
 # --- what else a check says -----------------------------------------------------------------------
 
 
@@ -338,7 +437,7 @@ def test_the_first_wrong_step_is_named_where_a_later_one_is_checked(learners):
     learner.names["scores"] = right / 2
     said = learner.write("weights", "weights = scaled_scores.softmax(dim=-1)")
     learner.names["scores"] = right
-    assert said.startswith("scores is the first step that is wrong: mend it before those below.")
+    assert said.startswith("scores is the first step that is wrong: fix it before the ones below.")
 
 
 def test_a_line_that_writes_into_an_earlier_step_is_told_so():

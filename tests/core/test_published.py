@@ -6,6 +6,7 @@ import runpy
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ from attention_core.published import (
 from attention_core.published.building import BUILDERS
 from attention_core.published.reading import READINGS
 from attention_core.published.relations import RELATIONS
-from attention_core.published.report import main, outcomes
+from attention_core.published.report import main, outcomes, report, slack_on_processors
 
 ROOT = Path(__file__).parents[2]
 ALL_PLACES = [(name, id, place) for name in NOTEBOOKS for id, place in PLACES[name].items()]
@@ -54,6 +55,8 @@ def printed(values, shape=(), kind="tensor", decimals=None, significant=None, **
         "reproduces_as_shown": True,
         "note": "",
         "rel_slack": 0.0,
+        "abs_slack": math.inf,
+        "n_differing": {},
         "source_line": 1,
     }
     return Result(
@@ -147,6 +150,53 @@ def test_the_slack_is_a_share_of_the_printed_number():
     assert passes(slack, -46.02456283569336 + 4.6e-5)
     assert not passes(slack, -46.02456283569336 + 4.7e-5)
     assert not passes(exact, -46.02456283569336 + 1e-13)
+
+
+def test_the_slack_is_never_more_than_was_measured():
+    result = replace(printed([0.001, 2.0], (2,), decimals=6, rel_slack=1e-3), abs_slack=4e-6)
+    assert check(result, [0.001 + 1e-6, 2 + 4e-6]) == Check(2, 2, pytest.approx(4e-6), by_slack=2)
+    assert check(result, [0.001 + 2e-6, 2 + 5e-6]).matching == 0
+
+
+SLACK = [(n, r.id) for n in NOTEBOOKS for r in notebook(n).results.values() if r.rel_slack]
+
+
+@pytest.mark.parametrize(("name", "id"), SLACK)
+def test_numbers_that_are_a_thousandth_off_are_refused(name, id):
+    """All that are 0.2 % off. Where a sum nearly cancels, rounding alone may be 0.1 % of it."""
+    result = notebook(name).results[id]
+    right = torch.tensor(result.values, dtype=torch.float64)
+    for off in (1.001, 0.999, 1.002, 0.998):
+        passed = 0
+        for at in product(*map(range, right.shape)):
+            value = right.clone()
+            value[at] *= off
+            if right[at] != 0 and check(result, value).ok:
+                passed += 1
+                assert right[at].abs() < 0.001 * right.abs().max()
+                assert off in (1.001, 0.999)
+        assert passed <= 6
+
+
+def test_what_matches_only_by_slack_is_counted(monkeypatch):
+    found = {name: outcomes(name) for name in NOTEBOOKS}
+    counted = sum(o.check.by_slack for each in found.values() for o in each if o.check)
+    assert f"On this processor {counted:,} of the numbers match only by the slack" in report(found)
+    for name, id in SLACK:
+        without = replace(notebook(name).results[id], rel_slack=0.0)
+        monkeypatch.setitem(notebook(name).results, id, without)
+    assert counted == sum(
+        o.matching - less.matching
+        for name, each in found.items()
+        for o, less in zip(each, outcomes(name), strict=True)
+    )
+
+
+def test_the_readme_says_how_many_match_only_by_slack():
+    said = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    fewest, most = slack_on_processors()
+    assert 0 < fewest < most
+    assert f"one needs it for {fewest:,} numbers and another for {most:,}." in said
 
 
 def test_of_a_cut_print_only_what_is_printed_is_compared():

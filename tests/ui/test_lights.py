@@ -1,0 +1,165 @@
+"""Lights are green for right numbers of any size, and go out where something is wrong."""
+
+from dataclasses import replace
+
+import hypothesis
+import pytest
+import torch
+from hypothesis import strategies as st
+
+from attention_core import EXAMPLES, Trace, embed
+from attention_core.masking import attend_masked, change_token
+from attention_core.multi_head import (
+    add_batched,
+    add_big_projection,
+    add_head_parts,
+    attend_heads,
+)
+from attention_core.operations import Given
+from attention_core.published.building import BUILDERS
+from attention_core.recipes import HeadsRecipe
+from attention_core.rounding import agree, rounding
+from attention_core.softmax import normalise_row
+from attention_ui import head_checks, leaks, projections
+from attention_ui.settings import Settings
+
+TYPED = st.one_of(st.floats(-1000, 1000, width=32), st.sampled_from([-1000.0, 1000.0, 0.001]))
+EDITS = st.dictionaries(
+    st.tuples(st.integers(0, 5), st.integers(0, 2)), TYPED, min_size=1, max_size=18
+)
+EXACT = ("minus_infinity", "renormalised")
+
+
+def typed(edits):
+    """Settings of six tokens, 3 wide, with these numbers typed into their table."""
+    settings = Settings.of(EXAMPLES["journey_123"])
+    return replace(settings, edits=tuple((*at, value) for at, value in sorted(edits.items())))
+
+
+def moved(settings, way):
+    settings = replace(settings, way=way, changed_token=5, change_by=1.0)
+    return leaks.changed(settings)
+
+
+def heads_of(inputs):
+    recipe = HeadsRecipe(n_heads=2, d_head=3, d_value=2, d_model=4, seed=3, causal=True)
+    trace = add_batched(attend_heads(embed(inputs), recipe))
+    return add_head_parts(add_big_projection(trace))
+
+
+def lights(inputs):
+    """By name, what is checked of typed embeddings beside the mask."""
+    example = replace(EXAMPLES["journey_123"], inputs=inputs)
+    heads = heads_of(inputs)
+    found = [
+        *head_checks.ways_agree(heads),
+        head_checks.sum_agrees(heads),
+        head_checks.torch_agrees(heads),
+        *projections.ways_agree(BUILDERS["qkv_linear"](example, None)),
+    ]
+    simple = BUILDERS["simplified"](example, 2)
+    for one, other in (
+        (simple["scores_by_loop"].value, simple["scores"]),
+        (simple["running_context"].value[-1], simple["context_vectors"]),
+    ):
+        value = other.value[2] if one.ndim == 1 else other.value
+        made = (simple, "running_context" if one.ndim == 1 else "scores_by_loop")
+        found.append((agree([(one, value)], made, (simple, other.name)), other.name))
+    return found
+
+
+@hypothesis.settings(max_examples=60, deadline=None)
+@hypothesis.given(EDITS, st.floats(-1000, 1000, width=32))
+@hypothesis.example({(0, 0): 0.0, (0, 2): 1000.0, (4, 2): 1000.0}, 0.0)
+def test_right_numbers_of_any_size_are_green(edits, shift):
+    settings = typed(edits)
+    for good, words in lights(settings.inputs):
+        assert good, words
+    for way in EXACT:
+        trace = moved(settings, way)
+        good, words = leaks.leak_verdict(way, trace, 5)
+        assert good or ("moves by up to" in words and "without a leak" in words), words
+        if way == "minus_infinity":
+            assert good
+            assert leaks.sums_verdict(trace, way)[0]
+    row = BUILDERS["softmax_or_sum"](replace(EXAMPLES["journey_123"], inputs=settings.inputs), 1)
+    there = normalise_row(_row(row), shift=shift)
+    name = "softmax_weights"
+    assert agree([(there[name].value, row[name].value)], (there, name), (row, name))
+
+
+def _row(trace):
+    """The scores of a row alone."""
+    alone = Trace()
+    scores = trace["score_row"].value.tolist()
+    alone.step("score_row", Given(tuple(scores)), axes=("key",))
+    return alone
+
+
+@hypothesis.settings(max_examples=10, deadline=None)
+@hypothesis.given(
+    st.dictionaries(st.tuples(st.integers(0, 63), st.integers(0, 63)), TYPED, max_size=200)
+)
+def test_right_numbers_of_the_widest_tables_are_green(edits):
+    inputs = replace(
+        Settings.of(EXAMPLES["wild_cat"]).inputs,
+        sentence=" ".join(f"word{n}" for n in range(64)),
+        drop_blanks=True,
+        d_in=64,
+        edits=tuple((*at, value) for at, value in sorted(edits.items())),
+    )
+    assert len(inputs.tokens) == 64
+    for good, words in lights(inputs):
+        assert good, words
+    for way in EXACT:
+        trace = change_token(attend_masked(embed(inputs)), 63, 1.0, leaks.prefix_of(way))
+        good, words = leaks.leak_verdict(way, trace, 63)
+        assert good or "without a leak" in words, words
+
+
+def test_renormalised_does_not_leak_where_a_thousand_is_typed():
+    typed_ones = {(0, 0): 1000.0} | {(row, 0): 0.0 for row in range(1, 6)}
+    trace = moved(typed(typed_ones), "renormalised")
+    assert trace["moved"].value[:5].abs().max() > 1e-6
+    assert leaks.leak_verdict("renormalised", trace, 5)[0]
+
+
+def test_weights_that_underflow_are_told_apart_from_a_leak():
+    trace = moved(typed({(0, 0): 1000.0, (4, 0): 1000.0}), "renormalised")
+    good, words = leaks.leak_verdict("renormalised", trace, 5)
+    assert not good
+    assert words.startswith("It moves by up to 1000.0000 without a leak: a hidden key has")
+
+
+@hypothesis.settings(max_examples=40, deadline=None)
+@hypothesis.given(EDITS)
+def test_a_leak_of_a_thousandth_is_seen(edits):
+    trace = moved(typed(edits), "renormalised")
+    context = trace["renormalised_context_vectors"].value
+    wrong = trace["moved"].value.clone()
+    wrong[2] = 0.001 * context[2].abs().max()
+    hypothesis.assume(rounding(trace)["moved"] < wrong[2, 0])
+    size = (trace["renormalised_weights"].value @ trace["embeddings"].value.abs())[2].max()
+    hypothesis.assume(context[2].abs().max() > 0.1 * size)
+    trace["moved"].value = wrong
+    assert leaks.leak_verdict("renormalised", trace, 5)[1].startswith("It leaks: ")
+
+
+def test_rows_that_sum_to_less_than_1_are_seen():
+    trace = moved(typed({(5, 0): 1000.0}), "minus_infinity")
+    trace["weights"].value = trace["weights"].value * torch.tensor([1, 1, 0.99, 1, 1, 1])[:, None]
+    assert not leaks.sums_verdict(trace, "minus_infinity")[0]
+
+
+@pytest.mark.parametrize("size", [1.0, 1000.0])
+@pytest.mark.parametrize(
+    ("step", "at"), [("output", 4), ("head_context_vectors", 0), ("head_queries", 1)]
+)
+def test_a_wrong_step_turns_its_light_off(step, at, size):
+    trace = heads_of(typed({(0, 0): size}).inputs)
+    value = trace[step].value.clone()
+    value.view(-1)[0] += 0.001 * value.abs().max()
+    trace[step].value = value
+    found = [*head_checks.ways_agree(trace), head_checks.sum_agrees(trace)]
+    found.append(head_checks.torch_agrees(trace))
+    assert not found[at][0]
