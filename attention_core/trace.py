@@ -9,6 +9,7 @@ from torch import Tensor
 from . import checker
 from .expression import Cell, Expression
 from .operations.base import Operation
+from .operations.given import shared
 from .symbols import symbol_of
 
 NOT_A_NAME = {*keyword.kwlist, *dir(builtins), "torch", "generator", "tokens", "vocabulary"}
@@ -23,23 +24,35 @@ class Step:
     Made by `Trace.step`; never changed afterwards.
     """
 
-    __slots__ = ("axes", "inputs", "name", "operation", "symbol", "value")
+    __slots__ = ("_kept", "axes", "inputs", "name", "operation", "symbol")
 
     def __init__(
         self,
         name: str,
-        value: Tensor,
+        value: Tensor | None,
         axes: tuple[str, ...],
         operation: Operation,
         inputs: tuple["Step", ...],
         symbol: str,
     ) -> None:
         self.name = name
-        self.value = value
+        self._kept = value
         self.axes = axes
         self.operation = operation
         self.inputs = inputs
         self.symbol = symbol
+
+    @property
+    def value(self) -> Tensor:
+        """Its numbers, never to be changed: others may share them."""
+        if self._kept is not None:
+            return self._kept
+        return shared(self.operation, *(given.operation for given in self.inputs))
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the numbers are kept for all traces together, and not by this step."""
+        return self._kept is None
 
     @property
     def shape(self) -> str:
@@ -126,9 +139,10 @@ class Trace(Mapping[str, Step]):
         for given in inputs:
             if self._steps.get(given.name) is not given:
                 raise ValueError(f"{name!r} is made from {given.name!r}, not a step of this trace")
-        value = operation.value(*[given.value for given in inputs])
-        self._check_axes(name, value, axes)
-        made = Step(name, value, axes, operation, inputs, symbol or symbol_of(name))
+        common = shared(operation, *(given.operation for given in inputs))
+        own = operation.value(*[given.value for given in inputs]) if common is None else None
+        self._check_axes(name, own if common is None else common, axes)
+        made = Step(name, own, axes, operation, inputs, symbol or symbol_of(name))
         self._steps[name] = made
         return made
 
