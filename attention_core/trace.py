@@ -3,6 +3,7 @@
 import builtins
 import keyword
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from torch import Tensor
 
@@ -182,7 +183,7 @@ class Trace(Mapping[str, Step]):
             return self._labels[axis]
         if axis.startswith("d_"):
             return tuple(f"d{place + 1}" for place in range(self.size(axis)))
-        return tuple(map(str, range(self.size(axis))))
+        return _counted(self.size(axis))
 
     def size(self, axis: str) -> int:
         """The length of an axis; raises KeyError for one that no step has."""
@@ -210,3 +211,9 @@ class Trace(Mapping[str, Step]):
         if step.name in known or not step.inputs:
             return step.symbol
         return step.operation.formula(*(self._written_out(given, known) for given in step.inputs))
+
+
+@lru_cache(maxsize=32)
+def _counted(size: int) -> tuple[str, ...]:
+    """0, 1, 2, … as labels: one tuple for all, since that of 20,000 rows takes a megabyte."""
+    return tuple(map(str, range(size)))

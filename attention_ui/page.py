@@ -6,6 +6,7 @@ same things stand in the same order, only the parts with numbers are drawn again
 first; else the whole page is.
 """
 
+import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from .view import View
 Lesson = Callable[["Page"], None]
 keep_what_has_finished()
 _CONTROLS = "controls_"
+_ONE_AT_A_TIME = threading.Lock()
+"""Whole pages that are drawn at once are all late, and so is every move beside them."""
 FIRST_EQUATIONS = 2
 """So many equations of a page that is opened by a link of ours are drawn before all others."""
 
@@ -238,7 +241,8 @@ def open_on(name: str, view_of: Callable[[Settings], View], lesson: Lesson) -> N
     place = sight.place()
     settings = open_lesson(name)
     shown = st.session_state[session.SHOWN] = Shown(view_of, lesson)
-    shown.draw(settings)
+    with _ONE_AT_A_TIME:
+        shown.draw(settings)
     with place:
         sight.watch(shown)
 
