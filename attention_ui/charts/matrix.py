@@ -92,6 +92,11 @@ class Matrix:
         return self.step.value[self.lead]
 
     @property
+    def drawn(self) -> Tensor:
+        """The same, of the rows that are picked."""
+        return self.values if self.rows is None else self.values[list(self.rows)]
+
+    @property
     def axes(self) -> tuple[str, str]:
         """The axis along the rows and the one along the columns; '' where there is none."""
         axes = (*self.step.axes[len(self.lead) :], "")[:2]
