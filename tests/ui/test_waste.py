@@ -39,7 +39,7 @@ def test_the_labels_of_a_large_table_are_one_tuple_for_all_sessions():
 
 
 def test_a_number_in_a_row_that_is_not_drawn_makes_no_cell_wider():
-    numbers = torch.full((9, 3), 0.5)
+    numbers = torch.full((9, 32), 0.5)
     sizes = []
     for far in (0.5, -99_999.0):
         numbers[8, 0] = far
