@@ -44,6 +44,17 @@ def test_whole_pages_are_drawn_one_at_a_time():
     assert Drawn.most == 1
 
 
+def test_a_page_that_hangs_stops_no_other(monkeypatch):
+    monkeypatch.setattr(page, "PATIENCE", 0.05)
+    with page._turn():
+        following = threading.Thread(target=page.open_on, args=("", None, None), daemon=True)
+        following.start()
+        following.join(timeout=10)
+        assert not following.is_alive()
+        assert page._ONE_AT_A_TIME.locked(), "the turn of another was given away"
+    assert not page._ONE_AT_A_TIME.locked()
+
+
 def test_a_page_that_is_broken_off_gives_its_turn_away():
     Drawn.fails = True
     with pytest.raises(ValueError, match="broken off"):
