@@ -1,6 +1,7 @@
 """Other ways to the same heads, and what a wrong split mixes up: to be compared with a trace."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -54,6 +55,7 @@ class Piece:
     last: int
 
 
+@lru_cache(maxsize=4)
 def pieces(split: Operation, n_tokens: int, n_columns: int) -> list[list[list[Piece]]]:
     """From where each row of a split comes: for each head and row, its pieces in order.
 

@@ -4,6 +4,7 @@ import builtins
 import keyword
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -11,6 +12,7 @@ from torch import Tensor
 from . import checker
 from .expression import Cell, Expression, OutOfRange
 from .operations.base import Operation
+from .operations.given import shared
 from .symbols import symbol_of
 
 NOT_A_NAME = {*keyword.kwlist, *dir(builtins), "torch", "generator", "tokens", "vocabulary"}
@@ -30,23 +32,35 @@ class Step:
     Made by `Trace.step`; never changed afterwards.
     """
 
-    __slots__ = ("axes", "inputs", "name", "operation", "symbol", "value")
+    __slots__ = ("_kept", "axes", "inputs", "name", "operation", "symbol")
 
     def __init__(
         self,
         name: str,
-        value: Tensor,
+        value: Tensor | None,
         axes: tuple[str, ...],
         operation: Operation,
         inputs: tuple["Step", ...],
         symbol: str,
     ) -> None:
         self.name = name
-        self.value = value
+        self._kept = value
         self.axes = axes
         self.operation = operation
         self.inputs = inputs
         self.symbol = symbol
+
+    @property
+    def value(self) -> Tensor:
+        """Its numbers, never to be changed: others may share them."""
+        if self._kept is not None:
+            return self._kept
+        return shared(self.operation, *(given.operation for given in self.inputs))
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the numbers are kept for all traces together, and not by this step."""
+        return self._kept is None
 
     @property
     def shape(self) -> str:
@@ -146,9 +160,10 @@ class Trace(Mapping[str, Step]):
         for given in inputs:
             if self._steps.get(given.name) is not given:
                 raise ValueError(f"{name!r} is made from {given.name!r}, not a step of this trace")
-        value = operation.value(*[given.value for given in inputs])
-        self._check_axes(name, value, axes)
-        made = Step(name, value, axes, operation, inputs, symbol or symbol_of(name))
+        common = shared(operation, *(given.operation for given in inputs))
+        own = operation.value(*[given.value for given in inputs]) if common is None else None
+        self._check_axes(name, own if common is None else common, axes)
+        made = Step(name, own, axes, operation, inputs, symbol or symbol_of(name))
         self._steps[name] = made
         return made
 
@@ -188,7 +203,7 @@ class Trace(Mapping[str, Step]):
             return self._labels[axis]
         if axis.startswith("d_"):
             return tuple(f"d{place + 1}" for place in range(self.size(axis)))
-        return tuple(map(str, range(self.size(axis))))
+        return _counted(self.size(axis))
 
     def size(self, axis: str) -> int:
         """The length of an axis; raises KeyError for one that no step has."""
@@ -220,3 +235,9 @@ class Trace(Mapping[str, Step]):
         if step.name in known or not step.inputs:
             return step.symbol
         return step.operation.formula(*(self._written_out(given, known) for given in step.inputs))
+
+
+@lru_cache(maxsize=32)
+def _counted(size: int) -> tuple[str, ...]:
+    """0, 1, 2, … as labels: one tuple for all, since that of 20,000 rows takes a megabyte."""
+    return tuple(map(str, range(size)))

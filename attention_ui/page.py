@@ -6,8 +6,9 @@ same things stand in the same order, only the parts with numbers are drawn again
 first; else the whole page is.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -29,6 +30,10 @@ from .view import View
 Lesson = Callable[["Page"], None]
 keep_what_has_finished()
 _CONTROLS = "controls_"
+_ONE_AT_A_TIME = threading.Lock()
+"""Whole pages that are drawn at once are all late, and so is every move beside them."""
+PATIENCE = 20.0
+"""Seconds that a page waits for its turn at most."""
 FIRST_EQUATIONS = 2
 """So many equations of a page that is opened by a link of ours are drawn before all others."""
 
@@ -258,9 +263,21 @@ def open_on(name: str, view_of: Callable[[Settings], View], lesson: Lesson) -> N
     place = sight.place()
     settings = open_lesson(name)
     shown = st.session_state[session.SHOWN] = Shown(view_of, lesson)
-    shown.draw(settings)
+    with _turn():
+        shown.draw(settings)
     with place:
         sight.watch(shown)
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """Wait until no other whole page is being drawn, but not for ever: one may hang."""
+    is_mine = _ONE_AT_A_TIME.acquire(timeout=PATIENCE)
+    try:
+        yield
+    finally:
+        if is_mine:
+            _ONE_AT_A_TIME.release()
 
 
 def _run(fragments: list[str]) -> None:

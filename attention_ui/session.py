@@ -31,6 +31,7 @@ from .settings import (
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
 OPEN_IN, WHOLE_PAGE, GIVEN, DRAWN = "open_in", "whole_page", "given", "drawn"
 SHOWN, LINKED, ARRIVED, CHOSEN = "shown", "linked", "arrived", "chosen"
+QUERY = "link_query"
 WANTED = "wanted"
 """Sizes of heads as they were asked for, where others are in use: they come back when they fit."""
 CONTENTS, BACK, CONTROLS = "frame_contents", "frame_back", "frame_controls"
@@ -88,12 +89,23 @@ def save(page: str) -> None:
 
     What else stands there goes, but for Streamlit's own, which `st.query_params` does not show.
     """
-    query = to_query(st.session_state[SETTINGS])
+    query = _query()
     if st.query_params.to_dict() != query:
         st.query_params.from_dict(query)
     st.session_state[WRITTEN] = (page, query)
     st.session_state.pop(TOUCHED, None)
     st.session_state.pop(CHOSEN, None)
+
+
+def _query() -> dict[str, str]:
+    """The parameters of the link to these settings. Every part of a page asks for them, so they
+    are written once.
+    """
+    state = st.session_state
+    settings, query = state.get(QUERY, (None, {}))
+    if settings is not state[SETTINGS]:
+        settings, query = state[QUERY] = state[SETTINGS], to_query(state[SETTINGS])
+    return query
 
 
 def current() -> Settings:
@@ -127,7 +139,7 @@ def link_query(where: str) -> dict[str, str]:
     """Parameters for the links to other pages that stand somewhere: what they can use of the
     settings.
     """
-    query = to_query(st.session_state[SETTINGS])
+    query = _query()
     carried = {name: value for name, value in query.items() if name not in NOT_CARRIED}
     st.session_state.setdefault(LINKED, {})[where] = carried
     return carried

@@ -1,13 +1,13 @@
 """A lesson's trace as it is on the screen: which cell is open, what is lit."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from attention_core.examples import EXAMPLES
 from attention_core.expression import Cell, Expression, Product
 from attention_core.published import Mark, marks
-from attention_core.trace import Trace
+from attention_core.trace import Step, Trace
 
 from .fields import CellPlace
 from .settings import Settings
@@ -100,8 +100,7 @@ class View:
         """Tells the numbers of these steps, and those they are made of, from others."""
         steps = [self.trace[name] for name in names]
         steps += [each for step in steps for each in step.inputs]
-        told = {step.name: (step.value.shape, step.value.numpy().tobytes()) for step in steps}
-        return hash(tuple(told.items()))
+        return hash(tuple({step.name: _told(step) for step in steps}.items()))
 
     @cached_property
     def trail(self) -> tuple[CellPlace, ...]:
@@ -142,6 +141,13 @@ class View:
     def chosen(self, step: str) -> tuple[int, ...] | None:
         """The open cell, if it belongs to this step."""
         return self.trail[-1][1] if self.trail and self.trail[-1][0] == step else None
+
+
+def _told(step: Step) -> Hashable:
+    """Tells a step's numbers from others; those of a large draw by how they are made."""
+    if step.is_shared:
+        return step.operation, *(given.operation for given in step.inputs)
+    return step.value.shape, step.value.numpy().tobytes()
 
 
 def operand_groups(arithmetic: Expression) -> tuple[tuple[Cell, ...], ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from serving import start_server
 
-from . import HERE, crowd, figures, layer, moves, report, walking
+from . import HERE, crowd, figures, largest, layer, moves, report, walking
 from .figures import Part
 from .watching import chromium
 
@@ -57,6 +57,7 @@ PARTS: dict[str, Callable[[bool], list[Part]]] = {
     "start": start,
     "layer": layer.measure,
     "memory": on_server(crowd.memory),
+    "largest": largest.largest,
     "crowd": on_server(crowd.crowd),
 }
 """In the order of the results."""

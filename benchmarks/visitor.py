@@ -75,6 +75,8 @@ class Visitor:
 
     url: str
     page: str
+    link: str = LINK
+    """The settings, as an address has them."""
     sliders: dict[str, Found] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     sight: Sight = field(default_factory=Sight)
@@ -121,7 +123,7 @@ class Visitor:
         return await self._run(message)
 
     async def _run(self, message: BackMsg) -> float:
-        message.rerun_script.query_string = LINK
+        message.rerun_script.query_string = self.link
         message.rerun_script.page_name = self.page
         message.rerun_script.page_script_hash = self.script
         began = time.perf_counter()

@@ -23,6 +23,7 @@ from attention_ui.settings import (
 )
 from builds import BUILDS
 from conftest import ROOT
+from largest import LARGEST
 
 PAGES = ["app.py", *sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))]
 LONGEST_LINK = 16_000
@@ -34,21 +35,6 @@ LARGEST_PAGE = 4_000_000
 CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
 LARGEST_MESSAGE = CONFIG["server"]["maxMessageSize"] * 1024 * 1024
 """Bytes. Streamlit sends an error in place of a larger message."""
-
-WORDS = " ".join(f"word{place}" for place in range(MAX_TOKENS))
-EDITS = ",".join(f"{row}.{column}:999.999999" for row in range(14) for column in range(14))
-LARGEST = {
-    **{"text": WORDS, "tokenizer": "blanks", "ids": "random", "reserved": "8"},
-    **{"width": str(MAX_WIDTH), "positions": "on", "edits": EDITS, "predict": "off"},
-    **{"d_out": str(MAX_WIDTH), "d_v": str(MAX_WIDTH), "bias": "on", "start": "linear"},
-    **{"q_edits": EDITS, "k_edits": EDITS, "v_edits": EDITS},
-    **{"heads": "8", "d_model": "64", "d_head": "12", "d_value": "12"},
-    **{"table_rows": "200000", "table_width": "4096", "divide": "sqrt_d", "likeness": "cosine"},
-    **{"vd": "4096", "trials": "100000", "spread": "5", "vlook": "width"},
-    **{"steps": "5000", "rate": "1000", "t_width": "64", "magnify": "128", "push": "150"},
-    **{"upto": str(MAX_TOKENS), "query": str(MAX_TOKENS - 1), "pin": "example=sorry_dave"},
-    "turned": ",".join(f"{row}.{63 - row}" for row in range(32)),
-}
 
 
 def test_the_largest_settings_are_settings():

@@ -12,6 +12,9 @@ from torch import Tensor
 from ..expression import Called, Expression, Number
 from .base import Operation
 
+LARGE = 100_000
+"""A draw of more numbers than these is kept for all traces together."""
+
 
 @dataclass(frozen=True)
 class Given(Operation):
@@ -57,7 +60,14 @@ class Draw(Operation):
             raise ValueError("a draw has either a seed or another draw that it follows")
 
     def value(self) -> Tensor:
-        return _drawn(self)[0].clone()  # the kept numbers are nobody's to change
+        """The numbers, which are nobody's to change where the draw is large: all share them."""
+        numbers, _ = _drawn(self)
+        return numbers if self.is_large else numbers.clone()
+
+    @property
+    def is_large(self) -> bool:
+        """Whether its numbers are kept for all traces together."""
+        return math.prod(self.shape) > LARGE
 
     def formula(self) -> str:
         return {
@@ -102,7 +112,7 @@ class Draw(Operation):
 
 def _drawn(draw: Draw) -> tuple[Tensor, Tensor]:
     """The numbers of a draw and the state of the generator after it: kept, few large ones."""
-    return (_drawn_large if math.prod(draw.shape) > 100_000 else _drawn_small)(draw)
+    return (_drawn_large if draw.is_large else _drawn_small)(draw)
 
 
 def _draw(draw: Draw) -> tuple[Tensor, Tensor]:
@@ -216,6 +226,23 @@ class Edit(Operation):
 
     def words(self) -> str:
         return "Typed by you, or copied where you typed nothing."
+
+
+def shared(operation: Operation, *given: Operation) -> Tensor | None:
+    """The numbers of a large draw, or of one with cells typed over, from the few that are kept for
+    all traces together; drawn again where they are gone. None for any other operation.
+    """
+    match operation, given:
+        case Draw(is_large=True), ():
+            return operation.value()
+        case Edit(), (Draw(is_large=True) as draw,):
+            return _typed_over(operation, draw)
+    return None
+
+
+@lru_cache(maxsize=2)
+def _typed_over(edit: Edit, draw: Draw) -> Tensor:
+    return edit.value(draw.value())
 
 
 @dataclass(frozen=True)

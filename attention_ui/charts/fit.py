@@ -46,12 +46,12 @@ def size_for(trace: Trace, matrices: Sequence[Matrix]) -> CellSize:
         if matrix.as_bars:
             beside += BAR_WIDTH
         elif matrix.values.ndim == 1 and len(matrix.values) <= LONG_VECTOR:
-            width = _digits(matrix.values) * 6 + 5
+            width = _digits(matrix.drawn) * 6 + 5
             beside += width * matrix.sizes[1]
         else:
             n_columns += matrix.sizes[1]
         if matrix.values.ndim > 1 or len(matrix.values) > LONG_VECTOR:
-            digits = max(digits, _digits(matrix.values))
+            digits = max(digits, _digits(matrix.drawn))
     n_rows, widest = (max(matrix.sizes[side] for matrix in matrices) for side in (0, 1))
     return cell_size(n_rows, n_columns, beside - OPERATOR_ROOM, digits, widest)
 
@@ -77,7 +77,7 @@ def fitting(matrix: Matrix, size: CellSize) -> CellSize:
         return size
     height = max(size.height, 24) if matrix.transposed else size.height
     font = size.font or (11 if height > 13 else 0)
-    return CellSize(max(size.width, round(_digits(matrix.values) * font * 0.5) + 5), height, font)
+    return CellSize(max(size.width, round(_digits(matrix.drawn) * font * 0.5) + 5), height, font)
 
 
 def band_above(trace: Trace, matrix: Matrix, size: CellSize) -> int:

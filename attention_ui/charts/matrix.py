@@ -1,6 +1,6 @@
 """Which part of a step a heatmap draws, and what its rows and columns are called."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from torch import Tensor
@@ -94,6 +94,11 @@ class Matrix:
         return self.step.value[self.lead]
 
     @property
+    def drawn(self) -> Tensor:
+        """The same, of the rows that are picked."""
+        return self.values if self.rows is None else self.values[list(self.rows)]
+
+    @property
     def axes(self) -> tuple[str, str]:
         """The axis along the rows and the one along the columns; '' where there is none."""
         axes = (*self.step.axes[len(self.lead) :], "")[:2]
@@ -107,17 +112,15 @@ class Matrix:
         return (n_columns, n_rows) if self.transposed else (n_rows, n_columns)
 
 
-def names_of(trace: Trace, axis: str) -> list[str]:
-    """The labels of an axis as they are written on screen."""
-    return [visible(name) for name in trace.labels(axis)] if axis else [""]
+def names_of(trace: Trace, axis: str, places: Sequence[int] | None = None) -> list[str]:
+    """The labels of an axis as they are written on screen, or those of some of its places."""
+    names = trace.labels(axis) if axis else ("",)
+    return [visible(name) for name in (names if places is None else map(names.__getitem__, places))]
 
 
 def names_along(trace: Trace, matrix: Matrix) -> tuple[list[str], list[str]]:
     axes = matrix.axes[::-1] if matrix.transposed else matrix.axes
-    first = names_of(trace, axes[0])
-    if matrix.rows is not None:
-        first = [first[row] for row in matrix.rows]
-    second = names_of(trace, axes[1])
+    first, second = names_of(trace, axes[0], matrix.rows), names_of(trace, axes[1])
     return (second, first) if matrix.transposed else (first, second)
 
 

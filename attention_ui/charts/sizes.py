@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 OPERATOR_ROOM = 30
 LABEL_ROOM = 92
@@ -81,6 +82,7 @@ def label_room(names: Sequence[str]) -> int:
     return min(LABEL_ROOM, max((text_width(name) for name in names), default=0))
 
 
+@lru_cache(maxsize=4_096)
 def text_width(text: str) -> int:
     """About how wide a label is in pixels; characters beyond Latin are taken as wide ones."""
     return round(sum(6.4 if ord(character) < 0x1100 else 13 for character in text))

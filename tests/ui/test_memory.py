@@ -1,17 +1,24 @@
 """What a session keeps of what it has shown. Streamlit keeps a record of every widget there was."""
 
 import gc
+import warnings
 import weakref
 from pathlib import Path
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from attention_ui import session
 from attention_ui.lessons import LESSONS
+from largest import LARGEST
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [lesson.name for lesson in LESSONS]
+MOST_TENSORS = 5_000_000
+"""Bytes of tensors that one session holds of any lesson."""
+MOST_TABLES = 6
+"""Large tables that are kept for all sessions together."""
 
 
 def open_page(page, **link):
@@ -61,3 +68,33 @@ def test_a_page_that_is_replaced_is_freed_without_a_collection(page):
         assert left() is None
     finally:
         gc.enable()
+
+
+def tensors_there_are():
+    """The memory of every tensor in this process: bytes by place."""
+    gc.unfreeze()
+    gc.collect()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # old modules warn when they are looked at
+        tensors = [each for each in gc.get_objects() if isinstance(each, torch.Tensor)]
+    memories = (each.untyped_storage() for each in tensors)
+    return {memory.data_ptr(): memory.nbytes() for memory in memories}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_session_at_the_largest_settings_holds_few_tensors_of_its_own(page):
+    """A second session with the same settings: what is drawn from a seed is there already."""
+    first = open_page(page, **LARGEST)
+    before = tensors_there_are()
+    second = open_page(page, **LARGEST)
+    own = {place: size for place, size in tensors_there_are().items() if place not in before}
+    assert sum(own.values()) < MOST_TENSORS, sorted(own.values())[-8:]
+    del first, second
+
+
+def test_a_session_with_another_seed_keeps_no_table_of_its_own():
+    before = open_page("causal_mask", **LARGEST)
+    sessions = [open_page("causal_mask", **{**LARGEST, "seed": str(seed)}) for seed in range(12)]
+    large = [size for size in tensors_there_are().values() if size > 1_000_000]
+    assert len(large) <= MOST_TABLES, large
+    del before, sessions
