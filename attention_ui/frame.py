@@ -227,7 +227,7 @@ def _back() -> None:
     """A button that is there when it would change something."""
     if session.wants_whole_page():
         st.rerun()
-    if session.other_than_example():
+    if session.is_changed():
         st.button("Back to the example", on_click=session.reset, icon=":material/undo:")
 
 
