@@ -98,7 +98,9 @@ class Pinned:
 
     def read(self, text: str) -> str:
         if len(text) > MAX_PIN:
-            raise ValueError(f"it has {len(text):,} characters, and {MAX_PIN:,} fit")
+            raise ValueError(
+                f"it has {len(text):,} characters, and {MAX_PIN:,} fit: shorten the text"
+            )
         if not text:
             return ""
         query = dict(parse_qsl(text, keep_blank_values=True))
@@ -251,7 +253,7 @@ class Settings:
 
     @property
     def fixed(self) -> set[str]:
-        """Settings that stay whatever example is shown; those that a teacher's link has fixed too."""
+        """Settings that stay whatever example is shown, those that a link has fixed among them."""
         return {*KEPT, *self.hide, *self.lock}
 
     @property
@@ -473,7 +475,7 @@ def changed(settings: Settings, **updates: object) -> Settings:
 
 
 def _fitting(new: Settings) -> Settings:
-    """The settings with all that names a token, an entry or a head brought back to what is there."""
+    """The settings, with tokens, entries and heads that are not there replaced by the last."""
     last = max(len(new.inputs.tokens) - 1, 0)
     widest = max(new.width - 1, 1)
     return replace(

@@ -3,6 +3,8 @@
 Sizes are asserted, not times: a slow machine fails no test. README.md has the table of bounds.
 """
 
+from urllib.parse import urlencode
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -10,6 +12,7 @@ from attention_core.training import MAX_RECORDED, MAX_STEPS, TrainingSettings, n
 from attention_core.variance import LARGEST_CHUNK, MAX_D, MAX_TRIALS, Trials, draws
 from attention_ui.settings import (
     FIELDS,
+    MAX_LINK,
     MAX_TOKENS,
     MAX_WIDTH,
     STEPS,
@@ -22,8 +25,6 @@ from builds import BUILDS
 from conftest import ROOT
 
 PAGES = ["app.py", *sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))]
-LONGEST_LINK = 16_000
-"""Characters that all settings together may take in a link, before the browser encodes them."""
 LARGEST_TRACE = 16_000_000
 """Bytes of all tensors of a lesson's trace."""
 LARGEST_PAGE = 4_000_000
@@ -35,7 +36,7 @@ LARGEST = {
     **{"text": WORDS, "tokenizer": "blanks", "ids": "random", "reserved": "8"},
     **{"width": str(MAX_WIDTH), "positions": "on", "edits": EDITS, "predict": "off"},
     **{"d_out": str(MAX_WIDTH), "d_v": str(MAX_WIDTH), "bias": "on", "start": "linear"},
-    **{"q_edits": EDITS, "k_edits": EDITS, "v_edits": EDITS},
+    **dict.fromkeys(["q_edits", "k_edits", "v_edits"], "63.63:999.999999"),
     **{"heads": "8", "d_model": "64", "d_head": "12", "d_value": "12"},
     **{"table_rows": "200000", "table_width": "4096", "divide": "sqrt_d", "likeness": "cosine"},
     **{"vd": "4096", "trials": "100000", "spread": "5", "vlook": "width"},
@@ -49,7 +50,14 @@ def test_the_largest_settings_are_settings():
     settings, notices = from_query(LARGEST)
     assert notices == []
     assert len(settings.inputs.tokens) == MAX_TOKENS
-    assert sum(len(name) + len(value) for name, value in to_query(settings).items()) < LONGEST_LINK
+    assert len(urlencode(to_query(settings))) <= MAX_LINK < 8_000
+
+
+def test_a_link_that_is_longer_than_an_address_may_be_is_refused():
+    full = {name: EDITS for name in LARGEST if name.endswith("edits")}
+    settings, (notice,) = from_query({**LARGEST, **full})
+    assert f"{MAX_LINK:,} fit" in notice
+    assert settings.edits == settings.q_edits == ()
 
 
 @pytest.mark.parametrize("name", FIELDS)

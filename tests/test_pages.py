@@ -405,7 +405,7 @@ def test_a_sentence_of_ones_own_keeps_what_a_teacher_has_fixed():
     at = visit("app.py", lock="seed,example", hide="width", seed="7", width="5")
     before = fixed_values(at.session_state["settings"])
     at.text_input(key="own_sentence").set_value("A cat sat")
-    [each for each in at.button if each.label == "Open"][0].click().run()
+    next(each for each in at.button if each.label == "Open").click().run()
     stands(at)
     after = at.session_state["settings"]
     assert after.text == "A cat sat"
@@ -424,7 +424,7 @@ def test_a_sentence_of_ones_own_keeps_what_a_teacher_has_fixed():
 def test_no_other_control_changes_what_is_locked(page, button, link):
     at = visit(f"pages/{page}.py", **link)
     before = at.session_state["settings"]
-    [each for each in at.button if each.label == button][0].click().run()
+    next(each for each in at.button if each.label == button).click().run()
     stands(at)
     assert at.session_state["settings"] == before
     assert "Not applied: " in texts(at)
@@ -432,7 +432,7 @@ def test_no_other_control_changes_what_is_locked(page, button, link):
 
 def test_back_to_the_example_keeps_what_a_teacher_has_fixed():
     at = visit("pages/simplified_attention.py", lock="text", text="A cat sat", seed="3", query="1")
-    [each for each in at.button if each.label == "Back to the example"][0].click().run()
+    next(each for each in at.button if each.label == "Back to the example").click().run()
     stands(at)
     settings = at.session_state["settings"]
     assert (settings.text, settings.seed, settings.query) == ("A cat sat", 69, 0)
