@@ -187,6 +187,8 @@ def _controls(name: str) -> None:
         format_func=lambda name: EXAMPLES[name].title,
         help="A published notebook. Choosing one sets everything below to its numbers.",
     )
+    if settings.has_own_text and "example" not in settings.hide:
+        st.caption("The text is your own. What you have not changed is this example's.")
     control(st.text_area, f"Text (at most {MAX_TOKENS} tokens)", "text", height=96)
     say_problem("text")
     control(

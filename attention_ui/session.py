@@ -8,7 +8,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention_core.examples import EXAMPLES
 
-from .fields import CellPlace, ScoreRow, Sentence, Trail
+from .fields import CellPlace, Choice, ScoreRow, Sentence, Trail
 from .labels import label
 from .settings import (
     ASIDE,
@@ -303,8 +303,11 @@ def _controlled(name: str, key: str) -> None:
     if key not in state[DRAWN]:
         return  # it is gone: what the browser sent on its way still told of it
     state[TOUCHED] = True
-    said, had_drafts = state[NOTICES], state[DRAFTS]
     raw = state[key]
+    if not _is_offered(name, raw):
+        return  # no browser sends such; the widget is given its own value again
+    said, had_drafts = state[NOTICES], state[DRAFTS]
+    was_own = current().has_own_text
     drafts = {**({} if name == "example" else state[DRAFTS]), name: raw}
     for tried in (drafts, {name: raw}):
         values, problem = _understood(tried)
@@ -328,7 +331,20 @@ def _controlled(name: str, key: str) -> None:
     if said:
         state[WHOLE_PAGE] = True
     elif name not in ASIDE and name != "example":
-        redraw(controls=bool(had_drafts) or not as_typed)
+        is_other = was_own != current().has_own_text
+        redraw(controls=bool(had_drafts) or not as_typed or is_other)
+
+
+def _is_offered(name: str, raw: object) -> bool:
+    """Whether a control can hold this: any text where one is typed, else what its field takes."""
+    field = FIELDS[name]
+    if isinstance(raw, str) and not isinstance(field, Choice):
+        return True
+    try:
+        field.read(field.write(raw))
+    except (ValueError, TypeError):
+        return False
+    return True
 
 
 def _understood(drafts: dict[str, Any]) -> tuple[dict[str, Any], str | None]:

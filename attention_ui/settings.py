@@ -356,6 +356,11 @@ class Settings:
         """The visible tokens, each with its place: repeated ones can be told apart."""
         return tuple(f"{place}: {token}" for place, token in enumerate(self.visible_tokens))
 
+    @property
+    def has_own_text(self) -> bool:
+        """Whether the text is another than the example's."""
+        return self.text != EXAMPLES[self.example].inputs.sentence
+
     def is_example(self) -> bool:
         """Whether the embeddings are the example's own."""
         return self.inputs == EXAMPLES[self.example].inputs
