@@ -75,8 +75,9 @@ def _typed(setting: str, key: str) -> None:
     drawn = known["drawn"]
     columns = list(known["about"][len(drawn) : len(drawn) + len(drawn[0])])
     edited = state[key].get("edited_rows")
-    if not _is_of(edited, columns):
-        return  # no grid of ours sends such
+    if not _is_of(edited, len(drawn), columns):
+        del state["grids"][setting]  # no browser sends such, and Streamlit cannot draw it
+        return
     typed = {
         (row, columns.index(column)): value
         for row, cells in edited.items()
@@ -86,8 +87,7 @@ def _typed(setting: str, key: str) -> None:
     for row, numbers in enumerate(known["start"]):
         for column, number in enumerate(numbers):
             value = typed.get((row, column), number)
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not is_number or not abs(value) <= LARGEST_ENTRY:
+            if value is None or not abs(value) <= LARGEST_ENTRY:
                 refused.append(f"row {row}, {columns[column]}")
                 value = number
             if not math.isclose(value, drawn[row][column], rel_tol=1e-7, abs_tol=1e-12):
@@ -109,10 +109,14 @@ def _typed(setting: str, key: str) -> None:
         ]
 
 
-def _is_of(edited: object, columns: list[str]) -> bool:
-    """Whether these are edits as the browser sends them: cells by column, by row."""
+def _is_of(edited: object, n_rows: int, columns: list[str]) -> bool:
+    """Whether these are edits as a browser sends them: numbers or nothing, by column, by row."""
     return isinstance(edited, dict) and all(
-        isinstance(cells, dict) and cells.keys() <= set(columns) for cells in edited.values()
+        0 <= row < n_rows
+        and isinstance(cells, dict)
+        and cells.keys() <= set(columns)
+        and all(isinstance(value, int | float | None) for value in cells.values())
+        for row, cells in edited.items()
     )
 
 

@@ -43,6 +43,7 @@ def wrong_values():
         yield {"string_value": text}
         yield {"string_array_value": {"data": [text]}}
     for text in JSON:
+        yield {"string_value": text}  # charts and grids send theirs so
         yield {"json_value": text}
         yield {"json_trigger_value": text}
 

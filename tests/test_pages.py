@@ -438,6 +438,7 @@ def test_back_to_the_example_keeps_what_a_teacher_has_fixed():
     assert (settings.text, settings.seed, settings.query) == ("A cat sat", 69, 0)
     assert not [each for each in at.button if each.label == "Back to the example"]
 
+
 def test_a_text_of_ones_own_is_not_said_to_be_the_examples():
     def says(at):
         stands(at)
