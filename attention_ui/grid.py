@@ -69,8 +69,8 @@ def _undo(setting: str) -> None:
 def _typed(setting: str, key: str) -> None:
     """Take up what was typed into the grid: numbers become edits, the rest is named and refused."""
     state = st.session_state
-    known = state["grids"][setting]
-    if known["key"] != key:
+    known = state["grids"].get(setting)
+    if not known or known["key"] != key:
         return  # a grid that is gone, and was told of
     drawn = known["drawn"]
     columns = list(known["about"][len(drawn) : len(drawn) + len(drawn[0])])
