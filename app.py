@@ -20,20 +20,27 @@ st.markdown(
 )
 
 st.header("Start", anchor="start")
-st.markdown("Type a sentence of your own, or take one of the published examples.", width=LINE)
-own_text()
+if session.takes_own_text():
+    st.markdown("Type a sentence of your own, or take one of the published examples.", width=LINE)
+    own_text()
+else:
+    st.markdown("The link that you opened keeps its own sentence.", width=LINE)
 examples = list(EXAMPLES.values())
 for start in range(0, len(examples), 3):
     for column, example in zip(st.columns(3), examples[start : start + 3], strict=False):
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{example.title}**")
             st.caption(example.about)
+            query, why_not = session.example_query(example.name)
             st.page_link(
                 LESSONS[0].page,
                 label="Open",
                 icon=":material/arrow_forward:",
-                query_params={"example": example.name},
+                query_params=query,
+                disabled=bool(why_not),
             )
+            if why_not:
+                st.caption(why_not)
 
 st.header("The lessons", anchor="lessons")
 for lesson in LESSONS:

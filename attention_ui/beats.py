@@ -125,9 +125,8 @@ def _draw(
 
 
 def _clicked(key: str, beat_name: str, places: Places) -> None:
-    picked = st.session_state[key]["selection"].get("cell") or []
-    if not picked:
-        return
-    index = places.at(int(picked[0]["row"]), int(picked[0]["column"]))
-    if index is not None:
-        session.choose_cell(beat_name, ((places.step, index),))
+    match st.session_state[key]["selection"].get("cell"):
+        case [{"row": int(row), "column": int(column)}, *_]:
+            index = places.at(row, column)
+            if index is not None:
+                session.choose_cell(beat_name, ((places.step, index),))

@@ -201,6 +201,8 @@ def _controls(name: str) -> None:
         format_func=lambda name: EXAMPLES[name].title,
         help="A published notebook. Choosing one sets everything below to its numbers.",
     )
+    if settings.has_own_text and "example" not in settings.hide:
+        st.caption("The text is your own. What you have not changed is this example's.")
     control(st.text_area, f"Text (at most {MAX_TOKENS} tokens)", "text", height=96)
     say_problem("text")
     control(
@@ -242,7 +244,7 @@ def _back() -> None:
     """A button that is there when it would change something."""
     if session.wants_whole_page():
         st.rerun()
-    if session.other_than_example():
+    if session.is_changed():
         st.button("Back to the example", on_click=session.reset, icon=":material/undo:")
 
 

@@ -24,7 +24,7 @@ def own_text() -> None:
     problem = session.take_text(text)
     if problem:
         with st.container(key="problem_of_own_text"):
-            st.markdown(":red[:material/error:] :red[Not used:]")
+            st.markdown(":red[:material/error:] :red[Not applied:]")
             st.text(problem)
     else:
         st.switch_page(LESSONS[0].page, query_params=session.link_query("own_text"))

@@ -10,5 +10,5 @@ def say_problem(name: str) -> None:
     problem = session.problem(name)
     if problem:
         with st.container(key=f"problem_of_{name}"):
-            st.markdown(":red[:material/error:] :red[Not used:]")
+            st.markdown(":red[:material/error:] :red[Not applied:]")
             st.text(problem)

@@ -8,7 +8,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention_core.examples import EXAMPLES
 
-from .fields import CellPlace, ScoreRow, Sentence
+from .fields import CellPlace, Choice, ScoreRow, Sentence, Trail
 from .labels import label
 from .settings import (
     ASIDE,
@@ -30,6 +30,8 @@ from .settings import (
 # Names in st.session_state.
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
 OPEN_IN, WHOLE_PAGE, GIVEN, DRAWN = "open_in", "whole_page", "given", "drawn"
+SAYS = "says"
+"""Settings whose problem has a place of its own on the page; that of others is a notice."""
 SHOWN, LINKED, ARRIVED, CHOSEN = "shown", "linked", "arrived", "chosen"
 QUERY = "link_query"
 WANTED = "wanted"
@@ -38,6 +40,8 @@ CONTENTS, BACK, CONTROLS = "frame_contents", "frame_back", "frame_controls"
 """Parts of the frame that show settings: keys of fragments."""
 NOT_CARRIED = ("beat", "cell", "upto")
 """Settings of one page: they stay behind when another is opened."""
+OWN_TEXT = {"text": "", "tokenizer": "text", "ids": "distinct"}
+"""What a text of the person's own brings along."""
 
 
 def load(page: str) -> Settings:
@@ -52,7 +56,7 @@ def load(page: str) -> Settings:
         state.pop(name, None)
     query = {name: value for name, value in st.query_params.items() if name in FIELDS}
     last_page, last_query = state.get(WRITTEN, (None, None))
-    state[DRAWN] = set()
+    state[DRAWN], state[SAYS] = set(), set()
     state[ARRIVED] = SETTINGS in state and page != last_page
     if page != last_page:
         state[GIVEN] = set()
@@ -139,10 +143,29 @@ def link_query(where: str) -> dict[str, str]:
     """Parameters for the links to other pages that stand somewhere: what they can use of the
     settings.
     """
-    query = _query()
-    carried = {name: value for name, value in query.items() if name not in NOT_CARRIED}
+    carried = _carried(_query())
     st.session_state.setdefault(LINKED, {})[where] = carried
     return carried
+
+
+def _carried(query: dict[str, str]) -> dict[str, str]:
+    return {name: text for name, text in query.items() if name not in NOT_CARRIED}
+
+
+def example_query(name: str) -> tuple[dict[str, str], str]:
+    """Parameters for a link to an example, and in words why it cannot be opened; '' if it can."""
+    settings = current()
+    if name != settings.example and "example" in settings.fixed:
+        return {}, "The link that you opened keeps to its own example."
+    opened = changed(settings, example=name)
+    if problem_with(opened):
+        return {}, "This example does not fit what the link that you opened keeps."
+    return {"example": name, **_carried(to_query(opened))}, ""
+
+
+def takes_own_text() -> bool:
+    """Whether a text may be typed that brings a tokenizer for it, or a teacher's link keeps one."""
+    return not current().fixed & OWN_TEXT.keys()
 
 
 def change(**updates: Any) -> None:
@@ -154,13 +177,16 @@ def change(**updates: Any) -> None:
     state[NOTICES] = []
     before: Settings = state[SETTINGS]
     asked = {name: getattr(before, name) for name in HEADS} | state[WANTED] | updates
-    updates = taking_along(updates)
-    after = changed(before, **updates)
-    problem = problem_with(after)
+    updates, problem = _understood(taking_along(updates))
+    fixed = {*before.hide, *before.lock}
+    for name, value in updates.items():
+        if name in fixed and value != getattr(before, name):
+            problem = f"the link that you opened fixes “{label(name)}”."
     if problem:
-        state[NOTICES] = [problem]
+        state[NOTICES] = [f"Not applied: {problem}"]
         state[WHOLE_PAGE] = True
         return
+    after = changed(before, **updates)
     gone = [name for name in MAKES_ANOTHER if getattr(before, name) and not getattr(after, name)]
     if "example" not in updates and not updates.keys() >= set(gone):
         state[NOTICES] = ["This is another table, so the numbers you typed into the last one went."]
@@ -249,20 +275,13 @@ def next_seed(name: str) -> None:
 def reset() -> None:
     """Back to the example's own settings, but for what a teacher's link has fixed."""
     st.session_state[DRAFTS] = {}
-    st.session_state[WANTED] = {}
-    change(**other_than_example())
+    change(example=current().example)
     run_whole_page()
 
 
-def other_than_example() -> dict[str, object]:
-    """What going back to the example would change, with the example's own values."""
-    settings: Settings = st.session_state[SETTINGS]
-    fixed = {*KEPT, *settings.hide, *settings.lock}
-    return {
-        name: value
-        for name, value in vars(Settings.of(EXAMPLES[settings.example])).items()
-        if name not in fixed and value != getattr(settings, name)
-    }
+def is_changed() -> bool:
+    """Whether going back to the example would change anything."""
+    return changed(current(), example=current().example) != current()
 
 
 def control(widget: Callable, label: str, name: str, version: object = "", **options: Any) -> Any:
@@ -312,7 +331,7 @@ def take_text(text: str) -> str | None:
     """Take up a text of the person's own, with the tokenizer for such. Returns what is wrong."""
     state = st.session_state
     try:
-        updates = {"text": FIELDS["text"].read(text), "tokenizer": "text", "ids": "distinct"}
+        updates = {**OWN_TEXT, "text": FIELDS["text"].read(text)}
     except ValueError as error:
         return f"{label('text')}: {error}."
     wrong = problem_with(changed(state[SETTINGS], **updates))
@@ -332,8 +351,11 @@ def _controlled(name: str, key: str) -> None:
     if key not in state[DRAWN]:
         return  # it is gone: what the browser sent on its way still told of it
     state[TOUCHED] = True
-    said, had_drafts = state[NOTICES], state[DRAFTS]
     raw = state[key]
+    if not _is_offered(name, raw):
+        return  # no browser sends such; the widget is given its own value again
+    said, had_drafts = state[NOTICES], state[DRAFTS]
+    was_own = current().has_own_text
     drafts = {**({} if name == "example" else state[DRAFTS]), name: raw}
     for tried in (drafts, {name: raw}):
         values, problem = _understood(tried)
@@ -341,8 +363,9 @@ def _controlled(name: str, key: str) -> None:
             break
     else:
         state[DRAFTS] = drafts
-        state[WHOLE_PAGE] = bool(state[NOTICES])
-        state[NOTICES] = []
+        says_so = name in state[SAYS]
+        state[WHOLE_PAGE] = bool(state[NOTICES]) or not says_so
+        state[NOTICES] = [] if says_so else [f"Not applied: {problem}"]
         state[f"problem_{name}"] = problem
         return
     change(**values)
@@ -356,14 +379,32 @@ def _controlled(name: str, key: str) -> None:
     if said:
         state[WHOLE_PAGE] = True
     elif name not in ASIDE and name != "example":
-        redraw(controls=bool(had_drafts) or not as_typed)
+        is_other = was_own != current().has_own_text
+        redraw(controls=bool(had_drafts) or not as_typed or is_other)
+
+
+def _is_offered(name: str, raw: object) -> bool:
+    """Whether a control can hold this: any text where one is typed, else what its field takes."""
+    field = FIELDS[name]
+    if isinstance(raw, str) and not isinstance(field, Choice):
+        return True
+    try:
+        field.read(field.write(raw))
+    except (ValueError, TypeError):
+        return False
+    return True
 
 
 def _understood(drafts: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
-    """The values that drafts stand for, and what stops them from being used, in words."""
+    """The values that drafts stand for, as a link would give them back, and what stops them from
+    being used, in words.
+    """
     values = {}
     for name, raw in drafts.items():
         field = FIELDS[name]
+        if isinstance(field, Trail) and raw is None:
+            values[name] = None
+            continue
         try:
             values[name] = field.read(raw if isinstance(raw, str) else field.write(raw))
         except ValueError as error:
@@ -372,5 +413,6 @@ def _understood(drafts: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
 
 
 def problem(name: str) -> str | None:
-    """What is wrong with the draft of a setting, if there is one."""
+    """What is wrong with the draft of a setting, if there is one. Who asks says it on the page."""
+    st.session_state[SAYS].add(name)
     return st.session_state.get(f"problem_{name}") if name in st.session_state[DRAFTS] else None

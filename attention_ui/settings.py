@@ -24,7 +24,6 @@ from attention_core.recipes import (
 from attention_core.tokenizers import TOKENIZERS, clean, visible
 
 from .fields import (
-    MAX_EDITS,
     CellPlace,
     Choice,
     Decimal,
@@ -46,6 +45,8 @@ MAX_WIDTH = 64
 MAX_SEED = 2**32 - 1
 MAX_DROP_SEED = 20
 MAX_PIN = 4_000
+MAX_LINK = 7_500
+"""Characters of a link after its question mark; browsers and servers take 8,000 in all."""
 MAX_UNKNOWN = 4
 MAX_HEAD_WIDTH = 32
 MAX_JOINED = 96
@@ -97,7 +98,9 @@ class Pinned:
 
     def read(self, text: str) -> str:
         if len(text) > MAX_PIN:
-            raise ValueError(f"it is longer than {MAX_PIN:,} characters")
+            raise ValueError(
+                f"it has {len(text):,} characters, and {MAX_PIN:,} fit: shorten the text"
+            )
         if not text:
             return ""
         query = dict(parse_qsl(text, keep_blank_values=True))
@@ -249,6 +252,19 @@ class Settings:
         )
 
     @property
+    def fixed(self) -> set[str]:
+        """Settings that stay whatever example is shown, those that a link has fixed among them."""
+        return {*KEPT, *self.hide, *self.lock}
+
+    @property
+    def start_of_own(self) -> "Settings":
+        """The example's own settings, with those that name a token as this text has it start."""
+        plain = Settings.of(EXAMPLES[self.example])
+        last = max(len(self.inputs.tokens) - 1, 0)
+        query, token = min(plain.query, last), min(plain.token, last)
+        return replace(plain, query=query, token=token, changed_token=last)
+
+    @property
     def inputs(self) -> Inputs:
         """What `attention_core.embed` needs to know."""
         example = EXAMPLES[self.example]
@@ -340,6 +356,11 @@ class Settings:
         """The visible tokens, each with its place: repeated ones can be told apart."""
         return tuple(f"{place}: {token}" for place, token in enumerate(self.visible_tokens))
 
+    @property
+    def has_own_text(self) -> bool:
+        """Whether the text is another than the example's."""
+        return self.text != EXAMPLES[self.example].inputs.sentence
+
     def is_example(self) -> bool:
         """Whether the embeddings are the example's own."""
         return self.inputs == EXAMPLES[self.example].inputs
@@ -373,6 +394,9 @@ KEPT = ("predict", "pin", "hide", "lock")
 """Settings that stay when another example is chosen."""
 HEADS = ("heads", "d_model", "d_head", "d_value")
 """Settings that must fit each other."""
+FOLLOW_THE_TEXT = ("query", "token", "changed_token")
+"""Settings whose start depends on how many tokens there are."""
+MAKES_TOKENS = {"text", "tokenizer", "drop_blanks"}
 ONE_HEAD = ("head", "head_off", "head_cut")
 """Settings that name a head."""
 
@@ -432,20 +456,50 @@ def problem_with(settings: Settings) -> str | None:
     ):
         if any(row >= size[0] or column >= size[1] for row, column, _ in edits):
             return f"An edited number lies outside {name}."
-    return problem_with_heads(settings)
+    return problem_with_heads(settings) or problem_with_link(settings)
+
+
+def problem_with_link(settings: Settings) -> str | None:
+    """What stops a link from giving these settings back, in words; None if nothing does."""
+    query = to_query(settings)
+    for name, text in query.items():
+        try:
+            FIELDS[name].read(text)
+        except ValueError as error:
+            return f"{label(name).capitalize()}: {error}."
+    length = len(urlencode(query))
+    if length <= MAX_LINK:
+        return None
+    return (
+        f"The link to this page would have {length:,} characters, and {MAX_LINK:,} fit. Shorten "
+        "the text, take typed numbers back, or unpin."
+    )
 
 
 def changed(settings: Settings, **updates: object) -> Settings:
-    """The settings with some values changed, and what no longer fits put right."""
-    if "example" in updates and updates["example"] != settings.example:
-        fresh = Settings.of(EXAMPLES[str(updates["example"])])
-        return replace(fresh, **{name: getattr(settings, name) for name in KEPT})
+    """The settings with some values changed, and what no longer fits put right. An example brings
+    all of its own, but for what is fixed.
+    """
+    if "example" in updates:
+        fixed = {name: getattr(settings, name) for name in settings.fixed - {"example"}}
+        fresh = replace(Settings.of(EXAMPLES[str(updates["example"])]), **fixed)
+        return _fitting(replace(fresh.start_of_own, **fixed))
     for edits, makers in MAKES_ANOTHER.items():
         if makers & updates.keys() and edits not in updates:
             updates[edits] = ()
-    if {"text", "tokenizer", "drop_blanks", "width", "d_out", "d_v", *HEADS} & updates.keys():
+    if {*MAKES_TOKENS, "width", "d_out", "d_v", *HEADS} & updates.keys():
         updates = {"cell": None, "upto": MAX_TOKENS, **updates}
     new = replace(settings, **updates)
+    if MAKES_TOKENS & updates.keys():
+        before, after = settings.start_of_own, new.start_of_own
+        for name in FOLLOW_THE_TEXT:
+            if name not in updates and getattr(settings, name) == getattr(before, name):
+                new = replace(new, **{name: getattr(after, name)})
+    return _fitting(new)
+
+
+def _fitting(new: Settings) -> Settings:
+    """The settings, with tokens, entries and heads that are not there replaced by the last."""
     last = max(len(new.inputs.tokens) - 1, 0)
     widest = max(new.width - 1, 1)
     return replace(
@@ -462,14 +516,11 @@ def changed(settings: Settings, **updates: object) -> Settings:
 
 def to_query(settings: Settings) -> dict[str, str]:
     """The link's parameters: what differs from the example, and the example itself."""
-    plain = Settings.of(EXAMPLES[settings.example])
+    plain = replace(settings.start_of_own, example=next(iter(EXAMPLES)))
     query = {}
     for name in FIELDS:
         value = getattr(settings, name)
-        if name == "example":
-            if value != next(iter(EXAMPLES)):
-                query[name] = value
-        elif value != getattr(plain, name) and not (name == "edits" and len(value) > MAX_EDITS):
+        if value != getattr(plain, name):
             query[name] = FIELDS[name].write(value)
     return query
 
@@ -501,12 +552,13 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
     example = EXAMPLES[str(values.pop("example", next(iter(EXAMPLES))))]
     plain = Settings.of(example)
     settings = replace(plain, **values)
+    settings = replace(settings.start_of_own, **values)
     last = len(settings.inputs.tokens) - 1
     for name in ("query", "token", "stretch", "changed_token"):
         if getattr(settings, name) > max(last, 0):
             if name in values:
                 refuse(f"The link's {name} is {values[name]}, but the last token is {last}.")
-            settings = replace(settings, **{name: min(getattr(plain, name), max(last, 0))})
+            settings = replace(settings, **{name: getattr(settings.start_of_own, name)})
     for name in ("across", "up"):
         if getattr(settings, name) > max(settings.width - 1, 1):
             refuse(f"The link's {name} is {values[name]}: vectors are {settings.width} wide.")
@@ -524,7 +576,8 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
     problem = problem_with(settings)
     if problem:
         refuse(f"The link's settings do not fit together: {problem}")
-        settings = replace(plain, predict=settings.predict)
+        kept = {name: getattr(settings, name) for name in KEPT if name != "pin"}
+        settings = replace(plain, **kept)
     return settings, notices
 
 

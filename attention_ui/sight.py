@@ -133,5 +133,5 @@ def is_told() -> bool:
 
 def parts_in_sight() -> set[str]:
     """The names of the parts, as the browser has told; none where it has not."""
-    told = st.session_state.get(KEY)
-    return set((told or {}).get("parts", "").split())
+    told = (st.session_state.get(KEY) or {}).get("parts")
+    return set(told.split()) if isinstance(told, str) else set()

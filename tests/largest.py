@@ -8,7 +8,7 @@ LARGEST = {
     **{"text": WORDS, "tokenizer": "blanks", "ids": "random", "reserved": "8"},
     **{"width": str(MAX_WIDTH), "positions": "on", "edits": EDITS, "predict": "off"},
     **{"d_out": str(MAX_WIDTH), "d_v": str(MAX_WIDTH), "bias": "on", "start": "linear"},
-    **{"q_edits": EDITS, "k_edits": EDITS, "v_edits": EDITS},
+    **dict.fromkeys(["q_edits", "k_edits", "v_edits"], "63.63:999.999999"),
     **{"heads": "8", "d_model": "64", "d_head": "12", "d_value": "12"},
     **{"table_rows": "200000", "table_width": "4096", "divide": "sqrt_d", "likeness": "cosine"},
     **{"vd": "4096", "trials": "100000", "spread": "5", "vlook": "width"},

@@ -4,6 +4,7 @@ Sizes are asserted, not times: a slow machine fails no test. README.md has the t
 """
 
 import tomllib
+from urllib.parse import urlencode
 
 import pytest
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
@@ -13,6 +14,7 @@ from attention_core.training import MAX_RECORDED, MAX_STEPS, TrainingSettings, n
 from attention_core.variance import LARGEST_CHUNK, MAX_D, MAX_TRIALS, Trials, draws
 from attention_ui.settings import (
     FIELDS,
+    MAX_LINK,
     MAX_TOKENS,
     MAX_WIDTH,
     STEPS,
@@ -26,8 +28,6 @@ from conftest import ROOT
 from largest import LARGEST
 
 PAGES = ["app.py", *sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))]
-LONGEST_LINK = 16_000
-"""Characters that all settings together may take in a link, before the browser encodes them."""
 LARGEST_TRACE = 16_000_000
 """Bytes of all tensors of a lesson's trace."""
 LARGEST_PAGE = 4_000_000
@@ -41,7 +41,14 @@ def test_the_largest_settings_are_settings():
     settings, notices = from_query(LARGEST)
     assert notices == []
     assert len(settings.inputs.tokens) == MAX_TOKENS
-    assert sum(len(name) + len(value) for name, value in to_query(settings).items()) < LONGEST_LINK
+    assert len(urlencode(to_query(settings))) <= MAX_LINK < 8_000
+
+
+def test_a_link_that_is_longer_than_an_address_may_be_is_refused():
+    full = {name: EDITS for name in LARGEST if name.endswith("edits")}
+    settings, (notice,) = from_query({**LARGEST, **full})
+    assert f"{MAX_LINK:,} fit" in notice
+    assert settings.edits == settings.q_edits == ()
 
 
 @pytest.mark.parametrize("name", FIELDS)

@@ -5,6 +5,7 @@ Pages are found, not listed: adding a page adds its tests.
 
 import random
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 from attention_core.examples import EXAMPLES
 from attention_ui.frame import STYLE
 from attention_ui.heads import along_words, widths_words
-from attention_ui.settings import HEADS, Settings
+from attention_ui.lessons import LESSONS
+from attention_ui.settings import HEADS, Settings, from_query
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))
@@ -379,3 +381,133 @@ def test_what_a_link_fixes_is_not_taken_along(fixed):
 def test_our_style_is_not_dropped():
     """Streamlit drops a style that has the beginning of a tag in it."""
     assert "<" not in STYLE.removeprefix("<style>").removesuffix("</style>")
+
+
+# --- what a teacher's link has fixed --------------------------------------------------------------
+
+FIXED = {
+    "example and text": {"lock": "example,text,predict", "hide": "seed", "predict": "off"},
+    "values of its own": {"lock": "text,heads", "hide": "seed", "text": "A cat sat", "seed": "7"},
+    "hidden": {"hide": "example,tokenizer,reserved", "example": "life_is_short"},
+    "what few examples can be": {"lock": "edits,width", "edits": "8.2:1", "predict": "off"},
+}
+
+
+def fixed_values(settings):
+    """What a link has fixed, and that it has."""
+    names = ("hide", "lock", "predict", *settings.hide, *settings.lock)
+    return {name: getattr(settings, name) for name in names}
+
+
+@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("link", FIXED.values(), ids=FIXED)
+def test_every_link_of_every_page_keeps_what_a_teacher_has_fixed(page, link):
+    at = visit(page, **link)
+    stands(at)
+    settings = at.session_state["settings"]
+    links = [element.proto for element in at.get("page_link")]
+    assert len(links) > len(LESSONS)
+    for each in links:
+        there, notices = from_query(dict(parse_qsl(each.query_string, keep_blank_values=True)))
+        if not each.disabled:
+            assert notices == []
+            assert fixed_values(there) == fixed_values(settings), each.label
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("link", FIXED.values(), ids=FIXED)
+def test_another_example_keeps_what_a_teacher_has_fixed_or_is_refused_in_words(example, link):
+    at = visit("app.py", **link)
+    before = at.session_state["settings"]
+    chooser = [each for each in at.selectbox if each.key == "control_example"]
+    if not chooser or chooser[0].disabled:
+        assert "example" in before.hide + before.lock
+        return
+    chooser[0].set_value(example).run()
+    stands(at)
+    after = at.session_state["settings"]
+    assert fixed_values(after) == fixed_values(before)
+    assert after.example == example or "Not applied: " in texts(at)
+
+
+def test_a_card_that_cannot_be_opened_says_why():
+    """Home's cards; the first is that of the example which is shown."""
+
+    def cards(**link):
+        at = visit("app.py", **link)
+        opens = [each.proto for each in at.get("page_link") if each.proto.label == "Open"]
+        return [card.disabled for card in opens], [words.value for words in at.caption]
+
+    closed, words = cards(lock="example")
+    assert closed == [False] + [True] * (len(EXAMPLES) - 1)
+    assert sum("keeps to its own example" in each for each in words) == len(EXAMPLES) - 1
+    closed, words = cards(lock="edits,width", edits="8.2:1")
+    assert any(closed)
+    assert sum("does not fit what the link" in each for each in words) == sum(closed)
+    assert cards()[0] == [False] * len(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", ["text", "tokenizer", "ids"])
+@pytest.mark.parametrize("how", ["lock", "hide"])
+def test_no_sentence_is_asked_for_where_a_link_keeps_its_own(name, how):
+    at = visit("app.py", **{how: name})
+    assert not [field for field in at.text_input if field.key == "own_sentence"]
+    assert "keeps its own sentence" in rendered(at)
+
+
+def test_a_sentence_of_ones_own_keeps_what_a_teacher_has_fixed():
+    at = visit("app.py", lock="seed,example", hide="width", seed="7", width="5")
+    before = fixed_values(at.session_state["settings"])
+    at.text_input(key="own_sentence").set_value("A cat sat")
+    next(each for each in at.button if each.label == "Open").click().run()
+    stands(at)
+    after = at.session_state["settings"]
+    assert after.text == "A cat sat"
+    assert fixed_values(after) == before
+    assert at.title[0].value == LESSONS[0].title
+
+
+@pytest.mark.parametrize(
+    ("page", "button", "link"),
+    [
+        ("divide_by_sqrt_d", "Draw again", {"lock": "draw_seed"}),
+        ("softmax_or_sum", "Change these scores by hand", {"lock": "typed"}),
+        ("simplified_attention", "Next key", {"lock": "upto", "upto": "2"}),
+    ],
+)
+def test_no_other_control_changes_what_is_locked(page, button, link):
+    at = visit(f"pages/{page}.py", **link)
+    before = at.session_state["settings"]
+    next(each for each in at.button if each.label == button).click().run()
+    stands(at)
+    assert at.session_state["settings"] == before
+    assert "Not applied: " in texts(at)
+
+
+def test_back_to_the_example_keeps_what_a_teacher_has_fixed():
+    at = visit("pages/simplified_attention.py", lock="text", text="A cat sat", seed="3", query="1")
+    next(each for each in at.button if each.label == "Back to the example").click().run()
+    stands(at)
+    settings = at.session_state["settings"]
+    assert (settings.text, settings.seed, settings.query) == ("A cat sat", 69, 0)
+    assert not [each for each in at.button if each.label == "Back to the example"]
+
+
+def test_a_text_of_ones_own_is_not_said_to_be_the_examples():
+    def says(at):
+        stands(at)
+        return any("The text is your own" in words.value for words in at.caption)
+
+    for page in ("app.py", "pages/simplified_attention.py"):
+        at = visit(page, seed="7")
+        assert not says(at)
+        at.text_area(key="control_text").set_value("A cat sat").run()
+        assert says(at)
+        at.text_area(key="control_text").set_value(EXAMPLES["wild_cat"].inputs.sentence).run()
+        assert not says(at)
+    at = visit("app.py")
+    at.text_input(key="own_sentence").set_value("A cat sat")
+    next(each for each in at.button if each.label == "Open").click().run()
+    assert says(at)
+    links = [each.proto.query_string for each in at.get("page_link")]
+    assert all("changed_token" not in link and "text=A+cat+sat" in link for link in links)

@@ -1,9 +1,21 @@
 """Links and controls: whatever they hold, there are settings, and words for what was refused."""
 
+from urllib.parse import urlencode
+
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from attention_ui.settings import FIELDS, Settings, changed, from_query, problem_with, to_query
+from attention_ui.settings import (
+    FIELDS,
+    MAX_LINK,
+    Settings,
+    changed,
+    from_query,
+    problem_with,
+    to_pin,
+    to_query,
+)
 from guesses import links, texts
 from hostile import TEXTS, TOO_LONG, VALUES
 
@@ -16,9 +28,8 @@ def usable(settings, notices):
         assert len(notice) > 20
         assert "\x00" not in notice
         assert "\u202e" not in notice
-    again, refused = from_query(to_query(settings))
-    assert refused == []
-    assert again == settings
+    assert from_query(to_query(settings)) == (settings, [])
+    assert len(urlencode(to_query(settings))) <= MAX_LINK
 
 
 @given(links())
@@ -32,6 +43,42 @@ def value_of(name, text):
         return FIELDS[name].read(text)
     except ValueError:
         return None
+
+
+EDITS = tuple((at // 20, at % 20, at / 7) for at in range(200))
+LARGE = (
+    {"text": "слово " * 60, "tokenizer": "text"},
+    {"text": "が" * 5_000},
+    {"text": "<&%> " * 64, "tokenizer": "blanks"},
+    {"width": 64, "d_out": 64, "d_v": 64, "ids": "random"},
+    *({"width": 20, "d_out": 20, "d_v": 20, f"{role}edits": EDITS} for role in ("", "q_", "k_")),
+    {"turned": tuple((at, at) for at in range(32)), "typed": (-999.123456,) * 16},
+    {"hide": tuple(FIELDS), "lock": tuple(FIELDS)},
+    {"example": "life_is_short"},
+    {"pin": None},  # what is on the screen
+)
+"""Changes that fill a link; which of them are taken depends on what is there already."""
+
+
+def as_linked(name, value):
+    return FIELDS[name].read(FIELDS[name].write(value))
+
+
+@given(links(hostile=False), st.lists(st.sampled_from(LARGE), max_size=8))
+def test_whatever_a_page_can_hold_its_address_gives_back(link, more):
+    settings = from_query(link)[0]
+    usable(settings, [])
+    for updates in more:
+        if "pin" in updates:
+            after = changed(settings, pin=to_pin(settings))
+        else:
+            after = changed(settings, **{n: as_linked(n, value) for n, value in updates.items()})
+        problem = problem_with(after)
+        if problem is None:
+            settings = after
+            usable(settings, [])
+        else:
+            assert len(problem) > 10
 
 
 @given(links(hostile=False), links(hostile=False))

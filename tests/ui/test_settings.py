@@ -31,6 +31,7 @@ from attention_ui.fields import (
 from attention_ui.settings import (
     FIELDS,
     HEADS,
+    MAX_LINK,
     MAX_TOKENS,
     ONE_HEAD,
     Names,
@@ -201,10 +202,14 @@ def test_a_link_gives_the_same_settings_back(settings):
 @some
 @given(valid_settings(), st.data())
 def test_a_link_holds_only_what_differs_from_its_example(settings, data):
-    plain = of(settings.example)
+    """Which token is looked at follows from the text."""
+    last = len(settings.inputs.tokens) - 1
+    plain = of(settings.example, changed_token=last)
+    plain = replace(plain, query=min(plain.query, last), token=min(plain.token, last))
     differing = {name for name, value in vars(settings).items() if value != getattr(plain, name)}
     assert to_query(settings).keys() - {"example"} == differing
-    for name in data.draw(st.sets(st.sampled_from([*FIELDS]), max_size=5)) - {"example"}:
+    shape = {"example", "text", "tokenizer", "drop_blanks"}
+    for name in data.draw(st.sets(st.sampled_from([*FIELDS]), max_size=5)) - shape:
         settings = replace(settings, **{name: getattr(plain, name)})
         assert name not in to_query(settings)
 
@@ -218,6 +223,23 @@ def test_an_example_as_it_is_needs_no_more_than_its_name(example):
     assert settings.is_example()
     assert settings.inputs == EXAMPLES[example].inputs
     assert_usable(settings)
+
+
+CYRILLIC = " ".join(["предложение"] * 60)
+
+
+@pytest.mark.parametrize("text", [CYRILLIC, "猫" * 64, "が" * 5_000, "🙂 " * 64, "a" * 5_000])
+def test_a_text_is_taken_where_a_link_can_hold_it_and_refused_in_words_where_not(text):
+    after = changed(of(), text=text, tokenizer="text")
+    problem = problem_with(after)
+    if problem:
+        assert "The link to this page would have" in problem
+        assert "Shorten the text" in problem
+        assert len(urlencode({"text": text})) > MAX_LINK - 100
+        assert read(**to_query(after))[0] == of()
+    else:
+        assert from_query(to_query(after)) == (after, [])
+        assert len(urlencode(to_query(after))) <= MAX_LINK
 
 
 def test_every_setting_has_a_field_that_reads_it_from_a_link():
@@ -620,6 +642,20 @@ def test_another_example_brings_all_of_its_own_settings():
     before = of(**EDITED, seed=3, text="A cat", positions=True, predict=False, factor=2.0)
     after = changed(before, example="life_is_short")
     assert after == of("life_is_short", predict=False)
+
+
+def test_a_token_that_nobody_has_chosen_follows_the_text():
+    """Journey's notebook looks at token 1; the last token is the one that is changed."""
+    journey = of("journey_123")
+    short = changed(journey, text="Hello")
+    assert (short.query, short.token, short.changed_token) == (0, 0, 0)
+    assert to_query(short).keys() == {"example", "text"}
+    long = changed(short, text="one two three four")
+    assert (long.query, long.token, long.changed_token) == (1, 1, 3)
+    assert to_query(long).keys() == {"example", "text"}
+    assert changed(changed(journey, changed_token=2), text="one two three four").changed_token == 2
+    assert from_query({"example": "journey_123", "text": "A cat sat"})[0].changed_token == 2
+    assert to_query(changed(of(), tokenizer="blanks")) == {"tokenizer": "blanks"}
 
 
 def test_the_examples_numbers_are_those_of_its_seed_only():

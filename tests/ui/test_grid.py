@@ -1,0 +1,75 @@
+"""What is typed into a grid: taken up as a link holds it, or refused in words and left typed."""
+
+import json
+
+import pytest
+
+from attention_ui.fields import MAX_EDITS
+from attention_ui.settings import from_query, to_query
+from messages import send, widget_ids
+from test_pages import stands, texts, visit
+
+
+def open_grid(**link):
+    at = visit("pages/queries_keys_values.py", **link)
+    at.session_state["fold_own_matrices"] = True
+    return at.run()
+
+
+def type_into(at, numbers):
+    """Numbers by row, the same in every column."""
+    id = next(id for id, key in widget_ids(at).items() if key.startswith("grid_q_edits"))
+    columns = at.session_state["grids"]["q_edits"]["about"]
+    rows = len(at.session_state["grids"]["q_edits"]["drawn"])
+    width = len(at.session_state["grids"]["q_edits"]["drawn"][0])
+    names = columns[rows : rows + width]
+    edited = {row: dict.fromkeys(names, number) for row, number in numbers.items()}
+    send(at, id, {"string_value": json.dumps({"edited_rows": edited})})
+    stands(at)
+    return at.session_state["settings"]
+
+
+def test_a_typed_number_is_kept_as_a_link_holds_it():
+    settings = type_into(open_grid(), {0: 0.12345678912345})
+    assert {number for *_, number in settings.q_edits} == {0.123456789}
+    assert from_query(to_query(settings)) == (settings, [])
+
+
+def test_more_numbers_than_a_link_holds_are_refused_in_words_and_can_be_undone():
+    at = open_grid(width="64", d_out="64")
+    settings = type_into(at, dict.fromkeys(range(64), 1.5))
+    assert settings.q_edits == ()
+    assert f"Not applied: a link holds {MAX_EDITS} typed numbers, and these are 4,096" in texts(at)
+    next(each for each in at.button if each.key == "undo_q_edits").click().run()
+    stands(at)
+    assert not [each for each in at.button if each.key == "undo_q_edits"]
+    assert "Not applied" not in texts(at)
+
+
+def test_numbers_that_fit_their_table_and_not_the_link_are_refused_in_words():
+    full = ",".join(f"{at // 14}.{at % 14}:999.999999" for at in range(196))
+    at = open_grid(width="14", d_out="14", d_v="14", k_edits=full)
+    assert len(type_into(at, dict.fromkeys(range(13), 1.25)).q_edits) in (0, 182)
+    settings = type_into(at, dict.fromkeys(range(14), 123.456789))
+    assert from_query(to_query(settings)) == (settings, [])
+    assert "The link to this page would have" in texts(at)
+
+
+@pytest.mark.parametrize("how", ["lock", "hide"])
+def test_a_grid_that_is_fixed_takes_no_numbers(how):
+    at = open_grid(**{how: "q_edits"})
+    grids = [id for id, key in widget_ids(at).items() if key.startswith("grid_q_edits")]
+    assert len(grids) == (how == "lock")
+    if grids:
+        assert type_into(at, {0: 1.0}).q_edits == ()
+
+
+def test_a_pin_that_a_link_cannot_hold_is_refused_in_words():
+    at = visit("pages/queries_keys_values.py", text="предложение " * 60, tokenizer="text")
+    next(each for each in at.button if each.key == "pin").click().run()
+    stands(at)
+    settings = at.session_state["settings"]
+    assert from_query(to_query(settings)) == (settings, [])
+    assert settings.pin == ""
+    assert "Not applied: " in texts(at)
+    assert "fit" in texts(at)
