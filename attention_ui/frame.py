@@ -16,7 +16,6 @@ from attention_core.examples import EXAMPLES
 from attention_core.tokenizers import TOKENIZERS
 
 from . import session
-from .descriptors import raise_open_files
 from .lessons import HOME, LESSONS, Lesson, lesson
 from .memory import give_large_blocks_back
 from .problems import say_problem
@@ -241,7 +240,6 @@ def _warm_up() -> None:
     with _LOADING:
         if not _LOADED:
             _LOADED.append(True)
-            raise_open_files()
             give_large_blocks_back()
             pause = 0.0 if "torch" in sys.modules else PAUSE
             timer = threading.Timer(pause, _load)
