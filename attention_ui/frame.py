@@ -257,7 +257,7 @@ def _warm_up() -> None:
     with _LOADING:
         if not _LOADED:
             _LOADED.append(True)
-            raise_open_files()
+            raise_open_files()  # for a host that does not start the server by serve.py
             give_large_blocks_back()
             pause = 0.0 if "torch" in sys.modules else PAUSE
             timer = threading.Timer(pause, _load)

@@ -98,10 +98,6 @@ def browser():
         chromium.close()
 
 
-# Streamlit looks for itself under a deep page's own address first, and is told 404.
-HARMLESS = re.compile(r"/_stcore/(health|host-config)$")
-
-
 @pytest.fixture
 def new_page(browser, request):
     """`new_page(color_scheme="dark")`: a page of a new browser profile, with its own cookies.
@@ -123,8 +119,8 @@ def new_page(browser, request):
         page.problems = []
 
         def heard(message):
-            if message.type == "error" and not HARMLESS.search(message.location.get("url", "")):
-                page.problems.append(f"console: {message.text}")
+            if message.type == "error":
+                page.problems.append(f"console: {message.text} {message.location.get('url', '')}")
 
         page.on("console", heard)
         page.on("pageerror", lambda error: page.problems.append(f"page error: {error}"))

@@ -25,7 +25,7 @@ from attention_ui.settings import (
 )
 from builds import BUILDS
 from conftest import ROOT
-from largest import LARGEST
+from largest import EDITS, LARGEST
 
 PAGES = ["app.py", *sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))]
 LARGEST_TRACE = 16_000_000

@@ -34,10 +34,13 @@ def stream(url):
 # --- how it is started ----------------------------------------------------------------------------
 
 
-def test_streamlit_run_asks_for_no_email(tmp_path):
+def test_streamlit_run_asks_for_no_email_and_opens_a_browser(tmp_path):
     """On a desktop where it was never run before, at a keyboard that nobody uses."""
     nobody, keyboard = os.pipe()
-    alone = {"HOME": str(tmp_path), "PATH": str(tmp_path), "BROWSER": "no-browser"}
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f'#!/bin/sh\necho "$1" > "{opened}"\n', encoding="utf-8")
+    browser.chmod(0o755)
+    alone = {"HOME": str(tmp_path), "PATH": str(tmp_path), "BROWSER": f"{browser} %s"}
     server = AppServer(
         tmp_path / "output.txt",
         options={"server.headless": "false"},
@@ -46,11 +49,16 @@ def test_streamlit_run_asks_for_no_email(tmp_path):
     )
     try:
         server.wait_until_healthy(seconds=30)
+        for _ in range(100):
+            if opened.exists() and opened.read_text():
+                break
+            time.sleep(0.05)
     finally:
         server.stop()
         os.close(nobody)
         os.close(keyboard)
     assert "mail" not in server.output()
+    assert opened.read_text(encoding="utf-8").strip() == f"{server.url}/"
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
