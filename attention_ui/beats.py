@@ -72,7 +72,7 @@ def draw_equation(
     if is_home:
         st.session_state[session.OPEN_IN] = name
         inspect(view, name)
-    elif not view.cover_of(view.tells(steps[-1].name)):
+    elif not view.covers_of(view.tells(steps[-1].name)):
         open_button(name, steps[-1], matrices[-1].lead)
     if below is not None:
         below(view)
@@ -99,15 +99,16 @@ def _draw(
     """One matrix; a click on a cell opens its arithmetic. A covered one has no numbers, and no
     frame where its shape is what is asked for.
     """
-    cover = view.cover_of([matrix.step.name])
+    covers = view.covers_of([matrix.step.name])
+    hides_shape = any(cover.hides_shape for cover in covers)
     key = f"{view.page}.{beat_name}.{matrix.step.name}.{matrix.key}"
-    if cover:
+    if covers:
         with st.container(
-            border=cover.hides_shape,
+            border=hides_shape,
             width="content",
             key=f"covered_{beat_name}_{matrix.step.name}_{matrix.key}",
         ):
-            if cover.hides_shape:
+            if hides_shape:
                 st.markdown(f"{operator} **`{matrix.name}`** :material/question_mark:")
             else:
                 chart = heatmap(view.trace, replace(matrix, covered=True), size, operator, band)

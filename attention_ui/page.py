@@ -89,7 +89,7 @@ class Page:
     def _saying(self, draw: Callable[[str], None], words: str, shows: Sequence[str] = ()) -> None:
         # The part is there without words too: that they come and go is no other page. Words that
         # would answer an open question are left out.
-        if self.view.cover_of(shows):
+        if self.view.covers_of(shows):
             words = ""
         self.part(f"words_{len(self.parts)}", lambda: draw(words) if words else None, words)
 
@@ -126,7 +126,8 @@ class Page:
         told = view.tells(chosen) if chosen in view.trace else ()
         cover = cover_by(view, name, question, (*covers, *about))
         if not is_answered(cover) and not {*told} & {*covers}:
-            view.covered |= dict.fromkeys(covers, cover)
+            for each in covers:
+                view.covered[each] = (*view.covered.get(each, ()), cover)
         self.part(f"predict_{name}", lambda: panel(question, cover))
 
     def part(
@@ -140,9 +141,9 @@ class Page:
         that leave the words of the page as they are. While a question covers what it `shows`, a
         way to uncover it stands in its place.
         """
-        cover = self.view.cover_of(shows)
-        if cover:
-            draw, about = partial(covered, name, cover), cover
+        covers = self.view.covers_of(shows)
+        if covers:
+            draw, about = partial(covered, name, covers), covers
         self._place(name, Part(draw, about))
 
     def _place(self, name: str, part: Part) -> None:

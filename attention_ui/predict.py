@@ -44,14 +44,14 @@ def is_answered(cover: Cover) -> bool:
     return cover.question in st.session_state.setdefault(ANSWERS, {})
 
 
-def covered(name: str, cover: Cover) -> None:
-    """What stands in place of a part that would answer an open question."""
+def covered(name: str, covers: Sequence[Cover]) -> None:
+    """What stands in place of a part that would answer open questions."""
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(
             ":material/visibility_off: Covered, since it would answer a question above.",
             width="content",
         )
-        st.button("Uncover", key=f"uncover_{name}", on_click=_skipped, args=(cover,))
+        st.button("Uncover", key=f"uncover_{name}", on_click=_skipped, args=covers)
 
 
 def panel(question: Question, cover: Cover) -> None:
@@ -100,9 +100,10 @@ def _guessed(question: Question, cover: Cover) -> None:
     session.run_whole_page()
 
 
-def _skipped(cover: Cover) -> None:
-    tally().count(cover.question, cover.numbers, None)
-    st.session_state[ANSWERS][cover.question] = Answer(cover.numbers)
+def _skipped(*covers: Cover) -> None:
+    for cover in covers:
+        tally().count(cover.question, cover.numbers, None)
+        st.session_state[ANSWERS][cover.question] = Answer(cover.numbers)
     session.run_whole_page()
 
 

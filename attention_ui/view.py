@@ -40,7 +40,7 @@ class View:
     """Makes the lesson's trace from settings, so that pinned ones can be compared with these."""
     said: dict[str, str] = field(default_factory=dict)
     """What may be said once a page, and the beat that said it."""
-    covered: dict[str, Cover] = field(default_factory=dict)
+    covered: dict[str, tuple[Cover, ...]] = field(default_factory=dict)
     """Steps, and other things that pictures show, whose numbers would answer an open question."""
 
     @classmethod
@@ -63,9 +63,10 @@ class View:
         """Another trace on the same page, such as an experiment's; its cells open as well."""
         return replace(self, trace=trace, lesson=lesson, opens_with=None, build=None, covered={})
 
-    def cover_of(self, shown: Iterable[str]) -> Cover | None:
-        """The open question that a picture of these steps would answer, if there is one."""
-        return next((self.covered[name] for name in shown if name in self.covered), None)
+    def covers_of(self, shown: Iterable[str]) -> tuple[Cover, ...]:
+        """The open questions that a picture of these steps would answer."""
+        found = (cover for name in shown for cover in self.covered.get(name, ()))
+        return tuple(dict.fromkeys(found))
 
     def tells(self, step: str) -> tuple[str, ...]:
         """The steps whose numbers the arithmetic of a step shows: its own and its inputs'."""
@@ -77,7 +78,7 @@ class View:
 
     def is_home(self, beat: str, steps: Iterable[str]) -> bool:
         """Whether the open cell belongs here: it was chosen here, or is drawn here first."""
-        if not self.trail or self.cover_of(self.tells(self.trail[-1][0])):
+        if not self.trail or self.covers_of(self.tells(self.trail[-1][0])):
             return False
         wanted = self.settings.beat if self.settings.cell else ""
         if wanted:

@@ -47,8 +47,8 @@ from attention_ui.settings import HEADS, Settings
 from attention_ui.view import View
 
 PAGE = "multi_head_attention"
+# The queries of single heads, whose shape a question asks for.
 SPLIT = ("split_queries", "head_queries", "permuted_queries", "mixed_queries")
-"""The queries of single heads, whose shape a question asks for."""
 
 
 def build(settings: Settings) -> Trace:

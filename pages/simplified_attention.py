@@ -22,8 +22,8 @@ from attention_ui.show import show
 from attention_ui.view import View
 
 PAGE = "simplified_attention"
+# What gives the weights of the chosen query away.
 OF_ONE_QUERY = ("query_weights", "weighted_embeddings", "running_context")
-"""What gives the weights of the chosen query away."""
 
 
 def build(settings: Settings) -> Trace:

@@ -192,5 +192,8 @@ def test_jupyter_says_what_is_wrong_and_nothing_else(views):
     with pytest.raises(CellExecutionError) as stopped:
         in_a_kernel(made)
     said = str(stopped.value)
-    assert "scaled_scores is not right yet.\nLikely: d in place of √d: " in said
+    assert (
+        "scaled_scores is not right yet.\nLikely: d in place of √d, or divided by √d twice: "
+        in said
+    )
     assert "Traceback" not in said

@@ -160,7 +160,7 @@ class JoinHeads(Move):
     takes = "(head, i, d)"
 
     def value(self, heads: Tensor) -> Tensor:
-        return _in_memory_of_its_own(heads.transpose(0, 1).flatten(1))
+        return heads.transpose(0, 1).flatten(1).clone()  # the program's strides, at any width
 
     def formula(self, heads: str) -> str:
         return rf"\operatorname{{concat}}\!\left({heads}\right)"

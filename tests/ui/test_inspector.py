@@ -126,7 +126,12 @@ def test_a_click_means_the_cell_that_is_drawn_there(how, drawn, index):
 
 def test_the_rest_waits_for_a_chosen_cell_once_and_for_nothing_else(monkeypatch):
     """A part that waits for what never comes would stay as it was."""
-    state = {"settings": Settings.of(EXAMPLES["wild_cat"]), "notices": [], "drafts": {}}
+    state = {
+        "settings": Settings.of(EXAMPLES["wild_cat"]),
+        "notices": [],
+        "drafts": {},
+        "wanted": {},
+    }
     monkeypatch.setattr(session.st, "session_state", state)
     session.change(width=4)
     assert not session.has_chosen()

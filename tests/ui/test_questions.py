@@ -106,7 +106,7 @@ def test_a_row_of_nothing_is_asked_for_again():
             slider.set_value(0.0)
     at = press(at, "reveal", "causal_mask.row")
     assert "Give at least one key some weight first." in said(at)
-    assert open_questions(at) == ["causal_mask.row"]
+    assert "causal_mask.row" in open_questions(at)
 
 
 def test_a_shape_is_judged_side_by_side():
@@ -149,7 +149,7 @@ def test_a_guess_counts_once_for_its_numbers_and_not_after_a_look():
     assert "0 of 1 guess right this session. Only a guess before the first look counts." in said(at)
 
     at.text_input(key="control_seed").set_value("70").run()
-    assert "You guessed for other numbers than these." in said(at)
+    assert "The numbers have changed since your guess." in said(at)
     assert "Right: key 6" not in said(at)
     assert "Weights" in [each.value for each in at.header], "what is open stays open"
     at = press(press(at, "again", question), "skip", question)

@@ -111,7 +111,7 @@ def test_a_choice_for_the_table_that_is_not_in_use_says_so_beside_it(name, value
     kind(key=f"control_{name}").set_value(value).run()
     assert getattr(at.session_state["settings"], name) != value
     assert at.session_state[f"problem_{name}"] in texts(at)
-    assert "Not used" in rendered(at)
+    assert "Not applied:" in rendered(at)
 
 
 def test_a_tokenizer_that_leaves_too_many_tokens_says_so_beside_it():
