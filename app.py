@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from attention_ui.home import home
-from attention_ui.serve import lifespan, routes
+from attention_ui.lessons.home.page import home
+from attention_ui.shell.serve import lifespan, routes
 
 if __name__ == "__main__":
     home()

@@ -7,8 +7,8 @@ second run continues the generator 652,920 numbers further on. Each run is an ex
 
 from dataclasses import dataclass, replace
 
-from .inputs import Inputs
 from .recipes import HEADS, PROJECTIONS, HeadsRecipe, Projections
+from .text.inputs import Inputs
 
 JOURNEY_VECTORS = (
     ("Your", (0.43, 0.15, 0.89)),

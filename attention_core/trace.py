@@ -9,7 +9,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from . import checker
+from .export import checker
 from .expression import Cell, Expression, OutOfRange
 from .operations.base import Operation
 from .operations.given import shared

@@ -3,8 +3,8 @@
 import asyncio
 import time
 
-from attention_ui.lessons import LESSONS
-from attention_ui.sight import REST
+from attention_ui.shell.contents import LESSONS
+from attention_ui.streamlit_workarounds.visible_parts import REST
 
 from .figures import Figure, Part, spread
 from .process import resident_mib

@@ -59,7 +59,7 @@ def _against_fused(n_tokens: int) -> Figure:
     import torch
     from torch.nn.functional import scaled_dot_product_attention
 
-    from attention_core.attention import attention
+    from attention_core.mechanism.attention import attention
     from attention_core.operations import Draw
     from attention_core.trace import Trace
 
@@ -102,7 +102,7 @@ def _against_fused(n_tokens: int) -> Figure:
 def _grows(
     name: str, sizes: list[tuple[int, int, int]], quick: bool
 ) -> tuple[str, list[tuple[float, float]], list[Figure]]:
-    from attention_core.multi_head import attend_heads
+    from attention_core.mechanism.multi_head import attend_heads
     from attention_core.operations import Draw
     from attention_core.recipes import HeadsRecipe
     from attention_core.trace import Trace

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from attention_ui.lessons import LESSONS
-from attention_ui.settings import MAX_TOKENS
-from attention_ui.sight import REST
+from attention_ui.settings.settings import MAX_TOKENS
+from attention_ui.shell.contents import LESSONS
+from attention_ui.streamlit_workarounds.visible_parts import REST
 
 from .figures import Figure, Part, spread
 from .process import cpu_seconds

@@ -5,7 +5,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from attention_ui.lessons import HOME, LESSONS
+from attention_ui.shell.contents import HOME, LESSONS
 from serving import AppServer
 
 from . import HERE

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, WebSocket, sync_playwright
 from browser_tools import BUSY, WATCH_RUNS
 from serving import launch_chromium
 
-QUIET = 0.4  # less than `attention_ui.sight.REST`
+QUIET = 0.4  # less than `attention_ui.streamlit_workarounds.visible_parts.REST`
 """Seconds without a change, after which a page counts as settled."""
 
 WATCH = """

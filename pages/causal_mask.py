@@ -1,15 +1,18 @@
 """Lesson 6: hiding the future, and what leaks when it is done otherwise."""
 
-from attention_core.embedding import embed
-from attention_core.masking import attend_masked
+from attention_core.mechanism.masking import attend_masked
+from attention_core.text.embedding import embed
 from attention_core.trace import Trace
-from attention_ui import session
-from attention_ui.anatomy import begin, finish
-from attention_ui.asked import row_to_share, whole_row
 from attention_ui.charts.matrix import Matrix
-from attention_ui.dropout import dropout, dropped
-from attention_ui.leaks import changed, judge_leaks, leak, share_verdict, ways_to_hide
-from attention_ui.masks import (
+from attention_ui.lessons.causal_mask.dropout import dropout, dropped
+from attention_ui.lessons.causal_mask.leaks import (
+    changed,
+    judge_leaks,
+    leak,
+    share_verdict,
+    ways_to_hide,
+)
+from attention_ui.lessons.causal_mask.mask import (
     choose_mask,
     context_words,
     mask_words,
@@ -17,10 +20,13 @@ from attention_ui.masks import (
     say_blind,
     weights_words,
 )
-from attention_ui.page import Page, open_on
-from attention_ui.questions import Pick
-from attention_ui.settings import WAYS_TO_HIDE, Settings
-from attention_ui.view import View
+from attention_ui.page.begin_and_finish import begin, finish
+from attention_ui.page.page import Page, open_on
+from attention_ui.page.view import View
+from attention_ui.predict.common_questions import row_to_share, whole_row
+from attention_ui.predict.questions import Pick
+from attention_ui.settings import session
+from attention_ui.settings.settings import WAYS_TO_HIDE, Settings
 
 PAGE = "causal_mask"
 OTHER_WEIGHTS = ("zero_filled_weights", "zeroed_weights", "renormalised_weights")

@@ -1,17 +1,17 @@
 """Why divide by √d: how the spread of a dot product grows with the width, and what that does."""
 
-from attention_core.variance import few_trials
-from attention_ui.asked import largest_when_divided
+from attention_core.experiments.variance import few_trials
 from attention_ui.charts.matrix import Matrix
-from attention_ui.frame import close_lesson
-from attention_ui.many_trials import choose_seed, judge_growth, many_trials
-from attention_ui.page import Page, open_on
-from attention_ui.published_variances import published_variances
-from attention_ui.questions import Pick
-from attention_ui.settings import Settings
-from attention_ui.show import cell_notice
-from attention_ui.takeaway import take_away
-from attention_ui.view import View
+from attention_ui.lessons.divide_by_sqrt_d.many_trials import choose_seed, judge_growth, many_trials
+from attention_ui.lessons.divide_by_sqrt_d.published_variances import published_variances
+from attention_ui.page.page import Page, open_on
+from attention_ui.page.show import cell_notice
+from attention_ui.page.take_away import take_away
+from attention_ui.page.view import View
+from attention_ui.predict.common_questions import largest_when_divided
+from attention_ui.predict.questions import Pick
+from attention_ui.settings.settings import Settings
+from attention_ui.shell.frame import close_lesson
 
 PAGE = "divide_by_sqrt_d"
 

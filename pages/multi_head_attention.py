@@ -2,18 +2,17 @@
 
 import streamlit as st
 
-from attention_core.embedding import embed
-from attention_core.multi_head import (
+from attention_core.mechanism.multi_head import (
     add_batched,
     add_big_projection,
     add_head_parts,
     attend_heads,
     expand_word,
 )
+from attention_core.text.embedding import embed
 from attention_core.trace import Trace
-from attention_ui.anatomy import begin, finish
 from attention_ui.charts.matrix import Matrix
-from attention_ui.head_checks import (
+from attention_ui.lessons.multi_head_attention.checks import (
     cost_question,
     parameter_words,
     show_loop,
@@ -23,14 +22,14 @@ from attention_ui.head_checks import (
     ways_agree,
     ways_table,
 )
-from attention_ui.head_experiments import (
+from attention_ui.lessons.multi_head_attention.experiments import (
     compete,
     heads_compete,
     split_wrongly,
     switch_a_head_off,
     without_a_head,
 )
-from attention_ui.heads import (
+from attention_ui.lessons.multi_head_attention.heads import (
     added,
     choose_heads,
     how_many,
@@ -41,10 +40,11 @@ from attention_ui.heads import (
     side_by_side,
     widths_words,
 )
-from attention_ui.page import Page, open_on
-from attention_ui.questions import Pick, Shape
-from attention_ui.settings import HEADS, Settings
-from attention_ui.view import View
+from attention_ui.page.begin_and_finish import begin, finish
+from attention_ui.page.page import Page, open_on
+from attention_ui.page.view import View
+from attention_ui.predict.questions import Pick, Shape
+from attention_ui.settings.settings import HEADS, Settings
 
 PAGE = "multi_head_attention"
 # The queries of single heads, whose shape a question asks for.

@@ -1,15 +1,11 @@
 """Lesson 5: attention with trainable matrices, and training them."""
 
-from attention_core.embedding import embed
+from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
+from attention_core.text.embedding import embed
 from attention_core.trace import Trace
-from attention_core.trainable import add_other_ways, attend_trainable, expand_token
-from attention_ui.anatomy import begin, finish
 from attention_ui.charts.matrix import Matrix
-from attention_ui.descent import train_it
-from attention_ui.look import choose_query
-from attention_ui.mistakes import other_views, show_mistakes
-from attention_ui.page import Page, open_on
-from attention_ui.projections import (
+from attention_ui.lessons.queries_keys_values.mistakes import other_views, show_mistakes
+from attention_ui.lessons.queries_keys_values.projections import (
     all_names,
     choose_matrices,
     compare_starts,
@@ -19,9 +15,13 @@ from attention_ui.projections import (
     own_matrices,
     ways_agree,
 )
-from attention_ui.questions import Pick, Shape
-from attention_ui.settings import Settings
-from attention_ui.view import View
+from attention_ui.lessons.queries_keys_values.training import train_it
+from attention_ui.lessons.simplified_attention.one_query import choose_query
+from attention_ui.page.begin_and_finish import begin, finish
+from attention_ui.page.page import Page, open_on
+from attention_ui.page.view import View
+from attention_ui.predict.questions import Pick, Shape
+from attention_ui.settings.settings import Settings
 
 PAGE = "queries_keys_values"
 

@@ -5,21 +5,27 @@ import math
 
 import streamlit as st
 
-from attention_core.embedding import embed
+from attention_core.mechanism.simplified import SimplifiedOptions, attend, expand_query
 from attention_core.operations import MatMulByLoop
 from attention_core.rounding import agree, difference
-from attention_core.simplified import SimplifiedOptions, attend, expand_query
+from attention_core.text.embedding import embed
 from attention_core.trace import Trace
-from attention_ui import session
-from attention_ui.anatomy import begin, finish
-from attention_ui.asked import which_key
 from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.picture import picture
-from attention_ui.look import asked_query, blanks_words, choose_query, stepper, stretch
-from attention_ui.page import Page, open_on
-from attention_ui.settings import Settings
-from attention_ui.show import show
-from attention_ui.view import View
+from attention_ui.lessons.simplified_attention.one_query import (
+    asked_query,
+    blanks_words,
+    choose_query,
+    stepper,
+    stretch,
+)
+from attention_ui.page.begin_and_finish import begin, finish
+from attention_ui.page.page import Page, open_on
+from attention_ui.page.show import show
+from attention_ui.page.view import View
+from attention_ui.predict.common_questions import which_key
+from attention_ui.settings import session
+from attention_ui.settings.settings import Settings
 
 PAGE = "simplified_attention"
 # What gives the weights of the chosen query away.

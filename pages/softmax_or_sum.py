@@ -1,16 +1,22 @@
 """Lesson 3: why scores go through a softmax, and are not just divided by their sum."""
 
-from attention_core.softmax import normalise_row
+from attention_core.mechanism.softmax import normalise_row
 from attention_core.trace import Trace
-from attention_ui.anatomy import begin, finish
-from attention_ui.asked import which_key, whole_row
 from attention_ui.charts.matrix import Matrix
-from attention_ui.overflow import overflow
-from attention_ui.page import Page, open_on
-from attention_ui.score_row import choose_row, is_hidden, numbered_keys, row_trace, sum_verdict
-from attention_ui.settings import Settings
-from attention_ui.softmax_experiments import add_constant, magnify, winners
-from attention_ui.view import View
+from attention_ui.lessons.softmax_or_sum.experiments import add_constant, magnify, winners
+from attention_ui.lessons.softmax_or_sum.overflow import overflow
+from attention_ui.lessons.softmax_or_sum.score_row import (
+    choose_row,
+    is_hidden,
+    numbered_keys,
+    row_trace,
+    sum_verdict,
+)
+from attention_ui.page.begin_and_finish import begin, finish
+from attention_ui.page.page import Page, open_on
+from attention_ui.page.view import View
+from attention_ui.predict.common_questions import which_key, whole_row
+from attention_ui.settings.settings import Settings
 
 PAGE = "softmax_or_sum"
 STANDING = 16

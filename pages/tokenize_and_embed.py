@@ -2,17 +2,10 @@
 
 import streamlit as st
 
-from attention_core.embedding import embed
-from attention_ui import session
-from attention_ui.anatomy import begin, finish
+from attention_core.text.embedding import embed
 from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.picture import picture
-from attention_ui.page import Page, open_on
-from attention_ui.problems import say_problem
-from attention_ui.questions import Pick
-from attention_ui.settings import LEARNED, VOCABULARIES, Settings
-from attention_ui.show import show
-from attention_ui.tokens import (
+from attention_ui.lessons.tokenize_and_embed.tokens import (
     identical_rows,
     identical_words,
     judge_identical,
@@ -21,7 +14,14 @@ from attention_ui.tokens import (
     type_vectors,
     vocabulary_chips,
 )
-from attention_ui.view import View
+from attention_ui.page.begin_and_finish import begin, finish
+from attention_ui.page.page import Page, open_on
+from attention_ui.page.show import show
+from attention_ui.page.view import View
+from attention_ui.predict.questions import Pick
+from attention_ui.settings import session
+from attention_ui.settings.problems import say_problem
+from attention_ui.settings.settings import LEARNED, VOCABULARIES, Settings
 
 PAGE = "tokenize_and_embed"
 

@@ -1,8 +1,9 @@
 """The computations of all lessons from whole settings, with everything that their pages add."""
 
 from attention_core import SimplifiedOptions, attend, embed, expand_query
-from attention_core.masking import attend_masked, change_token, drop_weights
-from attention_core.multi_head import (
+from attention_core.experiments.variance import few_trials
+from attention_core.mechanism.masking import attend_masked, change_token, drop_weights
+from attention_core.mechanism.multi_head import (
     add_batched,
     add_big_projection,
     add_head_parts,
@@ -10,9 +11,8 @@ from attention_core.multi_head import (
     expand_word,
     switch_off,
 )
-from attention_core.token_axis import attend_on_tokens, decode
-from attention_core.trainable import add_other_ways, attend_trainable, expand_token
-from attention_core.variance import few_trials
+from attention_core.mechanism.token_axis import attend_on_tokens, decode
+from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
 
 
 def simplified(settings):

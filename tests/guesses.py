@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from attention_ui.settings import FIELDS, from_query
+from attention_ui.settings.settings import FIELDS, from_query
 from hostile import TEXTS, VALUES
 
 NASTY = (

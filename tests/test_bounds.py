@@ -10,9 +10,15 @@ import pytest
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
-from attention_core.training import MAX_RECORDED, MAX_STEPS, TrainingSettings, next_tokens, train
-from attention_core.variance import LARGEST_CHUNK, MAX_D, MAX_TRIALS, Trials, draws
-from attention_ui.settings import (
+from attention_core.experiments.training import (
+    MAX_RECORDED,
+    MAX_STEPS,
+    TrainingSettings,
+    next_tokens,
+    train,
+)
+from attention_core.experiments.variance import LARGEST_CHUNK, MAX_D, MAX_TRIALS, Trials, draws
+from attention_ui.settings.settings import (
     FIELDS,
     MAX_LINK,
     MAX_TOKENS,

@@ -11,10 +11,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
-from attention_ui.frame import STYLE
-from attention_ui.heads import along_words, widths_words
-from attention_ui.lessons import LESSONS
-from attention_ui.settings import HEADS, Settings, from_query
+from attention_ui.lessons.multi_head_attention.heads import along_words, widths_words
+from attention_ui.settings.settings import HEADS, Settings, from_query
+from attention_ui.shell.contents import LESSONS
+from attention_ui.shell.frame import STYLE
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from attention_ui.lessons import LESSONS
+from attention_ui.shell.contents import LESSONS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(ROOT.glob("pages/*.py"))
@@ -17,7 +17,7 @@ UI = sorted(ROOT.glob("attention_ui/**/*.py"))
 CHARTS = sorted(ROOT.glob("attention_ui/charts/**/*.py"))
 APP = ROOT / "app.py"
 SHOWN = [APP, *PAGES, *UI]
-CHART_ROOM = ("attention_ui.charts", "attention_ui.palette")
+CHART_ROOM = ("attention_ui.charts", "attention_ui.charts.palette")
 
 
 def every(paths):

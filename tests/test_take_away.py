@@ -11,12 +11,13 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention_core import EXAMPLES, Inputs, attend, embed
-from attention_core.exercise import asked, exercise
-from attention_core.notebook import notebook
-from attention_ui import anatomy, takeaway
-from attention_ui.file_names import file_name
-from attention_ui.settings import Settings
-from attention_ui.takeaway import DOWNLOADS, name_of, title_of
+from attention_core.export.exercise import asked, exercise
+from attention_core.export.notebook import notebook
+from attention_ui.page import begin_and_finish as anatomy
+from attention_ui.page import take_away as takeaway
+from attention_ui.page.file_names import file_name
+from attention_ui.page.take_away import DOWNLOADS, name_of, title_of
+from attention_ui.settings.settings import Settings
 from fresh import BARE, all_of, close, solved, start_all
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 
-from ..embedding import embed
 from ..examples import Example
-from ..masking import attend_masked
-from ..multi_head import add_batched, attend_heads, expand_word
-from ..simplified import SimplifiedOptions, attend, expand_query
-from ..softmax import compare_row, normalise_row
-from ..token_axis import attend_on_tokens, attend_on_tokens_by_heads, decode
+from ..mechanism.masking import attend_masked
+from ..mechanism.multi_head import add_batched, attend_heads, expand_word
+from ..mechanism.simplified import SimplifiedOptions, attend, expand_query
+from ..mechanism.softmax import compare_row, normalise_row
+from ..mechanism.token_axis import attend_on_tokens, attend_on_tokens_by_heads, decode
+from ..mechanism.trainable import add_other_ways, attend_trainable, expand_token
+from ..text.embedding import embed
 from ..trace import Trace
-from ..trainable import add_other_ways, attend_trainable, expand_token
 
 
 def _tokenize(example: Example, _: int | None) -> Trace:

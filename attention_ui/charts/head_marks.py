@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import altair as alt
 
-from .. import palette
+from . import palette
 
 Marks = tuple[int, ...]
 """The head of each row, or of each column; () for none."""

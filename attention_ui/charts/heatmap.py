@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from attention_core.trace import Trace
 
-from .. import palette
+from . import palette
 from .cells import cells
 from .chart import Chart
 from .fit import TITLED, band_above, fitting, room_before

@@ -9,9 +9,9 @@ import altair as alt
 import pyarrow as pa
 from torch import Tensor
 
-from attention_core.tokenizers import visible
+from attention_core.text.tokenizers import visible
 
-from .. import palette
+from . import palette
 from .chart import Chart
 from .sizes import LABEL_ROOM
 from .template import without_data

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from attention_core.tokenizers import visible
+from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from .head_marks import Marks

@@ -6,10 +6,10 @@ from functools import lru_cache
 import altair as alt
 import pandas as pd
 
-from attention_core.tokenizers import visible
+from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
-from .. import palette
+from . import palette
 from .chart import Chart
 from .template import without_data
 

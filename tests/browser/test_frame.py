@@ -5,7 +5,7 @@ import re
 import pytest
 
 from attention_ui.charts.sizes import ROW_ROOM, SIDEBAR_WIDTH
-from attention_ui.lessons import LESSONS
+from attention_ui.shell.contents import LESSONS
 from browser_tools import open_page, settled
 
 SCROLLBAR = 17

@@ -7,9 +7,9 @@ import pytest
 
 from attention_core import EXAMPLES, embed
 from attention_core.compare import changes, difference, first_changed
-from attention_core.masking import attend_masked
+from attention_core.mechanism.masking import attend_masked
+from attention_core.mechanism.trainable import attend_trainable
 from attention_core.recipes import MaskRecipe
-from attention_core.trainable import attend_trainable
 
 
 def layer(example, **updates):

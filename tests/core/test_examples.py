@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, TOKENIZERS, Inputs, embed
-from attention_core.embedding import MAX_DRAWN_ROWS
-from attention_core.inputs import RANDOM_ID_ROWS
+from attention_core.text.embedding import MAX_DRAWN_ROWS
+from attention_core.text.inputs import RANDOM_ID_ROWS
 
 PUBLISHED = Path(__file__).parents[2] / "attention_core" / "published"
 WILD_CAT = EXAMPLES["wild_cat"].inputs

@@ -7,19 +7,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attention_core import (
-    EXAMPLES,
-    Inputs,
-    Trace,
-    attend,
-    embed,
-    expand_query,
-    program,
-)
+from attention_core import EXAMPLES, Inputs, Trace, attend, embed, expand_query, program
 from attention_core import operations as ops
-from attention_core.exercise import asked, exercise
-from attention_core.masking import attend_masked, change_token, drop_weights
-from attention_core.multi_head import (
+from attention_core.export.exercise import asked, exercise
+from attention_core.export.notebook import notebook
+from attention_core.mechanism.masking import attend_masked, change_token, drop_weights
+from attention_core.mechanism.multi_head import (
     add_batched,
     add_big_projection,
     add_head_parts,
@@ -27,9 +20,8 @@ from attention_core.multi_head import (
     expand_word,
     switch_off,
 )
-from attention_core.notebook import notebook
+from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
-from attention_core.trainable import add_other_ways, attend_trainable, expand_token
 from fresh import all_of, end, solved, start, start_all
 from traces import FEWER, LESSONS, VARIANTS, example_trace, lesson_trace
 from traces import workshop as every_operation

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, embed
-from attention_core.head_ways import Piece, heads_one_by_one, pieces, stack_of_heads
-from attention_core.multi_head import attend_heads
+from attention_core.mechanism.head_ways import Piece, heads_one_by_one, pieces, stack_of_heads
+from attention_core.mechanism.multi_head import attend_heads
 from attention_core.operations import SplitHeads, SplitWithoutTranspose
 from attention_core.recipes import HeadsRecipe, even_width
 

@@ -9,14 +9,14 @@ from torch import nn
 from torch.nn import functional as F
 
 from attention_core import EXAMPLES, Trace, embed
-from attention_core.attention import attention
-from attention_core.masking import WAYS, attend_masked, change_token, drop_weights
-from attention_core.multi_head import attend_heads, torch_output
+from attention_core.experiments.trained import attend_trained
+from attention_core.experiments.training import TrainingSettings, next_tokens, predict, train
+from attention_core.mechanism.attention import attention
+from attention_core.mechanism.masking import WAYS, attend_masked, change_token, drop_weights
+from attention_core.mechanism.multi_head import attend_heads, torch_output
+from attention_core.mechanism.trainable import ROLES, add_other_ways, attend_trainable
 from attention_core.operations import Drop, Given
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
-from attention_core.trainable import ROLES, add_other_ways, attend_trainable
-from attention_core.trained import attend_trained
-from attention_core.training import TrainingSettings, next_tokens, predict, train
 
 SIZES = [(2, 3, 5, 7), (11, 5, 3, 2), (7, 7, 13, 5), (1, 11, 2, 3), (13, 2, 1, 1)]
 

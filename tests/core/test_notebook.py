@@ -8,9 +8,9 @@ import torch
 
 from attention_core import EXAMPLES, Trace, attend, embed
 from attention_core import operations as ops
-from attention_core.checker import unpacked
-from attention_core.masking import attend_masked
-from attention_core.notebook import MOST_NUMBERS, notebook, packed, picture
+from attention_core.export.checker import unpacked
+from attention_core.export.notebook import MOST_NUMBERS, notebook, packed, picture
+from attention_core.mechanism.masking import attend_masked
 from attention_core.rounding import largest, rounding
 from traces import example_trace, lesson_trace
 

@@ -9,12 +9,12 @@ import torch
 from attention_core import EXAMPLES, Inputs, Trace, embed, expand_query
 from attention_core import attend as attend_simply
 from attention_core import operations as ops
-from attention_core.attention import attention
-from attention_core.masking import attend_masked, change_token, drop_weights, mask_of
-from attention_core.multi_head import attend_heads, expand_word, switch_off
+from attention_core.experiments.training import TrainingSettings, next_tokens, train
+from attention_core.mechanism.attention import attention
+from attention_core.mechanism.masking import attend_masked, change_token, drop_weights, mask_of
+from attention_core.mechanism.multi_head import attend_heads, expand_word, switch_off
+from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
-from attention_core.trainable import attend_trainable, expand_token
-from attention_core.training import TrainingSettings, next_tokens, train
 
 JOURNEY = EXAMPLES["journey_123"].inputs
 MATRIX = torch.ones(3, 5)

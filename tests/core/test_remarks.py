@@ -7,13 +7,13 @@ import pytest
 
 from attention_core import EXAMPLES, embed
 from attention_core import operations as ops
+from attention_core.explain.reasons import plain
+from attention_core.explain.remarks import remarks, zero_terms
 from attention_core.expression import Product, Sum
-from attention_core.inputs import Inputs
-from attention_core.masking import attend_masked, drop_weights
-from attention_core.reasons import plain
+from attention_core.mechanism.masking import attend_masked, drop_weights
+from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_core.recipes import MaskRecipe
-from attention_core.remarks import remarks, zero_terms
-from attention_core.softmax import given_row, normalise_row
+from attention_core.text.inputs import Inputs
 from traces import LESSONS, lesson_trace, workshop
 
 FIVE = Inputs("the quick brown fox jumps", d_in=3)

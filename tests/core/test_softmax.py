@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed
-from attention_core.operations import Cast, Given
-from attention_core.softmax import (
+from attention_core.mechanism.softmax import (
     Spread,
     compare_row,
     exp_limits,
@@ -16,6 +15,7 @@ from attention_core.softmax import (
     spreads,
     store_row,
 )
+from attention_core.operations import Cast, Given
 
 INF, NAN = math.inf, math.nan
 ROW = (1.3, -0.7, 2.9, 0.0, -3.1, 0.4, 2.2)

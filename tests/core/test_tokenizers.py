@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_core.tokenizers import TOKENIZERS, clean, visible
+from attention_core.text.tokenizers import TOKENIZERS, clean, visible
 
 ROOT = Path(__file__).parents[2]
 split_text = TOKENIZERS["text"].split

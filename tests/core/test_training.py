@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from attention_core import EXAMPLES, embed
-from attention_core.training import (
+from attention_core.experiments.training import (
     TrainingSettings,
     next_tokens,
     nudged,

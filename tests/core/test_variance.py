@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from attention_core import Trials, few_trials, measure_variance, softmax_effect, variance_theory
+from attention_core.experiments.variance import BLOCK, LARGEST_CHUNK, MAX_TRIALS
 from attention_core.published import notebook
-from attention_core.variance import BLOCK, LARGEST_CHUNK, MAX_TRIALS
 
 
 def end(settings, **options):

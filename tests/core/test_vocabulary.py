@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_core.tokenizers import TOKENIZERS
-from attention_core.vocabulary import MAX_LABELLED_ROWS, RandomIds, Vocabulary
+from attention_core.text.tokenizers import TOKENIZERS
+from attention_core.text.vocabulary import MAX_LABELLED_ROWS, RandomIds, Vocabulary
 
 PUBLISHED = Path(__file__).parents[2] / "attention_core" / "published"
 LIFE = ["life", "is", "short", "eat", "dessert", "first", "is", "life"]

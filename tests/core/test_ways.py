@@ -8,9 +8,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from attention_core import EXAMPLES, Trace, embed
-from attention_core.attention import attention, scale_of
-from attention_core.masking import attend_masked, change_token, drop_weights
-from attention_core.multi_head import (
+from attention_core.mechanism.attention import attention, scale_of
+from attention_core.mechanism.masking import attend_masked, change_token, drop_weights
+from attention_core.mechanism.multi_head import (
     add_batched,
     add_big_projection,
     add_head_parts,
@@ -19,9 +19,9 @@ from attention_core.multi_head import (
     switch_off,
     torch_output,
 )
+from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
 from attention_core.operations import Given
 from attention_core.recipes import PLURAL, ROLES, HeadsRecipe, MaskRecipe
-from attention_core.trainable import add_other_ways, attend_trainable, expand_token
 
 every_example = pytest.mark.parametrize("example", EXAMPLES)
 JOURNEY = EXAMPLES["journey_123"].inputs

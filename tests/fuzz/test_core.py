@@ -11,15 +11,12 @@ from hypothesis import strategies as st
 
 from attention_core import SimplifiedOptions, embed, program
 from attention_core.compare import changes
-from attention_core.multi_head import (
-    attend_heads,
-    torch_output,
-)
-from attention_core.softmax import compare_row, given_row, normalise_row, store_row
-from attention_core.tokenizers import TOKENIZERS, clean, visible
-from attention_core.training import TrainingSettings, next_tokens, train
-from attention_core.variance import Trials, measure_variance
-from attention_ui.settings import FACTORS
+from attention_core.experiments.training import TrainingSettings, next_tokens, train
+from attention_core.experiments.variance import Trials, measure_variance
+from attention_core.mechanism.multi_head import attend_heads, torch_output
+from attention_core.mechanism.softmax import compare_row, given_row, normalise_row, store_row
+from attention_core.text.tokenizers import TOKENIZERS, clean, visible
+from attention_ui.settings.settings import FACTORS
 from builds import BUILDS
 from guesses import texts, whole_settings
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_ui.settings import (
+from attention_ui.settings.settings import (
     FIELDS,
     MAX_LINK,
     Settings,

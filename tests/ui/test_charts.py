@@ -14,7 +14,7 @@ import torch
 
 from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, expand_query
 from attention_core.operations import Given, MatMul, Softmax
-from attention_core.tokenizers import visible
+from attention_core.text.tokenizers import visible
 from attention_ui.charts.bars import bars
 from attention_ui.charts.cells import written
 from attention_ui.charts.fit import band_above

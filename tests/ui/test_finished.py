@@ -4,8 +4,8 @@ import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
-import attention_ui.page  # noqa: F401  it mends the queue
-from attention_ui.finished import keep_what_has_finished
+import attention_ui.page.page  # noqa: F401  it mends the queue
+from attention_ui.streamlit_workarounds.finished_parts import keep_what_has_finished
 
 STATUS = ForwardMsg.ScriptFinishedStatus
 DONE, BROKEN_OFF = STATUS.FINISHED_FRAGMENT_RUN_SUCCESSFULLY, STATUS.FINISHED_EARLY_FOR_RERUN

@@ -7,12 +7,12 @@ from streamlit.testing.v1 import AppTest
 
 from attention_core import EXAMPLES, attend, embed
 from attention_core.expression import Number
-from attention_core.trainable import attend_trainable, expand_token
-from attention_ui import session
+from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_ui.charts.matrix import Matrix
-from attention_ui.inspector import _agreement
-from attention_ui.settings import Settings
-from attention_ui.view import View
+from attention_ui.page.inspector import _agreement
+from attention_ui.page.view import View
+from attention_ui.settings import session
+from attention_ui.settings.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -63,7 +63,7 @@ def test_agreement_with_torch_is_ticked_and_a_difference_is_not():
 
 def test_a_difference_that_rounding_makes_is_said_and_not_ticked(monkeypatch):
     told = []
-    monkeypatch.setattr("attention_ui.inspector.st.caption", told.append)
+    monkeypatch.setattr("attention_ui.page.inspector.st.caption", told.append)
     settings = Settings.of(EXAMPLES["journey_123"])
     step = embed(settings.inputs)["embeddings"]
     _agreement(step, (0, 0), Number(float(step.value[0, 0]) + 0.01))

@@ -2,10 +2,10 @@
 
 import pytest
 
-from attention_ui.fields import Decimal, Whole
-from attention_ui.labels import LABELS
-from attention_ui.settings import FIELDS, from_query, unknown_names
-from attention_ui.share import UNCONTROLLED
+from attention_ui.settings.fields import Decimal, Whole
+from attention_ui.settings.labels import LABELS
+from attention_ui.settings.settings import FIELDS, from_query, unknown_names
+from attention_ui.shell.share import UNCONTROLLED
 from test_pages import EVERYWHERE, texts, visit
 
 SHORT = {"or exactly": "shift"}

@@ -8,20 +8,22 @@ import torch
 from hypothesis import strategies as st
 
 from attention_core import EXAMPLES, Trace, embed
-from attention_core.masking import attend_masked, change_token
-from attention_core.multi_head import (
+from attention_core.mechanism.masking import attend_masked, change_token
+from attention_core.mechanism.multi_head import (
     add_batched,
     add_big_projection,
     add_head_parts,
     attend_heads,
 )
+from attention_core.mechanism.softmax import normalise_row
 from attention_core.operations import Given
 from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe
 from attention_core.rounding import agree, rounding
-from attention_core.softmax import normalise_row
-from attention_ui import head_checks, leaks, projections
-from attention_ui.settings import Settings
+from attention_ui.lessons.causal_mask import leaks
+from attention_ui.lessons.multi_head_attention import checks as head_checks
+from attention_ui.lessons.queries_keys_values import projections
+from attention_ui.settings.settings import Settings
 
 TYPED = st.one_of(st.floats(-1000, 1000, width=32), st.sampled_from([-1000.0, 1000.0, 0.001]))
 EDITS = st.dictionaries(

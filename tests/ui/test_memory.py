@@ -9,8 +9,8 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from attention_ui import session
-from attention_ui.lessons import LESSONS
+from attention_ui.settings import session
+from attention_ui.shell.contents import LESSONS
 from largest import LARGEST
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +42,7 @@ def open_page(page, **link):
 )
 def test_of_a_page_that_has_changed_no_tensor_is_kept(page, link, move, monkeypatch):
     # A server drops the downloads of the run before; the one that AppTest imitates does not.
-    monkeypatch.setattr("attention_ui.takeaway.DOWNLOADS", ())
+    monkeypatch.setattr("attention_ui.page.take_away.DOWNLOADS", ())
     at = open_page(page, **link)
     trace = at.session_state[session.SHOWN].page.view.trace
     tensors = {name: weakref.ref(step.value) for name, step in trace.items()}

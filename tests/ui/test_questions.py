@@ -7,12 +7,12 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention_core import EXAMPLES, embed
-from attention_core.masking import attend_masked
-from attention_ui.asked import row_to_share, whole_row
-from attention_ui.charts.laid_over import laid_over
-from attention_ui.questions import Pick, Shape, Sign, Verdict
-from attention_ui.row_question import MOST, Row, as_shares, distance
-from attention_ui.tally import Tally
+from attention_core.mechanism.masking import attend_masked
+from attention_ui.charts.guess_bars import laid_over
+from attention_ui.predict.common_questions import row_to_share, whole_row
+from attention_ui.predict.questions import Pick, Shape, Sign, Verdict
+from attention_ui.predict.row_question import MOST, Row, as_shares, distance
+from attention_ui.predict.tally import Tally
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))

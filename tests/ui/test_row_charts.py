@@ -7,7 +7,7 @@ import altair as alt
 import pytest
 import torch
 
-from attention_core.softmax import given_row, normalise_row
+from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_ui.charts.bars import bars
 from attention_ui.charts.curves import curves
 from attention_ui.charts.heatmap import heatmap

@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from attention_core.examples import EXAMPLES
+from attention_core.experiments.training import TrainingSettings
 from attention_core.recipes import HEADS
-from attention_core.training import TrainingSettings
-from attention_ui.descent import loss_words, recipe_of
-from attention_ui.heads import widths_words
-from attention_ui.projections import SATURATED
-from attention_ui.settings import Settings
-from attention_ui.softmax_experiments import winners
+from attention_ui.lessons.multi_head_attention.heads import widths_words
+from attention_ui.lessons.queries_keys_values.projections import SATURATED
+from attention_ui.lessons.queries_keys_values.training import loss_words, recipe_of
+from attention_ui.lessons.softmax_or_sum.experiments import winners
+from attention_ui.settings.settings import Settings
 from attention_ui.words import number
 from test_pages import charts, rendered, texts, visit
 

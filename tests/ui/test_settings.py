@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from attention_core import EXAMPLES, embed
-from attention_core.inputs import RANDOM_ID_ROWS
-from attention_core.tokenizers import TOKENIZERS, clean
-from attention_ui.fields import (
+from attention_core.text.inputs import RANDOM_ID_ROWS
+from attention_core.text.tokenizers import TOKENIZERS, clean
+from attention_ui.settings.fields import (
     LARGEST_ENTRY,
     MAX_CHARACTERS,
     MAX_EDITS,
@@ -28,7 +28,7 @@ from attention_ui.fields import (
     Whole,
     entry,
 )
-from attention_ui.settings import (
+from attention_ui.settings.settings import (
     FIELDS,
     HEADS,
     MAX_LINK,

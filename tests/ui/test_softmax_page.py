@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention_ui.settings import FACTORS
+from attention_ui.settings.settings import FACTORS
 
 ROOT = Path(__file__).resolve().parents[2]
 ZEROS = {"width": "1", "edits": ",".join(f"{row}.0:0" for row in range(9))}

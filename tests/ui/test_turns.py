@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from attention_ui import page, sight
+from attention_ui.page import page
+from attention_ui.streamlit_workarounds import visible_parts as sight
 
 
 class Drawn:

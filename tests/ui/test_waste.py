@@ -10,12 +10,12 @@ from streamlit.testing.v1 import AppTest
 from attention_core import EXAMPLES, embed
 from attention_core.operations import Given
 from attention_core.trace import Trace
-from attention_ui import session
 from attention_ui.charts import matrix as matrices
 from attention_ui.charts.fit import size_for
 from attention_ui.charts.heatmap import heatmap
 from attention_ui.charts.matrix import Matrix
-from attention_ui.lessons import LESSONS
+from attention_ui.settings import session
+from attention_ui.shell.contents import LESSONS
 from largest import LARGEST
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,12 +6,12 @@ import altair as alt
 import pytest
 
 from attention_core import Trials
-from attention_core.saturation import Effect
-from attention_ui.by_width import said, verdict
+from attention_core.experiments.saturation import Effect
 from attention_ui.charts.against_d import Point, against_d
 from attention_ui.charts.histogram import histogram
-from attention_ui.many_trials import judge_growth, last
-from attention_ui.published_variances import band, printed_variances
+from attention_ui.lessons.divide_by_sqrt_d.by_width import said, verdict
+from attention_ui.lessons.divide_by_sqrt_d.many_trials import judge_growth, last
+from attention_ui.lessons.divide_by_sqrt_d.published_variances import band, printed_variances
 
 
 def check(chart):

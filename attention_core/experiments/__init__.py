@@ -1,0 +1,1 @@
+"""What is measured over many draws or steps: variances, saturation, training."""

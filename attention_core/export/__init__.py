@@ -1,0 +1,1 @@
+"""What can be taken along: programs, notebooks, exercises and their checker."""

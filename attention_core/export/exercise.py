@@ -1,0 +1,187 @@
+"""A trace as an exercise: a notebook with lines taken out, and a check after each."""
+
+import inspect
+from itertools import groupby
+
+import torch
+
+from ..cells import about, code, document, text
+from ..rounding import largest, rounding
+from ..trace import Step, Trace
+from . import checker
+from .mistakes import is_mistake
+from .mistakes.around import around, known
+from .notebook import packed
+from .program import comment, imports, lines_of
+
+START = "embeddings"
+"""What comes before is given, where anything comes after."""
+OPENING = """\
+# Attention, written by you
+
+Some lines are taken out of this notebook. Write each of them in the place of its three dots: \
+one line or many, any way you like. When you run the cell it is checked, and if it is not right \
+yet you are told the first step that is wrong, and what is likely wrong with it. \
+Nothing leaves your computer. The notebook needs `torch`: `pip install torch`."""
+CHECKS = """\
+The next cell holds the checks, and what they compare with. Run it; you need not read it."""
+OTHER_WAYS = "import torch.nn.functional as F  # for your lines, if you like"
+
+
+def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
+    """The exercise of a trace: a notebook as `notebook` makes it, with the lines of `asked` taken
+    out. The title becomes a comment, so it may hold any text.
+    """
+    wanted = asked(trace)
+    steps = _needed(trace, wanted)
+    apart = rounding(trace)
+    first_import, *others = imports(steps)
+    cells = [
+        text(OPENING),
+        code(*comment(title), first_import, OTHER_WAYS, *others),
+        text(CHECKS),
+        code(*_checks(steps, wanted, apart), hidden=True),
+    ]
+    runs = groupby(lines_of(steps), lambda pair: pair[0].name in wanted)
+    for is_asked, run in runs:
+        cells += _blanks(run) if is_asked else _given(run)
+    cells.append(text("## Done", f"With a ✓ below each of the {len(wanted)} lines, all are right."))
+    return document(cells)
+
+
+def asked(trace: Trace) -> tuple[str, ...]:
+    """The steps that an exercise asks for, by a rule.
+
+    A step is asked for where its operation knows mistakes. Left alone are the steps before
+    `embeddings` (unless nothing is behind them), mistakes, what is shown of a mistake beside the
+    right way, and what only tells again what another step tells: the same numbers by the same kind
+    of operation, such as one row of them. (Where a step that is asked for is made from such a step,
+    that is asked for too: its line would be the answer to the other.)
+    """
+    names = list(trace)
+    later = names[names.index(START) + 1 :] if START in trace else names
+    beside = _beside(trace)
+    able = {name for name in later or names if name not in beside and known(trace[name])}
+    users = dict.fromkeys(names, 0)
+    for name in names:
+        for earlier in _made_from(trace[name]):
+            users[earlier] += 1
+    kept: list[Step] = []
+    for name in sorted(able, key=lambda name: (-users[name], names.index(name))):
+        if not any(_tells_again(trace[name], other) for other in kept):
+            kept.append(trace[name])
+    needed = {name for step in kept for name in (step.name, *_made_from(step))}
+    return tuple(name for name in names if name in able & needed)
+
+
+def _beside(trace: Trace) -> set[str]:
+    """The mistakes that are shown beside the right way, what is made from them, and what serves
+    nothing else.
+    """
+    right = {_kind(step) for step in trace.values() if not is_mistake(step.operation)}
+    beside: set[str] = set()
+    users: dict[str, set[str]] = {name: set() for name in trace}
+    for name, step in trace.items():
+        is_shown = is_mistake(step.operation) and _kind(step) in right
+        if is_shown or any(given.name in beside for given in step.inputs):
+            beside.add(name)
+        for given in step.inputs:
+            users[given.name].add(name)
+    for name in reversed(list(trace)):
+        others = (users[given.name] - beside - {name} for given in trace[name].inputs)
+        if users[name] and users[name] <= beside and all(others):
+            beside.add(name)
+    return beside
+
+
+def _kind(step: Step) -> type:
+    """The kind of its operation: a loop is a matrix product too."""
+    return type(step.operation).__mro__[-3]
+
+
+def _made_from(step: Step) -> set[str]:
+    """All steps that a step is made from, directly or not."""
+    found, ahead = set(), list(step.inputs)
+    while ahead:
+        given = ahead.pop()
+        if given.name not in found:
+            found.add(given.name)
+            ahead += given.inputs
+    return found
+
+
+def _tells_again(step: Step, other: Step) -> bool:
+    """Whether a step has the numbers of another, or one row of them, or all of them turned."""
+    mine, theirs = step.value, other.value
+    if _kind(step) != _kind(other) or mine.dtype != theirs.dtype:
+        return False
+    slack = 1e-5 * largest(theirs)
+
+    def same(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+        return torch.isclose(left.double(), right.double(), rtol=0.0, atol=slack, equal_nan=True)
+
+    if mine.ndim == theirs.ndim:
+        turned = [theirs, theirs.mT] if theirs.ndim > 1 else [theirs]
+        return any(mine.shape == each.shape and bool(same(mine, each).all()) for each in turned)
+    if mine.ndim + 1 != theirs.ndim:
+        return False
+    for dim in range(theirs.ndim):
+        if theirs.select(dim, 0).shape == mine.shape:
+            rows = same(theirs, mine.unsqueeze(dim)).movedim(dim, 0).flatten(1)
+            if rows.all(dim=1).any():
+                return True
+    return False
+
+
+def _needed(trace: Trace, wanted: tuple[str, ...]) -> list[Step]:
+    """The steps of the exercise: what is asked for, and all that it is made from."""
+    needed = {name for step in wanted for name in (step, *_made_from(trace[step]))}
+    return [step for name, step in trace.items() if name in needed]
+
+
+def _given(run) -> list[dict]:
+    """Steps that are not asked for, in one cell."""
+    pairs = list(run)
+    names = ", ".join(f"`{step.name}`" for step, _ in pairs)
+    return [text("## Given", names), code(*(line for _, lines in pairs for line in lines))]
+
+
+def _blanks(run) -> list[dict]:
+    """A hint and a place to write, for each step that is asked for."""
+    cells = []
+    for step, lines in run:
+        before = lines[:-1]
+        cells.append(text(*about(step)))
+        cells.append(
+            code(
+                *before,
+                f'with checked("{step.name}"):',
+                f"    {step.name} = ...  # your line: {step.shape}",
+            )
+        )
+    return cells
+
+
+def _checks(steps: list[Step], wanted: tuple[str, ...], apart: dict[str, float]) -> list[str]:
+    lines = [inspect.getsource(checker).rstrip(), "", "", "checked = Checks(", "    ["]
+    for step in steps:
+        numbers, stride = packed(step.value)
+        is_asked = step.name in wanted
+        likely = around(step, steps) if is_asked else []
+        told = {
+            "name": step.name,
+            "axes": list(step.axes),
+            "shape": list(step.value.shape),
+            "dtype": str(step.value.dtype).removeprefix("torch."),
+            "stride": stride,
+            "tolerance": float(f"{max(1e-5 * largest(step.value), apart[step.name]):.2g}"),
+            "asked": is_asked,
+            "mistakes": [(f"{each.name}: {each.words}", each.line) for each in likely],
+            "numbers": numbers,
+        }
+        if stride > 1:
+            told["sums"], _ = packed(
+                checker.block_sums(step.value, stride, told["tolerance"]).float()
+            )
+        lines.append(f"        {told!r},")
+    return [*lines, "    ],", "    globals(),", ")"]

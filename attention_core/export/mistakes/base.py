@@ -1,0 +1,43 @@
+"""The mistakes that learners make in a step, each with the line that makes it.
+
+A mistake belongs to an operation: whatever trace has the operation, its exercise can name them.
+"""
+
+import math
+from functools import singledispatch
+from typing import NamedTuple
+
+from ... import operations as ops
+
+
+class Mistake(NamedTuple):
+    """A mistake of one step."""
+
+    name: str
+    words: str
+    """What to do about it, in one sentence. Never holds a person's text."""
+    line: str
+    """The PyTorch expression that makes it, from the names of the operands."""
+
+
+def is_mistake(operation: ops.Operation) -> bool:
+    """Whether an operation is itself a mistake, kept in a trace to be shown."""
+    match operation:
+        case ops.Softmax():
+            return operation.dim != -1
+        case ops.Scale():
+            return not operation.root
+        case ops.Hide():
+            return operation.fill != -math.inf
+        case ops.LayerNorm():
+            return operation.whole
+    return isinstance(operation, ops.SplitWithoutTranspose)
+
+
+@singledispatch
+def mistakes(operation: ops.Operation, *names: str) -> tuple[Mistake, ...]:  # noqa: ARG001
+    """What may go wrong where this operation is applied to the tensors of these names.
+
+    None for an operation that only prepares something: it is given in an exercise, not asked for.
+    """
+    return ()

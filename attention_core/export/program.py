@@ -1,0 +1,70 @@
+"""A whole trace as a PyTorch program that runs by itself and gives the same tensors."""
+
+import io
+from collections.abc import Iterable, Iterator
+
+import torch
+
+from ..operations import Draw
+from ..trace import Step, Trace
+
+OPENING = ["# A program made by Attention Explorer: every line below is one step.", "#"]
+"""Python looks for an encoding in the first two lines; a title must not be taken for one."""
+
+
+def program(trace: Trace, title: str = "Attention, step by step") -> str:
+    """The Python source of a trace: torch alone, one line a step, and a print of every tensor.
+
+    The title becomes the docstring; it is written as a comment, so it may hold any text.
+    """
+    lines = [*OPENING, *comment(title), "", *imports(trace.values()), ""]
+    for _, its_lines in lines_of(trace.values()):
+        lines += its_lines
+    lines += [
+        "",
+        'if __name__ == "__main__":',
+        f"    for name in {list(trace)!r}:",
+        "        tensor = globals()[name]",
+        '        print(name, tuple(tensor.shape), tensor, sep="\\n", end="\\n\\n")',
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def tensors(trace: Trace) -> bytes:
+    """All tensors of a trace as one file; `torch.load(path, weights_only=True)` gives a dict."""
+    file = io.BytesIO()
+    torch.save({name: step.value for name, step in trace.items()}, file)
+    return file.getvalue()
+
+
+def comment(text: str) -> list[str]:
+    """Any text as lines that Python does not read."""
+    lines = ("".join(filter(str.isprintable, line)) for line in text.splitlines())
+    return [f"# {line}" for line in lines]
+
+
+def imports(steps: Iterable[Step]) -> list[str]:
+    """The lines that come before all steps."""
+    drawn = any(isinstance(step.operation, Draw) for step in steps)
+    return ["import torch", *(["", "generator = torch.Generator()"] if drawn else [])]
+
+
+def lines_of(steps: Iterable[Step]) -> Iterator[tuple[Step, list[str]]]:
+    """Each step with its lines; the last one names it. Steps must come after what they are made of.
+
+    A draw comes after the draws it follows, used here or not.
+    """
+    drawn: tuple[Draw, ...] = ()
+    for step in steps:
+        operation, lines = step.operation, []
+        if isinstance(operation, Draw):
+            before = operation.before()
+            missing = before[len(drawn) :] if before[: len(drawn)] == drawn else before
+            lines += [f"{draw.code()}  # drawn before, not used here" for draw in missing]
+            drawn = (*before, operation)
+        shape = ", ".join(map(str, step.value.shape))
+        yield (
+            step,
+            [*lines, *operation.preamble(), f"{step.code}  # ({shape}) {' '.join(step.axes)}"],
+        )

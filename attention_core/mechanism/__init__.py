@@ -1,0 +1,1 @@
+"""Attention as traces: scores, weights and context vectors, masks and heads."""

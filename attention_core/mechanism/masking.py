@@ -1,0 +1,127 @@
+"""The causal mask, the other ways people hide the future, and what leaks through them."""
+
+from collections.abc import Iterable
+
+from ..operations import (
+    Draw,
+    Drop,
+    Hide,
+    MatMul,
+    MayLook,
+    Operation,
+    Renormalise,
+    Scale,
+    ShiftRow,
+    Softmax,
+    SoftmaxOfSeen,
+    Subtract,
+)
+from ..recipes import CAUSAL, MaskRecipe, check_choice, check_scale
+from ..trace import Step, Trace
+from .attention import scale_of
+
+TABLE = ("query", "key")
+WAYS = {
+    "": "−∞ before softmax",
+    "zero_filled_": "0 before softmax",
+    "zeroed_": "0 after softmax",
+    "renormalised_": "0 after, renormalised",
+}
+"""The ways of hiding, by what the names of their steps begin with. The first and last are right."""
+
+
+def mask_of(recipe: MaskRecipe, n_tokens: int) -> MayLook:
+    """The mask of a sentence; what lies outside of it is left out."""
+    hidden = recipe.hidden_key if recipe.hidden_key in range(n_tokens) else None
+    flipped = tuple(cell for cell in recipe.flipped if min(cell) >= 0 and max(cell) < n_tokens)
+    return MayLook(n_tokens, n_tokens, recipe.causal, recipe.window, hidden, flipped)
+
+
+def attend_masked(
+    trace: Trace, mask: MaskRecipe = CAUSAL, scale: str = "sqrt_d", ways: Iterable[str] = WAYS
+) -> Trace:
+    """Add masked self-attention to a trace that has `embeddings`, which are queries, keys and
+    values at once.
+
+    Steps: `mask` (query, key), `scores`, `scaled_scores` where they are divided, and for each way
+    of WAYS its weights and context vectors: `masked_scores`, `weights`, `context_vectors`;
+    `zero_filled_scores`, `zero_filled_weights`, `zero_filled_context_vectors`; `unmasked_weights`,
+    `zeroed_weights`, `zeroed_context_vectors`; `renormalised_weights`,
+    `renormalised_context_vectors`. Returns the same trace. Raises ValueError for a scale or a way
+    that there is not.
+    """
+    check_scale(scale)
+    ways = tuple(ways)
+    for way in ways:
+        check_choice("way of hiding", way, WAYS)
+    may_look = trace.step("mask", mask_of(mask, len(trace["embeddings"].value)), axes=TABLE)
+    _attend(trace, trace["embeddings"], may_look, scale, ways, "")
+    return trace
+
+
+def change_token(trace: Trace, token: int, amount: float, way: str = "") -> Trace:
+    """Add what happens to the context vectors when one token's vector changes, to a trace made by
+    `attend_masked` with this way of hiding among its ways.
+
+    Steps: `changed_embeddings` (token, d_in), attention on them with `changed_` before each name,
+    and `moved` (query, d_in): the new context vectors less the old. Returns the same trace.
+    Raises ValueError for another way, and where there is no such token.
+    """
+    check_choice("way of hiding", way, [kept for kept in WAYS if f"{kept}context_vectors" in trace])
+    vectors = trace.step(
+        "changed_embeddings",
+        ShiftRow(token, amount),
+        trace["embeddings"],
+        axes=("token", "d_in"),
+    )
+    _attend(trace, vectors, trace["mask"], scale_of(trace), (way,), "changed_")
+    given = (trace[f"changed_{way}context_vectors"], trace[f"{way}context_vectors"])
+    trace.step("moved", Subtract(), *given, axes=("query", "d_in"))
+    return trace
+
+
+def drop_weights(trace: Trace, probability: float, seed: int) -> Trace:
+    """Add dropout on the weights to a trace made by `attend_masked`.
+
+    Steps: `kept` (query, key), the random numbers; `dropped_weights` (query, key);
+    `dropped_context_vectors` (query, d_in). Returns the same trace.
+    """
+    weights = trace["weights"]
+    kept = trace.step("kept", Draw("uniform", tuple(weights.value.shape), seed=seed), axes=TABLE)
+    dropped = trace.step("dropped_weights", Drop(probability), weights, kept, axes=TABLE)
+    _context(trace, dropped, trace["embeddings"], "dropped_")
+    return trace
+
+
+def _attend(
+    trace: Trace, vectors: Step, mask: Step, scale: str, ways: tuple[str, ...], prefix: str
+) -> None:
+    """Scores of the vectors with themselves, then each way of hiding."""
+
+    def step(name: str, operation: Operation, *given: Step) -> Step:
+        return trace.step(f"{prefix}{name}", operation, *given, axes=TABLE)
+
+    scores = step("scores", MatMul(transpose=True), vectors, vectors)
+    divide = Scale(vectors.value.shape[-1], root=scale == "sqrt_d")
+    scaled = scores if scale == "none" else step("scaled_scores", divide, scores)
+    if "" in ways:
+        masked = step("masked_scores", Hide(), scaled, mask)
+        _context(trace, step("weights", SoftmaxOfSeen(), masked), vectors, prefix)
+    if "zero_filled_" in ways:
+        filled = step("zero_filled_scores", Hide(0.0), scores, mask)
+        if scale != "none":
+            filled = step("zero_filled_scaled_scores", divide, filled)
+        weights = step("zero_filled_weights", Softmax(), filled)
+        _context(trace, weights, vectors, f"{prefix}zero_filled_")
+    if "zeroed_" in ways or "renormalised_" in ways:
+        unmasked = step("unmasked_weights", Softmax(), scaled)
+        zeroed = step("zeroed_weights", Hide(0.0), unmasked, mask)
+        _context(trace, zeroed, vectors, f"{prefix}zeroed_")
+    if "renormalised_" in ways:
+        shares = step("renormalised_weights", Renormalise(), zeroed)
+        _context(trace, shares, vectors, f"{prefix}renormalised_")
+
+
+def _context(trace: Trace, weights: Step, vectors: Step, prefix: str) -> None:
+    name = f"{prefix}context_vectors"
+    trace.step(name, MatMul(), weights, vectors, axes=("query", "d_in"))

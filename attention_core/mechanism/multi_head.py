@@ -1,0 +1,241 @@
+"""Multi-head attention: several attentions side by side, joined, and mixed by W_output."""
+
+import torch
+from torch import Tensor
+
+from ..operations import (
+    BatchedMatMul,
+    Draw,
+    JoinHeads,
+    MatMul,
+    Permute,
+    Repeat,
+    Row,
+    RowsOfHeads,
+    SplitHeads,
+    SplitWithoutTranspose,
+    SumHeads,
+    SwitchOff,
+    Transpose,
+)
+from ..recipes import CAUSAL, HEADS, PLURAL, ROLES, HeadsRecipe
+from ..trace import Step, Trace
+from .attention import attention, scale_of
+from .masking import mask_of
+from .trainable import last_draw
+
+
+def attend_heads(trace: Trace, recipe: HeadsRecipe = HEADS, softmax_dim: int = -1) -> Trace:
+    """Add multi-head self-attention to a trace that has `embeddings` (token, d_in).
+
+    Steps: for each of query, key, value `W_query` (d_in, d_queries) and `head_W_query`
+    (head, d_in, d_head), one made from the other; `head_queries` (head, query, d_head),
+    `head_keys`, `head_values`; `mask` if causal; attention with `head_` before each name; `concat`
+    (query, d_concat), `W_output` (d_concat, d_model), `output` (query, d_model). Returns the same
+    trace.
+
+    Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.2.
+    """
+    _label_columns(trace, recipe)
+    draws = _draws(trace, recipe)
+    made = []
+    for role in ROLES:
+        matrix = _matrices(trace, role, draws[role], recipe)
+        axes = ("head", "query" if role == "query" else "key", recipe.axis(role))
+        given = (trace["embeddings"], matrix)
+        made.append(trace.step(f"head_{PLURAL[role]}", MatMul(), *given, axes=axes))
+    mask = None
+    if recipe.causal:
+        causal = mask_of(CAUSAL, len(trace["embeddings"].value))
+        mask = trace.step("mask", causal, axes=("query", "key"))
+    context = attention(trace, *made, recipe.scale, mask, "head_", softmax_dim)
+    concat = trace.step("concat", JoinHeads(), context, axes=("query", "d_concat"))
+    W_output = trace.step("W_output", draws["output"], axes=("d_concat", "d_model"))
+    trace.step("output", MatMul(), concat, W_output, axes=("query", "d_model"))
+    return trace
+
+
+def _label_columns(trace: Trace, recipe: HeadsRecipe) -> None:
+    """Name the columns of the joined tensors by head: `h1·d2` is column 2 of head 1."""
+    for axis, width in (("d_queries", recipe.d_head), ("d_concat", recipe.d_value)):
+        columns = [f"h{h}·d{c + 1}" for h in range(recipe.n_heads) for c in range(width)]
+        trace.label(axis, columns)
+
+
+def _draws(trace: Trace, recipe: HeadsRecipe) -> dict[str, Draw]:
+    """The draws of the matrices, one after the other."""
+    d_in = trace["embeddings"].value.shape[-1]
+    last = last_draw(trace) if recipe.seed is None else None
+    for shape in recipe.skipped:
+        last = _next(last, "uniform", shape, recipe)
+    distribution = "linear" if recipe.start == "linear" else "uniform"
+    draws = {}
+    for role in ROLES:
+        width = recipe.width(role)
+        joined = (d_in, recipe.n_heads * width)
+        shape = (recipe.n_heads, width, d_in) if recipe.by_head else joined
+        draws[role] = last = _next(last, distribution, shape, recipe, d_in)
+    d_concat = recipe.n_heads * recipe.d_value
+    draws["output"] = _next(last, distribution, (d_concat, recipe.d_model), recipe, d_concat)
+    return draws
+
+
+def _next(
+    last: Draw | None,
+    distribution: str,
+    shape: tuple[int, ...],
+    recipe: HeadsRecipe,
+    fan_in: int | None = None,
+) -> Draw:
+    """The draw behind the last one; without a last one, the first after the seed."""
+    fan_in = fan_in if distribution == "linear" else None
+    if last is None:
+        return Draw(distribution, shape, seed=recipe.seed or 0, fan_in=fan_in)
+    return Draw(distribution, shape, after=last, fan_in=fan_in)
+
+
+def _matrices(trace: Trace, role: str, draw: Draw, recipe: HeadsRecipe) -> Step:
+    """The matrix of all heads (d_in, joined) and that of each (head, d_in, width)."""
+    name, axis = f"W_{role}", recipe.axis(role)
+    joined = ("d_in", "d_concat" if role == "value" else "d_queries")
+    by_head = ("head", "d_in", axis)
+    if recipe.by_head:
+        upright = trace.step(f"head_{role}_layer", draw, axes=("head", axis, "d_in"))
+        matrix = trace.step(f"head_{name}", Transpose(), upright, axes=by_head)
+        trace.step(name, JoinHeads(), matrix, axes=joined)
+        return matrix
+    whole = trace.step(name, draw, axes=joined)
+    return trace.step(f"head_{name}", SplitHeads(recipe.n_heads), whole, axes=by_head)
+
+
+def add_batched(trace: Trace) -> Trace:
+    """Add the projections as batched products, each stage a step, to a trace of `attend_heads`.
+
+    Steps: `repeated_embeddings` (head, d_in, token), `batched_queries` (head, d_head, query) by
+    `torch.bmm`, `permuted_queries` (head, query, d_head); likewise keys and values. Returns the
+    same trace.
+    """
+    n_heads = trace.size("head")
+    columns = trace.step(
+        "embeddings_as_columns", Transpose(), trace["embeddings"], axes=("d_in", "token")
+    )
+    repeated = trace.step(
+        "repeated_embeddings", Repeat(n_heads), columns, axes=("head", "d_in", "token")
+    )
+    for role in ROLES:
+        of_head = trace[f"head_W_{role}"]
+        head, d_in, width = of_head.axes
+        name = f"head_{role}_layer"
+        upright = (
+            trace[name]
+            if name in trace
+            else trace.step(name, Permute(), of_head, axes=(head, width, d_in))
+        )
+        token = "query" if role == "query" else "key"
+        batched = trace.step(
+            f"batched_{PLURAL[role]}", BatchedMatMul(), upright, repeated, axes=(head, width, token)
+        )
+        trace.step(f"permuted_{PLURAL[role]}", Permute(), batched, axes=(head, token, width))
+    return trace
+
+
+def add_big_projection(trace: Trace) -> Trace:
+    """Add the one big projection that is split, and the wrong split, to a trace of `attend_heads`.
+
+    Steps: `joined_queries` (query, d_queries), `split_queries` (head, query, d_head), and
+    `mixed_queries`, of the same shape, by a reshape without transposing. Returns the same trace.
+    """
+    n_heads = trace.size("head")
+    given = (trace["embeddings"], trace["W_query"])
+    joined = trace.step("joined_queries", MatMul(), *given, axes=("query", "d_queries"))
+    axes = trace["head_queries"].axes
+    trace.step("split_queries", SplitHeads(n_heads), joined, axes=axes)
+    trace.step("mixed_queries", SplitWithoutTranspose(n_heads), joined, axes=axes)
+    return trace
+
+
+def add_head_parts(trace: Trace) -> Trace:
+    """Add what each head gives to the output, to a trace of `attend_heads`.
+
+    Steps: `head_W_output` (head, d_value, d_model), `head_outputs` (head, query, d_model), and
+    `output_from_heads` (query, d_model), their sum. Returns the same trace.
+    """
+    context = trace["head_context_vectors"]
+    width = context.axes[-1]
+    rows = trace.step(
+        "head_W_output",
+        RowsOfHeads(trace.size("head")),
+        trace["W_output"],
+        axes=("head", width, "d_model"),
+    )
+    parts = trace.step("head_outputs", MatMul(), context, rows, axes=("head", "query", "d_model"))
+    trace.step("output_from_heads", SumHeads(), parts, axes=("query", "d_model"))
+    return trace
+
+
+def switch_off(trace: Trace, head: int) -> Trace:
+    """Add the output without one head, to a trace of `attend_heads`.
+
+    Steps: `head_context_vectors_left` (head, query, d_value), `concat_left` (query, d_concat),
+    `output_left` (query, d_model). Returns the same trace.
+    """
+    context = trace["head_context_vectors"]
+    left = trace.step("head_context_vectors_left", SwitchOff(head), context, axes=context.axes)
+    concat = trace.step("concat_left", JoinHeads(), left, axes=("query", "d_concat"))
+    given = (concat, trace["W_output"])
+    trace.step("output_left", MatMul(), *given, axes=("query", "d_model"))
+    return trace
+
+
+def expand_word(trace: Trace, token: int) -> Trace:
+    """Add one token's query, key and value in every head, to a trace of `attend_heads`.
+
+    Steps: `one_embedding` (d_in), `one_head_query` and `one_head_key` (head, d_head),
+    `one_head_value` (head, d_value). Returns the same trace.
+    """
+    one = trace.step("one_embedding", Row(token), trace["embeddings"], axes=("d_in",))
+    for role in ROLES:
+        matrix = trace[f"head_W_{role}"]
+        axes = ("head", matrix.axes[-1])
+        trace.step(f"one_head_{role}", MatMul(), one, matrix, axes=axes)
+    return trace
+
+
+def torch_width(trace: Trace) -> int:
+    """The one width of a head that `torch.nn.MultiheadAttention` needs for a trace of
+    `attend_heads`: of queries, keys and values, and of each head's share of input and output.
+    """
+    n_heads, d_in, d_head = trace["head_W_query"].value.shape
+    d_value, d_model = trace["head_W_value"].value.shape[-1], trace["W_output"].value.shape[-1]
+    return max(d_head, d_value, -(-d_in // n_heads), -(-d_model // n_heads))
+
+
+@torch.no_grad()
+def torch_output(trace: Trace) -> Tensor:
+    """The output (query, d_model) of `torch.nn.MultiheadAttention` with this trace's matrices.
+
+    torch's module has one width for everything. Narrower matrices are filled up with zeros, and
+    W_query is stretched to make up for the larger √d_head; neither changes the result.
+    """
+    vectors = trace["embeddings"].value
+    heads = {role: trace[f"head_W_{role}"].value for role in ROLES}
+    n_heads, d_in, d_head = heads["query"].shape
+    d_value, d_model = heads["value"].shape[-1], trace["W_output"].value.shape[-1]
+    wide = torch_width(trace)
+    module = torch.nn.MultiheadAttention(n_heads * wide, n_heads, bias=False, batch_first=True)
+    divided_by = {"none": 1.0, "sqrt_d": d_head**0.5, "d": d_head}[scale_of(trace, "head_")]
+    stretch = wide**0.5 / divided_by
+    projections = []
+    for role, factor in zip(ROLES, (stretch, 1.0, 1.0), strict=True):
+        filled = torch.zeros(n_heads, wide, n_heads * wide)
+        filled[:, : heads[role].shape[-1], :d_in] = heads[role].mT * factor
+        projections.append(filled.flatten(0, 1))
+    module.in_proj_weight.copy_(torch.cat(projections))
+    output = torch.zeros(n_heads * wide, n_heads, wide)
+    by_head = trace["W_output"].value.unflatten(0, (n_heads, -1))  # (head, d_value, d_model)
+    output[:d_model, :, :d_value] = by_head.permute(2, 0, 1)
+    module.out_proj.weight.copy_(output.flatten(1))
+    padded = torch.zeros(1, len(vectors), n_heads * wide)
+    padded[0, :, :d_in] = vectors
+    mask = ~trace["mask"].value if "mask" in trace else None
+    return module(padded, padded, padded, attn_mask=mask, need_weights=False)[0][0, :, :d_model]

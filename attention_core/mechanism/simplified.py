@@ -1,0 +1,105 @@
+"""Simplified self-attention: no trainable matrices, each embedding is query, key and value."""
+
+from dataclasses import dataclass
+
+from ..operations import (
+    MatMul,
+    MatMulByLoop,
+    Multiply,
+    Row,
+    RunningSum,
+    Scale,
+    ScaleRow,
+    Softmax,
+    SumLast,
+    SumNormalise,
+    UnitRows,
+)
+from ..trace import Step, Trace
+
+CHOICES = {
+    "similarity": ("dot", "cosine"),
+    "divide": ("none", "sqrt_d"),
+    "normalise": ("softmax", "sum"),
+}
+
+
+@dataclass(frozen=True)
+class SimplifiedOptions:
+    """What may be varied: the likeness (`dot` or `cosine`), the divisor (`none` or `sqrt_d`),
+    the normalisation (`softmax` or `sum`), and one token's vector stretched by a factor.
+    """
+
+    similarity: str = "dot"
+    divide: str = "none"
+    normalise: str = "softmax"
+    stretched: int = 0
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(
+                    f"{name} is {getattr(self, name)!r}, but must be {' or '.join(choices)}"
+                )
+
+
+def attend(trace: Trace, options: SimplifiedOptions = SimplifiedOptions()) -> Trace:
+    """Add simplified self-attention to a trace that has `embeddings` (token, d_in).
+
+    Steps: `scores_by_loop` and `scores` (query, key), `scaled_scores` if divided, `weights`
+    (query, key), `context_vectors` (query, d_in); before them `stretched_embeddings` and
+    `unit_embeddings` (token, d_in) where the options ask for them. Returns the same trace.
+    """
+    vectors, compared = _vectors(trace, options)
+    trace.step("scores_by_loop", MatMulByLoop(), compared, compared, axes=("query", "key"))
+    scores = trace.step("scores", MatMul(transpose=True), compared, compared, axes=("query", "key"))
+    if options.divide == "sqrt_d":
+        scores = trace.step(
+            "scaled_scores", Scale(compared.value.shape[-1]), scores, axes=("query", "key")
+        )
+    normalise = SumNormalise() if options.normalise == "sum" else Softmax()
+    weights = trace.step("weights", normalise, scores, axes=("query", "key"))
+    trace.step("context_vectors", MatMul(), weights, vectors, axes=("query", "d_in"))
+    return trace
+
+
+def _vectors(trace: Trace, options: SimplifiedOptions) -> tuple[Step, Step]:
+    """The vectors that flow into the context, and those that are compared."""
+    vectors = trace["embeddings"]
+    if options.factor != 1:
+        vectors = trace.step(
+            "stretched_embeddings",
+            ScaleRow(options.stretched, options.factor),
+            vectors,
+            axes=("token", "d_in"),
+        )
+    if options.similarity == "cosine":
+        return vectors, trace.step("unit_embeddings", UnitRows(), vectors, axes=("token", "d_in"))
+    return vectors, vectors
+
+
+def expand_query(trace: Trace, query: int) -> Trace:
+    """Add one row of simplified attention, a term at a time, to a trace made by `attend`.
+
+    Steps: `query` (d_in), `query_key_products` (key, d_in), `query_scores` (key),
+    `scaled_query_scores` if divided, `query_weights` (key), `weighted_embeddings` and
+    `running_context` (key, d_in); the last row of `running_context` is the context vector.
+    Returns the same trace.
+    """
+    compared = trace["scores"].inputs[0]
+    vectors = trace["context_vectors"].inputs[1]
+    one_query = trace.step("query", Row(query), compared, axes=("d_in",))
+    products = trace.step(
+        "query_key_products", Multiply(), one_query, compared, axes=("key", "d_in")
+    )
+    scores = trace.step("query_scores", SumLast(), products, axes=("key",))
+    if "scaled_scores" in trace:
+        scale = trace["scaled_scores"].operation
+        scores = trace.step("scaled_query_scores", scale, scores, axes=("key",))
+    weights = trace.step("query_weights", trace["weights"].operation, scores, axes=("key",))
+    weighted = trace.step(
+        "weighted_embeddings", Multiply(by_row=True), weights, vectors, axes=("key", "d_in")
+    )
+    trace.step("running_context", RunningSum(), weighted, axes=("key", "d_in"))
+    return trace

@@ -1,0 +1,155 @@
+"""One row of scores on its way to weights: divided by its sum, and through a softmax."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from ..operations import (
+    Cast,
+    Divide,
+    Exp,
+    Given,
+    Magnify,
+    MatVec,
+    Row,
+    RowLargest,
+    RowSum,
+    Scale,
+    Shift,
+    SoftmaxJacobian,
+    Subtract,
+    UnitRows,
+)
+from ..trace import Step, Trace
+from .simplified import SimplifiedOptions
+
+KEY, ROW = ("key",), ("row",)
+
+
+def compare_row(trace: Trace, query: int, options: SimplifiedOptions) -> Trace:
+    """Add one query's row of the scores of simplified attention to a trace with `embeddings`.
+
+    Steps: `unit_embeddings` (token, d_in) for the cosine, `query` (d_in), and `score_row` (key),
+    with `query_scores` (key) before it if those are divided. Returns the same trace.
+    """
+    trace.label("score", trace.labels("key"))
+    vectors = trace["embeddings"]
+    if options.similarity == "cosine":
+        vectors = trace.step("unit_embeddings", UnitRows(), vectors, axes=("token", "d_in"))
+    one_query = trace.step("query", Row(query), vectors, axes=("d_in",))
+    if options.divide == "none":
+        trace.step("score_row", MatVec(), vectors, one_query, axes=KEY)
+    else:
+        scores = trace.step("query_scores", MatVec(), vectors, one_query, axes=KEY)
+        trace.step("score_row", Scale(vectors.value.shape[-1]), scores, axes=KEY)
+    return trace
+
+
+def given_row(scores: Sequence[float]) -> Trace:
+    """A trace with `score_row` (key) alone: scores typed by hand, -inf for a hidden one.
+
+    Raises ValueError for no scores at all.
+    """
+    if not scores:
+        raise ValueError("a row has at least one score")
+    trace = Trace()
+    trace.step("score_row", Given(tuple(map(float, scores))), axes=KEY)
+    return trace
+
+
+def normalise_row(trace: Trace, shift: float = 0.0, magnify: float = 1.0) -> Trace:
+    """Add both ways from `score_row` to weights to a trace; its scores are moved first.
+
+    Steps: `moved_scores` (key) if shifted, `magnified_scores` (key) if magnified; `score_sum`
+    (row) and `sum_weights` (key); `largest` (row), `lowered_scores` and `exponentials` (key),
+    `exponential_sum` (row) and `softmax_weights` (key); `jacobian` (key, score), the derivative
+    of each softmax weight by each score that goes into the softmax. Returns the same trace.
+    """
+    scores = trace["score_row"]
+    if shift:
+        scores = trace.step("moved_scores", Shift(shift), scores, axes=KEY)
+    if magnify != 1:
+        scores = trace.step("magnified_scores", Magnify(magnify), scores, axes=KEY)
+    score_sum = trace.step("score_sum", RowSum(), scores, axes=ROW)
+    trace.step("sum_weights", Divide(), scores, score_sum, axes=KEY)
+    weights = _stable(trace, scores)
+    trace.step("jacobian", SoftmaxJacobian(), weights, axes=("key", "score"))
+    return trace
+
+
+def store_row(trace: Trace, shift: float, precision: str) -> Trace:
+    """Add a softmax in a given precision, as its formula is written and with the largest
+    subtracted first.
+
+    Steps, all (key) but for the sums and `largest` (row): `moved_scores`, `stored_scores`;
+    `naive_exponentials`, `naive_sum`, `naive_weights`; `largest`, `lowered_scores`,
+    `exponentials`, `exponential_sum`, `softmax_weights`. Returns the same trace.
+    """
+    moved = trace.step("moved_scores", Shift(shift), trace["score_row"], axes=KEY)
+    stored = trace.step("stored_scores", Cast(precision), moved, axes=KEY)
+    powers = trace.step("naive_exponentials", Exp(), stored, axes=KEY)
+    total = trace.step("naive_sum", RowSum(), powers, axes=ROW)
+    trace.step("naive_weights", Divide(), powers, total, axes=KEY)
+    _stable(trace, stored)
+    return trace
+
+
+def _stable(trace: Trace, scores: Step) -> Step:
+    """A softmax step by step: no exponential is above 1, and the largest is 1.
+
+    Source: Goodfellow et al. 2016, Deep Learning, section 4.1.
+    """
+    largest = trace.step("largest", RowLargest(), scores, axes=ROW)
+    lowered = trace.step("lowered_scores", Subtract(), scores, largest, axes=KEY)
+    powers = trace.step("exponentials", Exp(), lowered, axes=KEY)
+    total = trace.step("exponential_sum", RowSum(), powers, axes=ROW)
+    return trace.step("softmax_weights", Divide(), powers, total, axes=KEY)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How a row of weights is spread over its keys; nan where a weight is."""
+
+    largest: float
+    entropy: float
+    """In bits: 0 for all on one key, log2 of the number of keys for all alike.
+
+    Source: Shannon 1948, A Mathematical Theory of Communication, section 6."""
+    gradient: float
+    """The length (Frobenius norm) of the softmax's Jacobian."""
+
+    @staticmethod
+    def of(weights: Tensor) -> "Spread":
+        """The spread of softmax weights (key,), worked out in float64."""
+        exact = weights.double()
+        entropy = torch.special.entr(exact).sum().item() / math.log(2)
+        jacobian = SoftmaxJacobian().value(exact)
+        return Spread(exact.max().item(), max(entropy, 0.0), jacobian.norm().item())
+
+
+def spreads(scores: Tensor, factors: Sequence[float]) -> list[Spread]:
+    """The spread of the softmax of a row of scores (key,), magnified by each factor."""
+    return [Spread.of((factor * scores.double()).softmax(dim=-1)) for factor in factors]
+
+
+@lru_cache
+def exp_limits(precision: str) -> tuple[float, float]:
+    """The largest number whose exponential a precision can hold, and the largest one whose
+    exponential is 0 in it: tried out in torch, by halving.
+    """
+    dtype = Cast(precision).dtype
+
+    def last(passes) -> float:
+        """The largest number that passes, where smaller ones do and larger ones do not."""
+        low, high = torch.tensor([-1000.0, 1000.0], dtype=torch.float64).to(dtype)
+        while True:
+            middle = ((low.double() + high.double()) / 2).to(dtype)
+            if middle in (low, high):
+                return low.item()
+            low, high = (middle, high) if passes(middle.exp()) else (low, middle)
+
+    return last(torch.isfinite), last(lambda power: power == 0)

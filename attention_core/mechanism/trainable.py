@@ -1,0 +1,150 @@
+"""Attention with trainable queries, keys and values: three matrices before the comparison."""
+
+from ..operations import Affine, Draw, Edit, Linear, MatMul, MatMulUpright, Row, Scale, Transpose
+from ..recipes import PLURAL, PROJECTIONS, ROLES, Edits, Projections
+from ..trace import Step, Trace
+from .attention import attention, scale_of
+
+
+def project(trace: Trace, recipe: Projections = PROJECTIONS) -> tuple[Step, Step, Step]:
+    """Add queries, keys and values to a trace that has `embeddings` (token, d_in).
+
+    Steps: `W_query` and `W_key` (d_in, d_out), `W_value` (d_in, d_v), before each of them
+    `query_layer` (d_out, d_in) where it is drawn upright and `drawn_W_query` where cells were
+    typed; `b_query` (d_out) and so on with bias; `queries` (query, d_out), `keys` (key, d_out),
+    `values` (key, d_v). Returns these three.
+    """
+    matrices = draw_matrices(trace, recipe)
+    made = []
+    for role, (matrix, bias) in zip(ROLES, matrices, strict=True):
+        axes = ("query" if role == "query" else "key", recipe.axis(role))
+        name = PLURAL[role]
+        given = (trace["embeddings"], matrix)
+        if bias is None:
+            made.append(trace.step(name, MatMul(), *given, axes=axes))
+        else:
+            made.append(trace.step(name, Affine(), *given, bias, axes=axes))
+    return made[0], made[1], made[2]
+
+
+def draw_matrices(trace: Trace, recipe: Projections) -> list[tuple[Step, Step | None]]:
+    """Record the three matrices, and their biases or None, in the order of their draws."""
+    d_in = trace["embeddings"].value.shape[-1]
+    last = last_draw(trace)
+    upright = recipe.upright or recipe.start == "linear"
+    distribution = "linear" if recipe.start == "linear" else "uniform"
+    drawn, biases = [], []
+
+    def draw(shape: tuple[int, ...], seed: int | None) -> Draw:
+        nonlocal last
+        fan_in = d_in if distribution == "linear" and len(shape) == 1 else None
+        if last is None:
+            start = 0 if recipe.seed is None else recipe.seed
+            last = Draw(distribution, shape, seed=start, fan_in=fan_in)
+        else:
+            last = Draw(distribution, shape, after=last, fan_in=fan_in)
+        # A seed of its own takes a matrix out of the order, and leaves the order as it is.
+        return last if seed is None else Draw(distribution, shape, seed=seed, fan_in=fan_in)
+
+    if recipe.seed is not None:
+        skipped = recipe.skipped_draws
+        last = Draw("uniform", (skipped,), seed=recipe.seed) if skipped else None
+    for role, seed in zip(ROLES, recipe.seeds, strict=True):
+        shape = (d_in, recipe.width(role))
+        drawn.append(draw(shape[::-1] if upright else shape, seed))
+        if recipe.bias and recipe.start == "linear":  # as nn.Linear: each bias after its matrix
+            biases.append(draw(shape[1:], None))
+    if recipe.bias and recipe.start == "rand":
+        biases = [draw((recipe.width(role),), None) for role in ROLES]
+
+    made = []
+    for at, role in enumerate(ROLES):
+        axis = recipe.axis(role)
+        matrix = _matrix(trace, f"W_{role}", drawn[at], axis, upright, recipe.edits[at])
+        bias = trace.step(f"b_{role}", biases[at], axes=(axis,)) if biases else None
+        made.append((matrix, bias))
+    return made
+
+
+def _matrix(trace: Trace, name: str, draw: Draw, axis: str, upright: bool, edits: Edits) -> Step:
+    """One matrix (d_in, axis): drawn, transposed if drawn upright, with the typed cells."""
+    axes = ("d_in", axis)
+    drawn_name = f"drawn_{name}" if edits else name
+    if upright:
+        layer = trace.step(f"{name.removeprefix('W_')}_layer", draw, axes=axes[::-1])
+        matrix = trace.step(drawn_name, Transpose(), layer, axes=axes)
+    else:
+        matrix = trace.step(drawn_name, draw, axes=axes)
+    return trace.step(name, Edit(edits), matrix, axes=axes) if edits else matrix
+
+
+def last_draw(trace: Trace) -> Draw | None:
+    """The last random draw of a trace, behind which the generator may go on; None for none."""
+    draws = [step.operation for step in trace.values() if isinstance(step.operation, Draw)]
+    return draws[-1] if draws else None
+
+
+def attend_trainable(
+    trace: Trace, recipe: Projections = PROJECTIONS, softmax_dim: int = -1
+) -> Trace:
+    """Add queries, keys, values and their attention to a trace that has `embeddings`.
+
+    Steps as in `project` and `attention`. Returns the same trace.
+    """
+    attention(trace, *project(trace, recipe), recipe.scale, softmax_dim=softmax_dim)
+    return trace
+
+
+def expand_token(trace: Trace, token: int) -> Trace:
+    """Add one token's way through a trace made by `attend_trainable`, a row at a time.
+
+    Steps: `one_embedding` (d_in); `one_query`, `one_key` (d_out), `one_value` (d_v);
+    `query_scores`, `scaled_query_scores` where divided, `query_weights` (key), `query_context`
+    (d_v). Returns the same trace. Raises ValueError where the weights are shared along another
+    axis than the keys.
+    """
+    if trace["weights"].operation.dim != -1:
+        raise ValueError(
+            "these weights are shared down another axis than the keys, so a token's weights take "
+            "the scores of all other tokens too: one row alone has none"
+        )
+    one = trace.step("one_embedding", Row(token), trace["embeddings"], axes=("d_in",))
+    for role in ROLES:
+        whole = trace[PLURAL[role]]
+        given = (one, *whole.inputs[1:])
+        trace.step(f"one_{role}", whole.operation, *given, axes=whole.axes[1:])
+    given = (trace["one_query"], trace["keys"])
+    scores = trace.step("query_scores", MatMul(transpose=True), *given, axes=("key",))
+    if "scaled_scores" in trace:
+        scale: Scale = trace["scaled_scores"].operation
+        scores = trace.step("scaled_query_scores", scale, scores, axes=("key",))
+    weights = trace.step("query_weights", trace["weights"].operation, scores, axes=("key",))
+    given = (weights, trace["values"])
+    trace.step("query_context", MatMul(), *given, axes=trace["values"].axes[1:])
+    return trace
+
+
+def add_other_ways(trace: Trace) -> Trace:
+    """Add the same projections written in two other ways, to a trace made by `attend_trainable`.
+
+    Steps: `queries_upright` (query, d_out), for tokens as columns: (Wᵀ xᵀ)ᵀ; `linear_queries`,
+    `linear_keys`, `linear_values` through `torch.nn.functional.linear` with the transposed
+    matrices, and attention on these, with `linear_` before each name. Returns the same trace.
+    """
+    vectors = trace["embeddings"]
+    given = (vectors, *trace["queries"].inputs[1:])
+    trace.step("queries_upright", MatMulUpright(), *given, axes=trace["queries"].axes)
+    made = []
+    for role in ROLES:
+        matrix = trace[f"W_{role}"]
+        axes = matrix.axes[::-1]
+        known = f"{role}_layer"
+        if known not in trace or f"drawn_W_{role}" in trace:
+            known = f"linear_{role}"
+            trace.step(known, Transpose(), matrix, axes=axes)
+        bias = [trace[f"b_{role}"]] if f"b_{role}" in trace else []
+        name = PLURAL[role]
+        given = (vectors, trace[known], *bias)
+        made.append(trace.step(f"linear_{name}", Linear(), *given, axes=trace[name].axes))
+    attention(trace, *made, scale_of(trace), prefix="linear_")
+    return trace

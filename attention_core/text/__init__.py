@@ -1,0 +1,1 @@
+"""From a sentence to embeddings: tokenizers, vocabularies, inputs."""

@@ -1,0 +1,98 @@
+"""From a sentence to embeddings, as a trace."""
+
+from ..operations import Add, Draw, Edit, Encode, Given, Lookup, MatMul, OneHot, Sinusoid
+from ..trace import Step, Trace
+from .inputs import RANDOM_ID_ROWS, Inputs
+
+MAX_DRAWN_ROWS = 64
+"""Up to this many rows the lookup is also written as a product with one-hot rows."""
+
+
+def embed(inputs: Inputs, with_product: bool = False) -> Trace:
+    """The trace from token ids to embeddings.
+
+    Steps: `token_ids` (token), `embedding_table` (vocabulary, d_in) (and `drawn_table` before it
+    where cells were typed by hand), `embeddings` (token, d_in); with positions also
+    `token_embeddings` and `position_embeddings`; `with_product`, for tables of at most 64
+    rows, also `one_hot` (token, vocabulary) and `embeddings_by_product` (token, d_in).
+
+    Raises ValueError where the sentence has no tokens, or one that the vocabulary cannot hold.
+    """
+    tokens = inputs.tokens
+    if not tokens:
+        raise ValueError("there is no token in this sentence: type at least one word")
+    trace = Trace(
+        token=tokens,
+        query=tokens,
+        key=tokens,
+        **_row_names(inputs),
+    )
+    token_ids, table = _ids_and_table(trace, inputs)
+    if with_product and table.value.shape[0] <= MAX_DRAWN_ROWS:
+        one_hot = trace.step(
+            "one_hot", OneHot(table.value.shape[0]), token_ids, axes=("token", "vocabulary")
+        )
+        trace.step("embeddings_by_product", MatMul(), one_hot, table, axes=("token", "d_in"))
+    if not inputs.positions:
+        trace.step("embeddings", Lookup(), table, token_ids, axes=("token", "d_in"))
+        return trace
+    token_embeddings = trace.step(
+        "token_embeddings", Lookup(), table, token_ids, axes=("token", "d_in")
+    )
+    position_embeddings = trace.step(
+        "position_embeddings", Sinusoid(len(tokens), inputs.d_in), axes=("token", "d_in")
+    )
+    trace.step("embeddings", Add(), token_embeddings, position_embeddings, axes=("token", "d_in"))
+    return trace
+
+
+def _row_names(inputs: Inputs) -> dict[str, tuple[str, ...]]:
+    """The labels of the table's rows; a table for random ids has none."""
+    if inputs.vocabulary == "random":
+        return {}
+    return {"vocabulary": tuple(inputs.build_vocabulary().rows())}
+
+
+def _ids_and_table(trace: Trace, inputs: Inputs) -> tuple[Step, Step]:
+    """Record `token_ids` and `embedding_table`, in the order the example draws them."""
+    start = _start(inputs)
+    if inputs.vocabulary == "random":
+        ids_draw = Draw("integers", (len(inputs.tokens),), **start, below=RANDOM_ID_ROWS)
+        token_ids = trace.step("token_ids", ids_draw, axes=("token",))
+        table = Draw("normal", (RANDOM_ID_ROWS, inputs.d_in), after=ids_draw)
+    else:
+        vocabulary = inputs.build_vocabulary()
+        ids = vocabulary.ids(inputs.tokens)
+        token_ids = trace.step("token_ids", _encode(inputs, ids), axes=("token",))
+        if inputs.has_given_vectors():
+            given = dict(inputs.vectors)
+            table = Given(tuple(given[token] for token in vocabulary.rows()))
+        else:
+            table = Draw("normal", (vocabulary.n_rows, inputs.d_in), **start)
+    return token_ids, _edited(trace, table, inputs)
+
+
+def _encode(inputs: Inputs, ids: list[int]) -> Encode:
+    vocabulary = inputs.build_vocabulary()
+    unknown = set(vocabulary.unknown(inputs.tokens))
+    entries = dict.fromkeys(
+        (token, row) for token, row in zip(inputs.tokens, ids, strict=True) if token not in unknown
+    )
+    unknown_row = next((i for t, i in zip(inputs.tokens, ids, strict=True) if t in unknown), None)
+    return Encode(inputs.tokens, tuple(ids), tuple(entries), unknown_row)
+
+
+def _edited(trace: Trace, table: Draw | Given, inputs: Inputs) -> Step:
+    """The table, with the cells that were typed by hand."""
+    axes = ("vocabulary", "d_in")
+    if not inputs.edits:
+        return trace.step("embedding_table", table, axes=axes)
+    drawn_table = trace.step("drawn_table", table, axes=axes)
+    return trace.step("embedding_table", Edit(inputs.edits), drawn_table, axes=axes)
+
+
+def _start(inputs: Inputs) -> dict[str, int | Draw]:
+    """Where the first draw stands: at its seed, or behind numbers that are given away."""
+    if inputs.skipped_draws:
+        return {"after": Draw("uniform", (inputs.skipped_draws,), seed=inputs.seed)}
+    return {"seed": inputs.seed}

@@ -1,0 +1,119 @@
+"""One row of weights as wide pale bars, such as a guess, and another as narrow bars over them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from functools import lru_cache
+
+import altair as alt
+import pyarrow as pa
+
+from . import palette
+from .cells import written
+from .chart import Chart
+from .template import without_data
+
+BAR, HEIGHT, AXIS = 52, 170, 44
+LINE = 0.11
+"""The room of a line of numbers, as a share of the axis."""
+WRITTEN = 12
+"""A row of more bars has no room for their numbers."""
+LONG = 4
+"""Longer names than this stand aslant."""
+
+
+def laid_over(names: Sequence[str], rows: Mapping[str, Sequence[float]]) -> Chart:
+    """One place a name; `rows` are one or two, by what they are called: the first wide and grey,
+    the second narrow over it. Their numbers stand in lines above the bars.
+
+    `names` are as they are to be written. Values are read on one axis from 0 to 1, as weights
+    are, or further where one of them lies beyond. What is no finite number has no bar.
+    """
+    finite = [value for values in rows.values() for value in values if math.isfinite(value)]
+    low, high = min([0.0, *finite]), max([1.0, *finite])
+    line = LINE * (high - low)
+    top = high + line * len(rows)
+    cells = [
+        (place, name, row, at, _finite(value), written(value), top - line * (at + 0.4))
+        for at, (row, values) in enumerate(rows.items())
+        for place, (name, value) in enumerate(zip(names, values, strict=True))
+    ]
+    kinds = {
+        "place": pa.int16(),
+        "name": pa.string(),
+        "row": pa.string(),
+        "at": pa.int16(),
+        "value": pa.float32(),
+        "text": pa.string(),
+        "line": pa.float32(),
+    }
+    columns = zip(kinds.items(), zip(*cells, strict=True), strict=True)
+    frame = pa.table({name: pa.array(column, kind) for (name, kind), column in columns})
+    spec = deepcopy(_template(len(rows)))
+    spec["params"] = [{"name": "bar_names", "value": list(names)}]
+    for layer in spec["layer"]:
+        encoding = layer["encoding"]
+        encoding["y"]["scale"]["domain"] = [low, top]
+        aslant = any(len(name) > LONG for name in names)
+        encoding["x"]["axis"]["labelAngle"] = -45 if aslant else 0
+        if high == 1 and low == 0:
+            encoding["y"]["axis"]["values"] = [0, 0.25, 0.5, 0.75, 1]
+        if "color" in encoding:
+            encoding["color"]["scale"]["domain"] = list(rows)
+    if len(names) > WRITTEN:
+        del spec["layer"][len(rows) :]
+    told = "; ".join(f"{row}: {', '.join(map(written, each))}" for row, each in rows.items())
+    return Chart(frame, spec, f"Bars over {len(names)} keys. {told}.")
+
+
+def width_of(n_bars: int) -> int:
+    """The width in pixels that so many bars take where there is room."""
+    return BAR * max(n_bars, 4) + AXIS
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+@lru_cache(maxsize=2)
+def _template(n_rows: int) -> dict:
+    quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
+    across = alt.X(
+        "place:O",
+        title=None,
+        axis=alt.Axis(
+            labelExpr="bar_names[datum.value]", labelOverlap=False, labelLimit=92, **quiet
+        ),
+        scale=alt.Scale(paddingInner=0.24, paddingOuter=0.12),
+    )
+
+    def up(column: str) -> alt.Y:
+        axis = alt.Axis(tickCount=4, gridColor=palette.MUTED, gridOpacity=0.2, **quiet)
+        return alt.Y(column, title=None, stack=None, scale=alt.Scale(domain=[0, 1]), axis=axis)
+
+    legend = alt.Legend(orient="top", title=None, labelFontSize=12) if n_rows == 2 else None
+    colour = alt.Color(
+        "row:N",
+        scale=alt.Scale(domain=[""], range=[palette.GREY, palette.BAR][:n_rows]),
+        legend=legend,
+    )
+    tips = [
+        alt.Tooltip("name:N", title="token"),
+        alt.Tooltip("row:N", title=" "),
+        alt.Tooltip("value:Q", format=".4f"),
+    ]
+    base = alt.Chart(alt.Data(values=[]))
+    look = {"cornerRadiusEnd": 3, "aria": False}
+    layers = []
+    for at in range(n_rows):
+        narrow = {"width": {"band": 0.42}} if at else {}
+        mark = base.transform_filter(f"datum.at == {at}").mark_bar(**narrow, **look)
+        layers.append(mark.encode(x=across, y=up("value:Q"), color=colour, tooltip=tips))
+    for at in range(n_rows):
+        weight = "bold" if at == n_rows - 1 else "normal"
+        number = base.transform_filter(f"datum.at == {at}").mark_text(
+            fontSize=11, fontWeight=weight, aria=False, color=palette.MUTED
+        )
+        layers.append(number.encode(x=across, y=up("line:Q"), text="text:N"))
+    chart = alt.layer(*layers).properties(width="container", height=HEIGHT)
+    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}

@@ -1,0 +1,1 @@
+"""What the lesson on the causal mask shows beside its equations."""

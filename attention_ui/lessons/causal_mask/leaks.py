@@ -1,0 +1,254 @@
+"""Four ways to hide, side by side, and what leaks through each of them."""
+
+import pandas as pd
+import streamlit as st
+import torch
+
+from attention_core.mechanism.masking import attend_masked, change_token
+from attention_core.operations import Renormalise
+from attention_core.rounding import SHARE
+from attention_core.text.embedding import embed
+from attention_core.trace import Trace
+
+from ...charts.matrix import Matrix
+from ...page.equation import equation
+from ...page.show import light
+from ...page.view import View
+from ...predict.questions import Verdict
+from ...settings import session
+from ...settings.settings import WAYS_TO_HIDE, Settings
+from ...words import listed, number
+from .mask import blind_rows
+
+UNSEEN = 1e-6
+"""A weight below this is too little to be seen."""
+TINY = torch.finfo(torch.float32).tiny
+"""Numbers below this lose digits, and soon become 0."""
+LEAKY = ("zero_filled", "zeroed")
+"""Ways that leak whatever the scores are, though it may be too little to be seen."""
+
+
+def prefix_of(way: str) -> str:
+    """What the names of a way's steps begin with."""
+    return "" if way == "minus_infinity" else f"{way}_"
+
+
+def hidden_share(trace: Trace, way: str) -> torch.Tensor:
+    """How much weight each query gives to keys that the mask hides. (query,)"""
+    weights = trace[f"{prefix_of(way)}weights"].value
+    return weights.masked_fill(trace["mask"].value, 0.0).sum(dim=-1)
+
+
+def unseeing(mask: torch.Tensor, token: int) -> torch.Tensor:
+    """The queries (query,) that may not look at a token, but for its own: that one moves anyway."""
+    unseen = ~mask[:, token]
+    unseen[token] = False
+    return unseen
+
+
+def leaks(trace: Trace, token: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """How far the context vectors of the queries (query,) that may not look at a changed token
+    move, and which of them move further than another rounding would move them.
+    """
+    moved = trace["moved"]
+    unseen = unseeing(trace["mask"].value, token)
+    added = torch.zeros_like(moved.value)
+    for context in moved.inputs:  # a sum is rounded by a share of what is added
+        weights, vectors = (given.value.abs() for given in context.inputs)
+        added = added.maximum(weights @ vectors)
+    far = moved.value.abs()[unseen]
+    rounded = SHARE * added[unseen] + TINY
+    return far.max(dim=-1).values, (far > rounded).any(dim=-1)
+
+
+def underflowed(trace: Trace, token: int) -> torch.Tensor:
+    """Of the same queries, those that float32 leaves no weight to renormalise, before the change or
+    after it: a hidden key has so large a score that the weights of all others underflow. (query,)
+    """
+    lost = torch.zeros(len(trace["mask"].value), dtype=torch.bool)
+    for context in trace["moved"].inputs:
+        weights = context.inputs[0]
+        if isinstance(weights.operation, Renormalise):
+            lost |= weights.inputs[0].value.sum(dim=-1) < TINY
+    return lost[unseeing(trace["mask"].value, token)]
+
+
+def judge_leaks(guess: list[int], settings: Settings) -> Verdict:
+    """Which ways let the last token reach an earlier context vector, measured; a way that leaks
+    too little to be seen here is told apart from one that does not leak.
+    """
+    last = len(settings.inputs.tokens) - 1
+    ways = list(WAYS_TO_HIDE)
+    traces = {way: _changed(settings, way, last, 1.0) for way in ways}
+    unseen = unseeing(traces[ways[0]]["mask"].value, last)
+    measured = {way: leaks(trace, last) for way, trace in traces.items()}
+    moved = {way: far for way, (far, _) in measured.items()}
+    seen = [
+        way
+        for way, (_, has_moved) in measured.items()
+        if (has_moved & ~underflowed(traces[way], last)).any()
+    ]
+    faint = [way for way in LEAKY if way not in seen and (moved[way] > 0).any()]
+    found = listed([WAYS_TO_HIDE[way] for way in ways if way in seen + faint]) or "none of them"
+    if not unseen.any():
+        found += ", since this mask lets every query look at the last token"
+    elif faint:
+        most = max(moved[way].max().item() for way in faint)
+        names = listed([WAYS_TO_HIDE[way] for way in faint])
+        found += f" (with these scores {names} by {number(most)} at most, too little to be seen)"
+    right = guess == [place for place, way in enumerate(ways) if way in seen + faint]
+    return Verdict(right, f"{'Right: ' if right else 'It is '}{found}.")
+
+
+def ways_to_hide(view: View) -> None:
+    """One way at a time: its weights and its lights, and all ways side by side."""
+    settings = session.current()
+    trace = view.trace
+    equation(view, "ways", build=lambda now: _way(trace, prefix_of(now.way)))
+    light(*sums_verdict(trace, settings.way))
+    light(*share_verdict(trace, settings.way))
+    table = {
+        label: [number(share) if share else "0" for share in hidden_share(trace, way).tolist()]
+        for way, label in WAYS_TO_HIDE.items()
+    }
+    st.markdown("Weight on hidden keys, for each query:")
+    names = [f"{at} {name}" for at, name in enumerate(settings.visible_tokens)]
+    st.dataframe(pd.DataFrame(table, index=pd.Index(names, name="query")).T, width="content")
+
+
+def sums_verdict(trace: Trace, way: str) -> tuple[bool, str]:
+    """Whether the rows of a way's weights sum to 1, in words; rows that see nothing apart."""
+    sums = trace[f"{prefix_of(way)}weights"].value.sum(dim=-1)
+    mask = trace["mask"].value
+    blind = blind_rows(mask)
+    rows = "row" if len(blind) == 1 else "rows"
+    apart = f"{rows} {listed(list(map(str, blind)))}, without any key to see"
+    total = f"{sums[blind].mean():.0f}" if blind else ""
+    sums = sums[mask.any(dim=-1)]
+    if not len(sums):
+        return False, f"No row has a key to see, and each sums to {total}."
+    off = (sums - 1).abs().max().item()
+    if off >= 1e-5:
+        return (
+            False,
+            f"Rows sum to {number(sums.min().item())} up to {number(sums.max().item())}, not to 1.",
+        )
+    if not blind:
+        return True, f"Rows sum to 1: the farthest is off by {off:.1g}."
+    return total == "1", (
+        f"Rows sum to 1, the farthest is off by {off:.1g}; {'and' if total == '1' else 'but'} "
+        f"{apart}, {'sums' if len(blind) == 1 else 'sum'} to {total}."
+    )
+
+
+def share_verdict(trace: Trace, way: str) -> tuple[bool, str]:
+    """How much weight a way leaves on keys that the mask hides, in words."""
+    most = hidden_share(trace, way).max().item()
+    if trace["mask"].value.all():
+        return True, "The mask hides no key."
+    if most == 0:
+        return True, "No weight on hidden keys: exactly 0."
+    words = f"Up to {number(most)} of a row's weight is on keys that the mask hides"
+    if most < UNSEEN:
+        words += ": too little to be seen here, where other scores are far larger, but not 0"
+    return False, f"{words}."
+
+
+def _way(trace: Trace, way: str) -> tuple[Matrix | str, ...]:
+    """Scores with the mask, as this way has them, and the weights."""
+    mask, weights = trace["mask"], trace[f"{way}weights"]
+    before = weights.inputs[0]
+    if way == "zero_filled_":
+        before = trace["zero_filled_scores"]
+    # A score of 0 is not hidden, however much it was meant to be: it stands there as a 0.
+    return (Matrix(before), "→", Matrix(weights, row_labels=False, mask=mask))
+
+
+def changed(settings: Settings) -> Trace:
+    """The trace of the experiment: everything again with one token's vector changed."""
+    return _changed(settings, settings.way, settings.changed_token, settings.change_by)
+
+
+def _changed(settings: Settings, way: str, token: int, amount: float) -> Trace:
+    trace = attend_masked(embed(settings.inputs), settings.mask, settings.divide)
+    return change_token(trace, token, amount, prefix_of(way))
+
+
+def leak(view: View) -> None:
+    """Change one token's vector, and measure which context vectors move."""
+    tokens = session.current().numbered_tokens
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        session.control(
+            st.selectbox,
+            "Change the vector of",
+            "changed_token",
+            version=len(tokens),
+            options=list(range(len(tokens))),
+            format_func=tokens.__getitem__,
+            width=200,
+        )
+        session.control(
+            st.slider,
+            "Add to each entry",
+            "change_by",
+            min_value=-4.0,
+            max_value=4.0,
+            step=0.1,
+            width=220,
+        )
+    settings = session.current()
+    way, token = prefix_of(settings.way), settings.changed_token
+    trace = changed(settings)
+    beside = view.beside(trace)
+    equation(
+        beside,
+        "leak",
+        Matrix(trace[f"changed_{way}context_vectors"], title="context_vectors, changed"),
+        "−",
+        Matrix(trace[f"{way}context_vectors"], row_labels=False),
+        "=",
+        Matrix(trace["moved"], row_labels=False),
+    )
+    unseen = unseeing(trace["mask"].value, token)
+    if not unseen.any():
+        st.markdown("The mask lets every other query look at this token, so nothing can leak.")
+    elif not settings.change_by:
+        st.markdown("Nothing was added, so nothing can move.")
+    else:
+        light(*leak_verdict(settings.way, trace, token))
+
+
+def leak_verdict(way: str, trace: Trace, token: int) -> tuple[bool, str]:
+    """What it says of a way how far the context vectors move whose queries may not look at the
+    token that was changed. There is at least one.
+    """
+    moved, has_moved = leaks(trace, token)
+    lost = has_moved & underflowed(trace, token)
+    n_hidden, n_moved = len(moved), int((has_moved & ~lost).sum())
+    queries = "query" if n_hidden == 1 else f"{n_hidden} queries"
+    most = number(moved.max().item())
+    if n_moved:
+        most = number(moved[has_moved & ~lost].max().item())
+        some = "" if n_hidden == 1 else f"{n_moved} of "
+        has = "has" if n_moved == 1 else "have"
+        return False, (
+            f"It leaks: {some}the {queries} that may not look at this token {has} another context "
+            f"vector, by up to {most}."
+        )
+    if lost.any():
+        return False, (
+            f"It moves by up to {most} without a leak: a hidden key has so large a score here that "
+            "softmax leaves the keys in sight a weight of 0, and 0 cannot be renormalised. Hide "
+            "before softmax, with −∞."
+        )
+    if way in LEAKY:
+        return False, (
+            f"Too little to be seen here: the largest change is {most}. But this way does leak. "
+            "These scores are so far apart that hardly anything of it is left; smaller ones show "
+            "it."
+        )
+    keep = "keeps its context vector" if n_hidden == 1 else "keep their context vectors"
+    return True, (
+        f"No leak: the {queries} that may not look at this token {keep}. The largest change is "
+        f"{moved.max():.1g}."
+    )

@@ -1,0 +1,1 @@
+"""What the lesson on √d shows beside its equations."""

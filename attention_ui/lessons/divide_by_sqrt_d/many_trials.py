@@ -1,0 +1,115 @@
+"""The experiment of "Why divide by √d": many random vectors, and what their width does."""
+
+from collections.abc import Iterator
+
+import streamlit as st
+
+from attention_core.experiments.variance import Measured, Trials, measure_variance, variance_theory
+
+from ...charts.histogram import histogram
+from ...page.show import show_within
+from ...predict.questions import Verdict
+from ...settings import session
+from ...settings.problems import say_problem
+from ...settings.settings import ENTRIES, TRIAL_COUNTS, VECTOR_WIDTHS, Settings
+from ...widgets.long_run import go_on, long_run
+from .by_width import (
+    AFTER,
+    BEFORE,
+    QUICK,
+    cost,
+    said,
+    say_entries,
+    softmax_by_width,
+    variance_by_width,
+)
+
+
+def choose_seed() -> None:
+    """The seed of all random numbers of the lesson."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        session.control(st.text_input, "Seed of this lesson", "draw_seed", width=160)
+        st.button(
+            "Draw again",
+            key="draw_again",
+            icon=":material/casino:",
+            on_click=session.next_seed,
+            args=("draw_seed",),
+        )
+    say_problem("draw_seed")
+
+
+def judge_growth(guess: int, seed: int) -> Verdict:
+    """Of the choices for the growth from d = 4 to d = 64, the second is right; measured."""
+    narrow, wide = (last(Trials(d=d, seed=seed)).variance ** 0.5 for d in (4, 64))
+    words = (
+        f"In 1,000 trials the standard deviation goes from {narrow:.2f} to {wide:.2f}, "
+        f"{wide / narrow:.2f} times as large."
+    )
+    return Verdict(guess == 1, ("Right. " if guess == 1 else "It is 4 times. ") + words)
+
+
+def last(settings: Trials) -> Measured:
+    """The end of a run."""
+    *_, end = measure_variance(settings)
+    return end
+
+
+def many_trials() -> None:
+    """Controls, and one of three looks at what they make."""
+    settings = session.current()
+    session.choice("Look at", "vlook")
+    with st.container(horizontal=True, gap="medium"):
+        _controls(settings)
+    wanted = Trials(
+        settings.vd, settings.trials, settings.entries, settings.spread, settings.draw_seed
+    )
+    {"histogram": _histograms, "width": variance_by_width, "attention": softmax_by_width}[
+        settings.vlook
+    ](wanted)
+
+
+def _controls(settings: Settings) -> None:
+    control = session.control
+    if settings.vlook == "histogram":
+        options = {"options": VECTOR_WIDTHS, "format_func": "{:,}".format, "width": 230}
+        control(st.select_slider, "Width d", "vd", **options)
+    if settings.vlook != "attention":
+        options = {"options": TRIAL_COUNTS, "format_func": "{:,}".format, "width": 180}
+        control(st.select_slider, "Trials", "trials", **options)
+    options = {"options": list(ENTRIES), "format_func": ENTRIES.__getitem__, "width": 190}
+    control(st.selectbox, "Entries", "entries", **options)
+    if settings.entries != "uniform_0_1":
+        options = {"min_value": 0.1, "max_value": 5.0, "step": 0.1, "width": 190}
+        control(st.slider, "Their standard deviation", "spread", **options)
+    if settings.vlook != "histogram":
+        session.choice("Axes", "vaxes")
+
+
+def _histograms(wanted: Trials) -> None:
+    """q·k before and after it is divided, on one axis."""
+
+    def work() -> Iterator[tuple[float, Measured]]:
+        for so_far in measure_variance(wanted):
+            yield so_far.trials / wanted.trials, so_far
+
+    run = long_run("histogram", wanted, work, wanted.numbers <= QUICK, cost(wanted.numbers))
+    if run.found is not None:
+        _draw_histograms(wanted, run.found)
+    go_on(run)
+
+
+def _draw_histograms(wanted: Trials, found: Measured) -> None:
+    root = wanted.d**0.5
+    reach = (min(found.low, 0), max(found.high, 0))
+    theory = variance_theory(wanted)
+    error = 2 * theory.standard_error(found.trials)
+    for divisor, name, colour in ((1.0, "q·k", BEFORE), (root, f"q·k / √{wanted.d:,}", AFTER)):
+        ends = (found.low / divisor, found.high / divisor)
+        show_within(histogram(found.counts, *ends, reach, name, colour), 680)
+        measured, expected = found.variance / divisor**2, theory.variance / divisor**2
+        st.markdown(
+            f"Variance in {found.trials:,} trials: **{said(measured)}**. Theory says "
+            f"{said(expected)}, give or take {said(error / divisor**2, 2)} (two standard errors)."
+        )
+    say_entries(wanted)

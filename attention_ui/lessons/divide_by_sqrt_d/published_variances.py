@@ -1,0 +1,85 @@
+"""The four variances that a notebook prints, and why they can be placed but not drawn again."""
+
+import pandas as pd
+import streamlit as st
+
+from attention_core.experiments.variance import Trials, variance_theory
+from attention_core.published import notebook
+
+from ...charts import palette
+from ...charts.against_d import Point, against_d
+from ...charts.chart import Chart
+from ...page.notebook_checks import say_covered
+from ...page.show import folded, light, show_within
+from ...page.view import View
+from .by_width import HALF
+
+NOTEBOOK = "journey_123"
+N_TRIALS = 1_000
+PRINTED_WIDTHS = (5, 100)
+BAND_WIDTHS = (1, 2, 5, 10, 20, 50, 100, 200)
+_ERROR = "two standard errors"
+
+
+def printed_variances() -> dict[str, dict[int, float]]:
+    """The printed numbers by `before` or `after` and width."""
+    results = notebook(NOTEBOOK).results
+    return {
+        when: {d: float(results[f"var_{when}_{d}"].values) for d in PRINTED_WIDTHS}
+        for when in ("before", "after")
+    }
+
+
+def band(d: int, divided: bool) -> tuple[float, float]:
+    """What theory expects for standard normal entries, and two standard errors of it."""
+    theory = variance_theory(Trials(d=d, trials=N_TRIALS))
+    by = d if divided else 1
+    return theory.variance / by, 2 * theory.standard_error(N_TRIALS) / by
+
+
+def published_variances(view: View) -> None:
+    """The printed numbers within the band of what chance allows."""
+    say_covered(view)
+    source = notebook(NOTEBOOK)
+    st.caption(source.source)
+    printed = printed_variances()
+    rows = [
+        {
+            "when": f"{when} dividing by √{d}",
+            "printed": value,
+            "theory": band(d, when == "after")[0],
+            _ERROR: band(d, when == "after")[1],
+        }
+        for d in PRINTED_WIDTHS
+        for when in ("before", "after")
+        for value in [printed[when][d]]
+    ]
+    outside = [row for row in rows if abs(row["printed"] - row["theory"]) > row[_ERROR]]
+    if outside:
+        light(
+            False,
+            f"{len(outside)} of the {len(rows)} variances that the notebook prints lie "
+            "outside of the band.",
+        )
+    else:
+        light(True, f"All {len(rows)} variances that the notebook prints lie within the band.")
+    st.markdown(
+        f"The notebook ran {N_TRIALS:,} trials with standard normal entries and no seed. So its "
+        "numbers cannot come out again, here or there: that they lie within two standard errors "
+        "of the theory is all that can be checked. And that each variance after is the one "
+        "before, divided by d."
+    )
+    with st.container(horizontal=True, gap="medium"):
+        for when, colour in (("before", palette.MUTED), ("after", palette.BAR)):
+            show_within(_chart(when, colour, printed[when]), HALF)
+    with folded("The printed values, one by one", "proof", ":material/fact_check:") as is_open:
+        if is_open:
+            st.dataframe(pd.DataFrame(rows), hide_index=True, width="content")
+
+
+def _chart(when: str, colour: str, printed: dict[int, float]) -> Chart:
+    expected = [Point(d, f"theory, {when}", None, *band(d, when == "after")) for d in BAND_WIDTHS]
+    points = [Point(d, "printed", value) for d, value in printed.items()]
+    lines = {f"theory, {when}": (colour, False), "printed": (palette.CHOSEN, False)}
+    title = "Variance before dividing" if when == "before" else "Variance after dividing by √d"
+    return against_d([*expected, *points], lines, title, ticks=BAND_WIDTHS)

@@ -1,0 +1,31 @@
+"""The picture on the home page: a sentence, its embeddings, one context vector, in real numbers."""
+
+from attention_core.mechanism.simplified import SimplifiedOptions, attend, expand_query
+from attention_core.text.embedding import embed
+
+from ...charts.matrix import Matrix
+from ...page.equation import equation
+from ...page.show import cell_notice
+from ...page.view import View
+from ...settings.settings import Settings
+from ..simplified_attention.one_query import choose_query
+
+
+def journey(settings: Settings) -> None:
+    """Tokens with their vectors, one row of weights, and the context vector it makes."""
+    choose_query(settings)
+    trace = attend(embed(settings.inputs), SimplifiedOptions(divide=settings.divide))
+    expand_query(trace, settings.query)
+    view = View("home", settings, trace)
+    cell_notice(view)
+    equation(
+        view,
+        "journey",
+        Matrix(trace["embeddings"]),
+        "⊙",
+        Matrix(trace["query_weights"], row_labels=False),
+        "=",
+        Matrix(trace["weighted_embeddings"], row_labels=False),
+        "Σ",
+        Matrix(trace["running_context"], row_labels=False),
+    )

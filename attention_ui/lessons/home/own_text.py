@@ -1,0 +1,30 @@
+"""A place on the home page to start with one's own sentence."""
+
+import streamlit as st
+
+from ...settings import session
+from ...settings.settings import MAX_TOKENS
+from ...shell.contents import LESSONS
+
+
+def own_text() -> None:
+    """A sentence and a button: the sentence is taken up, and the first lesson opens with it."""
+    with (
+        st.form("own_text", border=False, width=560),
+        st.container(horizontal=True, vertical_alignment="bottom", wrap=False),
+    ):
+        text = st.text_input(
+            f"Your own sentence (at most {MAX_TOKENS} tokens)",
+            placeholder="The cat sat on the mat",
+            key="own_sentence",
+        )
+        sent = st.form_submit_button("Open", type="primary")
+    if not sent:
+        return
+    problem = session.take_text(text)
+    if problem:
+        with st.container(key="problem_of_own_text"):
+            st.markdown(":red[:material/error:] :red[Not applied:]")
+            st.text(problem)
+    else:
+        st.switch_page(LESSONS[0].page, query_params=session.link_query("own_text"))

@@ -1,0 +1,104 @@
+"""The home page: what this is, where attention comes from, and a sentence on its way."""
+
+import streamlit as st
+
+from attention_core.examples import EXAMPLES
+
+from ...settings import session
+from ...shell.contents import HOME, LESSONS
+from ...shell.frame import LINE, open_page, show_notices
+from .own_text import own_text
+
+HISTORY = """
+Translation by neural networks began with two recurrent networks. An *encoder* read the source
+sentence one word at a time and kept what it had read in a single vector; a *decoder* unrolled
+that vector into the other language (Sutskever et al. 2014).
+
+One vector of fixed size has to hold the whole sentence. The longer the sentence, the more of its
+beginning was lost: Cho et al. (2014) measured how quality falls as sentences grow.
+
+Bahdanau et al. (2014) let the decoder look back. At every word it writes, it scores all positions
+of the source, turns the scores into weights, and reads a weighted mean. That is attention, between
+two sequences.
+
+Self-attention turns the same idea on one sequence: every token looks at every token of its own
+sentence. Vaswani et al. (2017) built the Transformer from it and dropped the recurrence.
+"""
+SOURCES = """
+- Sutskever, Vinyals, Le (2014), *Sequence to Sequence Learning with Neural Networks*,
+  [arXiv:1409.3215](https://arxiv.org/abs/1409.3215)
+- Cho, van Merriënboer, Bahdanau, Bengio (2014), *On the Properties of Neural Machine Translation:
+  Encoder–Decoder Approaches*, [arXiv:1409.1259](https://arxiv.org/abs/1409.1259)
+- Bahdanau, Cho, Bengio (2014), *Neural Machine Translation by Jointly Learning to Align and
+  Translate*, [arXiv:1409.0473](https://arxiv.org/abs/1409.0473)
+- Vaswani et al. (2017), *Attention Is All You Need*,
+  [arXiv:1706.03762](https://arxiv.org/abs/1706.03762)
+"""
+
+
+def home() -> None:
+    """The whole page."""
+    settings = open_page("home")
+
+    st.title(HOME.title, anchor=False)
+    show_notices()
+    st.markdown(
+        "Attention is arithmetic that you can follow. Here every number of it can be seen, "
+        "changed, predicted, taken apart down to its products, checked against the notebook it "
+        "was published in, and carried away as code that gives the same number.",
+        width=LINE,
+    )
+
+    st.header("Start", anchor="start")
+    if session.takes_own_text():
+        st.markdown(
+            "Type a sentence of your own, or take one of the published examples.", width=LINE
+        )
+        own_text()
+    else:
+        st.markdown("The link that you opened keeps its own sentence.", width=LINE)
+    examples = list(EXAMPLES.values())
+    for start in range(0, len(examples), 3):
+        for column, example in zip(st.columns(3), examples[start : start + 3], strict=False):
+            with column, st.container(border=True, height="stretch"):
+                st.markdown(f"**{example.title}**")
+                st.caption(example.about)
+                query, why_not = session.example_query(example.name)
+                st.page_link(
+                    LESSONS[0].page,
+                    label="Open",
+                    icon=":material/arrow_forward:",
+                    query_params=query,
+                    disabled=bool(why_not),
+                )
+                if why_not:
+                    st.caption(why_not)
+
+    st.header("The lessons", anchor="lessons")
+    for lesson in LESSONS:
+        with st.container(horizontal=True, vertical_alignment="top", wrap=True):
+            st.page_link(
+                lesson.page,
+                label=lesson.title,
+                icon=lesson.icon,
+                query_params=session.link_query("home"),
+                width=240,
+            )
+            st.caption(lesson.idea, width=520)
+
+    st.header("Where attention comes from", anchor="history")
+    with st.container(width=LINE):
+        st.markdown(HISTORY)
+        with st.expander("Sources"):
+            st.markdown(SOURCES)
+
+    st.header("A sentence on its way", anchor="journey")
+    st.markdown(
+        "Your text becomes tokens, each token a vector, and all vectors together one context "
+        "vector for the chosen query. These are the numbers of the text in the sidebar.",
+        width=LINE,
+    )
+    # Imported here: the page above needs no torch, and is on the screen while torch is loaded.
+    from .journey import journey
+
+    journey(settings)

@@ -1,0 +1,1 @@
+"""What the lesson on several heads shows beside its equations."""

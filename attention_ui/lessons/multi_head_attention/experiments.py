@@ -1,0 +1,142 @@
+"""Experiments of the lesson on several heads: one switched off, and two common mistakes."""
+
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from attention_core.mechanism.head_ways import Piece, pieces
+from attention_core.mechanism.multi_head import attend_heads, switch_off
+from attention_core.operations import Subtract
+from attention_core.rounding import agree, difference
+from attention_core.text.embedding import embed
+from attention_core.text.tokenizers import visible
+from attention_core.trace import Trace
+
+from ...charts.matrix import Matrix
+from ...page.equation import equation
+from ...page.show import light
+from ...page.view import View
+from ...settings import session
+from ...settings.settings import Settings
+from .heads import left_out_words, side_by_side
+
+
+def without_a_head(settings: Settings) -> Trace:
+    """The lesson's trace with one head switched off, and what the output loses by it."""
+    trace = switch_off(
+        attend_heads(embed(settings.inputs), settings.heads_recipe), settings.head_off
+    )
+    given = (trace["output"], trace["output_left"])
+    trace.step("output_lost", Subtract(), *given, axes=given[0].axes)
+    return trace
+
+
+def heads_compete(settings: Settings) -> Trace:
+    """The lesson's trace with a softmax over the heads instead of the keys, and no mask."""
+    recipe = replace(settings.heads_recipe, causal=False)
+    return attend_heads(embed(settings.inputs), recipe, softmax_dim=-3)
+
+
+def switch_a_head_off(view: View) -> None:
+    """The output with all heads, without one, and the difference."""
+    settings = session.current()
+    _choose("Switch off head", "head_off", settings)
+    settings = session.current()
+    off = settings.head_off
+    trace = without_a_head(settings)
+    equation(
+        view.beside(trace),
+        "off",
+        Matrix(trace["output"]),
+        "−",
+        Matrix(trace["output_left"]),
+        "=",
+        Matrix(trace["output_lost"]),
+    )
+    lost = trace["output_lost"].value
+    pairs = [(lost, view.trace["head_outputs"].value[off])]
+    most = int(lost.norm(dim=-1).argmax())
+    light(
+        agree(pairs, (view.trace, "head_outputs"), (trace, "output_lost")),
+        f"What is lost is `head_outputs[{off}]`, and nothing else: the largest difference is "
+        f"{difference(pairs):.1g}. Row {most} changes most, by a vector of length "
+        f"{lost[most].norm():.4f}.",
+    )
+
+
+def split_wrongly(view: View) -> None:
+    """A reshape without a transpose: what a head's rows hold then, and how many are right."""
+    settings = session.current()
+    _choose("Head", "head_cut", settings)
+    head = session.current().head_cut
+    trace = view.trace
+    same = trace["mixed_queries"].value[head].equal(trace["split_queries"].value[head])
+    equation(
+        view,
+        "mixed",
+        Matrix(trace["joined_queries"]),
+        "→",
+        Matrix(trace["mixed_queries"], lead=(head,)),
+        "=" if same else "≠",
+        Matrix(trace["split_queries"], lead=(head,)),
+    )
+    n_heads = trace.size("head")
+    shape = trace["joined_queries"].value.shape
+    rows = pieces(trace["mixed_queries"].operation, *shape)
+    meant = pieces(trace["split_queries"].operation, *shape)
+    right = sum(rows[h][i] == meant[h][i] for h in range(n_heads) for i in range(shape[0]))
+    columns, tokens = trace.labels("d_queries"), trace.labels("token")
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "row of this head": [f"{i}: {visible(token)}" for i, token in enumerate(tokens)],
+                "holds": [
+                    "; ".join(_told(piece, tokens, columns) for piece in row) for row in rows[head]
+                ],
+                "right": [row == good for row, good in zip(rows[head], meant[head], strict=True)],
+            }
+        ),
+        hide_index=True,
+        width="content",
+        height=min(36 * (len(tokens) + 1), 420),
+    )
+    total = n_heads * shape[0]
+    light(
+        right == total,
+        f"{right} of {total} rows, in all heads, hold what they should."
+        + (" With one head, or one token, there is nothing to mix up." if right == total else ""),
+    )
+
+
+def _told(piece: Piece, tokens: tuple[str, ...], columns: tuple[str, ...]) -> str:
+    """A piece in words, such as `query 0 (The), h0·d1 to h0·d2`."""
+    ends = dict.fromkeys((columns[piece.first], columns[piece.last]))
+    return f"query {piece.token} ({visible(tokens[piece.token])}), {' to '.join(ends)}"
+
+
+def compete(wrong: View) -> None:
+    """The weights where heads compete for each cell, and what they sum to."""
+    weights = wrong.trace["head_weights"]
+    equation(wrong, "compete", *side_by_side(wrong.trace, "head_weights"))
+    if words := left_out_words(weights):
+        st.caption(words)
+    n_heads, n_queries, n_keys = weights.value.shape
+    sums = weights.value.sum(dim=-1)
+    light(
+        bool(((sums - 1).abs() < 1e-5).all()),
+        f"Rows sum to {sums.min():.4f} up to {sums.max():.4f} instead of 1, and all weights to "
+        f"{weights.value.sum():.4g}, one for each of {n_queries} × {n_keys} cells; it should be "
+        f"{n_heads * n_queries}, one for each row of each head.",
+    )
+
+
+def _choose(label: str, name: str, settings: Settings) -> None:
+    session.control(
+        st.segmented_control,
+        label,
+        name,
+        version=settings.heads,
+        options=list(range(settings.heads)),
+        required=True,
+    )

@@ -1,0 +1,179 @@
+"""What the lesson on several heads shows beside its heatmaps: controls, ways, checks."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from torch import Tensor
+
+from attention_core.recipes import HeadsRecipe
+from attention_core.trace import Step, Trace
+
+from ...charts.matrix import Matrix
+from ...charts.parts import parts
+from ...page.equation import NEW_LINE
+from ...page.show import show
+from ...page.view import View
+from ...predict.questions import Verdict
+from ...settings import session
+from ...settings.problems import say_problem
+from ...settings.settings import MAX_JOINED, Settings
+
+_AUTO = "*auto* shares d_model evenly among the heads."
+HELP = {
+    "d_model": "With *auto* beside it, a number that the heads can share.",
+    "d_head": _AUTO,
+    "d_value": _AUTO,
+}
+DRAWN_CELLS = 8_192
+"""So many cells are drawn of the heads side by side; with more, the page would be slow."""
+
+
+def choose_heads() -> None:
+    """The controls that make the heads, and how wide each of them is. Each offers what can be
+    used, and says where another took it along.
+    """
+    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
+        for label, name in (
+            ("Heads", "heads"),
+            ("Width of the output, d_model", "d_model"),
+            ("Width of a head, d_head", "d_head"),
+            ("of its values, d_value", "d_value"),
+        ):
+            sizes = session.sizes_that_fit(name)
+            with st.container(width=204):
+                session.control(
+                    st.select_slider,
+                    label,
+                    name,
+                    version=f"_{sizes[0]}_{sizes[-1]}_{len(sizes)}",
+                    options=sizes,
+                    format_func=lambda size: str(size) if size else "auto",
+                    help=HELP.get(name),
+                )
+                if (wanted := session.wanted(name)) is not None:
+                    st.caption(along_words(name, wanted, session.current()))
+        session.control(st.toggle, "Causal: hide what comes later", "causal_heads")
+        with st.container(width=204):
+            session.control(
+                st.text_input, "Seed of the matrices", "h_seed", placeholder="as the example"
+            )
+            say_problem("h_seed")
+
+
+def along_words(name: str, wanted: int, now: Settings) -> str:
+    """Why a size of heads is another than the one that was asked for."""
+    words = f"{name} went from {wanted} to {getattr(now, name)}"
+    if name == "d_model":
+        return f"{words}, so that {how_many(now.heads)} can share it."
+    return (
+        f"{words}: {now.heads} heads of width {wanted} would be {now.heads * wanted} columns, "
+        f"and at most {MAX_JOINED} fit."
+    )
+
+
+def widths_words(recipe: HeadsRecipe) -> str:
+    """How wide the heads are, alone and joined."""
+    words = (
+        f"{how_many(recipe.n_heads)} with queries and keys of width {recipe.d_head} and values of "
+        f"width {recipe.d_value}"
+    )
+    if recipe.n_heads * recipe.d_head == recipe.n_heads * recipe.d_value == recipe.d_model:
+        if recipe.n_heads == 1:
+            return f"{words}: it has all of d_model."
+        shared = f"{recipe.n_heads} × {recipe.d_head} = {recipe.d_model}"
+        return f"{words}: {shared}, so the heads share d_model."
+    return (
+        f"{words}. Joined they are {recipe.n_heads * recipe.d_value} wide, and `W_output` makes "
+        f"{recipe.d_model} of it."
+    )
+
+
+def how_many(count: int) -> str:
+    return "1 head" if count == 1 else f"{count} heads"
+
+
+def side_by_side(trace: Trace, name: str) -> tuple[Matrix, ...]:
+    """All heads of a step; of very large ones the first."""
+    step = trace[name]
+    return tuple(Matrix(step, lead=(head,)) for head in range(n_drawn(step)))
+
+
+def added(matrices: Sequence[Matrix]) -> list[Matrix | str]:
+    """Matrices with a plus between them."""
+    return [part for matrix in matrices for part in ("+", matrix)][1:]
+
+
+def n_drawn(step: Step) -> int:
+    """How many heads of a step are drawn side by side."""
+    return min(len(step.value), max(1, DRAWN_CELLS // step.value[0].numel()))
+
+
+def left_out_words(step: Step) -> str:
+    """Says so where not all heads are drawn; else ''."""
+    shown, n_heads = n_drawn(step), len(step.value)
+    if shown == n_heads:
+        return ""
+    return (
+        f"Drawn here: {shown} of {n_heads} heads, to keep the page quick. Each can be chosen "
+        "further down, and the tables have them all."
+    )
+
+
+def one_head(view: View, now: Settings) -> tuple[Matrix | str, ...]:
+    """One head from its queries to its context vectors, below a choice of the head."""
+    head = choose_head(now)
+    trace = view.trace
+
+    def part(name: str, row_labels: bool = True, transposed: bool = False) -> Matrix:
+        step = trace[f"head_{name}"]
+        return Matrix(step, lead=(head,), row_labels=row_labels, transposed=transposed)
+
+    ready: list[Matrix | str] = []
+    for name in ("scaled_scores", "masked_scores"):
+        if f"head_{name}" in trace:
+            ready += ["→", part(name, row_labels=not ready)]
+    lines = (
+        (part("queries"), "·", part("keys", transposed=True), "=", part("scores")),
+        ready,
+        ("→", part("weights"), "·", part("values"), "=", part("context_vectors")),
+    )
+    return tuple(part for line in lines if line for part in (*line, NEW_LINE))[:-1]
+
+
+def choose_head(now: Settings) -> int:
+    """A choice of the head that is looked at. An open cell goes along to the other head."""
+    trail = now.cell if now.beat == "one_head" and now.cell else ()
+    inside = [place for place in trail if place[0].startswith("head_")]
+    head = inside[-1][1][0] if inside else now.head
+    key = f"one_of_{now.heads}_heads"
+    if st.session_state.get(key) != head:
+        st.session_state[key] = head
+
+    def choose() -> None:
+        chosen = int(st.session_state[key])
+        moved = {}
+        if inside:
+            step, (_, *rest) = inside[-1]
+            moved = {"cell": ((step, (chosen, *rest)),)}
+        session.change(head=chosen, **moved)
+
+    return st.segmented_control("Head", range(now.heads), key=key, required=True, on_change=choose)
+
+
+def show_parts(view: View) -> None:
+    """What each head gives to the open cell of the output; without one, to the first cell."""
+    row, column = view.chosen("output_from_heads") or (view.settings.query, 0)
+    shares = view.trace["head_outputs"].value[:, row, column].tolist()
+    st.caption(f"What each head gives to `output[{row}, {column}]`. Choose another cell above.")
+    show(parts(shares, f"output[{row}, {column}]"))
+
+
+def judge_largest(guess: int, weights: Tensor) -> Verdict:
+    """How a guess of the head with the largest weight does; equal ones are all right."""
+    largest = weights.flatten(1).max(dim=-1).values
+    best = largest.max().item()
+    winners = (largest >= best - 1e-6).nonzero().flatten().tolist()
+    named = " and ".join(f"head {head}" for head in winners) + f" ({best:.4f})"
+    if guess in winners:
+        return Verdict(True, f"Right: {named}.")
+    return Verdict(False, f"It is {named}; the largest weight of yours is {largest[guess]:.4f}.")

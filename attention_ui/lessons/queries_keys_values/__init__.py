@@ -1,0 +1,1 @@
+"""What the lesson on queries, keys and values shows beside its equations."""

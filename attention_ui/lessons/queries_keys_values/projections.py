@@ -1,0 +1,190 @@
+"""What the lesson on trainable queries, keys and values shows beside heatmaps."""
+
+import pandas as pd
+import streamlit as st
+from torch import Tensor
+
+from attention_core.examples import EXAMPLES
+from attention_core.mechanism.trainable import attend_trainable
+from attention_core.recipes import PLURAL, ROLES, STARTS
+from attention_core.rounding import agree, difference
+from attention_core.text.embedding import embed
+from attention_core.trace import Trace
+
+from ...charts.bars import bars
+from ...charts.matrix import Matrix
+from ...page.show import folded, show
+from ...page.view import View
+from ...predict.questions import Verdict
+from ...settings import session
+from ...settings.problems import say_problem
+from ...settings.settings import MAX_WIDTH, Settings, changed
+from ...widgets.grid import grid
+
+SURE = 0.99
+"""A row that gives one key more than this looks at nothing else."""
+SATURATED = "life_is_short"
+"""An example of which one start gives nearly every row such a weight."""
+
+
+def choose_matrices() -> None:
+    """The controls that make the three matrices."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        session.choice("Start as", "start")
+        for label, name in (("Width of queries and keys, d_out", "d_out"), ("of values", "d_v")):
+            session.control(st.slider, label, name, min_value=1, max_value=MAX_WIDTH, width=220)
+        session.choice("Divide scores by", "scale")
+        session.control(st.toggle, "Bias", "bias")
+
+
+def matrix_words(settings: Settings) -> str:
+    """How many entries the matrices have."""
+    recipe = settings.projections
+    counts = [f"{settings.width} × {recipe.width(role)}" for role in ROLES]
+    biases = f", and {2 * recipe.d_out + recipe.d_v} of the biases" if recipe.bias else ""
+    return (
+        f"`W_query` has {counts[0]} entries, `W_key` {counts[1]}, `W_value` {counts[2]}"
+        f"{biases}: **{recipe.n_parameters(settings.width):,} parameters** that training may "
+        "change."
+    )
+
+
+def own_matrices(view: View) -> None:
+    """Seeds of their own, and numbers typed by hand, for each matrix."""
+    with folded("Other seeds, or numbers of your own", "own_matrices", ":material/tune:") as opened:
+        if not opened:
+            return
+        st.markdown(
+            "Without a seed the matrices are drawn as the notebook draws them. A seed for one "
+            "matrix leaves the other two as they are."
+        )
+        with st.container(horizontal=True, vertical_alignment="top"):
+            for label, name in (
+                ("Seed of all three", "w_seed"),
+                ("of W_query", "q_seed"),
+                ("of W_key", "k_seed"),
+                ("of W_value", "v_seed"),
+            ):
+                with st.container(width=150):
+                    session.control(st.text_input, label, name, placeholder="as the notebook")
+                    say_problem(name)
+        name = st.segmented_control(
+            "Type into", [f"W_{role}" for role in ROLES], default="W_query", required=True
+        )
+        matrix = view.trace[name]
+        drawn = view.trace.get(f"drawn_{name}", matrix)
+        about = (view.settings.start, matrix.value.shape, view.settings.bias)
+        seeds = (view.settings.w_seed, getattr(view.settings, f"{name[2]}_seed"))
+        grid(view.trace, f"{name[2]}_edits", matrix, drawn, (*about, *seeds))
+
+
+def one_role(view: View, names: tuple[str, str, str], key: str) -> tuple[Matrix | str, ...]:
+    """A projection as a product, for the role that is chosen above it."""
+    role = st.segmented_control(
+        "Matrix",
+        ROLES,
+        default="query",
+        format_func=lambda role: f"W_{role}",
+        required=True,
+        key=f"role_{key}",
+        label_visibility="collapsed",
+    )
+    made = view.trace[names[ROLES.index(role)]]
+    vectors, *rest = made.inputs
+    parts: list[Matrix | str] = [_upright(vectors), "·", Matrix(rest[0])]
+    if len(rest) > 1:
+        parts += ["+", _upright(rest[1])]
+    return (*parts, "=", _upright(made))
+
+
+def _upright(step) -> Matrix:
+    """A vector lies down as a row; a matrix stands as it is."""
+    return Matrix(step, transposed=step.value.ndim == 1)
+
+
+def all_names() -> tuple[str, str, str]:
+    """The projections of all tokens, in the order of the roles."""
+    return tuple(PLURAL[role] for role in ROLES)
+
+
+def sure_rows(weights: Tensor) -> int:
+    """How many rows give nearly all to one key."""
+    return int((weights.max(dim=-1).values > SURE).sum())
+
+
+def judge_sure(guess: int, weights: Tensor) -> Verdict:
+    """How far a guess of the sure rows is off."""
+    truth = sure_rows(weights)
+    found = f"{truth} of {len(weights)} rows give one key more than {SURE}"
+    if guess == truth:
+        return Verdict(True, f"Right: {found}.")
+    return Verdict(False, f"{found}; you are {abs(guess - truth)} off.")
+
+
+def compare_starts(view: View) -> None:
+    """The same layer begun in two ways: the scores, and the largest weight of each row."""
+    settings = session.current()
+    traces = {
+        STARTS[start]: attend_trainable(
+            embed(settings.inputs), changed(settings, start=start).projections
+        )
+        for start in STARTS
+    }
+    largest = {
+        start: trace["weights"].value.max(dim=-1).values.tolist() for start, trace in traces.items()
+    }
+    show(bars(view.trace.labels("query"), largest, "The largest weight of each query, by start."))
+    st.dataframe(
+        pd.DataFrame([_spread(trace) for trace in traces.values()], index=list(traces)),
+        width="content",
+    )
+    st.markdown(starts_verdict({start: trace["weights"].value for start, trace in traces.items()}))
+
+
+def starts_verdict(weights: dict[str, Tensor]) -> str:
+    """What the weights (query, key) of each start say about how it can learn."""
+    sure = {start: sure_rows(each) for start, each in weights.items()}
+    if not any(sure.values()):
+        return (
+            f"Here no row of either start gives one key more than {SURE}, so both have slope left. "
+            f"In the example “{EXAMPLES[SATURATED].title}” one of them has hardly any."
+        )
+    told = " and ".join(
+        f"{count} of {len(weights[start])} with `{start}`" for start, count in sure.items()
+    )
+    return f"Rows that give one key more than {SURE}: {told}. Such rows learn hardly anything."
+
+
+def _spread(trace: Trace) -> dict[str, object]:
+    """How far the scores of a trace spread, and what is left of the softmax's slope."""
+    scores, weights = trace["scores"].value, trace["weights"].value
+    top = weights.max(dim=-1).values
+    return {
+        "smallest score": round(scores.min().item(), 2),
+        "largest score": round(scores.max().item(), 2),
+        "rows above 0.99": sure_rows(weights),
+        "mean slope w(1 − w) of the top weight": round((top * (1 - top)).mean().item(), 6),
+    }
+
+
+def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
+    """The lights for the other ways of writing a projection, with the largest differences."""
+
+    def compared(*names: str) -> tuple[bool, float]:
+        pairs = [tuple(trace[name].value for name in names)]
+        return agree(pairs, *((trace, name) for name in names)), difference(pairs)
+
+    is_same, upright = compared("queries_upright", "queries")
+    is_same_linear, linear = compared("linear_context_vectors", "context_vectors")
+    code = trace["queries_upright"].operation.code("embeddings", "W_query")
+    return [
+        (
+            is_same,
+            f"Tokens as columns, `{code}`: the largest difference is {upright:.1g}.",
+        ),
+        (
+            is_same_linear,
+            "`nn.Linear` with the transposed matrices: its context vectors differ by at most "
+            f"{linear:.1g}.",
+        ),
+    ]

@@ -1,0 +1,1 @@
+"""What the lesson on simplified attention shows beside its equations."""

@@ -1,0 +1,143 @@
+"""What the second lesson says about one query: whom it looks at, and walking through its keys."""
+
+from dataclasses import replace
+
+import streamlit as st
+from torch import Tensor
+
+from attention_core.export.program import program
+from attention_core.mechanism.simplified import SimplifiedOptions, attend
+from attention_core.text.embedding import embed
+from attention_core.trace import Trace
+
+from ...charts.bars import bars
+from ...page.show import folded, show
+from ...page.view import View
+from ...predict.questions import Verdict
+from ...settings import session
+from ...settings.settings import Settings
+from ...words import number
+
+
+def asked_query(weights: Tensor) -> int:
+    """The row worth asking about: the first whose largest weight is not its own; else the last."""
+    own = weights.diagonal()
+    surprising = (weights.max(dim=-1).values > own + 1e-6).nonzero().flatten()
+    return int(surprising[0]) if len(surprising) else len(weights) - 1
+
+
+def judge_look(guess: int, row: Tensor) -> Verdict:
+    """How much weight lies between a guess and the truth; equal largest weights are all right."""
+    missed = row.max().item() - row[guess].item()
+    if missed <= 1e-6:
+        return Verdict(True, f"Right: {_most(row)}.")
+    return Verdict(
+        False,
+        f"It is {_most(row)}. Your key has {number(row[guess].item())}: {number(missed)} less.",
+    )
+
+
+def _most(row: Tensor) -> str:
+    """The keys with the largest weight of a row, all of them where they are equal."""
+    best = row.max().item()
+    places = (row >= best - 1e-6).nonzero().flatten().tolist()
+    return " and ".join(f"key {place}" for place in places) + f" ({number(best)})"
+
+
+def choose_query(settings: Settings, name: str = "query") -> None:
+    """A select box for the token that the lesson follows, kept in the setting `name`."""
+    tokens = settings.numbered_tokens
+    session.control(
+        st.selectbox,
+        name.capitalize(),
+        name,
+        version=len(tokens),
+        options=list(range(len(tokens))),
+        format_func=tokens.__getitem__,
+        width=240,
+    )
+
+
+def stepper(settings: Settings) -> int:
+    """Walk key by key: how many keys have been reached."""
+    n_keys = len(settings.inputs.tokens)
+    reached = min(settings.upto, n_keys)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for label, icon, target in (
+            ("First", ":material/first_page:", 1),
+            ("Back", ":material/chevron_left:", max(reached - 1, 1)),
+            ("Next key", ":material/chevron_right:", min(reached + 1, n_keys)),
+            ("All", ":material/last_page:", n_keys),
+        ):
+            st.button(
+                label,
+                icon=icon,
+                on_click=session.change,
+                kwargs={"upto": target},
+                disabled=target == reached,
+            )
+        st.text(f"{reached} of {n_keys} keys so far")
+    return reached
+
+
+def stretch(view: View, options: SimplifiedOptions) -> None:
+    """An experiment on a trace of its own: one vector stretched, and one query's weights."""
+    settings = session.current()
+    st.markdown(
+        "Make one vector longer. By the dot product, a positive score grows and draws weight from "
+        "the others; a negative one falls further. By the cosine, length does not count. A "
+        "negative factor turns the vector round. Grey bars are the weights before."
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        tokens = settings.numbered_tokens
+        session.control(
+            st.selectbox,
+            "Stretch the vector of",
+            "stretch",
+            version=len(tokens),
+            options=list(range(len(tokens))),
+            format_func=tokens.__getitem__,
+            width=200,
+        )
+        session.control(
+            st.slider, "by the factor", "factor", min_value=-4.0, max_value=4.0, step=0.1, width=240
+        )
+    settings = session.current()
+    changed = replace(options, stretched=settings.stretch, factor=settings.factor)
+    stretched = attend(embed(settings.inputs), changed)
+    before = view.trace["weights"].value[settings.query]
+    now = stretched["weights"].value[settings.query]
+    show(
+        bars(
+            view.trace.labels("key"),
+            {"before": before.tolist(), "now": now.tolist()},
+            f"Weights of query {settings.query} for each key, before the stretch and now.",
+        )
+    )
+    words = f"Query {settings.query} gave most to {_most(before)}"
+    moved = (now - before).abs().sum().item() / 2
+    if moved < 1e-6:
+        st.markdown(f"{words} and nothing has moved.")
+    else:
+        st.markdown(
+            f"{words}; now it gives most to {_most(now)}. "
+            f"In all, {moved:.4f} of its weight has moved."
+        )
+    with folded("The program with this vector", "stretched_program", ":material/code:") as is_open:
+        if is_open:
+            st.code(program(stretched, "Attention Explorer: one vector stretched"))
+
+
+def blanks_words(trace: Trace, settings: Settings) -> str:
+    """How much weight goes to blank tokens; '' where there are none."""
+    tokens = settings.inputs.tokens
+    blanks = [place for place, token in enumerate(tokens) if token.isspace()]
+    if not blanks:
+        return ""
+    on_blanks = trace["weights"].value[:, blanks].sum(dim=-1)
+    worst = int(on_blanks.argmax())
+    return (
+        f"{len(blanks)} of {len(tokens)} tokens are blanks. Row {worst} gives them "
+        f"{on_blanks[worst]:.4f} of its weight, and your query gives them "
+        f"{on_blanks[settings.query]:.4f}. Drop them with the switch in the sidebar."
+    )

@@ -1,0 +1,1 @@
+"""What the lesson on softmax shows beside its equations."""

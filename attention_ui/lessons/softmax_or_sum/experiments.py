@@ -1,0 +1,179 @@
+"""Two experiments of the lesson on softmax: add a constant, multiply by a factor."""
+
+import math
+
+import streamlit as st
+from torch import Tensor
+
+from attention_core.mechanism.softmax import Spread, normalise_row, spreads
+from attention_core.rounding import agree, difference
+from attention_core.trace import Trace
+
+from ...charts.bars import bars
+from ...charts.chart import Chart
+from ...charts.curves import curves
+from ...charts.matrix import Matrix
+from ...page.equation import equation
+from ...page.show import light, show
+from ...page.view import View
+from ...settings import session
+from ...settings.problems import say_problem
+from ...settings.settings import FACTORS
+from ...shell.frame import LINE
+from ...words import number
+from .score_row import row_trace, sum_verdict
+
+LARGEST_SHIFT = 10.0
+
+
+def paired(trace: Trace) -> Chart:
+    """Both kinds of weights of a row, side by side."""
+    return bars(
+        trace.labels("key"),
+        {
+            "divided by the sum": trace["sum_weights"].value.tolist(),
+            "softmax": trace["softmax_weights"].value.tolist(),
+        },
+        "Weights of each key: the scores divided by their sum, and their softmax.",
+    )
+
+
+def add_constant(view: View) -> None:
+    """Add one number to all scores: softmax stays, dividing by the sum explodes near a sum of 0."""
+    scores = view.trace["score_row"].value
+    finite = bool(scores.isfinite().all())
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        session.control(
+            st.slider,
+            "Add to all scores",
+            "shift",
+            min_value=-LARGEST_SHIFT,
+            max_value=LARGEST_SHIFT,
+            step=0.1,
+            format="%.3f",
+            width=320,
+        )
+        with st.container(width=150):
+            session.control(st.text_input, "or exactly", "shift", "_exact")
+        if finite:
+            _to_zero(-scores.double().mean().item())
+    say_problem("shift")
+    shift = session.current().shift
+    trace = normalise_row(row_trace(session.current()), shift=shift)
+    show(paired(trace))
+    moved = trace[trace["score_sum"].inputs[0].name].value
+    light(*sum_verdict(moved, trace["sum_weights"].value))
+    name = "softmax_weights"
+    pairs = [(trace[name].value, view.trace[name].value)]
+    light(
+        agree(pairs, (trace, name), (view.trace, name)),
+        "Softmax has not moved: the largest difference from the weights above is "
+        f"{difference(pairs):.1g}.",
+    )
+
+
+def _to_zero(constant: float) -> None:
+    """A button that brings the sum of the scores near 0, to where the weights explode."""
+    nearest = round(constant * 200) / 200
+    st.button(
+        "Bring the sum near 0",
+        key="to_zero",
+        on_click=session.overwrite,
+        kwargs={"shift": nearest},
+        disabled=abs(nearest) > LARGEST_SHIFT,
+        help=f"The sum is 0 where the constant is {number(constant)}: the mean of the scores, "
+        "negated.",
+    )
+
+
+def magnify(view: View) -> None:
+    """Multiply all scores: from all keys alike to one key alone, and what is left to learn from."""
+    session.control(
+        st.select_slider,
+        "Multiply all scores by",
+        "magnify",
+        options=list(FACTORS),
+        format_func="×{:g}".format,
+        width=420,
+    )
+    factor = session.current().magnify
+    scores = view.trace["score_row"].value
+    trace = normalise_row(row_trace(session.current()), magnify=factor)
+    weights = trace["softmax_weights"].value
+    if not weights.isfinite().all():
+        light(False, "0 · (−∞) is no number. With a hidden score, choose a factor above 0.")
+        return
+    _spread(Spread.of(weights), weights)
+    with st.container(horizontal=True, gap="large"):
+        show(
+            bars(
+                trace.labels("key"),
+                {
+                    "as they are": view.trace["softmax_weights"].value.tolist(),
+                    "multiplied": weights.tolist(),
+                },
+                "Softmax weights of each key, as they are and with the scores multiplied.",
+            )
+        )
+        show(_curves(scores, factor))
+    st.markdown(
+        "**The gradient.** Training moves scores along the derivatives of the weights: cell j, "
+        "k is how much weight j changes when score k grows a little. The diagonal is never "
+        "negative, the rest never positive. Each column sums to 0, since the weights keep a sum "
+        "of 1: what one key wins, the others lose. Each row sums to 0 as well, since a number "
+        "added to all scores changes no weight. Where a weight is nearly 0 or nearly 1 its row "
+        "is nearly 0, and nothing is learned.",
+        width=LINE,
+    )
+    equation(
+        view.beside(trace),
+        "gradient",
+        Matrix(trace["softmax_weights"]),
+        "→",
+        Matrix(trace["jacobian"], row_labels=False),
+    )
+
+
+def winners(scores: Tensor) -> str:
+    """Who has all the weight in the end, where scores (key,) are multiplied by more and more."""
+    equal = int((scores == scores.max()).sum())
+    if equal == 1:
+        return "the largest score takes all"
+    if equal == len(scores):
+        return "they still are, since all scores are equal"
+    return f"the {equal} largest scores, which are equal, take all and get 1/{equal} each"
+
+
+def _spread(spread: Spread, weights: Tensor) -> None:
+    """Three numbers for how a row is spread."""
+    alike = len(weights)
+    with st.container(horizontal=True, gap="large"):
+        for label, value in (
+            (f"Largest weight, at least {1 / alike:.4f}", f"{spread.largest:.4f}"),
+            (f"Entropy, at most {math.log2(alike):.4f} bits", f"{spread.entropy:.4f}"),
+            ("Gradient: the Jacobian's length", f"{spread.gradient:.3g}"),
+        ):
+            st.metric(label, value, width=240)
+
+
+def _curves(scores: Tensor, factor: float) -> Chart:
+    """Largest weight, entropy and gradient over all factors of the slider."""
+    most = math.log2(len(scores)) or 1.0
+    all_of_them = spreads(scores, FACTORS)
+    lines = {
+        "largest weight": [spread.largest for spread in all_of_them],
+        "entropy": [spread.entropy / most for spread in all_of_them],
+        "gradient": [spread.gradient for spread in all_of_them],
+    }
+    shown = {
+        name: [value if math.isfinite(value) else None for value in values]
+        for name, values in lines.items()
+    }
+    here = FACTORS.index(factor)
+    return curves(
+        [f"{factor:g}" for factor in FACTORS],
+        shown,
+        here,
+        "factor",
+        "Largest weight, entropy as a share of its most, and gradient, over the factor.",
+    )

@@ -1,0 +1,1 @@
+"""What the lesson on tokens and embeddings shows beside its equations."""

@@ -1,0 +1,127 @@
+"""What the first lesson shows beside heatmaps: tokens as chips, the vocabulary, the typed table."""
+
+import streamlit as st
+from torch import Tensor
+
+from attention_core.text.tokenizers import TOKENIZERS, visible
+
+from ...page.show import note
+from ...page.view import View
+from ...predict.questions import Verdict
+from ...settings import session
+from ...settings.settings import TABLE_ROWS, TABLE_WIDTHS, Settings
+from ...widgets.grid import grid
+
+
+def token_chips(settings: Settings) -> None:
+    """The tokens in order, each in a frame, with the rule that cut them."""
+    tokens = settings.visible_tokens
+    with st.container(horizontal=True, gap="xsmall", key="chips_tokens"):
+        for token in tokens:
+            st.text(token)
+    distinct = len(set(settings.inputs.tokens))
+    rule = TOKENIZERS[settings.tokenizer].rule
+    st.caption(f"{_count(len(tokens), 'token')}, {distinct} distinct. {rule}")
+
+
+def vocabulary_chips(settings: Settings) -> None:
+    """The vocabulary: each row's number and token, and what is wrong with it where something is."""
+    inputs = settings.inputs
+    if inputs.vocabulary == "random":
+        st.caption("There is no vocabulary here: the ids are random numbers below 20,000.")
+        return
+    vocabulary = inputs.build_vocabulary()
+    rows = vocabulary.rows()
+    words = f"The vocabulary has {_count(len(rows), 'row')}: the tokens in sorted order"
+    if vocabulary.reserved:
+        words += (
+            f", then {len(vocabulary.reserved)} reserved, for tokens that it does not know and for "
+            "filling up short sentences"
+        )
+    st.caption(f"{words}.")
+    with st.container(horizontal=True, gap="xsmall", key="chips_vocabulary"):
+        for row, token in enumerate(rows):
+            st.text(f"{row}\u2002{visible(token)}")
+    if unknown := vocabulary.unknown(inputs.tokens):
+        listed = ", ".join(map(visible, unknown))
+        st.text(f"Not in the vocabulary, so all of them share one row: {listed}")
+    used = set(vocabulary.ids(inputs.tokens))
+    unused = [row for row in range(len(rows)) if row not in used]
+    if unused and inputs.vocabulary == "duplicates":
+        note(
+            f"Rows {', '.join(map(str, unused))} are never used: the sorted list was numbered "
+            "before its duplicates were removed.",
+        )
+
+
+def identical_rows(vectors: Tensor) -> list[list[int]]:
+    """The groups of rows (of two or more) that are equal in every entry."""
+    groups: dict[tuple[float, ...], list[int]] = {}
+    for place, vector in enumerate(vectors.tolist()):
+        groups.setdefault(tuple(vector), []).append(place)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def identical_words(groups: list[list[int]], settings: Settings) -> str:
+    """Which rows cannot be told apart, and why."""
+    listed = "; ".join("rows " + ", ".join(map(str, group)) for group in groups)
+    return f"Identical: {listed}. Nothing in these vectors says where a token stands" + (
+        "." if settings.positions else ": switch positions on, below, and they part."
+    )
+
+
+def judge_identical(guess: list[int], vectors: Tensor) -> Verdict:
+    """How far a guess of the repeated rows is from the truth, in rows."""
+    truth = {place for group in identical_rows(vectors) for place in group}
+    wrong = len(truth ^ set(guess))
+    listed = ", ".join(map(str, sorted(truth))) or "none"
+    if wrong == 0:
+        return Verdict(True, f"Right: {listed}.")
+    return Verdict(False, f"The rows are {listed}: your guess is {_count(wrong, 'row')} off.")
+
+
+def size_of_table() -> None:
+    """Rows times width: the number of parameters of a table, and its size in memory."""
+    with st.container(horizontal=True, gap="large"):
+        rows = session.control(
+            st.select_slider,
+            "Rows: tokens in the vocabulary",
+            "table_rows",
+            options=list(TABLE_ROWS),
+            format_func=lambda count: f"{count:,}",
+            width=300,
+        )
+        width = session.control(
+            st.select_slider,
+            "Width of a vector",
+            "table_width",
+            options=list(TABLE_WIDTHS),
+            format_func=lambda count: f"{count:,}",
+            width=300,
+        )
+    parameters = rows * width
+    st.markdown(
+        f"**{rows:,} × {width:,} = {parameters:,} parameters**, "
+        f"{_bytes(4 * parameters)} as float32."
+    )
+
+
+def type_vectors(view: View) -> None:
+    """The table of embeddings as a grid to type in."""
+    settings = view.settings
+    table = view.trace["embedding_table"]
+    st.markdown("Type your own numbers into the table, and everything that follows uses them.")
+    about = (settings.example, settings.seed)
+    grid(view.trace, "edits", table, view.trace.get("drawn_table", table), about)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _bytes(size: int) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1_000:
+            return f"{size:,.3g} {unit}"
+        size /= 1_000
+    return f"{size:,.3g} GB"

@@ -1,0 +1,243 @@
+"""The arithmetic of one cell, open below its heatmap, and the walk upstream from it."""
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from attention_core.explain.remarks import remarks, zero_terms
+from attention_core.expression import Cell, Exponential, Expression, Share, Sum, number, plus_signs
+from attention_core.text.tokenizers import visible
+from attention_core.trace import Step
+
+from ..charts.cells import written
+from ..settings import session
+from ..settings.fields import CellPlace
+from .show import folded
+from .view import View
+
+SHOWN_OPERANDS = 32
+TERMS_A_LINE = 3
+TOLERANCE, SMALLEST = 1e-4, 1e-30
+"""Torch and the arithmetic agree to this share of the largest term; float32 rounds at 1e-7, and
+a row of scores in the thousands loses a few digits more."""
+
+
+def open_button(beat_name: str, result: Step, lead: tuple[int, ...] = ()) -> None:
+    """The way to the arithmetic for those who do not click on cells. `lead` is the part drawn."""
+    first = (*lead, *(0,) * (result.value.ndim - len(lead)))
+    st.button(
+        f"Take a cell of {result.name} apart",
+        key=f"open_{beat_name}",
+        type="tertiary",
+        icon=":material/calculate:",
+        on_click=session.choose_cell,
+        args=(beat_name, ((result.name, first),)),
+    )
+
+
+def inspect(view: View, beat_name: str) -> None:
+    """The arithmetic of the open cell, with real numbers, and the way upstream."""
+    with st.container(border=True, key=f"cell_{beat_name}"):
+        _inspector(view, beat_name)
+
+
+def _inspector(view: View, beat_name: str) -> None:
+    name, index = view.trail[-1]
+    step = view.trace[name]
+    arithmetic = view.arithmetic
+    _trail(view, beat_name)
+    _where(view, step, index)
+    _sliders(view, beat_name, step, index)
+    st.latex(_equation(step, index, arithmetic))
+    for remark in remarks(step, index):
+        st.markdown(remark)
+    st.caption(
+        f"{step.operation.words()}  `{step.code}`"
+        if len(step.code) < 140
+        else step.operation.words()
+    )
+    _upstream(view, beat_name)
+    _terms(step, arithmetic)
+    _agreement(step, index, arithmetic)
+
+
+def _trail(view: View, beat_name: str) -> None:
+    """The way from the cell that was chosen to the one that is open; each station is a button."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        for at, (name, index) in enumerate(view.trail):
+            label = f"{name}[{', '.join(map(str, index))}]"
+            if at == len(view.trail) - 1:
+                st.markdown(f"**`{label}`**", width="content")
+            else:
+                st.button(
+                    label,
+                    key=f"trail_{at}",
+                    type="tertiary",
+                    on_click=session.choose_cell,
+                    args=(beat_name, view.trail[: at + 1]),
+                )
+                st.markdown("›", width="content")
+        st.space("stretch")
+        st.button(
+            "Close",
+            key="close_cell",
+            type="tertiary",
+            icon=":material/close:",
+            on_click=session.choose_cell,
+            args=(beat_name, ()),
+        )
+
+
+def _where(view: View, step: Step, index: tuple[int, ...]) -> None:
+    """Which places these are, by the names on the axes. Plain text: tokens are a person's."""
+    places = [
+        f"{axis} {place}: {visible(view.trace.labels(axis)[place])}"
+        for axis, place in zip(step.axes, index, strict=True)
+    ]
+    st.text("   ·   ".join(places))
+
+
+def _sliders(view: View, beat_name: str, step: Step, index: tuple[int, ...]) -> None:
+    """One slider an axis, so that the arrow keys walk from cell to cell."""
+    with st.container(horizontal=True, gap="medium"):
+        for at, (axis, size) in enumerate(zip(step.axes, step.value.shape, strict=True)):
+            if size < 2:
+                continue
+            key = f"cell_{beat_name}_{step.name}_{at}_of_{size}"
+            if st.session_state.get(key) != index[at]:
+                st.session_state[key] = index[at]
+            st.slider(
+                axis,
+                min_value=0,
+                max_value=size - 1,
+                key=key,
+                width=220,
+                on_change=_slid,
+                args=(view.trail, at, key, beat_name),
+            )
+
+
+def _slid(trail: tuple[CellPlace, ...], at: int, key: str, beat_name: str) -> None:
+    name, index = trail[-1]
+    now = session.current()
+    if now.cell and (now.beat or beat_name, now.cell[-1][0]) != (beat_name, name):
+        return  # a slider that is gone: what the browser sent on its way still told of it
+    moved = (*index[:at], int(st.session_state[key]), *index[at + 1 :])
+    session.choose_cell(beat_name, ((name, moved),))
+
+
+def _equation(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str:
+    """The cell as an equation in LaTeX; a longer sum takes several lines."""
+    left = f"{{{step.symbol}}}_{{{','.join(map(str, index))}}}"
+    result = number(float(step.value[index]))
+    terms = [term.latex() for term in arithmetic.terms]
+    if isinstance(arithmetic, Sum) and len(terms) > TERMS_A_LINE:
+        if len(terms) > TERMS_A_LINE * 4:
+            terms = [*terms[: TERMS_A_LINE * 3], r"\dots", terms[-1]]
+        lines = [
+            plus_signs(terms[at : at + TERMS_A_LINE]) for at in range(0, len(terms), TERMS_A_LINE)
+        ]
+        joined = r" \\ & + ".join(lines).replace("+ -", "- ")
+        return rf"\begin{{aligned}}{left} = {{}} & {joined} \\ = {{}} & {result}\end{{aligned}}"
+    made = arithmetic.latex()
+    return f"{left} = {made}" + ("" if made.endswith(result) else f" = {result}")
+
+
+def _upstream(view: View, beat_name: str) -> None:
+    """The operands, grouped; choosing one follows it to its own arithmetic."""
+    for at, group in enumerate(view.operands):
+        shown = group[:SHOWN_OPERANDS]
+        more = f" (the first {SHOWN_OPERANDS} of {len(group)})" if len(group) > len(shown) else ""
+        # Streamlit keeps a record of every key, so not one a cell; but two in turn, so that what
+        # was followed is not chosen still in the cell it led to.
+        key = f"operand_{at}_{len(view.trail) % 2}"
+        if st.session_state.get(key) is not None:
+            st.session_state[key] = None
+        st.pills(
+            f"Follow `{_common(group)}` upstream{more}",
+            options=shown,
+            format_func=_operand_label,
+            key=key,
+            on_change=_follow,
+            args=(view.trail, key, beat_name),
+        )
+
+
+def _common(group: tuple[Cell, ...]) -> str:
+    """Where all cells of a group stand, for example `embeddings[8, :]`."""
+    places = zip(*(cell.index for cell in group), strict=True)
+    shared = [str(place[0]) if len(set(place)) == 1 else ":" for place in places]
+    return f"{group[0].step}[{', '.join(shared)}]"
+
+
+def _operand_label(cell: Cell) -> str:
+    return f"[{', '.join(map(str, cell.index))}]  {_plain(cell.value)}"
+
+
+def _follow(trail: tuple[CellPlace, ...], key: str, beat_name: str) -> None:
+    cell = st.session_state[key]
+    if cell is not None:
+        session.choose_cell(beat_name, (*trail, (cell.step, cell.index)))
+
+
+def _terms(step: Step, arithmetic: Expression) -> None:
+    """Every term, one row each, for sums too long to read in one line."""
+    if len(arithmetic.terms) > 1:
+        with folded("Every term", "terms") as is_open:
+            if is_open:
+                table = terms_table(arithmetic)
+                why = zero_terms(step, arithmetic)
+                if set(why) != {None}:
+                    table["why it is 0"] = [reason or "" for reason in why]
+                st.dataframe(table, hide_index=True, width="content")
+
+
+def terms_table(arithmetic: Expression) -> pd.DataFrame:
+    """The terms of an arithmetic: where each comes from, its value, and how they add up."""
+    terms = arithmetic.terms
+    rows = {
+        "from": [" · ".join(map(str, term.cells())) for term in terms],
+        "numbers": [" · ".join(_plain(cell.value) for cell in term.cells()) for term in terms],
+    }
+    values = [term.value for term in terms]
+    if isinstance(arithmetic, Share):
+        name = "e to (score − largest)" if isinstance(terms[0], Exponential) else "score"
+        return pd.DataFrame(
+            {**rows, name: values, "share": [value / arithmetic.total for value in values]}
+        )
+    sums = pd.Series(values).cumsum()
+    return pd.DataFrame({**rows, "term": values, "sum so far": sums})
+
+
+def _agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> None:
+    """What torch has in this cell, beside what the arithmetic gives."""
+    torch_has = float(step.value[index])
+    if math.isnan(torch_has) and math.isnan(arithmetic.value):
+        st.caption(":gray[:material/info:] Here neither torch nor the arithmetic has a number.")
+        return
+    same = torch_has == arithmetic.value  # infinities too, whose difference is no number
+    difference = 0.0 if same else abs(torch_has - arithmetic.value)
+    largest = max((abs(term.value) for term in arithmetic.terms), default=0.0)
+    agrees = difference <= TOLERANCE * max(largest, abs(torch_has), SMALLEST)
+    words = (
+        f"torch has {_long(torch_has)}; the arithmetic above gives {_long(arithmetic.value)} "
+        f"(difference {difference:.1g})."
+    )
+    if agrees:
+        st.caption(f":green[:material/check:] {words}")
+    else:
+        st.caption(
+            f":gray[:material/info:] {words} They differ, since torch rounds to "
+            f"{str(step.value.dtype).removeprefix('torch.')} on its way, and the arithmetic hardly."
+        )
+
+
+def _long(value: float) -> str:
+    return f"{value:.7g}".replace("-", "−").replace("inf", "∞")
+
+
+def _plain(value: float) -> str:
+    if math.isinf(value):
+        return _long(value)
+    return f"{value:.4f}".replace("-", "−") if value % 1 else written(value, whole=True)

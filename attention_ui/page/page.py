@@ -1,0 +1,306 @@
+"""A lesson as a list of what stands on its page, so that only what changed is drawn again.
+
+A lesson is a function that puts headings, words, controls and parts on a `Page`. It runs twice: to
+draw the page, and, when a setting has changed, to find out what the page would be now. Where the
+same things stand in the same order, only the parts with numbers are drawn again, those in sight
+first; else the whole page is.
+"""
+
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from ..charts.matrix import Matrix
+from ..predict.panel import cover_by, covered, is_answered, panel
+from ..predict.questions import Question
+from ..settings import session
+from ..settings.settings import Settings
+from ..shell.frame import LINE, open_lesson
+from ..streamlit_workarounds import visible_parts as sight
+from ..streamlit_workarounds.finished_parts import keep_what_has_finished
+from .equation import draw_equation
+from .show import formulas, light, note
+from .view import View
+
+Lesson = Callable[["Page"], None]
+keep_what_has_finished()
+_CONTROLS = "controls_"
+_ONE_AT_A_TIME = threading.Lock()
+"""Whole pages that are drawn at once are all late, and so is every move beside them."""
+PATIENCE = 20.0
+"""Seconds that a page waits for its turn at most."""
+FIRST_EQUATIONS = 2
+"""So many equations of a page that is opened by a link of ours are drawn before all others."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is drawn again alone. `about` is all that its picture depends on; None for unknown."""
+
+    draw: Callable[[], None]
+    about: Hashable = None
+    is_equation: bool = False
+
+
+class Page:
+    """What a lesson has put on its page, in order."""
+
+    def __init__(self, view: View, draws: bool) -> None:
+        self.view = view
+        self._draws = draws
+        self._standing: list[Hashable] = []
+        self.parts: dict[str, Part] = {}
+        self.stale: dict[str, None] = {}
+        """Parts that show older settings than these, in their order."""
+
+    def header(self, words: str, anchor: str) -> None:
+        """A heading with an anchor for links."""
+        self._stand(("header", words, anchor), lambda: st.header(words, anchor=anchor))
+
+    def words(self, words: str, caption: bool = False) -> None:
+        """A paragraph of ours, never a person's."""
+        self._stand(("words", words), lambda: narrow(words, caption))
+
+    def changing(self, words: str, shows: Sequence[str] = ()) -> None:
+        """A paragraph of ours with numbers that change; nothing for ''."""
+        self._saying(narrow, words, shows)
+
+    def formulas(self, *each: str, shows: Sequence[str] = ()) -> None:
+        """Formulas beside each other."""
+        self.part("formulas", lambda: formulas(*each), about=each, shows=shows)
+
+    def controls(self, draw: Callable[[], Any], *about: Hashable) -> None:
+        """Controls of settings. `about` is what decides which there are and what they offer."""
+        self._place(f"{_CONTROLS}{len(self.parts)}", Part(draw, about))
+
+    def light(self, good: bool, words: str, shows: Sequence[str] = ()) -> None:
+        """A check that is on or off, in words too."""
+        self._saying(partial(light, good), words, shows)
+
+    def note(self, words: str, shows: Sequence[str] = ()) -> None:
+        """Something to notice; nothing for ''."""
+        self._saying(note, words, shows)
+
+    def _saying(self, draw: Callable[[str], None], words: str, shows: Sequence[str] = ()) -> None:
+        # The part is there without words too: that they come and go is no other page. Words that
+        # would answer an open question are left out.
+        if self.view.covers_of(shows):
+            words = ""
+        self.part(f"words_{len(self.parts)}", lambda: draw(words) if words else None, words)
+
+    def beat(self, name: str, heading: str, words: str, *parts: Matrix | str) -> None:
+        """A heading that is a tensor's name, what to look for, and the equation that it is."""
+        self.header(heading, name)
+        self.words(words)
+        self.equation(name, *parts)
+
+    def equation(self, name: str, *parts: Matrix | str, **options: Any) -> None:
+        """Matrices in a row, and the arithmetic of a cell below: see `beats.draw_equation`."""
+        view = self.view
+        about = None if options else looks(view, parts)
+        draw = partial(draw_equation, view, name, *parts, **options)
+        self._place(name, Part(draw, about, is_equation=True))
+
+    def ask(
+        self,
+        name: str,
+        question: Question | None,
+        covers: Sequence[str] = (),
+        about: Sequence[str] = (),
+    ) -> None:
+        """Ask, unless there is nothing to ask. Until it is answered, every picture further down
+        that shows what the question `covers` (steps, or names that parts give for what they show)
+        stands there without its numbers; everything else is drawn.
+
+        A guess holds for the numbers of these steps, and of those that it is `about`.
+        """
+        view = self.view
+        if question is None or not view.settings.predict:
+            return
+        chosen = view.settings.cell[-1][0] if view.settings.cell else ""
+        told = view.tells(chosen) if chosen in view.trace else ()
+        cover = cover_by(view, name, question, (*covers, *about))
+        if not is_answered(cover) and not {*told} & {*covers}:
+            for each in covers:
+                view.covered[each] = (*view.covered.get(each, ()), cover)
+        self.part(f"predict_{name}", lambda: panel(question, cover))
+
+    def part(
+        self,
+        name: str,
+        draw: Callable[[], None],
+        about: Hashable = None,
+        shows: Sequence[str] = (),
+    ) -> None:
+        """Something with numbers in it. Its own controls run it alone, as do those of the page
+        that leave the words of the page as they are. While a question covers what it `shows`, a
+        way to uncover it stands in its place.
+        """
+        covers = self.view.covers_of(shows)
+        if covers:
+            draw, about = partial(covered, name, covers), covers
+        self._place(name, Part(draw, about))
+
+    def _place(self, name: str, part: Part) -> None:
+        self.parts[name] = part
+
+        def place() -> None:
+            self.stale[name] = None  # until it is drawn: a run may be broken off
+            with st.container(key=f"part_{name}"):
+                st.fragment(key=_key(name))(_draw)(self.view.page, name)
+
+        self._stand(("part", name), place)
+
+    def _stand(self, what: Hashable, draw: Callable[[], Any]) -> None:
+        self._standing.append(what)
+        if self._draws:
+            draw()
+
+    def stands_like(self, other: "Page") -> bool:
+        """Whether two pages differ in the pictures of their parts at most."""
+        return self._standing == other._standing
+
+    def other_parts(self, before: "Page") -> Iterable[str]:
+        """The parts that are another picture than before, or still owed one."""
+        for name, part in self.parts.items():
+            same = part.about is not None and part.about == before.parts[name].about
+            if not same or name in before.stale:
+                yield name
+
+
+def looks(view: View, parts: Sequence[Matrix | str]) -> Hashable:
+    """All that the picture of an equation depends on, and the arithmetic below it."""
+    names = [each.step.name for each in parts if isinstance(each, Matrix)]
+    names += [step for step, _ in view.trail]
+    axes = {axis for name in names for axis in view.trace[name].axes}
+    labels = {axis: tuple(view.trace.labels(axis)) for axis in sorted(axes)}
+    drawn = [each.look if isinstance(each, Matrix) else each for each in parts]
+    drawn += [view.covered.get(name) for name in names]
+    told = (*drawn, *labels.items(), view.trail, view.all_match, view.settings.example)
+    return told, view.numbers(dict.fromkeys(names))
+
+
+class Shown:
+    """The lesson on the screen."""
+
+    def __init__(self, view_of: Callable[[Settings], View], lesson: Lesson) -> None:
+        self._view_of = view_of
+        self._lesson = lesson
+        self.page: Page
+        self._where = session.asked_page()
+        self._first_screen = False
+        self.wait = sight.REST
+
+    def draw(self, settings: Settings) -> None:
+        """Draw the whole page; where another page has been left for it, its first screen only, and
+        a place for everything below: the rest follows when that is seen.
+        """
+        self.page = Page(self._view_of(settings), draws=True)
+        has_watcher = session.has_come_from_another() and sight.is_told()
+        self._first_screen = has_watcher and settings.cell is None
+        self.wait = sight.SOON if self._first_screen else sight.REST
+        try:
+            self._lesson(self.page)
+        finally:  # also where the run is broken off
+            self._first_screen = False
+
+    def redraw(self, settings: Settings, controls: bool = False) -> None:
+        """From a callback: run only the parts that these settings change, those in sight first,
+        and all controls if they are to be drawn again. Does nothing where the page has to run as
+        a whole.
+        """
+        in_sight = sight.parts_in_sight()
+        if not in_sight or session.asked_page() != self._where:
+            return
+        fresh = Page(self._view_of(settings), draws=False)
+        fresh.view.said = self.page.view.said
+        self._lesson(fresh)
+        if not fresh.stands_like(self.page):
+            return
+        fresh.stale = dict.fromkeys(fresh.other_parts(self.page))
+        self.page = fresh
+        self.wait = sight.REST
+        first = [name for name in fresh.stale if name in in_sight]
+        frame = [session.BACK]
+        if controls:
+            first += [name for name in fresh.parts if name.startswith(_CONTROLS)]
+            frame = [session.CONTROLS]
+        _run([*map(_key, dict.fromkeys(first)), *frame, sight.KEY])
+
+    def rest(self) -> Iterable[str]:
+        """The parts that are still to be drawn."""
+        return self.page.stale
+
+    def draw_rest(self, in_sight: set[str] | None = None) -> None:
+        """From a callback: run the parts that have not been drawn yet, or those in sight."""
+        late = [name for name in self.page.stale if in_sight is None or name in in_sight]
+        if late and session.asked_page() == self._where:
+            _run([*map(_key, late), session.CONTENTS, sight.KEY])
+            session.run_whole_page()
+
+    def draw_part(self, name: str) -> None:
+        """Draw one part as it is now, if it is not left for later."""
+        if self._first_screen and self._is_below(name):
+            return
+        try:
+            self.page.parts[name].draw()
+        except Exception:  # it stands on the page now, and would come again
+            self.page.stale.pop(name, None)
+            raise
+        self.page.stale.pop(name, None)
+
+    def _is_below(self, name: str) -> bool:
+        equations = [each for each, part in self.page.parts.items() if part.is_equation]
+        return len(equations) >= FIRST_EQUATIONS and name not in equations[:FIRST_EQUATIONS]
+
+
+def open_on(name: str, view_of: Callable[[Settings], View], lesson: Lesson) -> None:
+    """Draw a lesson, and keep it, so that a change of settings can find what it changes."""
+    place = sight.place()
+    settings = open_lesson(name)
+    shown = st.session_state[session.SHOWN] = Shown(view_of, lesson)
+    with _turn():
+        shown.draw(settings)
+    with place:
+        sight.watch(shown)
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """Wait until no other whole page is being drawn, but not for ever: one may hang."""
+    is_mine = _ONE_AT_A_TIME.acquire(timeout=PATIENCE)
+    try:
+        yield
+    finally:
+        if is_mine:
+            _ONE_AT_A_TIME.release()
+
+
+def _run(fragments: list[str]) -> None:
+    """From a callback: run these alone. Comes back where one of them is not on the page, since the
+    run that would have put it there was broken off.
+    """
+    with suppress(StreamlitAPIException):
+        st.rerun(fragments)
+
+
+def _key(name: str) -> str:
+    return f"part_{name}"
+
+
+def _draw(page_name: str, name: str) -> None:
+    if session.wants_whole_page():
+        st.rerun()
+    session.save(page_name)
+    st.session_state[session.SHOWN].draw_part(name)
+
+
+def narrow(words: str, caption: bool = False) -> None:
+    """Words in lines that are not too long to be read."""
+    (st.caption if caption else st.markdown)(words, width=LINE)

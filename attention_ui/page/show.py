@@ -1,0 +1,64 @@
+"""Small things that pages draw."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from ..charts.chart import Chart
+from ..settings import session
+from .view import View
+
+
+def show(chart: Chart, key: str | None = None) -> None:
+    """A chart that only shows, with its text alternative."""
+    st.vega_lite_chart(chart.frame, chart.spec, width="content", alt=chart.alt, key=key)
+
+
+def formulas(*each: str) -> None:
+    """Formulas beside each other, or below each other where the page is too narrow for that."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        for formula in each:
+            st.latex(formula, width="content")
+
+
+def show_within(chart: Chart, width: int) -> None:
+    """A chart without a width of its own, as wide as this or as the page, if that is narrower."""
+    with st.container(width=width):
+        st.vega_lite_chart(chart.frame, chart.spec, width="stretch", alt=chart.alt)
+
+
+@contextmanager
+def folded(label: str, key: str, icon: str | None = None) -> Iterator[bool]:
+    """A part that is folded away and costs nothing until it is opened. Gives whether it is."""
+    fold = st.expander(label, key=f"fold_{key}", icon=icon, on_change="rerun")
+    with fold:
+        yield bool(fold.open)
+
+
+def light(good: bool, words: str) -> None:
+    """A check that is on or off, in words too. `words` are ours, never a person's."""
+    colour, icon = ("green", "check_circle") if good else ("orange", "error")
+    st.markdown(f":{colour}[:material/{icon}:] {words}")
+
+
+def note(words: str) -> None:
+    """Something to notice, neither right nor wrong. `words` are ours, never a person's."""
+    st.markdown(f":gray[:material/info:] {words}")
+
+
+def cell_notice(*views: View) -> None:
+    """Say so where the link's cell is in none of the lesson's traces, and take it out of the
+    address.
+    """
+    if not all(view.lost_cell for view in views):
+        return
+    step, index = views[0].lost_cell
+    cell = f"{step}[{', '.join(map(str, index))}]"
+    where = f"The link's cell {cell} is not in this lesson"
+    made = [view.trace[step] for view in views if step in view.trace]
+    if made:
+        where += f": {step} has the shape {made[0].shape}, and places are counted from 0"
+    with st.container(border=True, key="lost_cell"):
+        st.text(f"{where}. Choose one below.")
+    session.forget_cell(views[0].page)

@@ -1,0 +1,165 @@
+"""A lesson's trace as it is on the screen: which cell is open, what is lit."""
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from attention_core.examples import EXAMPLES
+from attention_core.expression import Cell, Expression, Product
+from attention_core.published import Mark, marks
+from attention_core.trace import Step, Trace
+
+from ..settings.fields import CellPlace
+from ..settings.settings import Settings
+
+
+@dataclass(frozen=True)
+class Cover:
+    """An open question that covers a picture."""
+
+    question: str
+    """Its key among the answers."""
+    numbers: int
+    """Tells the numbers it is about from others."""
+    hides_shape: bool
+    """Whether the frame would give the answer away too."""
+
+
+@dataclass
+class View:
+    """What the beats of a page draw from."""
+
+    page: str
+    settings: Settings
+    trace: Trace
+    opens_with: CellPlace | None = None
+    """The cell that is open before the person has chosen one."""
+    lesson: str = ""
+    """The lesson's name in `attention_core.published`, if notebooks print numbers of it."""
+    build: Callable[[Settings], Trace] | None = None
+    """Makes the lesson's trace from settings, so that pinned ones can be compared with these."""
+    said: dict[str, str] = field(default_factory=dict)
+    """What may be said once a page, and the beat that said it."""
+    covered: dict[str, tuple[Cover, ...]] = field(default_factory=dict)
+    """Steps, and other things that pictures show, whose numbers would answer an open question."""
+
+    @classmethod
+    def of(
+        cls,
+        page: str,
+        settings: Settings,
+        build: Callable[[Settings], Trace],
+        opens_with: CellPlace | None = None,
+        lesson: str = "",
+    ) -> "View":
+        """The view of a lesson's main trace."""
+        return cls(page, settings, build(settings), opens_with, lesson, build)
+
+    def now(self, settings: Settings) -> "View":
+        """The same page with newer settings that leave its trace as it is, such as the cell."""
+        return self if settings is self.settings else replace(self, settings=settings)
+
+    def beside(self, trace: Trace, lesson: str = "") -> "View":
+        """Another trace on the same page, such as an experiment's; its cells open as well."""
+        return replace(self, trace=trace, lesson=lesson, opens_with=None, build=None, covered={})
+
+    def covers_of(self, shown: Iterable[str]) -> tuple[Cover, ...]:
+        """The open questions that a picture of these steps would answer."""
+        found = (cover for name in shown for cover in self.covered.get(name, ()))
+        return tuple(dict.fromkeys(found))
+
+    def tells(self, step: str) -> tuple[str, ...]:
+        """The steps whose numbers the arithmetic of a step shows: its own and its inputs'."""
+        return (step, *(given.name for given in self.trace[step].inputs))
+
+    def is_first(self, what: str, beat: str) -> bool:
+        """Whether this beat is the one to say something that is said once a page."""
+        return self.said.setdefault(what, beat) == beat
+
+    def is_home(self, beat: str, steps: Iterable[str]) -> bool:
+        """Whether the open cell belongs here: it was chosen here, or is drawn here first."""
+        if not self.trail or self.covers_of(self.tells(self.trail[-1][0])):
+            return False
+        wanted = self.settings.beat if self.settings.cell else ""
+        if wanted:
+            return wanted == beat
+        return self.trail[0][0] in steps and self.is_first("open cell", beat)
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        """The numbers that the example's notebook prints of this lesson, checked on this trace."""
+        example = EXAMPLES[self.settings.example]
+        query = self.settings.token if self.lesson == "qkv" else self.settings.query
+        return marks(example.notebook, example.name, self.lesson, self.trace, query)
+
+    @cached_property
+    def all_match(self) -> bool:
+        """Whether all that the notebook prints of this lesson is what the trace has."""
+        return all(mark.check.ok for mark in self.marks)
+
+    def numbers(self, names: Iterable[str]) -> int:
+        """Tells the numbers of these steps, and those they are made of, from others."""
+        steps = [self.trace[name] for name in names]
+        steps += [each for step in steps for each in step.inputs]
+        return hash(tuple({step.name: _told(step) for step in steps}.items()))
+
+    @cached_property
+    def trail(self) -> tuple[CellPlace, ...]:
+        """The cells from the one that was chosen to the one that is open; () for none."""
+        chosen = self.settings.cell
+        if chosen is None:
+            chosen = (self.opens_with,) if self.opens_with else ()
+        return chosen if self.lost_cell is None else ()
+
+    @cached_property
+    def lost_cell(self) -> CellPlace | None:
+        """The first cell of the settings' trail that this trace does not have."""
+        for step, index in self.settings.cell or ():
+            if step not in self.trace or not self.trace[step].has(index):
+                return step, index
+        return None
+
+    @cached_property
+    def arithmetic(self) -> Expression | None:
+        """The arithmetic of the open cell."""
+        if not self.trail:
+            return None
+        step, index = self.trail[-1]
+        return self.trace[step].arithmetic(index)
+
+    @cached_property
+    def operands(self) -> tuple[tuple[Cell, ...], ...]:
+        """The cells that the open cell is made of, grouped: row and column of a product."""
+        return operand_groups(self.arithmetic) if self.arithmetic else ()
+
+    def lit(self, step: str, operand: int | None = None) -> frozenset[tuple[int, ...]]:
+        """The cells of a step to outline; only those of one operand, where it is named."""
+        groups = self.operands
+        if operand is not None and len(groups) > operand and groups[operand][0].step == step:
+            groups = (groups[operand],)  # of two matrices that are one step, each its own part
+        return frozenset(cell.index for group in groups for cell in group if cell.step == step)
+
+    def chosen(self, step: str) -> tuple[int, ...] | None:
+        """The open cell, if it belongs to this step."""
+        return self.trail[-1][1] if self.trail and self.trail[-1][0] == step else None
+
+
+def _told(step: Step) -> Hashable:
+    """Tells a step's numbers from others; those of a large draw by how they are made."""
+    if step.is_shared:
+        return step.operation, *(given.operation for given in step.inputs)
+    return step.value.shape, step.value.numpy().tobytes()
+
+
+def operand_groups(arithmetic: Expression) -> tuple[tuple[Cell, ...], ...]:
+    """The leaves in the groups a learner thinks in: the row and the column of a dot product, the
+    row of a softmax. Repeated cells are named once.
+    """
+    terms = arithmetic.terms
+    if all(isinstance(term, Product) for term in terms):
+        columns = zip(*(tuple(term.cells()) for term in terms), strict=False)
+        return tuple(tuple(dict.fromkeys(column)) for column in columns)
+    by_step: dict[str, dict[Cell, None]] = {}
+    for cell in arithmetic.cells():
+        by_step.setdefault(cell.step, {})[cell] = None
+    return tuple(tuple(cells) for cells in by_step.values())

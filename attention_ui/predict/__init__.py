@@ -1,0 +1,1 @@
+"""Questions that are asked before their answer is shown."""

@@ -1,0 +1,94 @@
+"""Questions that several lessons ask: which key gets most, and a whole row of weights."""
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from attention_core.text.tokenizers import visible
+
+from ..charts.chart import Chart
+from ..charts.guess_bars import laid_over
+from ..lessons.simplified_attention.one_query import judge_look
+from .questions import Pick, Sign
+from .row_question import TRUTH, Row
+
+DRAWN_KEYS = 16
+"""A longer row is not drawn below its verdict: the matrix that follows has it."""
+FEW = 4
+"""So many keys a row that is asked for should have: few sliders, and something to weigh."""
+
+
+def which_key(
+    words: str,
+    choices: Sequence[str],
+    names: Sequence[str],
+    row: Tensor,
+    asked: str = "",
+    teaches: str = "",
+) -> Pick:
+    """Which key has the largest weight of a row (key,). `choices` and `names` are a person's."""
+
+    shown = [visible(name) for name in names]
+
+    def over(guess: list[int]) -> Chart:
+        put = [float(place == guess[0]) for place in range(len(row))]
+        return laid_over(shown, {"your key": put, TRUTH: row.tolist()})
+
+    return Pick(
+        words=words,
+        choices=choices,
+        judge=lambda guess: judge_look(guess[0], row),
+        asked=asked,
+        teaches=teaches,
+        picture=over if len(row) <= DRAWN_KEYS else None,
+    )
+
+
+def row_to_share(mask: Tensor, tokens: Sequence[str]) -> int:
+    """The query worth asking about: one with few visible keys, and rather a word than a blank."""
+    seen = mask.sum(dim=-1).tolist()
+
+    def oddness(query: int) -> tuple[bool, bool, int, int]:
+        return seen[query] < 2, tokens[query].isspace(), abs(seen[query] - FEW), -seen[query]
+
+    return min(range(len(seen)), key=oddness)
+
+
+def whole_row(
+    words: str,
+    names: Sequence[str],
+    weights: Tensor,
+    seen: Tensor,
+    asked: str = "",
+    teaches: str = "",
+) -> Row | None:
+    """A row of weights (key,) over the keys that are `seen` (key,); None where there is nothing
+    to share out, or no number to compare with. `names` are a person's.
+    """
+    keys = seen.nonzero().flatten().tolist()
+    if len(keys) < 2 or not weights.isfinite().all():
+        return None
+    return Row(
+        words=words,
+        keys=keys,
+        tokens=[names[key] for key in keys],
+        weights=weights[keys].tolist(),
+        asked=asked,
+        teaches=teaches,
+    )
+
+
+def largest_when_divided(scores: Tensor, divided: Tensor, width: int) -> Sign:
+    """What dividing a row of scores (key,) does to the largest weight that softmax gives."""
+    before, after = (row.softmax(dim=-1) for row in (scores, divided))
+    rows = {"from q·k": before.tolist(), f"from q·k / √{width}": after.tolist()}
+    return Sign(
+        words=f"Take these {len(scores)} dot products as the scores of one query. They are divided "
+        f"by √{width} before the softmax. What happens to the largest weight?",
+        what="the largest weight",
+        before=before.max().item(),
+        after=after.max().item(),
+        teaches="Scores that lie nearer to each other share the weight more evenly, and no key is "
+        "lost to the others: that is what dividing by √d is for.",
+        picture=lambda _: laid_over([str(at) for at in range(len(scores))], rows),
+    )

@@ -1,0 +1,154 @@
+"""Predict, then reveal: what would answer a question stays covered until the person has guessed, or
+passes. Everything else on the page is there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from attention_core.trace import Trace
+
+from ..charts.guess_bars import width_of
+from ..page.show import show_within
+from ..page.view import Cover, View
+from ..settings import session
+from .questions import Question, Verdict
+from .tally import tally
+
+ANSWERS = "answers"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a person answered, and about which numbers. A skip has no guess and no verdict."""
+
+    numbers: int
+    guess: Any = None
+    verdict: Verdict | None = None
+    counts: bool = False
+
+
+def cover_by(view: View, name: str, question: Question, steps: Sequence[str]) -> Cover:
+    """What an open question of the page puts over pictures. A guess of it holds for the numbers of
+    these steps alone, as far as the trace has them.
+    """
+    known = [step for step in steps if step in view.trace]
+    numbers = _fingerprint(view.trace, known, question.only_shapes)
+    return Cover(f"{view.page}.{name}", numbers, question.only_shapes)
+
+
+def is_answered(cover: Cover) -> bool:
+    """Whether its question has been answered, or skipped."""
+    return cover.question in st.session_state.setdefault(ANSWERS, {})
+
+
+def covered(name: str, covers: Sequence[Cover]) -> None:
+    """What stands in place of a part that would answer open questions."""
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            ":material/visibility_off: Covered, since it would answer a question above.",
+            width="content",
+        )
+        st.button("Uncover", key=f"uncover_{name}", on_click=_skipped, args=covers)
+
+
+def panel(question: Question, cover: Cover) -> None:
+    """The question, or what became of the guess."""
+    key = cover.question
+    answer: Answer | None = st.session_state[ANSWERS].get(key)
+    with st.container(border=True, key=f"predict_{key.partition('.')[2]}"):
+        st.markdown(f":material/psychology_alt: **Predict first.** {question.words}")
+        if question.asked:
+            st.text(question.asked)
+        if answer is None:
+            _ask(question, cover)
+        else:
+            _reveal(question, cover, answer)
+
+
+def _fingerprint(trace: Trace, steps: Sequence[str], only_shapes: bool) -> int:
+    """What tells the numbers that a guess is about from others."""
+    if only_shapes:
+        return hash(tuple(trace[step].value.shape for step in steps))
+    return hash(tuple(trace[step].value.numpy().tobytes() for step in steps))
+
+
+def _ask(question: Question, cover: Cover) -> None:
+    """The widgets and the buttons."""
+    key = cover.question
+    question.ask(f"guess_{key}")
+    if st.session_state.pop(f"missing_{key}", False):
+        st.markdown(f":orange[:material/info:] {question.missing}")
+    with st.container(horizontal=True):
+        asked = (question, cover)
+        st.button("Reveal", key=f"reveal_{key}", type="primary", on_click=_guessed, args=asked)
+        st.button("Skip, show me", key=f"skip_{key}", on_click=_skipped, args=(cover,))
+    st.caption("Only the answer is covered. A switch in the sidebar stops the questions.")
+
+
+def _guessed(question: Question, cover: Cover) -> None:
+    key, numbers = cover.question, cover.numbers
+    guess = question.guess(f"guess_{key}")
+    if guess is None:
+        st.session_state[f"missing_{key}"] = True
+        return
+    verdict = question.judged(guess)
+    counts = tally().count(key, numbers, verdict)
+    st.session_state[ANSWERS][key] = Answer(numbers, guess, verdict, counts)
+    session.run_whole_page()
+
+
+def _skipped(*covers: Cover) -> None:
+    for cover in covers:
+        tally().count(cover.question, cover.numbers, None)
+        st.session_state[ANSWERS][cover.question] = Answer(cover.numbers)
+    session.run_whole_page()
+
+
+def _taken_back(key: str) -> None:
+    st.session_state[ANSWERS].pop(key, None)
+    session.run_whole_page()
+
+
+def _reveal(question: Question, cover: Cover, answer: Answer) -> None:
+    """The guess, the truth over it, what it teaches, and how the session goes."""
+    key, numbers = cover.question, cover.numbers
+    guessed = answer.verdict is not None
+    if guessed and answer.numbers != numbers:
+        st.markdown("The numbers have changed since your guess.")
+    elif guessed:
+        _judged(question, answer)
+    elif question.teaches:
+        st.markdown(question.teaches)
+    st.button(
+        "Guess again" if guessed else "Make a guess after all",
+        key=f"again_{key}",
+        type="tertiary",
+        on_click=_taken_back,
+        args=(key,),
+    )
+    said = tally().words()
+    if guessed and answer.numbers == numbers and not answer.counts:
+        said += " Only a guess before the first look counts."
+    if said:
+        st.caption(said)
+
+
+def _judged(question: Question, answer: Answer) -> None:
+    """The truth over the guess, and beside it what is said of the two."""
+    said = question.said(answer.guess)
+    if said:
+        st.text(f"Your guess: {said}")
+    chart = question.drawn(answer.guess)
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        if chart is not None:
+            show_within(chart, width_of(len(chart.frame) // 2))
+        with st.container(width=340 if chart else "stretch"):
+            colour, mark = (
+                ("green", "check") if answer.verdict.right else ("orange", "trending_flat")
+            )
+            st.markdown(f":{colour}[:material/{mark}:] {answer.verdict.words}")
+            if question.teaches:
+                st.markdown(question.teaches)

@@ -1,0 +1,191 @@
+"""Kinds of questions: what is asked before it is shown, and how a guess is judged.
+
+A question draws its widgets, reads a guess from them, and judges it by the person's own tensor.
+What is a row of bars has a file of its own, row_question.py. predict.py shows them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from ..charts.chart import Chart
+
+NONE = "none of them"
+"""What can be picked among many where nothing applies."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said of a guess: whether it is right, and in words how far off it is.
+
+    A guessed row is neither right nor wrong: its `distance` says how far off it is, from 0 to 1.
+    """
+
+    right: bool
+    words: str
+    distance: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(ABC):
+    """What all kinds share. `words`, `teaches` and what verdicts say are ours and may be Markdown;
+    `asked` may hold a person's text and is shown as it is.
+    """
+
+    words: str
+    teaches: str = ""
+    """The one thing that the picture shows, said once it is on the screen."""
+    asked: str = ""
+    picture: Callable[[Any], Chart] | None = None
+    """Draws the truth over a guess."""
+    missing: str = field(default="Choose an answer first.", init=False)
+    """What is said where nothing was chosen."""
+    only_shapes = False
+    """Whether an answer holds for all numbers of the same shapes."""
+
+    @abstractmethod
+    def ask(self, key: str) -> None:
+        """Draw the widgets, with keys that begin with `key`."""
+
+    @abstractmethod
+    def guess(self, key: str) -> Any | None:
+        """What the widgets hold; None where nothing was chosen."""
+
+    @abstractmethod
+    def said(self, guess: Any) -> str:
+        """The guess in words, or '' where the picture has it. May hold a person's text."""
+
+    @abstractmethod
+    def judged(self, guess: Any) -> Verdict:
+        """Whether it is right, or how far off it is."""
+
+    def drawn(self, guess: Any) -> Chart | None:
+        """The truth over the guess, where there is a picture of it."""
+        return self.picture(guess) if self.picture else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pick(Question):
+    """One of many, or some of them if `many`: an arg-max, a count, the rows that are alike.
+
+    `choices` may hold a person's text. `judge` gets the places that were picked, in order.
+    """
+
+    choices: Sequence[str]
+    judge: Callable[[list[int]], Verdict]
+    many: bool = False
+
+    def ask(self, key: str) -> None:
+        choices = [*self.choices, *([NONE] if self.many else [])]
+        places = range(len(choices))
+        options = {"format_func": choices.__getitem__, "key": key}
+        if self.many:
+            st.multiselect("Your guess", places, width=520, **options)
+        else:
+            st.selectbox(
+                "Your guess", places, index=None, placeholder="Choose one", width=320, **options
+            )
+
+    def guess(self, key: str) -> list[int] | None:
+        picked = st.session_state.get(key)
+        if self.many:
+            return (
+                [place for place in sorted(picked) if place < len(self.choices)] if picked else None
+            )
+        return None if picked is None else [picked]
+
+    def said(self, guess: list[int]) -> str:
+        return ", ".join(self.choices[place] for place in guess) or "none"
+
+    def judged(self, guess: list[int]) -> Verdict:
+        return self.judge(guess)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sign(Question):
+    """Which way a number goes: up, down, or it stays. `what` names it, as `the largest weight`."""
+
+    what: str
+    before: float
+    after: float
+
+    WAYS = ("goes up", "goes down", "stays")
+    ICONS = ("north_east", "south_east", "east")
+
+    def ask(self, key: str) -> None:
+        st.segmented_control(
+            "Your guess",
+            range(3),
+            format_func=lambda way: f":material/{self.ICONS[way]}: It {self.WAYS[way]}",
+            key=key,
+        )
+
+    def guess(self, key: str) -> int | None:
+        return st.session_state.get(key)
+
+    def said(self, guess: int) -> str:
+        return f"it {self.WAYS[guess]}"
+
+    @property
+    def truth(self) -> int:
+        """The place of the right way. What moves in its seventh digit alone stays."""
+        moved = self.after - self.before
+        if abs(moved) <= 1e-6 * max(1.0, abs(self.before)):
+            return 2
+        return 0 if moved > 0 else 1
+
+    def judged(self, guess: int) -> Verdict:
+        right = guess == self.truth
+        end = f"at {self.after:.4f}"
+        if self.truth != 2:
+            end = f"from {self.before:.4f} to {self.after:.4f}"
+        way = self.WAYS[self.truth]
+        what = f"Right: {self.what}" if right else self.what[0].upper() + self.what[1:]
+        return Verdict(right, f"{what} {way}, {end}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape(Question):
+    """The shape of a tensor, a number for each axis: (name of the axis, how long it is).
+
+    `sides` says what to call the axes before they are known.
+    """
+
+    truth: tuple[tuple[str, int], ...]
+    sides: tuple[str, ...] = ("Rows", "Columns")
+    missing: str = field(default="Type a number for each side first.", init=False)
+    only_shapes = True
+
+    def _keys(self, key: str) -> list[str]:
+        return [f"{key}_{at}" for at in range(len(self.truth))]
+
+    def ask(self, key: str) -> None:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            for side, each in zip(self.sides, self._keys(key), strict=True):
+                st.number_input(
+                    side, min_value=1, max_value=9_999, value=None, step=1, key=each, width=132
+                )
+
+    def guess(self, key: str) -> tuple[int, ...] | None:
+        sizes = [st.session_state.get(each) for each in self._keys(key)]
+        return None if None in sizes else tuple(map(int, sizes))
+
+    def said(self, guess: tuple[int, ...]) -> str:
+        return " × ".join(map(str, guess))
+
+    def judged(self, guess: tuple[int, ...]) -> Verdict:
+        shape = " × ".join(f"{axis} {size}" for axis, size in self.truth)
+        sizes = tuple(size for _, size in self.truth)
+        if guess == sizes:
+            return Verdict(True, f"Right: {shape}.")
+        if sorted(guess) == sorted(sizes):
+            return Verdict(False, f"It is {shape}: the numbers are right, their order is not.")
+        off = [
+            f"{side.lower()} {size} instead of {given}"
+            for side, size, given in zip(self.sides, sizes, guess, strict=True)
+            if size != given
+        ]
+        return Verdict(False, f"It is {shape}: {' and '.join(off)}.")

@@ -1,0 +1,116 @@
+"""A row of weights, guessed with a slider a key before it is shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from attention_core.text.tokenizers import visible
+
+from ..charts.chart import Chart
+from ..charts.guess_bars import laid_over, width_of
+from ..page.show import show_within
+from .questions import Question, Verdict
+
+MOST = 8
+"""Sliders of one row; further keys share the last one."""
+GUESS, TRUTH = "your guess", "the weights"
+CLOSE = 0.1
+"""A distance that deserves a tick."""
+
+
+def distance(guess: Sequence[float], truth: Sequence[float]) -> float:
+    """The total variation distance of two rows that sum to 1: half the sum of all differences,
+    which is the share of the weight that would have to move to other keys.
+    """
+    return sum(abs(p - q) for p, q in zip(guess, truth, strict=True)) / 2
+
+
+def as_shares(values: Sequence[float]) -> tuple[float, ...] | None:
+    """The numbers divided by their sum; None where all are 0."""
+    total = sum(values)
+    return tuple(value / total for value in values) if total else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Question):
+    """A row of weights over some keys. A slider a key, from 0 to 1; the row is their shares.
+
+    `keys` are the places that the query may look at, `tokens` their tokens (a person's text),
+    `weights` the truth, of which each is at least 0 and the sum is 1.
+    """
+
+    keys: Sequence[int]
+    tokens: Sequence[str]
+    weights: Sequence[float]
+    missing: str = field(default="Give at least one key some weight first.", init=False)
+
+    @property
+    def single(self) -> int:
+        """How many keys have a slider of their own."""
+        return len(self.keys) if len(self.keys) <= MOST else MOST - 1
+
+    @property
+    def labels(self) -> list[str]:
+        """What the sliders are called: nothing of a person's."""
+        rest = len(self.keys) - self.single
+        return [f"key {key}" for key in self.keys[: self.single]] + (
+            [f"the other {rest} keys together"] if rest else []
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """What stands beside a slider and below a bar. A person's text."""
+        named = [
+            f"{key}: {visible(token)}" for key, token in zip(self.keys, self.tokens, strict=True)
+        ]
+        return named[: self.single] + (["others"] if len(named) > self.single else [])
+
+    @property
+    def truth(self) -> list[float]:
+        """The weights, with those that share a slider added up."""
+        rest = self.weights[self.single :]
+        return [*self.weights[: self.single], *([sum(rest)] if rest else [])]
+
+    def _keys(self, key: str) -> list[str]:
+        return [f"{key}_{at}_of_{len(self.keys)}" for at in range(len(self.labels))]
+
+    def ask(self, key: str) -> None:
+        with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+            with st.container(width=330, gap="xsmall", key=f"sliders_{key}"):
+                rows = zip(self._keys(key), self.labels, self.names, strict=True)
+                for each, label, name in rows:
+                    with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
+                        st.text(name, width=96)
+                        st.slider(
+                            label,
+                            min_value=0.0,
+                            max_value=1.0,
+                            value=0.5,
+                            step=0.05,
+                            key=each,
+                            label_visibility="collapsed",
+                        )
+                st.caption("Only their ratio counts: a bar is a slider's share of all of them.")
+            guess = self.guess(key) or [0.0] * len(self.names)
+            show_within(laid_over(self.names, {GUESS: guess}), width_of(len(self.names)))
+
+    def guess(self, key: str) -> tuple[float, ...] | None:
+        return as_shares([st.session_state.get(each, 0.5) for each in self._keys(key)])
+
+    def said(self, _: tuple[float, ...]) -> str:
+        return ""
+
+    def judged(self, guess: tuple[float, ...]) -> Verdict:
+        off = distance(guess, self.truth)
+        alike = distance([1 / len(guess)] * len(guess), self.truth)
+        compared = f" With all bars alike it would be {alike:.4f}." if len(set(guess)) > 1 else ""
+        words = (
+            f"{off:.0%} of your weight would have to move to other keys.".replace("%", " %")
+            + f" That is half the sum of all differences, the total variation distance: {off:.4f}."
+            + compared
+        )
+        return Verdict(off <= CLOSE, words, off)
+
+    def drawn(self, guess: tuple[float, ...]) -> Chart:
+        return laid_over(self.names, {GUESS: guess, TRUTH: self.truth})

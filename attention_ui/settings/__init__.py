@@ -1,0 +1,1 @@
+"""What a setting is, how a link holds it, and the control made from it."""

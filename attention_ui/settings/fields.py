@@ -1,0 +1,286 @@
+"""How a setting is read from a link and written into one. A field refuses, in words, what it
+cannot be: it raises ValueError with the reason.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from attention_core.text.tokenizers import clean
+
+from ..words import listed, true_minus
+
+MAX_CHARACTERS = 5_000
+MAX_EDITS = 200
+MAX_TRAIL = 12
+LARGEST_ENTRY = 1_000.0
+
+
+class Field(Protocol):
+    """How one setting is read and written."""
+
+    def read(self, text: str) -> Any:
+        """The value that a link's text stands for. Raises ValueError with the reason."""
+
+    def write(self, value: Any) -> str:
+        """The text that `read` takes back to the value."""
+
+
+CellPlace = tuple[str, tuple[int, ...]]
+"""A cell: the name of its step, and its index."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some words; `options` are word and label."""
+
+    options: Mapping[str, str]
+
+    def read(self, text: str) -> str:
+        if text not in self.options:
+            raise ValueError(f"it must be one of {', '.join(self.options)}")
+        return text
+
+    def write(self, value: str) -> str:
+        return value
+
+
+def _check_stop(value: float, stops: tuple[float, ...]) -> None:
+    """Raises ValueError, with the stops beside it, for a number where a slider does not stop."""
+    if stops and value not in stops:
+        beside = max(stop for stop in stops if stop < value), min(s for s in stops if s > value)
+        near = " and ".join(f"{stop:,g}" for stop in beside)
+        raise ValueError(f"it must be a stop of its slider, and the nearest are {near}")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number within bounds."""
+
+    least: int
+    most: int
+    options: tuple[int, ...] = ()
+    """Where only some of them can be chosen."""
+
+    def read(self, text: str) -> int:
+        text = text.strip()
+        if not re.fullmatch(r"[+-]?[0-9]{1,12}", text) or not self.least <= int(text) <= self.most:
+            raise ValueError(f"it must be a whole number from {self.least:,} to {self.most:,}")
+        _check_stop(int(text), self.options)
+        return int(text)
+
+    def write(self, value: int) -> str:
+        return str(value)
+
+
+@dataclass(frozen=True)
+class OptionalWhole(Whole):
+    """A whole number within bounds, or nothing: the example's own then."""
+
+    def read(self, text: str) -> int | None:
+        return super().read(text) if text.strip() else None
+
+    def write(self, value: int | None) -> str:
+        return "" if value is None else str(value)
+
+
+@dataclass(frozen=True)
+class Decimal:
+    """A finite number within bounds."""
+
+    least: float
+    most: float
+    options: tuple[float, ...] = ()
+    """Where only some of them can be chosen."""
+
+    def read(self, text: str) -> float:
+        try:
+            value = nine_digits(text.replace("−", "-"))
+        except ValueError:
+            value = math.nan
+        if not self.least <= value <= self.most:
+            ends = " to ".join(true_minus(f"{end:,g}") for end in (self.least, self.most))
+            raise ValueError(f"it must be a number from {ends}")
+        _check_stop(value, self.options)
+        return value
+
+    def write(self, value: float) -> str:
+        return f"{value:.9g}"
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """A short row of scores with commas or blanks between them; `-inf` is a hidden one."""
+
+    most: float
+    longest: int
+
+    def read(self, text: str) -> tuple[float, ...]:
+        parts = text.replace("−", "-").replace("∞", "inf").replace(",", " ").split()
+        if not 1 <= len(parts) <= self.longest:
+            raise ValueError(f"it must hold 1 to {self.longest} numbers, with commas between them")
+        return tuple(map(self._score, parts))
+
+    def remark(self, text: str) -> str | None:
+        """What to say of how a text was read: `1,5 2,5` may have been meant as two decimals."""
+        if not re.fullmatch(r"\s*[-+−]?\d+,\d+(\s+[-+−]?\d+,\d+)+\s*", text):
+            return None
+        scores = [true_minus(f"{score:g}") for score in self.read(text)]
+        return (
+            f"A comma stands between two scores, so these are {len(scores)} of them: "
+            f"{listed(scores)}. Write a decimal with a point, such as 1.5."
+        )
+
+    def _score(self, part: str) -> float:
+        try:
+            score = nine_digits(part)
+        except ValueError:
+            score = math.nan
+        if score != -math.inf and not abs(score) <= self.most:
+            bounds = f"from −{self.most:,g} to {self.most:,g}"
+            raise ValueError(f"each score must be a number {bounds}, or -inf for a hidden one")
+        return score
+
+    def write(self, value: tuple[float, ...]) -> str:
+        return ",".join(f"{score:.9g}" for score in value)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """On or off."""
+
+    def read(self, text: str) -> bool:
+        if text not in {"on", "off"}:
+            raise ValueError("it must be on or off")
+        return text == "on"
+
+    def write(self, value: bool) -> str:
+        return "on" if value else "off"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A text, cleaned of characters that only do harm."""
+
+    def read(self, text: str) -> str:
+        if len(text) > MAX_CHARACTERS:
+            raise ValueError(
+                f"it has {len(text):,} characters, and the limit is {MAX_CHARACTERS:,}: shorten it"
+            )
+        cleaned, _ = clean(text)
+        if not cleaned:
+            raise ValueError("it must have at least one word")
+        return cleaned
+
+    def remark(self, text: str) -> str | None:
+        """What to say of how a text was taken up."""
+        gone = clean(text)[1]
+        if not gone:
+            return None
+        signs = "1 invisible sign was" if gone == 1 else f"{gone:,} invisible signs were"
+        return f"{signs} left out of the text: they show nothing."
+
+    def write(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Cells typed by hand: `row.column:number`, with commas between them; `none` for none."""
+
+    def read(self, text: str) -> tuple[tuple[int, int, float], ...]:
+        if text == "none":
+            return ()
+        edits: dict[tuple[int, int], float] = {}
+        parts = text.split(",")
+        if len(parts) > MAX_EDITS:
+            raise ValueError(f"it holds more than {MAX_EDITS} numbers")
+        for part in parts:
+            match = re.fullmatch(r"([0-9]{1,5})\.([0-9]{1,3}):(.{1,24})", part)
+            if not match:
+                raise ValueError("it must look like 2.0:0.5,3.1:-1 (row.column:number)")
+            edits[int(match[1]), int(match[2])] = entry(match[3])
+        return tuple((row, column, number) for (row, column), number in sorted(edits.items()))
+
+    def write(self, value: tuple[tuple[int, int, float], ...]) -> str:
+        return ",".join(f"{row}.{column}:{number:.9g}" for row, column, number in value) or "none"
+
+
+@dataclass(frozen=True)
+class Places:
+    """Some cells of a table: `row.column`, with commas between them; `none` for none."""
+
+    most: int
+
+    def read(self, text: str) -> tuple[tuple[int, int], ...]:
+        if text == "none":
+            return ()
+        parts = text.split(",")
+        if len(parts) > self.most:
+            raise ValueError(f"it holds more than {self.most} cells")
+        for part in parts:
+            if not re.fullmatch(r"[0-9]{1,2}\.[0-9]{1,2}", part):
+                raise ValueError("it must look like 2.5,3.1 (query.key)")
+        cells = (part.split(".") for part in parts)
+        return tuple(sorted({(int(row), int(column)) for row, column in cells}))
+
+    def write(self, value: tuple[tuple[int, int], ...]) -> str:
+        return ",".join(f"{row}.{column}" for row, column in value) or "none"
+
+
+@dataclass(frozen=True)
+class Trail:
+    """The way to a cell: `step.row.column`, with commas between the stations; `none` for none."""
+
+    def read(self, text: str) -> tuple[CellPlace, ...]:
+        if text == "none":
+            return ()
+        parts = text.split(",")
+        if len(parts) > MAX_TRAIL:
+            raise ValueError(f"it holds more than {MAX_TRAIL} cells")
+        trail = []
+        for part in parts:
+            if not re.fullmatch(r"[A-Za-z_]{1,40}(\.[0-9]{1,5}){1,4}", part):
+                raise ValueError("it must look like scores.3.2 (step.row.column)")
+            step, *index = part.split(".")
+            trail.append((step, tuple(map(int, index))))
+        return tuple(trail)
+
+    def write(self, value: tuple[CellPlace, ...]) -> str:
+        return ",".join(".".join([step, *map(str, index)]) for step, index in value) or "none"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A short name of our own making, such as a beat's."""
+
+    def read(self, text: str) -> str:
+        if not re.fullmatch(r"[a-z_]{0,40}", text):
+            raise ValueError("it must be a name of a part of the lesson")
+        return text
+
+    def write(self, value: str) -> str:
+        return value
+
+
+def nine_digits(text: str) -> float:
+    """A number as it is written into a link again: nine digits tell any two float32 apart.
+
+    Raises ValueError for what is no number.
+    """
+    return float(f"{float(text):.9g}")
+
+
+def entry(text: str) -> float:
+    """A number typed into a vector. Raises ValueError for what is not finite or far too large."""
+    try:
+        number = nine_digits(text)
+    except ValueError:
+        raise ValueError("a vector holds numbers only") from None
+    if not abs(number) <= LARGEST_ENTRY:
+        raise ValueError(
+            f"numbers in a vector go from −{LARGEST_ENTRY:,.0f} to {LARGEST_ENTRY:,.0f}"
+        )
+    return number

@@ -1,0 +1,272 @@
+"""The frame of every page: configuration, contents, shared controls, notices, previous and next.
+
+Needs no torch, so the home page can be on the screen before torch is loaded.
+"""
+
+import gc
+import sys
+import threading
+from base64 import b64encode
+from importlib import import_module
+from pathlib import Path
+
+import streamlit as st
+
+from attention_core.examples import EXAMPLES
+from attention_core.text.tokenizers import TOKENIZERS
+
+from ..charts.sizes import SIDEBAR_WIDTH
+from ..settings import session
+from ..settings.problems import say_problem
+from ..settings.settings import MAX_SEED, MAX_TOKENS, MAX_WIDTH, Settings
+from ..streamlit_workarounds.reconnect import run_again_when_back
+from .contents import HOME, LESSONS, Lesson, lesson
+from .descriptors import raise_open_files
+from .memory import give_large_blocks_back
+from .share import pin_button, share
+
+LINE = 760
+"""Pixels that a line of words is wide at most: longer ones are hard to read."""
+# A file of our own: Streamlit's icons by name are fetched from the network for a browser's tab.
+# Within the page: a file that Streamlit serves is gone after a run of parts alone.
+_PICTURE = Path(__file__).resolve().parents[2] / "docs" / "icon.png"
+ICON = "data:image/png;base64," + b64encode(_PICTURE.read_bytes()).decode()
+_LOADING, _LOADED = threading.Lock(), []
+PAUSE = 1.0
+"""Seconds that the first page has for itself before torch is loaded."""
+# Ours, and constant: a person's text is never part of it.
+STYLE = """<style>
+/* Streamlit's own width is that of the last visit, or either of two by chance. */
+[data-testid="stSidebar"][data-collapsed="false"] {
+  min-width: SIDEBAR_WIDTHpx !important; max-width: SIDEBAR_WIDTHpx !important;
+}
+div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
+[data-testid="stMainBlockContainer"] { padding-left: 2.6rem; padding-right: 2.6rem; }
+@media (max-width: 640px) {
+  [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
+}
+.st-key-reconnect, .st-key-watcher { display: none; }
+/* Parts out of sight that show older settings, until they are drawn anew. */
+[data-old] { opacity: 0.3; }
+[class*="st-key-chips"] [data-testid="stText"] {
+  padding: 0.15rem 0.55rem; border: 1px solid color-mix(in srgb, currentColor 30%, transparent);
+  border-radius: 0.4rem;
+}
+[class*="st-key-problem_of"] [data-testid="stText"], .st-key-notices [data-testid="stText"] {
+  font-size: 0.875rem;
+}
+/* A chain of joined emoji is one sign, which nothing can wrap. */
+[data-testid="stText"] { max-width: 100%; overflow-wrap: anywhere; overflow-x: clip; }
+[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"] * { white-space: normal; }
+[data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
+[data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
+/* Streamlit's tools would stand on the words and sliders above a chart. A matrix is no larger on a
+   full screen, and the lesson has its numbers as tables; what fills its place keeps that button,
+   in its own corner. */
+[data-testid="stElementToolbar"]:has(~ .stVegaLiteChart) {
+  display: none; top: 0 !important; padding: 0;
+}
+[data-testid="stElementToolbar"]:has(~ .stVegaLiteChart.fit-x) { display: block; }
+[data-testid="stElementToolbar"]:has(~ .stVegaLiteChart)
+  [data-testid="stElementToolbarButton"]:not(:last-child) { display: none; }
+.katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0.25rem 0.2rem 0; }
+/* Streamlit's captions and colours of code are too faint for some, as is white on the dark
+   theme's blue. */
+[data-testid="stCaptionContainer"] {
+  opacity: 1; color: color-mix(in srgb, currentColor 76%, transparent);
+}
+[data-testid^="stBaseButton-primary"] { color: light-dark(#ffffff, #16191d); }
+.stApp .stCode .token:is(.keyword, .function, .builtin, .class-name) {
+  color: light-dark(#24639e, #8ab6e1);
+}
+.stApp .stCode .token.string { color: light-dark(#2f6b36, #9ccb8c); }
+.stApp .stCode .token:is(.boolean, .number) { color: light-dark(#8a4b12, #e0a878); }
+.stApp .stCode .token.comment { color: light-dark(#5b6069, #a7abb5); }
+/* A formula that is wider than the page fades at its right end until it is scrolled there. No
+   angle bracket may stand in here: Streamlit would drop the whole style. */
+@keyframes fade { from { mask-size: 100% 100%; } to { mask-size: calc(100% + 3rem) 100%; } }
+@supports (animation-timeline: scroll()) {
+  .katex-display {
+    mask: linear-gradient(to right, black calc(100% - 3rem), transparent) no-repeat;
+    mask-size: calc(100% + 3rem) 100%;
+    animation: fade linear; animation-timeline: scroll(self inline);
+  }
+}
+</style>""".replace("SIDEBAR_WIDTH", str(SIDEBAR_WIDTH))
+
+
+def open_page(name: str) -> Settings:
+    """The first call of every page. Returns the settings that the page is to show."""
+    _warm_up()
+    here = lesson(name)
+    st.set_page_config(
+        page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
+        page_icon=ICON,
+        layout="wide",
+    )
+    settings = session.load(name)
+    st.html(STYLE)
+    with st.sidebar:
+        _contents()
+        st.divider()
+        _controls(name)
+        run_again_when_back()
+    session.save(name)
+    return settings
+
+
+def open_lesson(name: str) -> Settings:
+    """Open a page that is a lesson: its title and its idea in one sentence."""
+    settings = open_page(name)
+    here = lesson(name)
+    st.title(here.title, anchor=False)
+    show_notices()
+    st.markdown(here.idea, width=LINE)
+    return settings
+
+
+def close_lesson(name: str) -> None:
+    """The links to the lessons before and after this one."""
+    pages = (HOME, *LESSONS)
+    at = pages.index(lesson(name))
+    st.divider()
+    with st.container(horizontal=True, horizontal_alignment="distribute"):
+        query = session.link_query("way")
+        _link(pages[at - 1], query, f"Previous: {pages[at - 1].title}", ":material/arrow_back:")
+        if at + 1 < len(pages):
+            following = pages[at + 1]
+            _link(following, query, f"Next: {following.title}", ":material/arrow_forward:", "right")
+
+
+def show_notices() -> None:
+    """What could not be used of a link or a control. Plain text: it may quote the person."""
+    notices = st.session_state[session.NOTICES]
+    if not notices:
+        return
+    with st.container(border=True, key="notices"):
+        for notice in notices:
+            with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+                st.markdown(":orange[:material/info:]", width="content")
+                st.text(notice, width="stretch")
+
+
+def _link(
+    page: Lesson,
+    query: dict[str, str],
+    label: str | None = None,
+    icon: str | None = None,
+    icon_position: str = "left",
+) -> None:
+    st.page_link(
+        page.page,
+        label=label or page.title,
+        icon=icon or page.icon,
+        icon_position=icon_position,
+        query_params=query,
+    )
+
+
+@st.fragment(key=session.CONTENTS)
+def _contents() -> None:
+    """Our own contents; Streamlit's would show file names on a cold deep link. A part of its own,
+    since the links carry the settings.
+    """
+    st.markdown("**Attention Explorer**")
+    query = session.link_query("contents")
+    _link(HOME, query, "Home")
+    group = ""
+    for page in LESSONS:
+        if page.group != group:
+            st.caption(page.group)
+            group = page.group
+        _link(page, query)
+
+
+@st.fragment(key=session.CONTROLS)
+def _controls(name: str) -> None:
+    """The settings that all lessons share. A part of its own: for a control outside of all parts
+    Streamlit begins to run the page before it asks what the control changes.
+    """
+    if session.wants_whole_page():
+        st.rerun()
+    session.save(name)
+    settings = session.current()
+    control = session.control
+    names = list(EXAMPLES)
+    control(
+        st.selectbox,
+        "Example",
+        "example",
+        options=names,
+        format_func=lambda name: EXAMPLES[name].title,
+        help="A published notebook. Choosing one sets everything below to its numbers.",
+    )
+    if settings.has_own_text and "example" not in settings.hide:
+        st.caption("The text is your own. What you have not changed is this example's.")
+    control(st.text_area, f"Text (at most {MAX_TOKENS} tokens)", "text", height=96)
+    say_problem("text")
+    control(
+        st.selectbox,
+        "Tokenizer",
+        "tokenizer",
+        options=list(TOKENIZERS),
+        format_func=lambda name: TOKENIZERS[name].title,
+    )
+    say_problem("tokenizer")
+    with st.container(horizontal=True, vertical_alignment="bottom", wrap=False):
+        control(st.text_input, "Seed", "seed", help=f"A whole number from 0 to {MAX_SEED:,}.")
+        if "seed" not in settings.hide + settings.lock:
+            st.button(
+                "Next",
+                key="next_seed",
+                on_click=session.next_seed,
+                args=("seed",),
+                help="The seed after this one: other random numbers.",
+            )
+    say_problem("seed")
+    control(st.slider, "Width of the vectors, d_in", "width", min_value=1, max_value=MAX_WIDTH)
+    control(st.toggle, "Drop blank tokens", "drop_blanks")
+    say_problem("drop_blanks")
+    control(
+        st.toggle,
+        "Ask me to predict",
+        "predict",
+        help="Some answers stay covered until you have made a guess.",
+    )
+    st.divider()
+    _back()
+    pin_button(settings)
+    share(settings)
+
+
+@st.fragment(key=session.BACK)
+def _back() -> None:
+    """A button that is there when it would change something."""
+    if session.wants_whole_page():
+        st.rerun()
+    if session.is_changed():
+        st.button("Back to the example", on_click=session.reset, icon=":material/undo:")
+
+
+def _warm_up() -> None:
+    """What is done once a process: ask the system for what a server needs, and load torch and the
+    charts in the background, while the person reads.
+
+    Not at once: the import would compete with the page that is being sent.
+    """
+    with _LOADING:
+        if not _LOADED:
+            _LOADED.append(True)
+            raise_open_files()  # for a host that does not start the server by serve.py
+            give_large_blocks_back()
+            pause = 0.0 if "torch" in sys.modules else PAUSE
+            timer = threading.Timer(pause, _load)
+            timer.daemon = True
+            timer.start()
+
+
+def _load() -> None:
+    import_module("attention_ui.page.equation")
+    # A collection that searches all that torch brings takes 170 ms; what is frozen is not searched.
+    gc.collect()
+    gc.freeze()

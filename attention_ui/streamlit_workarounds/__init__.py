@@ -1,0 +1,1 @@
+"""All that leans on Streamlit's insides."""

@@ -1,0 +1,1 @@
+"""Grids to type in, and long work in slices."""
