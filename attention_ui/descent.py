@@ -21,7 +21,7 @@ from .charts.curve import curve
 from .charts.matrix import Matrix
 from .long_run import Steps, go_on, long_run
 from .settings import RATES, STEPS, TRAINED_WIDTHS, Settings
-from .show import light, note, show
+from .show import light, note, one_of, show
 from .view import View
 from .words import number
 
@@ -126,9 +126,7 @@ def _scrub(
     )
     equation(trained, "trained", build=draw)
     _say_predictions(trained)
-    matrix = st.segmented_control(
-        "Matrix", MATRICES, default="W_query", required=True, key="trained_matrix"
-    )
+    matrix = one_of("Matrix", MATRICES, "W_query", key="trained_matrix")
     wide = trained.trace[matrix].value.shape[0] > trained.trace[matrix].value.shape[1]
     equation(
         trained,

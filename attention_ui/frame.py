@@ -24,7 +24,9 @@ from .problems import say_problem
 from .reconnect import run_again_when_back
 from .settings import MAX_SEED, MAX_TOKENS, MAX_WIDTH, Settings
 from .share import pin_button, share
+from .unreadable import leave_out_what_cannot_be_read
 
+leave_out_what_cannot_be_read()
 LINE = 760
 """Pixels that a line of words is wide at most: longer ones are hard to read."""
 # A file of our own: Streamlit's icons by name are fetched from the network for a browser's tab.
