@@ -26,7 +26,7 @@ JSON = (
 
 
 def wrong_values():
-    """Values of every kind that the protocol knows."""
+    """Values of every kind that the protocol knows: wrong for most widgets, and right for a few."""
     for each in (True, False):
         yield {"bool_value": each}
         yield {"trigger_value": each}
@@ -63,7 +63,19 @@ def widget_ids(at):
 
 def send(at, id, value):
     """One run with this value for a widget, beside those that the others have."""
+    return send_all(at, {id: value})
+
+
+def send_all(at, values):
+    """One run with these values for widgets by their ids, beside those that the others have."""
     states = WidgetStates()
-    states.widgets.extend(each for each in at._tree.get_widget_states().widgets if each.id != id)
-    states.widgets.append(WidgetState(id=id, **value))
+    others = at._tree.get_widget_states().widgets
+    states.widgets.extend(each for each in others if each.id not in values)
+    states.widgets.extend(WidgetState(id=id, **value) for id, value in values.items())
     return at._run(states)
+
+
+def value_types(at):
+    """In what field of a message each widget's value stands, by the widgets' ids."""
+    known = at.session_state._state._state._new_widget_state.widget_metadata
+    return {id: known[id].value_type for id in widget_ids(at) if id in known}

@@ -1,7 +1,8 @@
 """Small things that pages draw."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import streamlit as st
 
@@ -34,6 +35,14 @@ def folded(label: str, key: str, icon: str | None = None) -> Iterator[bool]:
     fold = st.expander(label, key=f"fold_{key}", icon=icon, on_change="rerun")
     with fold:
         yield bool(fold.open)
+
+
+def one_of(label: str, options: Sequence, first: Any, **more: Any) -> Any:
+    """A row of buttons of which one is always chosen: `first`, until another is. A browser cannot
+    take the choice back, though a message made by hand can; then it is `first` as well.
+    """
+    chosen = st.segmented_control(label, options, default=first, required=True, **more)
+    return first if chosen is None else chosen
 
 
 def light(good: bool, words: str) -> None:

@@ -20,11 +20,13 @@ from ..settings import session
 from ..settings.problems import say_problem
 from ..settings.settings import MAX_SEED, MAX_TOKENS, MAX_WIDTH, Settings
 from ..streamlit_workarounds.reconnect import run_again_when_back
+from ..streamlit_workarounds.unreadable_messages import leave_out_what_cannot_be_read
 from .contents import HOME, LESSONS, Lesson, lesson
 from .descriptors import raise_open_files
 from .memory import give_large_blocks_back
 from .share import pin_button, share
 
+leave_out_what_cannot_be_read()
 LINE = 760
 """Pixels that a line of words is wide at most: longer ones are hard to read."""
 # A file of our own: Streamlit's icons by name are fetched from the network for a browser's tab.

@@ -150,8 +150,9 @@ def choose_head(now: Settings) -> int:
         st.session_state[key] = head
 
     def choose() -> None:
-        chosen = int(st.session_state[key])
-        moved = {}
+        chosen, moved = st.session_state[key], {}
+        if chosen is None:
+            return  # no browser sends such; the head is chosen again
         if inside:
             step, (_, *rest) = inside[-1]
             moved = {"cell": ((step, (chosen, *rest)),)}

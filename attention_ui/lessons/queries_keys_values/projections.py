@@ -13,7 +13,7 @@ from attention_core.trace import Trace
 
 from ...charts.bars import bars
 from ...charts.matrix import Matrix
-from ...page.show import folded, show
+from ...page.show import folded, one_of, show
 from ...page.view import View
 from ...predict.questions import Verdict
 from ...settings import session
@@ -68,9 +68,7 @@ def own_matrices(view: View) -> None:
                 with st.container(width=150):
                     session.control(st.text_input, label, name, placeholder="as the notebook")
                     say_problem(name)
-        name = st.segmented_control(
-            "Type into", [f"W_{role}" for role in ROLES], default="W_query", required=True
-        )
+        name = one_of("Type into", [f"W_{role}" for role in ROLES], "W_query")
         matrix = view.trace[name]
         drawn = view.trace.get(f"drawn_{name}", matrix)
         about = (view.settings.start, matrix.value.shape, view.settings.bias)
@@ -80,12 +78,11 @@ def own_matrices(view: View) -> None:
 
 def one_role(view: View, names: tuple[str, str, str], key: str) -> tuple[Matrix | str, ...]:
     """A projection as a product, for the role that is chosen above it."""
-    role = st.segmented_control(
+    role = one_of(
         "Matrix",
         ROLES,
-        default="query",
+        "query",
         format_func=lambda role: f"W_{role}",
-        required=True,
         key=f"role_{key}",
         label_visibility="collapsed",
     )

@@ -18,7 +18,7 @@ from attention_core.text.tokenizers import visible
 from ...charts.curve import curve
 from ...charts.matrix import Matrix
 from ...page.equation import equation
-from ...page.show import light, note, show
+from ...page.show import light, note, one_of, show
 from ...page.view import View
 from ...settings import session
 from ...settings.settings import RATES, STEPS, TRAINED_WIDTHS, Settings
@@ -126,9 +126,7 @@ def _scrub(
     )
     equation(trained, "trained", build=draw)
     _say_predictions(trained)
-    matrix = st.segmented_control(
-        "Matrix", MATRICES, default="W_query", required=True, key="trained_matrix"
-    )
+    matrix = one_of("Matrix", MATRICES, "W_query", key="trained_matrix")
     wide = trained.trace[matrix].value.shape[0] > trained.trace[matrix].value.shape[1]
     equation(
         trained,
