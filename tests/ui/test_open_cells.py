@@ -15,7 +15,7 @@ SAMPLED = 3
 
 
 def opened(page, link):
-    """(view, step, index, arithmetic) of some cells of every step: the corners, and some between."""
+    """(view, step, index, arithmetic) of some cells of every step: the corners, and others."""
     chance = random.Random(page)
     for view, trace in traces(page, link):
         for step in trace.values():
