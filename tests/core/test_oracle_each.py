@@ -131,9 +131,9 @@ ORACLES = {
     "MatMulUpright": lambda op, *given: product(op, *given),
     "MatVec": lambda _, a, v: np.inner(a, v),
     "MayLook": may_look,
-    "Multiply": lambda op, a, b: np.stack([x * y for x, y in zip(a, b, strict=True)])
-    if op.by_row
-    else np.multiply(a, b),
+    "Multiply": lambda op, a, b: (
+        np.stack([x * y for x, y in zip(a, b, strict=True)]) if op.by_row else np.multiply(a, b)
+    ),
     "OneHot": lambda op, ids: np.eye(op.n_rows)[ids],
     "Permute": lambda _, a: np.stack([each.T for each in a]),
     "ReLU": lambda _, a: np.maximum(a, 0),
