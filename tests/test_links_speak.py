@@ -101,7 +101,7 @@ def parts(at):
 def test_a_part_with_a_cell_open_is_another_part_with_other_numbers(page, link):
     """Else it would not be drawn again where only parts are that are other than before."""
     at = visit(page, **CELL)
-    home = at.session_state["open_in"] if "open_in" in at.session_state else None
+    home = at.session_state.get("open_in", None)
     if home is None or home not in parts(at) or parts(at)[home].about is None:
         return
     other = visit(page, **{**CELL, **link})
