@@ -159,9 +159,11 @@ def walk(trace: Trace, now: Settings) -> tuple[Matrix | str, ...]:
         first, bars = name == compared, "weights" in name
         return Matrix(trace[name], faint=later, row_labels=first, as_bars=bars)
 
+    scaled = ("→", part("scaled_query_scores")) if "scaled_query_scores" in trace else ()
     return (
         *(Matrix(trace["query"], transposed=True), "⊙", part(compared), "="),
-        *(part("query_key_products"), "Σ", part("query_scores"), "→", part("query_weights")),
+        *(part("query_key_products"), "Σ", part("query_scores"), *scaled),
+        *("→", part("query_weights")),
         *("→", part("weighted_embeddings"), "Σ", part("running_context")),
     )
 

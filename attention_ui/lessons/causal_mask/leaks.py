@@ -157,11 +157,12 @@ def share_verdict(trace: Trace, way: str) -> tuple[bool, str]:
 def _way(trace: Trace, way: str) -> tuple[Matrix | str, ...]:
     """Scores with the mask, as this way has them, and the weights."""
     mask, weights = trace["mask"], trace[f"{way}weights"]
-    before = weights.inputs[0]
-    if way == "zero_filled_":
-        before = trace["zero_filled_scores"]
+    before = [weights.inputs[0]]
+    if before[0].name == "zero_filled_scaled_scores":  # filled first, then divided
+        before = [trace["zero_filled_scores"], *before]
     # A score of 0 is not hidden, however much it was meant to be: it stands there as a 0.
-    return (Matrix(before), "→", Matrix(weights, row_labels=False, mask=mask))
+    drawn = [part for step in before for part in (Matrix(step, row_labels=step is before[0]), "→")]
+    return (*drawn, Matrix(weights, row_labels=False, mask=mask))
 
 
 def changed(settings: Settings) -> Trace:

@@ -1,0 +1,266 @@
+"""Every operation against numpy, with loops where there is no function of another make.
+
+Oracles are named by the class of an operation: a class without one fails. Each is held in prime and
+unequal sizes, and on every step of every lesson's trace.
+"""
+
+import math
+from functools import reduce
+
+import numpy as np
+import pytest
+import torch
+
+from attention_core import EXAMPLES, Trace
+from attention_core import operations as ops
+from attention_core.operations.base import Operation
+from attention_core.published.building import BUILDERS
+from traces import example_trace, workshop
+
+
+def made_anew(draw):
+    """The numbers of a draw, by torch's own generator, with all that it follows drawn before."""
+    with torch.random.fork_rng():
+        before = []
+        while draw is not None:
+            before.append(draw)
+            draw = draw.after
+        torch.manual_seed(before[-1].seed)
+        for each in reversed(before):
+            bound = 1 / math.sqrt(each.fan_in or each.shape[-1])
+            numbers = {
+                "normal": lambda: torch.randn(each.shape),  # noqa: B023
+                "uniform": lambda: torch.rand(each.shape),  # noqa: B023
+                "linear": lambda: torch.nn.init.uniform_(torch.empty(each.shape), -bound, bound),  # noqa: B023
+                "integers": lambda: torch.randint(each.below, each.shape),  # noqa: B023
+            }[each.distribution]()
+    return numbers.numpy()
+
+
+def rounded(op, a):
+    """Each entry by the format's own rule: bfloat16 is the upper half of a float32, to even."""
+    if op.precision != "bfloat16":
+        with np.errstate(over="ignore"):
+            return a.astype(op.precision).astype(float)
+    bits = a.astype(np.float32).view(np.uint32).astype(np.uint64)
+    upper = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16 << 16
+    return upper.astype(np.uint32).view(np.float32).astype(float)
+
+
+def typed_over(op, a):
+    made = a.copy()
+    for row, column, number in op.edits:
+        made[row, column] = number
+    return made
+
+
+def shares(a, axis=-1):
+    powers = np.exp(a - a.max(axis, keepdims=True))
+    return powers / powers.sum(axis, keepdims=True)
+
+
+def of_what_is_left(made, nothing):
+    return np.where(nothing, 0.0, made)
+
+
+def may_look(op):
+    def rule(query, key):
+        sees = (not op.causal or key <= query) and key != op.hidden_key
+        sees = sees and (op.window is None or abs(query - key) < op.window)
+        return sees != ((query, key) in op.flipped)
+
+    queries, keys = range(op.n_queries), range(op.n_keys)
+    return np.array([[rule(query, key) for key in keys] for query in queries])
+
+
+def normed(op, a):
+    axes = None if op.whole else -1
+    mean = a.mean(axes, keepdims=True)
+    return (a - mean) / np.sqrt(((a - mean) ** 2).mean(axes, keepdims=True) + 1e-5)
+
+
+def waves(op):
+    def wave(place, column):
+        of = math.cos if column % 2 else math.sin
+        return of(place / 10000 ** (2 * (column // 2) / op.width))
+
+    places, columns = range(op.n_tokens), range(op.width)
+    return np.array([[wave(place, column) for column in columns] for place in places])
+
+
+def directions(a):
+    length = np.sqrt((a * a).sum(-1, keepdims=True))
+    return of_what_is_left(a / length, length == 0)
+
+
+def without(a, head):
+    return np.stack([np.zeros_like(each) if at == head else each for at, each in enumerate(a)])
+
+
+def product(op, a, b, bias=0.0):
+    b = np.swapaxes(b, -1, -2) if op.transpose else b
+    return np.einsum("...k,...kj->...j" if a.ndim == 1 else "...ik,...kj->...ij", a, b) + bias
+
+
+def at_row(a, row, new):
+    return np.stack([new(each) if at == row else each for at, each in enumerate(a)])
+
+
+ORACLES = {
+    "Add": lambda _, a, b: a + b,
+    "Affine": lambda op, *given: product(op, *given),
+    "BatchedMatMul": lambda op, a, b: np.stack(
+        [x @ (y.T if op.transpose else y) for x, y in zip(a, b, strict=True)]
+    ),
+    "Cast": rounded,
+    "Divide": lambda _, a, b: a / b,
+    "Draw": made_anew,
+    "Drop": lambda op, a, u: np.where(u < op.probability, 0.0, a / (1 - op.probability)),
+    "Edit": typed_over,
+    "Encode": lambda op: np.array([dict(op.entries).get(t, op.unknown) for t in op.tokens]),
+    "Exp": lambda _, a: np.exp(a),
+    "Given": lambda op: np.array(op.numbers),
+    "Hide": lambda op, a, mask: np.where(mask, a, op.fill),
+    "JoinHeads": lambda _, a: np.concatenate(list(a), axis=1),
+    "LayerNorm": normed,
+    "Linear": lambda _, x, W, bias=0.0: np.inner(x, W) + bias,
+    "Lookup": lambda _, table, ids: np.stack([table[at] for at in ids.tolist()]),
+    "Magnify": lambda op, a: a * op.factor,
+    "MatMul": product,
+    "MatMulByLoop": lambda _, a, b: np.inner(a, b),
+    "MatMulUpright": lambda op, *given: product(op, *given),
+    "MatVec": lambda _, a, v: np.inner(a, v),
+    "MayLook": may_look,
+    "Multiply": lambda op, a, b: (
+        np.stack([x * y for x, y in zip(a, b, strict=True)]) if op.by_row else np.multiply(a, b)
+    ),
+    "OneHot": lambda op, ids: np.eye(op.n_rows)[ids],
+    "Permute": lambda _, a: np.stack([each.T for each in a]),
+    "ReLU": lambda _, a: np.maximum(a, 0),
+    "Renormalise": lambda _, a: of_what_is_left(
+        a / a.sum(-1, keepdims=True), a.sum(-1, keepdims=True) == 0
+    ),
+    "Repeat": lambda op, a: np.stack([a] * op.n_heads),
+    "Row": lambda op, a: a[op.row],
+    "RowLargest": lambda _, a: np.max(a, -1, keepdims=True),
+    "RowSum": lambda _, a: np.add.reduce(a, -1, keepdims=True),
+    "RowsOfHeads": lambda op, a: np.stack(np.split(a, op.n_heads)),
+    "RunningSum": lambda _, a: np.stack([sum(a[: last + 1]) for last in range(len(a))]),
+    "Scale": lambda op, a: a * (op.width**-0.5 if op.root else 1 / op.width),
+    "ScaleRow": lambda op, a: at_row(a, op.row, lambda row: row * op.factor),
+    "Shift": lambda op, a: a + op.constant,
+    "ShiftRow": lambda op, a: at_row(a, op.row, lambda row: row + op.amount),
+    "Sinusoid": waves,
+    "Softmax": lambda op, a: shares(a, op.dim),
+    "SoftmaxJacobian": lambda _, w: np.diag(w) - np.outer(w, w),
+    "SoftmaxOfSeen": lambda op, a: of_what_is_left(
+        shares(a, op.dim), np.isneginf(a).all(op.dim, keepdims=True)
+    ),
+    "SplitHeads": lambda op, a: np.stack(np.split(a, op.n_heads, axis=1)),
+    "SplitWithoutTranspose": lambda op, a: np.stack(
+        [part.reshape(len(a), -1) for part in np.split(a.ravel(), op.n_heads)]
+    ),
+    "Subtract": lambda _, a, b: a - b,
+    "SumHeads": lambda _, a: reduce(np.add, a),
+    "SumLast": lambda _, a: np.add.reduce(a, -1),
+    "SumNormalise": lambda _, a: a / np.add.reduce(a, -1, keepdims=True),
+    "SwitchOff": lambda op, a: without(a, op.head),
+    "Transpose": lambda _, a: np.swapaxes(a, -1, -2),
+    "UnitRows": lambda _, a: directions(a),
+}
+
+
+def every_kind(base=Operation):
+    for kind in base.__subclasses__():
+        yield kind
+        yield from every_kind(kind)
+
+
+OPERATIONS = {
+    kind.__name__: kind
+    for kind in every_kind()
+    if kind.__module__.startswith("attention_core.") and kind.code is not Operation.code
+}
+
+
+def variants():
+    """Settings of operations that the workshop leaves out."""
+    trace = Trace(key=list("abcde"))
+    table = ("query", "key")
+    for at, mask in enumerate(
+        [{"causal": False}, {"hidden_key": 1}, {"window": 2}, {"causal": False, "window": 1}]
+    ):
+        trace.step(f"mask_{at}", ops.MayLook(3, 5, **mask), axes=table)
+    first = trace.step("first", ops.Draw("uniform", (3, 5), seed=2), axes=table)
+    drawn = first.operation
+    for at, kind in enumerate(("normal", "linear", "uniform")):
+        drawn = ops.Draw(kind, (3, 5), after=drawn)
+        trace.step(f"drawn_{at}", drawn, axes=table)
+    fanned = ops.Draw("linear", (3, 5), seed=3, fan_in=7)
+    trace.step("fanned", fanned, axes=table)
+    trace.step("ids", ops.Draw("integers", (3,), after=fanned, below=11), axes=("query",))
+    known = (("a", 2), ("b", 1))
+    trace.step("encoded", ops.Encode(tuple("abzab"), (2, 1, 7, 2, 1), known, 7), axes=("key",))
+    for at, p in enumerate((0.0, 0.5, 0.9)):
+        trace.step(f"dropped_{at}", ops.Drop(p), trace["drawn_0"], first, axes=table)
+    trace.step("hidden", ops.Hide(-2.0), first, trace["mask_0"], axes=table)
+    trace.step("half", ops.Cast("float16"), trace["drawn_0"], axes=table)
+    return trace
+
+
+TRACES = {
+    "workshop": workshop,
+    "variants": variants,
+    **{
+        f"{lesson}/{example}": lambda lesson=lesson, example=example: BUILDERS[lesson](
+            EXAMPLES[example], 0
+        )
+        for lesson in BUILDERS
+        for example in ("journey_123", "wild_cat")
+    },
+    "together": lambda: example_trace("wild_cat", "together"),
+}
+
+
+def is_wrong(step):
+    """Whether a step has other numbers than its oracle, in float64, gives for its inputs."""
+    given = [
+        each.value.double().numpy() if each.value.is_floating_point() else each.value.numpy()
+        for each in step.inputs
+    ]
+    with np.errstate(all="ignore"):
+        wanted = ORACLES[type(step.operation).__name__](step.operation, *given)
+    has = step.value.double().numpy()
+    # A sum of the row that nearly cancels is divided by: its digits are not those of float32.
+    largest = np.abs(wanted[np.isfinite(wanted)], dtype=float).max(initial=1.0)
+    places = 2e-2 if step.value.dtype == torch.bfloat16 else 2e-5
+    return has.shape != wanted.shape or not np.allclose(
+        has, wanted, rtol=places, atol=2e-5 * largest, equal_nan=True
+    )
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_every_step_has_the_numbers_that_its_oracle_gives(name):
+    wrong = [step.name for step in TRACES[name]().values() if is_wrong(step)]
+    assert not wrong
+
+
+def test_every_operation_has_an_oracle_and_a_step_that_is_held_against_it():
+    assert ORACLES.keys() == OPERATIONS.keys()
+    held = {type(step.operation) for make in (workshop, variants) for step in make().values()}
+    assert held == set(OPERATIONS.values())
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_oracle_sees_an_operation_that_is_a_little_wrong(name, monkeypatch):
+    right = OPERATIONS[name].value
+
+    def slightly_wrong(self, *operands):
+        made = right(self, *operands).clone()
+        first = (0,) * made.ndim
+        made[first] = ~made[first] if made.dtype == torch.bool else made[first] - 1
+        return made
+
+    monkeypatch.setattr(OPERATIONS[name], "value", slightly_wrong)
+    steps = workshop().values()
+    assert any(is_wrong(step) for step in steps if type(step.operation).__name__ == name)

@@ -1,0 +1,98 @@
+"""What a page draws: its equations, taken down while the page runs under AppTest."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from unittest.mock import patch
+
+from streamlit.testing.v1 import AppTest
+
+from attention_core.examples import EXAMPLES
+from attention_core.trace import Trace
+from attention_ui import beats, page
+from attention_ui.charts.matrix import Matrix
+from attention_ui.view import View
+from test_pages import PAGES, ROOT, stands
+
+FOLDS = ("wrong_axis", "token_axis", "again")
+SWITCHED = {
+    "everything on": {
+        **{"positions": "on", "bias": "on", "causal_heads": "on", "start": "linear"},
+        **{"likeness": "cosine", "divide": "sqrt_d", "scale": "none", "edits": "0.1:0.75"},
+        **{"row_from": "hand", "typed": "1,2.5,-0.5,0.25", "way": "renormalised", "window": "3"},
+        **{"cell": "embeddings.1.1"},
+    },
+    "before softmax": {"way": "zero_filled", "scale": "sqrt_d", "heads": "3", "d_model": "6"},
+    "after softmax": {"way": "zeroed", "role_one": "key", "role_all": "value", "heads": "1"},
+}
+"""Settings that draw what the examples leave out; `role_…` are widgets of no setting."""
+CASES = [
+    *((page, {"example": example}) for page in PAGES for example in EXAMPLES),
+    *((page, link) for page in PAGES for link in SWITCHED.values()),
+]
+NAMES = [
+    f"{page.removeprefix('pages/').removesuffix('.py')}-{what}"
+    for page, what in [
+        *((page, example) for page in PAGES for example in EXAMPLES),
+        *((page, name) for page in PAGES for name in SWITCHED),
+    ]
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Equation:
+    """An equation as it was drawn, and what it was drawn from."""
+
+    view: View
+    name: str
+    parts: tuple[Matrix | str, ...]
+
+
+def opened(name: str, **link: str) -> AppTest:
+    """The page as a link opens it, without questions, with what is folded away unfolded."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.switch_page(name)
+    for fold in FOLDS:
+        at.session_state[f"fold_{fold}"] = True
+    for key, value in {"predict": "off", **link}.items():
+        if key.startswith("role_"):
+            at.session_state[key] = value
+        else:
+            at.query_params[key] = value
+    at.run()
+    stands(at)
+    return at
+
+
+@cache
+def _equations(name: str, link: tuple[tuple[str, str], ...]) -> tuple[Equation, ...]:
+    found = []
+    draw = beats.draw_equation
+
+    def noted(view, beat, *parts, build=None, **options):
+        def built(settings):
+            found.append(Equation(view, beat, build(settings)))
+            return found[-1].parts
+
+        if build is None:
+            found.append(Equation(view, beat, parts))
+        else:
+            options["build"] = built
+        draw(view, beat, *parts, **options)
+
+    with patch.object(beats, "draw_equation", noted), patch.object(page, "draw_equation", noted):
+        opened(name, **dict(link))
+    return tuple(found)
+
+
+def equations(name: str, link: dict[str, str]) -> tuple[Equation, ...]:
+    """The equations on a page."""
+    found = _equations(name, tuple(sorted(link.items())))
+    assert found
+    return found
+
+
+def traces(name: str, link: dict[str, str]) -> Iterator[tuple[View, Trace]]:
+    """The traces that a page draws from, experiments included, each with its view."""
+    seen = {id(each.view.trace): each.view for each in equations(name, link)}
+    yield from ((view, view.trace) for view in seen.values())

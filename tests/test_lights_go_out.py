@@ -1,0 +1,162 @@
+"""Every light of every lesson can go out: a step made wrong, or some settings, turns it off."""
+
+import ast
+import importlib
+import sys
+from contextlib import ExitStack
+from functools import cache
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import pytest
+import torch
+
+from attention_core import operations as ops
+from attention_ui import descent, published_variances, show
+from attention_ui import page as pages
+from drawn import FOLDS
+from test_pages import PAGES, ROOT, AppTest
+
+FILES = [*sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "attention_ui").glob("*.py"))]
+for path in FILES:
+    if path.parent.name == "attention_ui":  # else they would keep what is patched in their place
+        importlib.import_module(f"attention_ui.{path.stem}")
+LINKS = (
+    {"example": "journey_123"},
+    {"example": "wild_cat", "precision": "float16", "push": "100", "way": "zeroed"},
+    {"text": "a b c", "tokenizer": "blanks", "row_from": "hand", "typed": "1,-2"},
+)
+WRONG = ("MatMul", "Softmax", "SoftmaxOfSeen", "Divide", "RunningSum", "MatMulByLoop", "Linear")
+WRONG += ("MatMulUpright", "BatchedMatMul", "SplitHeads", "SumHeads", "SwitchOff", "Hide", "OneHot")
+"""Operations that are made wrong, one at a time, until every light has gone out."""
+
+
+def sites():
+    """(file, line, what is said of it where it stands: True, False or None) of each light."""
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = getattr(getattr(node, "func", None), "attr", None) or getattr(
+                getattr(node, "func", None), "id", None
+            )
+            if name == "light" and path.name != "page.py" and node.args:
+                first = node.args[0]
+                fixed = first.value if isinstance(first, ast.Constant) else None
+                yield path.name, node.lineno, fixed
+
+
+def lights(page, link, *patches):
+    """Each light that a page shows, by where in the code it stands, and whether it is green."""
+    shown = {}
+    plain, on_page = show.light, pages.Page.light
+
+    def note(good):
+        frame = sys._getframe(2)
+        path = frame.f_code.co_filename.rpartition("/")[2]
+        if path != "page.py":
+            at = (path, frame.f_lineno)
+            count = sum(site[:2] == at for site in shown)
+            shown[(*at, count)] = bool(good)
+
+    def noted(good, words):
+        note(good)
+        plain(good, words)
+
+    def noted_on_page(self, good, words, **options):
+        note(good)
+        on_page(self, good, words, **options)
+
+    with ExitStack() as stack:
+        for name, module in [*sys.modules.items()]:
+            if name.startswith("attention_ui.") and vars(module).get("light") is plain:
+                stack.enter_context(patch.object(module, "light", noted))
+        stack.enter_context(patch.object(pages.Page, "light", noted_on_page))
+        for each in patches:
+            stack.enter_context(each)
+        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        at.switch_page(page)
+        for fold in FOLDS:
+            at.session_state[f"fold_{fold}"] = True
+        for name, value in {"predict": "off", **link}.items():
+            at.query_params[name] = value
+        at.run()
+    return shown
+
+
+@cache
+def as_it_is(page, at):
+    """The lights of a page with one of the links."""
+    return lights(page, LINKS[at])
+
+
+def wrong(name, by):
+    """An operation of which the first and the last cell are off."""
+    right = getattr(ops, name).value
+
+    def value(self, *operands):
+        made = right(self, *operands).clone()
+        flat = made.view(-1)
+        flat[0], flat[-1] = flat[0] + by, flat[-1] + by
+        return made
+
+    return patch.object(getattr(ops, name), "value", value)
+
+
+def printed_otherwise():
+    right = published_variances.printed_variances()
+    far = {when: {d: 3 * value for d, value in each.items()} for when, each in right.items()}
+    return patch.object(published_variances, "printed_variances", lambda: far)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_light_can_go_out(page):
+    plain = [as_it_is(page, at) for at in range(len(LINKS))]
+    stays = set().union(*plain)
+    assert stays
+    out = {site for now in plain for site in stays if not now.get(site)}
+    tries = [(LINKS[0], printed_otherwise())] if "sqrt" in page else []
+    if "sqrt" not in page:
+        tries += [(LINKS[0], wrong(name, by)) for by in (0.5, float("nan")) for name in WRONG]
+    for link, broken in tries:
+        if not stays - out:
+            break
+        now = lights(page, link, broken)
+        out |= {site for site in plain[0] if not now.get(site)}
+    assert not stays - out
+
+
+def test_every_light_of_the_code_is_on_a_page_that_is_looked_at():
+    seen = {site[:2] for page in PAGES for at in range(len(LINKS)) for site in as_it_is(page, at)}
+    elsewhere = {"descent.py"}  # below, since it takes a run of the training
+    wanted = {site[:2] for site in sites() if site[0] not in elsewhere and site[2] is not False}
+    assert not wanted - seen
+
+
+@pytest.mark.parametrize(("first", "last", "good"), [(2, 1, True), (1, 1, False), (1, 2, False)])
+def test_the_light_of_a_training_goes_out(first, last, good):
+    said = []
+    with patch.object(descent, "light", lambda good, words: said.append((good, words))):
+        records = [
+            SimpleNamespace(loss=float(loss), diverged=False, step=step)
+            for step, loss in enumerate((first, last))
+        ]
+        descent._say_outcome(SimpleNamespace(rate=0.2), records)
+        records[-1].diverged = True
+        descent._say_outcome(SimpleNamespace(rate=0.2), records)
+    assert [each for each, _ in said] == [good, False]
+
+
+class Trained(dict):
+    """What a trained layer expects next of three tokens."""
+
+    def labels(self, _):
+        return ("a", "b", "c")
+
+
+@pytest.mark.parametrize(("third", "good"), [(2, [True]), (0, [])])
+def test_the_light_of_the_predictions_goes_out(third, good):
+    said = []
+    expected = torch.eye(3)[[1, third, 0]]
+    trace = Trained(probabilities=SimpleNamespace(value=expected))
+    with patch.object(descent, "light", lambda good, _: said.append(good)):
+        descent._say_predictions(SimpleNamespace(trace=trace))
+    assert said == good
