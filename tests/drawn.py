@@ -9,9 +9,10 @@ from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
 from attention_core.trace import Trace
-from attention_ui import beats, page
 from attention_ui.charts.matrix import Matrix
-from attention_ui.view import View
+from attention_ui.page import equation as beats
+from attention_ui.page import page
+from attention_ui.page.view import View
 from test_pages import PAGES, ROOT, stands
 
 FOLDS = ("wrong_axis", "token_axis", "again")

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 import torch
 
-from attention_ui import page as pages
 from attention_ui.charts.matrix import Matrix
-from attention_ui.look import asked_query
+from attention_ui.lessons.simplified_attention.one_query import asked_query
+from attention_ui.page import page as pages
 from test_pages import PAGES, charts, stands, visit
 
 COVERED = "covered by a question."

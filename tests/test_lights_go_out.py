@@ -12,15 +12,17 @@ import pytest
 import torch
 
 from attention_core import operations as ops
-from attention_ui import descent, published_variances, show
-from attention_ui import page as pages
+from attention_ui.lessons.divide_by_sqrt_d import published_variances
+from attention_ui.lessons.queries_keys_values import training as descent
+from attention_ui.page import page as pages
+from attention_ui.page import show
 from drawn import FOLDS
 from test_pages import PAGES, ROOT, AppTest
 
-FILES = [*sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "attention_ui").glob("*.py"))]
+FILES = [*sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "attention_ui").rglob("*.py"))]
 for path in FILES:
-    if path.parent.name == "attention_ui":  # else they would keep what is patched in their place
-        importlib.import_module(f"attention_ui.{path.stem}")
+    if ROOT / "attention_ui" in path.parents:  # else they would keep what is patched in their place
+        importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 LINKS = (
     {"example": "journey_123"},
     {"example": "wild_cat", "precision": "float16", "push": "100", "way": "zeroed"},

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention_ui.settings import to_query
+from attention_ui.settings.settings import to_query
 from test_pages import PAGES, stands, visit
 
 FIRST, SECOND = "pages/simplified_attention.py", "pages/causal_mask.py"

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from attention_ui.beats import NEW_LINE
 from attention_ui.charts.matrix import Matrix
-from attention_ui.heads import n_drawn
+from attention_ui.lessons.multi_head_attention.heads import n_drawn
+from attention_ui.page.equation import NEW_LINE
 from drawn import CASES, NAMES, equations
 
 MAKES = ("=", "→", "Σ")

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attention_core.operations import Drop
-from attention_ui import dropout
+from attention_ui.lessons.causal_mask import dropout
 from drawn import opened
 
 PAGE = "pages/simplified_attention.py"
