@@ -162,15 +162,12 @@ def test_the_mask_of_a_sentence_leaves_out_what_lies_outside_of_it():
     ("mask", "message"),
     [
         (torch.ones(3, 3), "a mask is True where a query may look, but this one is float32"),
-        (
-            torch.ones(3, 3, dtype=torch.int64),
-            "a mask is True where a query may look, but this one",
-        ),
-        (torch.ones(3, 4, dtype=torch.bool), "a mask of 3 × 4 does not fit scores of 3 × 3"),
-        (torch.ones(2, 3, 3, dtype=torch.bool), "a mask of 2 × 3 × 3 does not fit scores of 3 × 3"),
-        (torch.ones(2, 3, dtype=torch.bool), "a mask of 2 × 3 does not fit scores of 3 × 3"),
+        (torch.ones(3, 3).long(), "a mask is True where a query may look, but this one is int64"),
+        (torch.ones(3, 4).bool(), "a mask of 3 × 4 does not fit scores of 3 × 3"),
+        (torch.ones(2, 3, 3).bool(), "a mask of 2 × 3 × 3 does not fit scores of 3 × 3"),
+        (torch.ones(2, 3).bool(), "a mask of 2 × 3 does not fit scores of 3 × 3"),
     ],
-    ids=str,
+    ids=["floats", "whole numbers", "a key too many", "heads in front", "a query too few"],
 )
 def test_a_mask_of_another_kind_or_shape_is_named(mask, message):
     matrices = torch.ones(3, 2, 5, 7).unbind()
