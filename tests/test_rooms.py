@@ -1,6 +1,7 @@
 """Rooms and doors: who may import whom, the list of lessons, and calls that are not made."""
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
@@ -194,6 +195,26 @@ def test_all_of_the_core_together_loads_nothing_of_the_app():
     code = f"import {', '.join(modules)}\nfrom attention_core import *"
     app = ("pandas", "altair", "streamlit", "attention_ui")
     assert imported_in_a_fresh_process(code, "torch", *app) == ["torch"]
+
+
+# --- the map --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("guide", ["README.md", "NOTES.md"])
+def test_a_guide_names_only_paths_that_are_there(guide):
+    named = re.findall(
+        r"`([\w./-]+(?:/|\.(?:py|md|conf|txt|toml|json)))`", (ROOT / guide).read_text()
+    )
+    assert named
+    made_by_the_reader = {"pages/my_lesson.py"}
+    assert [path for path in named if not (ROOT / path).exists()] == [
+        path for path in named if path in made_by_the_reader
+    ]
+
+
+def test_the_map_of_the_readme_has_every_room():
+    named = set(re.findall(r"^\| `([\w/]+)/` \|", (ROOT / "README.md").read_text(), re.MULTILINE))
+    assert {name.replace(".", "/") for name in rooms()} <= named
 
 
 # --- the list of lessons --------------------------------------------------------------------------
