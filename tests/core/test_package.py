@@ -123,6 +123,11 @@ def test_the_published_numbers_come_out_of_the_installed_core(installed):
     assert "2,563 of 2,603" in total
 
 
+def test_the_changelog_tells_of_this_version():
+    said = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## {attention_core.__version__}\n" in said
+
+
 # --- the names ------------------------------------------------------------------------------------
 
 
