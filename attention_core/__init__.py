@@ -6,31 +6,41 @@ program can show its first screen before torch is there.
 
 from importlib import import_module
 
-_HOME = {
-    "Trace": "trace",
-    "Step": "trace",
-    "Expression": "expression",
-    "TOKENIZERS": "text.tokenizers",
-    "Tokenizer": "text.tokenizers",
-    "Vocabulary": "text.vocabulary",
-    "EXAMPLES": "examples",
-    "Example": "examples",
-    "Inputs": "text.inputs",
-    "embed": "text.embedding",
-    "SimplifiedOptions": "mechanism.simplified",
-    "attend": "mechanism.simplified",
-    "expand_query": "mechanism.simplified",
-    "Trials": "experiments.variance",
-    "few_trials": "experiments.variance",
-    "measure_variance": "experiments.variance",
-    "variance_theory": "experiments.variance",
-    "softmax_effect": "experiments.saturation",
-    "program": "export.program",
+__version__ = "0.1.0"
+
+_FROM = {
+    "trace": "Step Trace",
+    "expression": "Expression",
+    "text.tokenizers": "TOKENIZERS Tokenizer",
+    "text.vocabulary": "Vocabulary",
+    "text.inputs": "Inputs",
+    "text.embedding": "embed",
+    "examples": "EXAMPLES Example",
+    "recipes": "HeadsRecipe MaskRecipe Projections",
+    "mechanism.attention": "attention",
+    "mechanism.simplified": "SimplifiedOptions attend expand_query",
+    "mechanism.softmax": "compare_row given_row normalise_row store_row",
+    "mechanism.trainable": "add_other_ways attend_trainable expand_token",
+    "mechanism.masking": "attend_masked change_token drop_weights",
+    "mechanism.multi_head": "add_batched add_big_projection add_head_parts attend_heads "
+    "expand_word switch_off",
+    "mechanism.token_axis": "attend_on_tokens decode",
+    "experiments.training": "TrainingRecord TrainingSettings next_tokens train",
+    "experiments.trained": "attend_trained",
+    "experiments.variance": "Trials few_trials measure_variance variance_theory",
+    "experiments.saturation": "softmax_effect",
+    "export.program": "program tensors",
+    "export.notebook": "notebook",
+    "export.exercise": "asked exercise",
 }
-__all__ = list(_HOME)
+_HOME = {name: home for home, names in _FROM.items() for name in names.split()}
+_MODULES = ("operations", "published")
+__all__ = [*_HOME, *_MODULES]
 
 
 def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -28,7 +28,7 @@ def check_scale(scale: str) -> None:
     check_choice("scale", scale, SCALES)
 
 
-def _check_least(recipe: object, least: int, *names: str) -> None:
+def check_least(recipe: object, least: int, *names: str) -> None:
     """Raises ValueError where one of these settings is smaller than it can be."""
     for name in names:
         value = getattr(recipe, name)
@@ -65,8 +65,8 @@ class Projections:
     def __post_init__(self) -> None:
         check_choice("start", self.start, STARTS)
         check_scale(self.scale)
-        _check_least(self, 1, "d_out", "d_v")
-        _check_least(self, 0, "skipped_draws")
+        check_least(self, 1, "d_out", "d_v")
+        check_least(self, 0, "skipped_draws")
 
     def width(self, role: str) -> int:
         """The columns of a role's matrix."""
@@ -112,7 +112,7 @@ class HeadsRecipe:
     def __post_init__(self) -> None:
         check_choice("start", self.start, STARTS)
         check_scale(self.scale)
-        _check_least(self, 1, "n_heads", "d_head", "d_value", "d_model")
+        check_least(self, 1, "n_heads", "d_head", "d_value", "d_model")
 
     def width(self, role: str) -> int:
         """The width of a head's query, key or value."""
@@ -149,7 +149,9 @@ def even_width(d_model: int, n_heads: int) -> int:
 
     Raises ValueError, with the numbers of heads that would do, where it cannot be shared.
     """
-    if d_model % n_heads == 0:
+    if d_model < 1:
+        raise ValueError(f"d_model is {d_model}, but must be 1 or more")
+    if n_heads >= 1 and d_model % n_heads == 0:
         return d_model // n_heads
     fitting = [str(n) for n in range(1, d_model + 1) if d_model % n == 0 and n <= MAX_HEADS]
     choices = " or ".join([", ".join(fitting[:-1]), fitting[-1]] if fitting[1:] else fitting)

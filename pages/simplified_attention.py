@@ -15,7 +15,6 @@ from attention_ui.charts.picture import picture
 from attention_ui.lessons.simplified_attention.one_query import (
     asked_query,
     blanks_words,
-    choose_query,
     stepper,
     stretch,
 )
@@ -26,6 +25,7 @@ from attention_ui.page.view import View
 from attention_ui.predict.common_questions import which_key
 from attention_ui.settings import session
 from attention_ui.settings.settings import Settings
+from attention_ui.widgets.choose_token import choose_token
 
 PAGE = "simplified_attention"
 # What gives the weights of the chosen query away.
@@ -139,7 +139,7 @@ def one_query(page: Page) -> None:
         "Choose a token and walk through its keys. Each key is compared with the query, gets its "
         "weight, and adds its share to the context vector."
     )
-    page.controls(lambda: choose_query(settings), settings.numbered_tokens)
+    page.controls(lambda: choose_token(settings), settings.numbered_tokens)
     page.equation("one_query", build=lambda now: walk(trace, now))
     end = trace["running_context"].value[-1]
     pairs = [(end, trace["context_vectors"].value[settings.query])]

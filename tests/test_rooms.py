@@ -1,6 +1,7 @@
 """Rooms and doors: who may import whom, the list of lessons, and calls that are not made."""
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
@@ -17,7 +18,25 @@ UI = sorted(ROOT.glob("attention_ui/**/*.py"))
 CHARTS = sorted(ROOT.glob("attention_ui/charts/**/*.py"))
 APP = ROOT / "app.py"
 SHOWN = [APP, *PAGES, *UI]
-CHART_ROOM = ("attention_ui.charts", "attention_ui.charts.palette")
+# Which room may import which; its own modules every room may. A new room needs a line here.
+TOP = "trace expression symbols recipes rounding cells"  # the core's modules that are in no room
+DOORS = {
+    "attention_core.operations": "expression trace",  # the trace for its types alone
+    "attention_core.text": "operations recipes trace",
+    "attention_core.mechanism": f"operations {TOP}",
+    "attention_core.experiments": f"mechanism operations {TOP}",
+    "attention_core.explain": f"operations {TOP}",
+    "attention_core.export": f"operations text {TOP}",
+    "attention_core.published": f"examples mechanism text {TOP}",
+    "attention_ui.charts": "",
+    "attention_ui.settings": "words",
+    "attention_ui.streamlit_workarounds": "settings",
+    "attention_ui.shell": "charts settings streamlit_workarounds page words",
+    "attention_ui.predict": "charts page settings widgets words",
+    "attention_ui.page": "charts predict settings shell streamlit_workarounds widgets words",
+    "attention_ui.widgets": "charts page settings words",
+    "attention_ui.lessons": "charts page predict settings shell widgets words",
+}
 
 
 def every(paths):
@@ -109,10 +128,34 @@ def test_what_the_pages_share_imports_no_page(path):
     assert not packages(path) & {"pages", "app", *(page.stem for page in PAGES)}
 
 
+def rooms():
+    """Every folder of modules in the core and in what the pages share."""
+    found = {path.parent.relative_to(ROOT).parts[:2] for path in [*CORE, *UI]}
+    return {".".join(parts) for parts in found if len(parts) == 2}
+
+
+def test_every_room_says_which_rooms_it_imports():
+    assert set(DOORS) == rooms()
+
+
+@every([path for path in [*CORE, *UI] if len(path.relative_to(ROOT).parts) > 2])
+def test_a_room_imports_only_through_its_doors(path):
+    package, room, *_ = path.relative_to(ROOT).parts
+    own = f"{package}.{room}"
+    allowed = [own, *(f"{package}.{door}" for door in DOORS[own].split())]
+    inside = {name for name in imports(path) if name.startswith(f"{package}.")}
+    assert {name for name in inside if not is_in(name, allowed)} == set()
+
+
+@every([*ROOT.glob("attention_ui/lessons/*/*.py"), *PAGES])
+def test_a_lesson_takes_nothing_from_another_lesson_s_room(path):
+    own = f"attention_ui.lessons.{path.stem if path in PAGES else path.parent.name}"
+    lessons = {name for name in imports(path) if name.startswith("attention_ui.lessons.")}
+    assert {name for name in lessons if not is_in(name, [own])} == set()
+
+
 @every(CHARTS)
-def test_a_chart_imports_the_core_the_palette_and_what_draws(path):
-    shared = {name for name in imports(path) if is_in(name, ["attention_ui"])}
-    assert {name for name in shared if not is_in(name, CHART_ROOM)} <= {"attention_ui"}
+def test_a_chart_imports_the_core_and_what_draws(path):
     drawing = {"altair", "pandas", "pyarrow", "torch"}
     own = {"attention_core", "attention_ui"}
     assert packages(path) <= drawing | own | set(sys.stdlib_module_names)
@@ -152,6 +195,26 @@ def test_all_of_the_core_together_loads_nothing_of_the_app():
     code = f"import {', '.join(modules)}\nfrom attention_core import *"
     app = ("pandas", "altair", "streamlit", "attention_ui")
     assert imported_in_a_fresh_process(code, "torch", *app) == ["torch"]
+
+
+# --- the map --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("guide", ["README.md", "NOTES.md"])
+def test_a_guide_names_only_paths_that_are_there(guide):
+    named = re.findall(
+        r"`([\w./-]+(?:/|\.(?:py|md|conf|txt|toml|json)))`", (ROOT / guide).read_text()
+    )
+    assert named
+    made_by_the_reader = {"pages/my_lesson.py"}
+    assert [path for path in named if not (ROOT / path).exists()] == [
+        path for path in named if path in made_by_the_reader
+    ]
+
+
+def test_the_map_of_the_readme_has_every_room():
+    named = set(re.findall(r"^\| `([\w/]+)/` \|", (ROOT / "README.md").read_text(), re.MULTILINE))
+    assert {name.replace(".", "/") for name in rooms()} <= named
 
 
 # --- the list of lessons --------------------------------------------------------------------------

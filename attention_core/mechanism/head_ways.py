@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from ..operations.base import Operation
+from ..operations.masks import check_mask
 from ..recipes import ROLES
 from ..trace import Trace
 from .attention import scale_of
@@ -23,13 +24,14 @@ def heads_one_by_one(
     """The context vectors (head, query, d_value) of single heads, computed alone and stacked.
 
     `embeddings` is (token, d_in), the matrices are (head, d_in, width), `mask` is (query, key),
-    True where a query may look.
+    True where a query may look. Raises ValueError for one of another kind or shape.
     """
     contexts = []
     for W_q, W_k, W_v in zip(W_query, W_key, W_value, strict=True):
         queries, keys, values = embeddings @ W_q, embeddings @ W_k, embeddings @ W_v
         scores = queries @ keys.T / divisor
         if mask is not None:
+            check_mask(mask, scores)
             scores = scores.masked_fill(~mask, float("-inf"))
         contexts.append(scores.softmax(dim=-1) @ values)
     return torch.stack(contexts)

@@ -108,6 +108,30 @@ class MayLook(Operation):
         )
 
 
+def check_mask(mask: Tensor, scores: Tensor) -> None:
+    """Raises ValueError, in plain words, where a mask cannot hide cells of these scores."""
+    if mask.dtype != torch.bool:
+        kind = str(mask.dtype).removeprefix("torch.")
+        raise ValueError(
+            f"a mask is True where a query may look, but this one is {kind}: make it one of "
+            "True and False, such as `mask > 0`"
+        )
+    if not _spreads_over(tuple(mask.shape), tuple(scores.shape)):
+        has, wanted = (" × ".join(map(str, each.shape)) for each in (mask, scores))
+        raise ValueError(
+            f"a mask of {has} does not fit scores of {wanted}: it needs a row for each query and "
+            "a column for each key"
+        )
+
+
+def _spreads_over(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Whether torch would repeat this shape to fill the whole one, and no more."""
+    last = whole[len(whole) - len(shape) :]
+    return len(shape) <= len(whole) and all(
+        mine in (1, size) for mine, size in zip(shape, last, strict=True)
+    )
+
+
 @dataclass(frozen=True)
 class Hide(Operation):
     """What the mask hides is replaced by `fill`. (…, query, key), (…, query, key) → (…, query, key)
@@ -120,6 +144,7 @@ class Hide(Operation):
     fill: float = -math.inf
 
     def value(self, scores: Tensor, mask: Tensor) -> Tensor:
+        check_mask(mask, scores)
         return scores.masked_fill(~mask, self.fill)
 
     def formula(self, scores: str, mask: str) -> str:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ..recipes import check_choice, check_least
 from .tokenizers import TOKENIZERS
 from .vocabulary import Vocabulary
 
@@ -17,7 +18,11 @@ VOCABULARIES = {
 
 @dataclass(frozen=True)
 class Inputs:
-    """The settings of a sentence on its way to embeddings. Same inputs, same tensors."""
+    """The settings of a sentence on its way to embeddings. Same inputs, same tensors.
+
+    `tokenizer` is a key of TOKENIZERS, `vocabulary` one of VOCABULARIES. Raises ValueError for any
+    other, and for a setting out of its range.
+    """
 
     sentence: str
     tokenizer: str = "text"
@@ -35,6 +40,12 @@ class Inputs:
     """Given vectors, by token. They are used where every token of the sentence has one."""
     edits: tuple[tuple[int, int, float], ...] = ()
     """Cells of the embedding table typed by hand: (row, column, number)."""
+
+    def __post_init__(self) -> None:
+        check_choice("tokenizer", self.tokenizer, TOKENIZERS)
+        check_choice("vocabulary", self.vocabulary, VOCABULARIES)
+        check_least(self, 1, "d_in")
+        check_least(self, 0, "reserved", "skipped_draws")
 
     @property
     def tokens(self) -> tuple[str, ...]:

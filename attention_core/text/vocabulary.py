@@ -19,7 +19,7 @@ class Vocabulary:
     `entries` are (token, row) pairs in the order of the rows, `n_rows` is the height of the table,
     and `reserved` are (name, row) pairs for rows that belong to no token of the text. Reserved
     rows are kept apart, so a text that contains "<unk>" has a row for that token and another for
-    unknown tokens. Build one with `distinct`, `with_duplicates` or `random_ids`.
+    unknown tokens. Build one with `distinct` or `with_duplicates`.
 
     Raises ValueError if a row is not in the table.
     """
@@ -61,16 +61,6 @@ class Vocabulary:
         texts = sorted(tokens)
         rows = {text: row for row, text in enumerate(texts)}
         return cls(entries=tuple(rows.items()), n_rows=len(texts))
-
-    @staticmethod
-    def random_ids(tokens: Sequence[str], ids: Sequence[int], n_rows: int) -> "RandomIds":
-        """No vocabulary at all, to look at: an id drawn by the caller for each place.
-
-        Raises ValueError if there is not exactly one id for each token, or an id has no row.
-        """
-        if len(tokens) != len(ids):
-            raise ValueError(f"{len(tokens)} tokens need as many ids, but {len(ids)} were drawn")
-        return RandomIds(entries=tuple(zip(tokens, map(int, ids), strict=True)), n_rows=n_rows)
 
     @cached_property
     def _row_of(self) -> dict[str, int]:
@@ -114,10 +104,6 @@ class Vocabulary:
             raise ValueError(f"row {row} does not exist: {_rows_there_are(self.n_rows)}")
         return self._text_of.get(row, self._name_of.get(row, UNUSED))
 
-    def is_reserved(self, row: int) -> bool:
-        """Whether a row belongs to no token of the text but to a reserved name."""
-        return row in self._name_of
-
     def rows(self) -> tuple[str, ...]:
         """The text of each row, as `token` gives it, to label a table with.
 
@@ -139,42 +125,5 @@ class Vocabulary:
         )
 
 
-class RandomIds(Vocabulary):
-    """Ids drawn at random, one for each place in the text, whatever stands there.
-
-    It has everything a `Vocabulary` has, but `entries` are in the order of the text: a repeated
-    token has several rows, and a row drawn twice belongs to several tokens.
-    """
-
-    def ids(self, tokens: Iterable[str]) -> list[int]:
-        """The id drawn for each place.
-
-        Raises ValueError for other tokens than those the ids were drawn for: nothing was learned
-        about a token that would say which id it should have.
-        """
-        tokens = list(tokens)
-        drawn_for = [token for token, _ in self.entries]
-        if tokens != drawn_for:
-            raise ValueError(
-                f"these random ids were drawn for {_quoted(drawn_for)} and say nothing about "
-                f"{_quoted(tokens)}: draw new ones"
-            )
-        return [row for _, row in self.entries]
-
-    @cached_property
-    def _text_of(self) -> dict[int, str]:
-        texts: dict[int, list[str]] = {}
-        for text, row in self.entries:
-            if text not in texts.setdefault(row, []):
-                texts[row].append(text)
-        return {row: " / ".join(sharing) for row, sharing in texts.items()}
-
-
 def _rows_there_are(n_rows: int) -> str:
     return f"the table has {n_rows:,} rows, 0 to {n_rows - 1:,}" if n_rows else "the table is empty"
-
-
-def _quoted(tokens: Sequence[str], limit: int = 5) -> str:
-    first = " ".join(f'"{visible(token)}"' for token in tokens[:limit])
-    n_more = len(tokens) - limit
-    return (first or "no tokens") + (f" and {n_more} more" if n_more > 0 else "")

@@ -8,8 +8,8 @@ from attention_core.text.tokenizers import visible
 
 from ..charts.chart import Chart
 from ..charts.guess_bars import laid_over
-from ..lessons.simplified_attention.one_query import judge_look
-from .questions import Pick, Sign
+from ..words import number
+from .questions import Pick, Sign, Verdict
 from .row_question import TRUTH, Row
 
 DRAWN_KEYS = 16
@@ -42,6 +42,25 @@ def which_key(
         teaches=teaches,
         picture=over if len(row) <= DRAWN_KEYS else None,
     )
+
+
+def judge_look(guess: int, row: Tensor) -> Verdict:
+    """How much weight lies between a guess and the truth; equal largest weights are all right."""
+    missed = row.max().item() - row[guess].item()
+    if missed <= 1e-6:
+        return Verdict(True, f"Right: {largest_keys(row)}.")
+    return Verdict(
+        False,
+        f"It is {largest_keys(row)}. "
+        f"Your key has {number(row[guess].item())}: {number(missed)} less.",
+    )
+
+
+def largest_keys(row: Tensor) -> str:
+    """The keys with the largest weight of a row (key,), all of them where they are equal."""
+    best = row.max().item()
+    places = (row >= best - 1e-6).nonzero().flatten().tolist()
+    return " and ".join(f"key {place}" for place in places) + f" ({number(best)})"
 
 
 def row_to_share(mask: Tensor, tokens: Sequence[str]) -> int:

@@ -361,10 +361,6 @@ class Settings:
         """Whether the text is another than the example's."""
         return self.text != EXAMPLES[self.example].inputs.sentence
 
-    def is_example(self) -> bool:
-        """Whether the embeddings are the example's own."""
-        return self.inputs == EXAMPLES[self.example].inputs
-
 
 def _of_heads(recipe: HeadsRecipe) -> dict[str, int | bool]:
     """The settings of an example's heads; a width that is shared evenly is 0."""

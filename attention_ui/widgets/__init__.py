@@ -1,1 +1,1 @@
-"""Grids to type in, and long work in slices."""
+"""What several lessons ask with: grids to type in, a choice of token, long work in slices."""

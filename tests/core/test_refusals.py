@@ -11,10 +11,11 @@ from attention_core import attend as attend_simply
 from attention_core import operations as ops
 from attention_core.experiments.training import TrainingSettings, next_tokens, train
 from attention_core.mechanism.attention import attention
+from attention_core.mechanism.head_ways import heads_one_by_one
 from attention_core.mechanism.masking import attend_masked, change_token, drop_weights, mask_of
 from attention_core.mechanism.multi_head import attend_heads, expand_word, switch_off
 from attention_core.mechanism.trainable import attend_trainable, expand_token
-from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
+from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections, even_width
 
 JOURNEY = EXAMPLES["journey_123"].inputs
 MATRIX = torch.ones(3, 5)
@@ -157,6 +158,33 @@ def test_the_mask_of_a_sentence_leaves_out_what_lies_outside_of_it():
         assert mask_of(MaskRecipe(hidden_key=hidden_key), 3) == mask_of(MaskRecipe(), 3)
 
 
+@pytest.mark.parametrize(
+    ("mask", "message"),
+    [
+        (torch.ones(3, 3), "a mask is True where a query may look, but this one is float32"),
+        (torch.ones(3, 3).long(), "a mask is True where a query may look, but this one is int64"),
+        (torch.ones(3, 4).bool(), "a mask of 3 × 4 does not fit scores of 3 × 3"),
+        (torch.ones(2, 3, 3).bool(), "a mask of 2 × 3 × 3 does not fit scores of 3 × 3"),
+        (torch.ones(2, 3).bool(), "a mask of 2 × 3 does not fit scores of 3 × 3"),
+    ],
+    ids=["floats", "whole numbers", "a key too many", "heads in front", "a query too few"],
+)
+def test_a_mask_of_another_kind_or_shape_is_named(mask, message):
+    matrices = torch.ones(3, 2, 5, 7).unbind()
+    for refuse in (
+        lambda: ops.Hide().value(torch.ones(3, 3), mask),
+        lambda: heads_one_by_one(torch.ones(3, 5), *matrices, mask=mask),
+    ):
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+            refuse()
+
+
+@pytest.mark.parametrize("shape", [(3,), (1, 3), (3, 1), (3, 3), (2, 3, 3)])
+def test_a_mask_may_leave_out_what_is_the_same_for_all(shape):
+    hidden = ops.Hide().value(torch.ones(2, 3, 3), torch.zeros(shape, dtype=torch.bool))
+    assert torch.equal(hidden, torch.full((2, 3, 3), -math.inf))
+
+
 @pytest.mark.parametrize("probability", [-0.1, 1.0, 1.5, math.inf, math.nan])
 def test_dropout_leaves_something(probability):
     message = f"dropout of {probability}: choose 0 or more, and less than 1"
@@ -188,6 +216,41 @@ def test_a_recipe_offers_choices_and_no_others(recipe):
         recipe(start="normal")
     with refused("scale is 'sqrt', but must be 'sqrt_d' or 'none' or 'd'"):
         recipe(scale="sqrt")
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (
+            {"tokenizer": "nope"},
+            "tokenizer is 'nope', but must be 'text' or 'blanks_kept' or 'blanks' or 'lower_words'",
+        ),
+        (
+            {"vocabulary": "sorted"},
+            "vocabulary is 'sorted', but must be 'distinct' or 'duplicates' or 'random'",
+        ),
+        ({"d_in": 0}, "d_in is 0, but must be 1 or more"),
+        ({"reserved": -1}, "reserved is -1, but must be 0 or more"),
+        ({"skipped_draws": -1}, "skipped_draws is -1, but must be 0 or more"),
+    ],
+    ids=str,
+)
+def test_inputs_have_only_what_there_is(setting, message):
+    with refused(message):
+        Inputs("cat", **setting)
+
+
+@pytest.mark.parametrize("n_heads", [0, -2, 3])
+def test_a_width_that_heads_cannot_share_is_refused_with_those_that_can(n_heads):
+    with refused(
+        f"d_model = 4 cannot be shared evenly among {n_heads} heads. It can among 1, 2 or 4"
+    ):
+        even_width(4, n_heads)
+
+
+def test_no_width_cannot_be_shared():
+    with refused("d_model is 0, but must be 1 or more"):
+        even_width(0, 2)
 
 
 def test_draws_cannot_be_given_away_backwards():

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention_core.text.tokenizers import TOKENIZERS
-from attention_core.text.vocabulary import MAX_LABELLED_ROWS, RandomIds, Vocabulary
+from attention_core.text.vocabulary import MAX_LABELLED_ROWS, Vocabulary
 
 PUBLISHED = Path(__file__).parents[2] / "attention_core" / "published"
 LIFE = ["life", "is", "short", "eat", "dessert", "first", "is", "life"]
@@ -48,15 +48,6 @@ def test_with_duplicates_gives_the_published_dictionary_and_ids_of_life_is_short
     assert vocabulary.n_rows == inputs["embedding_rows"]
 
 
-def test_random_ids_gives_back_the_published_ids_of_sorry_dave():
-    inputs, results = published("sorry_dave")
-    tokens = TOKENIZERS["blanks"].split(inputs["sentence"])
-    vocabulary = Vocabulary.random_ids(tokens, results["token_ids"], inputs["vocab_size"])
-    assert vocabulary.ids(tokens) == results["token_ids"]
-    assert vocabulary.token(17733) == "Sorry"
-    assert vocabulary.n_rows == 20_000
-
-
 # Distinct tokens
 
 
@@ -70,7 +61,6 @@ def test_distinct_sorts_by_code_point_and_puts_reserved_rows_last():
     vocabulary = Vocabulary.distinct(["b", "é", "Z", " ", "b"])
     assert vocabulary.rows() == (" ", "Z", "b", "é", "<unk>", "<pad>")
     assert vocabulary.reserved == (("<unk>", 4), ("<pad>", 5))
-    assert [vocabulary.is_reserved(row) for row in range(6)] == [False] * 4 + [True] * 2
 
 
 def test_distinct_of_no_tokens_has_only_the_reserved_rows():
@@ -123,7 +113,6 @@ def test_a_token_that_reads_unk_is_not_the_reserved_row():
     assert vocabulary.ids(["<unk>", "dog"]) == [0, 2]
     assert vocabulary.rows() == ('"<unk>"', "a", "<unk>", "<pad>")
     assert (vocabulary.token(0), vocabulary.token(2)) == ("<unk>", "<unk>")
-    assert (vocabulary.is_reserved(0), vocabulary.is_reserved(2)) == (False, True)
 
 
 def test_a_token_that_reads_unk_is_unknown_where_the_text_does_not_have_it():
@@ -154,38 +143,12 @@ def test_a_token_that_reads_unused_is_not_an_unused_row():
     assert Vocabulary.with_duplicates(["(unused)"] * 2).rows() == ("(unused)", '"(unused)"')
 
 
-# Random ids
-
-
-def test_random_ids_give_a_repeated_token_two_rows():
-    vocabulary = Vocabulary.random_ids(["is", "it", "is"], [7, 3, 9], n_rows=11)
-    assert vocabulary.ids(["is", "it", "is"]) == [7, 3, 9]
-    assert (vocabulary.token(7), vocabulary.token(9)) == ("is", "is")
-    assert vocabulary.token(0) == "(unused)"
-    assert vocabulary.unknown(["is", "was"]) == ["was"]
-
-
-def test_random_ids_name_every_token_of_a_row_drawn_twice():
-    vocabulary = Vocabulary.random_ids(["a", "b", "a", "c"], [2, 2, 2, 0], n_rows=3)
-    assert vocabulary.rows() == ("c", "(unused)", "a / b")
-
-
-def test_random_ids_say_nothing_about_other_tokens():
-    vocabulary = Vocabulary.random_ids(["a", "b"], [5, 6], n_rows=7)
-    with pytest.raises(ValueError, match='drawn for "a" "b" and say nothing about "b" "␣": draw'):
-        vocabulary.ids(["b", " "])
-    with pytest.raises(ValueError, match="about no tokens"):
-        vocabulary.ids([])
-
-
-def test_random_ids_need_one_id_for_each_token_within_the_table():
-    with pytest.raises(ValueError, match="2 tokens need as many ids, but 1 were drawn"):
-        Vocabulary.random_ids(["a", "b"], [1], n_rows=5)
-    with pytest.raises(ValueError, match='the row of "b" is 5, but the table has 5 rows, 0 to 4'):
-        Vocabulary.random_ids(["a", "b"], [1, 5], n_rows=5)
-
-
 # Both kinds
+
+
+def test_a_row_of_a_token_lies_in_the_table():
+    with pytest.raises(ValueError, match='the row of "b" is 5, but the table has 5 rows, 0 to 4'):
+        Vocabulary((("a", 1), ("b", 5)), n_rows=5)
 
 
 @pytest.mark.parametrize("row", [-1, 9])
@@ -196,14 +159,14 @@ def test_a_row_outside_the_table_is_named_with_the_rows_there_are(row):
 
 
 def test_a_table_too_high_to_label_is_refused_with_its_height():
-    tall = Vocabulary.random_ids(["a"], [0], n_rows=MAX_LABELLED_ROWS + 1)
+    tall = Vocabulary((), n_rows=MAX_LABELLED_ROWS + 1)
     with pytest.raises(ValueError, match="10,001 rows are too many"):
         tall.rows()
 
 
 @pytest.mark.parametrize(
     "vocabulary",
-    [Vocabulary.distinct(LIFE), Vocabulary.random_ids(LIFE, list(range(8)), n_rows=8)],
+    [Vocabulary.distinct(LIFE), Vocabulary.with_duplicates(LIFE)],
 )
 def test_a_vocabulary_is_a_plain_value(vocabulary):
     ids = vocabulary.ids(LIFE)
@@ -213,9 +176,3 @@ def test_a_vocabulary_is_a_plain_value(vocabulary):
     assert again.ids(LIFE) == ids
     with pytest.raises(FrozenInstanceError):
         vocabulary.n_rows = 3
-
-
-def test_random_ids_equal_no_vocabulary_that_looks_tokens_up():
-    drawn = Vocabulary.random_ids(["a"], [0], n_rows=1)
-    assert isinstance(drawn, RandomIds)
-    assert drawn != Vocabulary.distinct(["a"], reserved=())

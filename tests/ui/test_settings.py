@@ -220,7 +220,6 @@ def test_an_example_as_it_is_needs_no_more_than_its_name(example):
     query = {} if example == DEFAULT else {"example": example}
     assert to_query(settings) == query
     assert from_query(query) == (settings, [])
-    assert settings.is_example()
     assert settings.inputs == EXAMPLES[example].inputs
     assert_usable(settings)
 

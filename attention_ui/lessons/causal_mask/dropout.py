@@ -14,8 +14,8 @@ from ...page.show import show
 from ...page.view import View
 from ...settings import session
 from ...settings.settings import MAX_DROP_SEED, Settings
+from ...widgets.choose_token import choose_token
 from ...words import number
-from ..simplified_attention.one_query import choose_query
 
 DRAWS = 4_000
 
@@ -47,7 +47,7 @@ def dropout(view: View) -> None:
             max_value=MAX_DROP_SEED,
             width=200,
         )
-        choose_query(session.current())
+        choose_token(session.current())
     settings = session.current()
     trace = dropped(settings)
     mask = trace["mask"]

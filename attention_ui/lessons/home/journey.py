@@ -8,12 +8,12 @@ from ...page.equation import equation
 from ...page.show import cell_notice
 from ...page.view import View
 from ...settings.settings import Settings
-from ..simplified_attention.one_query import choose_query
+from ...widgets.choose_token import choose_token
 
 
 def journey(settings: Settings) -> None:
     """Tokens with their vectors, one row of weights, and the context vector it makes."""
-    choose_query(settings)
+    choose_token(settings)
     trace = attend(embed(settings.inputs), SimplifiedOptions(divide=settings.divide))
     expand_query(trace, settings.query)
     view = View("home", settings, trace)

@@ -1,4 +1,4 @@
-"""What the second lesson says about one query: whom it looks at, and walking through its keys."""
+"""What the second lesson says about one query: which to ask about, a walk through its keys."""
 
 from dataclasses import replace
 
@@ -13,10 +13,9 @@ from attention_core.trace import Trace
 from ...charts.bars import bars
 from ...page.show import folded, show
 from ...page.view import View
-from ...predict.questions import Verdict
+from ...predict.common_questions import largest_keys
 from ...settings import session
 from ...settings.settings import Settings
-from ...words import number
 
 
 def asked_query(weights: Tensor) -> int:
@@ -24,38 +23,6 @@ def asked_query(weights: Tensor) -> int:
     own = weights.diagonal()
     surprising = (weights.max(dim=-1).values > own + 1e-6).nonzero().flatten()
     return int(surprising[0]) if len(surprising) else len(weights) - 1
-
-
-def judge_look(guess: int, row: Tensor) -> Verdict:
-    """How much weight lies between a guess and the truth; equal largest weights are all right."""
-    missed = row.max().item() - row[guess].item()
-    if missed <= 1e-6:
-        return Verdict(True, f"Right: {_most(row)}.")
-    return Verdict(
-        False,
-        f"It is {_most(row)}. Your key has {number(row[guess].item())}: {number(missed)} less.",
-    )
-
-
-def _most(row: Tensor) -> str:
-    """The keys with the largest weight of a row, all of them where they are equal."""
-    best = row.max().item()
-    places = (row >= best - 1e-6).nonzero().flatten().tolist()
-    return " and ".join(f"key {place}" for place in places) + f" ({number(best)})"
-
-
-def choose_query(settings: Settings, name: str = "query") -> None:
-    """A select box for the token that the lesson follows, kept in the setting `name`."""
-    tokens = settings.numbered_tokens
-    session.control(
-        st.selectbox,
-        name.capitalize(),
-        name,
-        version=len(tokens),
-        options=list(range(len(tokens))),
-        format_func=tokens.__getitem__,
-        width=240,
-    )
 
 
 def stepper(settings: Settings) -> int:
@@ -114,13 +81,13 @@ def stretch(view: View, options: SimplifiedOptions) -> None:
             f"Weights of query {settings.query} for each key, before the stretch and now.",
         )
     )
-    words = f"Query {settings.query} gave most to {_most(before)}"
+    words = f"Query {settings.query} gave most to {largest_keys(before)}"
     moved = (now - before).abs().sum().item() / 2
     if moved < 1e-6:
         st.markdown(f"{words} and nothing has moved.")
     else:
         st.markdown(
-            f"{words}; now it gives most to {_most(now)}. "
+            f"{words}; now it gives most to {largest_keys(now)}. "
             f"In all, {moved:.4f} of its weight has moved."
         )
     with folded("The program with this vector", "stretched_program", ":material/code:") as is_open:

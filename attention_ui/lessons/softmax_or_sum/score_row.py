@@ -13,8 +13,8 @@ from attention_core.trace import Trace
 from ...settings import session
 from ...settings.problems import say_problem
 from ...settings.settings import MAX_SCORE, MAX_SCORES, Settings
+from ...widgets.choose_token import choose_token
 from ...words import number, true_minus
-from ..simplified_attention.one_query import choose_query
 
 NUDGE = 10.0
 """The slider for one score goes this far, or to the score where that is further."""
@@ -42,7 +42,7 @@ def choose_row(settings: Settings) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         session.choice("Scores from", "row_from")
         if settings.row_from == "example":
-            choose_query(settings)
+            choose_token(settings)
         else:
             session.control(
                 st.text_input,
