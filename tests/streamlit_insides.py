@@ -101,8 +101,8 @@ def _rename_in_queue(word):
 
 
 class Everything(set):
-    """In place of the names of the parts in sight: all of them. AppTest tells none, and runs no part
-    alone; so this is used only where the page is to run as a whole instead.
+    """In place of the names of the parts in sight: all of them. AppTest tells none, and runs no
+    part alone; so this is used only where the page is to run as a whole instead.
     """
 
     def __contains__(self, _):
