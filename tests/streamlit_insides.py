@@ -113,12 +113,14 @@ class Everything(set):
 
 
 def look(at):
-    """What a page says and draws."""
+    """What a page says and draws, and where its links lead."""
     assert not at.exception, [exception.message for exception in at.exception]
     assert at.title
     said = [[each.value for each in kind] for kind in (at.markdown, at.caption, at.latex, at.text)]
     charts = [each.proto for each in at.get("vega_lite_chart")]
-    return said, [(each.spec, each.data.data, len(each.datasets)) for each in charts]
+    tables = [[each.data, *(named.data for named in each.datasets)] for each in charts]
+    links = [each.proto.query_string for each in at.get("page_link")]
+    return said, links, [each.spec for each in charts], [[t.data for t in each] for each in tables]
 
 
 def visit(page, **link):
