@@ -3,9 +3,10 @@
 import streamlit as st
 
 from attention_ui.lessons.home.page import home
-from attention_ui.shell.serve import lifespan, routes
 
 if __name__ == "__main__":
     home()
-else:
+else:  # needed by the server alone: a Streamlit that has no `st.App` runs the page
+    from attention_ui.shell.serve import lifespan, routes
+
     app = st.App(__file__, routes=routes(), lifespan=lifespan)

@@ -14,7 +14,7 @@ from attention_core.examples import EXAMPLES
 from attention_ui.lessons.multi_head_attention.heads import along_words, widths_words
 from attention_ui.settings.settings import HEADS, Settings, from_query
 from attention_ui.shell.contents import LESSONS
-from attention_ui.shell.frame import STYLE
+from attention_ui.streamlit_workarounds.style import STYLE
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))

@@ -8,13 +8,12 @@ first; else the whole page is.
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from ..charts.matrix import Matrix
 from ..predict.panel import cover_by, covered, is_answered, panel
@@ -24,6 +23,7 @@ from ..settings.settings import Settings
 from ..shell.frame import LINE, open_lesson
 from ..streamlit_workarounds import visible_parts as sight
 from ..streamlit_workarounds.finished_parts import keep_what_has_finished
+from ..streamlit_workarounds.parts_alone import asked_page, named_part, run_alone
 from .equation import draw_equation
 from .show import formulas, light, note
 from .view import View
@@ -153,7 +153,7 @@ class Page:
         def place() -> None:
             self.stale[name] = None  # until it is drawn: a run may be broken off
             with st.container(key=f"part_{name}"):
-                st.fragment(key=_key(name))(_draw)(self.view.page, name)
+                named_part(_key(name))(_draw)(self.view.page, name)
 
         self._stand(("part", name), place)
 
@@ -193,7 +193,7 @@ class Shown:
         self._view_of = view_of
         self._lesson = lesson
         self.page: Page
-        self._where = session.asked_page()
+        self._where = asked_page()
         self._first_screen = False
         self.wait = sight.REST
 
@@ -216,7 +216,7 @@ class Shown:
         a whole.
         """
         in_sight = sight.parts_in_sight()
-        if not in_sight or session.asked_page() != self._where:
+        if not in_sight or asked_page() != self._where:
             return
         fresh = Page(self._view_of(settings), draws=False)
         fresh.view.said = self.page.view.said
@@ -231,7 +231,7 @@ class Shown:
         if controls:
             first += [name for name in fresh.parts if name.startswith(_CONTROLS)]
             frame = [session.CONTROLS]
-        _run([*map(_key, dict.fromkeys(first)), *frame, sight.KEY])
+        run_alone([*map(_key, dict.fromkeys(first)), *frame, sight.KEY])
 
     def rest(self) -> Iterable[str]:
         """The parts that are still to be drawn."""
@@ -240,8 +240,8 @@ class Shown:
     def draw_rest(self, in_sight: set[str] | None = None) -> None:
         """From a callback: run the parts that have not been drawn yet, or those in sight."""
         late = [name for name in self.page.stale if in_sight is None or name in in_sight]
-        if late and session.asked_page() == self._where:
-            _run([*map(_key, late), session.CONTENTS, sight.KEY])
+        if late and asked_page() == self._where:
+            run_alone([*map(_key, late), session.CONTENTS, sight.KEY])
             session.run_whole_page()
 
     def draw_part(self, name: str) -> None:
@@ -280,14 +280,6 @@ def _turn() -> Iterator[None]:
     finally:
         if is_mine:
             _ONE_AT_A_TIME.release()
-
-
-def _run(fragments: list[str]) -> None:
-    """From a callback: run these alone. Comes back where one of them is not on the page, since the
-    run that would have put it there was broken off.
-    """
-    with suppress(StreamlitAPIException):
-        st.rerun(fragments)
 
 
 def _key(name: str) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention_core.examples import EXAMPLES
 
@@ -242,11 +241,6 @@ def redraw(controls: bool = False) -> None:
     if SHOWN in state and not state[NOTICES] and not state[DRAFTS]:
         state[SHOWN].redraw(state[SETTINGS], controls)
     state[WHOLE_PAGE] = True
-
-
-def asked_page() -> str:
-    """Which page the browser asks for. A callback may be told that of another before it runs."""
-    return get_script_run_ctx().page_script_hash
 
 
 def has_come_from_another() -> bool:

@@ -6,40 +6,48 @@ it into "broken off" (`ForwardMsgQueue.clear`), although what the first part dre
 last rows of the cell before stood below the arithmetic of a new one, and stayed.
 """
 
+from contextlib import suppress
 from functools import wraps
 from typing import Any
 
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
-
-_DONE = ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+NOT_AS_EXPECTED = (AttributeError, TypeError, ValueError)
 
 
 def keep_what_has_finished() -> None:
-    """Let the parts of an earlier run be finished that the next run does not draw again."""
-    if hasattr(ForwardMsgQueue.clear, "__wrapped__"):
+    """Let the parts of an earlier run be finished that the next run does not draw again. Changes
+    nothing where Streamlit's queue is not there, and does no more than Streamlit where it is not
+    as expected.
+    """
+    try:
+        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+        from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+
+        done = ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+        clear = ForwardMsgQueue.clear
+    except (ImportError, AttributeError):
         return
-    clear = ForwardMsgQueue.clear
+    if hasattr(clear, "__wrapped__"):
+        return
 
     @wraps(clear)
-    def clear_but_finished(
-        queue: ForwardMsgQueue,
-        retain_lifecycle_msgs: bool = False,
-        fragment_ids_this_run: list[str] | None = None,
-    ) -> Any:
-        done = [message for message in queue._queue if _is_done(message)]
-        clear(queue, retain_lifecycle_msgs, fragment_ids_this_run)
-        again = set(fragment_ids_this_run or ())
-        for message in done if retain_lifecycle_msgs and again else ():
-            ran = message.metadata.run.fragment_ids
-            only_then = [each for each in ran if each not in again]
-            if only_then:
-                del ran[:]
-                ran.extend(only_then)
-                message.script_finished = _DONE
+    def clear_but_finished(queue: Any, *given: Any, **named: Any) -> Any:
+        finished: list[Any] = []
+        with suppress(*NOT_AS_EXPECTED):
+            finished = [each for each in queue._queue if _is_finished(each, done)]
+        told = clear(queue, *given, **named)
+        again = set(named.get("fragment_ids_this_run") or ())
+        for message in finished if named.get("retain_lifecycle_msgs") and again else ():
+            with suppress(*NOT_AS_EXPECTED):
+                ran = message.metadata.run.fragment_ids
+                only_then = [each for each in ran if each not in again]
+                if only_then:
+                    del ran[:]
+                    ran.extend(only_then)
+                    message.script_finished = done
+        return told
 
     ForwardMsgQueue.clear = clear_but_finished
 
 
-def _is_done(message: ForwardMsg) -> bool:
-    return message.WhichOneof("type") == "script_finished" and message.script_finished == _DONE
+def _is_finished(message: Any, done: int) -> bool:
+    return message.WhichOneof("type") == "script_finished" and message.script_finished == done

@@ -2,15 +2,16 @@
 
 Streamlit's browser reconnects by itself, and asks for nothing then. If the server was started
 anew meanwhile, or has forgotten the session, it knows none of the page's fragments, and their
-controls would do nothing. One run with the link's settings makes them known.
+controls would do nothing. One run with the link's settings makes them known. Where the page does
+not show whether it is connected, nothing is asked for.
 """
 
-import streamlit as st
+from .unseen_component import unseen
 
 _WATCH = """
 export default function ({ parentElement, setTriggerValue }) {
   const app = document.querySelector('[data-testid=stApp]');
-  if (!app) return;
+  if (!app || !setTriggerValue) return;
   let was = app.dataset.testConnectionState;
   const watch = new MutationObserver(() => {
     const now = app.dataset.testConnectionState;
@@ -22,7 +23,7 @@ export default function ({ parentElement, setTriggerValue }) {
   return () => watch.disconnect();
 }
 """
-_component = st.components.v2.component("reconnect", html="<span></span>", js=_WATCH)
+_component = unseen("reconnect", _WATCH)
 
 
 def run_again_when_back() -> None:

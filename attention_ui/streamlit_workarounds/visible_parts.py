@@ -1,18 +1,22 @@
 """Which parts of the page are in sight, and a reminder to draw the others when the person rests."""
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from ..settings import session
+from .parts_alone import asked_page, named_part
+from .unseen_component import unseen
 
 KEY, RUNS, TOLD = "sight", "sight_runs", "sight_told"
 REST = 1.2
 """Seconds without a change, after which what is out of sight and old is drawn anew."""
 SOON = 0.12
 """The same where it has not been drawn yet."""
+PATIENCE = 10
+"""Seconds that a run is waited for at most: Streamlit's sign of one may mean something else."""
 _WATCH = """
 const NEAR = 80;  // so far below the window, a part may be in sight when those above it shrink
 const parts = () => [...document.querySelectorAll('[class*=st-key-part_]')];
@@ -27,21 +31,25 @@ const inSight = () => parts().filter((part) => {
 const isRunning = () => document.querySelector(
   '[data-test-script-state=running], [data-test-script-state=rerunRequested]');
 
+const late = () => performance.now() + PATIENCE_MS;
+
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+  // Who cannot ask for the rest must not tell: then the whole page is drawn at once.
+  if (!data || !parentElement || !setStateValue || !setTriggerValue) return;
   const here = (parentElement.sight ??= {});
-  here.tell = () => {
+  here.tell = (until = late()) => {
     clearTimeout(here.telling);
     here.telling = setTimeout(() => {
-      if (isRunning()) return here.tell();
+      if (isRunning() && performance.now() < until) return here.tell(until);
       const now = inSight();
       if (now === here.told) return;
       here.told = now;
       setStateValue('parts', now);
     }, 150);
   };
-  here.ask = (wait) => {
+  here.ask = (wait, until = late()) => {
     here.asking = setTimeout(() => {
-      if (isRunning()) return here.ask(wait);
+      if (isRunning() && performance.now() < until) return here.ask(wait, until);
       setTriggerValue('rest', Date.now());
       here.ask(2000);
     }, wait);
@@ -76,8 +84,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   if (data.rest.length) here.ask(data.wait * 1000);
   return here.stop;
 }
-"""
-_component = st.components.v2.component("sight", html="<span></span>", js=_WATCH)
+""".replace("PATIENCE_MS", str(PATIENCE * 1000))
+_component = unseen("sight", _WATCH)
 
 
 class HasRest(Protocol):
@@ -93,18 +101,22 @@ class HasRest(Protocol):
         """From a callback: draw them, or those of them that are in sight."""
 
 
-def place() -> DeltaGenerator:
+def place() -> AbstractContextManager:
     """Where the watcher stands, out of sight: first on every lesson, so that what it asks for while
     the page runs anew finds it there afterwards.
     """
     return st.sidebar.container(key="watcher")
 
 
-@st.fragment(key=KEY)
+@named_part(KEY)
 def watch(page: HasRest) -> None:
-    """Draws nothing. It is run last of all parts, and then asks for the rest."""
+    """Draws nothing. It is run last of all parts, and then asks for the rest. Is not there where
+    Streamlit does not say which page is asked for: then every run is one of the whole page.
+    """
     if session.wants_whole_page():
         st.rerun()
+    if asked_page() is None:
+        return
     state = st.session_state
     state[RUNS] = state.get(RUNS, 0) + 1
     _component(

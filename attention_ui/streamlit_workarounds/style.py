@@ -1,0 +1,63 @@
+"""The style of every page. A name of Streamlit's that is gone changes looks, and nothing else."""
+
+from ..charts.sizes import SIDEBAR_WIDTH
+
+# Ours, and constant: a person's text is never part of it.
+STYLE = """<style>
+/* Streamlit's own width is that of the last visit, or either of two by chance. */
+[data-testid="stSidebar"][data-collapsed="false"] {
+  min-width: SIDEBAR_WIDTHpx !important; max-width: SIDEBAR_WIDTHpx !important;
+}
+div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
+[data-testid="stMainBlockContainer"] { padding-left: 2.6rem; padding-right: 2.6rem; }
+@media (max-width: 640px) {
+  [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
+}
+.st-key-reconnect, .st-key-watcher { display: none; }
+/* Parts out of sight that show older settings, until they are drawn anew. */
+[data-old] { opacity: 0.3; }
+[class*="st-key-chips"] [data-testid="stText"] {
+  padding: 0.15rem 0.55rem; border: 1px solid color-mix(in srgb, currentColor 30%, transparent);
+  border-radius: 0.4rem;
+}
+[class*="st-key-problem_of"] [data-testid="stText"], .st-key-notices [data-testid="stText"] {
+  font-size: 0.875rem;
+}
+/* A chain of joined emoji is one sign, which nothing can wrap. */
+[data-testid="stText"] { max-width: 100%; overflow-wrap: anywhere; overflow-x: clip; }
+[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"] * { white-space: normal; }
+[data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
+[data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
+/* Streamlit's tools would stand on the words and sliders above a chart. A matrix is no larger on a
+   full screen, and the lesson has its numbers as tables; what fills its place keeps that button,
+   in its own corner. */
+[data-testid="stElementToolbar"]:has(~ .stVegaLiteChart) {
+  display: none; top: 0 !important; padding: 0;
+}
+[data-testid="stElementToolbar"]:has(~ .stVegaLiteChart.fit-x) { display: block; }
+[data-testid="stElementToolbar"]:has(~ .stVegaLiteChart)
+  [data-testid="stElementToolbarButton"]:not(:last-child) { display: none; }
+.katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0.25rem 0.2rem 0; }
+/* Streamlit's captions and colours of code are too faint for some, as is white on the dark
+   theme's blue. */
+[data-testid="stCaptionContainer"] {
+  opacity: 1; color: color-mix(in srgb, currentColor 76%, transparent);
+}
+[data-testid^="stBaseButton-primary"] { color: light-dark(#ffffff, #16191d); }
+.stApp .stCode .token:is(.keyword, .function, .builtin, .class-name) {
+  color: light-dark(#24639e, #8ab6e1);
+}
+.stApp .stCode .token.string { color: light-dark(#2f6b36, #9ccb8c); }
+.stApp .stCode .token:is(.boolean, .number) { color: light-dark(#8a4b12, #e0a878); }
+.stApp .stCode .token.comment { color: light-dark(#5b6069, #a7abb5); }
+/* A formula that is wider than the page fades at its right end until it is scrolled there. No
+   angle bracket may stand in here: Streamlit would drop the whole style. */
+@keyframes fade { from { mask-size: 100% 100%; } to { mask-size: calc(100% + 3rem) 100%; } }
+@supports (animation-timeline: scroll()) {
+  .katex-display {
+    mask: linear-gradient(to right, black calc(100% - 3rem), transparent) no-repeat;
+    mask-size: calc(100% + 3rem) 100%;
+    animation: fade linear; animation-timeline: scroll(self inline);
+  }
+}
+</style>""".replace("SIDEBAR_WIDTH", str(SIDEBAR_WIDTH))

@@ -1,0 +1,154 @@
+"""Streamlit as if one of the insides that we lean on were gone or renamed.
+
+    python tests/streamlit_insides.py PAGES NAME...
+
+takes away the insides of these names before anything of the app is imported, then visits the pages
+(separated by commas) under AppTest: each is drawn, and after a control was used it is as its link
+opens it.
+"""
+
+import inspect
+import sys
+from pathlib import Path
+
+import streamlit as st
+import streamlit.components.v2
+import streamlit.runtime.app_session as app_session
+import streamlit.runtime.forward_msg_queue as queues
+import streamlit.runtime.scriptrunner as scriptrunner
+import streamlit.testing.v1.local_script_runner as apptest
+from streamlit.errors import StreamlitAPIException
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def _queue():
+    _rename_in_queue("ForwardMsgQueue")
+
+
+def _list_of_the_queue():
+    _rename_in_queue("_queue")
+    runner = apptest.LocalScriptRunner
+    runner.forward_msgs = lambda self: self.forward_msg_queue.renamed
+
+
+def _page_script_hash():
+    scriptrunner.get_script_run_ctx = object
+
+
+def _get_script_run_ctx():
+    del scriptrunner.get_script_run_ctx
+
+
+def _components_v2():
+    del st.components.v2
+
+
+def _callbacks_of_components():
+    register = st.components.v2.component
+
+    def component(*args, **options):
+        place = register(*args, **options)
+        return lambda *, key, data=None: place(key=key, data=data)
+
+    st.components.v2.component = component
+
+
+def _keys_of_fragments():
+    fragment = st.fragment
+
+    def without_key(func=None, *, run_every=None):
+        return fragment(func, run_every=run_every)
+
+    st.fragment = without_key
+
+
+def _rerun_by_key():
+    rerun = st.rerun
+
+    def of_all(scope="app"):
+        if scope not in ("app", "fragment"):
+            raise StreamlitAPIException(f"{scope} is no scope")
+        rerun(scope=scope)
+
+    st.rerun = of_all
+
+
+def _app():
+    del st.App
+
+
+GONE = {
+    name.removeprefix("_").replace("_", " "): take_away
+    for name, take_away in list(globals().items())
+    if name.startswith("_") and inspect.isfunction(take_away)
+}
+
+
+def take_away(*names):
+    """Take away the insides of these names."""
+    for name in names:
+        GONE[name]()
+
+
+def _rename_in_queue(word):
+    """Give a word of Streamlit's queue another name, in the queue and where it is used."""
+    source = inspect.getsource(queues.ForwardMsgQueue).replace(word, "renamed")
+    del queues.ForwardMsgQueue
+    exec("from __future__ import annotations\n" + source, vars(queues))
+    queue = vars(queues).get("renamed") or queues.ForwardMsgQueue
+    app_session.ForwardMsgQueue = apptest.ForwardMsgQueue = queue
+
+
+class Everything(set):
+    """In place of the names of the parts in sight: all of them. AppTest tells none, and runs no
+    part alone; so this is used only where the page is to run as a whole instead.
+    """
+
+    def __contains__(self, _):
+        return True
+
+    def __bool__(self):
+        return True
+
+
+def look(at):
+    """What a page says and draws, and where its links lead."""
+    assert not at.exception, [exception.message for exception in at.exception]
+    assert at.title
+    said = [[each.value for each in kind] for kind in (at.markdown, at.caption, at.latex, at.text)]
+    charts = [each.proto for each in at.get("vega_lite_chart")]
+    tables = [[each.data, *(named.data for named in each.datasets)] for each in charts]
+    links = [each.proto.query_string for each in at.get("page_link")]
+    return said, links, [each.spec for each in charts], [[t.data for t in each] for each in tables]
+
+
+def visit(page, **link):
+    from streamlit.testing.v1 import AppTest
+
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    if page != "home":
+        at.switch_page(f"pages/{page}.py")
+    for name, value in {"predict": "off", **link}.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def main(pages, names):
+    take_away(*names)
+    sys.path.insert(0, str(ROOT))
+    from attention_ui.streamlit_workarounds import visible_parts
+
+    if {"keys of fragments", "rerun by key"} & {*names}:
+        visible_parts.parts_in_sight = Everything
+    for page in pages:
+        at = visit(page)
+        before = look(at)
+        after = look(at.slider(key="control_width").set_value(5).run())
+        assert after != before, f"{page}: the slider changed nothing"
+        assert after == look(visit(page, width="5")), f"{page} is not as its link opens it"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1].split(","), sys.argv[2:])
+    print("usable")

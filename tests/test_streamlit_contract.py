@@ -1,0 +1,198 @@
+"""What we expect of Streamlit 1.67, for every use of its insides in `streamlit_workarounds`.
+
+A test that fails says that a new Streamlit is another: the mend it names has to change, or may go.
+Below, Streamlit as if each of them were gone: every page is still usable. What only a browser shows
+of that is in `tests/browser/test_without.py`.
+"""
+
+import inspect
+import re
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.testing.v1 import AppTest
+
+from attention_ui.shell.contents import HOME, LESSONS
+from attention_ui.streamlit_workarounds import deep_pages, reconnect, visible_parts
+from attention_ui.streamlit_workarounds.style import STYLE
+from streamlit_insides import GONE, ROOT
+
+ROOM = ROOT / "attention_ui" / "streamlit_workarounds"
+OUTSIDE = [
+    path
+    for path in [ROOT / "app.py", *ROOT.glob("pages/*.py"), *ROOT.glob("attention_ui/**/*.py")]
+    if ROOM not in path.parents
+]
+INSIDES = [
+    *("streamlit.runtime", "streamlit.proto", "streamlit.delta_generator", "components.v2"),
+    *("fragment(key", "data-test", "__streamlit"),
+]
+STATUS = ForwardMsg.ScriptFinishedStatus
+
+
+@cache
+def browser_code() -> str:
+    """All that Streamlit sends of its own to a browser."""
+    scripts = (Path(st.__file__).parent / "static").rglob("*.js")
+    return "\n".join(path.read_text(encoding="utf-8") for path in scripts)
+
+
+@pytest.mark.parametrize("path", OUTSIDE, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_insides_are_used_in_their_room_alone(path):
+    text = path.read_text(encoding="utf-8")
+    assert not [word for word in INSIDES if word in text]
+
+
+# --- finished_parts -------------------------------------------------------------------------------
+
+
+def test_streamlit_still_calls_a_part_broken_off_that_has_finished():
+    """The fault that `finished_parts` mends. Where this fails, the mend may go."""
+    queue, finished = ForwardMsgQueue(), STATUS.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+    message = ForwardMsg(script_finished=finished)
+    message.metadata.run.fragment_ids.append("a part")
+    queue.enqueue(message)
+    assert [each.script_finished for each in queue._queue] == [finished]
+    clear = inspect.unwrap(ForwardMsgQueue.clear)
+    clear(queue, retain_lifecycle_msgs=True, fragment_ids_this_run=["another part"])
+    assert queue.flush()[0].script_finished == STATUS.FINISHED_EARLY_FOR_RERUN
+
+
+def test_streamlit_clears_its_queue_with_the_names_that_the_mend_reads():
+    names = ["retain_lifecycle_msgs", "fragment_ids_this_run"]
+    assert list(inspect.signature(inspect.unwrap(ForwardMsgQueue.clear)).parameters)[1:] == names
+    assert all(f"{name}=" in inspect.getsource(AppSession._clear_queue) for name in names)
+
+
+# --- parts_alone ----------------------------------------------------------------------------------
+
+
+def test_a_run_knows_which_page_is_asked_for():
+    assert isinstance(ScriptRunContext.page_script_hash, property)
+
+
+def test_fragments_have_names_and_a_callback_can_run_some_of_them():
+    def page():
+        import streamlit as st
+
+        from attention_ui.streamlit_workarounds.parts_alone import (
+            asked_page,
+            named_part,
+            run_alone,
+        )
+
+        ran = st.session_state.setdefault("ran", [])
+        st.session_state["asked"] = asked_page()
+        ran.append("page")
+        for name in ("one", "two", "three"):
+            named_part(name)(ran.append)(name)
+        st.button("some", on_click=run_alone, args=(["one", "three"],))
+        st.button("unknown", on_click=run_alone, args=(["one", "nowhere"],))
+
+    at = AppTest.from_function(page, default_timeout=60).run()
+    assert at.session_state["asked"]
+    at.session_state["ran"].clear()
+    at.button[0].click().run()
+    assert at.session_state["ran"] == ["one", "three"]
+    at.run()
+    at.session_state["ran"].clear()
+    at.button[1].click().run()  # a name that is not on the page: all of it
+    assert not at.exception
+    assert at.session_state["ran"] == ["page", "one", "two", "three"]
+
+
+# --- unseen_component -----------------------------------------------------------------------------
+
+
+def test_a_component_takes_code_and_calls_back():
+    named = inspect.signature(st.components.v2.component).parameters
+    assert {"name", "html", "js"} <= named.keys()
+    scripts = visible_parts._WATCH, reconnect._WATCH
+    given = {
+        name for script in scripts for name in re.findall(r"\bset\w+Value|parentElement", script)
+    }
+    assert given == {"setStateValue", "setTriggerValue", "parentElement"}
+    assert all(name in browser_code() for name in given)
+
+
+# --- visible_parts, reconnect, style, deep_pages: names that the browser has ----------------------
+
+
+def names_in_the_browser():
+    ours = STYLE + visible_parts._WATCH + reconnect._WATCH
+    ids = re.findall(r"data-testid[\^]?=\"?(\w+)", ours)
+    states = re.findall(r"(?:script-state|connection-state|collapsed)=\"?(\w+)", ours)
+    attributes = re.findall(r"(data-(?:test|collapsed)[a-z-]*)", ours)
+    classes = re.findall(r"\.(st[A-Z]\w+|katex-display|fit-x)", ours)
+    return sorted({*ids, *states, *attributes, *classes, "CONNECTED", "BACKEND_BASE_URL"})
+
+
+@pytest.mark.parametrize("name", names_in_the_browser())
+def test_streamlit_s_browser_has_this_name(name):
+    assert re.search(rf"(?<![\w-]){re.escape(name)}(?![\w])", browser_code()), name
+
+
+def test_the_browser_s_code_says_where_its_page_is_to_be_changed():
+    assert deep_pages.INDEX.read_text(encoding="utf-8").count("<head>") == 1
+    assert "window.__streamlit" in browser_code()
+
+
+# --- the server -----------------------------------------------------------------------------------
+
+
+def test_the_server_takes_routes_and_what_is_done_at_its_start():
+    assert {"routes", "lifespan"} <= inspect.signature(st.App).parameters.keys()
+
+
+def test_streamlit_knows_every_option_that_we_set():
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    sections = [*config.items()]
+    for section, options in sections:
+        for name, value in options.items():
+            if isinstance(value, dict):
+                sections.append((f"{section}.{name}", value))
+            else:
+                st.get_option(f"{section}.{name}")  # raises for an option that there is not
+
+
+def test_writing_the_address_leaves_what_is_streamlit_s_own():
+    def page():
+        import streamlit as st
+
+        st.query_params.from_dict({"seed": "3"})
+
+    at = AppTest.from_function(page)
+    at.query_params["embed"] = "true"
+    at.query_params["old"] = "1"
+    at.run()
+    assert dict(at.query_params) == {"embed": "true", "seed": "3"}
+
+
+# --- without them ---------------------------------------------------------------------------------
+
+
+def usable(pages, *gone):
+    """Draw pages and use a control in a process of its own, where these insides are gone."""
+    command = [sys.executable, str(ROOT / "tests" / "streamlit_insides.py"), ",".join(pages), *gone]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout.endswith("usable\n"), done.stderr
+
+
+@pytest.mark.parametrize("gone", GONE)
+def test_a_page_is_usable_where_one_is_gone(gone):
+    usable(["simplified_attention"], gone)
+
+
+def test_every_page_is_usable_where_all_are_gone():
+    pages = [each.name for each in (HOME, *LESSONS)]
+    both_of_one = {"list of the queue", "page script hash", "callbacks of components"}
+    usable(pages, *GONE.keys() - both_of_one)
