@@ -15,7 +15,6 @@ from attention_ui.charts.picture import picture
 from attention_ui.lessons.simplified_attention.one_query import (
     asked_query,
     blanks_words,
-    choose_query,
     stepper,
     stretch,
 )
@@ -24,7 +23,7 @@ from attention_ui.page.page import Page, open_on
 from attention_ui.page.show import show
 from attention_ui.page.view import View
 from attention_ui.predict.common_questions import which_key
-from attention_ui.settings import session
+from attention_ui.settings.control import control, control_row
 from attention_ui.settings.settings import Settings
 
 PAGE = "simplified_attention"
@@ -139,7 +138,7 @@ def one_query(page: Page) -> None:
         "Choose a token and walk through its keys. Each key is compared with the query, gets its "
         "weight, and adds its share to the context vector."
     )
-    page.controls(lambda: choose_query(settings), settings.numbered_tokens)
+    page.controls(lambda: control("query", width=240), settings.numbered_tokens)
     page.equation("one_query", build=lambda now: walk(trace, now))
     end = trace["running_context"].value[-1]
     pairs = [(end, trace["context_vectors"].value[settings.query])]
@@ -205,9 +204,9 @@ def try_otherwise(page: Page) -> None:
 
 
 def choose_likeness() -> None:
-    with st.container(horizontal=True, gap="medium"):
-        session.choice("Compare by", "likeness")
-        session.choice("Divide scores by", "divide")
+    with control_row():
+        control("likeness")
+        control("divide")
 
 
 open_on(PAGE, view_of, lesson)

@@ -28,20 +28,11 @@ from attention_ui.settings.fields import (
     Whole,
     entry,
 )
-from attention_ui.settings.settings import (
-    FIELDS,
-    HEADS,
-    MAX_LINK,
-    MAX_TOKENS,
-    ONE_HEAD,
-    Names,
-    Settings,
-    changed,
-    from_query,
-    problem_with,
-    to_query,
-)
+from attention_ui.settings.fit import changed
+from attention_ui.settings.link import MAX_LINK, from_query, problem_with, to_query
+from attention_ui.settings.settings import FIELDS, HEADS, MAX_TOKENS, Names, Settings
 
+ONE_HEAD = ("head", "head_off", "head_cut")
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = next(iter(EXAMPLES))
 some = hypothesis_settings(max_examples=100, deadline=None)
@@ -220,7 +211,6 @@ def test_an_example_as_it_is_needs_no_more_than_its_name(example):
     query = {} if example == DEFAULT else {"example": example}
     assert to_query(settings) == query
     assert from_query(query) == (settings, [])
-    assert settings.is_example()
     assert settings.inputs == EXAMPLES[example].inputs
     assert_usable(settings)
 

@@ -15,6 +15,7 @@ from ...page.show import folded, show
 from ...page.view import View
 from ...predict.questions import Verdict
 from ...settings import session
+from ...settings.control import control, control_row
 from ...settings.settings import Settings
 from ...words import number
 
@@ -44,20 +45,6 @@ def _most(row: Tensor) -> str:
     return " and ".join(f"key {place}" for place in places) + f" ({number(best)})"
 
 
-def choose_query(settings: Settings, name: str = "query") -> None:
-    """A select box for the token that the lesson follows, kept in the setting `name`."""
-    tokens = settings.numbered_tokens
-    session.control(
-        st.selectbox,
-        name.capitalize(),
-        name,
-        version=len(tokens),
-        options=list(range(len(tokens))),
-        format_func=tokens.__getitem__,
-        width=240,
-    )
-
-
 def stepper(settings: Settings) -> int:
     """Walk key by key: how many keys have been reached."""
     n_keys = len(settings.inputs.tokens)
@@ -82,26 +69,14 @@ def stepper(settings: Settings) -> int:
 
 def stretch(view: View, options: SimplifiedOptions) -> None:
     """An experiment on a trace of its own: one vector stretched, and one query's weights."""
-    settings = session.current()
     st.markdown(
         "Make one vector longer. By the dot product, a positive score grows and draws weight from "
         "the others; a negative one falls further. By the cosine, length does not count. A "
         "negative factor turns the vector round. Grey bars are the weights before."
     )
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        tokens = settings.numbered_tokens
-        session.control(
-            st.selectbox,
-            "Stretch the vector of",
-            "stretch",
-            version=len(tokens),
-            options=list(range(len(tokens))),
-            format_func=tokens.__getitem__,
-            width=200,
-        )
-        session.control(
-            st.slider, "by the factor", "factor", min_value=-4.0, max_value=4.0, step=0.1, width=240
-        )
+    with control_row():
+        control("stretch", width=200)
+        control("factor", width=240)
     settings = session.current()
     changed = replace(options, stretched=settings.stretch, factor=settings.factor)
     stretched = attend(embed(settings.inputs), changed)
