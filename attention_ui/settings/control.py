@@ -41,8 +41,9 @@ def control(name: str, version: str = "", **look: Any) -> Any:
     if name in settings.hide:
         return getattr(settings, name)
     label = f"{about.label} ({about.hint})" if about.hint else about.label
-    look = {"widget": about.widget, "label": label, **about.look, **look}
-    widget = look.pop("widget")
+    widget = look.pop("widget", about.widget)
+    own = about.look if widget == about.widget else {}
+    look = {"label": label, **own, **look}
     if name in settings.lock:
         look["disabled"] = True
     values = offered(name, settings)
