@@ -30,7 +30,7 @@ from attention_ui.settings.fields import (
 )
 from attention_ui.settings.fit import changed
 from attention_ui.settings.link import MAX_LINK, from_query, problem_with, to_query
-from attention_ui.settings.settings import FIELDS, HEADS, MAX_TOKENS, Names, Settings
+from attention_ui.settings.settings import FIELDS, HEADS, MAX_TOKENS, SETTINGS, Names, Settings
 
 ONE_HEAD = ("head", "head_off", "head_cut")
 ROOT = Path(__file__).resolve().parents[2]
@@ -391,6 +391,20 @@ def test_heads_that_do_not_fit_are_refused_in_words_and_nothing_else_is(link, sa
     last = len(settings.inputs.tokens) - 1
     assert settings == of(text="A cat", seed=3, causal_heads=True, changed_token=last)
     assert said in notices
+
+
+@pytest.mark.parametrize("name", [name for name, each in SETTINGS.items() if each.limit])
+def test_what_lies_beyond_its_limit_is_refused_in_words_or_brought_back(name):
+    small = {"text": "A cat", "width": "2", "heads": "2"}
+    settings, notices = from_query(small)
+    assert notices == []
+    most, words = SETTINGS[name].limit(settings)
+    there, notices = from_query({**small, name: str(most)})
+    assert (getattr(there, name), notices) == (most, [])
+    refused = f"The link's {name} is {most + 1}, but {words}. The example's own is used."
+    assert from_query({**small, name: str(most + 1)}) == (settings, [refused])
+    large = of(text="a b c d e f", width=8, heads=4, d_model=4, **{name: most + 1})
+    assert getattr(changed(large, text="A cat", width=2, heads=2), name) == most
 
 
 @pytest.mark.parametrize("name", ONE_HEAD)
