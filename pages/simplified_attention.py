@@ -33,7 +33,7 @@ OF_ONE_QUERY = ("query_weights", "weighted_embeddings", "running_context")
 
 def build(settings: Settings) -> Trace:
     """The lesson's trace."""
-    options = SimplifiedOptions(settings.likeness, settings.divide)
+    options = SimplifiedOptions(settings.similarity, settings.divide)
     return expand_query(attend(embed(settings.inputs), options), settings.query)
 
 
@@ -166,7 +166,7 @@ def walk(trace: Trace, now: Settings) -> tuple[Matrix | str, ...]:
 
 
 def try_otherwise(page: Page) -> None:
-    """Another likeness, one vector stretched, and the vectors as points."""
+    """Another similarity, one vector stretched, and the vectors as points."""
     view = page.view
     trace, settings = view.trace, view.settings
     page.header("Compare otherwise", anchor="compare")
@@ -175,10 +175,10 @@ def try_otherwise(page: Page) -> None:
         "√d brings all scores nearer to 0, and the weights nearer to each other, unless d is 1. "
         "Both change the whole page."
     )
-    page.controls(choose_likeness)
+    page.controls(choose_similarity)
     page.note(blanks_words(trace, settings))
     page.header("Stretch one vector", anchor="stretch")
-    options = SimplifiedOptions(settings.likeness, settings.divide)
+    options = SimplifiedOptions(settings.similarity, settings.divide)
     page.part("stretch", lambda: stretch(view, options), shows=OF_ONE_QUERY)
     page.header("The context vector as a mean", anchor="picture")
     if settings.width == 1:
@@ -203,9 +203,9 @@ def try_otherwise(page: Page) -> None:
         )
 
 
-def choose_likeness() -> None:
+def choose_similarity() -> None:
     with control_row():
-        control("likeness")
+        control("similarity")
         control("divide")
 
 

@@ -11,7 +11,7 @@ from attention_core.text.tokenizers import clean
 
 from .fields import Choice, Field
 from .fit import limits, misfit, problem_with_heads
-from .settings import FIELDS, HEADS, KEPT, VIEW_ONLY, Settings, label
+from .settings import ALIASES, FIELDS, HEADS, KEPT, VIEW_ONLY, Settings, label
 
 MAX_LINK = 7_500
 """Characters of a link after its question mark; browsers and servers take 8,000 in all."""
@@ -52,11 +52,18 @@ def to_query(settings: Settings) -> dict[str, str]:
     return query
 
 
+def renamed(query: Mapping[str, str]) -> dict[str, str]:
+    """A link's parameters, those of older links by their names of today."""
+    older = {ALIASES[name]: text for name, text in query.items() if name in ALIASES}
+    return older | {name: text for name, text in query.items() if name not in ALIASES}
+
+
 def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
     """The settings of a link, and a notice for everything in it that could not be used.
 
     Parameters that are not ours are left alone, without a notice.
     """
+    query = renamed(query)
     notices = []
 
     def refuse(words: str, instead: str = "The example's own is used.") -> None:
@@ -123,7 +130,7 @@ def read_pin(text: str) -> str:
         raise ValueError(f"it has {len(text):,} characters, and {MAX_PIN:,} fit: shorten the text")
     if not text:
         return ""
-    query = dict(parse_qsl(text, keep_blank_values=True))
+    query = renamed(dict(parse_qsl(text, keep_blank_values=True)))
     if not query or not query.keys() <= FIELDS.keys() - VIEW_ONLY:
         raise ValueError("it must be settings, such as example=wild_cat&seed=70")
     settings, notices = from_query(query)

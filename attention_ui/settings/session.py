@@ -9,7 +9,7 @@ from attention_core.examples import EXAMPLES
 
 from .fields import CellPlace, Choice, ScoreRow, Sentence, Trail
 from .fit import EDITS, changed, heads_that_fit, problem_with_heads
-from .link import from_query, problem_with, to_query, unknown_names
+from .link import from_query, problem_with, renamed, to_query, unknown_names
 from .settings import FIELDS, HEADS, KEPT, MAX_SEED, VIEW_ONLY, Settings, label
 
 # Names in st.session_state.
@@ -37,7 +37,8 @@ def load(page: str) -> Settings:
     state = st.session_state
     for name in (WHOLE_PAGE, OPEN_IN, SHOWN):
         state.pop(name, None)
-    query = {name: value for name, value in st.query_params.items() if name in FIELDS}
+    asked = renamed(st.query_params)
+    query = {name: value for name, value in asked.items() if name in FIELDS}
     last_page, last_query = state.get(WRITTEN, (None, None))
     state[DRAWN] = set()
     state[ARRIVED] = SETTINGS in state and page != last_page
@@ -57,7 +58,7 @@ def load(page: str) -> Settings:
             )
     elif not touched and query != last_query:
         _take(query)
-    unknown = [name for name in st.query_params if name not in FIELDS]
+    unknown = [name for name in asked if name not in FIELDS]
     if unknown and not touched:
         state[NOTICES] = list(dict.fromkeys([*state[NOTICES], unknown_names(unknown)]))
     return state[SETTINGS]

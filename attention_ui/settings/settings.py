@@ -52,7 +52,7 @@ WAYS_TO_HIDE = {
     "zeroed": "0 after softmax",
     "renormalised": "0 after, then divided by the sum",
 }
-LIKENESSES = {"dot": "Dot product", "cosine": "Cosine"}
+SIMILARITIES = {"dot": "Dot product", "cosine": "Cosine"}
 DIVISORS = {"none": "Nothing", "sqrt_d": "√d"}
 LEARNED = {"sentence": "This sentence", "example": "The example's sentence"}
 ROW_FROM = {"example": "The example", "hand": "By hand"}
@@ -94,7 +94,8 @@ class Names:
     """Controls, by the names of their settings, with commas between them."""
 
     def read(self, text: str) -> tuple[str, ...]:
-        names = tuple(dict.fromkeys(text.split(","))) if text else ()
+        said = text.split(",") if text else []
+        names = tuple(dict.fromkeys(ALIASES.get(name, name) for name in said))
         unknown = [name for name in names if name not in FIELDS]
         if unknown:
             raise ValueError("it must be names of controls, such as seed,width")
@@ -243,7 +244,7 @@ class Settings:
     across: int = _entry("Entry drawn across", 0)
     up: int = _entry("Entry drawn up", 1)
     # Simplified attention.
-    likeness: str = setting(Choice(LIKENESSES), "Compare by", "dot")
+    similarity: str = setting(Choice(SIMILARITIES), "Compare by", "dot", once="likeness")
     divide: str = setting(Choice(DIVISORS), "Divide scores by")
     stretch: int = _token("Stretch the vector of", 0, view_only=True)
     factor: float = setting(Decimal(-4, 4), "Stretch factor", 1.0, view_only=True, step=0.1)
@@ -516,6 +517,8 @@ def _of_heads(recipe: HeadsRecipe) -> dict[str, int | bool]:
 
 SETTINGS: dict[str, Setting] = {each.name: each.metadata["setting"] for each in fields(Settings)}
 FIELDS: dict[str, Field] = {name: each.field for name, each in SETTINGS.items()}
+ALIASES = {each.once: name for name, each in SETTINGS.items() if each.once}
+"""What older links call a setting, and its name of today."""
 VIEW_ONLY = {name for name, each in SETTINGS.items() if each.view_only}
 KEPT = ("predict", "pin", "hide", "lock")
 """Settings that stay when another example is chosen."""

@@ -23,7 +23,7 @@ def row_trace(settings: Settings) -> Trace:
     """A trace with `score_row` (key): a row of the example's scores, or the typed one."""
     if settings.row_from == "hand":
         return given_row(settings.typed)
-    options = SimplifiedOptions(settings.likeness, settings.divide)
+    options = SimplifiedOptions(settings.similarity, settings.divide)
     return compare_row(embed(settings.inputs), settings.query, options)
 
 
