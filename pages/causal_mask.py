@@ -16,7 +16,6 @@ from attention_ui.lessons.causal_mask.mask import (
     choose_mask,
     context_words,
     mask_words,
-    offered,
     say_blind,
     weights_words,
 )
@@ -25,7 +24,7 @@ from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.predict.common_questions import row_to_share, whole_row
 from attention_ui.predict.questions import Pick
-from attention_ui.settings import session
+from attention_ui.settings.control import control, offered
 from attention_ui.settings.settings import WAYS_TO_HIDE, Settings
 
 PAGE = "causal_mask"
@@ -77,8 +76,8 @@ def hide(page: Page) -> None:
         "below therefore writes `~mask` where it fills.",
         caption=True,
     )
-    about = settings.numbered_tokens, settings.turned, offered(settings)
-    page.controls(lambda: choose_mask(settings), *about)
+    about = [offered(name, settings) for name in ("window", "hidden")]
+    page.controls(lambda: choose_mask(settings), *about, settings.turned)
     page.part("blind", lambda: say_blind(trace))
     page.beat(
         "masked_scores",
@@ -153,7 +152,7 @@ def compare_ways(page: Page) -> None:
         ),
         covers=OTHER_WEIGHTS,
     )
-    page.controls(lambda: session.choice("Hide by", "way"))
+    page.controls(lambda: control("way"))
     page.part("ways", lambda: ways_to_hide(view), shows=OTHER_WEIGHTS)
     page.header("Measure the leak", anchor="leak")
     page.words(

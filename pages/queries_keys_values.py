@@ -20,8 +20,8 @@ from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.predict.questions import Pick, Shape
+from attention_ui.settings.control import control
 from attention_ui.settings.settings import Settings
-from attention_ui.widgets.choose_token import choose_token
 
 PAGE = "queries_keys_values"
 
@@ -102,7 +102,7 @@ def one_token(page: Page) -> None:
         "Choose the token and the matrix."
     )
     settings = view.settings
-    page.controls(lambda: choose_token(settings, "token"), settings.numbered_tokens)
+    page.controls(lambda: control("token", width=240), settings.numbered_tokens)
     names = ("one_query", "one_key", "one_value")
     page.equation("one_token", build=lambda _: one_role(view, names, "one"))
     page.words("Its query meets the key of every token: one score each.")

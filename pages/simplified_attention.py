@@ -23,9 +23,8 @@ from attention_ui.page.page import Page, open_on
 from attention_ui.page.show import show
 from attention_ui.page.view import View
 from attention_ui.predict.common_questions import which_key
-from attention_ui.settings import session
+from attention_ui.settings.control import control, control_row
 from attention_ui.settings.settings import Settings
-from attention_ui.widgets.choose_token import choose_token
 
 PAGE = "simplified_attention"
 # What gives the weights of the chosen query away.
@@ -34,7 +33,7 @@ OF_ONE_QUERY = ("query_weights", "weighted_embeddings", "running_context")
 
 def build(settings: Settings) -> Trace:
     """The lesson's trace."""
-    options = SimplifiedOptions(settings.likeness, settings.divide)
+    options = SimplifiedOptions(settings.similarity, settings.divide)
     return expand_query(attend(embed(settings.inputs), options), settings.query)
 
 
@@ -139,7 +138,7 @@ def one_query(page: Page) -> None:
         "Choose a token and walk through its keys. Each key is compared with the query, gets its "
         "weight, and adds its share to the context vector."
     )
-    page.controls(lambda: choose_token(settings), settings.numbered_tokens)
+    page.controls(lambda: control("query", width=240), settings.numbered_tokens)
     page.equation("one_query", build=lambda now: walk(trace, now))
     end = trace["running_context"].value[-1]
     pairs = [(end, trace["context_vectors"].value[settings.query])]
@@ -169,7 +168,7 @@ def walk(trace: Trace, now: Settings) -> tuple[Matrix | str, ...]:
 
 
 def try_otherwise(page: Page) -> None:
-    """Another likeness, one vector stretched, and the vectors as points."""
+    """Another similarity, one vector stretched, and the vectors as points."""
     view = page.view
     trace, settings = view.trace, view.settings
     page.header("Compare otherwise", anchor="compare")
@@ -178,10 +177,10 @@ def try_otherwise(page: Page) -> None:
         "√d brings all scores nearer to 0, and the weights nearer to each other, unless d is 1. "
         "Both change the whole page."
     )
-    page.controls(choose_likeness)
+    page.controls(choose_similarity)
     page.note(blanks_words(trace, settings))
     page.header("Stretch one vector", anchor="stretch")
-    options = SimplifiedOptions(settings.likeness, settings.divide)
+    options = SimplifiedOptions(settings.similarity, settings.divide)
     page.part("stretch", lambda: stretch(view, options), shows=OF_ONE_QUERY)
     page.header("The context vector as a mean", anchor="picture")
     if settings.width == 1:
@@ -206,10 +205,10 @@ def try_otherwise(page: Page) -> None:
         )
 
 
-def choose_likeness() -> None:
-    with st.container(horizontal=True, gap="medium"):
-        session.choice("Compare by", "likeness")
-        session.choice("Divide scores by", "divide")
+def choose_similarity() -> None:
+    with control_row():
+        control("similarity")
+        control("divide")
 
 
 open_on(PAGE, view_of, lesson)

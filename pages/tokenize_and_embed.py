@@ -1,7 +1,5 @@
 """Lesson 1: from a sentence to embeddings."""
 
-import streamlit as st
-
 from attention_core.text.embedding import embed
 from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.picture import picture
@@ -20,8 +18,8 @@ from attention_ui.page.show import show
 from attention_ui.page.view import View
 from attention_ui.predict.questions import Pick
 from attention_ui.settings import session
-from attention_ui.settings.problems import say_problem
-from attention_ui.settings.settings import LEARNED, VOCABULARIES, Settings
+from attention_ui.settings.control import control, control_row
+from attention_ui.settings.settings import Settings
 
 PAGE = "tokenize_and_embed"
 
@@ -158,18 +156,9 @@ def draw_vectors(page: Page) -> None:
         return
 
     def draw() -> None:
-        now = session.current()
-        with st.container(horizontal=True):
-            for name, label in (("across", "Across"), ("up", "Up")):
-                session.control(
-                    st.selectbox,
-                    label,
-                    name,
-                    version=now.width,
-                    options=list(range(now.width)),
-                    format_func=lambda column: f"d{column + 1}",
-                    width=120,
-                )
+        with control_row():
+            for name in ("across", "up"):
+                control(name, width=160)
         now = session.current()
         show(picture(trace, trace["embeddings"], now.across, now.up))
 
@@ -198,36 +187,11 @@ def change_it(page: Page) -> None:
 
 def choose_table(settings: Settings) -> None:
     """The controls that make the table."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        session.control(
-            st.selectbox,
-            "Ids",
-            "ids",
-            options=list(VOCABULARIES),
-            format_func=VOCABULARIES.__getitem__,
-            width=260,
-        )
-        session.control(
-            st.selectbox,
-            "Vocabulary built from",
-            "learned",
-            options=list(LEARNED),
-            format_func=LEARNED.__getitem__,
-            width=240,
-            disabled=settings.ids == "random",
-        )
-        session.control(
-            st.slider,
-            "Reserved rows",
-            "reserved",
-            min_value=0,
-            max_value=8,
-            width=200,
-            disabled=settings.ids != "distinct",
-        )
-        session.control(st.toggle, "Positions", "positions")
-    for name in ("ids", "learned", "reserved"):
-        say_problem(name)
+    with control_row():
+        control("ids", width=260)
+        control("learned", width=240, disabled=settings.ids == "random")
+        control("reserved", width=200, disabled=settings.ids != "distinct")
+        control("positions")
 
 
 open_on(PAGE, view_of, lesson)

@@ -16,13 +16,13 @@ from attention_core.mechanism.trainable import add_other_ways, attend_trainable,
 
 
 def simplified(settings):
-    options = SimplifiedOptions(settings.likeness, settings.divide)
+    options = SimplifiedOptions(settings.similarity, settings.divide)
     return expand_query(attend(embed(settings.inputs), options), settings.query)
 
 
 def stretched(settings):
     options = SimplifiedOptions(
-        settings.likeness, settings.divide, stretched=settings.stretch, factor=settings.factor
+        settings.similarity, settings.divide, stretched=settings.stretch, factor=settings.factor
     )
     return attend(embed(settings.inputs), options)
 

@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from attention_ui.settings.settings import FIELDS, from_query
+from attention_ui.settings.link import from_query
+from attention_ui.settings.settings import FIELDS
 from hostile import TEXTS, VALUES
 
 NASTY = (

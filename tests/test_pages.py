@@ -12,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
 from attention_ui.lessons.multi_head_attention.heads import along_words, widths_words
-from attention_ui.settings.settings import HEADS, Settings, from_query
+from attention_ui.settings.link import from_query
+from attention_ui.settings.settings import HEADS, Settings
 from attention_ui.shell.contents import LESSONS
 from attention_ui.streamlit_workarounds.style import STYLE
 

@@ -9,8 +9,7 @@ from attention_core.examples import EXAMPLES
 from attention_core.published import PLACES, Mark, notebook
 
 from ..settings import session
-from ..settings.labels import label
-from ..settings.settings import ASIDE, Settings
+from ..settings.settings import VIEW_ONLY, Settings, label
 from .show import folded, light, note
 from .view import View
 
@@ -126,5 +125,5 @@ def _changes(settings: Settings) -> str:
     return "; ".join(
         label(name)
         for name, value in vars(settings).items()
-        if name not in ASIDE and value != getattr(plain, name)
+        if name not in VIEW_ONLY and value != getattr(plain, name)
     )

@@ -9,7 +9,8 @@ from attention_core.compare import Change, changes, difference, first_changed
 from attention_core.trace import Trace
 
 from ..charts.matrix import Matrix
-from ..settings.settings import Settings, pinned, what_changed
+from ..settings.link import pinned, what_changed
+from ..settings.settings import Settings
 from .equation import equation
 from .show import folded
 from .view import View

@@ -1,6 +1,5 @@
 """Settings in the session and in the address bar: read once, changed by controls, written back."""
 
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -8,29 +7,13 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 
 from .fields import CellPlace, Choice, ScoreRow, Sentence, Trail
-from .labels import label
-from .settings import (
-    ASIDE,
-    FIELDS,
-    HEADS,
-    KEPT,
-    MAKES_ANOTHER,
-    MAX_SEED,
-    Settings,
-    changed,
-    from_query,
-    heads_that_fit,
-    problem_with,
-    problem_with_heads,
-    to_query,
-    unknown_names,
-)
+from .fit import EDITS, changed, heads_that_fit, problem_with_heads
+from .link import from_query, problem_with, renamed, to_query, unknown_names
+from .settings import FIELDS, HEADS, KEPT, MAX_SEED, VIEW_ONLY, Settings, label
 
 # Names in st.session_state.
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
 OPEN_IN, WHOLE_PAGE, GIVEN, DRAWN = "open_in", "whole_page", "given", "drawn"
-SAYS = "says"
-"""Settings whose problem has a place of its own on the page; that of others is a notice."""
 SHOWN, LINKED, ARRIVED, CHOSEN = "shown", "linked", "arrived", "chosen"
 QUERY = "link_query"
 WANTED = "wanted"
@@ -53,9 +36,10 @@ def load(page: str) -> Settings:
     state = st.session_state
     for name in (WHOLE_PAGE, OPEN_IN, SHOWN):
         state.pop(name, None)
-    query = {name: value for name, value in st.query_params.items() if name in FIELDS}
+    asked = renamed(st.query_params)
+    query = {name: value for name, value in asked.items() if name in FIELDS}
     last_page, last_query = state.get(WRITTEN, (None, None))
-    state[DRAWN], state[SAYS] = set(), set()
+    state[DRAWN] = set()
     state[ARRIVED] = SETTINGS in state and page != last_page
     if page != last_page:
         state[GIVEN] = set()
@@ -73,7 +57,7 @@ def load(page: str) -> Settings:
             )
     elif not touched and query != last_query:
         _take(query)
-    unknown = [name for name in st.query_params if name not in FIELDS]
+    unknown = [name for name in asked if name not in FIELDS]
     if unknown and not touched:
         state[NOTICES] = list(dict.fromkeys([*state[NOTICES], unknown_names(unknown)]))
     return state[SETTINGS]
@@ -176,7 +160,7 @@ def change(**updates: Any) -> None:
     state[NOTICES] = []
     before: Settings = state[SETTINGS]
     asked = {name: getattr(before, name) for name in HEADS} | state[WANTED] | updates
-    updates, problem = _understood(taking_along(updates))
+    updates, problem = understood(taking_along(updates))
     fixed = {*before.hide, *before.lock}
     for name, value in updates.items():
         if name in fixed and value != getattr(before, name):
@@ -186,7 +170,7 @@ def change(**updates: Any) -> None:
         state[WHOLE_PAGE] = True
         return
     after = changed(before, **updates)
-    gone = [name for name in MAKES_ANOTHER if getattr(before, name) and not getattr(after, name)]
+    gone = [each for each in EDITS if getattr(before, each) and not getattr(after, each)]
     if "example" not in updates and not updates.keys() >= set(gone):
         state[NOTICES] = ["This is another table, so the numbers you typed into the last one went."]
     state[SETTINGS] = after
@@ -195,7 +179,7 @@ def change(**updates: Any) -> None:
         for name in HEADS
         if "example" not in updates and asked[name] != getattr(after, name)
     }
-    if state[NOTICES] or not updates.keys() <= ASIDE - {*KEPT}:
+    if state[NOTICES] or not updates.keys() <= VIEW_ONLY - {*KEPT}:
         state[WHOLE_PAGE] = True
 
 
@@ -207,15 +191,15 @@ def taking_along(updates: dict[str, Any]) -> dict[str, Any]:
     return {**updates, **heads_that_fit(current(), asked, updates.keys())}
 
 
-def sizes_that_fit(name: str) -> list[int]:
+def sizes_that_fit(name: str) -> dict[int, str]:
     """What a control of one size of heads can offer: with its neighbours taken along, all fits."""
     every = range(FIELDS[name].least, FIELDS[name].most + 1)
     now = current()
-    return [
-        size
+    return {
+        size: str(size) if size else "auto"
         for size in every
         if problem_with_heads(changed(now, **taking_along({name: size}))) is None
-    ]
+    }
 
 
 def wanted(name: str) -> int | None:
@@ -278,49 +262,6 @@ def is_changed() -> bool:
     return changed(current(), example=current().example) != current()
 
 
-def control(widget: Callable, label: str, name: str, version: object = "", **options: Any) -> Any:
-    """A widget for one setting. What is typed stays in it, also where it cannot be used.
-
-    `version` says which choices a widget offers, where those change: with other choices it is
-    another widget. One that a teacher's link hides is not drawn, one that it locks cannot be used.
-    """
-    state = st.session_state
-    settings: Settings = state[SETTINGS]
-    if name in settings.hide:
-        return getattr(settings, name)
-    if name in settings.lock:
-        options["disabled"] = True
-    key = f"control_{name}{version}"
-    value = state[DRAFTS].get(name, getattr(settings, name))
-    if isinstance(value, str) and widget not in (st.text_input, st.text_area):
-        # What was typed into a field does not belong to the slider of the same setting.
-        value = value if isinstance(getattr(settings, name), str) else getattr(settings, name)
-    if widget in (st.text_input, st.text_area) and not isinstance(value, str):
-        value = FIELDS[name].write(value)
-    # On another page a widget begins anew, although the session still has its last value.
-    if key not in state[GIVEN] or state.get(key) != value:
-        state[GIVEN].add(key)
-        state[key] = value
-    state[DRAWN].add(key)
-    return widget(label, key=key, on_change=_controlled, args=(name, key), **options)
-
-
-def choice(label: str, name: str, version: str = "") -> str:
-    """A row of buttons for a setting that is one of some words; `version` tells two of them on
-    one page apart.
-    """
-    options = FIELDS[name].options
-    return control(
-        st.segmented_control,
-        label,
-        name,
-        version,
-        options=list(options),
-        format_func=options.__getitem__,
-        required=True,
-    )
-
-
 def take_text(text: str) -> str | None:
     """Take up a text of the person's own, with the tokenizer for such. Returns what is wrong."""
     state = st.session_state
@@ -335,7 +276,7 @@ def take_text(text: str) -> str | None:
     return wrong
 
 
-def _controlled(name: str, key: str) -> None:
+def controlled(name: str, key: str) -> None:
     """A control was used: take its value, or keep it as a draft and say what is wrong.
 
     What did not fit before is tried again along with it: four heads and a width of 8 may fit each
@@ -352,14 +293,13 @@ def _controlled(name: str, key: str) -> None:
     was_own = current().has_own_text
     drafts = {**({} if name == "example" else state[DRAFTS]), name: raw}
     for tried in (drafts, {name: raw}):
-        values, problem = _understood(tried)
+        values, problem = understood(tried)
         if problem is None:
             break
     else:
         state[DRAFTS] = drafts
-        says_so = name in state[SAYS]
-        state[WHOLE_PAGE] = bool(state[NOTICES]) or not says_so
-        state[NOTICES] = [] if says_so else [f"Not applied: {problem}"]
+        state[WHOLE_PAGE] = bool(state[NOTICES])
+        state[NOTICES] = []
         state[f"problem_{name}"] = problem
         return
     change(**values)
@@ -368,11 +308,11 @@ def _controlled(name: str, key: str) -> None:
         state[NOTICES] = [*state[NOTICES], remark]
     state[DRAFTS] = {other: draft for other, draft in drafts.items() if other not in values}
     for other, draft in state[DRAFTS].items():
-        state[f"problem_{other}"] = _understood({other: draft})[1]
+        state[f"problem_{other}"] = understood({other: draft})[1]
     as_typed = raw == field.write(values[name]) if isinstance(raw, str) else True
     if said:
         state[WHOLE_PAGE] = True
-    elif name not in ASIDE and name != "example":
+    elif name not in VIEW_ONLY and name != "example":
         is_other = was_own != current().has_own_text
         redraw(controls=bool(had_drafts) or not as_typed or is_other)
 
@@ -389,7 +329,7 @@ def _is_offered(name: str, raw: object) -> bool:
     return True
 
 
-def _understood(drafts: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
+def understood(drafts: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
     """The values that drafts stand for, as a link would give them back, and what stops them from
     being used, in words.
     """
@@ -407,6 +347,5 @@ def _understood(drafts: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
 
 
 def problem(name: str) -> str | None:
-    """What is wrong with the draft of a setting, if there is one. Who asks says it on the page."""
-    st.session_state[SAYS].add(name)
+    """What is wrong with the draft of a setting, if there is one."""
     return st.session_state.get(f"problem_{name}") if name in st.session_state[DRAFTS] else None

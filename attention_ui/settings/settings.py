@@ -1,14 +1,12 @@
-"""One set of settings for all pages, and how it is written in a link. Knows no session.
+"""One set of settings for all pages. Knows no link and no session.
 
-A setting is one line of `Settings`: its name, its field, which reads it from a link and refuses in
-words what it cannot be, and its start. A link holds only what differs from its example, so
-`?example=life_is_short` says it all.
+A setting is one line of `Settings`: its name, its field, its label and its start, and where they
+apply its bounds beside other settings, its choices and the look of its widget.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
 from attention_core.examples import EXAMPLES, Example
 from attention_core.recipes import (
@@ -21,7 +19,7 @@ from attention_core.recipes import (
     even_width,
 )
 from attention_core.text.inputs import RANDOM_ID_ROWS, VOCABULARIES, Inputs
-from attention_core.text.tokenizers import TOKENIZERS, clean, visible
+from attention_core.text.tokenizers import TOKENIZERS, visible
 
 from .fields import (
     CellPlace,
@@ -38,16 +36,11 @@ from .fields import (
     Whole,
     Word,
 )
-from .labels import label
+from .setting import Setting, setting
 
 MAX_TOKENS = 64
 MAX_WIDTH = 64
 MAX_SEED = 2**32 - 1
-MAX_DROP_SEED = 20
-MAX_PIN = 4_000
-MAX_LINK = 7_500
-"""Characters of a link after its question mark; browsers and servers take 8,000 in all."""
-MAX_UNKNOWN = 4
 MAX_HEAD_WIDTH = 32
 MAX_JOINED = 96
 """The columns of all heads together: wider matrices are slow to draw."""
@@ -59,7 +52,7 @@ WAYS_TO_HIDE = {
     "zeroed": "0 after softmax",
     "renormalised": "0 after, then divided by the sum",
 }
-LIKENESSES = {"dot": "Dot product", "cosine": "Cosine"}
+SIMILARITIES = {"dot": "Dot product", "cosine": "Cosine"}
 DIVISORS = {"none": "Nothing", "sqrt_d": "√d"}
 LEARNED = {"sentence": "This sentence", "example": "The example's sentence"}
 ROW_FROM = {"example": "The example", "hand": "By hand"}
@@ -76,6 +69,7 @@ LOOKS = {
 AXES = {"log": "Logarithmic", "linear": "Linear"}
 VECTOR_WIDTHS = (*range(1, 9), 12, 16, 24, 32, 48, 64, 100, 128, 256, 512, 768, 1_024, 2_048, 4_096)
 TRIAL_COUNTS = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
+AUTO = "*auto* shares d_model evenly among the heads."
 TABLE_ROWS = (7, 9, 100, 1_000, 5_000, 10_000, 20_000, 50_257, 100_000, 200_000)
 TABLE_WIDTHS = (2, 3, 16, 32, 64, 128, 256, 512, 768, 1_024, 2_048, 4_096)
 
@@ -84,33 +78,13 @@ RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1_000.0)
 TRAINED_WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 
 
-def setting(kind: Field, start: object = MISSING, aside: bool = False) -> Any:
-    """A setting: how it is read from a link, and what it starts with, whatever the example is.
-
-    `aside` marks one that leaves a lesson's own numbers as they are: what is looked at, or an
-    experiment beside them.
-    """
-    return field(default=start, metadata={"field": kind, "aside": aside})
-
-
 class Pinned:
     """Other settings, as the parameters of a link."""
 
     def read(self, text: str) -> str:
-        if len(text) > MAX_PIN:
-            raise ValueError(
-                f"it has {len(text):,} characters, and {MAX_PIN:,} fit: shorten the text"
-            )
-        if not text:
-            return ""
-        query = dict(parse_qsl(text, keep_blank_values=True))
-        if not query or not query.keys() <= FIELDS.keys() - ASIDE:
-            raise ValueError("it must be settings, such as example=wild_cat&seed=70")
-        settings, notices = from_query(query)
-        if notices:
-            reason = notices[0].partition(", but ")[2] or notices[0]
-            raise ValueError(f"it pins what cannot be used: {reason.partition('. ')[0]}")
-        return to_pin(settings)
+        from .link import read_pin  # a link may hold another one
+
+        return read_pin(text)
 
     def write(self, value: str) -> str:
         return value
@@ -120,7 +94,8 @@ class Names:
     """Controls, by the names of their settings, with commas between them."""
 
     def read(self, text: str) -> tuple[str, ...]:
-        names = tuple(dict.fromkeys(text.split(","))) if text else ()
+        said = text.split(",") if text else []
+        names = tuple(dict.fromkeys(ALIASES.get(name, name) for name in said))
         unknown = [name for name in names if name not in FIELDS]
         if unknown:
             raise ValueError("it must be names of controls, such as seed,width")
@@ -128,6 +103,81 @@ class Names:
 
     def write(self, value: tuple[str, ...]) -> str:
         return ",".join(value)
+
+
+def _tokens(settings: "Settings") -> dict[int, str]:
+    return dict(enumerate(settings.numbered_tokens))
+
+
+def _last_token(settings: "Settings") -> tuple[int, str]:
+    last = len(settings.inputs.tokens) - 1
+    return max(last, 0), f"the last token is {last}"
+
+
+def _entries(settings: "Settings") -> dict[int, str]:
+    return {column: f"d{column + 1}" for column in range(settings.width)}
+
+
+def _last_entry(settings: "Settings") -> tuple[int, str]:
+    return max(settings.width - 1, 1), f"vectors are {settings.width} wide"
+
+
+def _heads(settings: "Settings") -> dict[int, str]:
+    return {head: str(head) for head in range(settings.heads)}
+
+
+def _last_head(settings: "Settings") -> tuple[int, str]:
+    return settings.heads - 1, f"the last head is {settings.heads - 1}"
+
+
+def _windows(settings: "Settings") -> dict[int, str]:
+    """What a link named beyond this text is one: it counts again when the text is longer."""
+    windows = {*range(len(settings.inputs.tokens) + 1), settings.window}
+    return {window: str(window) if window else "all" for window in sorted(windows)}
+
+
+def _hidden_keys(settings: "Settings") -> dict[int, str]:
+    """What a link named beyond this text is one, as with windows."""
+    keys = _tokens(settings)
+    if settings.hidden is not None:
+        keys.setdefault(settings.hidden, f"{settings.hidden}: not in this text")
+    return keys
+
+
+def _token(label: str, start: object = MISSING, **about: Any) -> Any:
+    """A setting that is one of the tokens."""
+    kind = Whole(0, MAX_TOKENS - 1)
+    return setting(kind, label, start, choices=_tokens, limit=_last_token, **about)
+
+
+def _entry(label: str, start: int) -> Any:
+    """A setting that is one of the entries of a vector."""
+    kind, about = Whole(0, MAX_WIDTH - 1), {"choices": _entries, "limit": _last_entry}
+    return setting(kind, label, start, view_only=True, **about)
+
+
+def _head(label: str) -> Any:
+    """A setting that is one of the heads."""
+    return setting(
+        Whole(0, MAX_HEADS - 1),
+        label,
+        0,
+        choices=_heads,
+        limit=_last_head,
+        view_only=True,
+        widget="segmented_control",
+    )
+
+
+def _seed(label: str, start: object = MISSING, **about: Any) -> Any:
+    """A seed is typed: an infinite value in a link crashes a whole-number `number_input`."""
+    kind = OptionalWhole(0, MAX_SEED) if start is None else Whole(0, MAX_SEED)
+    return setting(kind, label, start, widget="text_input", **about)
+
+
+def _edits(label: str, table: "Callable[[Settings], tuple[str, int, int]]", made_by: str) -> Any:
+    """Numbers typed into a table, and the settings that make another table of it."""
+    return setting(Edits(), label, (), table=table, made_by=frozenset(made_by.split()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,96 +188,182 @@ class Settings:
     """
 
     # The sentence and its embeddings, on every page.
-    example: str = setting(Choice({name: example.title for name, example in EXAMPLES.items()}))
-    text: str = setting(Sentence())
-    tokenizer: str = setting(Choice({name: each.title for name, each in TOKENIZERS.items()}))
-    ids: str = setting(Choice(VOCABULARIES))
-    learned: str = setting(Choice(LEARNED), "sentence")
-    reserved: int = setting(Whole(0, 8))
-    seed: int = setting(Whole(0, MAX_SEED))
-    width: int = setting(Whole(1, MAX_WIDTH))
-    drop_blanks: bool = setting(Flag(), False)
-    positions: bool = setting(Flag(), False)
-    edits: tuple[tuple[int, int, float], ...] = setting(Edits(), ())
+    example: str = setting(
+        Choice({name: example.title for name, example in EXAMPLES.items()}),
+        "Example",
+        widget="selectbox",
+        help="A published notebook. Choosing one sets everything below to its numbers.",
+    )
+    text: str = setting(Sentence(), "Text", hint=f"at most {MAX_TOKENS} tokens", height=96)
+    tokenizer: str = setting(
+        Choice({name: each.title for name, each in TOKENIZERS.items()}),
+        "Tokenizer",
+        widget="selectbox",
+    )
+    ids: str = setting(Choice(VOCABULARIES), "Ids", widget="selectbox")
+    learned: str = setting(Choice(LEARNED), "Vocabulary built from", "sentence", widget="selectbox")
+    reserved: int = setting(Whole(0, 8), "Reserved rows")
+    seed: int = _seed("Seed", help=f"A whole number from 0 to {MAX_SEED:,}.")
+    width: int = setting(Whole(1, MAX_WIDTH), "Width of the vectors, d_in")
+    drop_blanks: bool = setting(Flag(), "Drop blank tokens", False)
+    positions: bool = setting(Flag(), "Positions", False)
+    edits: tuple[tuple[int, int, float], ...] = _edits(
+        "Numbers typed into the embeddings",
+        lambda settings: ("the table of embeddings", settings.n_rows, settings.width),
+        "text tokenizer ids learned reserved seed width",
+    )
     # What is looked at.
-    query: int = setting(Whole(0, MAX_TOKENS - 1))
-    beat: str = setting(Word(), "", aside=True)
-    cell: tuple[CellPlace, ...] | None = setting(Trail(), None, aside=True)
+    query: int = _token("Query")
+    beat: str = setting(Word(), start="", view_only=True)
+    cell: tuple[CellPlace, ...] | None = setting(Trail(), start=None, view_only=True)
     """The trail to the chosen cell, its start first; () for none, None for the lesson's own."""
-    predict: bool = setting(Flag(), True, aside=True)
-    pin: str = setting(Pinned(), "", aside=True)
+    predict: bool = setting(
+        Flag(),
+        "Ask me to predict",
+        True,
+        view_only=True,
+        help="Some answers stay covered until you have made a guess.",
+    )
+    pin: str = setting(Pinned(), start="", view_only=True)
     """Settings to compare with, as the parameters of a link; '' for none."""
-    hide: tuple[str, ...] = setting(Names(), (), aside=True)
+    hide: tuple[str, ...] = setting(Names(), start=(), view_only=True)
     """Controls that a teacher's link leaves out."""
-    lock: tuple[str, ...] = setting(Names(), (), aside=True)
+    lock: tuple[str, ...] = setting(Names(), start=(), view_only=True)
     """Controls that a teacher's link shows and does not let be changed."""
     # Tokenize and embed.
-    table_rows: int = setting(Whole(7, 200_000, TABLE_ROWS), 20_000, aside=True)
-    table_width: int = setting(Whole(2, 4_096, TABLE_WIDTHS), 32, aside=True)
-    across: int = setting(Whole(0, MAX_WIDTH - 1), 0, aside=True)
-    up: int = setting(Whole(0, MAX_WIDTH - 1), 1, aside=True)
+    table_rows: int = setting(
+        Whole(7, 200_000, TABLE_ROWS),
+        "Rows: tokens in the vocabulary",
+        20_000,
+        shown="{:,}",
+        view_only=True,
+    )
+    table_width: int = setting(
+        Whole(2, 4_096, TABLE_WIDTHS), "Width of a vector", 32, view_only=True
+    )
+    across: int = _entry("Entry drawn across", 0)
+    up: int = _entry("Entry drawn up", 1)
     # Simplified attention.
-    likeness: str = setting(Choice(LIKENESSES), "dot")
-    divide: str = setting(Choice(DIVISORS))
-    stretch: int = setting(Whole(0, MAX_TOKENS - 1), 0, aside=True)
-    factor: float = setting(Decimal(-4, 4), 1.0, aside=True)
-    upto: int = setting(Whole(1, MAX_TOKENS), MAX_TOKENS, aside=True)
+    similarity: str = setting(Choice(SIMILARITIES), "Compare by", "dot", once="likeness")
+    divide: str = setting(Choice(DIVISORS), "Divide scores by")
+    stretch: int = _token("Stretch the vector of", 0, view_only=True)
+    factor: float = setting(Decimal(-4, 4), "Stretch factor", 1.0, view_only=True, step=0.1)
+    upto: int = setting(Whole(1, MAX_TOKENS), start=MAX_TOKENS, view_only=True)
     # Softmax or dividing by the sum.
-    row_from: str = setting(Choice(ROW_FROM), "example")
-    typed: tuple[float, ...] = setting(ScoreRow(MAX_SCORE, MAX_SCORES), (3.0, 1.0, -1.0, -1.0))
-    shift: float = setting(Decimal(-10, 10), 0.0, aside=True)
-    magnify: float = setting(Decimal(0, 128, FACTORS), 1.0, aside=True)
-    push: float = setting(Decimal(-150, 150), 90.0, aside=True)
-    precision: str = setting(Choice(PRECISIONS), "float32", aside=True)
+    row_from: str = setting(Choice(ROW_FROM), "Scores from", "example")
+    typed: tuple[float, ...] = setting(
+        ScoreRow(MAX_SCORE, MAX_SCORES),
+        "Scores",
+        (3.0, 1.0, -1.0, -1.0),
+        hint=f"1 to {MAX_SCORES} numbers",
+        help=f"Numbers from −{MAX_SCORE:,.0f} to {MAX_SCORE:,.0f} with commas between them. "
+        "Type -inf for a key that is hidden.",
+    )
+    shift: float = setting(
+        Decimal(-10, 10), "Add to all scores", 0.0, view_only=True, step=0.1, format="%.3f"
+    )
+    magnify: float = setting(
+        Decimal(0, 128, FACTORS), "Multiply all scores by", 1.0, view_only=True, shown="×{:g}"
+    )
+    push: float = setting(
+        Decimal(-150, 150), "Add to all scores, until they overflow", 90.0, view_only=True, step=0.5
+    )
+    precision: str = setting(Choice(PRECISIONS), "Numbers are kept in", "float32", view_only=True)
     # Why divide by √d.
-    draw_seed: int = setting(Whole(0, MAX_SEED), 0)
-    vd: int = setting(Whole(1, 4_096, VECTOR_WIDTHS), 64, aside=True)
-    trials: int = setting(Whole(10, 100_000, TRIAL_COUNTS), 1_000, aside=True)
-    entries: str = setting(Choice(ENTRIES), "normal", aside=True)
-    spread: float = setting(Decimal(0.1, 5), 1.0, aside=True)
-    vlook: str = setting(Choice(LOOKS), "histogram", aside=True)
-    vaxes: str = setting(Choice(AXES), "log", aside=True)
+    draw_seed: int = _seed("Seed of this lesson", 0)
+    vd: int = setting(Whole(1, 4_096, VECTOR_WIDTHS), "Width d", 64, view_only=True)
+    trials: int = setting(
+        Whole(10, 100_000, TRIAL_COUNTS), "Trials", 1_000, view_only=True, shown="{:,}"
+    )
+    entries: str = setting(Choice(ENTRIES), "Entries", "normal", view_only=True, widget="selectbox")
+    spread: float = setting(
+        Decimal(0.1, 5), "Standard deviation of the entries", 1.0, view_only=True, step=0.1
+    )
+    vlook: str = setting(Choice(LOOKS), "Look at", "histogram", view_only=True)
+    vaxes: str = setting(Choice(AXES), "Axes", "log", view_only=True)
     # Trainable queries, keys and values.
-    token: int = setting(Whole(0, MAX_TOKENS - 1))
-    start: str = setting(Choice(STARTS))
-    d_out: int = setting(Whole(1, MAX_WIDTH))
-    d_v: int = setting(Whole(1, MAX_WIDTH))
-    scale: str = setting(Choice(SCALES), "sqrt_d")
-    bias: bool = setting(Flag(), False)
-    w_seed: int | None = setting(OptionalWhole(0, MAX_SEED), None)
-    q_seed: int | None = setting(OptionalWhole(0, MAX_SEED), None)
-    k_seed: int | None = setting(OptionalWhole(0, MAX_SEED), None)
-    v_seed: int | None = setting(OptionalWhole(0, MAX_SEED), None)
-    q_edits: tuple[tuple[int, int, float], ...] = setting(Edits(), ())
-    k_edits: tuple[tuple[int, int, float], ...] = setting(Edits(), ())
-    v_edits: tuple[tuple[int, int, float], ...] = setting(Edits(), ())
-    steps: int = setting(Whole(10, 5_000, STEPS), 2_000, aside=True)
-    rate: float = setting(Decimal(0.01, 1_000, RATES), 0.2, aside=True)
-    t_width: int = setting(Whole(1, 64, TRAINED_WIDTHS), 32, aside=True)
-    t_seed: int = setting(Whole(0, MAX_SEED), 28, aside=True)
-    t_scaled: bool = setting(Flag(), True, aside=True)
+    token: int = _token("Token")
+    start: str = setting(Choice(STARTS), "Start as")
+    d_out: int = setting(Whole(1, MAX_WIDTH), "Width of queries and keys, d_out")
+    d_v: int = setting(Whole(1, MAX_WIDTH), "Width of values, d_v")
+    scale: str = setting(Choice(SCALES), "Divide scores of queries and keys by", "sqrt_d")
+    bias: bool = setting(Flag(), "Bias", False)
+    w_seed: int | None = _seed("Seed of all three matrices", None, placeholder="as the notebook")
+    q_seed: int | None = _seed("Seed of W_query", None, placeholder="as the notebook")
+    k_seed: int | None = _seed("Seed of W_key", None, placeholder="as the notebook")
+    v_seed: int | None = _seed("Seed of W_value", None, placeholder="as the notebook")
+    q_edits: tuple[tuple[int, int, float], ...] = _edits(
+        "Numbers typed into W_query",
+        lambda settings: ("W_query", settings.width, settings.d_out),
+        "start width w_seed d_out q_seed",
+    )
+    k_edits: tuple[tuple[int, int, float], ...] = _edits(
+        "Numbers typed into W_key",
+        lambda settings: ("W_key", settings.width, settings.d_out),
+        "start width w_seed d_out k_seed",
+    )
+    v_edits: tuple[tuple[int, int, float], ...] = _edits(
+        "Numbers typed into W_value",
+        lambda settings: ("W_value", settings.width, settings.d_v),
+        "start width w_seed d_v v_seed",
+    )
+    steps: int = setting(Whole(10, 5_000, STEPS), "Training steps", 2_000, view_only=True)
+    rate: float = setting(Decimal(0.01, 1_000, RATES), "Learning rate", 0.2, view_only=True)
+    t_width: int = setting(
+        Whole(1, 64, TRAINED_WIDTHS), "Width d_out of the trained layer", 32, view_only=True
+    )
+    t_seed: int = _seed("Seed of the training", 28, view_only=True)
+    t_scaled: bool = setting(Flag(), "Divide by √d in training", True, view_only=True)
     # The causal mask.
-    causal: bool = setting(Flag(), True)
-    window: int = setting(Whole(0, MAX_TOKENS), 0)
+    causal: bool = setting(Flag(), "Causal: no later key", True)
+    window: int = setting(
+        Whole(0, MAX_TOKENS),
+        "Window: keys, its own included",
+        0,
+        choices=_windows,
+        widget="select_slider",
+        help="3 is the query's own key and the 2 before it; without the causal rule also the 2 "
+        "after it.",
+    )
     """How many keys back a query may look, itself included; 0 for all."""
-    hidden: int | None = setting(OptionalWhole(0, MAX_TOKENS - 1), None)
-    """A key that nobody may look at, such as padding."""
-    turned: tuple[tuple[int, int], ...] = setting(Places(32), ())
-    way: str = setting(Choice(WAYS_TO_HIDE), "zero_filled")
-    changed_token: int = setting(Whole(0, MAX_TOKENS - 1), aside=True)
-    change_by: float = setting(Decimal(-4, 4), 1.0, aside=True)
-    dropout: float = setting(Decimal(0, 0.9), 0.2, aside=True)
-    drop_seed: int = setting(Whole(0, MAX_DROP_SEED), 0, aside=True)
+    hidden: int | None = setting(
+        OptionalWhole(0, MAX_TOKENS - 1),
+        "Key hidden from every query",
+        None,
+        choices=_hidden_keys,
+        index=None,
+        placeholder="none",
+    )
+    """A key that no query may look at, such as padding."""
+    turned: tuple[tuple[int, int], ...] = setting(
+        Places(32), "Cells of the mask flipped by hand", ()
+    )
+    way: str = setting(Choice(WAYS_TO_HIDE), "Hide by", "zero_filled")
+    changed_token: int = _token("Change the vector of", view_only=True)
+    change_by: float = setting(Decimal(-4, 4), "Add to each entry", 1.0, view_only=True, step=0.1)
+    dropout: float = setting(
+        Decimal(0, 0.9), "Chance of being dropped", 0.2, view_only=True, step=0.05
+    )
+    drop_seed: int = setting(Whole(0, 20), "Seed of the draw", 0, view_only=True)
     # Multi-head attention. A width of 0 is d_model, shared evenly.
-    heads: int = setting(Whole(1, MAX_HEADS))
-    d_model: int = setting(Whole(1, MAX_WIDTH))
-    d_head: int = setting(Whole(0, MAX_HEAD_WIDTH))
-    d_value: int = setting(Whole(0, MAX_HEAD_WIDTH))
-    causal_heads: bool = setting(Flag())
-    h_seed: int | None = setting(OptionalWhole(0, MAX_SEED), None)
-    head: int = setting(Whole(0, MAX_HEADS - 1), 0, aside=True)
-    head_off: int = setting(Whole(0, MAX_HEADS - 1), 0, aside=True)
-    head_cut: int = setting(Whole(0, MAX_HEADS - 1), 0, aside=True)
+    heads: int = setting(Whole(1, MAX_HEADS), "Heads", widget="select_slider")
+    d_model: int = setting(
+        Whole(1, MAX_WIDTH),
+        "Width of the output, d_model",
+        widget="select_slider",
+        help="With *auto* beside it, a number that the heads can share.",
+    )
+    d_head: int = setting(
+        Whole(0, MAX_HEAD_WIDTH), "Width of a head, d_head", widget="select_slider", help=AUTO
+    )
+    d_value: int = setting(
+        Whole(0, MAX_HEAD_WIDTH), "Width of a value, d_value", widget="select_slider", help=AUTO
+    )
+    causal_heads: bool = setting(Flag(), "Causal: hide what comes later")
+    h_seed: int | None = _seed("Seed of the matrices", None, placeholder="as the example")
+    head: int = _head("Head")
+    head_off: int = _head("Switch off head")
+    head_cut: int = _head("Head that is cut")
 
     @staticmethod
     def of(example: Example) -> "Settings":
@@ -283,6 +419,11 @@ class Settings:
             positions=self.positions,
             edits=self.edits,
         )
+
+    @property
+    def n_rows(self) -> int:
+        """The rows of the table of embeddings. Raises ValueError where there is no vocabulary."""
+        return RANDOM_ID_ROWS if self.ids == "random" else self.inputs.build_vocabulary().n_rows
 
     @property
     def projections(self) -> Projections:
@@ -374,246 +515,17 @@ def _of_heads(recipe: HeadsRecipe) -> dict[str, int | bool]:
     }
 
 
-FIELDS: dict[str, Field] = {each.name: each.metadata["field"] for each in fields(Settings)}
-ASIDE = {each.name for each in fields(Settings) if each.metadata["aside"]}
-_MAKES_MATRICES = {"start", "width", "w_seed"}
-MAKES_ANOTHER = {
-    "edits": {"text", "tokenizer", "ids", "learned", "reserved", "seed", "width"},
-    "q_edits": {*_MAKES_MATRICES, "d_out", "q_seed"},
-    "k_edits": {*_MAKES_MATRICES, "d_out", "k_seed"},
-    "v_edits": {*_MAKES_MATRICES, "d_v", "v_seed"},
-}
-"""Numbers typed by hand, and the settings that make another table, to which they do not belong."""
-
-
+SETTINGS: dict[str, Setting] = {each.name: each.metadata["setting"] for each in fields(Settings)}
+FIELDS: dict[str, Field] = {name: each.field for name, each in SETTINGS.items()}
+ALIASES = {each.once: name for name, each in SETTINGS.items() if each.once}
+"""What older links call a setting, and its name of today."""
+VIEW_ONLY = {name for name, each in SETTINGS.items() if each.view_only}
 KEPT = ("predict", "pin", "hide", "lock")
 """Settings that stay when another example is chosen."""
 HEADS = ("heads", "d_model", "d_head", "d_value")
 """Settings that must fit each other."""
-FOLLOW_THE_TEXT = ("query", "token", "changed_token")
-"""Settings whose start depends on how many tokens there are."""
-MAKES_TOKENS = {"text", "tokenizer", "drop_blanks"}
-ONE_HEAD = ("head", "head_off", "head_cut")
-"""Settings that name a head."""
 
 
-def problem_with_heads(settings: Settings) -> str | None:
-    """What stops these settings from making heads, in words; None if nothing does."""
-    try:
-        settings.heads_recipe  # noqa: B018
-    except ValueError as error:
-        return f"{error}."
-    return None
-
-
-def heads_that_fit(
-    settings: Settings, asked: Mapping[str, int], chosen: Collection[str]
-) -> dict[str, int]:
-    """The sizes of heads `asked` for, and those of the settings, made to fit each other.
-
-    d_model goes to the next multiple of the heads, and widths down to what fits of so many. Those
-    just `chosen` stay, and those that a teacher's link fixes; then there may be no way to fit.
-    """
-    fixed = {*chosen, *settings.hide, *settings.lock}
-    sizes = {name: asked.get(name, getattr(settings, name)) for name in HEADS}
-    n_heads = sizes["heads"]
-    for name in {"d_head", "d_value"} - fixed:
-        sizes[name] = min(sizes[name], MAX_JOINED // n_heads)
-    if "d_model" not in fixed and 0 in (sizes["d_head"], sizes["d_value"]):
-        above = -(-sizes["d_model"] // n_heads) * n_heads
-        sizes["d_model"] = above if above <= MAX_WIDTH else above - n_heads
-    return sizes
-
-
-def problem_with(settings: Settings) -> str | None:
-    """What stops these settings from making embeddings, in words; None if nothing does."""
-    inputs = settings.inputs
-    tokens = inputs.tokens
-    if settings.text.isspace():
-        return "This text holds blanks only. Type at least one word."
-    if not tokens:
-        return "There is no token in this text. Type at least one word."
-    if len(tokens) > MAX_TOKENS:
-        return f"This text has {len(tokens):,} tokens; at most {MAX_TOKENS} fit. Shorten it."
-    n_rows = RANDOM_ID_ROWS
-    if settings.ids != "random":
-        try:
-            vocabulary = inputs.build_vocabulary()
-            vocabulary.ids(tokens)
-        except ValueError as error:
-            return f"{error}."
-        n_rows = vocabulary.n_rows
-    width, d_out = settings.width, settings.d_out
-    for edits, name, size in (
-        (settings.edits, "the table of embeddings", (n_rows, width)),
-        (settings.q_edits, "W_query", (width, d_out)),
-        (settings.k_edits, "W_key", (width, d_out)),
-        (settings.v_edits, "W_value", (width, settings.d_v)),
-    ):
-        if any(row >= size[0] or column >= size[1] for row, column, _ in edits):
-            return f"An edited number lies outside {name}."
-    return problem_with_heads(settings) or problem_with_link(settings)
-
-
-def problem_with_link(settings: Settings) -> str | None:
-    """What stops a link from giving these settings back, in words; None if nothing does."""
-    query = to_query(settings)
-    for name, text in query.items():
-        try:
-            FIELDS[name].read(text)
-        except ValueError as error:
-            return f"{label(name).capitalize()}: {error}."
-    length = len(urlencode(query))
-    if length <= MAX_LINK:
-        return None
-    return (
-        f"The link to this page would have {length:,} characters, and {MAX_LINK:,} fit. Shorten "
-        "the text, take typed numbers back, or unpin."
-    )
-
-
-def changed(settings: Settings, **updates: object) -> Settings:
-    """The settings with some values changed, and what no longer fits put right. An example brings
-    all of its own, but for what is fixed.
-    """
-    if "example" in updates:
-        fixed = {name: getattr(settings, name) for name in settings.fixed - {"example"}}
-        fresh = replace(Settings.of(EXAMPLES[str(updates["example"])]), **fixed)
-        return _fitting(replace(fresh.start_of_own, **fixed))
-    for edits, makers in MAKES_ANOTHER.items():
-        if makers & updates.keys() and edits not in updates:
-            updates[edits] = ()
-    if {*MAKES_TOKENS, "width", "d_out", "d_v", *HEADS} & updates.keys():
-        updates = {"cell": None, "upto": MAX_TOKENS, **updates}
-    new = replace(settings, **updates)
-    if MAKES_TOKENS & updates.keys():
-        before, after = settings.start_of_own, new.start_of_own
-        for name in FOLLOW_THE_TEXT:
-            if name not in updates and getattr(settings, name) == getattr(before, name):
-                new = replace(new, **{name: getattr(after, name)})
-    return _fitting(new)
-
-
-def _fitting(new: Settings) -> Settings:
-    """The settings, with tokens, entries and heads that are not there replaced by the last."""
-    last = max(len(new.inputs.tokens) - 1, 0)
-    widest = max(new.width - 1, 1)
-    return replace(
-        new,
-        query=min(new.query, last),
-        token=min(new.token, last),
-        changed_token=min(new.changed_token, last),
-        stretch=min(new.stretch, last),
-        across=min(new.across, widest),
-        up=min(new.up, widest),
-        **{name: min(getattr(new, name), new.heads - 1) for name in ONE_HEAD},
-    )
-
-
-def to_query(settings: Settings) -> dict[str, str]:
-    """The link's parameters: what differs from the example, and the example itself."""
-    plain = replace(settings.start_of_own, example=next(iter(EXAMPLES)))
-    query = {}
-    for name in FIELDS:
-        value = getattr(settings, name)
-        if value != getattr(plain, name):
-            query[name] = FIELDS[name].write(value)
-    return query
-
-
-def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
-    """The settings of a link, and a notice for everything in it that could not be used.
-
-    Parameters that are not ours are left alone, without a notice.
-    """
-    notices = []
-
-    def refuse(words: str, instead: str = "The example's own is used.") -> None:
-        notices.append(f"{words} {instead}")
-
-    values: dict[str, object] = {}
-    for name, kind in FIELDS.items():
-        if name in query:
-            try:
-                values[name] = kind.read(query[name])
-            except ValueError as error:
-                shown = repr(_quoted(query[name])) if query[name] else "empty"
-                words = f"The link's {name} is {shown}, but {error}."
-                if name == "example":
-                    refuse(words, f"“{next(iter(EXAMPLES.values())).title}” is shown instead.")
-                elif name in KEPT:
-                    refuse(words, "It was left out.")
-                else:
-                    refuse(words)
-    example = EXAMPLES[str(values.pop("example", next(iter(EXAMPLES))))]
-    plain = Settings.of(example)
-    settings = replace(plain, **values)
-    settings = replace(settings.start_of_own, **values)
-    last = len(settings.inputs.tokens) - 1
-    for name in ("query", "token", "stretch", "changed_token"):
-        if getattr(settings, name) > max(last, 0):
-            if name in values:
-                refuse(f"The link's {name} is {values[name]}, but the last token is {last}.")
-            settings = replace(settings, **{name: getattr(settings.start_of_own, name)})
-    for name in ("across", "up"):
-        if getattr(settings, name) > max(settings.width - 1, 1):
-            refuse(f"The link's {name} is {values[name]}: vectors are {settings.width} wide.")
-            settings = replace(settings, **{name: getattr(plain, name)})
-    problem = problem_with_heads(settings)
-    if problem:
-        said = ", ".join(f"{name} {values[name]}" for name in HEADS if name in values)
-        refuse(f"The link's {said} cannot be used: {problem}")
-        settings = replace(settings, **{name: getattr(plain, name) for name in HEADS})
-    for name in ONE_HEAD:
-        if getattr(settings, name) >= settings.heads:
-            last_head = settings.heads - 1
-            refuse(f"The link's {name} is {values[name]}, but the last head is {last_head}.")
-            settings = replace(settings, **{name: getattr(plain, name)})
-    problem = problem_with(settings)
-    if problem:
-        refuse(f"The link's settings do not fit together: {problem}")
-        kept = {name: getattr(settings, name) for name in KEPT if name != "pin"}
-        settings = replace(plain, **kept)
-    return settings, notices
-
-
-def unknown_names(names: Sequence[str]) -> str:
-    """What is said of a link's names that are no settings: a few of them, shortened."""
-    told = ", ".join(f"“{_quoted(name, 20)}”" for name in names[:MAX_UNKNOWN])
-    more = len(names) - MAX_UNKNOWN
-    told += f" and {more:,} more" if more > 0 else ""
-    return f"The link has names that this app does not know; they were left out: {told}."
-
-
-def _quoted(text: str, most: int = 40) -> str:
-    """The beginning of a text of a link, fit to be shown."""
-    return clean(text if len(text) <= most else text[:most] + "…")[0]
-
-
-def to_pin(settings: Settings) -> str:
-    """What to pin of these settings: those that make a lesson's numbers."""
-    query = to_query(settings)
-    kept = {name: value for name, value in query.items() if name not in ASIDE}
-    return urlencode({"example": settings.example, **kept})
-
-
-def pinned(settings: Settings) -> Settings | None:
-    """The settings that are pinned, or None."""
-    return from_query(dict(parse_qsl(settings.pin)))[0] if settings.pin else None
-
-
-def what_changed(before: Settings, now: Settings) -> list[str]:
-    """The settings that make other numbers now, a line each. May quote the person."""
-    lines = []
-    for name, kind in FIELDS.items():
-        old, new = getattr(before, name), getattr(now, name)
-        if name not in ASIDE and old != new:
-            lines.append(f"{label(name)}: {_shown(kind, old)} → {_shown(kind, new)}")
-    return lines
-
-
-def _shown(kind: Field, value: object) -> str:
-    """A value in the words of its control."""
-    text = kind.options[value] if isinstance(kind, Choice) else kind.write(value)
-    text = text or "as the example"
-    return text if len(text) <= 60 else text[:60] + "…"
+def label(name: str) -> str:
+    """The label of a setting; its name in words, where it has no control of its own."""
+    return SETTINGS[name].label or name.replace("_", " ")

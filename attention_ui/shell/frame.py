@@ -12,12 +12,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from attention_core.examples import EXAMPLES
-from attention_core.text.tokenizers import TOKENIZERS
-
 from ..settings import session
-from ..settings.problems import say_problem
-from ..settings.settings import MAX_SEED, MAX_TOKENS, MAX_WIDTH, Settings
+from ..settings.control import control, control_row
+from ..settings.settings import Settings
 from ..streamlit_workarounds.parts_alone import named_part
 from ..streamlit_workarounds.reconnect import run_again_when_back
 from ..streamlit_workarounds.style import STYLE
@@ -135,30 +132,13 @@ def _controls(name: str) -> None:
         st.rerun()
     session.save(name)
     settings = session.current()
-    control = session.control
-    names = list(EXAMPLES)
-    control(
-        st.selectbox,
-        "Example",
-        "example",
-        options=names,
-        format_func=lambda name: EXAMPLES[name].title,
-        help="A published notebook. Choosing one sets everything below to its numbers.",
-    )
+    control("example")
     if settings.has_own_text and "example" not in settings.hide:
         st.caption("The text is your own. What you have not changed is this example's.")
-    control(st.text_area, f"Text (at most {MAX_TOKENS} tokens)", "text", height=96)
-    say_problem("text")
-    control(
-        st.selectbox,
-        "Tokenizer",
-        "tokenizer",
-        options=list(TOKENIZERS),
-        format_func=lambda name: TOKENIZERS[name].title,
-    )
-    say_problem("tokenizer")
-    with st.container(horizontal=True, vertical_alignment="bottom", wrap=False):
-        control(st.text_input, "Seed", "seed", help=f"A whole number from 0 to {MAX_SEED:,}.")
+    control("text")
+    control("tokenizer")
+    with control_row(wrap=False, gap="small"):
+        control("seed")
         if "seed" not in settings.hide + settings.lock:
             st.button(
                 "Next",
@@ -167,16 +147,9 @@ def _controls(name: str) -> None:
                 args=("seed",),
                 help="The seed after this one: other random numbers.",
             )
-    say_problem("seed")
-    control(st.slider, "Width of the vectors, d_in", "width", min_value=1, max_value=MAX_WIDTH)
-    control(st.toggle, "Drop blank tokens", "drop_blanks")
-    say_problem("drop_blanks")
-    control(
-        st.toggle,
-        "Ask me to predict",
-        "predict",
-        help="Some answers stay covered until you have made a guess.",
-    )
+    control("width")
+    control("drop_blanks")
+    control("predict")
     st.divider()
     _back()
     pin_button(settings)

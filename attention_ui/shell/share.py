@@ -5,11 +5,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from ..settings import session
-from ..settings.labels import label
-from ..settings.settings import FIELDS, Settings, to_pin, to_query
-
-UNCONTROLLED = {"beat", "cell", "pin", "hide", "lock", "upto"}
-"""Settings without a control of their own to hide or to lock."""
+from ..settings.link import to_pin, to_query
+from ..settings.settings import SETTINGS, Settings, label
 
 
 def pin_button(settings: Settings) -> None:
@@ -43,7 +40,7 @@ def _panel(settings: Settings) -> None:
     st.markdown("This link shows what you see, on a page of its own.")
     st.code(_link(to_query(settings)), language=None, wrap_lines=True)
     st.markdown("**For a class.** Leave controls out, or let them be seen and not changed.")
-    names = [name for name in FIELDS if name not in UNCONTROLLED]
+    names = [name for name, each in SETTINGS.items() if each.label]
     hidden, locked = (
         st.multiselect(title, names, format_func=label, key=f"share_{key}")
         for title, key in (("Hide", "hide"), ("Lock", "lock"))

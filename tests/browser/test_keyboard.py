@@ -66,9 +66,9 @@ def test_a_whole_lesson_by_keyboard(page, app_url):
 
     keys.go_to("Next key")
     keys.press("Enter")
-    keys.go_to("st-key-control_likeness")
+    keys.go_to("st-key-control_similarity")
     keys.press("ArrowRight", "Enter")
-    assert "likeness=cosine" in page.url
+    assert "similarity=cosine" in page.url
     keys.go_to("st-key-control_factor")
     keys.press("ArrowRight")
     assert "factor=1.1" in page.url

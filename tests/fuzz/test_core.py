@@ -92,7 +92,7 @@ def test_any_row_of_scores_has_a_softmax_or_is_all_hidden(scores, shift, magnify
 
 @given(whole_settings())
 def test_a_row_of_any_sentence_has_both_kinds_of_weights(settings):
-    options = SimplifiedOptions(settings.likeness, settings.divide)
+    options = SimplifiedOptions(settings.similarity, settings.divide)
     row = compare_row(embed(settings.inputs), settings.query, options)
     trace = normalise_row(row, settings.shift, settings.magnify)
     assert trace["softmax_weights"].value.isfinite().all()

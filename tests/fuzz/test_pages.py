@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from pyarrow import ipc, types
 from streamlit.testing.v1 import AppTest
 
-from attention_ui.settings.settings import FIELDS, HEADS, from_query
+from attention_ui.settings.link import from_query
+from attention_ui.settings.settings import FIELDS, HEADS
 from conftest import ROOT
 from guesses import links, texts
 from hostile import TEXTS, TOO_LONG, VALUES

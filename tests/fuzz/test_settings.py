@@ -6,16 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_ui.settings.settings import (
-    FIELDS,
-    MAX_LINK,
-    Settings,
-    changed,
-    from_query,
-    problem_with,
-    to_pin,
-    to_query,
-)
+from attention_ui.settings.fit import changed
+from attention_ui.settings.link import MAX_LINK, from_query, problem_with, to_pin, to_query
+from attention_ui.settings.settings import FIELDS, Settings
 from guesses import links, texts
 from hostile import TEXTS, TOO_LONG, VALUES
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from attention_ui.settings.fields import MAX_EDITS
-from attention_ui.settings.settings import from_query, to_query
+from attention_ui.settings.link import from_query, to_query
 from messages import send, widget_ids
 from test_pages import stands, texts, visit
 

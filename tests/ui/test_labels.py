@@ -2,27 +2,28 @@
 
 import pytest
 
-from attention_ui.settings.fields import Decimal, Whole
-from attention_ui.settings.labels import LABELS
-from attention_ui.settings.settings import FIELDS, from_query, unknown_names
-from attention_ui.shell.share import UNCONTROLLED
+from attention_ui.settings.link import from_query, unknown_names
+from attention_ui.settings.settings import FIELDS, SETTINGS
 from test_pages import EVERYWHERE, texts, visit
 
-SHORT = {"or exactly": "shift"}
-"""A label that says nothing without the one before it, of the same setting."""
 OPEN = {
     "pages/causal_mask.py": {"fold_turn_cells": True},
     "pages/queries_keys_values.py": {"fold_own_matrices": True},
 }
 
 
+UNCONTROLLED = {"beat", "cell", "pin", "hide", "lock", "upto"}
+"""Settings that nobody chooses in a control of their own: no link need hide them."""
+
+
 def test_every_setting_that_has_a_control_has_a_label_of_its_own():
-    assert set(LABELS) == set(FIELDS) - UNCONTROLLED
-    assert len(set(LABELS.values())) == len(LABELS)
+    labels = {name: each.label for name, each in SETTINGS.items() if each.label}
+    assert set(labels) == set(SETTINGS) - UNCONTROLLED
+    assert len(set(labels.values())) == len(labels)
 
 
 @pytest.mark.parametrize("page", EVERYWHERE)
-def test_controls_have_the_labels_and_the_bounds_of_their_settings(page):
+def test_a_control_is_drawn_as_its_setting_says(page):
     at = visit(page)
     for name, value in OPEN.get(page, {}).items():
         at.session_state[name] = value
@@ -31,11 +32,9 @@ def test_controls_have_the_labels_and_the_bounds_of_their_settings(page):
     widgets = [each for kind in kinds for each in kind if (each.key or "").startswith("control_")]
     for widget in widgets:
         name = max((each for each in FIELDS if widget.key.startswith(f"control_{each}")), key=len)
-        said, known = widget.label.lower(), LABELS[name].lower()
-        short = SHORT.get(widget.label) == name
-        assert short or said in known or known in said, f"{name}: {widget.label}"
-        field = FIELDS[name]
-        if widget.type == "slider" and isinstance(field, Whole | Decimal):
+        about, field = SETTINGS[name], FIELDS[name]
+        assert widget.label.startswith(about.label) or widget.label == "or exactly", name
+        if widget.type == "slider":
             assert (widget.min, widget.max) == (field.least, field.most), name
     assert widgets
 

@@ -28,20 +28,19 @@ from attention_ui.settings.fields import (
     Whole,
     entry,
 )
+from attention_ui.settings.fit import changed
+from attention_ui.settings.link import MAX_LINK, from_query, problem_with, to_query
 from attention_ui.settings.settings import (
+    ALIASES,
     FIELDS,
     HEADS,
-    MAX_LINK,
     MAX_TOKENS,
-    ONE_HEAD,
+    SETTINGS,
     Names,
     Settings,
-    changed,
-    from_query,
-    problem_with,
-    to_query,
 )
 
+ONE_HEAD = ("head", "head_off", "head_cut")
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = next(iter(EXAMPLES))
 some = hypothesis_settings(max_examples=100, deadline=None)
@@ -379,10 +378,35 @@ def test_parameters_that_are_not_ours_are_left_alone(query):
     assert from_query({**query, "seed": "3"}) == (of(seed=3), [])
 
 
+@pytest.mark.parametrize(("old", "new"), ALIASES.items())
+def test_an_older_name_in_a_link_means_what_it_meant(old, new):
+    """Also where it is hidden, locked or pinned; the address is written with the name of today."""
+    assert old not in FIELDS
+    links = [{name: "seed,{}"} for name in ("hide", "lock")]
+    links += [{"pin": f"seed=3&{{}}={text}"} for text in texts_of(new)]
+    links += [{"{}": text} for text in (*texts_of(new), "no such")]
+    for link in links:
+        by_old, by_new = (
+            from_query({key.format(name): text.format(name) for key, text in link.items()})
+            for name in (old, new)
+        )
+        assert by_old == by_new, link
+        assert by_old[0] != of() or "no such" in link.values()
+        assert from_query(to_query(by_old[0])) == (by_old[0], [])
+        assert old not in urlencode(to_query(by_old[0]))
+    said = texts_of(new)[0]
+    assert from_query({old: "no such", new: said}) == from_query({new: said})
+
+
+def texts_of(name):
+    """What a link may say of a choice, other than its example's own."""
+    return [each for each in FIELDS[name].options if each != getattr(of(), name)]
+
+
 def test_one_bad_value_does_not_take_the_good_ones_with_it():
     settings, notices = read(seed="3", width="x", text="A cat", likeness="cosine")
     last = len(settings.inputs.tokens) - 1
-    assert settings == of(seed=3, text="A cat", likeness="cosine", changed_token=last)
+    assert settings == of(seed=3, text="A cat", similarity="cosine", changed_token=last)
     assert "width" in notices
     assert "seed" not in notices
 
@@ -400,6 +424,20 @@ def test_heads_that_do_not_fit_are_refused_in_words_and_nothing_else_is(link, sa
     last = len(settings.inputs.tokens) - 1
     assert settings == of(text="A cat", seed=3, causal_heads=True, changed_token=last)
     assert said in notices
+
+
+@pytest.mark.parametrize("name", [name for name, each in SETTINGS.items() if each.limit])
+def test_what_lies_beyond_its_limit_is_refused_in_words_or_brought_back(name):
+    small = {"text": "A cat", "width": "2", "heads": "2"}
+    settings, notices = from_query(small)
+    assert notices == []
+    most, words = SETTINGS[name].limit(settings)
+    there, notices = from_query({**small, name: str(most)})
+    assert (getattr(there, name), notices) == (most, [])
+    refused = f"The link's {name} is {most + 1}, but {words}. The example's own is used."
+    assert from_query({**small, name: str(most + 1)}) == (settings, [refused])
+    large = of(text="a b c d e f", width=8, heads=4, d_model=4, **{name: most + 1})
+    assert getattr(changed(large, text="A cat", width=2, heads=2), name) == most
 
 
 @pytest.mark.parametrize("name", ONE_HEAD)
@@ -601,7 +639,7 @@ def test_what_makes_another_table_takes_the_typed_numbers_away(name, value):
     [
         ("positions", True),
         ("drop_blanks", True),
-        ("likeness", "cosine"),
+        ("similarity", "cosine"),
         ("divide", "sqrt_d"),
         ("factor", 2.0),
         ("query", 3),
@@ -614,7 +652,7 @@ def test_what_leaves_the_table_leaves_the_typed_numbers(name, value):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("seed", 70), ("positions", True), ("likeness", "cosine"), ("query", 3), ("reserved", 3)],
+    [("seed", 70), ("positions", True), ("similarity", "cosine"), ("query", 3), ("reserved", 3)],
 )
 def test_a_cell_stays_open_while_its_tensor_keeps_its_shape(name, value):
     after = changed(of(**EDITED), **{name: value})

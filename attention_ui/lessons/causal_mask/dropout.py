@@ -13,8 +13,8 @@ from ...page.equation import equation
 from ...page.show import show
 from ...page.view import View
 from ...settings import session
-from ...settings.settings import MAX_DROP_SEED, Settings
-from ...widgets.choose_token import choose_token
+from ...settings.control import control, control_row
+from ...settings.settings import Settings
 from ...words import number
 
 DRAWS = 4_000
@@ -29,25 +29,10 @@ def dropped(settings: Settings) -> Trace:
 
 def dropout(view: View) -> None:
     """Weights dropped by chance, and the rest made larger, with the mean over many draws."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        session.control(
-            st.slider,
-            "Chance of being dropped",
-            "dropout",
-            min_value=0.0,
-            max_value=0.9,
-            step=0.05,
-            width=240,
-        )
-        session.control(
-            st.slider,
-            "Seed of the draw",
-            "drop_seed",
-            min_value=0,
-            max_value=MAX_DROP_SEED,
-            width=200,
-        )
-        choose_token(session.current())
+    with control_row():
+        control("dropout", width=240)
+        control("drop_seed", width=200)
+        control("query", width=240)
     settings = session.current()
     trace = dropped(settings)
     mask = trace["mask"]

@@ -16,6 +16,7 @@ from ...page.show import light
 from ...page.view import View
 from ...predict.questions import Verdict
 from ...settings import session
+from ...settings.control import control, control_row
 from ...settings.settings import WAYS_TO_HIDE, Settings
 from ...words import listed, number
 from .mask import blind_rows
@@ -177,26 +178,9 @@ def _changed(settings: Settings, way: str, token: int, amount: float) -> Trace:
 
 def leak(view: View) -> None:
     """Change one token's vector, and measure which context vectors move."""
-    tokens = session.current().numbered_tokens
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        session.control(
-            st.selectbox,
-            "Change the vector of",
-            "changed_token",
-            version=len(tokens),
-            options=list(range(len(tokens))),
-            format_func=tokens.__getitem__,
-            width=200,
-        )
-        session.control(
-            st.slider,
-            "Add to each entry",
-            "change_by",
-            min_value=-4.0,
-            max_value=4.0,
-            step=0.1,
-            width=220,
-        )
+    with control_row():
+        control("changed_token", width=200)
+        control("change_by", width=220)
     settings = session.current()
     way, token = prefix_of(settings.way), settings.changed_token
     trace = changed(settings)

@@ -7,50 +7,17 @@ from attention_core.trace import Trace
 
 from ...page.show import folded, note
 from ...settings import session
+from ...settings.control import control, control_row
 from ...settings.settings import Settings
 
 
-def offered(settings: Settings) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The windows and the keys to hide that the controls offer. What a link named beyond this text
-    is one of them: it counts again when the text is longer.
-    """
-    n_tokens = len(settings.inputs.tokens)
-    windows = {*range(n_tokens + 1), settings.window}
-    keys = {*range(n_tokens), settings.hidden} - {None}
-    return tuple(sorted(windows)), tuple(sorted(keys))
-
-
 def choose_mask(settings: Settings) -> None:
-    """The rules of the mask, and cells of it turned round by hand."""
-    tokens = settings.numbered_tokens
-    windows, keys = offered(settings)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        session.control(st.toggle, "Causal: no later key", "causal")
-        session.control(
-            st.select_slider,
-            "Window: keys, its own included",
-            "window",
-            version=f"_{len(windows)}_{windows[-1]}",
-            options=windows,
-            format_func=lambda keys: str(keys) if keys else "all",
-            help="3 is the query's own key and the 2 before it; without the causal rule also the "
-            "2 after it.",
-            width=230,
-        )
-        session.control(
-            st.selectbox,
-            "A key that nobody sees",
-            "hidden",
-            version=f"_{len(tokens)}_{keys[-1]}",
-            options=keys,
-            index=None,
-            placeholder="none",
-            format_func=lambda key: (
-                tokens[key] if key < len(tokens) else f"{key}: not in this text"
-            ),
-            width=200,
-        )
-    with folded("Turn single cells", "turn_cells", ":material/flip:") as is_open:
+    """The rules of the mask, and cells of it flipped by hand."""
+    with control_row():
+        control("causal")
+        control("window", width=230)
+        control("hidden", width=200)
+    with folded("Flip single cells", "turn_cells", ":material/flip:") as is_open:
         if is_open:
             _turn_cells(settings)
 
@@ -72,13 +39,13 @@ def _turn_cells(settings: Settings) -> None:
         ]
         turned = set(settings.turned) ^ {(chosen[0], chosen[1])}
         st.button(
-            "Turn this cell",
+            "Flip this cell",
             on_click=session.change,
             kwargs={"turned": tuple(sorted(turned))},
             disabled=len(turned) > 32,
         )
         if settings.turned:
-            st.button("Turn all back", on_click=session.change, kwargs={"turned": ()})
+            st.button("Undo all flips", on_click=session.change, kwargs={"turned": ()})
 
 
 def mask_words(settings: Settings, mask: Tensor) -> str:

@@ -10,8 +10,7 @@ from ...charts.histogram import histogram
 from ...page.show import show_within
 from ...predict.questions import Verdict
 from ...settings import session
-from ...settings.problems import say_problem
-from ...settings.settings import ENTRIES, TRIAL_COUNTS, VECTOR_WIDTHS, Settings
+from ...settings.control import control, control_row
 from ...widgets.long_run import go_on, long_run
 from .by_width import (
     AFTER,
@@ -27,8 +26,8 @@ from .by_width import (
 
 def choose_seed() -> None:
     """The seed of all random numbers of the lesson."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        session.control(st.text_input, "Seed of this lesson", "draw_seed", width=160)
+    with control_row():
+        control("draw_seed", width=160)
         st.button(
             "Draw again",
             key="draw_again",
@@ -36,7 +35,6 @@ def choose_seed() -> None:
             on_click=session.next_seed,
             args=("draw_seed",),
         )
-    say_problem("draw_seed")
 
 
 def judge_growth(guess: int, seed: int) -> Verdict:
@@ -58,32 +56,23 @@ def last(settings: Trials) -> Measured:
 def many_trials() -> None:
     """Controls, and one of three looks at what they make."""
     settings = session.current()
-    session.choice("Look at", "vlook")
-    with st.container(horizontal=True, gap="medium"):
-        _controls(settings)
+    control("vlook")
+    with control_row():
+        if settings.vlook == "histogram":
+            control("vd", width=230)
+        if settings.vlook != "attention":
+            control("trials", width=180)
+        control("entries", width=190)
+        if settings.entries != "uniform_0_1":
+            control("spread", width=190)
+        if settings.vlook != "histogram":
+            control("vaxes")
     wanted = Trials(
         settings.vd, settings.trials, settings.entries, settings.spread, settings.draw_seed
     )
     {"histogram": _histograms, "width": variance_by_width, "attention": softmax_by_width}[
         settings.vlook
     ](wanted)
-
-
-def _controls(settings: Settings) -> None:
-    control = session.control
-    if settings.vlook == "histogram":
-        options = {"options": VECTOR_WIDTHS, "format_func": "{:,}".format, "width": 230}
-        control(st.select_slider, "Width d", "vd", **options)
-    if settings.vlook != "attention":
-        options = {"options": TRIAL_COUNTS, "format_func": "{:,}".format, "width": 180}
-        control(st.select_slider, "Trials", "trials", **options)
-    options = {"options": list(ENTRIES), "format_func": ENTRIES.__getitem__, "width": 190}
-    control(st.selectbox, "Entries", "entries", **options)
-    if settings.entries != "uniform_0_1":
-        options = {"min_value": 0.1, "max_value": 5.0, "step": 0.1, "width": 190}
-        control(st.slider, "Their standard deviation", "spread", **options)
-    if settings.vlook != "histogram":
-        session.choice("Axes", "vaxes")
 
 
 def _histograms(wanted: Trials) -> None:

@@ -7,13 +7,13 @@ from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import cell_notice
 from ...page.view import View
+from ...settings.control import control
 from ...settings.settings import Settings
-from ...widgets.choose_token import choose_token
 
 
 def journey(settings: Settings) -> None:
     """Tokens with their vectors, one row of weights, and the context vector it makes."""
-    choose_token(settings)
+    control("query", width=240)
     trace = attend(embed(settings.inputs), SimplifiedOptions(divide=settings.divide))
     expand_query(trace, settings.query)
     view = View("home", settings, trace)

@@ -18,6 +18,7 @@ from ...page.equation import equation
 from ...page.show import light
 from ...page.view import View
 from ...settings import session
+from ...settings.control import control
 from ...settings.settings import Settings
 from .heads import left_out_words, side_by_side
 
@@ -41,7 +42,7 @@ def heads_compete(settings: Settings) -> Trace:
 def switch_a_head_off(view: View) -> None:
     """The output with all heads, without one, and the difference."""
     settings = session.current()
-    _choose("Switch off head", "head_off", settings)
+    control("head_off")
     settings = session.current()
     off = settings.head_off
     trace = without_a_head(settings)
@@ -67,8 +68,7 @@ def switch_a_head_off(view: View) -> None:
 
 def split_wrongly(view: View) -> None:
     """A reshape without a transpose: what a head's rows hold then, and how many are right."""
-    settings = session.current()
-    _choose("Head", "head_cut", settings)
+    control("head_cut")
     head = session.current().head_cut
     trace = view.trace
     same = trace["mixed_queries"].value[head].equal(trace["split_queries"].value[head])
@@ -128,15 +128,4 @@ def compete(wrong: View) -> None:
         f"Rows sum to {sums.min():.4f} up to {sums.max():.4f} instead of 1, and all weights to "
         f"{weights.value.sum():.4g}, one for each of {n_queries} × {n_keys} cells; it should be "
         f"{n_heads * n_queries}, one for each row of each head.",
-    )
-
-
-def _choose(label: str, name: str, settings: Settings) -> None:
-    session.control(
-        st.segmented_control,
-        label,
-        name,
-        version=settings.heads,
-        options=list(range(settings.heads)),
-        required=True,
     )

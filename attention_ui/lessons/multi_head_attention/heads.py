@@ -15,15 +15,9 @@ from ...page.show import show
 from ...page.view import View
 from ...predict.questions import Verdict
 from ...settings import session
-from ...settings.problems import say_problem
-from ...settings.settings import MAX_JOINED, Settings
+from ...settings.control import control, control_row
+from ...settings.settings import HEADS, MAX_JOINED, Settings
 
-_AUTO = "*auto* shares d_model evenly among the heads."
-HELP = {
-    "d_model": "With *auto* beside it, a number that the heads can share.",
-    "d_head": _AUTO,
-    "d_value": _AUTO,
-}
 DRAWN_CELLS = 8_192
 """So many cells are drawn of the heads side by side; with more, the page would be slow."""
 
@@ -32,32 +26,14 @@ def choose_heads() -> None:
     """The controls that make the heads, and how wide each of them is. Each offers what can be
     used, and says where another took it along.
     """
-    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
-        for label, name in (
-            ("Heads", "heads"),
-            ("Width of the output, d_model", "d_model"),
-            ("Width of a head, d_head", "d_head"),
-            ("of its values, d_value", "d_value"),
-        ):
-            sizes = session.sizes_that_fit(name)
+    with control_row(vertical_alignment="top"):
+        for name in HEADS:
             with st.container(width=204):
-                session.control(
-                    st.select_slider,
-                    label,
-                    name,
-                    version=f"_{sizes[0]}_{sizes[-1]}_{len(sizes)}",
-                    options=sizes,
-                    format_func=lambda size: str(size) if size else "auto",
-                    help=HELP.get(name),
-                )
+                control(name)
                 if (wanted := session.wanted(name)) is not None:
                     st.caption(along_words(name, wanted, session.current()))
-        session.control(st.toggle, "Causal: hide what comes later", "causal_heads")
-        with st.container(width=204):
-            session.control(
-                st.text_input, "Seed of the matrices", "h_seed", placeholder="as the example"
-            )
-            say_problem("h_seed")
+        control("causal_heads")
+        control("h_seed", width=204)
 
 
 def along_words(name: str, wanted: int, now: Settings) -> str:

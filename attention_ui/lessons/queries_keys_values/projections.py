@@ -17,8 +17,9 @@ from ...page.show import folded, one_of, show
 from ...page.view import View
 from ...predict.questions import Verdict
 from ...settings import session
-from ...settings.problems import say_problem
-from ...settings.settings import MAX_WIDTH, Settings, changed
+from ...settings.control import control, control_row
+from ...settings.fit import changed
+from ...settings.settings import Settings
 from ...widgets.grid import grid
 
 SURE = 0.99
@@ -29,12 +30,12 @@ SATURATED = "life_is_short"
 
 def choose_matrices() -> None:
     """The controls that make the three matrices."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        session.choice("Start as", "start")
-        for label, name in (("Width of queries and keys, d_out", "d_out"), ("of values", "d_v")):
-            session.control(st.slider, label, name, min_value=1, max_value=MAX_WIDTH, width=220)
-        session.choice("Divide scores by", "scale")
-        session.control(st.toggle, "Bias", "bias")
+    with control_row():
+        control("start")
+        for name in ("d_out", "d_v"):
+            control(name, width=220)
+        control("scale")
+        control("bias")
 
 
 def matrix_words(settings: Settings) -> str:
@@ -58,16 +59,9 @@ def own_matrices(view: View) -> None:
             "Without a seed the matrices are drawn as the notebook draws them. A seed for one "
             "matrix leaves the other two as they are."
         )
-        with st.container(horizontal=True, vertical_alignment="top"):
-            for label, name in (
-                ("Seed of all three", "w_seed"),
-                ("of W_query", "q_seed"),
-                ("of W_key", "k_seed"),
-                ("of W_value", "v_seed"),
-            ):
-                with st.container(width=150):
-                    session.control(st.text_input, label, name, placeholder="as the notebook")
-                    say_problem(name)
+        with control_row(vertical_alignment="top"):
+            for name in ("w_seed", "q_seed", "k_seed", "v_seed"):
+                control(name, width=200)
         name = one_of("Type into", [f"W_{role}" for role in ROLES], "W_query")
         matrix = view.trace[name]
         drawn = view.trace.get(f"drawn_{name}", matrix)

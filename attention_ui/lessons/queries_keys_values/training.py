@@ -21,7 +21,8 @@ from ...page.equation import equation
 from ...page.show import light, note, one_of, show
 from ...page.view import View
 from ...settings import session
-from ...settings.settings import RATES, STEPS, TRAINED_WIDTHS, Settings
+from ...settings.control import control, control_row
+from ...settings.settings import Settings
 from ...widgets.long_run import Steps, go_on, long_run
 from ...words import number
 
@@ -50,21 +51,10 @@ def train_it(view: View) -> None:
 
 
 def _choose() -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        for label, name, options in (
-            ("Learning rate", "rate", RATES),
-            ("Steps", "steps", STEPS),
-            ("Width d_out", "t_width", TRAINED_WIDTHS),
-        ):
-            session.control(
-                st.select_slider,
-                label,
-                name,
-                options=list(options),
-                format_func=lambda value: f"{value:,g}",
-                width=200,
-            )
-        session.control(st.toggle, "Divide by √d", "t_scaled")
+    with control_row():
+        for name in ("rate", "steps", "t_width"):
+            control(name, width=200)
+        control("t_scaled")
 
 
 def recipe_of(settings: Settings) -> TrainingSettings:

@@ -15,6 +15,7 @@ from ...page.show import folded, show
 from ...page.view import View
 from ...predict.common_questions import largest_keys
 from ...settings import session
+from ...settings.control import control, control_row
 from ...settings.settings import Settings
 
 
@@ -49,26 +50,14 @@ def stepper(settings: Settings) -> int:
 
 def stretch(view: View, options: SimplifiedOptions) -> None:
     """An experiment on a trace of its own: one vector stretched, and one query's weights."""
-    settings = session.current()
     st.markdown(
         "Make one vector longer. By the dot product, a positive score grows and draws weight from "
         "the others; a negative one falls further. By the cosine, length does not count. A "
         "negative factor turns the vector round. Grey bars are the weights before."
     )
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        tokens = settings.numbered_tokens
-        session.control(
-            st.selectbox,
-            "Stretch the vector of",
-            "stretch",
-            version=len(tokens),
-            options=list(range(len(tokens))),
-            format_func=tokens.__getitem__,
-            width=200,
-        )
-        session.control(
-            st.slider, "by the factor", "factor", min_value=-4.0, max_value=4.0, step=0.1, width=240
-        )
+    with control_row():
+        control("stretch", width=200)
+        control("factor", width=240)
     settings = session.current()
     changed = replace(options, stretched=settings.stretch, factor=settings.factor)
     stretched = attend(embed(settings.inputs), changed)

@@ -17,13 +17,13 @@ from ...page.equation import equation
 from ...page.show import light, show
 from ...page.view import View
 from ...settings import session
-from ...settings.problems import say_problem
-from ...settings.settings import FACTORS
+from ...settings.control import control, control_row
+from ...settings.settings import FACTORS, FIELDS
 from ...shell.frame import LINE
 from ...words import number
 from .score_row import row_trace, sum_verdict
 
-LARGEST_SHIFT = 10.0
+LARGEST_SHIFT = FIELDS["shift"].most
 
 
 def paired(trace: Trace) -> Chart:
@@ -42,22 +42,11 @@ def add_constant(view: View) -> None:
     """Add one number to all scores: softmax stays, dividing by the sum explodes near a sum of 0."""
     scores = view.trace["score_row"].value
     finite = bool(scores.isfinite().all())
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        session.control(
-            st.slider,
-            "Add to all scores",
-            "shift",
-            min_value=-LARGEST_SHIFT,
-            max_value=LARGEST_SHIFT,
-            step=0.1,
-            format="%.3f",
-            width=320,
-        )
-        with st.container(width=150):
-            session.control(st.text_input, "or exactly", "shift", "_exact")
+    with control_row():
+        control("shift", width=320)
+        control("shift", "_exact", widget="text_input", label="or exactly", width=150)
         if finite:
             _to_zero(-scores.double().mean().item())
-    say_problem("shift")
     shift = session.current().shift
     trace = normalise_row(row_trace(session.current()), shift=shift)
     show(paired(trace))
@@ -88,14 +77,7 @@ def _to_zero(constant: float) -> None:
 
 def magnify(view: View) -> None:
     """Multiply all scores: from all keys alike to one key alone, and what is left to learn from."""
-    session.control(
-        st.select_slider,
-        "Multiply all scores by",
-        "magnify",
-        options=list(FACTORS),
-        format_func="×{:g}".format,
-        width=420,
-    )
+    control("magnify", width=420)
     factor = session.current().magnify
     scores = view.trace["score_row"].value
     trace = normalise_row(row_trace(session.current()), magnify=factor)

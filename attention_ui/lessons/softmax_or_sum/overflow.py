@@ -9,23 +9,16 @@ from ...charts.ledger import ledger
 from ...page.show import light, show
 from ...page.view import View
 from ...settings import session
+from ...settings.control import control, control_row
 from ...words import number
 from .score_row import row_trace
 
 
 def overflow(view: View) -> None:
     """A softmax as its formula is written, in three precisions, beside the one that subtracts."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        session.control(
-            st.slider,
-            "Add to all scores",
-            "push",
-            min_value=-150.0,
-            max_value=150.0,
-            step=0.5,
-            width=420,
-        )
-        session.choice("Numbers are kept in", "precision")
+    with control_row():
+        control("push", width=420)
+        control("precision")
     settings = session.current()
     trace = store_row(row_trace(settings), settings.push, settings.precision)
     value = {name: step.value for name, step in trace.items()}

@@ -11,9 +11,8 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...settings import session
-from ...settings.problems import say_problem
+from ...settings.control import control, control_row
 from ...settings.settings import MAX_SCORE, MAX_SCORES, Settings
-from ...widgets.choose_token import choose_token
 from ...words import number, true_minus
 
 NUDGE = 10.0
@@ -24,7 +23,7 @@ def row_trace(settings: Settings) -> Trace:
     """A trace with `score_row` (key): a row of the example's scores, or the typed one."""
     if settings.row_from == "hand":
         return given_row(settings.typed)
-    options = SimplifiedOptions(settings.likeness, settings.divide)
+    options = SimplifiedOptions(settings.similarity, settings.divide)
     return compare_row(embed(settings.inputs), settings.query, options)
 
 
@@ -39,21 +38,13 @@ def numbered_keys(settings: Settings) -> tuple[str, ...]:
 
 def choose_row(settings: Settings) -> None:
     """The controls that say which row of scores the whole page is about."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        session.choice("Scores from", "row_from")
+    with control_row():
+        control("row_from")
         if settings.row_from == "example":
-            choose_token(settings)
+            control("query", width=240)
         else:
-            session.control(
-                st.text_input,
-                f"Scores (1 to {MAX_SCORES} numbers)",
-                "typed",
-                help=f"Numbers from −{MAX_SCORE:,.0f} to {MAX_SCORE:,.0f} with commas between "
-                "them. Type -inf for a key that is hidden.",
-                width=360,
-            )
+            control("typed", width=360)
     if settings.row_from == "hand":
-        say_problem("typed")
         _nudge(settings.typed)
     _take_over(settings)
 

@@ -8,8 +8,8 @@ from attention_core.text.tokenizers import TOKENIZERS, visible
 from ...page.show import note
 from ...page.view import View
 from ...predict.questions import Verdict
-from ...settings import session
-from ...settings.settings import TABLE_ROWS, TABLE_WIDTHS, Settings
+from ...settings.control import control, control_row
+from ...settings.settings import Settings
 from ...widgets.grid import grid
 
 
@@ -82,23 +82,8 @@ def judge_identical(guess: list[int], vectors: Tensor) -> Verdict:
 
 def size_of_table() -> None:
     """Rows times width: the number of parameters of a table, and its size in memory."""
-    with st.container(horizontal=True, gap="large"):
-        rows = session.control(
-            st.select_slider,
-            "Rows: tokens in the vocabulary",
-            "table_rows",
-            options=list(TABLE_ROWS),
-            format_func=lambda count: f"{count:,}",
-            width=300,
-        )
-        width = session.control(
-            st.select_slider,
-            "Width of a vector",
-            "table_width",
-            options=list(TABLE_WIDTHS),
-            format_func=lambda count: f"{count:,}",
-            width=300,
-        )
+    with control_row(gap="large"):
+        rows, width = control("table_rows", width=300), control("table_width", width=300)
     parameters = rows * width
     st.markdown(
         f"**{rows:,} × {width:,} = {parameters:,} parameters**, "

@@ -1,0 +1,98 @@
+"""Which settings fit each other: what is put right, and what is refused in words."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from attention_core.examples import EXAMPLES
+
+from .settings import HEADS, MAX_JOINED, MAX_TOKENS, MAX_WIDTH, SETTINGS, Settings
+
+FOLLOW_THE_TEXT = ("query", "token", "changed_token")
+"""Settings whose start depends on how many tokens there are."""
+MAKES_TOKENS = {"text", "tokenizer", "drop_blanks"}
+EDITS = [name for name, each in SETTINGS.items() if each.made_by]
+"""Settings that hold numbers typed by hand into a table."""
+
+
+def problem_with_heads(settings: Settings) -> str | None:
+    """What stops these settings from making heads, in words; None if nothing does."""
+    try:
+        settings.heads_recipe  # noqa: B018
+    except ValueError as error:
+        return f"{error}."
+    return None
+
+
+def heads_that_fit(
+    settings: Settings, asked: Mapping[str, int], chosen: Collection[str]
+) -> dict[str, int]:
+    """The sizes of heads `asked` for, and those of the settings, made to fit each other.
+
+    d_model goes to the next multiple of the heads, and widths down to what fits of so many. Those
+    just `chosen` stay, and those that a teacher's link fixes; then there may be no way to fit.
+    """
+    fixed = {*chosen, *settings.hide, *settings.lock}
+    sizes = {name: asked.get(name, getattr(settings, name)) for name in HEADS}
+    n_heads = sizes["heads"]
+    for name in {"d_head", "d_value"} - fixed:
+        sizes[name] = min(sizes[name], MAX_JOINED // n_heads)
+    if "d_model" not in fixed and 0 in (sizes["d_head"], sizes["d_value"]):
+        above = -(-sizes["d_model"] // n_heads) * n_heads
+        sizes["d_model"] = above if above <= MAX_WIDTH else above - n_heads
+    return sizes
+
+
+def misfit(settings: Settings) -> str | None:
+    """What stops these settings from making a lesson, in words; None if nothing does."""
+    inputs = settings.inputs
+    tokens = inputs.tokens
+    if settings.text.isspace():
+        return "This text holds blanks only. Type at least one word."
+    if not tokens:
+        return "There is no token in this text. Type at least one word."
+    if len(tokens) > MAX_TOKENS:
+        return f"This text has {len(tokens):,} tokens; at most {MAX_TOKENS} fit. Shorten it."
+    if settings.ids != "random":
+        try:
+            inputs.build_vocabulary().ids(tokens)
+        except ValueError as error:
+            return f"{error}."
+    for name, each in SETTINGS.items():
+        if each.table and (edits := getattr(settings, name)):
+            table, n_rows, n_columns = each.table(settings)
+            if any(row >= n_rows or column >= n_columns for row, column, _ in edits):
+                return f"An edited number lies outside {table}."
+    return problem_with_heads(settings)
+
+
+def changed(settings: Settings, **updates: object) -> Settings:
+    """The settings with some values changed, and what no longer fits put right. An example brings
+    all of its own, but for what is fixed.
+    """
+    if "example" in updates:
+        fixed = {name: getattr(settings, name) for name in settings.fixed - {"example"}}
+        fresh = replace(Settings.of(EXAMPLES[str(updates["example"])]), **fixed)
+        return _fitting(replace(fresh.start_of_own, **fixed))
+    for edits in EDITS:
+        if SETTINGS[edits].made_by & updates.keys() and edits not in updates:
+            updates[edits] = ()
+    if {*MAKES_TOKENS, "width", "d_out", "d_v", *HEADS} & updates.keys():
+        updates = {"cell": None, "upto": MAX_TOKENS, **updates}
+    new = replace(settings, **updates)
+    if MAKES_TOKENS & updates.keys():
+        before, after = settings.start_of_own, new.start_of_own
+        for name in FOLLOW_THE_TEXT:
+            if name not in updates and getattr(settings, name) == getattr(before, name):
+                new = replace(new, **{name: getattr(after, name)})
+    return _fitting(new)
+
+
+def limits(settings: Settings) -> dict[str, tuple[int, str]]:
+    """How large settings may be beside the others, and in words what these are."""
+    return {name: each.limit(settings) for name, each in SETTINGS.items() if each.limit}
+
+
+def _fitting(new: Settings) -> Settings:
+    """The settings, with those beyond their limits at them: the last token, entry or head."""
+    most = {name: limit for name, (limit, _) in limits(new).items()}
+    return replace(new, **{name: min(getattr(new, name), limit) for name, limit in most.items()})
