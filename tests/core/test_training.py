@@ -106,7 +106,7 @@ def test_next_tokens_are_numbered_as_they_first_appear():
 LOSSES = """
 import json, torch
 from attention_core import EXAMPLES, embed
-from attention_core.training import next_tokens, train
+from attention_core.experiments.training import next_tokens, train
 
 torch.set_num_threads(1)
 inputs = [example.inputs for example in EXAMPLES.values()]
