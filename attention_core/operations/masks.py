@@ -116,6 +116,7 @@ class Hide(Operation):
     """
 
     takes = "(…) (…)"
+    signs = ("", None, "→")
 
     fill: float = -math.inf
 
@@ -173,6 +174,7 @@ class Drop(Operation):
     """
 
     takes = "(…) (…)"
+    signs = ("", None, "→")
 
     probability: float
 
