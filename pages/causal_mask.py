@@ -3,7 +3,6 @@
 from attention_core.mechanism.masking import attend_masked
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
-from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.causal_mask.dropout import dropout, dropped
 from attention_ui.lessons.causal_mask.leaks import (
     changed,
@@ -66,10 +65,10 @@ def lesson(page: Page) -> None:
 def hide(page: Page) -> None:
     """The mask, what makes it, and the masked scores."""
     trace, settings = page.view.trace, page.view.settings
-    mask, masked_scores = trace["mask"], trace["masked_scores"]
+    mask = trace["mask"]
     page.header("The mask", anchor="mask")
     page.changing(mask_words(settings, mask.value))
-    page.equation("mask", Matrix(mask))
+    page.equation("mask", mask)
     page.words(
         "True = may look is the convention of torch's `scaled_dot_product_attention`. "
         "`nn.MultiheadAttention` and the notebooks use the opposite, True = hidden; the program "
@@ -85,9 +84,7 @@ def hide(page: Page) -> None:
         "What is hidden becomes minus infinity before the softmax, since e to the minus infinity "
         "is exactly 0. Everything else is copied. Here the embeddings are queries, keys and "
         "values.",
-        Matrix(masked_scores.inputs[0]),
-        "→",
-        Matrix(masked_scores, row_labels=False, mask=mask),
+        trace["masked_scores"],
     )
 
 
@@ -112,23 +109,11 @@ def attend(page: Page) -> None:
         covers=("weights",),
         about=("mask",),
     )
-    page.equation(
-        "weights",
-        Matrix(trace["masked_scores"], mask=mask),
-        "→",
-        Matrix(weights, row_labels=False, mask=mask),
-    )
+    page.equation("weights", weights)
     page.light(*share_verdict(trace, "minus_infinity"))
     page.header("Context vectors", anchor="context")
     page.changing(context_words(mask.value))
-    page.equation(
-        "context",
-        Matrix(weights, mask=mask),
-        "·",
-        Matrix(trace["embeddings"]),
-        "=",
-        Matrix(trace["context_vectors"]),
-    )
+    page.equation("context", trace["context_vectors"])
 
 
 def compare_ways(page: Page) -> None:

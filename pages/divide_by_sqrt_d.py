@@ -1,7 +1,6 @@
 """Why divide by √d: how the spread of a dot product grows with the width, and what that does."""
 
 from attention_core.experiments.variance import few_trials
-from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.divide_by_sqrt_d.many_trials import choose_seed, judge_growth, many_trials
 from attention_ui.lessons.divide_by_sqrt_d.published_variances import published_variances
 from attention_ui.page.page import Page, open_on
@@ -39,22 +38,15 @@ def lesson(page: Page) -> None:
         f"Each row is a trial: two vectors of width d = {d}, all entries drawn with mean 0 and "
         "variance 1, multiplied entry by entry. Look how most products are small and a few are "
         "not. Their variance is 1, like that of the entries.",
-        Matrix(trace["queries"]),
-        "⊙",
-        Matrix(trace["keys"], row_labels=False),
-        "=",
-        Matrix(trace["products"], row_labels=False),
+        trace["products"],
     )
     page.beat(
         "dot_products",
         "Dot products",
         f"The {d} products of a row are added: that is q·k. Some cancel, but not all, and the "
         f"sums spread farther than a single product does. Dividing by √{d} brings them back.",
-        Matrix(trace["products"]),
-        "Σ",
-        Matrix(trace["dot_products"]),
-        "→",
-        Matrix(trace["scaled_dot_products"], row_labels=False),
+        trace["dot_products"],
+        trace["scaled_dot_products"],
     )
     scores, divided = (trace[n].value for n in ("dot_products", "scaled_dot_products"))
     page.ask("largest", largest_when_divided(scores, divided, d), about=("dot_products",))

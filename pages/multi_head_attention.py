@@ -93,8 +93,7 @@ def make_heads(page: Page) -> None:
         "The queries of all heads",
         "One product makes them all: each head owns some columns of `W_query`, marked by its "
         "colour. Keys and values are made the same way.",
-        *(Matrix(trace["embeddings"]), "·", Matrix(trace["W_query"])),
-        *("=", Matrix(trace["joined_queries"])),
+        trace["joined_queries"],
     )
 
 
@@ -201,7 +200,7 @@ def join(page: Page) -> None:
         "Mix them",
         "`W_output` has a row for each column of the joined heads."
         + (" Only here do the heads meet." if trace.size("head") > 1 else ""),
-        *(Matrix(trace["concat"]), "·", Matrix(trace["W_output"]), "=", Matrix(trace["output"])),
+        trace["output"],
     )
     page.light(*torch_agrees(trace))
     page.changing(torch_words(trace))

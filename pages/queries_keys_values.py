@@ -81,11 +81,7 @@ def make_matrices(page: Page) -> None:
         "Each row belongs to one entry of an embedding, each column to one entry of a query, key "
         "or value. `torch.rand` draws from 0 to 1, so all entries are positive; `nn.Linear` draws "
         "around 0. Change them and watch the scores further down.",
-        Matrix(trace["W_query"]),
-        "",
-        Matrix(trace["W_key"], row_labels=False),
-        "",
-        Matrix(trace["W_value"], row_labels=False),
+        *(Matrix(trace[name]) for name in ("W_query", "W_key", "W_value")),
     )
     page.controls(choose_matrices)
     page.changing(matrix_words(view.settings))
@@ -106,23 +102,9 @@ def one_token(page: Page) -> None:
     names = ("one_query", "one_key", "one_value")
     page.equation("one_token", build=lambda _: one_role(view, names, "one"))
     page.words("Its query meets the key of every token: one score each.")
-
-    def lying(name: str) -> Matrix:
-        return Matrix(trace[name], transposed=True, row_labels=False)
-
-    keys = Matrix(trace["keys"], transposed=True)
-    page.equation("one_scores", lying("one_query"), "·", keys, "=", lying("query_scores"))
+    page.equation("one_scores", trace["query_scores"])
     page.words("Softmax turns its scores into weights, and the weights mix the values.")
-    page.equation(
-        "one_context",
-        lying(trace["query_weights"].inputs[0].name),
-        "→",
-        lying("query_weights"),
-        "·",
-        Matrix(trace["values"]),
-        "=",
-        lying("query_context"),
-    )
+    page.equation("one_context", trace["query_weights"], trace["query_context"])
 
 
 def score(page: Page) -> None:
@@ -146,14 +128,7 @@ def score(page: Page) -> None:
         ),
         covers=("scores", before_softmax, "weights"),
     )
-    page.equation(
-        "scores",
-        Matrix(trace["queries"]),
-        "·",
-        Matrix(trace["keys"], transposed=True),
-        "=",
-        Matrix(trace["scores"]),
-    )
+    page.equation("scores", trace["scores"])
 
 
 def attend(page: Page) -> None:
@@ -178,23 +153,14 @@ def attend(page: Page) -> None:
         ),
         covers=("weights", "largest_weights"),
     )
-    page.equation(
-        "weights",
-        Matrix(weights.inputs[0]),
-        "→",
-        Matrix(weights, row_labels=False),
-    )
+    page.equation("weights", weights)
     off = (weights.value.sum(dim=-1) - 1).abs().max().item()
     page.light(off < 1e-5, f"Every row sums to 1: the farthest is off by {off:.1g}.")
     page.beat(
         "context",
         "Context vectors",
         "The weights mix the values, not the embeddings: a context vector is as wide as a value.",
-        Matrix(weights),
-        "·",
-        Matrix(trace["values"]),
-        "=",
-        Matrix(trace["context_vectors"]),
+        trace["context_vectors"],
     )
 
 

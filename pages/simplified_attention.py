@@ -10,6 +10,7 @@ from attention_core.operations import MatMulByLoop
 from attention_core.rounding import agree, difference
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
+from attention_ui.charts.equation_parts import Parts
 from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.picture import picture
 from attention_ui.lessons.simplified_attention.one_query import (
@@ -60,14 +61,13 @@ def compare(page: Page) -> None:
     """Scores, by a product and by a loop; and scaled, if they are."""
     trace = page.view.trace
     scores = trace["scores"]
-    compared = scores.inputs[0]
     page.beat(
         "scores",
         "Scores",
         "Row by row, each token asks (the query), and every token answers (the keys). A score is "
         "the dot product of two vectors: large when both are long and point the same way. "
         "Look at the diagonal: there each token meets itself.",
-        *(Matrix(compared), "·", Matrix(compared, transposed=True), "=", Matrix(scores)),
+        scores,
     )
     pairs = [(trace["scores_by_loop"].value, scores.value)]
     page.light(
@@ -82,7 +82,7 @@ def compare(page: Page) -> None:
             "Scaled scores",
             "All scores are divided by the square root of the width of the vectors, so that wide "
             "vectors do not make them huge.",
-            *(Matrix(scores), "→", Matrix(trace["scaled_scores"], row_labels=False)),
+            trace["scaled_scores"],
         )
 
 
@@ -94,7 +94,7 @@ def show_loop() -> None:
 def mix(page: Page) -> None:
     """Scores become weights, and weights mix the vectors."""
     trace = page.view.trace
-    weights, context_vectors = trace["weights"], trace["context_vectors"]
+    weights = trace["weights"]
     settings, asked = page.view.settings, asked_query(weights.value)
     page.header("Weights", anchor="weights")
     page.words(
@@ -115,10 +115,7 @@ def mix(page: Page) -> None:
         ),
         covers=("weights", *(OF_ONE_QUERY if settings.query == asked else ())),
     )
-    page.equation(
-        "weights",
-        *(Matrix(weights.inputs[0]), "→", Matrix(weights, row_labels=False)),
-    )
+    page.equation("weights", weights)
     off = (weights.value.sum(dim=-1) - 1).abs().max().item()
     page.light(off < 1e-5, f"Every row sums to 1: the farthest is off by {off:.1g}.")
     page.beat(
@@ -126,7 +123,7 @@ def mix(page: Page) -> None:
         "Context vectors",
         "A context vector is a mean of all vectors, weighted by one row of the weights. "
         "Where a row gives nearly all to one token, its context is nearly that token's vector.",
-        *(Matrix(weights), "·", Matrix(context_vectors.inputs[1]), "=", Matrix(context_vectors)),
+        trace["context_vectors"],
     )
 
 
@@ -149,18 +146,18 @@ def one_query(page: Page) -> None:
     )
 
 
-def walk(trace: Trace, now: Settings) -> tuple[Matrix | str, ...]:
+def walk(trace: Trace, now: Settings) -> Parts:
     """The matrices of one query, up to the key that has been reached."""
-    compared = trace["scores"].inputs[0].name
+    compared = trace["scores"].inputs[0]
     later = frozenset(range(stepper(now), len(now.inputs.tokens)))
 
     def part(name: str) -> Matrix:
-        first, bars = name == compared, "weights" in name
-        return Matrix(trace[name], faint=later, row_labels=first, as_bars=bars)
+        # A row of its own for each key, which the labels of the first matrix name.
+        return Matrix(trace[name], faint=later, row_labels=False, as_bars="weights" in name)
 
     scaled = ("→", part("scaled_query_scores")) if "scaled_query_scores" in trace else ()
     return (
-        *(Matrix(trace["query"], transposed=True), "⊙", part(compared), "="),
+        *(Matrix(trace["query"], transposed=True), "⊙", Matrix(compared, faint=later), "="),
         *(part("query_key_products"), "Σ", part("query_scores"), *scaled),
         *("→", part("query_weights")),
         *("→", part("weighted_embeddings"), "Σ", part("running_context")),

@@ -2,6 +2,7 @@
 
 from attention_core.mechanism.softmax import normalise_row
 from attention_core.trace import Trace
+from attention_ui.charts.equation_parts import equation_of
 from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.softmax_or_sum.experiments import add_constant, magnify, winners
 from attention_ui.lessons.softmax_or_sum.overflow import overflow
@@ -76,17 +77,17 @@ def show_row(page: Page) -> None:
         return
     first = trace.get("query_scores", score_row)
     vectors, query = first.inputs
-    parts = [Matrix(first, row_labels=False)]
-    if first is not score_row:
-        parts += ["→", Matrix(score_row, row_labels=False)]
-    # A long query would stand too tall: then only its row of the embeddings shows it.
-    compared = ("·", Matrix(query), "=") if len(query.value) <= STANDING else ("→",)
+    # The tokens are the keys, and named already.
+    result = Matrix(first, row_labels=False)
+    parts = equation_of(*dict.fromkeys((first, score_row)), drawn=[result])
+    if len(query.value) > STANDING:  # too tall: only its row of the embeddings shows it
+        parts = (Matrix(vectors), "→", *parts[parts.index("=") + 1 :])
     page.beat(
         "scores",
         "One row of scores",
         "One query is compared with every token: the dot products of the last lesson, of one row "
         "alone. Here the row stands upright.",
-        *(Matrix(vectors), *compared, *parts),
+        *parts,
     )
 
 
@@ -114,11 +115,7 @@ def divide(page: Page) -> None:
             ),
             covers=("sum_weights",),
         )
-    page.equation(
-        "divide",
-        *(Matrix(score_row), "÷", Matrix(trace["score_sum"], row_labels=False)),
-        *("=", Matrix(sum_weights, row_labels=False)),
-    )
+    page.equation("divide", sum_weights)
     verdict = sum_verdict(score_row.value, sum_weights.value)
     page.light(*verdict, shows=("sum_weights",))
 
@@ -148,14 +145,8 @@ def try_softmax(page: Page, hopeless: bool) -> None:
         ),
         covers=("exponentials", "softmax_weights"),
     )
-    page.equation(
-        "softmax",
-        *(Matrix(score_row), "−", Matrix(trace["largest"], row_labels=False)),
-        *("→", Matrix(trace["lowered_scores"], row_labels=False)),
-        *("→", Matrix(trace["exponentials"], row_labels=False)),
-        *("÷", Matrix(trace["exponential_sum"], row_labels=False)),
-        *("=", Matrix(weights, row_labels=False, as_bars=not hopeless)),
-    )
+    steps = (trace[name] for name in ("lowered_scores", "exponentials", "softmax_weights"))
+    page.equation("softmax", *equation_of(*steps, drawn=[Matrix(weights, as_bars=not hopeless)]))
 
 
 def experiment(page: Page) -> None:

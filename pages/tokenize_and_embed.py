@@ -1,6 +1,7 @@
 """Lesson 1: from a sentence to embeddings."""
 
 from attention_core.text.embedding import embed
+from attention_ui.charts.equation_parts import equation_of
 from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.picture import picture
 from attention_ui.lessons.tokenize_and_embed.tokens import (
@@ -101,22 +102,14 @@ def look_up(page: Page) -> None:
     )
     page.equation(
         "lookup",
-        Matrix(trace["token_ids"]),
-        "→",
-        Matrix(trace["embedding_table"], rows=rows, faint=unused),
-        "=",
-        Matrix(looked_up),
+        *equation_of(looked_up, drawn=[Matrix(trace["embedding_table"], rows=rows, faint=unused)]),
     )
     if settings.positions:
         page.words(
             "A position vector is added to each token's vector, so that the same word at another "
             "place is another vector."
         )
-        page.equation(
-            "positions",
-            *(Matrix(trace["token_embeddings"]), "+", Matrix(trace["position_embeddings"])),
-            *("=", Matrix(trace["embeddings"])),
-        )
+        page.equation("positions", trace["embeddings"])
     groups = identical_rows(trace["embeddings"].value)
     if groups:
         page.note(identical_words(groups, settings), shows=("embeddings",))
@@ -129,8 +122,7 @@ def look_up(page: Page) -> None:
             "The lookup is a matrix product",
             "Write each id as a row with a single 1. Multiplied by the table, it copies one row "
             "and nothing else: every other term is 0 times something.",
-            *(Matrix(trace["one_hot"]), "·", Matrix(trace["embedding_table"])),
-            *("=", Matrix(trace["embeddings_by_product"])),
+            trace["embeddings_by_product"],
         )
         gap = (trace["embeddings_by_product"].value - looked_up.value).abs().max().item()
         page.light(

@@ -24,6 +24,11 @@ class Operation:
     takes: str = ""
     """The axes of each operand, such as "(…, i, k) (…, k, j)": a name has one length, … is any
     number of axes, and operands at the end may be missing."""
+    signs: tuple[str | None, ...] = ("", "→")
+    """What stands before each operand, and last before the result, in a picture of the equation.
+    The operand with "" stands first, one with None is not drawn."""
+    transpose: bool = False
+    """Whether the second operand is turned: a picture draws it transposed."""
 
     def __init_subclass__(cls) -> None:
         if "value" in vars(cls):

@@ -16,6 +16,7 @@ class Add(Operation):
     """Two tensors, added; axes that one of them has not are repeated, such as a bias's rows."""
 
     takes = "(…) (…)"
+    signs = ("", "+", "=")
 
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left + right
@@ -40,6 +41,7 @@ class Subtract(Operation):
     """
 
     takes = "(…) (…)"
+    signs = ("", "−", "=")
 
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left - right
@@ -62,6 +64,8 @@ class Multiply(Operation):
     """Entry by entry: two tensors of one shape, a vector (d,) with every row (key, d), or one
     number a row (key,) with that row, if `by_row`.
     """
+
+    signs = ("", "⊙", "=")
 
     by_row: bool = False
 
@@ -197,6 +201,7 @@ class SumLast(Operation):
     """The sum over the last axis. (…, d) → (…)"""
 
     takes = "(…, d)"
+    signs = ("", "Σ")
 
     def value(self, products: Tensor) -> Tensor:
         return products.sum(dim=-1)
@@ -219,6 +224,7 @@ class RunningSum(Operation):
     """Row j is the sum of rows 0 to j. (key, …) → (key, …)"""
 
     takes = "(key, …)"
+    signs = ("", "Σ")
 
     def value(self, terms: Tensor) -> Tensor:
         return terms.cumsum(dim=0)

@@ -208,6 +208,7 @@ class SumHeads(Operation):
     """All heads added: (head, i, j) → (i, j)."""
 
     takes = "(head, i, j)"
+    signs = ("", "Σ")
 
     def value(self, heads: Tensor) -> Tensor:
         return heads.sum(dim=0)

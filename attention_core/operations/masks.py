@@ -140,6 +140,7 @@ class Hide(Operation):
     """
 
     takes = "(…) (…)"
+    signs = ("", None, "→")
 
     fill: float = -math.inf
 
@@ -198,6 +199,7 @@ class Drop(Operation):
     """
 
     takes = "(…) (…)"
+    signs = ("", None, "→")
 
     probability: float
 

@@ -19,6 +19,8 @@ class MatMul(Operation):
     (k, j) → (j,).
     """
 
+    signs = ("", "·", "=")
+
     transpose: bool = False
 
     @property
@@ -58,6 +60,7 @@ class MatVec(Operation):
     """The dot product of each row with one vector: (key, d), (d,) → (key,)"""
 
     takes = "(…, d) (d)"
+    signs = ("", "·", "=")
 
     def value(self, rows: Tensor, vector: Tensor) -> Tensor:
         return rows @ vector
@@ -123,6 +126,7 @@ class MatMulUpright(MatMul):
     """
 
     takes = "(…, i, k) (…, k, j) (j)"
+    signs = ("", "·", "+", "=")
 
     def value(self, left: Tensor, right: Tensor, bias: Tensor | None = None) -> Tensor:
         product = (right.mT @ left.mT).mT.contiguous()
@@ -149,6 +153,7 @@ class Affine(MatMul):
     """left @ right + bias: (…, i, k), (…, k, j), (j,) → (…, i, j)."""
 
     takes = "(…, k) (…, k, j) (j)"
+    signs = ("", "·", "+", "=")
 
     def value(self, left: Tensor, right: Tensor, bias: Tensor) -> Tensor:
         return left @ right + bias
@@ -173,6 +178,7 @@ class Linear(MatMul):
     """
 
     takes = "(…, k) (j, k) (j)"
+    signs = ("", "·", "+", "=")
 
     def __init__(self) -> None:
         super().__init__(transpose=True)

@@ -35,6 +35,7 @@ class RowSum(Operation):
     """The sum of each row. (…, key) → (…, 1)"""
 
     takes = "(…, key)"
+    signs = ("", "Σ")
 
     def value(self, scores: Tensor) -> Tensor:
         return scores.sum(dim=-1, keepdim=True)
@@ -57,6 +58,7 @@ class Divide(Operation):
     """Every entry divided by its row's one number. (…, key), (…, 1) → (…, key)"""
 
     takes = "(…, key) (…, 1)"
+    signs = ("", "÷", "=")
 
     def value(self, scores: Tensor, number: Tensor) -> Tensor:
         return scores / number

@@ -1,10 +1,12 @@
 """Which part of a step a heatmap draws, and what its rows and columns are called."""
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from torch import Tensor
 
+from attention_core.operations import Drop, Hide, Renormalise, Softmax
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
@@ -55,8 +57,6 @@ class Matrix:
     row_labels: bool = True
     as_bars: bool = False
     """A column of weights drawn as bars, from 0 to 1."""
-    mask: Step | None = None
-    """A mask, True where a query may look: a 0 where it may not is drawn as hidden."""
     lead: tuple[int, ...] = ()
     """The places of the axes before the last two: `(1,)` draws the second head."""
     covered: bool = False
@@ -75,6 +75,11 @@ class Matrix:
             *(self.key, self.name, self.rows, self.faint, self.row_labels, self.as_bars),
             *(self.lit, self.chosen, masked, self.covered),
         )
+
+    @property
+    def mask(self) -> Step | None:
+        """The mask, True where a query may look: a 0 where it may not is drawn as hidden."""
+        return _mask_of(self.step)
 
     @property
     def places(self) -> Places:
@@ -112,9 +117,24 @@ class Matrix:
         return (n_columns, n_rows) if self.transposed else (n_rows, n_columns)
 
 
+def _mask_of(step: Step) -> Step | None:
+    """The mask that hides cells of scores or weights; None for none. A 0 that was filled in before
+    a softmax hides nothing, however much it was meant to: it is a score like others.
+    """
+    match step.operation:
+        case Hide(fill=fill):
+            hides = fill == -math.inf or isinstance(step.inputs[0].operation, Softmax)
+            return step.inputs[1] if hides else None
+        case Softmax() | Renormalise() | Drop():
+            return _mask_of(step.inputs[0])
+    return None
+
+
 def names_of(trace: Trace, axis: str, places: Sequence[int] | None = None) -> list[str]:
     """The labels of an axis as they are written on screen, or those of some of its places."""
-    names = trace.labels(axis) if axis else ("",)
+    if not axis:
+        return [""]
+    names = trace.labels(axis)
     return [visible(name) for name in (names if places is None else map(names.__getitem__, places))]
 
 

@@ -7,6 +7,9 @@ from typing import Any
 
 import streamlit as st
 
+from attention_core.trace import Step
+
+from ..charts.equation_parts import NEW_LINE, Parts, laid_out
 from ..charts.fit import band_above, size_for
 from ..charts.heatmap import heatmap
 from ..charts.matrix import Matrix, Places
@@ -17,13 +20,9 @@ from .inspector import inspect, open_button
 from .notebook_checks import matches
 from .view import View
 
-Parts = tuple[Matrix | str, ...]
-NEW_LINE = "\n"
-"""Among the parts of an equation: what follows begins a line of its own."""
-
 
 @st.fragment
-def equation(view: View, name: str, *parts: Matrix | str, **options: Any) -> None:
+def equation(view: View, name: str, *parts: Step | Matrix | str, **options: Any) -> None:
     """An equation within another part of the page, of which a chosen cell runs it alone."""
     if session.wants_whole_page():
         st.rerun()
@@ -34,20 +33,19 @@ def equation(view: View, name: str, *parts: Matrix | str, **options: Any) -> Non
 def draw_equation(
     view: View,
     name: str,
-    *parts: Matrix | str,
+    *parts: Step | Matrix | str,
     build: Callable[[Settings], Parts] | None = None,
     below: Callable[[View], None] | None = None,
 ) -> None:
     """Matrices in a row with operators between them, and the inspector below.
 
-    A matrix before the equals sign is an operand of the one after it: a chosen cell of the result
-    outlines, in each operand, the cells it was made of. `build` may make the parts anew at every
-    run, with controls of its own above them; `below` may draw more that depends on the cell that
-    is open.
+    A step stands for its whole equation (see `laid_out`), a matrix for itself alone. A matrix
+    before the equals sign is an operand of the one after it: a chosen cell of the result outlines,
+    in each operand, the cells it was made of. `build` may make the parts anew at every run, with
+    controls of its own above them; `below` may draw more that depends on the cell that is open.
     """
     view = view.now(session.current())
-    if build is not None:
-        parts = build(view.settings)
+    parts = laid_out(parts if build is None else build(view.settings))
     matrices = [part for part in parts if isinstance(part, Matrix)]
     steps = [matrix.step for matrix in matrices]
     is_home = view.is_home(name, [step.name for step in steps])

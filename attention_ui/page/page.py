@@ -15,6 +15,9 @@ from typing import Any
 
 import streamlit as st
 
+from attention_core.trace import Step
+
+from ..charts.equation_parts import laid_out
 from ..charts.matrix import Matrix
 from ..predict.panel import cover_by, covered, is_answered, panel
 from ..predict.questions import Question
@@ -94,15 +97,15 @@ class Page:
             words = ""
         self.part(f"words_{len(self.parts)}", lambda: draw(words) if words else None, words)
 
-    def beat(self, name: str, heading: str, words: str, *parts: Matrix | str) -> None:
+    def beat(self, name: str, heading: str, words: str, *parts: Step | Matrix | str) -> None:
         """A heading that is a tensor's name, what to look for, and the equation that it is."""
         self.header(heading, name)
         self.words(words)
         self.equation(name, *parts)
 
-    def equation(self, name: str, *parts: Matrix | str, **options: Any) -> None:
-        """Matrices in a row, and the arithmetic of a cell below: see `beats.draw_equation`."""
-        view = self.view
+    def equation(self, name: str, *parts: Step | Matrix | str, **options: Any) -> None:
+        """An equation, and the arithmetic of a cell below it: see `draw_equation`."""
+        view, parts = self.view, laid_out(parts)
         about = None if options else looks(view, parts)
         draw = partial(draw_equation, view, name, *parts, **options)
         self._place(name, Part(draw, about, is_equation=True))

@@ -8,6 +8,7 @@ import streamlit as st
 from attention_core.compare import Change, changes, difference, first_changed
 from attention_core.trace import Trace
 
+from ..charts.equation_parts import Parts, equation_of
 from ..charts.matrix import Matrix
 from ..settings.link import pinned, what_changed
 from ..settings.settings import Settings
@@ -87,13 +88,12 @@ def drawable(found: list[Change], now: Trace) -> list[str]:
     ]
 
 
-def side_by_side(trace: Trace) -> tuple[Matrix | str, ...]:
-    """A trace of a difference as an equation: now, less before."""
+def side_by_side(trace: Trace) -> Parts:
+    """A trace of a difference as an equation: now, less before. Vectors lie down, as rows."""
     lying = trace["now"].value.ndim == 1
-    later, then, apart = (
-        Matrix(trace[part], transposed=lying) for part in ("now", "before", "difference")
+    return equation_of(
+        trace["difference"], drawn=[Matrix(step, transposed=lying) for step in trace.values()]
     )
-    return later, "−", then, "=", apart
 
 
 def _heatmap(view: View, before: Trace, found: list[Change], first: Change | None) -> None:

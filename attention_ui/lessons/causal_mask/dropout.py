@@ -8,7 +8,6 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...charts.bars import bars
-from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import show
 from ...page.view import View
@@ -35,14 +34,7 @@ def dropout(view: View) -> None:
         control("query", width=240)
     settings = session.current()
     trace = dropped(settings)
-    mask = trace["mask"]
-    equation(
-        view.beside(trace),
-        "dropout",
-        Matrix(trace["weights"], mask=mask),
-        "→",
-        Matrix(trace["dropped_weights"], row_labels=False, mask=mask),
-    )
+    equation(view.beside(trace), "dropout", trace["dropped_weights"])
     query = settings.query
     row, once = trace["weights"].value[query], trace["dropped_weights"].value[query]
     names = trace.labels("key")

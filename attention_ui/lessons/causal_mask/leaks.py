@@ -10,6 +10,7 @@ from attention_core.rounding import SHARE
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
+from ...charts.equation_parts import Parts, equation_of
 from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import light
@@ -155,15 +156,14 @@ def share_verdict(trace: Trace, way: str) -> tuple[bool, str]:
     return False, f"{words}."
 
 
-def _way(trace: Trace, way: str) -> tuple[Matrix | str, ...]:
+def _way(trace: Trace, way: str) -> Parts:
     """Scores with the mask, as this way has them, and the weights."""
-    mask, weights = trace["mask"], trace[f"{way}weights"]
-    before = [weights.inputs[0]]
-    if before[0].name == "zero_filled_scaled_scores":  # filled first, then divided
-        before = [trace["zero_filled_scores"], *before]
-    # A score of 0 is not hidden, however much it was meant to be: it stands there as a 0.
-    drawn = [part for step in before for part in (Matrix(step, row_labels=step is before[0]), "→")]
-    return (*drawn, Matrix(weights, row_labels=False, mask=mask))
+    weights = trace[f"{way}weights"]
+    if way != "zero_filled_":
+        return equation_of(weights)
+    filled, before = trace["zero_filled_scores"], weights.inputs[0]
+    divided = () if before is filled else ("→", Matrix(before))
+    return (Matrix(filled), *divided, "→", Matrix(weights))
 
 
 def changed(settings: Settings) -> Trace:
@@ -185,15 +185,8 @@ def leak(view: View) -> None:
     way, token = prefix_of(settings.way), settings.changed_token
     trace = changed(settings)
     beside = view.beside(trace)
-    equation(
-        beside,
-        "leak",
-        Matrix(trace[f"changed_{way}context_vectors"], title="context_vectors, changed"),
-        "−",
-        Matrix(trace[f"{way}context_vectors"], row_labels=False),
-        "=",
-        Matrix(trace["moved"], row_labels=False),
-    )
+    later = Matrix(trace[f"changed_{way}context_vectors"], title="context_vectors, changed")
+    equation(beside, "leak", *equation_of(trace["moved"], drawn=[later]))
     unseen = unseeing(trace["mask"].value, token)
     if not unseen.any():
         st.markdown("The mask lets every other query look at this token, so nothing can leak.")

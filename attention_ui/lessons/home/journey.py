@@ -25,7 +25,7 @@ def journey(settings: Settings) -> None:
         "⊙",
         Matrix(trace["query_weights"], row_labels=False),
         "=",
-        Matrix(trace["weighted_embeddings"], row_labels=False),
+        Matrix(trace["weighted_embeddings"]),
         "Σ",
-        Matrix(trace["running_context"], row_labels=False),
+        Matrix(trace["running_context"]),
     )

@@ -46,15 +46,7 @@ def switch_a_head_off(view: View) -> None:
     settings = session.current()
     off = settings.head_off
     trace = without_a_head(settings)
-    equation(
-        view.beside(trace),
-        "off",
-        Matrix(trace["output"]),
-        "−",
-        Matrix(trace["output_left"]),
-        "=",
-        Matrix(trace["output_lost"]),
-    )
+    equation(view.beside(trace), "off", trace["output_lost"])
     lost = trace["output_lost"].value
     pairs = [(lost, view.trace["head_outputs"].value[off])]
     most = int(lost.norm(dim=-1).argmax())

@@ -8,9 +8,9 @@ from torch import Tensor
 from attention_core.recipes import HeadsRecipe
 from attention_core.trace import Step, Trace
 
+from ...charts.equation_parts import NEW_LINE, Parts
 from ...charts.matrix import Matrix
 from ...charts.parts import parts
-from ...page.equation import NEW_LINE
 from ...page.show import show
 from ...page.view import View
 from ...predict.questions import Verdict
@@ -95,19 +95,16 @@ def left_out_words(step: Step) -> str:
     )
 
 
-def one_head(view: View, now: Settings) -> tuple[Matrix | str, ...]:
+def one_head(view: View, now: Settings) -> Parts:
     """One head from its queries to its context vectors, below a choice of the head."""
     head = choose_head(now)
     trace = view.trace
 
-    def part(name: str, row_labels: bool = True, transposed: bool = False) -> Matrix:
-        step = trace[f"head_{name}"]
-        return Matrix(step, lead=(head,), row_labels=row_labels, transposed=transposed)
+    def part(name: str, transposed: bool = False) -> Matrix:
+        return Matrix(trace[f"head_{name}"], lead=(head,), transposed=transposed)
 
-    ready: list[Matrix | str] = []
-    for name in ("scaled_scores", "masked_scores"):
-        if f"head_{name}" in trace:
-            ready += ["→", part(name, row_labels=not ready)]
+    names = ("scaled_scores", "masked_scores")
+    ready = [each for name in names if f"head_{name}" in trace for each in ("→", part(name))]
     lines = (
         (part("queries"), "·", part("keys", transposed=True), "=", part("scores")),
         ready,

@@ -48,10 +48,7 @@ def _wrong_axis(view: View) -> None:
             "total is the same, so a check of the total sees nothing. Look at the rows."
         )
         trace = view.trace
-        scores = trace["weights"].inputs[0]
-        equation(
-            view, "wrong_axis", Matrix(scores), "→", Matrix(trace["weights"], row_labels=False)
-        )
+        equation(view, "wrong_axis", trace["weights"])
         sums = trace["weights"].value.sum(dim=-1)
         light(
             False,
@@ -72,15 +69,7 @@ def _token_axis(view: View) -> None:
             "does not fit."
         )
         trace = view.trace
-        equation(
-            view,
-            "token_axis",
-            Matrix(trace["U_query"]),
-            "·",
-            Matrix(trace["embeddings"]),
-            "=",
-            Matrix(trace["queries"]),
-        )
+        equation(view, "token_axis", trace["queries"])
         parameters = 3 * n_tokens**2
         note(
             f"It has {parameters:,} parameters for {n_tokens} tokens; matrices on the feature "
@@ -100,11 +89,7 @@ def _again(view: View) -> None:
         equation(
             view,
             "again",
-            Matrix(trace["W_query"]),
-            "",
-            Matrix(trace["W_key"], row_labels=False),
-            "",
-            Matrix(trace["W_value"], row_labels=False),
+            *(Matrix(trace[name]) for name in ("W_query", "W_key", "W_value")),
             "→",
             Matrix(trace["context_vectors"]),
         )

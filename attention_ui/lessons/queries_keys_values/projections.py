@@ -12,7 +12,7 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...charts.bars import bars
-from ...charts.matrix import Matrix
+from ...charts.equation_parts import Parts, equation_of
 from ...page.show import folded, one_of, show
 from ...page.view import View
 from ...predict.questions import Verdict
@@ -70,7 +70,7 @@ def own_matrices(view: View) -> None:
         grid(view.trace, f"{name[2]}_edits", matrix, drawn, (*about, *seeds))
 
 
-def one_role(view: View, names: tuple[str, str, str], key: str) -> tuple[Matrix | str, ...]:
+def one_role(view: View, names: tuple[str, str, str], key: str) -> Parts:
     """A projection as a product, for the role that is chosen above it."""
     role = one_of(
         "Matrix",
@@ -80,17 +80,7 @@ def one_role(view: View, names: tuple[str, str, str], key: str) -> tuple[Matrix 
         key=f"role_{key}",
         label_visibility="collapsed",
     )
-    made = view.trace[names[ROLES.index(role)]]
-    vectors, *rest = made.inputs
-    parts: list[Matrix | str] = [_upright(vectors), "·", Matrix(rest[0])]
-    if len(rest) > 1:
-        parts += ["+", _upright(rest[1])]
-    return (*parts, "=", _upright(made))
-
-
-def _upright(step) -> Matrix:
-    """A vector lies down as a row; a matrix stands as it is."""
-    return Matrix(step, transposed=step.value.ndim == 1)
+    return equation_of(view.trace[names[ROLES.index(role)]])
 
 
 def all_names() -> tuple[str, str, str]:

@@ -106,15 +106,12 @@ def _scrub(
         attend_trained(embed(settings.inputs), record.matrices, settings.t_scaled)
     )
 
-    def draw(_: Settings) -> tuple[Matrix | str, ...]:
-        trace = trained.trace
-        return (Matrix(trace["weights"]), "→", Matrix(trace["probabilities"], row_labels=False))
-
     st.markdown(
         "Left: the causal weights. Right: what each position expects to come next; the right "
         "token of row 0 is the token of row 1, and so on."
     )
-    equation(trained, "trained", build=draw)
+    weights, expected = (Matrix(trained.trace[name]) for name in ("weights", "probabilities"))
+    equation(trained, "trained", build=lambda _: (weights, "→", expected))
     _say_predictions(trained)
     matrix = one_of("Matrix", MATRICES, "W_query", key="trained_matrix")
     wide = trained.trace[matrix].value.shape[0] > trained.trace[matrix].value.shape[1]

@@ -12,7 +12,6 @@ from attention_core.trace import Trace
 from ...charts.bars import bars
 from ...charts.chart import Chart
 from ...charts.curves import curves
-from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import light, show
 from ...page.view import View
@@ -107,13 +106,7 @@ def magnify(view: View) -> None:
         "is nearly 0, and nothing is learned.",
         width=LINE,
     )
-    equation(
-        view.beside(trace),
-        "gradient",
-        Matrix(trace["softmax_weights"]),
-        "→",
-        Matrix(trace["jacobian"], row_labels=False),
-    )
+    equation(view.beside(trace), "gradient", trace["jacobian"])
 
 
 def winners(scores: Tensor) -> str:

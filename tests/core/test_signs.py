@@ -1,0 +1,48 @@
+"""What stands between the matrices of an equation belongs to the operation of its result."""
+
+import re
+
+import pytest
+
+from attention_core.operations.base import Operation
+
+
+def kinds(base=Operation):
+    for kind in base.__subclasses__():
+        yield kind
+        yield from kinds(kind)
+
+
+OPERATIONS = [kind for kind in kinds() if kind.code is not Operation.code]
+
+
+@pytest.mark.parametrize("kind", OPERATIONS, ids=lambda kind: kind.__name__)
+def test_every_operation_says_what_stands_before_each_operand_and_its_result(kind):
+    operation = object.__new__(kind)  # only its signs are asked for, whatever it is made with
+    n_operands = len(re.findall(r"\(.*?\)", operation.takes))
+    if not n_operands:  # nothing stands before what is given or drawn
+        return
+    *before, equals = operation.signs
+    assert len(before) == n_operands
+    assert before.count("") == 1, "one operand stands first"
+    assert equals
+    drawn = [sign for sign in before if sign is not None]
+    assert (equals == "=") == (len(drawn) > 1), "= stands behind all operands, an arrow behind one"
+
+
+@pytest.mark.parametrize(
+    ("kind", "signs"),
+    [
+        ("MatMul", ("", "·", "=")),
+        ("Add", ("", "+", "=")),
+        ("Subtract", ("", "−", "=")),
+        ("Multiply", ("", "⊙", "=")),
+        ("Divide", ("", "÷", "=")),
+        ("Lookup", ("→", "", "=")),
+        ("Softmax", ("", "→")),
+        ("SumLast", ("", "Σ")),
+    ],
+)
+def test_the_signs_are_those_of_a_formula(kind, signs):
+    (found,) = [each for each in OPERATIONS if each.__name__ == kind]
+    assert found.signs == signs

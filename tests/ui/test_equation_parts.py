@@ -1,0 +1,84 @@
+"""An equation is worked out from its steps: matrices, signs, labels, masks."""
+
+import pytest
+
+from attention_core.examples import EXAMPLES
+from attention_core.mechanism.masking import attend_masked, drop_weights
+from attention_core.mechanism.simplified import attend
+from attention_core.mechanism.softmax import normalise_row
+from attention_core.mechanism.trainable import attend_trainable, expand_token
+from attention_core.text.embedding import embed
+from attention_ui.charts.equation_parts import NEW_LINE, equation_of, laid_out
+from attention_ui.charts.matrix import Matrix
+from attention_ui.lessons.softmax_or_sum.score_row import row_trace
+from attention_ui.settings.settings import Settings
+
+EXAMPLE = EXAMPLES["wild_cat"]
+
+
+def embedded():
+    return embed(EXAMPLE.inputs, with_product=True)
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return expand_token(attend_trainable(embedded()), 2)
+
+
+def told(parts):
+    """An equation in words: ᵀ where a matrix is drawn transposed, * where rows are labelled."""
+    return " ".join(
+        part if isinstance(part, str) else part.name + "ᵀ" * part.transposed + "*" * part.row_labels
+        for part in parts
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "equation"),
+    [
+        (["queries"], "embeddings* · W_query* = queries*"),
+        (["scores"], "queries* · keysᵀ* = scores*"),
+        (["weights"], "scaled_scores* → weights"),
+        (["context_vectors"], "weights* · values* = context_vectors*"),
+        (["query_scores"], "one_queryᵀ · keysᵀ* = query_scoresᵀ"),
+        (
+            ["query_weights", "query_context"],
+            "scaled_query_scoresᵀ → query_weightsᵀ · values* = query_contextᵀ",
+        ),
+        (["embeddings"], "token_ids* → embedding_table* = embeddings*"),
+        (["embeddings_by_product"], "one_hot* · embedding_table* = embeddings_by_product*"),
+        (["embedding_table"], "embedding_table*"),
+    ],
+    ids=lambda value: value[-1] if isinstance(value, list) else "",
+)
+def test_a_step_is_written_out_as_its_operands_their_signs_and_itself(trace, names, equation):
+    assert told(laid_out([trace[name] for name in names])) == equation
+
+
+def test_steps_that_follow_each_other_are_one_chain():
+    trace = normalise_row(row_trace(Settings.of(EXAMPLE)))
+    steps = [trace[name] for name in ("lowered_scores", "exponentials", "softmax_weights")]
+    assert told(laid_out(steps)) == (
+        "score_row* − largest = lowered_scores → exponentials ÷ exponential_sum = softmax_weights"
+    )
+
+
+def test_what_is_given_is_drawn_in_place_of_the_plain_matrix(trace):
+    own = Matrix(trace["W_query"], title="W")
+    assert own in equation_of(trace["queries"], drawn=[own])
+
+
+def test_labels_begin_anew_on_another_line(trace):
+    weights = Matrix(trace["weights"])
+    assert told(laid_out([weights, weights, NEW_LINE, weights])) == "weights* weights \n weights*"
+
+
+def test_what_the_mask_hides_is_known_from_the_steps():
+    trace = drop_weights(attend_masked(embedded()), 0.2, 0)
+    masked = {name for name, step in trace.items() if Matrix(step).mask is trace["mask"]}
+    assert masked == {
+        *("masked_scores", "weights", "dropped_weights"),
+        *("zeroed_weights", "renormalised_weights"),
+    }
+    unmasked = attend(embedded())
+    assert not any(Matrix(step).mask for step in unmasked.values())
