@@ -14,7 +14,7 @@ from attention_ui.charts.heatmap import heatmap
 from attention_ui.charts.matrix import Matrix
 from attention_ui.page.since_the_pin import drawable, side_by_side
 from attention_ui.settings.settings import from_query
-from test_pages import PAGES, charts, stands, visit
+from visiting import PAGES, charts, stands, visit
 
 COVERED = " Its numbers are covered by a question."
 

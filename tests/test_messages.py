@@ -12,7 +12,7 @@ from streamlit.runtime.scriptrunner import exec_code
 
 from conftest import ROOT
 from messages import send, widget_ids, wrong_values
-from test_pages import visit
+from visiting import visit
 
 OURS = tuple(str(ROOT / name) for name in ("app.py", "attention_ui", "pages", "attention_core"))
 SELECTIONS = [value for value in wrong_values() if "selection" in value.get("string_value", "")]

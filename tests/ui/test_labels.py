@@ -6,7 +6,7 @@ from attention_ui.settings.fields import Decimal, Whole
 from attention_ui.settings.labels import LABELS
 from attention_ui.settings.settings import FIELDS, from_query, unknown_names
 from attention_ui.shell.share import UNCONTROLLED
-from test_pages import EVERYWHERE, texts, visit
+from visiting import EVERYWHERE, texts, visit
 
 SHORT = {"or exactly": "shift"}
 """A label that says nothing without the one before it, of the same setting."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from test_pages import rendered, visit
+from visiting import rendered, visit
 
 PAGE = "pages/causal_mask.py"
 
