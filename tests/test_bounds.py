@@ -69,6 +69,7 @@ def test_the_largest_trace_is_small(build):
     assert sum(step.value.nbytes for step in trace.values()) < LARGEST_TRACE
 
 
+@pytest.mark.slow("10 s: every page at its largest")
 @pytest.mark.parametrize("page", EVERYWHERE)
 def test_the_largest_page_is_bounded(page, monkeypatch):
     """What would take long waits for a button, so the page opens at once."""

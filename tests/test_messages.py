@@ -14,6 +14,8 @@ from conftest import ROOT
 from messages import send, widget_ids, wrong_values
 from visiting import visit
 
+pytestmark = pytest.mark.slow("10 s: whole pages")
+
 OURS = tuple(str(ROOT / name) for name in ("app.py", "attention_ui", "pages", "attention_core"))
 SELECTIONS = [value for value in wrong_values() if "selection" in value.get("string_value", "")]
 EDITS = [value for value in wrong_values() if "edited_rows" in value.get("string_value", "")]

@@ -19,6 +19,8 @@ from attention_ui.settings.settings import Settings
 from fresh import BARE, all_of, close, solved, start_all
 from visiting import LESSONS, stands, visit
 
+pytestmark = pytest.mark.slow("1 min: runs what every lesson gives")
+
 PLACES = [(lesson, example) for lesson in LESSONS for example in EXAMPLES]
 MAKE = {each.label: each.make for each in DOWNLOADS}
 everywhere = pytest.mark.parametrize("place", PLACES, ids="-".join)

@@ -206,6 +206,7 @@ def printed(in_fresh_interpreters):
 # --- what the programs give -----------------------------------------------------------------------
 
 
+@pytest.mark.slow("14 s: runs every program")
 @every_trace
 def test_a_program_gives_the_same_tensors(name, ran):
     """To the last bit: the same calls, in the same torch, on the same machine, in one thread."""

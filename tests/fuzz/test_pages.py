@@ -13,6 +13,8 @@ from guesses import links, texts
 from hostile import TEXTS, TOO_LONG, VALUES
 from visiting import EVERYWHERE, stands, visit
 
+pytestmark = pytest.mark.slow("1 min: whole pages")
+
 EXPLAINED = "no number"
 """What the pages say wherever they show a NaN."""
 NO_NUMBER = re.compile(r"(?<![\w.])(nan|NaN)(?![\w.])")

@@ -4,6 +4,8 @@ import pytest
 
 from visiting import rendered, visit
 
+pytestmark = pytest.mark.slow("10 s: whole pages")
+
 PAGE = "pages/causal_mask.py"
 
 

@@ -12,6 +12,8 @@ from attention_ui.predict.row_question import MOST, Row, as_shares, distance
 from attention_ui.predict.tally import Tally
 from visiting import LESSONS, stands, visit, words
 
+pytestmark = pytest.mark.slow("25 s: whole pages")
+
 MARK = "zqzq"
 ONLY_BEFORE = "0 of 1 guess right this session. Only a guess before the first look counts."
 HOSTILE = f"**{MARK}** :red[{MARK}] ${MARK}$ `{MARK}` ![{MARK}](http://x/y.png) <b>{MARK}</b>"

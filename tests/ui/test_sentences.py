@@ -17,6 +17,8 @@ from attention_ui.settings.settings import Settings
 from attention_ui.words import number
 from visiting import charts, rendered, texts, visit
 
+pytestmark = pytest.mark.slow("20 s: whole pages")
+
 HEADS_PAGE = "pages/multi_head_attention.py"
 
 

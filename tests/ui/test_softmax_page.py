@@ -7,6 +7,8 @@ import pytest
 from attention_ui.settings.settings import FACTORS
 from visiting import stands, visit, words
 
+pytestmark = pytest.mark.slow("20 s: whole pages")
+
 ZEROS = {"width": "1", "edits": ",".join(f"{row}.0:0" for row in range(9))}
 ENDS = {
     "every score hidden": {"row_from": "hand", "typed": "-inf,-inf"},

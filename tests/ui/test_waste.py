@@ -47,6 +47,7 @@ def test_a_number_in_a_row_that_is_not_drawn_makes_no_cell_wider():
     assert sizes[0] == sizes[1]
 
 
+@pytest.mark.slow("10 s: every page at its largest")
 @pytest.mark.parametrize("page", LESSONS)
 def test_a_run_of_a_page_writes_its_link_once(page, monkeypatch):
     written = []
