@@ -9,6 +9,8 @@ from attention_ui.settings.settings import from_query, to_query
 from messages import send, widget_ids
 from visiting import stands, texts, visit
 
+pytestmark = pytest.mark.slow("5 s: whole pages")
+
 
 def open_grid(**link):
     at = visit("pages/queries_keys_values.py", **link)

@@ -21,6 +21,7 @@ def test_every_setting_that_has_a_control_has_a_label_of_its_own():
     assert len(set(LABELS.values())) == len(LABELS)
 
 
+@pytest.mark.slow("4 s: every page")
 @pytest.mark.parametrize("page", EVERYWHERE)
 def test_controls_have_the_labels_and_the_bounds_of_their_settings(page):
     at = visit(page)

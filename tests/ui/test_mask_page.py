@@ -4,7 +4,7 @@ import pytest
 
 from visiting import rendered, visit
 
-pytestmark = pytest.mark.slow("10 s: whole pages")
+pytestmark = pytest.mark.slow("5 s: whole pages")
 
 PAGE = "pages/causal_mask.py"
 

@@ -11,7 +11,7 @@ from attention_ui.settings import session
 from largest import LARGEST
 from visiting import LESSONS, stands, visit
 
-pytestmark = pytest.mark.slow("40 s: pages at the largest settings")
+pytestmark = pytest.mark.slow("20 s: pages at the largest settings")
 
 MOST_TENSORS = 5_000_000
 """Bytes of tensors that one session holds of any lesson."""
