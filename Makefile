@@ -1,4 +1,4 @@
-# Attention Explorer: `make run` runs it, `make test` tests it. `make help` lists the rest.
+# Attention Explorer: `make run` runs it, `make check` and `make test` test it. `make help` lists the rest.
 # Every path is relative and every tool is called as `python -m`, so that the project may lie in
 # a folder with spaces in its name.
 
@@ -11,10 +11,11 @@ VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check install --quiet $(PIP_ARGS)
 VERSION := -c 'import sys; print(sys.version_info[:2])'
 
-.PHONY: help run test fuzz bench shots clean
+.PHONY: help run check test fuzz bench shots clean
 help:
 	@echo 'make run     set up what is missing, then open the app'
 	@echo '             PORT=8600 to choose the port'
+	@echo 'make check   set up what is missing, then run ruff and the quick tests, in about a minute'
 	@echo 'make test    set up what is missing, then run ruff and all tests'
 	@echo '             ARGS="-k tokenize" for pytest, such as ARGS="-m \"not browser\""'
 	@echo 'make fuzz    the long run of the tests that guess their own cases (takes long)'
@@ -29,8 +30,14 @@ help:
 run: $(VENV)/.ready-to-run
 	$(VENV)/bin/python -m streamlit run app.py --server.address=localhost $(if $(PORT),--server.port=$(PORT))
 
+check: $(VENV)/.ready-to-test
+	$(VENV)/bin/python -m ruff check .
+	$(VENV)/bin/python -m ruff format --check .
+	$(VENV)/bin/python -m pytest -n 2 -m "not slow and not browser" $(ARGS)
+
 test: $(VENV)/.ready-to-test
 	$(VENV)/bin/python -m ruff check .
+	$(VENV)/bin/python -m ruff format --check .
 	$(VENV)/bin/python -m pytest -n 2 $(ARGS)
 
 fuzz: $(VENV)/.ready-to-test

@@ -13,7 +13,8 @@ from attention_ui.charts.matrix import Matrix
 from attention_ui.page import equation as beats
 from attention_ui.page import page
 from attention_ui.page.view import View
-from test_pages import PAGES, ROOT, stands
+from conftest import ROOT
+from visiting import PAGES, stands
 
 FOLDS = ("wrong_axis", "token_axis", "again")
 SWITCHED = {

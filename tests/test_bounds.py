@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 import pytest
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
-from streamlit.testing.v1 import AppTest
 
 from attention_core.experiments.training import (
     MAX_RECORDED,
@@ -30,8 +29,8 @@ from attention_ui.settings.settings import (
 from builds import BUILDS
 from conftest import ROOT
 from largest import EDITS, LARGEST
+from visiting import EVERYWHERE, charts, stands, visit
 
-PAGES = ["app.py", *sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))]
 LARGEST_TRACE = 16_000_000
 """Bytes of all tensors of a lesson's trace."""
 LARGEST_PAGE = 4_000_000
@@ -68,7 +67,8 @@ def test_the_largest_trace_is_small(build):
     assert sum(step.value.nbytes for step in trace.values()) < LARGEST_TRACE
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.slow("10 s: every page at its largest")
+@pytest.mark.parametrize("page", EVERYWHERE)
 def test_the_largest_page_is_bounded(page, monkeypatch):
     """What would take long waits for a button, so the page opens at once."""
     messages, enqueue = [], ForwardMsgQueue.enqueue
@@ -77,16 +77,9 @@ def test_the_largest_page_is_bounded(page, monkeypatch):
         "enqueue",
         lambda queue, message: (messages.append(message.ByteSize()), enqueue(queue, message)),
     )
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    if page != "app.py":
-        at.switch_page(page)
-    for name, value in LARGEST.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    charts = [chart.proto for chart in at.get("vega_lite_chart")]
-    sent = sum(chart.ByteSize() for chart in charts)
-    assert sent < LARGEST_PAGE, f"{len(charts)} charts, {sent:,} bytes"
+    drawn = charts(stands(visit(page, **LARGEST)))
+    sent = sum(chart.ByteSize() for chart in drawn)
+    assert sent < LARGEST_PAGE, f"{len(drawn)} charts, {sent:,} bytes"
     assert messages
     assert sum(messages) < LARGEST_MESSAGE, f"{len(messages)} messages, {sum(messages):,} bytes"
 

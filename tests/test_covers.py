@@ -10,7 +10,7 @@ import torch
 from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.simplified_attention.one_query import asked_query
 from attention_ui.page import page as pages
-from test_pages import PAGES, charts, stands, visit
+from visiting import PAGES, charts, stands, visit
 
 COVERED = "covered by a question."
 LEAVES = ("embedding_table",)

@@ -16,8 +16,9 @@ from attention_ui.lessons.divide_by_sqrt_d import published_variances
 from attention_ui.lessons.queries_keys_values import training as descent
 from attention_ui.page import page as pages
 from attention_ui.page import show
+from conftest import ROOT
 from drawn import FOLDS
-from test_pages import PAGES, ROOT, AppTest
+from visiting import PAGES, AppTest
 
 FILES = [*sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "attention_ui").rglob("*.py"))]
 for path in FILES:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from attention_ui.settings.settings import to_query
-from test_pages import PAGES, stands, visit
+from attention_ui.settings.link import to_query
+from visiting import PAGES, stands, visit
 
 FIRST, SECOND = "pages/simplified_attention.py", "pages/causal_mask.py"
 CELL = {"cell": "embeddings.1.1", "beat": ""}

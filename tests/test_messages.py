@@ -17,8 +17,10 @@ from attention_ui.streamlit_workarounds.unreadable_messages import leave_out_wha
 from benchmarks.visitor import Visitor
 from messages import send, send_all, value_types, widget_ids, wrong_values
 from serving import start_server
-from test_pages import EVERYWHERE, stands, visit
 from test_server import stream
+from visiting import EVERYWHERE, stands, visit
+
+pytestmark = pytest.mark.slow("1 min: whole pages, and a server")
 
 SELECTIONS = [value for value in wrong_values() if "selection" in value.get("string_value", "")]
 EDITS = [value for value in wrong_values() if "edited_rows" in value.get("string_value", "")]

@@ -4,7 +4,6 @@ Pages are found, not listed: adding a page adds its tests.
 """
 
 import random
-from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
@@ -13,34 +12,31 @@ from streamlit.testing.v1 import AppTest
 from attention_core.examples import EXAMPLES
 from attention_ui.lessons.multi_head_attention.heads import along_words, widths_words
 from attention_ui.settings.link import from_query
-from attention_ui.settings.settings import HEADS, Settings
+from attention_ui.settings.settings import FIELDS, HEADS, Settings
 from attention_ui.shell.contents import LESSONS
 from attention_ui.streamlit_workarounds.style import STYLE
+from ends import links_to_the_ends, reading
+from visiting import (
+    EVERYWHERE,
+    PAGES,
+    charts,
+    prints_nothing,
+    rendered,
+    stands,
+    texts,
+    visit,
+    visit_with_printed_numbers,
+)
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))
-EVERYWHERE = ["app.py", *PAGES]
+pytestmark = pytest.mark.slow("4 min: some 500 pages")
 
-EXTREME = {
-    "width 1": {"width": "1"},
-    "width 64": {"width": "64"},
-    "one token": {"text": "Hello", "tokenizer": "text"},
-    "64 tokens": {"text": "word " * 64, "tokenizer": "blanks"},
+COMBINATIONS = {
     "64 tokens and width 64": {"text": "a b " * 32, "tokenizer": "blanks", "width": "64"},
-    "positions": {"positions": "on"},
     "positions at width 1": {"positions": "on", "width": "1"},
-    "cosine": {"likeness": "cosine"},
-    "divided": {"divide": "sqrt_d"},
-    "random ids": {"ids": "random"},
-    "duplicates": {"ids": "duplicates"},
-    "no reserved rows": {"reserved": "0"},
-    "many reserved rows": {"reserved": "8"},
     "unknown words": {"learned": "example", "text": "The zebra", "tokenizer": "text"},
     "typed numbers": {"edits": "0.0:0.5,1.2:-1000"},
     "zero vectors": {"width": "1", "edits": ",".join(f"{row}.0:0" for row in range(9))},
     "stretched": {"stretch": "3", "factor": "-4"},
-    "blanks dropped": {"drop_blanks": "on"},
-    "first key": {"upto": "1"},
     "no cell": {"cell": "none"},
     "upstream": {"cell": "embeddings.1.1,embedding_table.0.1"},
     "predicting": {"predict": "on"},
@@ -69,6 +65,7 @@ EXTREME = {
     "softmax, smallest entries": {"vlook": "attention", "spread": "0.1"},
     "softmax, largest entries": {"vlook": "attention", "spread": "5", "draw_seed": "4294967295"},
 }
+"""Settings that are hard together, each for the pages that have them all."""
 BAD_LINKS = {
     "nonsense": {"seed": "inf", "example": "nope", "width": "x", "cell": "scores.99.0"},
     "lost cell": {"cell": "nowhere.0.0"},
@@ -108,48 +105,6 @@ REFUSED_TEXTS = {
 }
 
 
-def visit(page: str, **link: str) -> AppTest:
-    """The page as a link opens it, in a new session."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    if page != "app.py":
-        at.switch_page(page)
-    for name, value in {"predict": "off", **link}.items():
-        at.query_params[name] = value
-    return at.run()
-
-
-def visit_with_printed_numbers(page: str, **link: str) -> AppTest:
-    """The page with the first example whose notebook prints numbers of the lesson, if any does."""
-    for example in EXAMPLES:
-        at = visit(page, example=example, **link)
-        if not any("prints no numbers of this lesson" in words.value for words in at.markdown):
-            break
-    return at
-
-
-def stands(at: AppTest) -> None:
-    assert not at.exception, [exception.message for exception in at.exception]
-    assert at.title, "the page has no title"
-
-
-def texts(at: AppTest) -> str:
-    return "\n".join(element.value for element in at.text)
-
-
-def rendered(at: AppTest) -> str:
-    """All that is rendered as Markdown, LaTeX or HTML, labels included."""
-    parts = [element.value for element in (*at.markdown, *at.caption, *at.latex)]
-    parts += [element.proto.body for element in at.get("html")]
-    parts += [expander.label for expander in at.expander]
-    parts += [element.label for kind in (at.button, at.slider, at.selectbox) for element in kind]
-    parts += [option for group in at.get("button_group") for option in map(str, group.options)]
-    return "\n".join(parts)
-
-
-def charts(at: AppTest) -> list:
-    return [chart.proto for chart in at.get("vega_lite_chart")]
-
-
 @pytest.mark.parametrize("page", EVERYWHERE)
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_page_shows_every_example(page, example):
@@ -162,9 +117,10 @@ def test_every_page_shows_every_example(page, example):
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_all_printed_values_of_an_example_are_marked_as_matching(page, example):
-    marked = [words.value for words in visit(page, example=example).markdown]
+    at = visit(page, example=example)
+    marked = [words.value for words in at.markdown]
     (verdict,) = [words for words in marked if "that the notebook prints" in words] or [""]
-    if "prints no numbers of this lesson" in "\n".join(marked):
+    if prints_nothing(at):
         return
     assert verdict.startswith(":green"), verdict
     assert " All " in verdict or "The one value" in verdict
@@ -175,15 +131,39 @@ def test_other_numbers_are_not_marked_as_matching(page):
     at = visit_with_printed_numbers(page, seed="70")
     marked = "\n".join(words.value for words in (*at.markdown, *at.caption))
     assert "all matching" not in marked
-    assert "you changed *Seed*" in marked or "no seed" in marked
+    if prints_nothing(at):
+        assert at.session_state["shown"].page.view.lesson == "", "the notebooks print its numbers"
+    else:
+        assert "you changed *Seed*" in marked or "no seed" in marked
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("link", EXTREME.values(), ids=EXTREME)
-def test_extreme_settings(page, link):
-    at = visit(page, **link)
-    stands(at)
-    assert at.session_state["notices"] == []
+def test_extreme_settings(page):
+    """Each setting that the page reads at each of its ends, and what is hard together. What it
+    reads only beside others, such as a row typed by hand, is found on the way.
+    """
+
+    def stands_as_linked(link):
+        at = visit(page, **link)
+        assert not at.exception, (link, [each.message for each in at.exception])
+        assert at.session_state["notices"] == [], link
+
+    with reading() as has:
+        stands_as_linked({})
+        tried = set()
+        while tried != has:
+            tried = set(has)
+            for link in links_to_the_ends(tried):
+                stands_as_linked(link)
+    for link in COMBINATIONS.values():
+        if link.keys() <= has:
+            stands_as_linked(link)
+
+
+def test_every_combination_is_one_of_settings():
+    for link in COMBINATIONS.values():
+        assert link.keys() <= FIELDS.keys()
+        assert from_query(link)[1] == []
 
 
 @pytest.mark.parametrize("page", EVERYWHERE)
@@ -302,7 +282,8 @@ def test_every_step_that_is_drawn_has_words_for_those_who_cannot_see_it():
 @pytest.mark.parametrize("page", PAGES)
 def test_opening_any_fold_shows_something(page):
     at = visit_with_printed_numbers(page)
-    for name in ("fold_program", "fold_tables", "fold_proof"):
+    printed = () if prints_nothing(at) else ("fold_proof",)
+    for name in ("fold_program", "fold_tables", *printed):
         assert at.session_state[name] is False
         at.session_state[name] = True
     at.run()

@@ -22,6 +22,8 @@ from attention_ui.shell.descriptors import MOST, raise_open_files
 from benchmarks.visitor import Visitor
 from serving import ROOT, AppServer, start_server
 
+pytestmark = pytest.mark.slow("1 min: servers of its own")
+
 CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
 
 

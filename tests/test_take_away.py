@@ -3,12 +3,10 @@
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import nbformat
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from attention_core import EXAMPLES, Inputs, attend, embed
 from attention_core.export.exercise import asked, exercise
@@ -19,9 +17,10 @@ from attention_ui.page.file_names import file_name
 from attention_ui.page.take_away import DOWNLOADS, name_of, title_of
 from attention_ui.settings.settings import Settings
 from fresh import BARE, all_of, close, solved, start_all
+from visiting import LESSONS, stands, visit
 
-ROOT = Path(__file__).resolve().parents[1]
-LESSONS = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+pytestmark = pytest.mark.slow("1 min: runs what every lesson gives")
+
 PLACES = [(lesson, example) for lesson in LESSONS for example in EXAMPLES]
 MAKE = {each.label: each.make for each in DOWNLOADS}
 everywhere = pytest.mark.parametrize("place", PLACES, ids="-".join)
@@ -35,9 +34,7 @@ def views():
         for module in (anatomy, takeaway):
             patch.setattr(module, "take_away", lambda view: handed.update({view.page: view}))
         for lesson in LESSONS:
-            at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-            at.switch_page(f"pages/{lesson}.py").run()
-            assert not at.exception
+            stands(visit(lesson))
     return {(lesson, name): _with(handed[lesson], EXAMPLES[name]) for lesson, name in PLACES}
 
 

@@ -126,14 +126,15 @@ def test_a_number_typed_into_the_table_is_used_everywhere(page, app_url):
     assert numbers(page, "lookup", 1)[0] == "−0.53"
 
 
-def test_a_link_gives_the_same_numbers_on_a_server_just_started(page, new_page, fresh_server):
-    url = fresh_server()
+def test_a_link_gives_the_same_numbers_on_a_server_just_started(
+    page, new_page, app_url, fresh_server
+):
     changed = "text=A+cat+sat+on+a+mat&tokenizer=text&seed=5&width=4&cell=scores.1.3&predict=off"
-    open_page(page, url, f"simplified_attention?{changed}")
+    open_page(page, app_url, f"simplified_attention?{changed}")
     link = page.url
     other = new_page()
     cold = fresh_server()
-    open_page(other, cold, link.removeprefix(url))
+    open_page(other, cold, link.removeprefix(app_url))
     for beat, chart in (("scores", 0), ("scores", 2), ("weights", 1), ("context", 2)):
         assert numbers(other, beat, chart) == numbers(page, beat, chart) != []
     assert "scores[1, 3]" in other.locator(".st-key-cell_scores").inner_text()

@@ -193,6 +193,11 @@ def in_fresh_interpreters(programs, tmp_path_factory):
     return all_of(folder, running), printed
 
 
+runs_every_program = pytest.mark.slow(
+    "14 s: runs every program, once for all tests that ask for it"
+)
+
+
 @pytest.fixture
 def ran(in_fresh_interpreters):
     return in_fresh_interpreters[0]
@@ -207,6 +212,7 @@ def printed(in_fresh_interpreters):
 
 
 @every_trace
+@runs_every_program
 def test_a_program_gives_the_same_tensors(name, ran):
     """To the last bit: the same calls, in the same torch, on the same machine, in one thread."""
     names = ran[f"{name}.py"]
@@ -218,6 +224,7 @@ def test_a_program_gives_the_same_tensors(name, ran):
 
 
 @every_trace
+@runs_every_program
 def test_a_notebook_gives_the_same_tensors_and_says_so(name, ran):
     names, trace = ran[f"{name}.ipynb"], TRACES[name]()
     assert isinstance(names, dict), names
@@ -227,6 +234,7 @@ def test_a_notebook_gives_the_same_tensors_and_says_so(name, ran):
 
 
 @every_trace
+@runs_every_program
 def test_the_lines_of_a_trace_solve_its_exercise(name, ran):
     names, trace = ran[f"{name}-exercise.ipynb"], TRACES[name]()
     assert isinstance(names, dict), names
@@ -241,6 +249,7 @@ def same_bits(left, right):
     return torch.equal(left, right) and torch.equal(left.signbit(), right.signbit())
 
 
+@runs_every_program
 def test_a_program_run_as_a_file_prints_each_tensor_with_its_name_and_shape(printed):
     trace = example_trace("wild_cat")
     rest = printed
@@ -279,6 +288,7 @@ def test_the_line_of_a_step_is_what_the_step_says():
     assert trace["scores"].code == "scores = embeddings @ embeddings.mT"
 
 
+@runs_every_program
 def test_a_program_knows_the_known_tokens_and_one_row_for_the_others(ran, programs):
     known = "vocabulary = {'the': 2, 'cat': 1, ',': 0}"
     source = programs["unknown_tokens"].split("\n")
@@ -292,6 +302,7 @@ def test_a_program_knows_the_known_tokens_and_one_row_for_the_others(ran, progra
 
 
 @every_hostile_text
+@runs_every_program
 def test_a_program_of_hostile_text_has_the_same_tokens_and_ids(name, ran):
     inputs = hostile_inputs(name)
     names = ran[f"hostile-{name}.py"]

@@ -197,6 +197,7 @@ def vectors_and_targets(example):
     return embed(inputs)["embeddings"].value, next_tokens(inputs.tokens)
 
 
+@pytest.mark.slow("9 s: trains")
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_training_lowers_the_loss_at_least_ten_times(example):
     first, *_, last = train(*vectors_and_targets(example))

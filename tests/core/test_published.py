@@ -161,6 +161,7 @@ def test_the_slack_is_never_more_than_was_measured():
 SLACK = [(n, r.id) for n in NOTEBOOKS for r in notebook(n).results.values() if r.rel_slack]
 
 
+@pytest.mark.slow("20 s: each printed number by itself")
 @pytest.mark.parametrize(("name", "id"), SLACK)
 def test_numbers_that_are_a_thousandth_off_are_refused(name, id):
     """All that are 0.2 % off. Where a sum nearly cancels, rounding alone may be 0.1 % of it."""

@@ -129,6 +129,7 @@ def on_processors():
     return [losses_with(None), losses_with("default")]
 
 
+@pytest.mark.slow("3 s: trains")
 @every_example
 def test_the_default_run_falls_far_and_alike_on_any_processor_and_in_float64(
     example, on_processors
@@ -150,6 +151,7 @@ def outcome(example, **settings):
     return records, twin, parting(records, twin)
 
 
+@pytest.mark.slow("7 s: trains")
 @every_example
 def test_the_default_run_goes_down_only_and_needs_no_twin(example):
     records, twin, step = outcome(example)
@@ -157,6 +159,7 @@ def test_the_default_run_goes_down_only_and_needs_no_twin(example):
     assert (twin, step) == ({}, None)
 
 
+@pytest.mark.slow("5 s: trains")
 @pytest.mark.parametrize(("example", "seed"), [("sorry_dave", 0), ("wild_cat", 0)])
 def test_a_run_that_hangs_on_its_last_digits_is_known_by_its_twin(example, seed):
     records, twin, step = outcome(example, seed=seed)

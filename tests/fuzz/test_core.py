@@ -43,6 +43,7 @@ def runs_to_the_same(trace):
         torch.testing.assert_close(names[name], step.value, rtol=0, atol=0, equal_nan=True)
 
 
+@pytest.mark.slow("7 s: guesses its cases")
 @pytest.mark.parametrize("build", BUILDS, ids=lambda build: build.__name__)
 @given(settings=whole_settings(), data=st.data())
 def test_any_settings_make_a_trace_that_can_be_taken_apart(build, settings, data):

@@ -140,6 +140,7 @@ def gives(step, index):
     assert has == value or abs(has - value) <= rounding * size + 1e-37, (step, index, has, value)
 
 
+@pytest.mark.slow("7 s: guesses its cases")
 @pytest.mark.parametrize("kind", OPERATIONS, ids=lambda kind: kind.__name__)
 @given(data=st.data())
 def test_any_operands_are_refused_in_words_or_every_cell_can_be_taken_apart(kind, data):

@@ -7,29 +7,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import ipc, types
-from streamlit.testing.v1 import AppTest
 
 from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS, HEADS
-from conftest import ROOT
 from guesses import links, texts
 from hostile import TEXTS, TOO_LONG, VALUES
+from visiting import EVERYWHERE, stands, visit
 
-PAGES = ["app.py", *sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))]
+pytestmark = pytest.mark.slow("1 min: whole pages")
+
 EXPLAINED = "no number"
 """What the pages say wherever they show a NaN."""
 NO_NUMBER = re.compile(r"(?<![\w.])(nan|NaN)(?![\w.])")
 QUICK = settings.get_current_profile_name() != "long"
 
 
-def visit(page, link):
-    """The page as a link opens it, in a new session."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    if page != "app.py":
-        at.switch_page(page)
-    for name, value in link.items():
-        at.query_params[name] = as_sent(value)
-    return at.run()
+def opened(page, link):
+    """The page as a browser opens a link, which may also turn the questions on."""
+    sent = {name: as_sent(value) for name, value in link.items()}
+    return visit(page, **{"predict": "on", **sent})
 
 
 def as_sent(text):
@@ -37,10 +33,9 @@ def as_sent(text):
     return text.encode("utf-8", "replace").decode()
 
 
-def stands(at):
+def explains(at):
     """A title, no exception, and no number that is none without a word about it."""
-    assert not at.exception, [exception.message for exception in at.exception]
-    assert at.title
+    stands(at)
     kinds = (at.markdown, at.caption, at.latex, at.metric)
     words = [str(element.value) for kind in kinds for element in kind]
     if not any(EXPLAINED in each for each in words):
@@ -61,48 +56,48 @@ def has_nan(chart):
     )
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", EVERYWHERE)
 @settings(max_examples=6 if QUICK else 150)
 @given(link=links())
 def test_any_link_opens_the_page(page, link):
-    stands(visit(page, link))
+    explains(opened(page, link))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", EVERYWHERE)
 @settings(max_examples=1 if QUICK else 25)
 @given(link=links(hostile=False), typed=st.lists(texts, min_size=1, max_size=3))
 def test_any_text_that_is_typed_leaves_the_page_standing(page, link, typed):
     link = {name: value for name, value in link.items() if name not in ("hide", "lock")}
-    at = visit(page, link)
+    at = opened(page, link)
     for text in typed:
         at.text_area(key="control_text").set_value(as_sent(text)).run()
-        stands(at)
+        explains(at)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", EVERYWHERE)
 def test_hostile_values_of_many_parameters_at_once(page):
     """Each run gives every parameter another value of the list."""
     runs = 2 if QUICK else len(VALUES)
     for first in range(runs):
         names = [name for name in FIELDS if name != "example"]
         link = {name: VALUES[(first * 29 + at) % len(VALUES)] for at, name in enumerate(names)}
-        stands(visit(page, link))
+        explains(opened(page, link))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", EVERYWHERE)
 @pytest.mark.parametrize("end", ["least", "most"])
 def test_all_numbers_at_one_end(page, end):
     """What a link may hold, a slider must be able to show."""
     ends = {name: getattr(field, end) for name, field in FIELDS.items() if hasattr(field, "least")}
     link = {name: str(value) for name, value in ends.items() if name not in HEADS}
-    stands(visit(page, link))
+    explains(opened(page, link))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", EVERYWHERE)
 @pytest.mark.parametrize("name", FIELDS)
 def test_every_parameter_with_every_hostile_value(page, name):
     """Values of which the same settings come are opened once: only the words of refusal differ."""
     values = (*VALUES, *TEXTS.values(), TOO_LONG)
     for value in {from_query({name: value})[0]: value for value in values}.values():
-        stands(visit(page, {name: value}))
+        explains(opened(page, {name: value}))

@@ -7,7 +7,9 @@ import pytest
 from attention_ui.settings.fields import MAX_EDITS
 from attention_ui.settings.link import from_query, to_query
 from messages import send, widget_ids
-from test_pages import stands, texts, visit
+from visiting import stands, texts, visit
+
+pytestmark = pytest.mark.slow("5 s: whole pages")
 
 
 def open_grid(**link):

@@ -1,9 +1,6 @@
 """What the inspector outlines, and what it says of torch and the arithmetic."""
 
-from pathlib import Path
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from attention_core import EXAMPLES, attend, embed
 from attention_core.expression import Number
@@ -13,8 +10,7 @@ from attention_ui.page.inspector import _agreement
 from attention_ui.page.view import View
 from attention_ui.settings import session
 from attention_ui.settings.settings import Settings
-
-ROOT = Path(__file__).resolve().parents[2]
+from visiting import stands, visit
 
 
 def view_of(*cell):
@@ -43,12 +39,7 @@ def test_of_two_matrices_that_are_one_step_each_has_its_own_outline():
 
 
 def said(**link):
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    at.switch_page("pages/softmax_or_sum.py")
-    for name, value in {"predict": "off", "row_from": "hand", **link}.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
+    at = stands(visit("softmax_or_sum", row_from="hand", **link))
     return "\n".join(each.value for each in at.caption)
 
 
@@ -90,9 +81,7 @@ def test_a_difference_that_rounding_makes_is_said_and_not_ticked(monkeypatch):
 )
 def test_a_widget_that_is_gone_chooses_nothing(page, gone, leave):
     """The browser may still tell of it on its way: it has not seen the new page yet."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    at.query_params["predict"] = "off"
-    at.switch_page(f"pages/{page}.py").run()
+    at = visit(page)
     (widget,) = (each for each in (*at.slider, *at.selectbox) if each.key == gone)
     told = widget._widget_state
     leave(at).run()

@@ -4,7 +4,7 @@ import pytest
 
 from attention_ui.settings.link import from_query, unknown_names
 from attention_ui.settings.settings import FIELDS, SETTINGS
-from test_pages import EVERYWHERE, texts, visit
+from visiting import EVERYWHERE, texts, visit
 
 OPEN = {
     "pages/causal_mask.py": {"fold_turn_cells": True},
@@ -22,6 +22,7 @@ def test_every_setting_that_has_a_control_has_a_label_of_its_own():
     assert len(set(labels.values())) == len(labels)
 
 
+@pytest.mark.slow("4 s: every page")
 @pytest.mark.parametrize("page", EVERYWHERE)
 def test_a_control_is_drawn_as_its_setting_says(page):
     at = visit(page)

@@ -7,16 +7,10 @@ import pytest
 
 from attention_ui.page.page import Page
 from attention_ui.settings import session
-from attention_ui.settings.settings import (
-    ASIDE,
-    FIELDS,
-    Settings,
-    changed,
-    problem_with,
-    problem_with_heads,
-    to_query,
-)
-from test_pages import PAGES, visit
+from attention_ui.settings.fit import changed, problem_with_heads
+from attention_ui.settings.link import problem_with, to_query
+from attention_ui.settings.settings import FIELDS, VIEW_ONLY, Settings
+from visiting import PAGES, visit
 
 VALUES = {
     "text": "A cat sat on a mat",
@@ -25,7 +19,7 @@ VALUES = {
     **dict.fromkeys(("edits", "q_edits", "k_edits", "v_edits"), ((0, 0, 0.5),)),
 }
 """Of settings whose other values do not follow from their bounds."""
-CHANGES = [each.name for each in fields(Settings) if each.name not in ASIDE]
+CHANGES = [each.name for each in fields(Settings) if each.name not in VIEW_ONLY]
 
 
 def other(settings, name):

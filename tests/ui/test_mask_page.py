@@ -2,7 +2,9 @@
 
 import pytest
 
-from test_pages import rendered, visit
+from visiting import rendered, visit
+
+pytestmark = pytest.mark.slow("5 s: whole pages")
 
 PAGE = "pages/causal_mask.py"
 

@@ -3,18 +3,16 @@
 import gc
 import warnings
 import weakref
-from pathlib import Path
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from attention_ui.settings import session
-from attention_ui.shell.contents import LESSONS
 from largest import LARGEST
+from visiting import LESSONS, stands, visit
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGES = [lesson.name for lesson in LESSONS]
+pytestmark = pytest.mark.slow("20 s: pages at the largest settings")
+
 MOST_TENSORS = 5_000_000
 """Bytes of tensors that one session holds of any lesson."""
 MOST_TABLES = 6
@@ -22,13 +20,7 @@ MOST_TABLES = 6
 
 
 def open_page(page, **link):
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    at.switch_page(f"pages/{page}.py")
-    for name, value in {"predict": "off", **link}.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
+    return stands(visit(page, **link))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +48,7 @@ def test_of_a_page_that_has_changed_no_tensor_is_kept(page, link, move, monkeypa
     assert [name for name, tensor in tensors.items() if tensor() is not None] == []
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", LESSONS)
 def test_a_page_that_is_replaced_is_freed_without_a_collection(page):
     """A trace of megabytes is a few dozen objects, and Python collects by their number."""
     shown = open_page(page).session_state[session.SHOWN]
@@ -81,7 +73,7 @@ def tensors_there_are():
     return {memory.data_ptr(): memory.nbytes() for memory in memories}
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", LESSONS)
 def test_a_session_at_the_largest_settings_holds_few_tensors_of_its_own(page):
     """A second session with the same settings: what is drawn from a seed is there already."""
     first = open_page(page, **LARGEST)

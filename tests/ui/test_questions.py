@@ -1,10 +1,7 @@
 """Kinds of questions: asked on every lesson, judged by its numbers, counted once, and skipped."""
 
-from pathlib import Path
-
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from attention_core import EXAMPLES, embed
 from attention_core.mechanism.masking import attend_masked
@@ -13,31 +10,22 @@ from attention_ui.predict.common_questions import row_to_share, whole_row
 from attention_ui.predict.questions import Pick, Shape, Sign, Verdict
 from attention_ui.predict.row_question import MOST, Row, as_shares, distance
 from attention_ui.predict.tally import Tally
+from visiting import LESSONS, stands, visit, words
 
-ROOT = Path(__file__).resolve().parents[2]
-LESSONS = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+pytestmark = pytest.mark.slow("25 s: whole pages")
+
 MARK = "zqzq"
+ONLY_BEFORE = "0 of 1 guess right this session. Only a guess before the first look counts."
 HOSTILE = f"**{MARK}** :red[{MARK}] ${MARK}$ `{MARK}` ![{MARK}](http://x/y.png) <b>{MARK}</b>"
 
 
-def visit(page, **link):
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).switch_page(f"pages/{page}.py")
-    for name, value in {"cell": "none", **link}.items():
-        at.query_params[name] = value
-    return stands(at.run())
-
-
-def stands(at):
-    assert not at.exception, [exception.message for exception in at.exception]
-    return at
+def opened(page, **link):
+    """A lesson that asks, without a cell."""
+    return stands(visit(page, **{"cell": "none", "predict": "on", **link}))
 
 
 def press(at, what, question):
     return stands(at.button(key=f"{what}_{question}").click().run())
-
-
-def said(at):
-    return "\n".join(each.value for each in (*at.markdown, *at.text, *at.caption))
 
 
 def open_questions(at):
@@ -64,27 +52,27 @@ def kind_of(at, question):
 def test_every_lesson_asks_and_all_kinds_are_in_use():
     kinds = {}
     for page in LESSONS:
-        at = visit(page)
+        at = opened(page)
         while asked := open_questions(at):
             kinds[asked[0]] = kind_of(at, asked[0])
             at = press(at, "skip", asked[0])
         assert any(name.startswith(f"{page}.") for name in kinds), f"{page} asks nothing"
-        plain = [each.value for each in visit(page, predict="off").header]
+        plain = [each.value for each in opened(page, predict="off").header]
         assert [each.value for each in at.header] == plain, "something stays covered"
     assert set(kinds.values()) == {"Row", "Shape", "Sign", "Pick"}
 
 
 @pytest.mark.parametrize("page", LESSONS)
 def test_nothing_is_asked_where_the_switch_is_off(page):
-    assert open_questions(visit(page, predict="off")) == []
+    assert open_questions(opened(page, predict="off")) == []
 
 
 def test_a_row_is_guessed_with_sliders_and_its_distance_is_said():
-    at = visit("causal_mask")
+    at = opened("causal_mask")
     example = EXAMPLES["wild_cat"]
     weights = attend_masked(embed(example.inputs), scale=example.divide)["weights"].value
     query, keys = 4, range(5)
-    assert "Query 4: attacks" in said(at)
+    assert "Query 4: attacks" in words(at)
     sliders = [each for each in at.slider if (each.key or "").startswith("guess_causal_mask.row_")]
     assert [each.label for each in sliders] == [f"key {key}" for key in keys]
     for slider, value in zip(sliders, (0.0, 0.0, 0.2, 0.0, 0.8), strict=True):
@@ -93,42 +81,42 @@ def test_a_row_is_guessed_with_sliders_and_its_distance_is_said():
     truth = weights[query, :5]
     off = (truth - torch.tensor([0, 0, 0.2, 0, 0.8])).abs().sum().item() / 2
     assert 0.05 < off < 0.2
-    assert f"{off:.0%}".replace("%", " % of your weight would have to move") in said(at)
-    assert f"total variation distance: {off:.4f}" in said(at)
-    assert f"1 row: {off:.0%}".replace("%", " %") in said(at)
+    assert f"{off:.0%}".replace("%", " % of your weight would have to move") in words(at)
+    assert f"total variation distance: {off:.4f}" in words(at)
+    assert f"1 row: {off:.0%}".replace("%", " %") in words(at)
     assert "Weights" in [each.value for each in at.header]
 
 
 def test_a_row_of_nothing_is_asked_for_again():
-    at = visit("causal_mask")
+    at = opened("causal_mask")
     for slider in at.slider:
         if (slider.key or "").startswith("guess_"):
             slider.set_value(0.0)
     at = press(at, "reveal", "causal_mask.row")
-    assert "Give at least one key some weight first." in said(at)
+    assert "Give at least one key some weight first." in words(at)
     assert "causal_mask.row" in open_questions(at)
 
 
 def test_a_shape_is_judged_side_by_side():
-    at = visit("multi_head_attention")
+    at = opened("multi_head_attention")
     question = "multi_head_attention.shape"
     at = press(at, "reveal", question)
-    assert "Type a number for each side first." in said(at)
+    assert "Type a number for each side first." in words(at)
     for place, size in enumerate((11, 2, 2)):
         at.number_input(key=f"guess_{question}_{place}").set_value(size)
     at = press(at, "reveal", question)
-    assert "It is head 2 × query 11 × d_head 2: the numbers are right, their order is not" in said(
+    assert "It is head 2 × query 11 × d_head 2: the numbers are right, their order is not" in words(
         at
     )
-    assert "0 of 1 guess right this session." in said(at)
+    assert "0 of 1 guess right this session." in words(at)
 
 
 def test_the_sign_is_that_of_the_numbers_on_the_screen():
-    at = press(visit("divide_by_sqrt_d"), "skip", "divide_by_sqrt_d.growth")
+    at = press(opened("divide_by_sqrt_d"), "skip", "divide_by_sqrt_d.growth")
     at.segmented_control(key="guess_divide_by_sqrt_d.largest").set_value(1)
     at = press(at, "reveal", "divide_by_sqrt_d.largest")
-    assert "Right: the largest weight goes down, from" in said(at)
-    assert "1 of 1 guess right this session." in said(at)
+    assert "Right: the largest weight goes down, from" in words(at)
+    assert "1 of 1 guess right this session." in words(at)
     assert "Many trials" in [each.value for each in at.header]
 
 
@@ -139,31 +127,35 @@ def guess_key(at, place):
 
 def test_a_guess_counts_once_for_its_numbers_and_not_after_a_look():
     question = "simplified_attention.looks_at"
-    at = press(visit("simplified_attention"), "reveal", question)
-    assert "Choose an answer first." in said(at)
+    at = press(opened("simplified_attention"), "reveal", question)
+    assert "Choose an answer first." in words(at)
     at = guess_key(at, 8)
-    assert "It is key 6 (0.3910)." in said(at)
-    assert "0 of 1 guess right this session." in said(at)
+    assert "It is key 6 (0.3910)." in words(at)
+    assert "0 of 1 guess right this session." in words(at)
     at = guess_key(press(at, "again", question), 6)
-    assert "Right: key 6" in said(at)
-    assert "0 of 1 guess right this session. Only a guess before the first look counts." in said(at)
+    assert "Right: key 6" in words(at)
+    assert "0 of 1 guess right this session. Only a guess before the first look counts." in words(
+        at
+    )
 
     at.text_input(key="control_seed").set_value("70").run()
-    assert "The numbers have changed since your guess." in said(at)
-    assert "Right: key 6" not in said(at)
+    assert "The numbers have changed since your guess." in words(at)
+    assert "Right: key 6" not in words(at)
     assert "Weights" in [each.value for each in at.header], "what is open stays open"
     at = press(press(at, "again", question), "skip", question)
-    assert "0 of 1 guess right" in said(at), "a skip counts for nothing"
+    assert "0 of 1 guess right" in words(at), "a skip counts for nothing"
     at = guess_key(press(at, "again", question), 6)
-    assert "0 of 1 guess right this session. Only a guess before the first look counts." in said(at)
+    assert "0 of 1 guess right this session. Only a guess before the first look counts." in words(
+        at
+    )
 
     at.text_input(key="control_seed").set_value("71").run()
     at = guess_key(press(at, "again", question), 0)
-    assert " of 2 guesses right this session." in said(at)
+    assert " of 2 guesses right this session." in words(at)
 
 
 def test_a_choice_among_more_tokens_than_there_are_now_is_dropped():
-    at = visit("simplified_attention")
+    at = opened("simplified_attention")
     at.selectbox(key="guess_simplified_attention.looks_at").set_value(10).run()
     stands(at.text_area(key="control_text").set_value("A cat").run())
     assert at.selectbox(key="guess_simplified_attention.looks_at").value is None
@@ -180,7 +172,7 @@ def nothing_rendered(at):
     ["causal_mask.row", "softmax_or_sum.softmax_row", "simplified_attention.looks_at"],
 )
 def test_hostile_tokens_are_never_rendered_in_a_question_or_its_answer(question):
-    at = visit(question.partition(".")[0], text=HOSTILE, tokenizer="blanks")
+    at = opened(question.partition(".")[0], text=HOSTILE, tokenizer="blanks")
     while question not in open_questions(at):
         at = press(at, "skip", open_questions(at)[0])
     nothing_rendered(at)
@@ -196,7 +188,7 @@ def test_hostile_tokens_are_never_rendered_in_a_question_or_its_answer(question)
 
 
 def test_a_mask_that_leaves_nothing_to_share_asks_for_no_row():
-    at = visit("causal_mask", window="1")
+    at = opened("causal_mask", window="1")
     assert open_questions(at) == ["causal_mask.leaks"]
 
 

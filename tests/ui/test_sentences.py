@@ -15,7 +15,9 @@ from attention_ui.lessons.queries_keys_values.training import loss_words, recipe
 from attention_ui.lessons.softmax_or_sum.experiments import winners
 from attention_ui.settings.settings import Settings
 from attention_ui.words import number
-from test_pages import charts, rendered, texts, visit
+from visiting import charts, rendered, texts, visit
+
+pytestmark = pytest.mark.slow("20 s: whole pages")
 
 HEADS_PAGE = "pages/multi_head_attention.py"
 

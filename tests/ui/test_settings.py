@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import fields, replace
-from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
@@ -10,7 +9,6 @@ import torch
 from hypothesis import assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from attention_core import EXAMPLES, embed
 from attention_core.text.inputs import RANDOM_ID_ROWS
@@ -25,7 +23,9 @@ from attention_ui.settings.fields import (
     Flag,
     OptionalWhole,
     ScoreRow,
+    Sentence,
     Whole,
+    Word,
     entry,
 )
 from attention_ui.settings.fit import changed
@@ -37,11 +37,12 @@ from attention_ui.settings.settings import (
     MAX_TOKENS,
     SETTINGS,
     Names,
+    Pinned,
     Settings,
 )
+from visiting import stands, visit
 
 ONE_HEAD = ("head", "head_off", "head_cut")
-ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = next(iter(EXAMPLES))
 some = hypothesis_settings(max_examples=100, deadline=None)
 
@@ -297,23 +298,23 @@ HOSTILE = {
     "json": '{"a": [1]}',
     "None": "None",
 }
-# A text may be nearly anything, a part's name any word, a row of scores some numbers; nothing
-# else here can be used but -1.
 ACCEPTED = {
-    "factor": {"minus"},
-    "shift": {"minus"},
-    "push": {"minus"},
-    "change_by": {"minus"},
-    **{key: {"empty"} for key in ["pin", "hide", "lock"]},
-    "hidden": {"empty", "blank", "blanks"},
-    "typed": {"minus", "-inf", "comma"},
-    "text": HOSTILE.keys() - {"empty", "blank", "blanks", "null", "surrogate", "long"},
-    "beat": {"empty", "word", "nan", "inf", "python"},
-    **{
-        key: {"empty", "blank", "blanks"}
-        for key in ["w_seed", "q_seed", "k_seed", "v_seed", "h_seed"]
-    },
+    OptionalWhole: {"empty", "blank", "blanks"},
+    Pinned: {"empty"},
+    Names: {"empty"},
+    ScoreRow: {"minus", "-inf", "comma"},
+    Sentence: HOSTILE.keys() - {"empty", "blank", "blanks", "null", "surrogate", "long"},
+    Word: {"empty", "word", "nan", "inf", "python"},
 }
+"""What a kind of field takes of these. A text may be nearly anything, a part's name any word, a
+row of scores some numbers; no other field takes any but -1, if that is within its bounds.
+"""
+
+
+def accepted(field):
+    if isinstance(field, Whole | Decimal) and field.least <= -1 and not field.options:
+        return {"minus"}
+    return ACCEPTED.get(type(field), set())
 
 
 @pytest.mark.parametrize("name", FIELDS)
@@ -321,7 +322,7 @@ def test_what_a_field_cannot_be_is_refused_by_name_and_the_example_stays(name):
     for kind, value in HOSTILE.items():
         settings, notices = from_query({name: value})
         assert_usable(settings)
-        if kind in ACCEPTED.get(name, ()):
+        if kind in accepted(FIELDS[name]):
             assert notices == [], kind
             continue
         assert settings == of(), kind
@@ -704,18 +705,6 @@ def test_the_examples_numbers_are_those_of_its_seed_only():
 
 
 # --- on a page: a setting that passes its field is one that its widget can show -----------------
-
-
-def visit(page, **link):
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).switch_page(f"pages/{page}.py")
-    for name, value in {"predict": "off", **link}.items():
-        at.query_params[name] = value
-    return at.run()
-
-
-def stands(at):
-    assert not at.exception, [exception.message for exception in at.exception]
-    return at
 
 
 @pytest.mark.parametrize("page", ["tokenize_and_embed", "simplified_attention"])

@@ -1,14 +1,14 @@
 """The lesson on softmax at the ends of everything that can be set, in its link and by hand."""
 
 import math
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from attention_ui.settings.settings import FACTORS
+from visiting import stands, visit, words
 
-ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.slow("20 s: whole pages")
+
 ZEROS = {"width": "1", "edits": ",".join(f"{row}.0:0" for row in range(9))}
 ENDS = {
     "every score hidden": {"row_from": "hand", "typed": "-inf,-inf"},
@@ -36,26 +36,13 @@ REFUSED = {
 }
 
 
-def visit(**link):
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    at.switch_page("pages/softmax_or_sum.py")
-    for name, value in {"predict": "off", **link}.items():
-        at.query_params[name] = value
-    return at.run()
-
-
-def words(at):
-    return "\n".join(each.value for each in (*at.markdown, *at.caption, *at.text))
-
-
-def stands(at):
-    assert not at.exception, [exception.message for exception in at.exception]
-    assert at.title
+def opened(**link):
+    return visit("softmax_or_sum", **link)
 
 
 @pytest.mark.parametrize("link", ENDS.values(), ids=ENDS)
 def test_the_page_stands_at_every_end(link):
-    at = visit(**link)
+    at = opened(**link)
     stands(at)
     assert at.session_state["notices"] == []
     for name, value in link.items():
@@ -76,13 +63,13 @@ def test_the_page_stands_at_every_end(link):
     ],
 )
 def test_what_gives_no_number_is_explained(link, said):
-    assert said in words(visit(**ENDS[link]))
+    assert said in words(opened(**ENDS[link]))
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_link_with_what_cannot_be_is_refused_in_words(name):
     for value in REFUSED[name]:
-        at = visit(**{"row_from": "hand", name: value})
+        at = opened(**{"row_from": "hand", name: value})
         stands(at)
         (notice,) = at.session_state["notices"]
         assert notice.startswith(f"The link's {name} is")
@@ -90,7 +77,7 @@ def test_a_link_with_what_cannot_be_is_refused_in_words(name):
 
 
 def test_scores_that_cannot_be_used_stay_typed_and_are_explained():
-    at = visit(row_from="hand", typed="2,1")
+    at = opened(row_from="hand", typed="2,1")
     at.text_input(key="control_typed").set_value("2, one").run()
     stands(at)
     assert at.text_input(key="control_typed").value == "2, one"
@@ -105,7 +92,7 @@ def test_scores_that_cannot_be_used_stay_typed_and_are_explained():
 
 
 def test_the_example_s_scores_can_be_taken_over_and_moved_by_hand():
-    at = visit(query="2")
+    at = opened(query="2")
     at.button(key="take_over").click().run()
     stands(at)
     settings = at.session_state["settings"]
@@ -117,7 +104,7 @@ def test_the_example_s_scores_can_be_taken_over_and_moved_by_hand():
 
 
 def test_one_constant_has_two_controls_that_agree():
-    at = visit()
+    at = opened()
     at.text_input(key="control_shift_exact").set_value("0.525").run()
     stands(at)
     assert at.slider(key="control_shift").value == 0.525
@@ -129,7 +116,7 @@ def test_one_constant_has_two_controls_that_agree():
 
 @pytest.mark.parametrize("typed", ["abc", "", "1e9", "-50"])
 def test_a_constant_that_cannot_be_used_stays_typed_and_the_old_one_is_used(typed):
-    at = visit(shift="0.5")
+    at = opened(shift="0.5")
     at.text_input(key="control_shift_exact").set_value(typed).run()
     stands(at)
     assert at.session_state["settings"].shift == 0.5
@@ -142,7 +129,7 @@ def test_a_constant_that_cannot_be_used_stays_typed_and_the_old_one_is_used(type
 
 
 def test_commas_that_may_be_decimals_are_said_to_be_between_scores():
-    at = visit(row_from="hand")
+    at = opened(row_from="hand")
     at.text_input(key="control_typed").set_value("1,5 -2,5").run()
     assert at.session_state["settings"].typed == (1, 5, -2, 5)
     assert "so these are 4 of them: 1, 5, −2 and 5." in words(at)
@@ -151,12 +138,12 @@ def test_commas_that_may_be_decimals_are_said_to_be_between_scores():
 
 
 def test_a_sum_next_to_0_is_not_written_as_0():
-    said = words(visit(row_from="hand", typed="3,1,-1,-2.99999"))
+    said = words(opened(row_from="hand", typed="3,1,-1,-2.99999"))
     assert "The sum is 1e-05" in said
 
 
 def test_the_key_that_gets_most_by_the_sum_is_asked_for_and_judged():
-    at = visit(predict="on")
+    at = opened(predict="on")
     at.selectbox(key="guess_softmax_or_sum.sum_best").set_value(0).run()
     at.button(key="reveal_softmax_or_sum.sum_best").click().run()
     stands(at)
@@ -164,7 +151,7 @@ def test_the_key_that_gets_most_by_the_sum_is_asked_for_and_judged():
 
 
 def test_every_stop_of_the_factor_draws():
-    at = visit()
+    at = opened()
     for factor in FACTORS:
         at.select_slider(key="control_magnify").set_value(factor).run()
         stands(at)

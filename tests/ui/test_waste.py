@@ -1,11 +1,9 @@
 """What a page works out: only what it draws, and once what many parts ask for."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from attention_core import EXAMPLES, embed
 from attention_core.operations import Given
@@ -15,10 +13,9 @@ from attention_ui.charts.fit import size_for
 from attention_ui.charts.heatmap import heatmap
 from attention_ui.charts.matrix import Matrix
 from attention_ui.settings import session
-from attention_ui.shell.contents import LESSONS
 from largest import LARGEST
+from visiting import LESSONS, stands, visit
 
-ROOT = Path(__file__).resolve().parents[2]
 RANDOM_IDS = replace(EXAMPLES["wild_cat"].inputs, vocabulary="random", d_in=8)
 
 
@@ -50,7 +47,8 @@ def test_a_number_in_a_row_that_is_not_drawn_makes_no_cell_wider():
     assert sizes[0] == sizes[1]
 
 
-@pytest.mark.parametrize("page", [lesson.name for lesson in LESSONS])
+@pytest.mark.slow("10 s: every page at its largest")
+@pytest.mark.parametrize("page", LESSONS)
 def test_a_run_of_a_page_writes_its_link_once(page, monkeypatch):
     written = []
 
@@ -58,18 +56,13 @@ def test_a_run_of_a_page_writes_its_link_once(page, monkeypatch):
         written.append(settings)
         return {"width": "3"}
 
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    at.switch_page(f"pages/{page}.py")
-    for name, value in LARGEST.items():
-        at.query_params[name] = value
     monkeypatch.setattr(session, "to_query", write)
-    at.run()
-    assert not at.exception
+    stands(visit(page, **LARGEST))
     assert len(written) == len({id(each) for each in written}) <= 2
 
 
 def test_other_settings_are_another_link():
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    at = visit("app.py")
     at.slider(key="control_width").set_value(7).run()
     assert [*at.query_params["width"]] == ["7"]
     at.slider(key="control_width").set_value(8).run()

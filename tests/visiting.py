@@ -1,0 +1,69 @@
+"""Pages as Streamlit's AppTest opens them, and what stands on them. Found, not listed."""
+
+from streamlit.testing.v1 import AppTest
+
+from attention_core.examples import EXAMPLES
+from conftest import ROOT
+
+LESSONS = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+"""The names of the lessons' files."""
+PAGES = [f"pages/{name}.py" for name in LESSONS]
+EVERYWHERE = ["app.py", *PAGES]
+
+
+def visit(page: str, /, **link: str) -> AppTest:
+    """A page, or a lesson by its name, as a link opens it in a new session. It asks nothing to be
+    predicted, unless the link says so.
+    """
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    if page != "app.py":
+        at.switch_page(page if page in PAGES else f"pages/{page}.py")
+    for name, value in {"predict": "off", **link}.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def visit_with_printed_numbers(page: str, **link: str) -> AppTest:
+    """The page with the first example whose notebook prints numbers of the lesson, if any does."""
+    for example in EXAMPLES:
+        at = visit(page, example=example, **link)
+        if not prints_nothing(at):
+            break
+    return at
+
+
+def prints_nothing(at: AppTest) -> bool:
+    """Whether the notebook of the page's example prints no numbers of the lesson."""
+    return any("prints no numbers of this lesson" in each.value for each in at.markdown)
+
+
+def stands(at: AppTest) -> AppTest:
+    """The page again, seen to have a title and no exception."""
+    assert not at.exception, [exception.message for exception in at.exception]
+    assert at.title, "the page has no title"
+    return at
+
+
+def texts(at: AppTest) -> str:
+    """All that is shown as plain text."""
+    return "\n".join(element.value for element in at.text)
+
+
+def words(at: AppTest) -> str:
+    """All paragraphs, ours and plain ones."""
+    return "\n".join(each.value for each in (*at.markdown, *at.caption, *at.text))
+
+
+def rendered(at: AppTest) -> str:
+    """All that is rendered as Markdown, LaTeX or HTML, labels included."""
+    parts = [element.value for element in (*at.markdown, *at.caption, *at.latex)]
+    parts += [element.proto.body for element in at.get("html")]
+    parts += [expander.label for expander in at.expander]
+    parts += [element.label for kind in (at.button, at.slider, at.selectbox) for element in kind]
+    parts += [option for group in at.get("button_group") for option in map(str, group.options)]
+    return "\n".join(parts)
+
+
+def charts(at: AppTest) -> list:
+    """The charts of a page, as they are sent."""
+    return [chart.proto for chart in at.get("vega_lite_chart")]
