@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection
 from contextlib import contextmanager
 
 from attention_core.examples import EXAMPLES
-from attention_ui.settings import fields, fit, link
+from attention_ui.settings import fields, fit
+from attention_ui.settings import link as links
 from attention_ui.settings import settings as all_settings
 from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS, MAX_TOKENS, Settings
@@ -67,7 +68,7 @@ def reading():
     them alike, such as what writes a link.
     """
     names: set[str] = set()
-    handling_all = {dataclasses, all_settings, fit, link}
+    handling_all = (dataclasses, all_settings, fit, links)
     alike = {"<string>", *(module.__file__ for module in handling_all)}
 
     def read(settings, name):
