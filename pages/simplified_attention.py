@@ -40,7 +40,8 @@ def build(settings: Settings) -> Trace:
 
 def view_of(settings: Settings) -> View:
     last = len(settings.inputs.tokens) - 1
-    first = ("scores", (min(8, last), min(6, last)))
+    # Where a question is asked, not the very score that answers it.
+    first = ("scores", (0, last) if settings.predict else (min(8, last), min(6, last)))
     return View.of(PAGE, settings, build, opens_with=first, lesson="simplified")
 
 

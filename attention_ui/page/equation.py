@@ -109,7 +109,8 @@ def _draw(
             if hides_shape:
                 st.markdown(f"{operator} **`{matrix.name}`** :material/question_mark:")
             else:
-                chart = heatmap(view.trace, replace(matrix, covered=True), size, operator, band)
+                frame = replace(matrix, covered=True, as_bars=False)
+                chart = heatmap(view.trace, frame, size, operator, band)
                 st.vega_lite_chart(chart.frame, chart.spec, width="content", alt=chart.alt)
         return
     chart = heatmap(view.trace, matrix, size, operator, band)

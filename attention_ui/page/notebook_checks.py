@@ -5,10 +5,13 @@ from collections.abc import Iterable
 import pandas as pd
 import streamlit as st
 
+from attention_core.compare import changes
 from attention_core.examples import EXAMPLES
 from attention_core.published import PLACES, Mark, notebook
 
 from ..settings import session
+from ..settings.fit import changed
+from ..settings.link import problem_with
 from ..settings.settings import VIEW_ONLY, Settings, label
 from .show import folded, light, note
 from .view import View
@@ -50,10 +53,10 @@ def proof(view: View, *others: View) -> None:
         verb = "matches" if count == 1 else "match"
         light(True, f"{all_of_them} that the notebook prints of these steps {verb}.")
     else:
-        changes = _changes(view.settings) or "something"
+        culprits = _changes(view) or "something"
         note(
             f"{good:,} of the {count:,} values that the notebook prints of these steps match: "
-            f"you changed *{changes}*.",
+            f"you changed *{culprits}*.",
         )
     if by_slack := sum(mark.check.by_slack for mark in marks):
         st.caption(_slack_words(by_slack))
@@ -119,11 +122,28 @@ def _beginning(values: object) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def _changes(settings: Settings) -> str:
-    """Which settings differ from the example's, by their labels."""
+def _changes(view: View) -> str:
+    """Which settings differ from the example's and make other numbers here, by their labels: put
+    back alone, or alone in use, each of them changes the lesson's trace.
+    """
+    settings = view.settings
     plain = Settings.of(EXAMPLES[settings.example])
-    return "; ".join(
-        label(name)
+    other = [
+        name
         for name, value in vars(settings).items()
         if name not in VIEW_ONLY and value != getattr(plain, name)
+    ]
+    if view.build is not None and len(other) > 1:
+        other = [name for name in other if _matters(view, name, getattr(plain, name))] or other
+    return "; ".join(map(label, other))
+
+
+def _matters(view: View, name: str, before: object) -> bool:
+    """Whether this setting, put back to what it was, gives the lesson other numbers."""
+    back = changed(view.settings, **{name: before})
+    if problem_with(back):
+        return True
+    trace = view.build(back)
+    return any(each.changed for each in changes(trace, view.trace)) or trace.keys() != (
+        view.trace.keys()
     )

@@ -48,7 +48,8 @@ def covered(name: str, covers: Sequence[Cover]) -> None:
     """What stands in place of a part that would answer open questions."""
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(
-            ":material/visibility_off: Covered, since it would answer a question above.",
+            ":material/visibility_off: Covered: it would answer a question above, which counts as "
+            "skipped if you look.",
             width="content",
         )
         st.button("Uncover", key=f"uncover_{name}", on_click=_skipped, args=covers)
