@@ -101,7 +101,7 @@ def test_a_text_of_blanks_has_no_tokens(name):
 
 def test_importing_tokenizers_and_vocabulary_does_not_load_torch():
     code = (
-        "import sys, attention_core.text.tokenizers, attention_core.vocabulary\n"
+        "import sys, attention_core.text.tokenizers, attention_core.text.vocabulary\n"
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
