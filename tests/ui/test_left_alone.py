@@ -57,6 +57,9 @@ def drawn(block):
             found.append((proto.spec, proto.alt, proto.data.data))
         elif child.type == "download_button":  # made when it is asked for, at a new address
             found.append((proto.label, proto.help))
+        elif "-control_" in getattr(proto, "id", ""):  # the person has set its value there
+            offers = ("label", "help", "disabled", "options", "min", "max", "placeholder")
+            found.append([str(getattr(proto, each, "")) for each in offers])
         else:
             found.append(proto.SerializeToString())
     return found
