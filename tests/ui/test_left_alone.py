@@ -12,6 +12,8 @@ from attention_ui.settings.link import problem_with, to_query
 from attention_ui.settings.settings import FIELDS, VIEW_ONLY, Settings
 from visiting import PAGES, visit
 
+pytestmark = pytest.mark.slow("4 min: every setting on every lesson")
+
 VALUES = {
     "text": "A cat sat on a mat",
     "scores": (1.0, -2.0, 3.0),
@@ -51,6 +53,9 @@ def drawn(block):
             found.append((proto.spec, proto.alt, proto.data.data))
         elif child.type == "download_button":  # made when it is asked for, at a new address
             found.append((proto.label, proto.help))
+        elif "-control_" in getattr(proto, "id", ""):  # the person has set its value there
+            offers = ("label", "help", "disabled", "options", "min", "max", "placeholder")
+            found.append([str(getattr(proto, each, "")) for each in offers])
         else:
             found.append(proto.SerializeToString())
     return found
