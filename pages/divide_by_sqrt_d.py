@@ -49,7 +49,11 @@ def lesson(page: Page) -> None:
         trace["scaled_dot_products"],
     )
     scores, divided = (trace[n].value for n in ("dot_products", "scaled_dot_products"))
-    page.ask("largest", largest_when_divided(scores, divided, d), about=("dot_products",))
+    page.ask(
+        "largest",
+        largest_when_divided(scores, divided, d),
+        about=("dot_products", "scaled_dot_products"),
+    )
     page.header("Many trials", anchor="many_trials")
     page.words(
         f"{n_trials} trials say little. Here are as many as you like, at any width. Make the "

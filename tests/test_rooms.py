@@ -30,7 +30,7 @@ DOORS = {
     "attention_core.published": f"examples mechanism text {TOP}",
     "attention_ui.charts": "",
     "attention_ui.settings": "words",
-    "attention_ui.streamlit_workarounds": "settings",
+    "attention_ui.streamlit_workarounds": "charts settings",
     "attention_ui.shell": "charts settings streamlit_workarounds page words",
     "attention_ui.predict": "charts page settings widgets words",
     "attention_ui.page": "charts predict settings shell streamlit_workarounds widgets words",

@@ -74,7 +74,7 @@ def test_a_difference_that_rounding_makes_is_said_and_not_ticked(monkeypatch):
         ),
         (
             "simplified_attention",
-            "control_query11",
+            "control_query_0_10_11",
             lambda at: at.selectbox(key="control_example").select("journey_123"),
         ),
     ],
