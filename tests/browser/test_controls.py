@@ -28,7 +28,7 @@ def test_weights_are_covered_until_one_has_guessed(page, app_url):
     covered = page.locator(".st-key-eq_weights [class*='st-key-covered']")
     open_page(page, app_url, "simplified_attention")
     assert covered.count() == 1
-    assert set(covered.locator("svg .mark-text text").all_text_contents()) == {"?", ""}
+    assert set(covered.locator("svg .mark-text.role-mark text").all_text_contents()) == {"?", ""}
     question = page.locator(".st-key-predict_looks_at")
     assert "Query 8: wild" in question.inner_text()
     question.locator("input").click()
@@ -149,7 +149,10 @@ def test_what_was_set_goes_along_from_page_to_page(page, app_url):
     page.locator(".st-key-control_text textarea").fill("One fish two fish")
     page.keyboard.press("Control+Enter")
     settled(page)
-    page.get_by_role("link", name="Next: Simplified attention").click()
+    following = page.get_by_role("link", name="Next: Simplified attention")
+    following.scroll_into_view_if_needed()
+    settled(page)  # what comes into sight is drawn, and moves what is below it
+    following.click()
     settled(page, quiet=1)
     assert page.locator(".st-key-control_text textarea").input_value() == "One fish two fish"
     assert page.locator(".st-key-control_seed input").input_value() == "7"

@@ -147,11 +147,12 @@ def test_no_tools_cover_words_or_controls_when_the_pointer_is_over_a_chart(
 def press_in_toolbar(page, chart, name):
     """Go to the chart, then to its button, then press: as a hand does."""
     chart.hover()
+    settled(page)  # going there scrolls, and what is scrolled to may still grow
     box = page.get_by_role("button", name=re.compile(name, re.I)).first.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.mouse.up()
-    page.wait_for_timeout(500)
+    page.wait_for_timeout(200)
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, delay=50)
+    settled(page)
 
 
 def test_a_chart_that_fills_its_place_fills_the_screen(page, app_url):

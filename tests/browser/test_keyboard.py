@@ -50,9 +50,9 @@ def test_a_whole_lesson_by_keyboard(page, app_url):
     assert "width=4" in page.url
 
     keys.go_to("st-key-cell_scores_scores_0")  # the cell that is open: walk to the next query
-    keys.press("ArrowLeft")
-    assert "cell=scores.7.6" in page.url
-    assert "scores[7, 6]" in page.inner_text(".st-key-cell_scores")
+    keys.press("ArrowRight")
+    assert "cell=scores.1.10" in page.url
+    assert "scores[1, 10]" in page.inner_text(".st-key-cell_scores")
     keys.go_to("st-key-operand_0")  # and upstream, to an operand
     keys.press("Enter")
     assert page.locator(".st-key-cell_scores strong code").inner_text().startswith("embeddings[")
