@@ -52,7 +52,9 @@ def listen(page):
 
 
 def press(page, control, keys):
-    slider = page.locator(f".st-key-control_{control} input").first
+    # Where its choices depend on other settings, its key names them.
+    key = f"st-key-control_{control}"
+    slider = page.locator(f".{key} input, [class*='{key}_'] input").first
     slider.focus()
     # The browser tells what is in sight when nothing has been scrolled for a while.
     settled(page)
