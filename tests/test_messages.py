@@ -78,6 +78,7 @@ def test_a_value_of_a_wrong_type_is_refused_quietly(page, key, values, errors):
 
 
 def test_guarding_twice_is_guarding_once():
+    leave_out_what_cannot_be_read()
     guarded = WStates.set_widget_from_proto, SessionState.register_widget
     leave_out_what_cannot_be_read()
     assert (WStates.set_widget_from_proto, SessionState.register_widget) == guarded
@@ -164,3 +165,15 @@ def test_wrong_messages_leave_nothing_in_the_log_of_a_server(tmp_path):
     assert n_widgets > 15
     assert errors == []
     assert log.stat().st_size < LOG, server.output()
+
+
+@pytest.mark.parametrize("kind", ["int_value", "double_value"])
+def test_a_whole_number_is_taken_for_a_field_of_numbers(kind):
+    """Streamlit's browser sends it as one, though the widget is said to hold decimals."""
+    at = visit("queries_keys_values", predict="on")
+    (id,) = (id for id, key in widget_ids(at).items() if key.endswith("shape_0"))
+    states = at._tree.get_widget_states()
+    states.widgets.append(WidgetState(id=id, **{kind: 11}))
+    at._tree.get_widget_states = lambda: states
+    at.run()
+    assert stands(at).session_state["guess_queries_keys_values.shape_0"] == 11

@@ -45,8 +45,11 @@ def leave_out_what_cannot_be_read() -> None:
 def _can_be_read(message: WidgetState, widget: "WidgetMetadata") -> bool:
     """Whether a widget can have this value. Where one was cleared, Streamlit forgets its type."""
     kind, offered = message.WhichOneof("value"), widget.formatted_options
-    if kind is not None and widget.value_type not in (None, kind):
-        return False
+    if kind is not None and widget.value_type is not None:
+        # Streamlit's browser sends a whole number for a widget that is said to hold a decimal.
+        sent, known = (each.replace("int_", "double_") for each in (kind, widget.value_type))
+        if sent != known:
+            return False
     try:
         value = unpack_widget_state_value(message)
         widget.deserializer(value)
