@@ -75,6 +75,12 @@ def send_all(at, values):
     return at._run(states)
 
 
+def is_of(type, value):
+    """Whether a value is of a type of widgets. Whole numbers pass for decimals: browsers send them."""
+    (kind,) = value
+    return kind.replace("int_", "double_") == type.replace("int_", "double_")
+
+
 def value_types(at):
     """In what field of a message each widget's value stands, by the widgets' ids."""
     known = at.session_state._state._state._new_widget_state.widget_metadata
