@@ -76,7 +76,7 @@ def send_all(at, values):
 
 
 def is_of(type, value):
-    """Whether a value is of a type of widgets. Whole numbers pass for decimals: browsers send them."""
+    """Whether a value is of a type of widgets. Whole numbers pass for decimals."""
     (kind,) = value
     return kind.replace("int_", "double_") == type.replace("int_", "double_")
 
