@@ -58,6 +58,10 @@ class Expression:
         for part in self.parts:
             yield from part.on_the_way()
 
+    def cancels(self, epsilon: float) -> bool:
+        """Whether, in a precision of this rounding, a sum in it may be nothing but rounding."""
+        return any(part.cancels(epsilon) for part in self.parts)
+
     def cells(self) -> Iterator["Cell"]:
         """The cells of earlier steps that this number is made of, in reading order."""
         for part in self.parts:
@@ -125,6 +129,9 @@ class Sum(Expression):
     def on_the_way(self) -> Iterator[float]:
         yield _sizes(self.parts)
         yield from super().on_the_way()
+
+    def cancels(self, epsilon: float) -> bool:
+        return _cancels(self.parts, epsilon) or super().cancels(epsilon)
 
     def latex(self) -> str:
         return _joined(self.parts)
@@ -232,6 +239,9 @@ class Share(Expression):
         yield _sizes(self.parts)
         yield from super().on_the_way()
 
+    def cancels(self, epsilon: float) -> bool:
+        return _cancels(self.parts, epsilon) or super().cancels(epsilon)
+
     def latex(self) -> str:
         return rf"\frac{{{self.parts[self.picked].latex()}}}{{{_joined(self.parts)}}}"
 
@@ -268,6 +278,9 @@ class Standardised(Expression):
     def on_the_way(self) -> Iterator[float]:
         yield _sizes(self.parts) ** 2
         yield from super().on_the_way()
+
+    def cancels(self, epsilon: float) -> bool:
+        return _cancels(self.parts, epsilon) or super().cancels(epsilon)
 
     def latex(self) -> str:
         minus = f"-{number(self.mean)}" if self.mean >= 0 else f"+{number(-self.mean)}"
@@ -400,12 +413,12 @@ class Indicator(Expression):
 @dataclass(frozen=True)
 class OutOfRange(Expression):
     """An arithmetic with a number on its way that a precision cannot hold, and what is left of it
-    in a tensor of that precision: infinity, nan, or 0.
+    in a tensor of that precision (infinity, nan, 0, or mere rounding). The reason is in words.
     """
 
     whole: Expression
     known: float
-    precision: str
+    reason: str
 
     @property
     def parts(self) -> tuple[Expression, ...]:
@@ -420,12 +433,15 @@ class OutOfRange(Expression):
         return self.whole.terms
 
     def latex(self) -> str:
-        reason = rf"\text{{too small or too large a number for {self.precision}}}"
-        return rf"{self.whole.latex()} \to {number(self.known)}\quad({reason})"
+        return rf"{self.whole.latex()} \to {number(self.known)}\quad(\text{{{self.reason}}})"
 
 
 def _sizes(parts: tuple[Expression, ...]) -> float:
     return _sum(tuple(Number(abs(part.value)) for part in parts))
+
+
+def _cancels(parts: tuple[Expression, ...], epsilon: float) -> bool:
+    return abs(_sum(parts)) < len(parts) * epsilon * _sizes(parts)
 
 
 def _sum(parts: tuple[Expression, ...]) -> float:

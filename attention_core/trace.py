@@ -106,9 +106,12 @@ class Step:
         range_ = torch.finfo(self.value.dtype)
         too_large = max(filter(math.isfinite, made.on_the_way()), default=0.0) > range_.max
         too_small = _TINY < abs(made.value) < range_.smallest_normal
-        if not too_large and not too_small:
-            return made
-        return OutOfRange(made, has, str(self.value.dtype).removeprefix("torch."))
+        precision = str(self.value.dtype).removeprefix("torch.")
+        if too_large or too_small:
+            return OutOfRange(made, has, f"too small or too large a number for {precision}")
+        if made.cancels(range_.eps):
+            return OutOfRange(made, has, f"{precision} has no digits left where so much cancels")
+        return made
 
     def has(self, index: Sequence[int]) -> bool:
         """Whether the step has a cell at `index`."""

@@ -140,6 +140,10 @@ def test_a_page_outlives_its_server(behind_nginx, new_page):
     # When the first is back, the page stays with the second, which has its session and its files.
     died.stop()
     start(first)
+    # nginx asks a server that has failed again after `fail_timeout`, 10 seconds.
+    until = time.monotonic() + LONG
+    while ask(port, f"attention={first}") != (200, "") and time.monotonic() < until:
+        time.sleep(0.5)
     assert ask(port, f"attention={first}") == (200, "")
     page.locator(".st-key-control_dropout input").first.focus()
     page.keyboard.press("ArrowRight")

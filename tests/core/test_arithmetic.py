@@ -378,6 +378,7 @@ def test_arithmetic_gives_every_cell_whichever_operand_is_the_smaller(operation,
         (ops.SumLast(), ((6e4, 6e4),), torch.float16, INF),
         (ops.Magnify(1e20), ((1e20,),), torch.float32, INF),
         (ops.MatVec(), (((1e20, 1e20),), (1e20, -1e20)), torch.float32, NAN),
+        (ops.SumNormalise(), ((1e20, 1.0, -1e20),), torch.float32, INF),
     ],
     ids=str,
 )
