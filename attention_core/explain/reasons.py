@@ -5,7 +5,6 @@ row, a score of −∞. Nothing here knows a lesson.
 """
 
 import math
-import re
 from collections.abc import Sequence
 
 from ..expression import (
@@ -25,6 +24,7 @@ from ..expression import (
     Share,
 )
 from ..trace import Step
+from .plain_text import plain_text
 
 ONE_HOT, SMALL, INFINITE = "one-hot", "too small a number: rounded to 0", "a score of −∞"
 MASKED = "hidden by the mask"
@@ -56,7 +56,7 @@ def why(step: Step, expression: Expression) -> str:
     if isinstance(expression, OutOfRange):
         return SMALL
     if isinstance(expression, Hidden):
-        return plain(expression.reason)
+        return plain_text(expression.reason)
     if isinstance(expression, Indicator):
         return ONE_HOT
     if isinstance(expression, Exponential):
@@ -74,8 +74,3 @@ def why(step: Step, expression: Expression) -> str:
     if isinstance(expression, Difference) and expression.left.value == -math.inf:
         return why(step, expression.left)
     return ""
-
-
-def plain(latex: str) -> str:
-    r"""The words of a reason: `\text{hidden by the mask}` without its LaTeX."""
-    return re.sub(r"\\text\{([^}]*)\}", r"\1", latex)

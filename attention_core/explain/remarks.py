@@ -17,7 +17,8 @@ from ..expression import (
     Sum,
 )
 from ..trace import Step
-from .reasons import MASKED, ONE_HOT, SMALL, plain, why, why_term
+from .plain_text import plain_text
+from .reasons import MASKED, ONE_HOT, SMALL, why, why_term
 
 
 def remarks(step: Step, index: tuple[int, ...]) -> list[str]:
@@ -46,7 +47,7 @@ def remarks(step: Step, index: tuple[int, ...]) -> list[str]:
         instead = f"{arithmetic.value:g} stands in its place."
         if arithmetic.value == -math.inf:
             instead = "−∞ stands in its place, of which a softmax makes exactly 0."
-        return [f"Nothing is computed here ({plain(arithmetic.reason)}): {instead}"]
+        return [f"Nothing is computed here ({plain_text(arithmetic.reason)}): {instead}"]
     if isinstance(arithmetic, Seen) and isinstance(arithmetic.chosen, Cell):
         return [f"`{arithmetic.because}` is true, so the number is copied as it is."]
     return []

@@ -29,6 +29,8 @@ class Operation:
     The operand with "" stands first, one with None is not drawn."""
     transpose: bool = False
     """Whether the second operand is turned: a picture draws it transposed."""
+    chooses: bool = False
+    """Whether the numbers of the second operand decide which cells of the first are read."""
 
     def __init_subclass__(cls) -> None:
         if "value" in vars(cls):

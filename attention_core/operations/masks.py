@@ -140,6 +140,7 @@ class Hide(Operation):
     """
 
     takes = "(…) (…)"
+    chooses = True
     signs = ("", None, "→")
 
     fill: float = -math.inf
@@ -199,6 +200,7 @@ class Drop(Operation):
     """
 
     takes = "(…) (…)"
+    chooses = True
     signs = ("", None, "→")
 
     probability: float

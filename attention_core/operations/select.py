@@ -14,6 +14,7 @@ class Lookup(Operation):
     """The rows of a table that ids point at: (vocabulary, d), (token,) → (token, d)."""
 
     takes = "(vocabulary, d) (token)"
+    chooses = True
     signs = ("→", "", "=")
 
     def value(self, table: Tensor, ids: Tensor) -> Tensor:

@@ -10,10 +10,15 @@ from attention_core.trace import Trace
 
 from .cells import written
 from .head_marks import FAR
+from .margin import has_sums
 from .matrix import Matrix, heads_of, names_along
+from .placed import Placed
 from .sizes import (
     BAR_WIDTH,
+    BETWEEN,
     OPERATOR_ROOM,
+    ROW_ROOM,
+    SUMS_ROOM,
     CellSize,
     cell_size,
     column_room,
@@ -43,6 +48,8 @@ def size_for(trace: Trace, matrices: Sequence[Matrix]) -> CellSize:
         beside += OPERATOR_ROOM + 8
         if matrix.row_labels:
             beside += room_before(names_along(trace, matrix)[0], matrix.axes[0])
+        if has_sums(matrix):
+            beside += SUMS_ROOM
         if matrix.as_bars:
             beside += BAR_WIDTH
         elif matrix.values.ndim == 1 and len(matrix.values) <= LONG_VECTOR:
@@ -89,3 +96,31 @@ def band_above(trace: Trace, matrix: Matrix, size: CellSize) -> int:
     names = names_along(trace, matrix)[1]
     room = column_room(names, size, labelled_every(column_axis, len(names), size))
     return room + (FAR if heads_of(trace, matrix)[1] else 0)
+
+
+def broken_into_lines(
+    trace: Trace, placed: Sequence[Placed], lengths: Sequence[int]
+) -> list[list[Placed]]:
+    """The matrices in lines of these lengths; a line wider than the page is broken."""
+    lines: list[list[Placed]] = []
+    rest = iter(placed)
+    for length in lengths:
+        taken = ROW_ROOM + 1
+        for each in [next(rest) for _ in range(length)]:
+            width = width_of(trace, each) + BETWEEN
+            if taken + width > ROW_ROOM:
+                lines.append([])
+                taken = 0
+            lines[-1].append(each)
+            taken += width
+    return lines
+
+
+def width_of(trace: Trace, placed: Placed) -> int:
+    """About how wide a matrix is with all that stands beside its cells."""
+    matrix = placed.matrix
+    before = OPERATOR_ROOM if placed.operator else 0
+    if matrix.row_labels:
+        before += room_before(names_along(trace, matrix)[0], matrix.axes[0])
+    cells = BAR_WIDTH if matrix.as_bars else matrix.sizes[1] * fitting(matrix, placed.size).width
+    return before + cells + (SUMS_ROOM if has_sums(matrix) else 0)

@@ -10,6 +10,10 @@ LABEL_ROOM = 92
 BELOW = 8
 BAR_WIDTH = 90
 """The length of a bar for a weight of 1."""
+SUMS_ROOM = 44
+"""What the sums of rows take, beside the cells."""
+BETWEEN = 6
+"""Between two matrices of an equation."""
 
 
 @dataclass(frozen=True)

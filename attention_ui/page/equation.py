@@ -10,9 +10,10 @@ import streamlit as st
 from attention_core.trace import Step
 
 from ..charts.equation_parts import NEW_LINE, Parts, laid_out
-from ..charts.fit import band_above, size_for
-from ..charts.heatmap import heatmap
+from ..charts.fit import broken_into_lines, size_for
+from ..charts.live import live
 from ..charts.matrix import Matrix, Places
+from ..charts.placed import Placed
 from ..charts.sizes import CellSize
 from ..settings import session
 from ..settings.settings import Settings
@@ -55,17 +56,17 @@ def draw_equation(
     result = parts[parts.index("=") + 1] if "=" in parts else None
     result_is_open = isinstance(result, Matrix) and view.chosen(result.step.name) is not None
     operand = 0
-    with st.container(gap="small", key=f"eq_{name}"):
-        for line in lines:
-            band = max(band_above(view.trace, part, size) for _, part in line)
-            with st.container(horizontal=True, vertical_alignment="center", gap=None):
-                for operator, part in line:
-                    if is_home:
-                        group = operand if result_is_open and part is not result else None
-                        lit = view.lit(part.step.name, group)
-                        part = replace(part, lit=lit, chosen=view.chosen(part.step.name))
-                    _draw(view, name, part, size, operator, band)
-                    operand += 1
+    placed = []
+    for line in lines:
+        for operator, part in line:
+            if is_home:
+                group = operand if result_is_open and part is not result else None
+                lit = view.lit(part.step.name, group)
+                part = replace(part, lit=lit, chosen=view.chosen(part.step.name))
+            placed.append(_placed(view, operator, part, size))
+            operand += 1
+    with st.container(key=f"eq_{name}"):
+        _draw(view, name, broken_into_lines(view.trace, placed, list(map(len, lines))))
     matches(view, name, [step.name for step in steps])
     if is_home:
         st.session_state[session.OPEN_IN] = name
@@ -91,42 +92,41 @@ def _lines(parts: Parts) -> list[list[tuple[str, Matrix]]]:
     return lines
 
 
-def _draw(
-    view: View, beat_name: str, matrix: Matrix, size: CellSize, operator: str, band: int
-) -> None:
-    """One matrix; a click on a cell opens its arithmetic. A covered one has no numbers, and no
-    frame where its shape is what is asked for.
+def _placed(view: View, operator: str, matrix: Matrix, size: CellSize) -> Placed:
+    """A matrix in its place. A covered one has no numbers, and no frame where its shape is what is
+    asked for.
     """
     covers = view.covers_of([matrix.step.name])
-    hides_shape = any(cover.hides_shape for cover in covers)
-    key = f"{view.page}.{beat_name}.{matrix.step.name}.{matrix.key}"
     if covers:
-        with st.container(
-            border=hides_shape,
-            width="content",
-            key=f"covered_{beat_name}_{matrix.step.name}_{matrix.key}",
-        ):
-            if hides_shape:
-                st.markdown(f"{operator} **`{matrix.name}`** :material/question_mark:")
-            else:
-                frame = replace(matrix, covered=True, as_bars=False)
-                chart = heatmap(view.trace, frame, size, operator, band)
-                st.vega_lite_chart(chart.frame, chart.spec, width="content", alt=chart.alt)
-        return
-    chart = heatmap(view.trace, matrix, size, operator, band)
+        matrix = replace(matrix, covered=True, as_bars=False)
+    tells = not view.covers_of(view.tells(matrix.step.name))
+    has_shape = not any(cover.hides_shape for cover in covers)
+    return Placed(operator, matrix, size, tells=tells, has_shape=has_shape)
+
+
+def _draw(view: View, beat_name: str, lines: list[list[Placed]]) -> None:
+    """The equation as one chart; a click on a cell opens its arithmetic."""
+    chart = live(view.trace, lines)
+    key = f"{view.page}.{beat_name}"
+    places = [
+        None if each.matrix.covered else each.matrix.places for line in lines for each in line
+    ]
     st.vega_lite_chart(
         chart.frame,
         chart.spec,
         width="content",
         alt=chart.alt,
         key=key,
-        on_select=partial(_clicked, key, beat_name, matrix.places),
+        on_select=partial(_clicked, key, beat_name, places),
+        selection_mode=["cell"],
     )
 
 
-def _clicked(key: str, beat_name: str, places: Places) -> None:
+def _clicked(key: str, beat_name: str, places: list[Places | None]) -> None:
     match st.session_state[key]["selection"].get("cell"):
-        case [{"row": int(row), "column": int(column)}, *_]:
-            index = places.at(row, column)
+        case [{"matrix": int(at), "row": int(row), "column": int(column)}, *_] if (
+            0 <= at < len(places) and places[at] is not None
+        ):
+            index = places[at].at(row, column)
             if index is not None:
-                session.choose_cell(beat_name, ((places.step, index),))
+                session.choose_cell(beat_name, ((places[at].step, index),))

@@ -7,7 +7,7 @@ import pytest
 
 from attention_core import EXAMPLES, embed
 from attention_core import operations as ops
-from attention_core.explain.reasons import plain
+from attention_core.explain.plain_text import plain_text
 from attention_core.explain.remarks import remarks, zero_terms
 from attention_core.expression import Product, Sum
 from attention_core.mechanism.masking import attend_masked, drop_weights
@@ -150,7 +150,7 @@ def lesson_or_nothing(name):
 
 
 def test_reasons_are_words_without_latex():
-    assert plain(r"\text{dropped: its number is below }0.25") == (
+    assert plain_text(r"\text{dropped: its number is below }0.25") == (
         "dropped: its number is below 0.25"
     )
     for step in workshop().values():

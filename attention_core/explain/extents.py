@@ -1,0 +1,125 @@
+"""Which cells of its operands each cell of a step is made of, worked out from the arithmetic.
+
+In every operand they are a block, from a first to a last place along each axis, or a few cells
+apart from each other, each of which is a block of its own.
+"""
+
+import itertools
+import math
+from collections.abc import Iterable
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from ..expression import Expression
+from ..trace import Step
+
+FEW = 64
+"""So many cells are looked at one by one. Of more, those of one line along each axis say what the
+others read, if the far corner agrees.
+"""
+NONE = -1
+
+
+def extents(step: Step, operand: int) -> Tensor:
+    """For each cell of a step, the blocks of one operand that its arithmetic names: the first and
+    the last place along each axis of the operand, (…, block, axis of the operand, 2). All are -1
+    for a block that there is not.
+    """
+    reading = _Reading(step)
+    try:
+        return _extents(reading)[operand]
+    finally:
+        reading.step = None  # what is kept for other steps must not keep this one's numbers
+
+
+class _Reading:
+    """What the blocks depend on. Equal for two steps that read alike, whatever their numbers are,
+    so that a slider does not go through the arithmetic again.
+    """
+
+    def __init__(self, step: Step) -> None:
+        self.step: Step | None = step
+        given = step.inputs
+        shapes = tuple((each.name, tuple(each.value.shape)) for each in given)
+        chosen = given[1].value.numpy().tobytes() if step.operation.chooses else b""
+        self._told = (step.operation, tuple(step.value.shape), shapes, chosen)
+
+    def __hash__(self) -> int:
+        return hash(self._told)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Reading) and self._told == other._told
+
+
+@lru_cache(maxsize=512)
+def _extents(reading: _Reading) -> tuple[Tensor, ...]:
+    step, shape = reading.step, tuple(reading.step.value.shape)
+    if step.value.numel() > FEW and not step.operation.chooses:
+        found = _from_lines(step, shape)
+        if found is not None:
+            return found
+    cells = list(itertools.product(*map(range, shape)))
+    blocks = _blocks(step, cells)
+    return tuple(block.reshape(*shape, *block.shape[1:]) for block in blocks)
+
+
+def _from_lines(step: Step, shape: tuple[int, ...]) -> tuple[Tensor, ...] | None:
+    """The blocks, where a move along an axis moves them alike everywhere; else None."""
+    corner = tuple(size - 1 for size in shape)
+    near, far = (0,) * len(shape), [corner, tuple(at // 2 for at in corner)]
+    start = _blocks(step, [near])
+    found = [block[0].expand(*shape, *block.shape[1:]).clone() for block in start]
+    for axis, size in enumerate(shape):
+        line = [(*near[:axis], place, *near[axis + 1 :]) for place in range(size)]
+        for block, first, along in zip(found, start, _blocks(step, line), strict=True):
+            if len(first[0]) > 1 or len(along[0]) > 1 or (first == NONE).any():
+                return None
+            if (along == NONE).any():
+                return None
+            others = [1] * len(shape)
+            others[axis] = size
+            block += (along - first).reshape(*others, *along.shape[1:])
+    for block, seen in zip(found, _blocks(step, far), strict=True):
+        if seen.shape[1] != block.shape[len(shape)]:
+            return None
+        if any(not torch.equal(block[at], each) for at, each in zip(far, seen, strict=True)):
+            return None
+    return tuple(found)
+
+
+def _blocks(step: Step, cells: Iterable[tuple[int, ...]]) -> list[Tensor]:
+    """Of each operand the blocks that each of these cells reads, (cell, block, axis, 2)."""
+    operands = [_named(given, str(at)) for at, given in enumerate(step.inputs)]
+    read = [step.operation.arithmetic(index, *operands) for index in cells]
+    found = []
+    for given in operands:
+        blocks = [_apart(made_of(each, given.name), given.value.ndim) for each in read]
+        most = max(map(len, blocks))
+        none = [[(NONE, NONE)] * given.value.ndim]
+        padded = [each + none * (most - len(each)) for each in blocks]
+        shape = (len(read), most, given.value.ndim, 2)
+        found.append(torch.tensor(padded, dtype=torch.int16).reshape(shape))
+    return found
+
+
+def _named(step: Step, name: str) -> Step:
+    """A step under another name: two operands may be one step, and are read apart."""
+    kept = None if step.is_shared else step.value
+    return Step(name, kept, step.axes, step.operation, step.inputs, step.symbol)
+
+
+def made_of(expression: Expression, name: str) -> set[tuple[int, ...]]:
+    """The cells of the step of this name that an arithmetic reads."""
+    return {cell.index for cell in expression.cells() if cell.step == name}
+
+
+def _apart(cells: set[tuple[int, ...]], n_axes: int) -> list[list[tuple[int, int]]]:
+    """The cells as one block, or each as a block where they are none together."""
+    if not cells:
+        return [[(NONE, NONE)] * n_axes]
+    around = [(min(places), max(places)) for places in zip(*cells, strict=True)]
+    if math.prod(last - first + 1 for first, last in around) == len(cells):
+        return [around]
+    return [[(place, place) for place in cell] for cell in sorted(cells)]

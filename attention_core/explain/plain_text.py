@@ -1,0 +1,52 @@
+"""An arithmetic on one line of plain text, for places that cannot show LaTeX, such as tooltips."""
+
+import re
+
+SIGNS = {
+    r"\dots": "…",
+    r"\infty": "∞",
+    r"\times": "×",
+    r"\max": "max",
+    r"\sin": "sin",
+    r"\cos": "cos",
+    r"\to": "→",
+    r"\ge": "≥",
+    r"\neq": "≠",
+    r"\mathrm{nan}": "nan",
+    r"\quad": " ",
+    r"\!": "",
+    r"\,": " ",
+    r"\;": " ",
+    r"\ ": " ",
+    r"\left": "",
+    r"\right": "",
+}
+_GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
+_SIGN = re.compile("|".join(re.escape(sign) for sign in sorted(SIGNS, key=len, reverse=True)))
+_SHAPES = (
+    (re.compile(r"\\(?:text|mathrm)" + _GROUP), r"\1"),
+    (re.compile(r"\\frac" + _GROUP + _GROUP), r"(\1) / (\2)"),
+    (re.compile(r"\\sqrt" + _GROUP), r"√(\1)"),
+    (re.compile(r"10\^" + _GROUP), r"10^\1"),
+    (re.compile(r"\^" + _GROUP), r"^(\1)"),
+)
+_NEEDLESS = (
+    (re.compile(r"(?<![\w^√])\((-?[\w.∞]+|e\^\([^()]*\))\) /"), r"\1 /"),
+    (re.compile(r"/ \(([\w.∞]+|√\([^()]*\))\)"), r"/ \1"),
+    (re.compile(r"\(([\w.]+)\)(?=·)|(?<=·)\(([\w.]+)\)"), r"\1\2"),
+)
+"""Brackets around one thing."""
+
+
+def plain_text(latex: str) -> str:
+    r"""LaTeX of this package as plain text: `\frac{e^{0.5}}{2}` as `e^(0.5) / (2)`."""
+    text = _SIGN.sub(lambda found: SIGNS[found[0]], latex)
+    before = None
+    while text != before:  # from the inside out
+        before = text
+        for shape, plain in _SHAPES:
+            text = shape.sub(plain, text)
+    text = text.replace(")(", ")·(")
+    for brackets, bare in _NEEDLESS:
+        text = brackets.sub(bare, text)
+    return re.sub(r"\s+", " ", text.replace("-", "−").replace("− −", "+ ")).strip()

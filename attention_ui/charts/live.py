@@ -1,0 +1,193 @@
+"""An equation as one chart, alive under the pointer without the server.
+
+Its matrices are views of one table of cells. Each view is the heatmap that stands alone elsewhere;
+what is added here are the rules of pointing, the sums in the margin, and the arithmetic in words.
+"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+
+import pyarrow as pa
+import torch
+
+from attention_core.trace import Trace
+
+from . import palette
+from .chart import Chart
+from .fit import band_above
+from .heatmap import heatmap
+from .margin import add_sums, has_sums, sums
+from .matrix import Matrix
+from .placed import Placed
+from .pointing import columns_of, fields, is_bright, is_made_of, is_pointed, n_slots, parameters
+from .reach import Reach, places, reaches
+from .sizes import BETWEEN
+from .tooltip import arithmetics
+
+DIM = 0.3
+BETWEEN_LINES = 14
+MOST_MARKS = 6_000
+"""A chart of more marks is drawn on a canvas: many elements are slow, and few would read them."""
+
+
+def live(trace: Trace, lines: Sequence[Sequence[Placed]]) -> Chart:
+    """All matrices of an equation, line by line."""
+    placed = [each for line in lines for each in line]
+    matrices = [each.matrix for each in placed]
+    reached = [[] if each.covered else reaches(matrices, at) for at, each in enumerate(matrices)]
+    charts = [
+        heatmap(trace, each.matrix, each.size, each.operator, band)
+        for line in lines
+        for band in [max(band_above(trace, each.matrix, each.size) for each in line)]
+        for each in line
+    ]
+    tables, views = [], []
+    for at, (one, chart) in enumerate(zip(placed, charts, strict=True)):
+        told = arithmetics(one.matrix) if one.tells else None
+        tables.append(_table(chart.frame, at, one.matrix, reached[at], told))
+        views.append(_view(chart.spec, at, one, n_slots(reached, at), told is not None))
+    marks = 2 * sum(table.num_rows for table in tables)
+    n_reaches = max(map(len, reached))
+    return Chart(
+        pa.concat_tables(tables, promote_options="default"),
+        {
+            "vconcat": _rows(lines, views),
+            "spacing": BETWEEN_LINES,
+            "params": [
+                *(name for view in views for name in view.pop("params")),
+                _chosen(len(views)),
+                _hover(len(views), n_reaches),
+                *parameters(matrices, reached),
+            ],
+            "resolve": {"scale": {"x": "independent", "y": "independent"}},
+            "autosize": {"type": "pad"},
+            "padding": {"left": 2, "top": 2, "right": 6, "bottom": 2},
+            "usermeta": {"embedOptions": {"renderer": "svg" if marks <= MOST_MARKS else "canvas"}},
+        },
+        " ".join(chart.alt for chart in charts),
+    )
+
+
+def _rows(lines: Sequence[Sequence[Placed]], views: list[dict]) -> list[dict]:
+    """The views in lines; those of one line are centred on it."""
+    rest = iter(views)
+    return [
+        {"hconcat": [next(rest) for _ in line], "center": True, "spacing": BETWEEN}
+        for line in lines
+    ]
+
+
+def _table(
+    cells: pa.Table, at: int, matrix: Matrix, reached: Sequence[Reach], told: list[str] | None
+) -> pa.Table:
+    """The cells of one matrix, with all that pointing at them asks for."""
+    i, j = places(matrix)
+    more = {"matrix": torch.full_like(i, at).short(), "i": i.short(), "j": j.short()}
+    for number, each in enumerate(reached):
+        more |= dict(zip(columns_of(number), each.rectangles.unbind(dim=1), strict=True))
+    for name, column in more.items():
+        cells = cells.append_column(name, pa.array(column.numpy()))
+    if has_sums(matrix):
+        cells = cells.append_column("row_sum", pa.array(sums(matrix).numpy()))
+    if told is not None:
+        cells = cells.append_column("arithmetic", pa.array(told))
+    return cells
+
+
+def _view(spec: dict, at: int, placed: Placed, n_slots: int, tells: bool) -> dict:
+    """A heatmap as one view of a larger chart."""
+    view = deepcopy(spec)
+    for needless in ("autosize", "padding"):
+        view.pop(needless)
+    name = f"matrix_{at}"
+    view["name"] = name
+    view["transform"] = [{"filter": f"datum.matrix === {at}"}]
+    # One selection serves all views: see `_chosen`.
+    view["params"] = [each for each in view["params"] if "select" not in each]
+    for parameter in view["params"]:
+        parameter["name"] += f"_{at}"
+    first = view["layer"][0]
+    first["name"] = f"cells_{at}"
+    _rename(view, at)
+    view["title"]["subtitle"] = {
+        "expr": view["title"]["subtitle"]["expr"].replace("domain('", f"domain('{name}_")
+    }
+    bright = is_bright(at, n_slots)
+    operator = view["layer"][-1]
+    operator["encoding"]["y"] = {"value": {"expr": f"{name}_height / 2"}}
+    for layer in view["layer"]:
+        strength = layer["encoding"].get("opacity")
+        if strength:
+            layer["encoding"]["opacity"] = {
+                "condition": {"test": bright, **strength},
+                "value": DIM,
+            }
+        elif "strokeWidth" in layer["encoding"]:
+            layer["encoding"]["opacity"] = {
+                "condition": {"test": "hover.matrix", "value": DIM},
+                "value": 1,
+            }
+    if placed.matrix.covered:
+        first["encoding"].pop("tooltip")
+    else:
+        pointed, made_of = is_pointed(at), is_made_of(at, n_slots)
+        outlined = {"test": f"({pointed}) || {made_of}", "value": palette.CHOSEN}
+        first["encoding"] |= {
+            "stroke": {"condition": outlined, "value": None},
+            "strokeWidth": {"condition": {"test": pointed, "value": 3}, "value": 2},
+        }
+    if tells:
+        first["encoding"]["tooltip"].append(
+            {"field": "arithmetic", "type": "nominal", "title": "="}
+        )
+    if has_sums(placed.matrix):
+        add_sums(view, placed.size)
+    return view
+
+
+def _rename(view: dict, at: int) -> None:
+    """Give the lists of names of this view their own names, wherever an expression uses them."""
+    for side in "xy":
+        axis = view["encoding"][side].get("axis")
+        if axis and "labelExpr" in axis:
+            axis["labelExpr"] = _named(axis["labelExpr"], at)
+    for layer in view["layer"]:
+        for transform in layer.get("transform", ()):
+            if "calculate" in transform:
+                transform["calculate"] = _named(transform["calculate"], at)
+
+
+def _named(expression: str, at: int) -> str:
+    for side in ("row", "column"):
+        expression = expression.replace(f"{side}_names[", f"{side}_names_{at}[")
+    return expression
+
+
+def _chosen(n_views: int) -> dict:
+    """The cell that is clicked on, which opens its arithmetic."""
+    return {
+        "name": "cell",
+        "select": {
+            "type": "point",
+            "on": "click",
+            "clear": False,
+            "fields": ["matrix", "row", "column"],
+            "toggle": False,
+        },
+        "views": [f"cells_{at}" for at in range(n_views)],
+    }
+
+
+def _hover(n_views: int, n_reaches: int) -> dict:
+    """The cell that is pointed at. The server is not told of it."""
+    return {
+        "name": "hover",
+        "select": {
+            "type": "point",
+            "on": "pointerover",
+            "clear": "pointerout",
+            "fields": fields(n_reaches),
+            "toggle": False,
+        },
+        "views": [f"cells_{at}" for at in range(n_views)],
+    }

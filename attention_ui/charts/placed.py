@@ -1,0 +1,19 @@
+"""A matrix in its place in an equation."""
+
+from dataclasses import dataclass
+
+from .matrix import Matrix
+from .sizes import CellSize
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A matrix of an equation, the operator before it, and how it is drawn."""
+
+    operator: str
+    matrix: Matrix
+    size: CellSize
+    tells: bool = True
+    """Whether the arithmetic of its cells may be told: a question may cover what it is made of."""
+    has_shape: bool = True
+    """Whether its frame is drawn: a question may ask for its shape."""
