@@ -17,8 +17,8 @@ CLICKS = 8
 # The cells of the first matrix of the page that can be chosen, as places in the window.
 CELLS = """() => {
   for (const beat of document.querySelectorAll('[class*=st-key-eq_]')) {
-    const charts = [...beat.querySelectorAll('[data-testid=stVegaLiteChart]')];
-    const cells = [...(charts.at(-1)?.querySelectorAll('.mark-rect.role-mark path') ?? [])];
+    const matrices = [...beat.querySelectorAll('svg g[class*=matrix_][class$=_group]')];
+    const cells = [...(matrices.at(-1)?.querySelectorAll('[class*=cells_] path') ?? [])];
     if (cells.length < 2) continue;
     cells[0].scrollIntoView({ block: 'center' });
     const name = [...beat.classList].find((one) => one.startsWith('st-key-eq_')).slice(10);

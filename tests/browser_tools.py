@@ -95,6 +95,11 @@ QUIET = """
 """.replace("BUSY", BUSY)
 
 
+def matrix(page, beat, at):
+    """One matrix of a beat's equation, counted from 0 in reading order."""
+    return page.locator(f".st-key-eq_{beat} svg g.matrix_{at}_group")
+
+
 def open_page(page, url, path="", timeout=60):
     """Go to a page of the app ("", "masks", "masks?seed=3") and wait until it has settled."""
     address = url.rstrip("/") + "/" + path.lstrip("/")

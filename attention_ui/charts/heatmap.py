@@ -148,7 +148,7 @@ def _shape(axes: tuple[str, str]) -> str:
         for axis, side in zip(axes, "yx", strict=True)
         if axis
     ]
-    return " + ' × ' + ".join(named)
+    return " + ' × ' + ".join(named) or "'shape: ?'"
 
 
 def _title(name: str, shape: str) -> dict:

@@ -99,7 +99,7 @@ def _view(spec: dict, at: int, placed: Placed, n_slots: int, tells: bool) -> dic
     view = deepcopy(spec)
     for needless in ("autosize", "padding"):
         view.pop(needless)
-    name = f"matrix_{at}"
+    name = f"{'covered' if placed.matrix.covered else 'matrix'}_{at}"
     view["name"] = name
     view["transform"] = [{"filter": f"datum.matrix === {at}"}]
     # One selection serves all views: see `_chosen`.

@@ -4,9 +4,10 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
+import torch
 from torch import Tensor
 
-from attention_core.operations import Drop, Hide, Renormalise, Softmax
+from attention_core.operations import Drop, Given, Hide, Renormalise, Softmax
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
@@ -115,6 +116,12 @@ class Matrix:
         n_rows, n_columns = (*self.values.shape, 1)[:2]
         n_rows = n_rows if self.rows is None else len(self.rows)
         return (n_columns, n_rows) if self.transposed else (n_rows, n_columns)
+
+
+def of_unknown_shape(matrix: Matrix) -> Matrix:
+    """A matrix of which only the name is known: one covered cell."""
+    nothing = Step(matrix.step.name, torch.zeros(1, 1), ("", ""), Given(((0.0,),)), (), "")
+    return Matrix(nothing, title=matrix.name, covered=True, row_labels=False)
 
 
 def _mask_of(step: Step) -> Step | None:

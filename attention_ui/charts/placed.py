@@ -15,5 +15,3 @@ class Placed:
     size: CellSize
     tells: bool = True
     """Whether the arithmetic of its cells may be told: a question may cover what it is made of."""
-    has_shape: bool = True
-    """Whether its frame is drawn: a question may ask for its shape."""

@@ -12,7 +12,7 @@ from attention_core.trace import Step
 from ..charts.equation_parts import NEW_LINE, Parts, laid_out
 from ..charts.fit import broken_into_lines, size_for
 from ..charts.live import live
-from ..charts.matrix import Matrix, Places
+from ..charts.matrix import Matrix, Places, of_unknown_shape
 from ..charts.placed import Placed
 from ..charts.sizes import CellSize
 from ..settings import session
@@ -97,11 +97,12 @@ def _placed(view: View, operator: str, matrix: Matrix, size: CellSize) -> Placed
     asked for.
     """
     covers = view.covers_of([matrix.step.name])
+    tells = not view.covers_of(view.tells(matrix.step.name))
     if covers:
         matrix = replace(matrix, covered=True, as_bars=False)
-    tells = not view.covers_of(view.tells(matrix.step.name))
-    has_shape = not any(cover.hides_shape for cover in covers)
-    return Placed(operator, matrix, size, tells=tells, has_shape=has_shape)
+    if any(cover.hides_shape for cover in covers):
+        matrix = of_unknown_shape(matrix)
+    return Placed(operator, matrix, size, tells)
 
 
 def _draw(view: View, beat_name: str, lines: list[list[Placed]]) -> None:

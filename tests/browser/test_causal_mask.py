@@ -1,13 +1,12 @@
 """The lesson on the causal mask in a real browser: every control moves picture and numbers."""
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import matrix, no_exception, open_page, settled
 
 LESSON = "causal_mask?example=sorry_dave&predict=off&cell=none"
 
 
 def numbers(page, beat, chart):
-    charts = page.locator(f".st-key-eq_{beat} [data-testid=stVegaLiteChart]")
-    texts = charts.nth(chart).locator("svg .mark-text.role-mark").first.locator("text")
+    texts = matrix(page, beat, chart).locator(".mark-text.role-mark").first.locator("text")
     return texts.all_text_contents()
 
 

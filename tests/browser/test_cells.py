@@ -1,14 +1,13 @@
 """Opening a cell's arithmetic in a real browser, by mouse and by keyboard, and walking upstream."""
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import matrix, no_exception, open_page, settled
 
 LESSON = "simplified_attention?predict=off&cell=none"
 
 
 def cells(page, beat, chart):
     """The cells of one matrix of a beat, in the order of the step's values."""
-    matrix = page.locator(f".st-key-eq_{beat} [data-testid=stVegaLiteChart]").nth(chart)
-    return matrix.locator("svg .mark-rect.role-mark").first.locator("path")
+    return matrix(page, beat, chart).locator(".mark-rect.role-mark").first.locator("path")
 
 
 def panel(page, beat):
@@ -60,9 +59,7 @@ def test_a_click_on_a_transposed_matrix_names_the_cell_of_the_step(page, app_url
 def test_the_open_cell_and_what_it_is_made_of_are_outlined(page, app_url):
     open_page(page, app_url, LESSON.replace("none", "scores.3.2"))
     outlines = [
-        page.locator(f".st-key-eq_scores [data-testid=stVegaLiteChart] >> nth={chart}")
-        .locator("svg path[stroke='#E08A00']")
-        .count()
+        matrix(page, "scores", chart).locator("path[stroke='#E08A00']").count()
         for chart in range(3)
     ]
     assert outlines == [3, 3, 1]

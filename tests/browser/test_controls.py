@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import matrix, no_exception, open_page, settled
 
 LESSON = "simplified_attention?predict=off&cell=none"
 TABLE = "tokenize_and_embed?predict=off&cell=none"
@@ -12,8 +12,12 @@ TABLE = "tokenize_and_embed?predict=off&cell=none"
 
 def numbers(page, beat, chart):
     """The numbers of one matrix of a beat, as they are written."""
-    matrix = page.locator(f".st-key-eq_{beat} [data-testid=stVegaLiteChart]").nth(chart)
-    return matrix.locator("svg .mark-text.role-mark").first.locator("text").all_text_contents()
+    return (
+        matrix(page, beat, chart)
+        .locator(".mark-text.role-mark")
+        .first.locator("text")
+        .all_text_contents()
+    )
 
 
 def press(page, control, *keys):
@@ -25,10 +29,10 @@ def press(page, control, *keys):
 
 
 def test_weights_are_covered_until_one_has_guessed(page, app_url):
-    covered = page.locator(".st-key-eq_weights [class*='st-key-covered']")
+    covered = page.locator(".st-key-eq_weights g[class*='covered_']")
     open_page(page, app_url, "simplified_attention")
     assert covered.count() == 1
-    written = set(covered.locator("svg .mark-text.role-mark text").all_text_contents())
+    written = set(covered.locator(".mark-text.role-mark text").all_text_contents())
     assert written - {"", "→"} == {"?"}, "and the sign before it"
     question = page.locator(".st-key-predict_looks_at")
     assert "Query 8: wild" in question.inner_text()
@@ -52,7 +56,7 @@ def test_weights_are_covered_until_one_has_guessed(page, app_url):
 
 def test_the_switch_in_the_sidebar_stops_the_questions(page, app_url):
     open_page(page, app_url, "tokenize_and_embed")
-    covered = page.locator("[class*='st-key-covered']")
+    covered = page.locator("g[class*='covered_'], [class*='st-key-covered']")
     assert covered.count() == 2
     page.locator(".st-key-control_predict label").click()
     settled(page)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import matrix, no_exception, open_page, settled
 
 LESSON = "simplified_attention?predict=off&cell=none"
 HOSTILE = (
@@ -11,16 +11,12 @@ HOSTILE = (
 )
 
 
-def matrix(page, beat, chart):
-    return page.locator(f".st-key-eq_{beat} [data-testid=stVegaLiteChart]").nth(chart)
-
-
 def cells(page, beat, chart):
-    return matrix(page, beat, chart).locator("svg .mark-rect.role-mark").first.locator("path")
+    return matrix(page, beat, chart).locator(".mark-rect.role-mark").first.locator("path")
 
 
 def numbers(page, beat, chart):
-    texts = matrix(page, beat, chart).locator("svg .mark-text.role-mark").first.locator("text")
+    texts = matrix(page, beat, chart).locator(".mark-text.role-mark").first.locator("text")
     return texts.all_text_contents()
 
 

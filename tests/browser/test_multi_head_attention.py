@@ -1,27 +1,26 @@
 """The lesson on several heads in a real browser: its controls, its heads, its experiments."""
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import matrix, no_exception, open_page, settled
 
 LESSON = "multi_head_attention?predict=off&cell=none"
 
 
-def charts(page, beat):
-    return page.locator(f".st-key-eq_{beat} [data-testid=stVegaLiteChart]")
+def matrices(page, beat):
+    return page.locator(f".st-key-eq_{beat} svg g[class*='matrix_'][class$='_group']")
 
 
 def cells(page, beat, chart):
-    drawn = charts(page, beat).nth(chart)
-    return drawn.locator("svg .mark-rect.role-mark").first.locator("path")
+    return matrix(page, beat, chart).locator(".mark-rect.role-mark").first.locator("path")
 
 
 def numbers(page, beat, chart):
-    texts = charts(page, beat).nth(chart).locator("svg .mark-text.role-mark").first.locator("text")
+    texts = matrix(page, beat, chart).locator(".mark-text.role-mark").first.locator("text")
     return texts.all_text_contents()
 
 
 def outlined(page, beat, chart):
-    """How many cells of a chart have an outline."""
-    paths = charts(page, beat).nth(chart).locator("svg path[stroke='#E08A00']")
+    """How many cells of a matrix have an outline."""
+    paths = matrix(page, beat, chart).locator("path[stroke='#E08A00']")
     return paths.count()
 
 
@@ -32,14 +31,14 @@ def choose(page, group, label):
 
 def test_more_heads_take_the_width_along_and_are_drawn(page, app_url):
     open_page(page, app_url, LESSON)
-    assert charts(page, "weights").count() == 2
+    assert matrices(page, "weights").count() == 2
     heads = page.locator("[class*='st-key-control_heads'] input")
     width = page.locator("[class*='st-key-control_d_model'] [data-testid=stSliderThumbValue]")
     for count, d_model in (("3", "6"), ("4", "4")):
         heads.press("ArrowRight")
         settled(page)
         assert f"heads={count}" in page.url
-        assert charts(page, "weights").count() == int(count)
+        assert matrices(page, "weights").count() == int(count)
         assert width.inner_text() == d_model
         along = page.get_by_text("d_model went from 4 to 6, so that 3 heads can share it.")
         assert along.count() == (d_model == "6")

@@ -1,6 +1,6 @@
 """The lesson on trainable matrices in a real browser: its controls, and training."""
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import matrix, no_exception, open_page, settled
 
 LESSON = "queries_keys_values?predict=off&cell=none"
 
@@ -18,8 +18,7 @@ CLICK_STOP = """
 
 
 def numbers(page, beat, chart):
-    charts = page.locator(f".st-key-eq_{beat} [data-testid=stVegaLiteChart]")
-    texts = charts.nth(chart).locator("svg .mark-text.role-mark").first.locator("text")
+    texts = matrix(page, beat, chart).locator(".mark-text.role-mark").first.locator("text")
     return texts.all_text_contents()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import matrix, no_exception, open_page, settled
 
 LESSON = "softmax_or_sum?predict=off&cell=none"
 
@@ -25,8 +25,7 @@ def heights(page, words):
 
 
 def numbers(page, beat, at):
-    drawn = page.locator(f".st-key-eq_{beat} [data-testid=stVegaLiteChart]").nth(at)
-    texts = drawn.locator("svg .mark-text.role-mark").first.locator("text")
+    texts = matrix(page, beat, at).locator(".mark-text.role-mark").first.locator("text")
     return [float(text.replace("−", "-")) for text in texts.all_text_contents()]
 
 
@@ -65,8 +64,8 @@ def test_a_factor_moves_weights_numbers_and_gradient_together(page, app_url):
     now = heights(page, "multiplied")
     assert now[:11] == before[:11], "the grey ones stay"
     assert now[11] > before[11]
-    jacobian = page.locator(".st-key-eq_gradient [data-testid=stVegaLiteChart]").last
-    jacobian.locator("svg .mark-rect.role-mark").first.locator("path").nth(2).click()
+    jacobian = page.locator(".st-key-eq_gradient g[class*='matrix_']").last
+    jacobian.locator(".mark-rect.role-mark").first.locator("path").nth(2).click()
     settled(page)
     panel = page.locator(".st-key-cell_gradient")
     assert "jacobian[0, 2]" in panel.inner_text()
