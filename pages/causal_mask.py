@@ -109,7 +109,7 @@ def attend(page: Page) -> None:
         covers=("weights",),
         about=("mask",),
     )
-    page.equation("weights", weights)
+    page.equation("weights", weights, sentence=True)
     page.light(*share_verdict(trace, "minus_infinity"))
     page.header("Context vectors", anchor="context")
     page.changing(context_words(mask.value))

@@ -176,7 +176,7 @@ def weigh(page: Page) -> None:
         "agree, and where does one see what another overlooks?"
     )
     page.ask("largest", question if n_heads > 1 else None, covers=("head_weights",))
-    page.equation("weights", *side_by_side(trace, "head_weights"))
+    page.equation("weights", *side_by_side(trace, "head_weights"), sentence=True)
     page.changing(left_out_words(weights))
     off = (weights.value.sum(dim=-1) - 1).abs().max().item()
     page.light(off < 1e-5, f"Every row of every head sums to 1: the farthest is off by {off:.1g}.")

@@ -116,7 +116,7 @@ def mix(page: Page) -> None:
         ),
         covers=("weights", *(OF_ONE_QUERY if settings.query == asked else ())),
     )
-    page.equation("weights", weights)
+    page.equation("weights", weights, sentence=True)
     off = (weights.value.sum(dim=-1) - 1).abs().max().item()
     page.light(off < 1e-5, f"Every row sums to 1: the farthest is off by {off:.1g}.")
     page.beat(

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from copy import deepcopy
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import torch
 
 from attention_core.trace import Trace
 
-from . import palette
+from . import palette, sentence
 from .chart import Chart
 from .fit import band_above
 from .heatmap import heatmap
@@ -30,8 +31,10 @@ MOST_MARKS = 6_000
 """A chart of more marks is drawn on a canvas: many elements are slow, and few would read them."""
 
 
-def live(trace: Trace, lines: Sequence[Sequence[Placed]]) -> Chart:
-    """All matrices of an equation, line by line."""
+def live(trace: Trace, lines: Sequence[Sequence[Placed]], first_query: int | None = None) -> Chart:
+    """All matrices of an equation, line by line. Where `first_query` is given and the last of them
+    has weights, the sentence stands above, as that query sees it until another is pointed at.
+    """
     placed = [each for line in lines for each in line]
     matrices = [each.matrix for each in placed]
     reached = [[] if each.covered else reaches(matrices, at) for at, each in enumerate(matrices)]
@@ -46,17 +49,26 @@ def live(trace: Trace, lines: Sequence[Sequence[Placed]]) -> Chart:
         told = arithmetics(one.matrix) if one.tells else None
         tables.append(_table(chart.frame, at, one.matrix, reached[at], told))
         views.append(_view(chart.spec, at, one, n_slots(reached, at), told is not None))
+    rows, named = _rows(lines, views), [name for view in views for name in view.pop("params")]
+    drawn = [] if first_query is None else sentence.weighted(matrices)
+    if drawn:
+        number = len(matrices)
+        tables.append(sentence.tokens(trace, number))
+        for at in drawn:
+            tables[at] = _with_first(tables[at], first_query)
+        rows.insert(0, sentence.sentence(trace, drawn, number))
+        named += sentence.parameters(trace, matrices, number)
     marks = 2 * sum(table.num_rows for table in tables)
     n_reaches = max(map(len, reached))
     return Chart(
         pa.concat_tables(tables, promote_options="default"),
         {
-            "vconcat": _rows(lines, views),
+            "vconcat": rows,
             "spacing": BETWEEN_LINES,
             "params": [
-                *(name for view in views for name in view.pop("params")),
-                _chosen(len(views)),
-                _hover(len(views), n_reaches),
+                *named,
+                _chosen(len(tables)),
+                _hover(len(tables), n_reaches),
                 *parameters(matrices, reached),
             ],
             "resolve": {"scale": {"x": "independent", "y": "independent"}},
@@ -66,6 +78,11 @@ def live(trace: Trace, lines: Sequence[Sequence[Placed]]) -> Chart:
         },
         " ".join(chart.alt for chart in charts),
     )
+
+
+def _with_first(table: pa.Table, query: int) -> pa.Table:
+    """Cells that know whether they are of the query that is drawn first."""
+    return table.append_column("is_first", pc.equal(table["i"], pa.scalar(query, pa.int16())))
 
 
 def _rows(lines: Sequence[Sequence[Placed]], views: list[dict]) -> list[dict]:

@@ -25,7 +25,8 @@ def fields(n_reaches: int) -> list[str]:
 
 def parameters(matrices: Sequence[Matrix], reached: Sequence[Sequence[Reach]]) -> list[dict]:
     """For each matrix, worked out once for each cell that is pointed at: the rectangles to outline
-    (`made_3_0` of matrix 3), and the places that have the same names (`same_3`).
+    (`made_3_0` of matrix 3), and the places that have the same names (`same_3`). What is pointed at
+    beyond the last matrix is a token of the sentence, as a query.
     """
     found = []
     for at, matrix in enumerate(matrices):
@@ -37,7 +38,7 @@ def parameters(matrices: Sequence[Matrix], reached: Sequence[Sequence[Reach]]) -
                     ends = ", ".join(f"hover.{side}[0]" for side in columns_of(numbers[slot]))
                     expr = f"hover.matrix[0] === {source} ? [{ends}] : {expr}"
             found.append({"name": f"made_{at}_{slot}", "expr": f"hover.matrix ? ({expr}) : null"})
-        expr = "null"
+        expr = _of_query(matrix)
         for source, pointed in enumerate(matrices):
             names = _same_names(pointed, matrix)
             if names and not pointed.covered:
@@ -97,6 +98,13 @@ def _same_names(pointed: Matrix, matrix: Matrix) -> str:
     fixed = zip(matrix.step.axes, matrix.lead, strict=False)
     tests = [f"{here[axis]} === {place}" for axis, place in fixed if axis in here]
     return f"({' && '.join(tests)} ? {names} : null)" if tests else names
+
+
+def _of_query(matrix: Matrix) -> str:
+    """The same where a token of the sentence is pointed at: all that is of this query."""
+    here = {"query": "hover.i[0]"}
+    (a, b), (c, d) = (_places(axis, here) for axis in matrix.axes)
+    return f"[{a}, {b}, {c}, {d}, false]"
 
 
 def _places(axis: str, here: dict[str, str]) -> tuple[str, str]:

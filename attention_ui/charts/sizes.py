@@ -12,7 +12,7 @@ BAR_WIDTH = 90
 """The length of a bar for a weight of 1."""
 SUMS_ROOM = 44
 """What the sums of rows take, beside the cells."""
-BETWEEN = 6
+BETWEEN = 14
 """Between two matrices of an equation."""
 
 

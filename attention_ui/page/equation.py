@@ -37,6 +37,7 @@ def draw_equation(
     *parts: Step | Matrix | str,
     build: Callable[[Settings], Parts] | None = None,
     below: Callable[[View], None] | None = None,
+    sentence: bool = False,
 ) -> None:
     """Matrices in a row with operators between them, and the inspector below.
 
@@ -44,6 +45,7 @@ def draw_equation(
     before the equals sign is an operand of the one after it: a chosen cell of the result outlines,
     in each operand, the cells it was made of. `build` may make the parts anew at every run, with
     controls of its own above them; `below` may draw more that depends on the cell that is open.
+    With `sentence`, the weights are drawn on the sentence too.
     """
     view = view.now(session.current())
     parts = laid_out(parts if build is None else build(view.settings))
@@ -66,7 +68,8 @@ def draw_equation(
             placed.append(_placed(view, operator, part, size))
             operand += 1
     with st.container(key=f"eq_{name}"):
-        _draw(view, name, broken_into_lines(view.trace, placed, list(map(len, lines))))
+        in_lines = broken_into_lines(view.trace, placed, list(map(len, lines)))
+        _draw(view, name, in_lines, _first_query(view) if sentence else None)
     matches(view, name, [step.name for step in steps])
     if is_home:
         st.session_state[session.OPEN_IN] = name
@@ -105,9 +108,19 @@ def _placed(view: View, operator: str, matrix: Matrix, size: CellSize) -> Placed
     return Placed(operator, matrix, size, tells)
 
 
-def _draw(view: View, beat_name: str, lines: list[list[Placed]]) -> None:
+def _first_query(view: View) -> int:
+    """The query whose weights the sentence shows first: that of the open cell, else the last."""
+    if view.trail:
+        step, index = view.trail[-1]
+        axes = view.trace[step].axes
+        if "query" in axes:
+            return index[axes.index("query")]
+    return view.trace.size("query") - 1
+
+
+def _draw(view: View, beat_name: str, lines: list[list[Placed]], first_query: int | None) -> None:
     """The equation as one chart; a click on a cell opens its arithmetic."""
-    chart = live(view.trace, lines)
+    chart = live(view.trace, lines, first_query)
     key = f"{view.page}.{beat_name}"
     places = [
         None if each.matrix.covered else each.matrix.places for line in lines for each in line

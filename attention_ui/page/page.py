@@ -106,7 +106,7 @@ class Page:
     def equation(self, name: str, *parts: Step | Matrix | str, **options: Any) -> None:
         """An equation, and the arithmetic of a cell below it: see `draw_equation`."""
         view, parts = self.view, laid_out(parts)
-        about = None if options else looks(view, parts)
+        about = None if options.keys() & {"build", "below"} else looks(view, parts)
         draw = partial(draw_equation, view, name, *parts, **options)
         self._place(name, Part(draw, about, is_equation=True))
 

@@ -1,0 +1,231 @@
+"""The sentence itself as a picture: its tokens shaded by the weight that one query gives them, and
+arcs from the query to its keys, as wide as the weight.
+
+It stands above a matrix of weights, in the same chart, and draws a row of it: that of the token, or
+of the weight, that is pointed at.
+"""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from attention_core.trace import Trace
+
+from . import palette
+from .margin import has_sums
+from .matrix import Matrix, names_of
+from .sizes import text_width
+
+HIGHEST, BOX, BELOW_BOX = 74, 34, 18
+NARROWEST, GAP, STRIP = 34, 6, 9
+LEAST = 0.005
+"""A smaller weight has no arc."""
+
+
+def weighted(matrices: Sequence[Matrix]) -> list[int]:
+    """Which matrices of an equation the sentence draws: its last weights, those of every head."""
+    last = matrices[-1].step
+    same = [at for at, each in enumerate(matrices) if each.step is last and has_sums(each)]
+    return same if len(same) == sum(each.step is last for each in matrices) else []
+
+
+def tokens(trace: Trace, number: int) -> pa.Table:
+    """A row for each token: what is pointed at, when one points at the sentence."""
+    n_tokens = trace.size("query")
+    place = pa.array(range(n_tokens), pa.int16())
+    zero = pa.array([0] * n_tokens, pa.int16())
+    return pa.table(
+        {
+            "matrix": pa.array([number] * n_tokens, pa.int16()),
+            "row": zero,
+            "column": place,
+            "i": place,
+            "j": place,
+        }
+    )
+
+
+def parameters(trace: Trace, matrices: Sequence[Matrix], number: int) -> list[dict]:
+    """The names and places of the tokens, and the query whose weights are drawn (`focus`)."""
+    names = names_of(trace, "query")
+    lefts, rights = _places(names)
+    expr = "-1"
+    for at, each in enumerate(matrices):
+        for side, axis in zip("ij", each.axes, strict=True):
+            if axis == "query" and not each.covered:
+                expr = f"hover.matrix[0] === {at} ? hover.{side}[0] : {expr}"
+    pointed = f"hover.matrix[0] === {number} ? hover.i[0] : {expr}"
+    return [
+        {"name": "tokens", "value": names},
+        {"name": "lefts", "value": lefts},
+        {"name": "rights", "value": rights},
+        {"name": "focus", "expr": f"hover.matrix ? ({pointed}) : -1"},
+    ]
+
+
+def width(trace: Trace) -> int:
+    """How wide the sentence is drawn."""
+    return _places(names_of(trace, "query"))[1][-1]
+
+
+def _places(names: Sequence[str]) -> tuple[list[int], list[int]]:
+    lefts, rights, at = [], [], 0
+    for name in names:
+        lefts.append(at)
+        rights.append(at + max(NARROWEST, text_width(name) + 20))
+        at = rights[-1] + GAP
+    return lefts, rights
+
+
+def sentence(trace: Trace, drawn: Sequence[int], number: int) -> dict:
+    """The view. `drawn` are the numbers of the matrices of weights, `number` is its own."""
+    is_weight = " || ".join(f"datum.matrix === {at}" for at in drawn)
+    of_query = {"filter": f"({is_weight}) && (focus < 0 ? datum.is_first : datum.i === focus)"}
+    own = {"filter": f"datum.matrix === {number}"}
+    many = len(drawn) > 1
+    first = drawn[0]
+    head = f"datum.matrix - {first}"
+    colour = f"{palette.HEADS}[({head}) % {len(palette.HEADS)}]" if many else f"'{palette.CHOSEN}'"
+    middle = {"calculate": "(lefts[datum.j] + rights[datum.j]) / 2", "as": "middle"}
+    box = {
+        "x": _at("left"),
+        "x2": {"field": "right"},
+        "y": {"value": HIGHEST},
+        "y2": {"value": HIGHEST + BOX},
+    }
+    sides = [
+        {"calculate": "lefts[datum.j]", "as": "left"},
+        {"calculate": "rights[datum.j]", "as": "right"},
+    ]
+    layers = [
+        {
+            "transform": [own, *sides],
+            "mark": {"type": "rect", "cornerRadius": 5, "aria": False, "fillOpacity": 0.12},
+            "encoding": {**box, "color": {"value": palette.MUTED}},
+        },
+        *([] if many else [_shade(of_query, sides, box)]),
+        *([_strips(of_query, sides, head, colour)] if many else []),
+        _arcs(of_query, colour),
+        {
+            "transform": [own, middle, {"calculate": "tokens[datum.j]", "as": "token"}],
+            "mark": {
+                "type": "text",
+                "aria": False,
+                "fontSize": 13,
+                "baseline": "middle",
+                "color": "currentColor",
+            },
+            "encoding": {
+                "x": _at("middle"),
+                "y": {"value": HIGHEST + BOX / 2},
+                "text": {"field": "token", "type": "nominal"},
+            },
+        },
+        *([] if many else [_shares(of_query, middle)]),
+        {
+            "transform": [
+                {"filter": f"({is_weight}) && datum.matrix === {first} && datum.j === 0"},
+                {"filter": "focus < 0 ? datum.is_first : datum.i === focus"},
+                {"calculate": "lefts[datum.i]", "as": "left"},
+                {"calculate": "rights[datum.i]", "as": "right"},
+            ],
+            "mark": {"type": "rect", "cornerRadius": 5, "filled": False, "aria": False},
+            "encoding": {**box, "color": {"value": palette.CHOSEN}, "strokeWidth": {"value": 2.5}},
+        },
+        {
+            "name": f"cells_{number}",
+            "transform": [own, *sides],
+            "mark": {"type": "rect", "fillOpacity": 0, "aria": False, "cursor": "pointer"},
+            "encoding": box | {"color": {"value": palette.MUTED}},
+        },
+    ]
+    n_strips = len(drawn) if many else 0
+    return {
+        "name": f"sentence_{number}",
+        "width": width(trace),
+        "height": HIGHEST + BOX + (n_strips * STRIP + 8 if many else BELOW_BOX),
+        "view": {"stroke": None},
+        "layer": layers,
+    }
+
+
+def _at(name: str) -> dict:
+    """A place in pixels."""
+    return {"field": name, "type": "quantitative", "scale": None, "axis": None}
+
+
+def _shade(of_query: dict, sides: list[dict], box: dict) -> dict:
+    """Tokens as strong as their weight; a square root, so that a tenth is seen."""
+    return {
+        "transform": [of_query, *sides, {"calculate": "0.62 * sqrt(datum.value)", "as": "shown"}],
+        "mark": {"type": "rect", "cornerRadius": 5, "aria": False},
+        "encoding": {
+            **box,
+            "color": {"value": palette.BAR},
+            "fillOpacity": {"field": "shown", "type": "quantitative", "scale": None},
+        },
+    }
+
+
+def _strips(of_query: dict, sides: list[dict], head: str, colour: str) -> dict:
+    """Below each token a bar for each head, in the head's colour."""
+    top = HIGHEST + BOX + 4
+    return {
+        "transform": [
+            of_query,
+            *sides,
+            {"calculate": f"{top} + {STRIP} * ({head})", "as": "top"},
+            {"calculate": f"datum.top + {STRIP - 2}", "as": "bottom"},
+            {"calculate": "datum.left + datum.value * (datum.right - datum.left)", "as": "end"},
+            {"calculate": colour, "as": "colour"},
+        ],
+        "mark": {"type": "rect", "aria": False, "cornerRadius": 1},
+        "encoding": {
+            "x": _at("left"),
+            "x2": {"field": "end"},
+            "y": _at("top"),
+            "y2": {"field": "bottom"},
+            "fill": {"field": "colour", "type": "nominal", "scale": None},
+        },
+    }
+
+
+def _arcs(of_query: dict, colour: str) -> dict:
+    """From the query to each key, higher where it is farther."""
+    return {
+        "transform": [
+            of_query,
+            {"filter": f"datum.value > {LEAST} && datum.i !== datum.j"},
+            {"calculate": "(lefts[datum.i] + rights[datum.i]) / 2", "as": "from"},
+            {"calculate": "(lefts[datum.j] + rights[datum.j]) / 2 - datum.from", "as": "way"},
+            {"calculate": f"min({2 * HIGHEST - 16}, 24 + abs(datum.way) / 2.2)", "as": "up"},
+            {
+                "calculate": "'M0,0Q' + datum.way / 2 + ',' + (-datum.up) + ' ' + datum.way + ',0'",
+                "as": "path",
+            },
+            {"calculate": "0.6 + 9 * datum.value", "as": "wide"},
+            {"calculate": colour, "as": "colour"},
+        ],
+        "mark": {"type": "point", "filled": False, "size": 4, "aria": False, "opacity": 0.75},
+        "encoding": {
+            "x": _at("from"),
+            "y": {"value": HIGHEST - 1},
+            "shape": {"field": "path", "type": "nominal", "scale": None},
+            "stroke": {"field": "colour", "type": "nominal", "scale": None},
+            "strokeWidth": {"field": "wide", "type": "quantitative", "scale": None},
+        },
+    }
+
+
+def _shares(of_query: dict, middle: dict) -> dict:
+    """The weights in per cent, below their tokens."""
+    return {
+        "transform": [of_query, middle],
+        "mark": {"type": "text", "aria": False, "fontSize": 11, "baseline": "top"},
+        "encoding": {
+            "x": _at("middle"),
+            "y": {"value": HIGHEST + BOX + 4},
+            "text": {"field": "value", "type": "quantitative", "format": ".0%"},
+            "color": {"value": palette.MUTED},
+        },
+    }
