@@ -62,15 +62,17 @@ def draw_equation(
                 for operator, part in line:
                     if is_home:
                         group = operand if result_is_open and part is not result else None
-                        lit = view.lit(part.step.name, group)
-                        part = replace(part, lit=lit, chosen=view.chosen(part.step.name))
+                        highlighted = view.highlighted(part.step.name, group)
+                        part = replace(
+                            part, highlighted=highlighted, chosen=view.chosen(part.step.name)
+                        )
                     _draw(view, name, part, size, operator, band)
                     operand += 1
     matches(view, name, [step.name for step in steps])
     if is_home:
         st.session_state[session.OPEN_IN] = name
         inspect(view, name)
-    elif not view.covers_of(view.tells(steps[-1].name)):
+    elif not view.covers_of(view.revealed_by(steps[-1].name)):
         open_button(name, steps[-1], matrices[-1].lead)
     if below is not None:
         below(view)

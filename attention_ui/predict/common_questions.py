@@ -7,7 +7,7 @@ from torch import Tensor
 from attention_core.text.tokenizers import visible
 
 from ..charts.chart import Chart
-from ..charts.guess_bars import laid_over
+from ..charts.guess_bars import guess_bars
 from ..words import number
 from .questions import Pick, Sign, Verdict
 from .row_question import TRUTH, Row
@@ -32,19 +32,19 @@ def which_key(
 
     def over(guess: list[int]) -> Chart:
         put = [float(place == guess[0]) for place in range(len(row))]
-        return laid_over(shown, {"your key": put, TRUTH: row.tolist()})
+        return guess_bars(shown, {"your key": put, TRUTH: row.tolist()})
 
     return Pick(
         words=words,
         choices=choices,
-        judge=lambda guess: judge_look(guess[0], row),
+        judge=lambda guess: judge_key(guess[0], row),
         asked=asked,
         teaches=teaches,
         picture=over if len(row) <= DRAWN_KEYS else None,
     )
 
 
-def judge_look(guess: int, row: Tensor) -> Verdict:
+def judge_key(guess: int, row: Tensor) -> Verdict:
     """How much weight lies between a guess and the truth; equal largest weights are all right."""
     missed = row.max().item() - row[guess].item()
     if missed <= 1e-6:
@@ -109,5 +109,5 @@ def largest_when_divided(scores: Tensor, divided: Tensor, width: int) -> Sign:
         after=after.max().item(),
         teaches="Scores that lie nearer to each other share the weight more evenly, and no key is "
         "lost to the others: that is what dividing by √d is for.",
-        picture=lambda _: laid_over([str(at) for at in range(len(scores))], rows),
+        picture=lambda _: guess_bars([str(at) for at in range(len(scores))], rows),
     )

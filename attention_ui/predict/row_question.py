@@ -8,7 +8,7 @@ import streamlit as st
 from attention_core.text.tokenizers import visible
 
 from ..charts.chart import Chart
-from ..charts.guess_bars import laid_over, width_of
+from ..charts.guess_bars import guess_bars, width_of
 from ..page.show import show_within
 from .questions import Question, Verdict
 
@@ -93,7 +93,7 @@ class Row(Question):
                         )
                 st.caption("Only their ratio counts: a bar is a slider's share of all of them.")
             guess = self.guess(key) or [0.0] * len(self.names)
-            show_within(laid_over(self.names, {GUESS: guess}), width_of(len(self.names)))
+            show_within(guess_bars(self.names, {GUESS: guess}), width_of(len(self.names)))
 
     def guess(self, key: str) -> tuple[float, ...] | None:
         return as_shares([st.session_state.get(each, 0.5) for each in self._keys(key)])
@@ -113,4 +113,4 @@ class Row(Question):
         return Verdict(off <= CLOSE, words, off)
 
     def drawn(self, guess: tuple[float, ...]) -> Chart:
-        return laid_over(self.names, {GUESS: guess, TRUTH: self.truth})
+        return guess_bars(self.names, {GUESS: guess, TRUTH: self.truth})

@@ -18,10 +18,10 @@ class Tally:
 
     verdicts: dict[tuple[str, int], Verdict | None] = field(default_factory=dict)
 
-    def count(self, question: str, numbers: int, verdict: Verdict | None) -> bool:
+    def count(self, question: str, fingerprint: int, verdict: Verdict | None) -> bool:
         """Take up a verdict, or None for a skip. Returns whether it counts."""
-        is_new = (question, numbers) not in self.verdicts
-        self.verdicts.setdefault((question, numbers), verdict)
+        is_new = (question, fingerprint) not in self.verdicts
+        self.verdicts.setdefault((question, fingerprint), verdict)
         return is_new and verdict is not None
 
     def words(self) -> str:

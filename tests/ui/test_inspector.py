@@ -25,17 +25,17 @@ def view_of(*cell):
 def test_an_operand_is_outlined_wherever_it_stands_in_the_equation(operand):
     """`query_scores → query_weights · values = query_context`: the weights stand second."""
     view = view_of("query_context", (1,))
-    assert view.lit("query_weights", operand) == {(key,) for key in range(6)}
-    assert view.lit("values", operand) == {(key, 1) for key in range(6)}
-    assert view.lit("query_scores", operand) == frozenset()
+    assert view.highlighted("query_weights", operand) == {(key,) for key in range(6)}
+    assert view.highlighted("values", operand) == {(key, 1) for key in range(6)}
+    assert view.highlighted("query_scores", operand) == frozenset()
 
 
 def test_of_two_matrices_that_are_one_step_each_has_its_own_outline():
     settings = Settings.of(EXAMPLES["wild_cat"])
     view = View("simplified_attention", settings, attend(embed(settings.inputs)))
     view.__dict__["trail"] = (("scores", (2, 4)),)
-    assert view.lit("embeddings", 0) == {(2, 0), (2, 1), (2, 2)}
-    assert view.lit("embeddings", 1) == {(4, 0), (4, 1), (4, 2)}
+    assert view.highlighted("embeddings", 0) == {(2, 0), (2, 1), (2, 2)}
+    assert view.highlighted("embeddings", 1) == {(4, 0), (4, 1), (4, 2)}
 
 
 def said(**link):

@@ -5,7 +5,7 @@ import torch
 
 from attention_core import EXAMPLES, embed
 from attention_core.mechanism.masking import attend_masked
-from attention_ui.charts.guess_bars import laid_over
+from attention_ui.charts.guess_bars import guess_bars
 from attention_ui.predict.common_questions import row_to_share, whole_row
 from attention_ui.predict.questions import Pick, Shape, Sign, Verdict
 from attention_ui.predict.row_question import MOST, Row, as_shares, distance
@@ -287,7 +287,7 @@ def test_the_tally_keeps_rows_apart_and_counts_a_question_once():
 
 
 def test_the_truth_is_drawn_over_the_guess_in_one_chart():
-    chart = laid_over(["a", "b"], {"your guess": [0.25, 0.75], "the weights": [0.5, 0.5]})
+    chart = guess_bars(["a", "b"], {"your guess": [0.25, 0.75], "the weights": [0.5, 0.5]})
     rows = chart.frame.to_pylist()
     assert [(each["row"], each["value"]) for each in rows] == [
         ("your guess", 0.25),
@@ -301,6 +301,6 @@ def test_the_truth_is_drawn_over_the_guess_in_one_chart():
     assert "your guess: 0.25, 0.75; the weights: 0.50, 0.50" in chart.alt
     top = chart.spec["layer"][0]["encoding"]["y"]["scale"]["domain"][1]
     assert all(1 < each["line"] < top for each in rows), "numbers stand above the bars"
-    wild = laid_over(["a", "b"], {"x": [float("nan"), -2.0]})
+    wild = guess_bars(["a", "b"], {"x": [float("nan"), -2.0]})
     assert wild.frame.to_pylist()[0]["value"] is None
     assert wild.spec["layer"][0]["encoding"]["y"]["scale"]["domain"][0] == -2
