@@ -48,8 +48,8 @@ def covered(name: str, covers: Sequence[Cover]) -> None:
     """Drawn in place of a part that would answer open questions: a way to uncover it."""
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(
-            ":material/visibility_off: Covered: it would answer a question above, which counts as "
-            "skipped if you look.",
+            ":material/visibility_off: Covered, since it would answer a question above. If you "
+            "look, that question counts as skipped.",
             width="content",
         )
         st.button("Uncover", key=f"uncover_{name}", on_click=_skipped, args=covers)
@@ -86,7 +86,7 @@ def _ask(question: Question, cover: Cover) -> None:
         asked = (question, cover)
         st.button("Reveal", key=f"reveal_{key}", type="primary", on_click=_guessed, args=asked)
         st.button("Skip, show me", key=f"skip_{key}", on_click=_skipped, args=(cover,))
-    st.caption("Only the answer is covered. A switch in the sidebar stops the questions.")
+    st.caption("Only the answer is covered. You can turn the questions off in the sidebar.")
 
 
 def _guessed(question: Question, cover: Cover) -> None:
@@ -132,7 +132,7 @@ def _reveal(question: Question, cover: Cover, answer: Answer) -> None:
     )
     said = tally().words()
     if guessed and answer.fingerprint == cover.fingerprint and not answer.counts:
-        said += " Only a guess before the first look counts."
+        said += " Only a guess made before you saw the answer counts."
     if said:
         st.caption(said)
 

@@ -47,7 +47,7 @@ def test_agreement_with_torch_is_ticked_and_a_difference_is_not():
     agrees = said(typed="3,1,-1", cell="score_sum.0")
     assert ":green[:material/check:] torch has 3; the arithmetic above gives 3" in agrees
     nothing = said(typed="-inf,-inf", cell="softmax_weights.0")
-    assert "Here neither torch nor the arithmetic has a number." in nothing
+    assert "Torch and the arithmetic both give NaN here." in nothing
     nearly = said(typed="0.1,0.2,-0.3", cell="score_sum.0")
     assert ":green[:material/check:] torch has" in nearly
 
@@ -59,7 +59,7 @@ def test_a_difference_that_rounding_makes_is_said_and_not_ticked(monkeypatch):
     step = embed(settings.inputs)["embeddings"]
     _agreement(step, (0, 0), Number(float(step.value[0, 0]) + 0.01))
     _agreement(step, (0, 0), Number(float(step.value[0, 0]) + 1e-9))
-    assert "They differ, since torch rounds to float32" in told[0]
+    assert "They differ because torch rounds to float32" in told[0]
     assert "green" not in told[0]
     assert told[1].startswith(":green")
 

@@ -21,7 +21,7 @@ def test_the_most_looked_at_token_is_a_right_guess():
 def test_a_wrong_guess_is_told_the_truth_and_its_distance():
     verdict = judge_key(2, WEIGHTS[1])
     assert not verdict.right
-    assert "It is key 0 (0.5000). Your key has 0.2000: 0.3000 less." in verdict.words
+    assert "It is key 0 (0.5000). Your key has 0.2000, which is 0.3000 less." in verdict.words
 
 
 @pytest.mark.parametrize("guess", [0, 1])
