@@ -70,9 +70,9 @@ def hide(page: Page) -> None:
     page.changing(mask_words(settings, mask.value))
     page.equation("mask", mask)
     page.words(
-        "True = may look is the convention of torch's `scaled_dot_product_attention`. "
-        "`nn.MultiheadAttention` and the notebooks use the opposite, True = hidden; the program "
-        "below therefore writes `~mask` where it fills.",
+        "True means *may look*, as in torch's `scaled_dot_product_attention`. "
+        "`nn.MultiheadAttention` and the notebooks use the opposite, True for hidden. That is why "
+        "the program below writes `~mask` where it fills in −∞.",
         caption=True,
     )
     about = [offered(name, settings) for name in ("window", "hidden")]
@@ -81,8 +81,8 @@ def hide(page: Page) -> None:
     page.beat(
         "masked_scores",
         "Masked scores",
-        "What is hidden becomes minus infinity before the softmax, since e to the minus infinity "
-        "is exactly 0. Everything else is copied. Here the embeddings are queries, keys and "
+        "Hidden scores become minus infinity before the softmax, since e to the minus infinity is "
+        "exactly 0. All others are copied. In this lesson the embeddings are queries, keys and "
         "values.",
         trace["masked_scores"],
     )
@@ -104,7 +104,7 @@ def attend(page: Page) -> None:
             weights.value[shared],
             mask.value[shared],
             asked=f"Query {page.view.settings.numbered_tokens[shared]}",
-            teaches="What is hidden takes no share, so the keys that are seen share the whole 1.",
+            teaches="A hidden key gets nothing, so the visible keys share the whole 1.",
         ),
         covers=("weights",),
         about=("mask",),
@@ -121,8 +121,8 @@ def compare_ways(page: Page) -> None:
     view = page.view
     page.header("Four ways to hide", anchor="ways")
     page.words(
-        "Some notebooks fill with 0, before the softmax or after it. Rows may still sum to 1 "
-        "then, so that check alone sees nothing."
+        "Some notebooks fill in 0 instead, before the softmax or after it. Rows may still sum to 1 "
+        "then, so checking the sums alone does not find the mistake."
     )
     page.ask(
         "leaks",
@@ -132,8 +132,8 @@ def compare_ways(page: Page) -> None:
             choices=list(WAYS_TO_HIDE.values()),
             judge=lambda guess: judge_leaks(guess, view.settings),
             many=True,
-            teaches="A 0 before softmax is a score like others, since e⁰ = 1. A 0 after softmax "
-            "comes too late: the hidden score is in the sum that the others were divided by.",
+            teaches="A 0 before softmax is a score like any other, since e⁰ = 1. A 0 after softmax "
+            "comes too late: the sum that the others were divided by contains the hidden score.",
         ),
         covers=OTHER_WEIGHTS,
     )
@@ -141,8 +141,8 @@ def compare_ways(page: Page) -> None:
     page.part("ways", lambda: ways_to_hide(view), shows=OTHER_WEIGHTS)
     page.header("Measure the leak", anchor="leak")
     page.words(
-        "Change one token and compute everything again. A context vector that may not look at it "
-        "must stay as it is. *Hide by*, above, chooses the way that is measured."
+        "Change one token and compute everything again. If a query may not look at it, its context "
+        "vector must stay as it is. *Hide by*, above, chooses the way that is measured."
     )
     page.part("leak", lambda: leak(view), shows=OTHER_WEIGHTS)
 

@@ -36,7 +36,7 @@ def lesson(page: Page) -> None:
         "products",
         "Products",
         f"Each row is a trial: two vectors of width d = {d}, all entries drawn with mean 0 and "
-        "variance 1, multiplied entry by entry. Look how most products are small and a few are "
+        "variance 1, multiplied entry by entry. Notice that most products are small and a few are "
         "not. Their variance is 1, like that of the entries.",
         trace["products"],
     )
@@ -57,8 +57,8 @@ def lesson(page: Page) -> None:
     page.header("Many trials", anchor="many_trials")
     page.words(
         f"{n_trials} trials say little. Here are as many as you like, at any width. Make the "
-        "vectors wider, then give their entries a standard deviation other than 1: dividing by √d "
-        "is made for 1."
+        "vectors wider. Then give their entries a standard deviation other than 1: dividing by √d "
+        "assumes 1."
     )
     page.ask(
         "growth",
@@ -72,8 +72,8 @@ def lesson(page: Page) -> None:
                 "64 times as large",
             ),
             judge=lambda guess: judge_growth(guess[0], settings.draw_seed),
-            teaches="The variance grows as d does, 16 times; its root, the standard deviation, 4 "
-            "times: as √d does.",
+            teaches="The variance grows like d: 16 times. The standard deviation is its root, and "
+            "grows like √d: 4 times.",
         ),
         covers=("variances",),
         about=("dot_products",),

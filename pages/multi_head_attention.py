@@ -118,8 +118,8 @@ def split(page: Page) -> None:
                 ("d_head", recipe.d_head),
             ),
             sides=("Heads", "Rows of a head", "Columns of a head"),
-            teaches="Every head sees all tokens, through columns of its own. The tokens are not "
-            "dealt out, the width is.",
+            teaches="Every head sees all tokens, through columns of its own. The heads divide up "
+            "the width, not the tokens.",
         ),
         covers=SPLIT,
     )
@@ -150,8 +150,8 @@ def split(page: Page) -> None:
     page.beat(
         "scores",
         "Scores of every head",
-        "Each head compares its own queries with its own keys, so it finds other pairs alike. All "
-        "heads share one scale of colours.",
+        "Each head compares its own queries with its own keys, so each finds different pairs "
+        "alike. A colour means the same number in every head.",
         *side_by_side(trace, before_softmax.name),
     )
     page.changing(left_out_words(trace["head_weights"]))
@@ -179,7 +179,7 @@ def weigh(page: Page) -> None:
     page.equation("weights", *side_by_side(trace, "head_weights"), sentence=True)
     page.changing(left_out_words(weights))
     off = (weights.value.sum(dim=-1) - 1).abs().max().item()
-    page.light(off < 1e-5, f"Every row of every head sums to 1: the farthest is off by {off:.1g}.")
+    page.light(off < 1e-5, f"Every row of every head sums to 1: largest deviation {off:.1g}.")
     page.header("One head at a time", anchor="one_head")
     page.words("A head is an attention like any other, on narrower queries, keys and values.")
     page.equation("one_head", build=lambda now: one_head(view, now))
@@ -206,8 +206,9 @@ def join(page: Page) -> None:
     page.changing(torch_words(trace))
     page.header("The output is a sum over heads", anchor="parts")
     page.words(
-        "Joining and multiplying is the same as this: each head times its own rows of `W_output`, "
-        "all added. So each number of the output can be shared out to the heads."
+        "Joining and multiplying gives the same as this: multiply each head by its own rows of "
+        "`W_output`, and add them all. So you can see how much of each number in the output "
+        "comes from which head."
     )
     page.equation(
         "parts",
@@ -232,9 +233,9 @@ def go_wrong(page: Page, wrong: View) -> None:
     view = page.view
     page.header("Split the wrong way", anchor="mixed")
     page.words(
-        "`reshape` to (head, query, d_head) has the right shape, and runs. But it cuts the numbers "
-        "in the order of memory, row after row: head 0 gets all that belongs to the first tokens, "
-        "the next head what belongs to the following ones. No error, only worse results."
+        "`reshape` to (head, query, d_head) runs, and its shape is right. But it cuts the numbers "
+        "in memory order, row after row: head 0 gets everything of the first tokens, the next "
+        "head everything of the following ones. No error, only worse results."
     )
     page.part("mixed", lambda: split_wrongly(view), shows=SPLIT)
     page.header("Heads compete instead of keys", anchor="compete")

@@ -56,15 +56,15 @@ def lesson(page: Page) -> None:
     make_matrices(page)
     one_token(page)
     page.header("All tokens at once", anchor="all_tokens")
-    page.words("The same product for every row: one matrix product a matrix.")
+    page.words("Now the same for every token at once: one product per matrix.")
     page.equation("projections", build=lambda _: one_role(view, all_names(), "all"))
     score(page)
     attend(page)
     say_more(page, others)
     page.header("Train it", anchor="train")
     page.words(
-        "Gradient descent on this sentence: each context vector, through a small output matrix, is "
-        "to predict the next token, and may look only backwards. Every matrix starts as "
+        "Gradient descent on this sentence. Each context vector, through a small output matrix, "
+        "learns to predict the next token, and may look only backwards. Every matrix starts as "
         "`nn.Linear` does. Then try it without √d, and with too large a learning rate."
     )
     page.part("train", lambda: train_it(view))
@@ -94,8 +94,8 @@ def one_token(page: Page) -> None:
     trace = view.trace
     page.header("One token first", anchor="one_token")
     page.words(
-        "Its vector times each matrix: what it asks for, what it is found by, what it hands on. "
-        "Choose the token and the matrix."
+        "Multiply its vector by each matrix: you get what it asks for, what it is found by, and "
+        "what it hands on. Choose the token and the matrix."
     )
     settings = view.settings
     page.controls(lambda: control("token", width=240), settings.numbered_tokens)
@@ -139,7 +139,7 @@ def attend(page: Page) -> None:
     page.header("Weights", anchor="weights")
     page.words(
         "Scores become shares of 1 along each row. Where one score stands far above the others, "
-        "its share is nearly 1 and nothing else is seen."
+        "its share is nearly 1 and the other tokens hardly count."
     )
     page.ask(
         "sure_rows",
@@ -148,14 +148,14 @@ def attend(page: Page) -> None:
             "single key?",
             choices=[str(count) for count in range(n_rows + 1)],
             judge=lambda guess: judge_sure(guess[0], weights.value),
-            teaches="What counts is by how much the largest score of a row stands above the next: "
-            "by 5 is enough for 0.99 against one other key.",
+            teaches="What counts is how far the largest score of a row stands above the next: a "
+            "lead of 5 is enough for 0.99 against one other key.",
         ),
         covers=("weights", "largest_weights"),
     )
     page.equation("weights", weights, sentence=True)
     off = (weights.value.sum(dim=-1) - 1).abs().max().item()
-    page.light(off < 1e-5, f"Every row sums to 1: the farthest is off by {off:.1g}.")
+    page.light(off < 1e-5, f"Every row sums to 1: largest deviation {off:.1g}.")
     page.beat(
         "context",
         "Context vectors",
@@ -167,19 +167,19 @@ def attend(page: Page) -> None:
 def say_more(page: Page, others: dict[str, View]) -> None:
     """Other ways of writing it, two starts compared, and ways to go wrong."""
     view = page.view
-    page.header("The same, written otherwise", anchor="otherwise")
+    page.header("The same, written differently", anchor="otherwise")
     page.words(
         "With tokens as rows it is `x @ W`; with tokens as columns, `W @ x` with the matrix "
-        "transposed. `nn.Linear` keeps the transposed matrix, so a layer agrees with a parameter "
-        "matrix once one is the other transposed. Here both are computed."
+        "transposed. `nn.Linear` stores its matrix transposed; turn it back, and the layer gives "
+        "what the parameter matrix gives. Here both are computed."
     )
     for good, words in ways_agree(view.trace):
         page.light(good, words)
     page.header("What the start does", anchor="starts")
     page.words(
         "The same sentence with both starts. Bars show the largest weight w of each row. The slope "
-        "of softmax there is w(1 − w): a weight of nearly 1 has hardly any, and what has no slope "
-        "cannot learn."
+        "of softmax there is w(1 − w), which is almost 0 for a weight near 1. Without a slope, "
+        "nothing can be learned."
     )
     page.part("starts", lambda: compare_starts(view), shows=("largest_weights",))
     page.header("Ways to go wrong", anchor="mistakes")

@@ -100,8 +100,8 @@ def mix(page: Page) -> None:
     page.header("Weights", anchor="weights")
     page.words(
         "Softmax turns each row of scores into shares: none is negative, and every row sums to 1. "
-        "Read along a row: how one query spreads its attention over the keys. Point at a cell for "
-        "all its digits."
+        "Read along a row to see how one query spreads its attention over the keys. Point at a "
+        "cell for all its digits."
     )
     page.ask(
         "looks_at",
@@ -118,7 +118,7 @@ def mix(page: Page) -> None:
     )
     page.equation("weights", weights, sentence=True)
     off = (weights.value.sum(dim=-1) - 1).abs().max().item()
-    page.light(off < 1e-5, f"Every row sums to 1: the farthest is off by {off:.1g}.")
+    page.light(off < 1e-5, f"Every row sums to 1: largest deviation {off:.1g}.")
     page.beat(
         "context",
         "Context vectors",
@@ -169,7 +169,7 @@ def try_otherwise(page: Page) -> None:
     """Another similarity, one vector stretched, and the vectors as points."""
     view = page.view
     trace, settings = view.trace, view.settings
-    page.header("Compare otherwise", anchor="compare")
+    page.header("Other ways to compare", anchor="compare")
     page.words(
         "Cosine compares directions only: every vector is brought to length 1 first. Dividing by "
         "√d brings all scores nearer to 0, and the weights nearer to each other, unless d is 1. "
@@ -190,7 +190,8 @@ def try_otherwise(page: Page) -> None:
     else:
         page.words(
             "Each point is a vector, as large as the weight it gets from your query. The context "
-            "vector lies among them, drawn towards the heavy ones; it can never leave their hull."
+            "vector lies among them, drawn towards the heavy ones. It can never leave the area "
+            "between them, their convex hull."
         )
         vectors, contexts = trace["context_vectors"].inputs[1], trace["context_vectors"]
         entries = (settings.across, settings.up)

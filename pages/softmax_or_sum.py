@@ -54,7 +54,7 @@ def lesson(page: Page) -> None:
         page.light(
             False,
             "Every score is −∞: all keys are hidden, and there is nothing to share. Every weight "
-            "comes to `nan`, no number. Type at least one finite score.",
+            "is `nan` (not a number). Type at least one finite score.",
         )
     divide(page)
     try_softmax(page, hopeless)
@@ -71,7 +71,7 @@ def show_row(page: Page) -> None:
         page.beat(
             "scores",
             "One row of scores",
-            "A row that you set: the scores of one query for each of its keys.",
+            "A row of your own: the scores of one query, one for each key.",
             Matrix(score_row, transposed=True),
         )
         return
@@ -85,8 +85,8 @@ def show_row(page: Page) -> None:
     page.beat(
         "scores",
         "One row of scores",
-        "One query is compared with every token: the dot products of the last lesson, of one row "
-        "alone. Here the row stands upright.",
+        "One query is compared with every token. These are the dot products of the last lesson, "
+        "but only one row of them, drawn upright.",
         *parts,
     )
 
@@ -98,7 +98,8 @@ def divide(page: Page) -> None:
     finite = bool(sum_weights.value.isfinite().all())
     page.header("Divide by the sum", anchor="divide")
     page.changing(
-        "The weights sum to 1, as shares should. But look at the sum itself, and at the signs."
+        "The weights sum to 1, as shares should. But look at the sum you divide by, and at the "
+        "signs."
         if finite
         else "Look at the sum: dividing by it gives no weights."
     )
@@ -110,8 +111,8 @@ def divide(page: Page) -> None:
                 numbered_keys(settings),
                 trace.labels("key"),
                 sum_weights.value,
-                teaches="A sum can be negative, or nearly 0: then the smallest score gets the "
-                "largest weight, or all weights explode.",
+                teaches="A sum can be negative: then the smallest score gets the largest "
+                "weight. Or it can be nearly 0: then all weights explode.",
             ),
             covers=("sum_weights",),
         )
@@ -126,22 +127,23 @@ def try_softmax(page: Page, hopeless: bool) -> None:
     score_row, weights = trace["score_row"], trace["softmax_weights"]
     page.header("Softmax", anchor="softmax")
     page.changing(
-        "−∞ less −∞ is not a number, and nothing that is made of it is one."
+        "−∞ minus −∞ is `nan` (not a number), and so is everything computed from it."
         if hopeless
         else "First subtract the row's largest score, m in the formula above, so that the largest "
-        "is 0. Then e to the power of each: at most 1, never negative, and larger for larger "
-        "scores. Now a division by the sum can do no harm: it is never below 1."
+        "becomes 0. Then take e to the power of each: at most 1, never negative, and larger for "
+        "larger scores. Now it is safe to divide by the sum: it is never below 1."
     )
     page.ask(
         "softmax_row",
         whole_row(
-            "How will the weights be shared out, when the exponentials of the scores are divided "
-            "by their sum? A score larger by 1 counts e = 2.72 times as much.",
+            "How will the weight be shared out, when the exponential of each score is divided by "
+            "the sum of them all? A score larger by 1 counts e = 2.72 times as much.",
             trace.labels("key"),
             weights.value,
             score_row.value.isfinite(),
-            teaches="Only differences of scores count, and each step of 1 multiplies by e: the "
-            "largest soon takes most of the row, and no key gets less than nothing.",
+            teaches="Only the differences between scores count, and every step of 1 multiplies the "
+            "weight by e. So the largest score soon takes most of the row, and no weight is ever "
+            "negative.",
         ),
         covers=("exponentials", "softmax_weights"),
     )
@@ -156,25 +158,27 @@ def experiment(page: Page) -> None:
     off = abs(weights.sum().item() - 1)
     page.light(
         off < 1e-5 and bool((weights >= 0).all()),
-        f"No weight is below 0, and they sum to 1: off by {off:.1g}.",
+        f"No weight is below 0, and they sum to 1 (off by {off:.1g}).",
     )
     page.header("Side by side, plus a constant", anchor="constant")
     page.words(
-        "A number added to all scores leaves their differences as they are. "
-        "Move it to where the sum of the scores passes 0, and see which bars stay."
+        "Add the same number to all scores, and their differences stay as they are. "
+        "Move it to where the sum of the scores passes 0, and see which bars keep still."
     )
     page.part("constant", lambda: add_constant(view), shows=("sum_weights", "softmax_weights"))
     page.header("Magnify the scores", anchor="magnify")
     page.words(
-        "Long vectors have large scores, and a softmax feels that: at ×0 all keys are alike, "
-        f"far to the right {winners(scores)}. One over the factor is the temperature. "
-        "The entropy is large where the weights are alike; its curve is a share of its most."
+        "Long vectors make large scores, and softmax reacts to their size: at ×0 all keys are "
+        f"alike, far to the right {winners(scores)}. The temperature that language models use is "
+        "1 divided by this factor. The entropy is large where the weights are alike; it is drawn "
+        "as a fraction of its maximum."
     )
     page.part("magnify", lambda: magnify(view), shows=("softmax_weights",))
     page.header("Numbers that overflow", anchor="overflow")
     page.words(
-        "Without subtracting the largest, the formula has the same weights, but a computer "
-        "may not: its numbers end somewhere. Move the scores, and try the half precisions."
+        "On paper, the weights are the same without subtracting the largest score. On a computer "
+        "they may not be: its numbers cannot grow for ever. Move the scores, and try the half "
+        "precisions."
     )
     page.part("overflow", lambda: overflow(view), shows=("softmax_weights",))
 

@@ -106,8 +106,8 @@ def look_up(page: Page) -> None:
     )
     if settings.positions:
         page.words(
-            "A position vector is added to each token's vector, so that the same word at another "
-            "place is another vector."
+            "A position vector is added to each token's vector, so that the same word gets a "
+            "different vector at each place."
         )
         page.equation("positions", trace["embeddings"])
     groups = identical_rows(trace["embeddings"].value)
@@ -137,7 +137,7 @@ def draw_vectors(page: Page) -> None:
     made = (
         "These vectors were given by the notebook."
         if settings.inputs.has_given_vectors()
-        else "They are random, nothing has been trained: near does not mean alike."
+        else "They are random, not trained: tokens that lie close together need not be alike."
     )
     page.words(
         "Two entries of each vector, drawn as a point. Tokens at one point share both entries. "

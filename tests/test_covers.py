@@ -96,13 +96,13 @@ def answers(shown, settings):
 def taken_apart(page, **link):
     """The page with its questions open, and the answers of each."""
     found = []
-    draw = pages.Shown.draw
+    draw = pages.LessonOnScreen.draw
 
     def noted(self, settings):
         draw(self, settings)
         found[:] = answers(self, settings)
 
-    with patch.object(pages.Shown, "draw", noted):
+    with patch.object(pages.LessonOnScreen, "draw", noted):
         at = visit(page, predict="on", **link)
     stands(at)
     return at, found

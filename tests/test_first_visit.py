@@ -108,9 +108,9 @@ def test_a_cell_whose_arithmetic_answers_a_question_is_not_opened_by_the_page_it
     at = visit(page, predict="on")
     view = lesson_of(at).view
     if "open_in" in at.session_state:
-        assert not view.covers_of(view.tells(view.trail[-1][0]))
+        assert not view.covers_of(view.revealed_by(view.trail[-1][0]))
     else:
-        assert view.covers_of(view.tells(view.trail[-1][0])) or not view.trail
+        assert view.covers_of(view.revealed_by(view.trail[-1][0])) or not view.trail
 
 
 def test_a_link_to_a_covered_cell_opens_its_picture():

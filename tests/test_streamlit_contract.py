@@ -85,13 +85,13 @@ def test_fragments_have_names_and_a_callback_can_run_some_of_them():
         import streamlit as st
 
         from attention_ui.streamlit_workarounds.parts_alone import (
-            asked_page,
             named_part,
+            requested_page,
             run_alone,
         )
 
         ran = st.session_state.setdefault("ran", [])
-        st.session_state["asked"] = asked_page()
+        st.session_state["asked"] = requested_page()
         ran.append("page")
         for name in ("one", "two", "three"):
             named_part(name)(ran.append)(name)

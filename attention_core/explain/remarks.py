@@ -46,7 +46,7 @@ def remarks(step: Step, index: tuple[int, ...]) -> list[str]:
     if isinstance(arithmetic, Hidden):
         instead = f"{arithmetic.value:g} stands in its place."
         if arithmetic.value == -math.inf:
-            instead = "−∞ stands in its place, of which a softmax makes exactly 0."
+            instead = "−∞ stands in its place, and softmax turns that into exactly 0."
         return [f"Nothing is computed here ({plain_text(arithmetic.reason)}): {instead}"]
     if isinstance(arithmetic, Seen) and isinstance(arithmetic.chosen, Cell):
         return [f"`{arithmetic.because}` is true, so the number is copied as it is."]
@@ -79,7 +79,7 @@ def _of_product(step: Step, arithmetic: Product) -> list[str]:
     reason = why_term(step, arithmetic)
     if reason is None:
         return []
-    return [f"One factor is 0, so the product is, whatever the other is{_because(reason, 1)}."]
+    return [f"One factor is 0, so the product is 0, whatever the other is{_because(reason, 1)}."]
 
 
 def _of_share(step: Step, arithmetic: Share) -> list[str]:
@@ -96,7 +96,7 @@ def _of_share(step: Step, arithmetic: Share) -> list[str]:
     if picked is not None:
         said.append("This cell is one of them, so its share is 0.")
     elif seen == 1 and arithmetic.value == 1:
-        said.append("No other is left, so this cell gets all: 1.")
+        said.append("No other term is left, so this cell gets all: 1.")
     return said
 
 

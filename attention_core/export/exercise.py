@@ -45,7 +45,9 @@ def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
     runs = groupby(lines_of(steps), lambda pair: pair[0].name in wanted)
     for is_asked, run in runs:
         cells += _blanks(run) if is_asked else _given(run)
-    cells.append(text("## Done", f"With a ✓ below each of the {len(wanted)} lines, all are right."))
+    cells.append(
+        text("## Done", f"With a ✓ below each of the {len(wanted)} lines, they are all right.")
+    )
     return document(cells)
 
 

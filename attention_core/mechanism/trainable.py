@@ -105,8 +105,8 @@ def expand_token(trace: Trace, token: int) -> Trace:
     """
     if trace["weights"].operation.dim != -1:
         raise ValueError(
-            "these weights are shared down another axis than the keys, so a token's weights take "
-            "the scores of all other tokens too: one row alone has none"
+            "these weights are shared out along another axis than the keys, so each needs the "
+            "scores of other tokens too: one row by itself has no weights"
         )
     one = trace.step("one_embedding", Row(token), trace["embeddings"], axes=("d_in",))
     for role in ROLES:

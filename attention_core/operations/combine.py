@@ -56,7 +56,7 @@ class Subtract(Operation):
         return Difference(matched(left, index), matched(right, index))
 
     def words(self) -> str:
-        return "An entry less the one that stands at its place, or in its row."
+        return "An entry minus the one at the same place, or minus the one of its row."
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,7 @@ class SplitWithoutTranspose(Move):
         return divmod((head * n_rows + i) * width + column, n_columns)
 
     def words(self) -> str:
-        return "Copied from where the memory happens to go on: often another token's row."
+        return "Copied in memory order, which often means from another token's row."
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class LayerNorm(Operation):
 
     def words(self) -> str:
         of = "the whole matrix" if self.whole else "its row"
-        return f"The entry less the mean of {of}, divided by the standard deviation of {of}."
+        return f"The entry minus the mean of {of}, divided by the standard deviation of {of}."
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class MayLook(Operation):
         if self.hidden_key is not None:
             rules.append(rf"j \neq {self.hidden_key}")
         if self.flipped:
-            rules.append(r"\text{cells turned by hand}")
+            rules.append(r"\text{cells flipped by hand}")
         return r",\ ".join(rules) or r"\text{always}"
 
     def code(self) -> str:
@@ -90,7 +90,7 @@ class MayLook(Operation):
     def _reason(self, query: int, key: int) -> str:
         """The rule that decides a cell, in LaTeX."""
         if (query, key) in self.flipped:
-            return r"\text{turned by hand}"
+            return r"\text{flipped by hand}"
         if self.causal and key > query:
             return rf"\text{{key }}{key} > \text{{query }}{query}"
         if self.window is not None and abs(query - key) >= self.window:

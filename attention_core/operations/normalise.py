@@ -53,7 +53,7 @@ class Softmax(Operation):
         if self.dim != -1:
             return "A share along the wrong axis: e to the score, divided by the sum down it."
         return (
-            "A share of its row: e to the score (less the row's largest), "
+            "A share of its row: e to the score (minus the row's largest), "
             "divided by the sum of those of the whole row."
         )
 

@@ -103,7 +103,7 @@ class SoftmaxJacobian(Operation):
     def words(self) -> str:
         return (
             "How much the weight of the row moves when the score of the column does: "
-            "the weight itself on the diagonal, less the product of the two weights."
+            "the weight itself on the diagonal, minus the product of the two weights."
         )
 
 

@@ -105,7 +105,9 @@ def _outlines(matrix: Matrix, drawn: Tensor, n_columns: int) -> Tensor:
     outlines = torch.zeros(len(drawn), n_columns)
     place = {row: at for at, row in enumerate(drawn.tolist())}
     n_lead = len(matrix.lead)
-    wide = [(cell, 2.0) for cell in matrix.lit] + [(matrix.chosen, 3.0)] * bool(matrix.chosen)
+    wide = [(cell, 2.0) for cell in matrix.highlighted] + [(matrix.chosen, 3.0)] * bool(
+        matrix.chosen
+    )
     for cell, width in wide:
         row, *column = cell[n_lead:]
         if cell[:n_lead] == matrix.lead and row in place:

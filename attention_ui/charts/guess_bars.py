@@ -22,7 +22,7 @@ LONG = 4
 """Longer names than this stand aslant."""
 
 
-def laid_over(names: Sequence[str], rows: Mapping[str, Sequence[float]]) -> Chart:
+def guess_bars(names: Sequence[str], rows: Mapping[str, Sequence[float]]) -> Chart:
     """One place a name; `rows` are one or two, by what they are called: the first wide and grey,
     the second narrow over it. Their numbers stand in lines above the bars.
 

@@ -44,14 +44,15 @@ class Matrix:
     """Which part of a step to draw, and how.
 
     `transposed` draws columns as rows; `rows` picks some rows; `title` replaces the step's name;
-    `lit` are cells to outline, in the step's own indices, and `chosen` is one more strongly so.
+    `highlighted` are cells to outline, in the step's own indices, and `chosen` is one to outline
+    more strongly.
     """
 
     step: Step
     transposed: bool = False
     rows: tuple[int, ...] | None = None
     title: str | None = None
-    lit: frozenset[tuple[int, ...]] = field(default_factory=frozenset)
+    highlighted: frozenset[tuple[int, ...]] = field(default_factory=frozenset)
     chosen: tuple[int, ...] | None = None
     faint: frozenset[int] = frozenset()
     """Rows drawn faintly: not reached yet, or not used."""
@@ -74,7 +75,7 @@ class Matrix:
         masked = self.mask is not None and self.mask.value.numpy().tobytes()
         return (
             *(self.key, self.name, self.rows, self.faint, self.row_labels, self.as_bars),
-            *(self.lit, self.chosen, masked, self.covered),
+            *(self.highlighted, self.chosen, masked, self.covered),
         )
 
     @property

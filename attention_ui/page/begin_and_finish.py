@@ -29,5 +29,5 @@ def finish(page: Page, *others: View) -> None:
     """The published numbers, what to take along, and the way to the next lesson."""
     view = page.view
     page.part("proof", lambda: proof(view, *others))
-    page.part("take_away", lambda: take_away(view), about=view.numbers(view.trace))
+    page.part("take_away", lambda: take_away(view), about=view.fingerprint(view.trace))
     page.part("way", lambda: close_lesson(view.page))

@@ -63,8 +63,8 @@ def draw_equation(
         for operator, part in line:
             if is_home:
                 group = operand if result_is_open and part is not result else None
-                lit = view.lit(part.step.name, group)
-                part = replace(part, lit=lit, chosen=view.chosen(part.step.name))
+                highlighted = view.highlighted(part.step.name, group)
+                part = replace(part, highlighted=highlighted, chosen=view.chosen(part.step.name))
             placed.append(_placed(view, operator, part, size))
             operand += 1
     with st.container(key=f"eq_{name}"):
@@ -74,7 +74,7 @@ def draw_equation(
     if is_home:
         st.session_state[session.OPEN_IN] = name
         inspect(view, name)
-    elif not view.covers_of(view.tells(steps[-1].name)):
+    elif not view.covers_of(view.revealed_by(steps[-1].name)):
         open_button(name, steps[-1], matrices[-1].lead)
     if below is not None:
         below(view)
@@ -100,7 +100,7 @@ def _placed(view: View, operator: str, matrix: Matrix, size: CellSize) -> Placed
     asked for.
     """
     covers = view.covers_of([matrix.step.name])
-    tells = not view.covers_of(view.tells(matrix.step.name))
+    tells = not view.covers_of(view.revealed_by(matrix.step.name))
     if covers:
         matrix = replace(matrix, covered=True, as_bars=False)
     if any(cover.hides_shape for cover in covers):

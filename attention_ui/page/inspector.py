@@ -24,7 +24,7 @@ a row of scores in the thousands loses a few digits more."""
 
 
 def open_button(beat_name: str, result: Step, lead: tuple[int, ...] = ()) -> None:
-    """The way to the arithmetic for those who do not click on cells. `lead` is the part drawn."""
+    """Opens the arithmetic without a click on a cell. `lead` says which part is drawn."""
     first = (*lead, *(0,) * (result.value.ndim - len(lead)))
     st.button(
         f"Take a cell of {result.name} apart",
@@ -37,7 +37,7 @@ def open_button(beat_name: str, result: Step, lead: tuple[int, ...] = ()) -> Non
 
 
 def inspect(view: View, beat_name: str) -> None:
-    """The arithmetic of the open cell, with real numbers, and the way upstream."""
+    """The arithmetic of the open cell with its numbers, and buttons to follow it upstream."""
     with st.container(border=True, key=f"cell_{beat_name}"):
         _inspector(view, beat_name)
 
@@ -63,7 +63,7 @@ def _inspector(view: View, beat_name: str) -> None:
 
 
 def _trail(view: View, beat_name: str) -> None:
-    """The way from the cell that was chosen to the one that is open; each station is a button."""
+    """A button for each cell from the one that was chosen to the one that is open."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         for at, (name, index) in enumerate(view.trail):
             label = f"{name}[{', '.join(map(str, index))}]"
@@ -90,7 +90,7 @@ def _trail(view: View, beat_name: str) -> None:
 
 
 def _where(view: View, step: Step, index: tuple[int, ...]) -> None:
-    """Which places these are, by the names on the axes. Plain text: tokens are a person's."""
+    """Where the cell is, by the names on its axes. Plain text, since tokens are a visitor's."""
     places = [
         f"{axis} {place}: {visible(view.trace.labels(axis)[place])}"
         for axis, place in zip(step.axes, index, strict=True)
@@ -99,7 +99,7 @@ def _where(view: View, step: Step, index: tuple[int, ...]) -> None:
 
 
 def _sliders(view: View, beat_name: str, step: Step, index: tuple[int, ...]) -> None:
-    """One slider an axis, so that the arrow keys walk from cell to cell."""
+    """One slider per axis, so that the arrow keys walk from cell to cell."""
     with st.container(horizontal=True, gap="medium"):
         for at, (axis, size) in enumerate(zip(step.axes, step.value.shape, strict=True)):
             if size < 2:
@@ -122,7 +122,7 @@ def _slid(trail: tuple[CellPlace, ...], at: int, key: str, beat_name: str) -> No
     name, index = trail[-1]
     now = session.current()
     if now.cell and (now.beat or beat_name, now.cell[-1][0]) != (beat_name, name):
-        return  # a slider that is gone: what the browser sent on its way still told of it
+        return  # a slider that is gone: the browser sent this before it knew
     moved = (*index[:at], int(st.session_state[key]), *index[at + 1 :])
     session.choose_cell(beat_name, ((name, moved),))
 
@@ -149,8 +149,8 @@ def _upstream(view: View, beat_name: str) -> None:
     for at, group in enumerate(view.operands):
         shown = group[:SHOWN_OPERANDS]
         more = f" (the first {SHOWN_OPERANDS} of {len(group)})" if len(group) > len(shown) else ""
-        # Streamlit keeps a record of every key, so not one a cell; but two in turn, so that what
-        # was followed is not chosen still in the cell it led to.
+        # Streamlit keeps a record of every key, so there is not one per cell. Two take turns, so
+        # that the operand just followed does not still look chosen in the cell it led to.
         key = f"operand_{at}_{len(view.trail) % 2}"
         if st.session_state.get(key) is not None:
             st.session_state[key] = None
@@ -165,7 +165,7 @@ def _upstream(view: View, beat_name: str) -> None:
 
 
 def _common(group: tuple[Cell, ...]) -> str:
-    """Where all cells of a group stand, for example `embeddings[8, :]`."""
+    """The place of a group of cells in one line, for example `embeddings[8, :]`."""
     places = zip(*(cell.index for cell in group), strict=True)
     shared = [str(place[0]) if len(set(place)) == 1 else ":" for place in places]
     return f"{group[0].step}[{', '.join(shared)}]"
@@ -214,9 +214,9 @@ def _agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> No
     """What torch has in this cell, beside what the arithmetic gives."""
     torch_has = float(step.value[index])
     if math.isnan(torch_has) and math.isnan(arithmetic.value):
-        st.caption(":gray[:material/info:] Here neither torch nor the arithmetic has a number.")
+        st.caption(":gray[:material/info:] Torch and the arithmetic both give NaN here.")
         return
-    same = torch_has == arithmetic.value  # infinities too, whose difference is no number
+    same = torch_has == arithmetic.value  # also for infinities, whose difference is NaN
     difference = 0.0 if same else abs(torch_has - arithmetic.value)
     largest = max((abs(term.value) for term in arithmetic.terms), default=0.0)
     agrees = difference <= TOLERANCE * max(largest, abs(torch_has), SMALLEST)
@@ -228,8 +228,9 @@ def _agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> No
         st.caption(f":green[:material/check:] {words}")
     else:
         st.caption(
-            f":gray[:material/info:] {words} They differ, since torch rounds to "
-            f"{str(step.value.dtype).removeprefix('torch.')} on its way, and the arithmetic hardly."
+            f":gray[:material/info:] {words} They differ because torch rounds to "
+            f"{str(step.value.dtype).removeprefix('torch.')} on the way, and the arithmetic "
+            "hardly rounds."
         )
 
 

@@ -1,4 +1,4 @@
-"""What the screen has in common with the published notebook, checked on the live tensors."""
+"""What this page and the published notebook agree on, checked on the tensors of the page."""
 
 from collections.abc import Iterable
 
@@ -20,7 +20,7 @@ from .view import View
 def matches(view: View, beat_name: str, steps: Iterable[str]) -> None:
     """One line below an equation: how many printed numbers its steps agree with.
 
-    Nothing is said of a changed example: a few values, such as sums of 1, match whatever one does.
+    Says nothing of a changed example: a few values, such as sums of 1, match in any case.
     """
     if not view.all_match:
         return
@@ -70,10 +70,10 @@ def proof(view: View, *others: View) -> None:
 
 
 def say_covered(view: View, *others: View) -> None:
-    """Say so where a link's cell is in a trace, and no equation above has drawn it."""
+    """Say so where the link's cell is in a trace, but in no equation on the page."""
     is_there = any(each.trail for each in (view, *others))
     if view.settings.cell and is_there and session.OPEN_IN not in st.session_state:
-        st.text("The link's cell stands in a part of the lesson that is covered, or not there.")
+        st.text("The link's cell is in a part of the lesson that is covered, or not on this page.")
 
 
 def _unmarked(view: View) -> str:
@@ -92,8 +92,8 @@ def _unmarked(view: View) -> str:
 def _slack_words(by_slack: int) -> str:
     matches, their = ("match", "their") if by_slack > 1 else ("matches", "its")
     return (
-        f"{by_slack:,} of these {matches} only by the slack measured between processors: each adds "
-        f"in an order of its own, so {their} last printed digit may differ."
+        f"{by_slack:,} of these {matches} only within the differences measured between processors. "
+        f"Each processor adds in its own order, so {their} last printed digit may differ."
     )
 
 
@@ -123,8 +123,8 @@ def _beginning(values: object) -> str:
 
 
 def _changes(view: View) -> str:
-    """Which settings differ from the example's and make other numbers here, by their labels: put
-    back alone, or alone in use, each of them changes the lesson's trace.
+    """The labels of the settings that differ from the example's and change the numbers here. If
+    there are several, only those count that change the trace when they alone are put back.
     """
     settings = view.settings
     plain = Settings.of(EXAMPLES[settings.example])
@@ -139,7 +139,7 @@ def _changes(view: View) -> str:
 
 
 def _matters(view: View, name: str, before: object) -> bool:
-    """Whether this setting, put back to what it was, gives the lesson other numbers."""
+    """Whether the numbers of the lesson change when this setting alone is put back."""
     back = changed(view.settings, **{name: before})
     if problem_with(back):
         return True

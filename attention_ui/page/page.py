@@ -1,9 +1,9 @@
-"""A lesson as a list of what stands on its page, so that only what changed is drawn again.
+"""A lesson as a list of what is on its page, so that only what has changed is drawn again.
 
-A lesson is a function that puts headings, words, controls and parts on a `Page`. It runs twice: to
-draw the page, and, when a setting has changed, to find out what the page would be now. Where the
-same things stand in the same order, only the parts with numbers are drawn again, those in sight
-first; else the whole page is.
+A lesson is a function that puts headings, words, controls and parts on a `Page`. It runs to draw
+the page, and again, without drawing, when a setting has changed, to find out what the page would
+be now. Where the layout is the same, only the parts that changed are drawn again, those in sight
+first; otherwise the whole page is.
 """
 
 import threading
@@ -24,9 +24,9 @@ from ..predict.questions import Question
 from ..settings import session
 from ..settings.settings import Settings
 from ..shell.frame import LINE, open_lesson
-from ..streamlit_workarounds import visible_parts as sight
+from ..streamlit_workarounds import visible_parts
 from ..streamlit_workarounds.finished_parts import keep_what_has_finished
-from ..streamlit_workarounds.parts_alone import asked_page, named_part, run_alone
+from ..streamlit_workarounds.parts_alone import named_part, requested_page, run_alone
 from .equation import draw_equation
 from .show import formulas, light, note
 from .view import View
@@ -35,16 +35,19 @@ Lesson = Callable[["Page"], None]
 keep_what_has_finished()
 _CONTROLS = "controls_"
 _ONE_AT_A_TIME = threading.Lock()
-"""Whole pages that are drawn at once are all late, and so is every move beside them."""
+"""Held while a whole page is drawn. Several drawn at the same time would all be late, and would
+slow down every slider meanwhile."""
 PATIENCE = 20.0
-"""Seconds that a page waits for its turn at most."""
+"""The longest that a page waits for its turn, in seconds."""
 FIRST_EQUATIONS = 2
-"""So many equations of a page that is opened by a link of ours are drawn before all others."""
+"""How many equations are drawn first, on a page that was opened from another lesson."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """What is drawn again alone. `about` is all that its picture depends on; None for unknown."""
+    """What can be drawn again by itself. `about` is all that its picture depends on; None if that
+    is not known, and then it is drawn again at every change.
+    """
 
     draw: Callable[[], None]
     about: Hashable = None
@@ -52,7 +55,7 @@ class Part:
 
 
 class Page:
-    """What a lesson has put on its page, in order."""
+    """Everything that a lesson has put on its page, in order."""
 
     def __init__(self, view: View, draws: bool) -> None:
         self.view = view
@@ -60,14 +63,14 @@ class Page:
         self._standing: list[Hashable] = []
         self.parts: dict[str, Part] = {}
         self.stale: dict[str, None] = {}
-        """Parts that show older settings than these, in their order."""
+        """Parts whose picture is out of date, in page order."""
 
     def header(self, words: str, anchor: str) -> None:
         """A heading with an anchor for links."""
         self._stand(("header", words, anchor), lambda: st.header(words, anchor=anchor))
 
     def words(self, words: str, caption: bool = False) -> None:
-        """A paragraph of ours, never a person's."""
+        """A paragraph of ours; never a visitor's text, which could hold Markdown."""
         self._stand(("words", words), lambda: narrow(words, caption))
 
     def changing(self, words: str, shows: Sequence[str] = ()) -> None:
@@ -79,11 +82,11 @@ class Page:
         self.part("formulas", lambda: formulas(*each), about=each, shows=shows)
 
     def controls(self, draw: Callable[[], Any], *about: Hashable) -> None:
-        """Controls of settings. `about` is what decides which there are and what they offer."""
+        """Controls of settings. `about` is all that decides which there are and what they offer."""
         self._place(f"{_CONTROLS}{len(self.parts)}", Part(draw, about))
 
     def light(self, good: bool, words: str, shows: Sequence[str] = ()) -> None:
-        """A check that is on or off, in words too."""
+        """A check with its result as a coloured sign and in words."""
         self._saying(partial(light, good), words, shows)
 
     def note(self, words: str, shows: Sequence[str] = ()) -> None:
@@ -91,14 +94,14 @@ class Page:
         self._saying(note, words, shows)
 
     def _saying(self, draw: Callable[[str], None], words: str, shows: Sequence[str] = ()) -> None:
-        # The part is there without words too: that they come and go is no other page. Words that
-        # would answer an open question are left out.
+        # The part is placed even without words: when they appear or vanish, the page keeps its
+        # layout. Words that would answer an open question are left out.
         if self.view.covers_of(shows):
             words = ""
         self.part(f"words_{len(self.parts)}", lambda: draw(words) if words else None, words)
 
     def beat(self, name: str, heading: str, words: str, *parts: Step | Matrix | str) -> None:
-        """A heading that is a tensor's name, what to look for, and the equation that it is."""
+        """A heading, what to look for, and the equation. `name` is the anchor of both."""
         self.header(heading, name)
         self.words(words)
         self.equation(name, *parts)
@@ -106,7 +109,7 @@ class Page:
     def equation(self, name: str, *parts: Step | Matrix | str, **options: Any) -> None:
         """An equation, and the arithmetic of a cell below it: see `draw_equation`."""
         view, parts = self.view, laid_out(parts)
-        about = None if options.keys() & {"build", "below"} else looks(view, parts)
+        about = None if options.keys() & {"build", "below"} else depends_on(view, parts)
         draw = partial(draw_equation, view, name, *parts, **options)
         self._place(name, Part(draw, about, is_equation=True))
 
@@ -117,17 +120,17 @@ class Page:
         covers: Sequence[str] = (),
         about: Sequence[str] = (),
     ) -> None:
-        """Ask, unless there is nothing to ask. Until it is answered, every picture further down
-        that shows what the question `covers` (steps, or names that parts give for what they show)
-        stands there without its numbers; everything else is drawn.
+        """Ask, unless there is nothing to ask. Until it is answered, pictures further down that
+        show what the question `covers` are drawn without their numbers. `covers` names steps, or
+        whatever else parts name in `shows`.
 
-        A guess holds for the numbers of these steps, and of those that it is `about`.
+        A guess counts only for the numbers that these steps, and those of `about`, have now.
         """
         view = self.view
         if question is None or not view.settings.predict:
             return
         chosen = view.settings.cell[-1][0] if view.settings.cell else ""
-        told = view.tells(chosen) if chosen in view.trace else ()
+        told = view.revealed_by(chosen) if chosen in view.trace else ()
         cover = cover_by(view, name, question, (*covers, *about))
         if not is_answered(cover) and not {*told} & {*covers}:
             for each in covers:
@@ -141,9 +144,9 @@ class Page:
         about: Hashable = None,
         shows: Sequence[str] = (),
     ) -> None:
-        """Something with numbers in it. Its own controls run it alone, as do those of the page
-        that leave the words of the page as they are. While a question covers what it `shows`, a
-        way to uncover it stands in its place.
+        """A part with numbers in it, which can be drawn again by itself: when one of its own
+        controls moves, or one of the page that changes no words of the page. While a question
+        covers what it `shows`, a button to uncover it is drawn instead.
         """
         covers = self.view.covers_of(shows)
         if covers:
@@ -154,7 +157,7 @@ class Page:
         self.parts[name] = part
 
         def place() -> None:
-            self.stale[name] = None  # until it is drawn: a run may be broken off
+            self.stale[name] = None  # until it is drawn: the run may be interrupted before that
             with st.container(key=f"part_{name}"):
                 named_part(_key(name))(_draw)(self.view.page, name)
 
@@ -165,95 +168,96 @@ class Page:
         if self._draws:
             draw()
 
-    def stands_like(self, other: "Page") -> bool:
-        """Whether two pages differ in the pictures of their parts at most."""
+    def has_layout_of(self, other: "Page") -> bool:
+        """Whether both pages have the same headings, words and parts in the same order, so that
+        they can differ only in what the parts show.
+        """
         return self._standing == other._standing
 
-    def other_parts(self, before: "Page") -> Iterable[str]:
-        """The parts that are another picture than before, or still owed one."""
+    def changed_parts(self, before: "Page") -> Iterable[str]:
+        """The parts whose picture has changed, or was out of date already."""
         for name, part in self.parts.items():
             same = part.about is not None and part.about == before.parts[name].about
             if not same or name in before.stale:
                 yield name
 
 
-def looks(view: View, parts: Sequence[Matrix | str]) -> Hashable:
-    """All that the picture of an equation depends on, and the arithmetic below it."""
+def depends_on(view: View, parts: Sequence[Matrix | str]) -> Hashable:
+    """All that an equation's picture, and the arithmetic below it, depend on."""
     names = [each.step.name for each in parts if isinstance(each, Matrix)]
     names += [step for step, _ in view.trail]
     axes = {axis for name in names for axis in view.trace[name].axes}
     labels = {axis: tuple(view.trace.labels(axis)) for axis in sorted(axes)}
     drawn = [each.look if isinstance(each, Matrix) else each for each in parts]
     drawn += [view.covered.get(name) for name in names]
-    told = (*drawn, *labels.items(), view.trail, view.all_match, view.settings.example)
-    return told, view.numbers(dict.fromkeys(names))
+    shown = (*drawn, *labels.items(), view.trail, view.all_match, view.settings.example)
+    return shown, view.fingerprint(dict.fromkeys(names))
 
 
-class Shown:
-    """The lesson on the screen."""
+class LessonOnScreen:
+    """The lesson that a session has on its screen, and how to draw it again in part."""
 
     def __init__(self, view_of: Callable[[Settings], View], lesson: Lesson) -> None:
         self._view_of = view_of
         self._lesson = lesson
         self.page: Page
-        self._where = asked_page()
+        self._where = requested_page()
         self._first_screen = False
-        self.wait = sight.REST
+        self.wait = visible_parts.REST
 
     def draw(self, settings: Settings) -> None:
-        """Draw the whole page; where another page has been left for it, its first screen only, and
-        a place for everything below: the rest follows when that is seen.
+        """Draw the whole page. Where the visitor came from another page, draw only the first screen
+        and empty places for the rest, which follows when the browser reports what is in sight.
         """
         self.page = Page(self._view_of(settings), draws=True)
-        has_watcher = session.has_come_from_another() and sight.is_told()
+        has_watcher = session.has_come_from_another() and visible_parts.browser_reports()
         self._first_screen = has_watcher and settings.cell is None
-        self.wait = sight.SOON if self._first_screen else sight.REST
+        self.wait = visible_parts.SOON if self._first_screen else visible_parts.REST
         try:
             self._lesson(self.page)
-        finally:  # also where the run is broken off
+        finally:  # also where the run is interrupted
             self._first_screen = False
 
     def redraw(self, settings: Settings, controls: bool = False) -> None:
-        """From a callback: run only the parts that these settings change, those in sight first,
-        and all controls if they are to be drawn again. Does nothing where the page has to run as
-        a whole.
+        """From a callback: run only the parts that these settings change, those in sight first.
+        `controls` draws all controls again too. Does nothing where the whole page has to run.
         """
-        in_sight = sight.parts_in_sight()
-        if not in_sight or asked_page() != self._where:
+        in_sight = visible_parts.parts_in_sight()
+        if not in_sight or requested_page() != self._where:
             return
         fresh = Page(self._view_of(settings), draws=False)
         fresh.view.said = self.page.view.said
         self._lesson(fresh)
-        if not fresh.stands_like(self.page):
+        if not fresh.has_layout_of(self.page):
             return
-        fresh.stale = dict.fromkeys(fresh.other_parts(self.page))
+        fresh.stale = dict.fromkeys(fresh.changed_parts(self.page))
         self.page = fresh
-        self.wait = sight.REST
+        self.wait = visible_parts.REST
         first = [name for name in fresh.stale if name in in_sight]
         frame = [session.BACK]
         if controls:
             first += [name for name in fresh.parts if name.startswith(_CONTROLS)]
             frame = [session.CONTROLS]
-        run_alone([*map(_key, dict.fromkeys(first)), *frame, sight.KEY])
+        run_alone([*map(_key, dict.fromkeys(first)), *frame, visible_parts.KEY])
 
     def rest(self) -> Iterable[str]:
         """The parts that are still to be drawn."""
         return self.page.stale
 
     def draw_rest(self, in_sight: set[str] | None = None) -> None:
-        """From a callback: run the parts that have not been drawn yet, or those in sight."""
+        """From a callback: run the parts that are out of date; if given, only those `in_sight`."""
         late = [name for name in self.page.stale if in_sight is None or name in in_sight]
-        if late and asked_page() == self._where:
-            run_alone([*map(_key, late), session.CONTENTS, sight.KEY])
+        if late and requested_page() == self._where:
+            run_alone([*map(_key, late), session.CONTENTS, visible_parts.KEY])
             session.run_whole_page()
 
     def draw_part(self, name: str) -> None:
-        """Draw one part as it is now, if it is not left for later."""
+        """Draw one part, unless it lies below the first screen and is left for later."""
         if self._first_screen and self._is_below(name):
             return
         try:
             self.page.parts[name].draw()
-        except Exception:  # it stands on the page now, and would come again
+        except Exception:  # the page shows it now; drawn again, it would only be raised again
             self.page.stale.pop(name, None)
             raise
         self.page.stale.pop(name, None)
@@ -264,14 +268,14 @@ class Shown:
 
 
 def open_on(name: str, view_of: Callable[[Settings], View], lesson: Lesson) -> None:
-    """Draw a lesson, and keep it, so that a change of settings can find what it changes."""
-    place = sight.place()
+    """Draw a lesson, and keep it so that a changed setting redraws only what it changes."""
+    place = visible_parts.place()
     settings = open_lesson(name)
-    shown = st.session_state[session.SHOWN] = Shown(view_of, lesson)
+    shown = st.session_state[session.SHOWN] = LessonOnScreen(view_of, lesson)
     with _turn():
         shown.draw(settings)
     with place:
-        sight.watch(shown)
+        visible_parts.watch(shown)
 
 
 @contextmanager

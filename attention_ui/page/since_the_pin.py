@@ -17,7 +17,7 @@ from .show import folded
 from .view import View
 
 DRAWABLE = 64
-"""Longer axes are not drawn as a heatmap of differences."""
+"""Steps with a longer axis get no heatmap of their differences."""
 
 
 def compare(view: View) -> None:
@@ -29,7 +29,7 @@ def compare(view: View) -> None:
         changed = what_changed(before, view.settings)
         if not changed:
             st.markdown(
-                ":material/keep: **Pinned.** Change something, and this place says what changed."
+                ":material/keep: **Pinned.** Change something, and you will see here what changed."
             )
             return
         st.markdown(":material/keep: **Since the pin** you changed:")
@@ -47,14 +47,14 @@ def _compare(view: View, before: Trace) -> None:
     first = first_changed(found)
     inputs = [each.name for each in found if each.changed and each.is_input]
     if inputs:
-        st.markdown("Inputs that are new: " + ", ".join(f"`{name}`" for name in inputs) + ".")
+        st.markdown("Inputs that changed: " + ", ".join(f"`{name}`" for name in inputs) + ".")
     if first is None:
         st.markdown("No step of this lesson changed.")
     else:
         st.markdown(f"**First step that changed: `{first.name}`**, {_by(first)}.")
     same = [each.name for each in found if not each.changed]
     if same:
-        st.caption("As before: " + ", ".join(f"`{name}`" for name in same) + ".")
+        st.caption("Unchanged: " + ", ".join(f"`{name}`" for name in same) + ".")
     with folded("Every step", "pinned", ":material/difference:") as is_open:
         if is_open:
             st.dataframe(_table(found), hide_index=True, width="content")
@@ -89,7 +89,7 @@ def drawable(found: list[Change], now: Trace) -> list[str]:
 
 
 def side_by_side(trace: Trace) -> Parts:
-    """A trace of a difference as an equation: now, less before. Vectors lie down, as rows."""
+    """A trace of a difference as an equation, now minus before. Vectors are drawn as rows."""
     lying = trace["now"].value.ndim == 1
     return equation_of(
         trace["difference"], drawn=[Matrix(step, transposed=lying) for step in trace.values()]

@@ -32,13 +32,13 @@ class Download(NamedTuple):
     mime: str
     icon: str
     suffix: str = ""
-    """What its name has behind the lesson's, where two files are of one kind."""
+    """Added to the lesson's name in the file name, where two downloads are of one kind."""
 
 
 DOWNLOADS = (
     Download(
         "Program",
-        "One line of PyTorch a step. It needs torch and nothing else.",
+        "One line of PyTorch per step. It needs torch and nothing else.",
         program,
         ".py",
         "text/x-python",
@@ -74,7 +74,7 @@ DOWNLOADS = (
 
 
 def take_away(view: View) -> None:
-    """What gives exactly these numbers elsewhere: programs, notebooks, and the tensors."""
+    """Downloads that give exactly these numbers elsewhere: programs, notebooks, tensors."""
     st.header("Take it with you", anchor="take_away")
     st.markdown(
         "Each file is made from the steps above when you ask for it, and gives the same tensors."

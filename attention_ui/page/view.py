@@ -1,4 +1,4 @@
-"""A lesson's trace as it is on the screen: which cell is open, what is lit."""
+"""A lesson's trace as it is on the screen: which cell is open, which cells are highlighted."""
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
@@ -18,16 +18,16 @@ class Cover:
     """An open question that covers a picture."""
 
     question: str
-    """Its key among the answers."""
-    numbers: int
-    """Tells the numbers it is about from others."""
+    """The key of its answer."""
+    fingerprint: int
+    """Changes when the numbers that it asks about change."""
     hides_shape: bool
     """Whether the frame would give the answer away too."""
 
 
 @dataclass
 class View:
-    """What the beats of a page draw from."""
+    """A lesson's trace and settings, from which its page is drawn."""
 
     page: str
     settings: Settings
@@ -39,7 +39,7 @@ class View:
     build: Callable[[Settings], Trace] | None = None
     """Makes the lesson's trace from settings, so that pinned ones can be compared with these."""
     said: dict[str, str] = field(default_factory=dict)
-    """What may be said once a page, and the beat that said it."""
+    """Things that are said only once a page, and the beat that said each."""
     covered: dict[str, tuple[Cover, ...]] = field(default_factory=dict)
     """Steps, and other things that pictures show, whose numbers would answer an open question."""
 
@@ -68,17 +68,19 @@ class View:
         found = (cover for name in shown for cover in self.covered.get(name, ()))
         return tuple(dict.fromkeys(found))
 
-    def tells(self, step: str) -> tuple[str, ...]:
-        """The steps whose numbers the arithmetic of a step shows: its own and its inputs'."""
+    def revealed_by(self, step: str) -> tuple[str, ...]:
+        """The steps whose numbers are seen in the arithmetic of a step: itself and its inputs."""
         return (step, *(given.name for given in self.trace[step].inputs))
 
     def is_first(self, what: str, beat: str) -> bool:
-        """Whether this beat is the one to say something that is said once a page."""
+        """Whether this beat is the first to say `what`, which is said only once a page."""
         return self.said.setdefault(what, beat) == beat
 
     def is_home(self, beat: str, steps: Iterable[str]) -> bool:
-        """Whether the open cell belongs here: it was chosen here, or is drawn here first."""
-        if not self.trail or self.covers_of(self.tells(self.trail[-1][0])):
+        """Whether the arithmetic of the open cell belongs to this beat: the cell was chosen here,
+        or is drawn here first.
+        """
+        if not self.trail or self.covers_of(self.revealed_by(self.trail[-1][0])):
             return False
         wanted = self.settings.beat if self.settings.cell else ""
         if wanted:
@@ -97,11 +99,11 @@ class View:
         """Whether all that the notebook prints of this lesson is what the trace has."""
         return all(mark.check.ok for mark in self.marks)
 
-    def numbers(self, names: Iterable[str]) -> int:
-        """Tells the numbers of these steps, and those they are made of, from others."""
+    def fingerprint(self, names: Iterable[str]) -> int:
+        """A hash that changes when numbers of these steps, or of their inputs, change."""
         steps = [self.trace[name] for name in names]
         steps += [each for step in steps for each in step.inputs]
-        return hash(tuple({step.name: _told(step) for step in steps}.items()))
+        return hash(tuple({step.name: _fingerprint(step) for step in steps}.items()))
 
     @cached_property
     def trail(self) -> tuple[CellPlace, ...]:
@@ -132,7 +134,7 @@ class View:
         """The cells that the open cell is made of, grouped: row and column of a product."""
         return operand_groups(self.arithmetic) if self.arithmetic else ()
 
-    def lit(self, step: str, operand: int | None = None) -> frozenset[tuple[int, ...]]:
+    def highlighted(self, step: str, operand: int | None = None) -> frozenset[tuple[int, ...]]:
         """The cells of a step to outline; only those of one operand, where it is named."""
         groups = self.operands
         if operand is not None and len(groups) > operand and groups[operand][0].step == step:
@@ -144,8 +146,8 @@ class View:
         return self.trail[-1][1] if self.trail and self.trail[-1][0] == step else None
 
 
-def _told(step: Step) -> Hashable:
-    """Tells a step's numbers from others; those of a large draw by how they are made."""
+def _fingerprint(step: Step) -> Hashable:
+    """Changes when a step's numbers change. A large draw is known by its seed, not read through."""
     if step.is_shared:
         return step.operation, *(given.operation for given in step.inputs)
     return step.value.shape, step.value.numpy().tobytes()

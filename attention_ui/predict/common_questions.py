@@ -7,15 +7,15 @@ from torch import Tensor
 from attention_core.text.tokenizers import visible
 
 from ..charts.chart import Chart
-from ..charts.guess_bars import laid_over
+from ..charts.guess_bars import guess_bars
 from ..words import number
 from .questions import Pick, Sign, Verdict
 from .row_question import TRUTH, Row
 
 DRAWN_KEYS = 16
-"""A longer row is not drawn below its verdict: the matrix that follows has it."""
+"""Rows with more keys are not drawn below their verdict: the matrix that follows shows them."""
 FEW = 4
-"""So many keys a row that is asked for should have: few sliders, and something to weigh."""
+"""How many keys a row should have to be worth asking for: few sliders, yet a real choice."""
 
 
 def which_key(
@@ -32,27 +32,29 @@ def which_key(
 
     def over(guess: list[int]) -> Chart:
         put = [float(place == guess[0]) for place in range(len(row))]
-        return laid_over(shown, {"your key": put, TRUTH: row.tolist()})
+        return guess_bars(shown, {"your key": put, TRUTH: row.tolist()})
 
     return Pick(
         words=words,
         choices=choices,
-        judge=lambda guess: judge_look(guess[0], row),
+        judge=lambda guess: judge_key(guess[0], row),
         asked=asked,
         teaches=teaches,
         picture=over if len(row) <= DRAWN_KEYS else None,
     )
 
 
-def judge_look(guess: int, row: Tensor) -> Verdict:
-    """How much weight lies between a guess and the truth; equal largest weights are all right."""
+def judge_key(guess: int, row: Tensor) -> Verdict:
+    """How much less weight the guessed key has than the largest. Of equal largest weights, each
+    is right.
+    """
     missed = row.max().item() - row[guess].item()
     if missed <= 1e-6:
         return Verdict(True, f"Right: {largest_keys(row)}.")
     return Verdict(
         False,
         f"It is {largest_keys(row)}. "
-        f"Your key has {number(row[guess].item())}: {number(missed)} less.",
+        f"Your key has {number(row[guess].item())}, which is {number(missed)} less.",
     )
 
 
@@ -64,7 +66,7 @@ def largest_keys(row: Tensor) -> str:
 
 
 def row_to_share(mask: Tensor, tokens: Sequence[str]) -> int:
-    """The query worth asking about: one with few visible keys, and rather a word than a blank."""
+    """The query worth asking about: one with few visible keys, preferably a word, not a blank."""
     seen = mask.sum(dim=-1).tolist()
 
     def oddness(query: int) -> tuple[bool, bool, int, int]:
@@ -107,7 +109,7 @@ def largest_when_divided(scores: Tensor, divided: Tensor, width: int) -> Sign:
         what="the largest weight",
         before=before.max().item(),
         after=after.max().item(),
-        teaches="Scores that lie nearer to each other share the weight more evenly, and no key is "
-        "lost to the others: that is what dividing by √d is for.",
-        picture=lambda _: laid_over([str(at) for at in range(len(scores))], rows),
+        teaches="Scores that lie closer together share the weight more evenly, so no key loses all "
+        "of it to the others. That is what dividing by √d is for.",
+        picture=lambda _: guess_bars([str(at) for at in range(len(scores))], rows),
     )

@@ -1,5 +1,5 @@
-"""Predict, then reveal: what would answer a question stays covered until the person has guessed, or
-passes. Everything else on the page is there.
+"""Predict, then reveal: pictures that would answer a question stay covered until the person has
+guessed or skipped it. Everything else on the page is drawn.
 """
 
 from collections.abc import Sequence
@@ -22,21 +22,21 @@ ANSWERS = "answers"
 
 @dataclass(frozen=True)
 class Answer:
-    """What a person answered, and about which numbers. A skip has no guess and no verdict."""
+    """What a person answered, and for which numbers. A skip has no guess and no verdict."""
 
-    numbers: int
+    fingerprint: int
     guess: Any = None
     verdict: Verdict | None = None
     counts: bool = False
 
 
 def cover_by(view: View, name: str, question: Question, steps: Sequence[str]) -> Cover:
-    """What an open question of the page puts over pictures. A guess of it holds for the numbers of
-    these steps alone, as far as the trace has them.
+    """The cover that an open question puts over pictures. A guess counts only for the numbers that
+    these steps have now; steps that are not in the trace are left out.
     """
     known = [step for step in steps if step in view.trace]
-    numbers = _fingerprint(view.trace, known, question.only_shapes)
-    return Cover(f"{view.page}.{name}", numbers, question.only_shapes)
+    fingerprint = _fingerprint(view.trace, known, question.only_shapes)
+    return Cover(f"{view.page}.{name}", fingerprint, question.only_shapes)
 
 
 def is_answered(cover: Cover) -> bool:
@@ -45,18 +45,18 @@ def is_answered(cover: Cover) -> bool:
 
 
 def covered(name: str, covers: Sequence[Cover]) -> None:
-    """What stands in place of a part that would answer open questions."""
+    """Drawn in place of a part that would answer open questions: a way to uncover it."""
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(
-            ":material/visibility_off: Covered: it would answer a question above, which counts as "
-            "skipped if you look.",
+            ":material/visibility_off: Covered, since it would answer a question above. If you "
+            "look, that question counts as skipped.",
             width="content",
         )
         st.button("Uncover", key=f"uncover_{name}", on_click=_skipped, args=covers)
 
 
 def panel(question: Question, cover: Cover) -> None:
-    """The question, or what became of the guess."""
+    """The question, or, once it is answered, the guess and the truth."""
     key = cover.question
     answer: Answer | None = st.session_state[ANSWERS].get(key)
     with st.container(border=True, key=f"predict_{key.partition('.')[2]}"):
@@ -70,7 +70,7 @@ def panel(question: Question, cover: Cover) -> None:
 
 
 def _fingerprint(trace: Trace, steps: Sequence[str], only_shapes: bool) -> int:
-    """What tells the numbers that a guess is about from others."""
+    """Changes when the numbers that a guess is about change."""
     if only_shapes:
         return hash(tuple(trace[step].value.shape for step in steps))
     return hash(tuple(trace[step].value.numpy().tobytes() for step in steps))
@@ -86,25 +86,25 @@ def _ask(question: Question, cover: Cover) -> None:
         asked = (question, cover)
         st.button("Reveal", key=f"reveal_{key}", type="primary", on_click=_guessed, args=asked)
         st.button("Skip, show me", key=f"skip_{key}", on_click=_skipped, args=(cover,))
-    st.caption("Only the answer is covered. A switch in the sidebar stops the questions.")
+    st.caption("Only the answer is covered. You can turn the questions off in the sidebar.")
 
 
 def _guessed(question: Question, cover: Cover) -> None:
-    key, numbers = cover.question, cover.numbers
+    key, fingerprint = cover.question, cover.fingerprint
     guess = question.guess(f"guess_{key}")
     if guess is None:
         st.session_state[f"missing_{key}"] = True
         return
     verdict = question.judged(guess)
-    counts = tally().count(key, numbers, verdict)
-    st.session_state[ANSWERS][key] = Answer(numbers, guess, verdict, counts)
+    counts = tally().count(key, fingerprint, verdict)
+    st.session_state[ANSWERS][key] = Answer(fingerprint, guess, verdict, counts)
     session.run_whole_page()
 
 
 def _skipped(*covers: Cover) -> None:
     for cover in covers:
-        tally().count(cover.question, cover.numbers, None)
-        st.session_state[ANSWERS][cover.question] = Answer(cover.numbers)
+        tally().count(cover.question, cover.fingerprint, None)
+        st.session_state[ANSWERS][cover.question] = Answer(cover.fingerprint)
     session.run_whole_page()
 
 
@@ -114,10 +114,10 @@ def _taken_back(key: str) -> None:
 
 
 def _reveal(question: Question, cover: Cover, answer: Answer) -> None:
-    """The guess, the truth over it, what it teaches, and how the session goes."""
-    key, numbers = cover.question, cover.numbers
+    """The guess with the truth over it, what the question teaches, and the tally so far."""
+    key = cover.question
     guessed = answer.verdict is not None
-    if guessed and answer.numbers != numbers:
+    if guessed and answer.fingerprint != cover.fingerprint:
         st.markdown("The numbers have changed since your guess.")
     elif guessed:
         _judged(question, answer)
@@ -131,14 +131,14 @@ def _reveal(question: Question, cover: Cover, answer: Answer) -> None:
         args=(key,),
     )
     said = tally().words()
-    if guessed and answer.numbers == numbers and not answer.counts:
-        said += " Only a guess before the first look counts."
+    if guessed and answer.fingerprint == cover.fingerprint and not answer.counts:
+        said += " Only a guess made before you saw the answer counts."
     if said:
         st.caption(said)
 
 
 def _judged(question: Question, answer: Answer) -> None:
-    """The truth over the guess, and beside it what is said of the two."""
+    """The picture of guess and truth, and beside it the verdict."""
     said = question.said(answer.guess)
     if said:
         st.text(f"Your guess: {said}")

@@ -1,7 +1,7 @@
 """Kinds of questions: what is asked before it is shown, and how a guess is judged.
 
 A question draws its widgets, reads a guess from them, and judges it by the person's own tensor.
-What is a row of bars has a file of its own, row_question.py. predict.py shows them.
+Rows of bars are in row_question.py, and panel.py shows them all.
 """
 
 from abc import ABC, abstractmethod
@@ -14,7 +14,7 @@ import streamlit as st
 from ..charts.chart import Chart
 
 NONE = "none of them"
-"""What can be picked among many where nothing applies."""
+"""The choice for "no other choice applies", where several can be picked."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class Question(ABC):
 
     words: str
     teaches: str = ""
-    """The one thing that the picture shows, said once it is on the screen."""
+    """What to learn from the answer, said once it is on the screen."""
     asked: str = ""
     picture: Callable[[Any], Chart] | None = None
     """Draws the truth over a guess."""
     missing: str = field(default="Choose an answer first.", init=False)
-    """What is said where nothing was chosen."""
+    """What is said when Reveal is pressed without a guess."""
     only_shapes = False
-    """Whether an answer holds for all numbers of the same shapes."""
+    """Whether the answer depends only on the shapes of the tensors, not on their numbers."""
 
     @abstractmethod
     def ask(self, key: str) -> None:
@@ -131,7 +131,7 @@ class Sign(Question):
 
     @property
     def truth(self) -> int:
-        """The place of the right way. What moves in its seventh digit alone stays."""
+        """The place of the right way. A change in the seventh digit only counts as staying."""
         moved = self.after - self.before
         if abs(moved) <= 1e-6 * max(1.0, abs(self.before)):
             return 2

@@ -1,4 +1,4 @@
-"""A row of weights, guessed with a slider a key before it is shown."""
+"""A row of weights, guessed with one slider per key before it is shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ import streamlit as st
 from attention_core.text.tokenizers import visible
 
 from ..charts.chart import Chart
-from ..charts.guess_bars import laid_over, width_of
+from ..charts.guess_bars import guess_bars, width_of
 from ..page.show import show_within
 from .questions import Question, Verdict
 
@@ -16,7 +16,7 @@ MOST = 8
 """Sliders of one row; further keys share the last one."""
 GUESS, TRUTH = "your guess", "the weights"
 CLOSE = 0.1
-"""A distance that deserves a tick."""
+"""A guess at most this far off counts as right."""
 
 
 def distance(guess: Sequence[float], truth: Sequence[float]) -> float:
@@ -52,7 +52,7 @@ class Row(Question):
 
     @property
     def labels(self) -> list[str]:
-        """What the sliders are called: nothing of a person's."""
+        """The labels of the sliders. They hold nothing that a visitor typed."""
         rest = len(self.keys) - self.single
         return [f"key {key}" for key in self.keys[: self.single]] + (
             [f"the other {rest} keys together"] if rest else []
@@ -60,7 +60,7 @@ class Row(Question):
 
     @property
     def names(self) -> list[str]:
-        """What stands beside a slider and below a bar. A person's text."""
+        """The names beside the sliders and below the bars. A visitor's text."""
         named = [
             f"{key}: {visible(token)}" for key, token in zip(self.keys, self.tokens, strict=True)
         ]
@@ -91,9 +91,9 @@ class Row(Question):
                             key=each,
                             label_visibility="collapsed",
                         )
-                st.caption("Only their ratio counts: a bar is a slider's share of all of them.")
+                st.caption("Only the ratios count: each bar is its slider's share of the total.")
             guess = self.guess(key) or [0.0] * len(self.names)
-            show_within(laid_over(self.names, {GUESS: guess}), width_of(len(self.names)))
+            show_within(guess_bars(self.names, {GUESS: guess}), width_of(len(self.names)))
 
     def guess(self, key: str) -> tuple[float, ...] | None:
         return as_shares([st.session_state.get(each, 0.5) for each in self._keys(key)])
@@ -104,7 +104,7 @@ class Row(Question):
     def judged(self, guess: tuple[float, ...]) -> Verdict:
         off = distance(guess, self.truth)
         alike = distance([1 / len(guess)] * len(guess), self.truth)
-        compared = f" With all bars alike it would be {alike:.4f}." if len(set(guess)) > 1 else ""
+        compared = f" With all bars equal it would be {alike:.4f}." if len(set(guess)) > 1 else ""
         words = (
             f"{off:.0%} of your weight would have to move to other keys.".replace("%", " %")
             + f" That is half the sum of all differences, the total variation distance: {off:.4f}."
@@ -113,4 +113,4 @@ class Row(Question):
         return Verdict(off <= CLOSE, words, off)
 
     def drawn(self, guess: tuple[float, ...]) -> Chart:
-        return laid_over(self.names, {GUESS: guess, TRUTH: self.truth})
+        return guess_bars(self.names, {GUESS: guess, TRUTH: self.truth})

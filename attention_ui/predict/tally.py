@@ -11,17 +11,17 @@ TALLY = "tally"
 
 @dataclass
 class Tally:
-    """The verdicts of this session, the first for each question and its numbers.
+    """The verdicts of this session: for each question and its numbers, the first one.
 
-    None stands for an answer that was looked at: a later guess of it is no prediction.
+    None marks an answer that was shown without a guess: guessing it later is no prediction.
     """
 
     verdicts: dict[tuple[str, int], Verdict | None] = field(default_factory=dict)
 
-    def count(self, question: str, numbers: int, verdict: Verdict | None) -> bool:
-        """Take up a verdict, or None for a skip. Returns whether it counts."""
-        is_new = (question, numbers) not in self.verdicts
-        self.verdicts.setdefault((question, numbers), verdict)
+    def count(self, question: str, fingerprint: int, verdict: Verdict | None) -> bool:
+        """Record a verdict, or None for a skip. Returns whether it counts."""
+        is_new = (question, fingerprint) not in self.verdicts
+        self.verdicts.setdefault((question, fingerprint), verdict)
         return is_new and verdict is not None
 
     def words(self) -> str:
@@ -34,9 +34,9 @@ class Tally:
             guesses = "guess" if len(picks) == 1 else "guesses"
             said.append(f"{sum(picks)} of {len(picks)} {guesses} right this session.")
         if off:
-            rows = "1 row" if len(off) == 1 else f"{len(off)} rows, on average"
+            rows = "In 1 row," if len(off) == 1 else f"In {len(off)} rows, on average"
             mean = sum(off) / len(off)
-            said.append(f"{rows}: {mean * 100:.0f} % of the weight on other keys.")
+            said.append(f"{rows} {mean * 100:.0f} % of the guessed weight was on the wrong keys.")
         return " ".join(said)
 
 

@@ -172,7 +172,7 @@ def change(**updates: Any) -> None:
     after = changed(before, **updates)
     gone = [each for each in EDITS if getattr(before, each) and not getattr(after, each)]
     if "example" not in updates and not updates.keys() >= set(gone):
-        state[NOTICES] = ["This is another table, so the numbers you typed into the last one went."]
+        state[NOTICES] = ["The table has changed, so the numbers you typed into it were removed."]
     state[SETTINGS] = after
     state[WANTED] = {
         name: asked[name]

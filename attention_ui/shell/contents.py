@@ -40,8 +40,8 @@ LESSONS = (
     Lesson(
         "softmax_or_sum",
         "Softmax or dividing by the sum",
-        "Scores become weights by a division: each score by the sum of all, or, in a softmax, the "
-        "exponential of each by the sum of all exponentials. The first looks simpler and breaks.",
+        "Scores become weights by dividing: each score by the sum of all, or, in a softmax, each "
+        "exponential by the sum of all exponentials. The first looks simpler, and breaks.",
         "The mechanism",
         ":material/balance:",
     ),
@@ -49,24 +49,24 @@ LESSONS = (
         "divide_by_sqrt_d",
         "Why divide by √d",
         "A score is a sum of d products. The wider the vectors, the farther such sums spread, and "
-        "softmax turns scores that spread far into all or nothing. Dividing by √d takes the width "
-        "out again.",
+        "softmax turns scores that spread far into all or nothing. Dividing by √d undoes the "
+        "effect of the width.",
         "The mechanism",
         ":material/swap_vert:",
     ),
     Lesson(
         "queries_keys_values",
         "Trainable queries, keys and values",
-        "Three matrices stand before the comparison: what a token asks for, what it offers to be "
-        "found by, and what it hands on. Their entries are what training changes.",
+        "Before tokens are compared, three matrices make what each asks for, what it can be found "
+        "by, and what it hands on. Training changes the entries of these matrices.",
         "The mechanism",
         ":material/tune:",
     ),
     Lesson(
         "causal_mask",
         "The causal mask",
-        "Who writes a text from left to right must not look ahead. A mask hides the future from "
-        "every query, before the weights are shared out.",
+        "A model that writes text from left to right must not look ahead. A mask hides the future "
+        "from every query before the weights are shared out.",
         "The mechanism",
         ":material/visibility_off:",
     ),

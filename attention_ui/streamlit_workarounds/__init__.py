@@ -1,3 +1,4 @@
-"""All that leans on Streamlit's insides. Where one is not as expected, the app goes on without what
-it was used for. `tests/test_streamlit_contract.py` says what is expected of Streamlit 1.67.
+"""Everything that relies on Streamlit's internals. Where one of them is not as expected, the app
+works on without what it was used for. `tests/test_streamlit_contract.py` states what is expected
+of Streamlit 1.67.
 """

@@ -1,8 +1,9 @@
-"""A mend for Streamlit: a deep page is told where its server is.
+"""Works around Streamlit: tells a page with a path of its own, such as /causal_mask, where the
+server is.
 
-Streamlit's browser looks for the server below a deep page's own address first, and logs the 404
-that it is told as an error. Where this is set, it looks there; a Streamlit that does not know it
-looks as before.
+Streamlit's browser code first looks for the server below the page's own address, gets a 404, and
+logs it as an error. With `BACKEND_BASE_URL` set it looks in the right place at once; a Streamlit
+that does not know this setting looks as before.
 """
 
 from collections.abc import Iterable

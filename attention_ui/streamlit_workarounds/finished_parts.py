@@ -1,9 +1,10 @@
-"""A mend for Streamlit: a part that was drawn to its end is told so, whatever runs next.
+"""Works around Streamlit: the browser learns that a part has finished, whatever runs next.
 
-When a part has run, the browser is told that it has finished, and takes away what the part no
-longer draws. If another part begins to run before that message is on its way, Streamlit 1.67 turns
-it into "broken off" (`ForwardMsgQueue.clear`), although what the first part drew is sent. Then the
-last rows of the cell before stood below the arithmetic of a new one, and stayed.
+When a part has run, the server tells the browser that it has finished, and the browser removes
+whatever the part no longer draws. If another part begins to run before that message is sent,
+Streamlit 1.67 turns it into "interrupted" (`ForwardMsgQueue.clear`), although everything the first
+part drew is sent. Left-overs then stayed: rows of the previous cell, below the arithmetic of a new
+one.
 """
 
 from contextlib import suppress
@@ -14,9 +15,8 @@ NOT_AS_EXPECTED = (AttributeError, TypeError, ValueError)
 
 
 def keep_what_has_finished() -> None:
-    """Let the parts of an earlier run be finished that the next run does not draw again. Changes
-    nothing where Streamlit's queue is not there, and does no more than Streamlit where it is not
-    as expected.
+    """Keep the "finished" messages of parts that the next run does not draw again. Changes nothing
+    where Streamlit has no such queue, or one that is not as expected.
     """
     try:
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg

@@ -1,4 +1,4 @@
-"""Parts of a page that have a name, and run alone when a callback asks for them by it."""
+"""Named parts of a page, which a callback can run without the rest of the page."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -8,7 +8,7 @@ from streamlit.errors import StreamlitAPIException
 
 
 def named_part(key: str) -> Callable[[Callable], Callable]:
-    """A decorator: `st.fragment` with a name. Where fragments can have none, one without."""
+    """A decorator: `st.fragment` with a name, or without one where fragments can have none."""
     try:
         return st.fragment(key=key)
     except TypeError:
@@ -16,17 +16,17 @@ def named_part(key: str) -> Callable[[Callable], Callable]:
 
 
 def run_alone(keys: list[str]) -> None:
-    """From a callback: run these parts, and nothing else. Comes back where one of them is not on
-    the page, since the run that would have put it there was broken off, and where Streamlit runs
-    no parts by name: the caller then asks for the whole page.
+    """From a callback: run these parts and nothing else. Returns only if that is not possible:
+    one of them is not on the page, because the run that would have put it there was interrupted,
+    or this Streamlit cannot run parts by name. The caller then asks for the whole page.
     """
     with suppress(StreamlitAPIException, TypeError):
         st.rerun(keys)
 
 
-def asked_page() -> str | None:
-    """Which page the browser asks for: a callback may be told that of another before it runs. None
-    where Streamlit does not say; then nothing may run alone.
+def requested_page() -> str | None:
+    """The page that the browser has requested, which may be another than the one whose callback is
+    running. None where Streamlit does not say; then no part may run by itself.
     """
     try:
         from streamlit.runtime.scriptrunner import get_script_run_ctx

@@ -1,9 +1,9 @@
-"""Run the page again when the browser has found the server again.
+"""Run the page again after the browser has reconnected to the server.
 
-Streamlit's browser reconnects by itself, and asks for nothing then. If the server was started
-anew meanwhile, or has forgotten the session, it knows none of the page's fragments, and their
-controls would do nothing. One run with the link's settings makes them known. Where the page does
-not show whether it is connected, nothing is asked for.
+Streamlit's browser code reconnects by itself, but asks for no run. If the server was restarted
+meanwhile, or has forgotten the session, it knows none of the page's fragments, and their controls
+would do nothing. One run with the settings in the link makes them known again. Where the page does
+not show whether it is connected, no run is asked for.
 """
 
 from .unseen_component import unseen
@@ -27,5 +27,5 @@ _component = unseen("reconnect", _WATCH)
 
 
 def run_again_when_back() -> None:
-    """Draws nothing."""
+    """Place the watcher for this, which shows nothing."""
     _component(key="reconnect", on_back_change=lambda: None)

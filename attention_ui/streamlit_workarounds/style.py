@@ -1,10 +1,10 @@
-"""The style of every page. A name of Streamlit's that is gone changes looks, and nothing else."""
+"""The style of every page. If Streamlit renames an element, only the looks of it change."""
 
 from ..charts.sizes import SIDEBAR_WIDTH
 
 # Ours, and constant: a person's text is never part of it.
 STYLE = """<style>
-/* Streamlit's own width is that of the last visit, or either of two by chance. */
+/* Streamlit's own width is that of the last visit, or one of two at random. */
 [data-testid="stSidebar"][data-collapsed="false"] {
   min-width: SIDEBAR_WIDTHpx !important; max-width: SIDEBAR_WIDTHpx !important;
 }
@@ -14,7 +14,7 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
   [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
 }
 .st-key-reconnect, .st-key-watcher { display: none; }
-/* Parts out of sight that show older settings, until they are drawn anew. */
+/* Parts out of sight that are out of date, until they are drawn again. */
 [data-old] { opacity: 0.3; }
 [class*="st-key-chips"] [data-testid="stText"] {
   padding: 0.15rem 0.55rem; border: 1px solid color-mix(in srgb, currentColor 30%, transparent);
@@ -23,7 +23,7 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [class*="st-key-problem_of"] [data-testid="stText"], .st-key-notices [data-testid="stText"] {
   font-size: 0.875rem;
 }
-/* A chain of joined emoji is one sign, which nothing can wrap. */
+/* A chain of joined emoji is one character, and no line break fits into it. */
 [data-testid="stText"] { max-width: 100%; overflow-wrap: anywhere; overflow-x: clip; }
 [data-testid="stSidebar"] [data-testid="stPageLink-NavLink"] * { white-space: normal; }
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }

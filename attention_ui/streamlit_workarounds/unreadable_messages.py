@@ -1,9 +1,9 @@
-"""A guard for Streamlit: what no browser sends for a widget is left out, as if it had not come.
+"""Works around Streamlit: a widget message that no browser would send is ignored.
 
-Streamlit 1.67 takes any message for a widget, and reads it where the value is asked for: one that
-was made by hand, of another type than the widget's, then raises before a callback of ours is
-called. The page is broken off with an error box, and the log gets 3 kB. So it is read on its way
-in, and the widget keeps the value it has.
+Streamlit 1.67 accepts any message for a widget, and reads it only when the value is needed. One
+that was made by hand, with another type than the widget's, then raises before any callback of ours
+is called: the page ends in an error box, and the log grows by 3 kB. So each message is read when
+it arrives; if that fails, the widget keeps the value it has.
 """
 
 from functools import wraps
@@ -14,12 +14,12 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 try:
     from streamlit.runtime.state.common import WidgetMetadata, unpack_widget_state_value
     from streamlit.runtime.state.session_state import Serialized, SessionState, WStates
-except ImportError:  # another Streamlit: then it reads messages as it likes
+except ImportError:  # another Streamlit: leave its messages alone
     WStates = None
 
 
 def leave_out_what_cannot_be_read() -> None:
-    """Keep values out that their widgets cannot have, also for widgets that are still to come."""
+    """Ignore values that their widgets cannot have, also for widgets that are not drawn yet."""
     is_known = hasattr(WStates, "set_widget_from_proto") and hasattr(WStates(), "states")
     if not is_known or hasattr(WStates.set_widget_from_proto, "__wrapped__"):
         return
@@ -43,7 +43,7 @@ def leave_out_what_cannot_be_read() -> None:
 
 
 def _can_be_read(message: WidgetState, widget: "WidgetMetadata") -> bool:
-    """Whether a widget can have this value. Where one was cleared, Streamlit forgets its type."""
+    """Whether a widget can have this value. For a cleared widget, Streamlit forgets the type."""
     kind, offered = message.WhichOneof("value"), widget.formatted_options
     if kind is not None and widget.value_type is not None:
         # Streamlit's browser sends a whole number for a widget that is said to hold a decimal.
@@ -56,5 +56,5 @@ def _can_be_read(message: WidgetState, widget: "WidgetMetadata") -> bool:
         if value is None or offered is None:
             return True
         return {value} <= {*offered} if isinstance(value, str) else {*value} <= {*offered}
-    except Exception:  # whatever it is: neither a page nor the log is to suffer from it
+    except Exception:  # whatever it is, neither the page nor the log should suffer
         return False

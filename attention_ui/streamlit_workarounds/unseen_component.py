@@ -1,4 +1,4 @@
-"""A component that draws nothing, and tells the server what only the browser knows."""
+"""A component that shows nothing, and tells the server what only the browser knows."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,8 +11,8 @@ NOT_THERE = (AttributeError, TypeError, StreamlitAPIException)
 
 
 def unseen(name: str, js: str) -> Callable[..., None]:
-    """A function that places the component. Where Streamlit's components are not what they were, it
-    does nothing, and the page is as for a browser that tells nothing.
+    """A function that places the component. Where Streamlit's components are not as expected, it
+    does nothing, and the page works as with a browser that reports nothing.
     """
     place: Callable[..., Any] | None = None
     with suppress(*NOT_THERE):

@@ -7,16 +7,17 @@ from typing import Protocol
 import streamlit as st
 
 from ..settings import session
-from .parts_alone import asked_page, named_part
+from .parts_alone import named_part, requested_page
 from .unseen_component import unseen
 
-KEY, RUNS, TOLD = "sight", "sight_runs", "sight_told"
+KEY, RUNS, REPORTED = "sight", "sight_runs", "sight_told"
 REST = 1.2
-"""Seconds without a change, after which what is out of sight and old is drawn anew."""
+"""Seconds without a change after which parts out of sight are brought up to date."""
 SOON = 0.12
-"""The same where it has not been drawn yet."""
+"""The same for parts that have not been drawn at all yet."""
 PATIENCE = 10
-"""Seconds that a run is waited for at most: Streamlit's sign of one may mean something else."""
+"""The longest wait for a running script, in seconds. The mark by which Streamlit shows that one
+runs may come to mean something else, and nothing may hang on it for ever."""
 _WATCH = """
 const NEAR = 80;  // so far below the window, a part may be in sight when those above it shrink
 const parts = () => [...document.querySelectorAll('[class*=st-key-part_]')];
@@ -27,14 +28,14 @@ const inSight = () => parts().filter((part) => {
   return bottom > 0 && top < innerHeight + NEAR;
 }).map(nameOf).join(' ');
 
-// Asked for counts too: what is asked for beside it would be drawn in its place.
+// A requested run counts as running: a second request would replace the first.
 const isRunning = () => document.querySelector(
   '[data-test-script-state=running], [data-test-script-state=rerunRequested]');
 
 const late = () => performance.now() + PATIENCE_MS;
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  // Who cannot ask for the rest must not tell: then the whole page is drawn at once.
+  // Without a way to ask for the rest, report nothing: then the server draws the whole page.
   if (!data || !parentElement || !setStateValue || !setTriggerValue) return;
   const here = (parentElement.sight ??= {});
   here.tell = (until = late()) => {
@@ -55,7 +56,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     }, wait);
   };
   if (!here.stop) {
-    // Another page is asked for: what this one asks for meanwhile would find no part to run.
+    // The visitor is leaving: on the next page, the parts this one asks for do not exist.
     const leave = (event) => {
       if (event.type === 'click' && !event.target.closest?.('a')) return;
       clearTimeout(here.telling);
@@ -89,10 +90,10 @@ _component = unseen("sight", _WATCH)
 
 
 class HasRest(Protocol):
-    """What draws the parts that are not in sight, when the others are drawn."""
+    """A page with parts that are still to be drawn, once those in sight are."""
 
     wait: float
-    """Seconds of rest before they are."""
+    """Seconds without a change before they are drawn."""
 
     def rest(self) -> Iterable[str]:
         """The parts that are still to be drawn."""
@@ -102,48 +103,49 @@ class HasRest(Protocol):
 
 
 def place() -> AbstractContextManager:
-    """Where the watcher stands, out of sight: first on every lesson, so that what it asks for while
-    the page runs anew finds it there afterwards.
+    """Where the watcher is placed, invisibly: first on every lesson, so that a request it sends
+    while the page is being run again still finds it there.
     """
     return st.sidebar.container(key="watcher")
 
 
 @named_part(KEY)
 def watch(page: HasRest) -> None:
-    """Draws nothing. It is run last of all parts, and then asks for the rest. Is not there where
-    Streamlit does not say which page is asked for: then every run is one of the whole page.
+    """Places the watcher, which shows nothing. It runs after all other parts, and then asks for
+    the rest. Where Streamlit does not say which page is requested there is no watcher, and every
+    run is of the whole page.
     """
     if session.wants_whole_page():
         st.rerun()
-    if asked_page() is None:
+    if requested_page() is None:
         return
     state = st.session_state
     state[RUNS] = state.get(RUNS, 0) + 1
     _component(
         key=KEY,
         data={"run": state[RUNS], "rest": [*page.rest()], "wait": page.wait},
-        on_parts_change=lambda: _told(page),
-        on_rest_change=lambda: _rested(page),
+        on_parts_change=lambda: _reported(page),
+        on_rest_change=lambda: _at_rest(page),
     )
 
 
-def _told(page: HasRest) -> None:
-    st.session_state[TOLD] = True
+def _reported(page: HasRest) -> None:
+    st.session_state[REPORTED] = True
     if not session.has_chosen():
         page.draw_rest(parts_in_sight())
 
 
-def _rested(page: HasRest) -> None:
+def _at_rest(page: HasRest) -> None:
     if not session.has_chosen():
         page.draw_rest()
 
 
-def is_told() -> bool:
-    """Whether there is a browser that tells what is in sight, and asks for the rest."""
-    return TOLD in st.session_state
+def browser_reports() -> bool:
+    """Whether the browser has reported what is in sight: then it will ask for the rest too."""
+    return REPORTED in st.session_state
 
 
 def parts_in_sight() -> set[str]:
-    """The names of the parts, as the browser has told; none where it has not."""
+    """The names of the parts that the browser last reported; none where it has not reported yet."""
     told = (st.session_state.get(KEY) or {}).get("parts")
     return set(told.split()) if isinstance(told, str) else set()

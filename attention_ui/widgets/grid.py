@@ -14,7 +14,7 @@ from ..settings.fields import LARGEST_ENTRY, MAX_EDITS
 
 MAX_LISTED = 4
 KEYS = 4
-"""A new grid needs a new key. So many take turns, since Streamlit keeps a record of every key."""
+"""A new grid needs a new key. This many take turns, as Streamlit keeps a record of every key."""
 
 
 def grid(trace: Trace, setting: str, matrix: Step, drawn: Step, about: object) -> None:
@@ -31,8 +31,8 @@ def grid(trace: Trace, setting: str, matrix: Step, drawn: Step, about: object) -
         return
     known = state.setdefault("grids", {}).get(setting)
     if not known or known["key"] not in state or (known["about"], known["edits"]) != (about, edits):
-        # Another matrix, edits from a link, or another page in between, which drops what a grid
-        # holds: start a new grid from what the trace has.
+        # Another matrix, edits from a link, or a visit to another page, where Streamlit drops what
+        # a grid holds: start a new grid from the numbers of the trace.
         state["grids_made"] = state.get("grids_made", 0) + 1
         known = {
             "key": f"grid_{setting}_{state['grids_made'] % KEYS}",
@@ -61,22 +61,22 @@ def grid(trace: Trace, setting: str, matrix: Step, drawn: Step, about: object) -
 
 
 def _undo(setting: str) -> None:
-    """Begin with a new grid, also where nothing of the old one was taken up."""
+    """Start a new grid, even if nothing typed into the old one was applied."""
     st.session_state["grids"].pop(setting, None)
     session.change(**{setting: ()})
 
 
 def _typed(setting: str, key: str) -> None:
-    """Take up what was typed into the grid: numbers become edits, the rest is named and refused."""
+    """Apply what was typed into the grid: numbers become edits, the rest is refused by name."""
     state = st.session_state
     known = state["grids"].get(setting)
     if not known or known["key"] != key:
-        return  # a grid that is gone, and was told of
+        return  # a message from a grid that is gone
     drawn = known["drawn"]
     columns = list(known["about"][len(drawn) : len(drawn) + len(drawn[0])])
     edited = state[key].get("edited_rows")
     if not _is_of(edited, len(drawn), columns):
-        del state["grids"][setting]  # no browser sends such, and Streamlit cannot draw it
+        del state["grids"][setting]  # no browser sends this, and Streamlit cannot draw it
         return
     typed = {
         (row, columns.index(column)): value
@@ -93,8 +93,8 @@ def _typed(setting: str, key: str) -> None:
             if not math.isclose(value, drawn[row][column], rel_tol=1e-7, abs_tol=1e-12):
                 edits[row, column] = float(value)
     if len(edits) > MAX_EDITS:
-        said = f"a link holds {MAX_EDITS} typed numbers, and these are {len(edits):,}"
-        state[session.NOTICES] = [f"Not applied: {said}. Take some back."]
+        said = f"a link can hold {MAX_EDITS} typed numbers, and these are {len(edits):,}"
+        state[session.NOTICES] = [f"Not applied: {said}. Undo some of them."]
         session.run_whole_page()
     else:
         taken = tuple((*place, value) for place, value in sorted(edits.items()))
@@ -105,7 +105,7 @@ def _typed(setting: str, key: str) -> None:
         state[session.NOTICES] = [
             *state[session.NOTICES],
             f"Not applied: {_listed(refused)}. Type a number from −{LARGEST_ENTRY:,.0f} to "
-            f"{LARGEST_ENTRY:,.0f}. The number that was there is used meanwhile.",
+            f"{LARGEST_ENTRY:,.0f}. Until then the previous number is used.",
         ]
 
 

@@ -20,7 +20,7 @@ Steps = Iterator[tuple[float, object]]
 
 @dataclass
 class Run:
-    """Work as far as it has come. `about` says what it was for; other settings, another run."""
+    """Work and its results so far. `about` says what it is for: other settings need another run."""
 
     about: Hashable
     share: float = 0.0
@@ -68,7 +68,7 @@ def long_run(
             st.progress(run.share, text=f"{cost}: {run.share:.0%}")
             label, icon, then = "Stop", "stop", _stop
         elif stopped:
-            st.markdown(f"Stopped at {run.share:.0%}. What was found until then is shown.")
+            st.markdown(f"Stopped at {run.share:.0%}. The results so far are shown.")
             label, icon, then = "Start again", "play_arrow", _start
         else:
             st.markdown(f"This takes {cost}, so it waits for you.")

@@ -66,7 +66,7 @@ def test_the_switch_in_the_sidebar_stops_the_questions(page, app_url):
 
 def test_stretching_a_vector_moves_weight(page, app_url):
     open_page(page, app_url, f"{LESSON}&query=8&stretch=6")
-    assert "nothing has moved" in page.inner_text("[data-testid=stMain]")
+    assert "no weight has moved" in page.inner_text("[data-testid=stMain]")
     press(page, "factor", *["ArrowRight"] * 5)
     words = page.inner_text("[data-testid=stMain]")
     assert re.search(r"In all, 0\.\d+ of its weight has moved", words)

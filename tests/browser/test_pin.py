@@ -18,7 +18,7 @@ def test_a_pin_names_what_changed_first(page, new_page, app_url):
     settled(page)
     words = box.inner_text()
     assert "First step that changed: queries" in words
-    same = words.split("As before:")[1]
+    same = words.split("Unchanged:")[1]
     assert "keys" in same
     assert "values" in same
     other = new_page()

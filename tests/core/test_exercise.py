@@ -114,7 +114,7 @@ LISTED = [
     ("trainable", "weights", "torch.softmax(scaled_scores, 0)", "over the wrong axis"),
     ("trainable", "weights", "F.softmax(scores, dim=-1)", "the wrong tensor"),
     ("trainable", "weights", "scaled_scores.exp()", "are not divided by their sum"),
-    ("trainable", "context_vectors", "weights.T @ values", "a transpose too many, that of weights"),
+    ("trainable", "context_vectors", "weights.T @ values", "one transpose too many, on weights"),
     ("trainable", "context_vectors", "values @ weights", "the wrong order"),
     ("causal", "mask", "torch.ones(6, 6).bool().triu()", "the mask is on the wrong side"),
     ("causal", "mask", "torch.ones(6, 6).bool().triu(1)", "the opposite convention"),
@@ -145,7 +145,7 @@ LISTED = [
         "causal",
         "masked_scores",
         "scaled_scores.masked_fill(~mask, torch.inf)",
-        "of plus infinity softmax makes nan",
+        "softmax turns plus infinity into nan",
     ),
     (
         "causal",

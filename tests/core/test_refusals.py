@@ -121,7 +121,7 @@ def test_operands_of_shapes_that_the_arithmetic_cannot_tell_are_refused(operatio
 def test_one_token_has_no_weights_alone_where_they_are_shared_down_another_axis():
     trace = attend_trainable(journey(), softmax_dim=-2)
     before = set(trace)
-    with pytest.raises(ValueError, match="shared down another axis than the keys"):
+    with pytest.raises(ValueError, match="shared out along another axis than the keys"):
         expand_token(trace, 1)
     assert set(trace) == before
 

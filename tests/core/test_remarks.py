@@ -62,14 +62,14 @@ def test_a_softmax_says_which_keys_have_no_share():
         "2 of the 5 terms of the sum are e to the −∞, exactly 0: the mask hides their keys."
     )
     assert said(trace, "weights", 2, 4).endswith("This cell is one of them, so its share is 0.")
-    assert said(trace, "weights", 0, 0).endswith("No other is left, so this cell gets all: 1.")
+    assert said(trace, "weights", 0, 0).endswith("No other term is left, so this cell gets all: 1.")
 
 
 def test_a_masked_score_says_what_stands_there_instead():
     trace = masked()
     assert said(trace, "masked_scores", 1, 3) == (
-        "Nothing is computed here (hidden by the mask): −∞ stands in its place, of which a softmax "
-        "makes exactly 0."
+        "Nothing is computed here (hidden by the mask): −∞ stands in its place, and softmax "
+        "turns that into exactly 0."
     )
     assert said(trace, "zero_filled_scores", 1, 3).endswith("0 stands in its place.")
     assert said(trace, "masked_scores", 3, 1).startswith("`mask[3, 1]` is true")

@@ -16,7 +16,7 @@ from visiting import EVERYWHERE, stands, visit
 
 pytestmark = pytest.mark.slow("1 min: whole pages")
 
-EXPLAINED = "no number"
+EXPLAINED = "not a number"
 """What the pages say wherever they show a NaN."""
 NO_NUMBER = re.compile(r"(?<![\w.])(nan|NaN)(?![\w.])")
 QUICK = settings.get_current_profile_name() != "long"

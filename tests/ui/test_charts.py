@@ -134,7 +134,10 @@ def test_a_heatmap_carries_no_data_in_its_specification(example, size):
         ("scores", {}),
         ("token_ids", {"transposed": True}),
         ("query_weights", {"as_bars": True}),
-        ("embedding_table", {"rows": (2, 0), "row_labels": False, "lit": frozenset({(2, 1)})}),
+        (
+            "embedding_table",
+            {"rows": (2, 0), "row_labels": False, "highlighted": frozenset({(2, 1)})},
+        ),
     ],
 )
 @pytest.mark.parametrize("size", [SIZE, TINY])
@@ -203,16 +206,18 @@ def places_by(chart, what):
 
 def test_the_chosen_cell_has_the_strongest_outline_and_its_operands_a_weaker_one():
     trace = trace_of("wild_cat")
-    lit = frozenset({(8, 0), (8, 1), (8, 2), (2, 1)})
-    chart = heatmap(trace, Matrix(trace["embeddings"], lit=lit, chosen=(2, 1)), SIZE)
+    highlighted = frozenset({(8, 0), (8, 1), (8, 2), (2, 1)})
+    chart = heatmap(
+        trace, Matrix(trace["embeddings"], highlighted=highlighted, chosen=(2, 1)), SIZE
+    )
     assert places_by(chart, lambda cell: cell["outline"] == 3) == {(2, 1)}
     assert places_by(chart, lambda cell: cell["outline"] == 2) == {(8, 0), (8, 1), (8, 2)}
-    assert places_by(chart, lambda cell: cell["outline"] == 0) == cells(chart).keys() - lit
+    assert places_by(chart, lambda cell: cell["outline"] == 0) == cells(chart).keys() - highlighted
 
 
 def test_transposing_swaps_rows_and_columns_of_values_names_and_outlines():
     trace = trace_of("wild_cat")
-    matrix = {"step": trace["embeddings"], "lit": frozenset({(8, 0)}), "chosen": (2, 1)}
+    matrix = {"step": trace["embeddings"], "highlighted": frozenset({(8, 0)}), "chosen": (2, 1)}
     upright = heatmap(trace, Matrix(**matrix), SIZE)
     lying = heatmap(trace, Matrix(**matrix, transposed=True), SIZE)
     swapped = {(column, row): cell for (row, column), cell in cells(upright).items()}
@@ -240,7 +245,11 @@ def test_rows_that_are_picked_keep_their_values_names_and_outlines():
     rows = tuple(dict.fromkeys(ids))
     faint = frozenset({rows[0]})
     matrix = Matrix(
-        table, rows=rows, faint=faint, chosen=(rows[2], 5), lit=frozenset({(rows[1], 0), (7, 7)})
+        table,
+        rows=rows,
+        faint=faint,
+        chosen=(rows[2], 5),
+        highlighted=frozenset({(rows[1], 0), (7, 7)}),
     )
     chart = heatmap(trace, matrix, SIZE)
     for (row, column), cell in cells(chart).items():

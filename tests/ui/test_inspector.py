@@ -25,17 +25,17 @@ def view_of(*cell):
 def test_an_operand_is_outlined_wherever_it_stands_in_the_equation(operand):
     """`query_scores → query_weights · values = query_context`: the weights stand second."""
     view = view_of("query_context", (1,))
-    assert view.lit("query_weights", operand) == {(key,) for key in range(6)}
-    assert view.lit("values", operand) == {(key, 1) for key in range(6)}
-    assert view.lit("query_scores", operand) == frozenset()
+    assert view.highlighted("query_weights", operand) == {(key,) for key in range(6)}
+    assert view.highlighted("values", operand) == {(key, 1) for key in range(6)}
+    assert view.highlighted("query_scores", operand) == frozenset()
 
 
 def test_of_two_matrices_that_are_one_step_each_has_its_own_outline():
     settings = Settings.of(EXAMPLES["wild_cat"])
     view = View("simplified_attention", settings, attend(embed(settings.inputs)))
     view.__dict__["trail"] = (("scores", (2, 4)),)
-    assert view.lit("embeddings", 0) == {(2, 0), (2, 1), (2, 2)}
-    assert view.lit("embeddings", 1) == {(4, 0), (4, 1), (4, 2)}
+    assert view.highlighted("embeddings", 0) == {(2, 0), (2, 1), (2, 2)}
+    assert view.highlighted("embeddings", 1) == {(4, 0), (4, 1), (4, 2)}
 
 
 def said(**link):
@@ -47,7 +47,7 @@ def test_agreement_with_torch_is_ticked_and_a_difference_is_not():
     agrees = said(typed="3,1,-1", cell="score_sum.0")
     assert ":green[:material/check:] torch has 3; the arithmetic above gives 3" in agrees
     nothing = said(typed="-inf,-inf", cell="softmax_weights.0")
-    assert "Here neither torch nor the arithmetic has a number." in nothing
+    assert "Torch and the arithmetic both give NaN here." in nothing
     nearly = said(typed="0.1,0.2,-0.3", cell="score_sum.0")
     assert ":green[:material/check:] torch has" in nearly
 
@@ -59,7 +59,7 @@ def test_a_difference_that_rounding_makes_is_said_and_not_ticked(monkeypatch):
     step = embed(settings.inputs)["embeddings"]
     _agreement(step, (0, 0), Number(float(step.value[0, 0]) + 0.01))
     _agreement(step, (0, 0), Number(float(step.value[0, 0]) + 1e-9))
-    assert "They differ, since torch rounds to float32" in told[0]
+    assert "They differ because torch rounds to float32" in told[0]
     assert "green" not in told[0]
     assert told[1].startswith(":green")
 

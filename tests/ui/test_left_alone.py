@@ -84,9 +84,9 @@ def left_alone(at, settings):
     shown = at.session_state[session.SHOWN]
     fresh = Page(shown._view_of(settings), draws=False)
     shown._lesson(fresh)
-    if not fresh.stands_like(shown.page):
+    if not fresh.has_layout_of(shown.page):
         return set()
-    return fresh.parts.keys() - set(fresh.other_parts(shown.page))
+    return fresh.parts.keys() - set(fresh.changed_parts(shown.page))
 
 
 @pytest.mark.parametrize("name", CHANGES)

@@ -12,20 +12,20 @@ PAGE = "pages/causal_mask.py"
 @pytest.mark.parametrize(
     ("link", "said", "unsaid"),
     [
-        ({}, ["the lower triangle", "one key, itself", "no row has seen"], ["later token, of"]),
+        ({}, ["the lower triangle", "one key, itself", "no row has seen"], ["a later token"]),
         (
             {"causal": "off"},
-            ["11 of the 11 keys", "10 rows see a later token, of 11", "no cell is hidden"],
+            ["11 of the 11 keys", "10 of 11 rows see a later token", "no cell is hidden"],
             ["triangle", "itself, and gives", "no row has seen", "All hidden"],
         ),
         ({"window": "3"}, ["the 2 tokens before it", "one key, itself"], ["triangle"]),
         ({"causal": "off", "window": "2"}, ["the token before it and the token after"], []),
         (
             {"hidden": "0", "way": "renormalised"},
-            ["sees no key", "but row 0, without any key to see, sums to 0."],
+            ["sees no key", "but row 0, with every key hidden, sums to 0."],
             ["triangle", "gives it everything"],
         ),
-        ({"turned": "0.0,0.4"}, ["one key, key 4", "2 cells are turned", "1 row sees"], []),
+        ({"turned": "0.0,0.4"}, ["one key, key 4", "2 cells are flipped", "1 of 11 rows sees"], []),
     ],
 )
 def test_the_text_follows_the_mask(link, said, unsaid):
@@ -67,7 +67,7 @@ def test_the_window_offers_what_the_text_has_and_a_link_may_name_more():
     assert "the lower triangle" in rendered(at)
     at.text_area(key="control_text").set_value("a " * 45).run()
     assert of_window(at).value == at.session_state["settings"].window == 40
-    assert "the 39 tokens before it; but nobody at key 7" in rendered(at)
+    assert "the 39 tokens before it; but key 7 is hidden from every query" in rendered(at)
     at.text_area(key="control_text").set_value("a b c").run()
     of_window(at).set_value(2).run()
     assert of_window(at).options == ["all", "1", "2", "3"]

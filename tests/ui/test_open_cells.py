@@ -35,14 +35,14 @@ def test_the_cells_that_are_outlined_are_those_that_the_open_one_is_made_of(page
     for view, step, _, arithmetic in opened(page, link):
         cells = [*arithmetic.cells()]
         for name in {*view.trace} - {cell.step for cell in cells}:
-            assert not view.lit(name)
+            assert not view.highlighted(name)
         for name in {cell.step for cell in cells}:
-            assert view.lit(name) == places(cells, name), step
+            assert view.highlighted(name) == places(cells, name), step
         factors = [[*term.cells()] for term in arithmetic.terms]
         if all(isinstance(term, Product) for term in arithmetic.terms):
             for at, column in enumerate(zip(*factors, strict=True)):
                 name = column[0].step
-                assert view.lit(name, at) == places(column, name), step
+                assert view.highlighted(name, at) == places(column, name), step
 
 
 def sums(values):

@@ -7,26 +7,26 @@ from attention_core import EXAMPLES, attend, embed
 from attention_core.text.inputs import Inputs
 from attention_ui.lessons.simplified_attention.one_query import asked_query
 from attention_ui.lessons.tokenize_and_embed.tokens import identical_rows, judge_identical
-from attention_ui.predict.common_questions import judge_look
+from attention_ui.predict.common_questions import judge_key
 
 WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
 
 
 def test_the_most_looked_at_token_is_a_right_guess():
-    verdict = judge_look(0, WEIGHTS[1])
+    verdict = judge_key(0, WEIGHTS[1])
     assert verdict.right
     assert "key 0 (0.5000)" in verdict.words
 
 
 def test_a_wrong_guess_is_told_the_truth_and_its_distance():
-    verdict = judge_look(2, WEIGHTS[1])
+    verdict = judge_key(2, WEIGHTS[1])
     assert not verdict.right
-    assert "It is key 0 (0.5000). Your key has 0.2000: 0.3000 less." in verdict.words
+    assert "It is key 0 (0.5000). Your key has 0.2000, which is 0.3000 less." in verdict.words
 
 
 @pytest.mark.parametrize("guess", [0, 1])
 def test_of_two_equal_weights_either_is_right(guess):
-    verdict = judge_look(guess, WEIGHTS[2])
+    verdict = judge_key(guess, WEIGHTS[2])
     assert verdict.right
     assert "key 0 and key 1" in verdict.words
 
@@ -41,7 +41,7 @@ def test_the_question_is_about_a_row_that_looks_elsewhere():
 def test_guessing_the_largest_weight_is_right_in_every_example(example):
     weights = attend(embed(EXAMPLES[example].inputs))["weights"].value
     row = weights[asked_query(weights)]
-    rights = [place for place in range(len(row)) if judge_look(place, row).right]
+    rights = [place for place in range(len(row)) if judge_key(place, row).right]
     assert row.argmax().item() in rights
     assert len(rights) == (row >= row.max() - 1e-6).sum()
 

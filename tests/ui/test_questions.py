@@ -5,7 +5,7 @@ import torch
 
 from attention_core import EXAMPLES, embed
 from attention_core.mechanism.masking import attend_masked
-from attention_ui.charts.guess_bars import laid_over
+from attention_ui.charts.guess_bars import guess_bars
 from attention_ui.predict.common_questions import row_to_share, whole_row
 from attention_ui.predict.questions import Pick, Shape, Sign, Verdict
 from attention_ui.predict.row_question import MOST, Row, as_shares, distance
@@ -15,7 +15,7 @@ from visiting import LESSONS, stands, visit, words
 pytestmark = pytest.mark.slow("25 s: whole pages")
 
 MARK = "zqzq"
-ONLY_BEFORE = "0 of 1 guess right this session. Only a guess before the first look counts."
+ONLY_BEFORE = "0 of 1 guess right this session. Only a guess made before you saw the answer counts."
 HOSTILE = f"**{MARK}** :red[{MARK}] ${MARK}$ `{MARK}` ![{MARK}](http://x/y.png) <b>{MARK}</b>"
 
 
@@ -83,7 +83,7 @@ def test_a_row_is_guessed_with_sliders_and_its_distance_is_said():
     assert 0.05 < off < 0.2
     assert f"{off:.0%}".replace("%", " % of your weight would have to move") in words(at)
     assert f"total variation distance: {off:.4f}" in words(at)
-    assert f"1 row: {off:.0%}".replace("%", " %") in words(at)
+    assert f"In 1 row, {off:.0%}".replace("%", " %") in words(at)
     assert "Weights" in [each.value for each in at.header]
 
 
@@ -134,8 +134,9 @@ def test_a_guess_counts_once_for_its_numbers_and_not_after_a_look():
     assert "0 of 1 guess right this session." in words(at)
     at = guess_key(press(at, "again", question), 6)
     assert "Right: key 6" in words(at)
-    assert "0 of 1 guess right this session. Only a guess before the first look counts." in words(
-        at
+    assert (
+        "0 of 1 guess right this session. Only a guess made before you saw the answer counts."
+        in words(at)
     )
 
     at.text_input(key="control_seed").set_value("70").run()
@@ -145,8 +146,9 @@ def test_a_guess_counts_once_for_its_numbers_and_not_after_a_look():
     at = press(press(at, "again", question), "skip", question)
     assert "0 of 1 guess right" in words(at), "a skip counts for nothing"
     at = guess_key(press(at, "again", question), 6)
-    assert "0 of 1 guess right this session. Only a guess before the first look counts." in words(
-        at
+    assert (
+        "0 of 1 guess right this session. Only a guess made before you saw the answer counts."
+        in words(at)
     )
 
     at.text_input(key="control_seed").set_value("71").run()
@@ -209,7 +211,7 @@ def test_the_distance_is_half_the_sum_of_all_differences():
     assert verdict.distance == pytest.approx(0.5)
     assert not verdict.right
     assert "50 % of your weight would have to move to other keys." in verdict.words
-    assert "With all bars alike it would be 0.1667." in verdict.words
+    assert "With all bars equal it would be 0.1667." in verdict.words
     assert row_of(0.25, 0.75).judged((0.3, 0.7)).right, "near enough for a tick"
 
 
@@ -281,13 +283,15 @@ def test_the_tally_keeps_rows_apart_and_counts_a_question_once():
     assert not tally.count("b", 1, Verdict(True, "")), "the answer had been seen"
     assert tally.words() == "1 of 2 guesses right this session."
     tally.count("row", 1, Verdict(True, "", 0.1))
-    assert tally.words().endswith("1 row: 10 % of the weight on other keys.")
+    assert tally.words().endswith("In 1 row, 10 % of the guessed weight was on the wrong keys.")
     tally.count("row", 2, Verdict(False, "", 0.3))
-    assert tally.words().endswith("2 rows, on average: 20 % of the weight on other keys.")
+    assert tally.words().endswith(
+        "In 2 rows, on average 20 % of the guessed weight was on the wrong keys."
+    )
 
 
 def test_the_truth_is_drawn_over_the_guess_in_one_chart():
-    chart = laid_over(["a", "b"], {"your guess": [0.25, 0.75], "the weights": [0.5, 0.5]})
+    chart = guess_bars(["a", "b"], {"your guess": [0.25, 0.75], "the weights": [0.5, 0.5]})
     rows = chart.frame.to_pylist()
     assert [(each["row"], each["value"]) for each in rows] == [
         ("your guess", 0.25),
@@ -301,6 +305,6 @@ def test_the_truth_is_drawn_over_the_guess_in_one_chart():
     assert "your guess: 0.25, 0.75; the weights: 0.50, 0.50" in chart.alt
     top = chart.spec["layer"][0]["encoding"]["y"]["scale"]["domain"][1]
     assert all(1 < each["line"] < top for each in rows), "numbers stand above the bars"
-    wild = laid_over(["a", "b"], {"x": [float("nan"), -2.0]})
+    wild = guess_bars(["a", "b"], {"x": [float("nan"), -2.0]})
     assert wild.frame.to_pylist()[0]["value"] is None
     assert wild.spec["layer"][0]["encoding"]["y"]["scale"]["domain"][0] == -2

@@ -34,8 +34,8 @@ def test_a_number_keeps_its_sign_and_is_no_0_that_it_is_not(value, said):
     ("changes", "said"),
     [
         ({}, "2 × 2 = 4, so the heads share d_model."),
-        ({"d_value": 3}, "Joined they are 6 wide, and `W_output` makes 4 of it."),
-        ({"d_head": 3}, "Joined they are 4 wide, and `W_output` makes 4 of it."),
+        ({"d_value": 3}, "Joined they are 6 wide, and `W_output` turns that into a width of 4."),
+        ({"d_head": 3}, "Joined they are 4 wide, and `W_output` turns that into a width of 4."),
         ({"n_heads": 1, "d_head": 4, "d_value": 4}, "it has all of d_model."),
     ],
 )
@@ -46,11 +46,11 @@ def test_heads_share_d_model_only_where_values_do_too(changes, said):
 def test_the_cost_of_heads_names_both_widths_and_one_head_is_not_dealt_out():
     words = rendered(visit(HEADS_PAGE, example="life_is_short"))
     assert "One head of width 72 and values of width 84 has 4,992" in words
-    assert "filled up with zeros, which changes no result, and `W_query` was stretched" in words
+    assert "padded with zeros, which changes no result, and `W_query` was scaled" in words
     words = rendered(visit(HEADS_PAGE, heads="1", width="4"))
     assert "There is only one head here." in words
     assert "only dealt out to more heads" not in words
-    assert "filled up with zeros" not in words
+    assert "padded with zeros" not in words
 
 
 def test_a_loss_that_is_no_number_is_no_probability():

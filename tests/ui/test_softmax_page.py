@@ -147,7 +147,7 @@ def test_the_key_that_gets_most_by_the_sum_is_asked_for_and_judged():
     at.selectbox(key="guess_softmax_or_sum.sum_best").set_value(0).run()
     at.button(key="reveal_softmax_or_sum.sum_best").click().run()
     stands(at)
-    assert "It is key 10 (0.4850). Your key has −0.6064: 1.0914 less." in words(at)
+    assert "It is key 10 (0.4850). Your key has −0.6064, which is 1.0914 less." in words(at)
 
 
 def test_every_stop_of_the_factor_draws():

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from attention_ui.page import page
-from attention_ui.streamlit_workarounds import visible_parts as sight
+from attention_ui.streamlit_workarounds import visible_parts
 
 
 class Drawn:
@@ -30,9 +30,9 @@ class Drawn:
 @pytest.fixture(autouse=True)
 def _nothing_but_the_turn(monkeypatch):
     Drawn.at_once, Drawn.most, Drawn.fails = 0, 0, False
-    monkeypatch.setattr(page, "Shown", Drawn)
+    monkeypatch.setattr(page, "LessonOnScreen", Drawn)
     monkeypatch.setattr(page, "open_lesson", lambda _: None)
-    monkeypatch.setattr(sight, "watch", lambda _: None)
+    monkeypatch.setattr(visible_parts, "watch", lambda _: None)
 
 
 def test_whole_pages_are_drawn_one_at_a_time():

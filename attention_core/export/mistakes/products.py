@@ -12,7 +12,7 @@ def _(operation: ops.MatMul, left: str, right: str, *bias: str) -> tuple[Mistake
         name, flipped = "the transpose is missing", f"{right} @ {left}.mT"
     else:
         turned, rule = f"{left} @ {right}.mT", f"take {right} as it is"
-        name, flipped = "a transpose too many", f"{right} @ {left}"
+        name, flipped = "one transpose too many", f"{right} @ {left}"
     found = (
         Mistake(name, f"{rule}.", turned + plus),
         Mistake(
@@ -23,7 +23,7 @@ def _(operation: ops.MatMul, left: str, right: str, *bias: str) -> tuple[Mistake
         Mistake(
             "the transpose is on the wrong side"
             if operation.transpose
-            else f"a transpose too many, that of {left}",
+            else f"one transpose too many, on {left}",
             f"each row of {left} makes a row of the result, so leave {left} as it is.",
             f"{left}.mT @ {right}{plus}",
         ),

@@ -140,7 +140,7 @@ def _(_: ops.Hide, scores: str, mask: str) -> tuple[Mistake, ...]:
         Mistake("0 in place of −∞, the opposite convention", may, f"{scores} * ~{mask}"),
         Mistake(
             "+∞ in place of −∞",
-            'of plus infinity softmax makes nan: write float("-inf"), with a minus.',
+            'softmax turns plus infinity into nan: write float("-inf"), with a minus.',
             f'{scores}.masked_fill(~{mask}, float("inf"))',
         ),
         Mistake("nothing is hidden", may, scores),

@@ -45,7 +45,7 @@ def dropout(view: View) -> None:
     st.markdown(
         f"Dropped once, as above, row {query} sums to {number(once.sum().item())}. Each weight "
         f"that is kept is divided by {1 - settings.dropout:.2f}, so the mean stays: over {DRAWS:,} "
-        f"draws, the row's weights are off by {number((mean - row).abs().max().item())} at most. "
+        f"draws, the row's weights are off by at most {number((mean - row).abs().max().item())}. "
         "Dropout is for training only."
     )
 

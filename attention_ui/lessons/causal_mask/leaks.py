@@ -124,11 +124,11 @@ def sums_verdict(trace: Trace, way: str) -> tuple[bool, str]:
     mask = trace["mask"].value
     blind = blind_rows(mask)
     rows = "row" if len(blind) == 1 else "rows"
-    apart = f"{rows} {listed(list(map(str, blind)))}, without any key to see"
+    apart = f"{rows} {listed(list(map(str, blind)))}, with every key hidden"
     total = f"{sums[blind].mean():.0f}" if blind else ""
     sums = sums[mask.any(dim=-1)]
     if not len(sums):
-        return False, f"No row has a key to see, and each sums to {total}."
+        return False, f"Every key is hidden from every query, and each row sums to {total}."
     off = (sums - 1).abs().max().item()
     if off >= 1e-5:
         return (
@@ -136,9 +136,9 @@ def sums_verdict(trace: Trace, way: str) -> tuple[bool, str]:
             f"Rows sum to {number(sums.min().item())} up to {number(sums.max().item())}, not to 1.",
         )
     if not blind:
-        return True, f"Rows sum to 1: the farthest is off by {off:.1g}."
+        return True, f"Rows sum to 1: largest deviation {off:.1g}."
     return total == "1", (
-        f"Rows sum to 1, the farthest is off by {off:.1g}; {'and' if total == '1' else 'but'} "
+        f"Rows sum to 1 (largest deviation {off:.1g}), {'and' if total == '1' else 'but'} "
         f"{apart}, {'sums' if len(blind) == 1 else 'sum'} to {total}."
     )
 
@@ -216,14 +216,13 @@ def leak_verdict(way: str, trace: Trace, token: int) -> tuple[bool, str]:
     if lost.any():
         return False, (
             f"It moves by up to {most} without a leak: a hidden key has so large a score here that "
-            "softmax leaves the keys in sight a weight of 0, and 0 cannot be renormalised. Hide "
+            "softmax leaves the visible keys a weight of 0, and 0 cannot be renormalised. Hide "
             "before softmax, with −∞."
         )
     if way in LEAKY:
         return False, (
             f"Too little to be seen here: the largest change is {most}. But this way does leak. "
-            "These scores are so far apart that hardly anything of it is left; smaller ones show "
-            "it."
+            "These scores are so far apart that hardly any of it is left; smaller scores show it."
         )
     keep = "keeps its context vector" if n_hidden == 1 else "keep their context vectors"
     return True, (

@@ -68,18 +68,18 @@ def mask_words(settings: Settings, mask: Tensor) -> str:
     if mask.equal(mask.new_ones(mask.shape).tril()):
         words += ": the lower triangle"
     if settings.hidden is not None and settings.hidden < n_tokens:
-        words += f"; but nobody at key {settings.hidden}"
+        words += f"; but key {settings.hidden} is hidden from every query"
     turned = sum(max(cell) < n_tokens for cell in settings.turned)
     if turned:
         words += ". 1 cell is" if turned == 1 else f". {turned} cells are"
-        words += " turned round by hand"
+        words += " flipped by hand"
     faint = "no cell is hidden" if mask.all() else "a faint cell is hidden"
     return f"{words}. ✓ is True, *may look*; {faint}."
 
 
 def weights_words(mask: Tensor) -> str:
     """What is shared out, and the first query of a mask (query, key) as its simplest case."""
-    words = "Each row is shared out among what it may see. The first query sees "
+    words = "Each query shares out its weight among the keys it may see. The first query sees "
     keys = mask[0].nonzero().flatten().tolist()
     if not keys:
         return f"{words}no key, so it has nothing to share: its weights are 0."
@@ -93,15 +93,15 @@ def context_words(mask: Tensor) -> str:
     n_rows, ahead = len(mask), int(mask.triu(1).any(dim=-1).sum())
     if not ahead:
         return (
-            "A context vector is now a mean of what came before, its own token included. That lets "
-            "one text train the prediction of every next token at once, since no row has seen its "
-            "answer."
+            "A context vector is now a mean of what came before, its own token included. That is "
+            "why one text can train the prediction of every next token at once: no row has seen "
+            "its answer."
         )
-    rows = "1 row sees" if ahead == 1 else f"{ahead} rows see"
+    see = "sees" if ahead == 1 else "see"
     return (
-        f"A context vector is a mean of what its query may see. Here {rows} a later token, of "
-        f"{n_rows}. To predict next tokens such a mask is of no use: a row that looks ahead may "
-        "have seen its answer."
+        f"A context vector is a mean of what its query may see. Here {ahead} of {n_rows} rows "
+        f"{see} a later token. Such a mask is of no use for predicting the next token: a row that "
+        "looks ahead may have seen its answer."
     )
 
 

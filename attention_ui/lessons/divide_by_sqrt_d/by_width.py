@@ -36,15 +36,15 @@ def say_entries(wanted: Trials) -> None:
     if wanted.distribution == "uniform_0_1":
         mean = variance_theory(wanted).mean
         st.markdown(
-            f"Entries between 0 and 1 have mean 0.5, so q·k lies around d/4 = {said(mean)}, and "
-            f"after dividing still around {said(mean / wanted.d**0.5)}. √d takes the width out of "
-            "the spread, not out of the mean. Softmax does not mind a mean that all keys share."
+            f"Entries between 0 and 1 have mean 0.5, so q·k has mean d/4 = {said(mean)}, and after "
+            f"dividing {said(mean / wanted.d**0.5)}. Dividing by √d takes the width out of the "
+            "spread, not out of the mean. Softmax does not mind a mean that all keys share."
         )
     elif wanted.spread != 1:
         st.markdown(
             f"Entries with standard deviation {wanted.spread:g} have variance "
             f"{said(wanted.spread**2)}, and a product of two has variance {said(one)}. Dividing "
-            f"by √d leads to that number, whatever d is, and not to 1."
+            f"by √d brings q·k to that variance at any d, not to 1."
         )
 
 
@@ -134,7 +134,7 @@ def softmax_by_width(wanted: Trials) -> None:
     st.markdown(
         f"One random query looks at {N_KEYS} random keys; each point is the mean of "
         f"{EFFECT_TRIALS} trials. Entropy 1 means that all keys get the same, 0 that one key gets "
-        "all. The gradient is that of the weights by the scores that enter softmax."
+        "all. The gradient is that of the weights with respect to the scores that enter softmax."
     )
     st.markdown(verdict(effects[-1]))
 
@@ -151,7 +151,7 @@ def verdict(widest: dict[str, Effect]) -> str:
     words += ": every key gets nearly the same, whatever it says. " if by_d.entropy > 0.99 else ". "
     words += f"Divided by √d, it is {by_root.entropy:.2f}, much as at any other width"
     if by_root.gradient_norm < 0.1:
-        return f"{words}; but entries of such a spread make softmax all or nothing at every width."
+        return f"{words}; but entries spread this far make softmax all or nothing at every width."
     if by_root.entropy > 0.99:
         return f"{words}; but entries this small make all keys alike at every width."
     return f"{words}."

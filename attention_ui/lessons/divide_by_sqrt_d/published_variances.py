@@ -59,15 +59,15 @@ def published_variances(view: View) -> None:
         light(
             False,
             f"{len(outside)} of the {len(rows)} variances that the notebook prints lie "
-            "outside of the band.",
+            "outside the band.",
         )
     else:
         light(True, f"All {len(rows)} variances that the notebook prints lie within the band.")
     st.markdown(
-        f"The notebook ran {N_TRIALS:,} trials with standard normal entries and no seed. So its "
-        "numbers cannot come out again, here or there: that they lie within two standard errors "
-        "of the theory is all that can be checked. And that each variance after is the one "
-        "before, divided by d."
+        f"The notebook ran {N_TRIALS:,} trials with standard normal entries and no seed, so even "
+        "the notebook would not print the same numbers again. Two things can be checked: that "
+        "they lie within two standard errors of the theory, and that each variance after "
+        "dividing is the one before, divided by d."
     )
     with st.container(horizontal=True, gap="medium"):
         for when, colour in (("before", palette.MUTED), ("after", palette.BAR)):

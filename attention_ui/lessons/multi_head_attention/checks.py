@@ -98,10 +98,10 @@ def torch_words(trace: Trace) -> str:
         return ""
     words = (
         f"That layer has one width for everything, here {n_heads} × {wide}. So the matrices were "
-        "filled up with zeros, which changes no result"
+        "padded with zeros, which changes no result"
     )
     if d_head != wide or scale_of(trace, "head_") != "sqrt_d":
-        words += f", and `W_query` was stretched to make up for a division by √{wide}"
+        words += f", and `W_query` was scaled, because that layer divides by √{wide}"
     return f"{words}."
 
 
@@ -139,8 +139,8 @@ def parameter_words(d_in: int, recipe: HeadsRecipe) -> str:
     )
     if recipe.n_heads == 1:
         return words + (
-            "There is only one head here. Choose more of them above, and narrower ones by as much: "
-            "the same columns are dealt out, and the number stays."
+            "There is only one head here. Choose more heads above, each as much narrower: the same "
+            "columns are dealt out, and the number of parameters stays."
         )
     return words + (
         f"One head {_widths(wide)} has {wide.n_parameters(d_in):,}: the columns are the same, only "

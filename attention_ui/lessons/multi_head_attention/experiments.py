@@ -117,7 +117,7 @@ def compete(wrong: View) -> None:
     sums = weights.value.sum(dim=-1)
     light(
         bool(((sums - 1).abs() < 1e-5).all()),
-        f"Rows sum to {sums.min():.4f} up to {sums.max():.4f} instead of 1, and all weights to "
-        f"{weights.value.sum():.4g}, one for each of {n_queries} × {n_keys} cells; it should be "
-        f"{n_heads * n_queries}, one for each row of each head.",
+        f"Rows sum to {sums.min():.4f} up to {sums.max():.4f} instead of 1. All weights together "
+        f"sum to {weights.value.sum():.4g}, 1 for each of {n_queries} × {n_keys} pairs of query "
+        f"and key; it should be {n_heads * n_queries}, 1 per row of each head.",
     )

@@ -37,7 +37,7 @@ def choose_heads() -> None:
 
 
 def along_words(name: str, wanted: int, now: Settings) -> str:
-    """Why a size of heads is another than the one that was asked for."""
+    """Why a size of the heads is not the one that was chosen."""
     words = f"{name} went from {wanted} to {getattr(now, name)}"
     if name == "d_model":
         return f"{words}, so that {how_many(now.heads)} can share it."
@@ -59,8 +59,8 @@ def widths_words(recipe: HeadsRecipe) -> str:
         shared = f"{recipe.n_heads} × {recipe.d_head} = {recipe.d_model}"
         return f"{words}: {shared}, so the heads share d_model."
     return (
-        f"{words}. Joined they are {recipe.n_heads * recipe.d_value} wide, and `W_output` makes "
-        f"{recipe.d_model} of it."
+        f"{words}. Joined they are {recipe.n_heads * recipe.d_value} wide, and `W_output` turns "
+        f"that into a width of {recipe.d_model}."
     )
 
 

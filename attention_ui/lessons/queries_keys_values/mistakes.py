@@ -44,16 +44,16 @@ def _wrong_axis(view: View) -> None:
         if not is_open:
             return
         st.markdown(
-            "`softmax(dim=0)` lets the queries of a column share 1, not the keys of a row. The "
-            "total is the same, so a check of the total sees nothing. Look at the rows."
+            "`softmax(dim=0)` makes the queries of a column share 1, instead of the keys of a row. "
+            "The total is the same, so checking the total does not find it. Look at the rows."
         )
         trace = view.trace
         equation(view, "wrong_axis", trace["weights"])
         sums = trace["weights"].value.sum(dim=-1)
         light(
             False,
-            f"Rows sum to {sums.min():.4f} up to {sums.max():.4f}; all of it to {sums.sum():.4f}, "
-            "one for each column.",
+            f"Rows sum to {sums.min():.4f} up to {sums.max():.4f}; the whole matrix sums to "
+            f"{sums.sum():.4f}, 1 per column.",
         )
 
 

@@ -127,8 +127,8 @@ def starts_verdict(weights: dict[str, Tensor]) -> str:
     sure = {start: sure_rows(each) for start, each in weights.items()}
     if not any(sure.values()):
         return (
-            f"Here no row of either start gives one key more than {SURE}, so both have slope left. "
-            f"In the example “{EXAMPLES[SATURATED].title}” one of them has hardly any."
+            f"Here no row of either start gives one key more than {SURE}, so both can still learn. "
+            f"In the example “{EXAMPLES[SATURATED].title}” one of them hardly can."
         )
     told = " and ".join(
         f"{count} of {len(weights[start])} with `{start}`" for start, count in sure.items()

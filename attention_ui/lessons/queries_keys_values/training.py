@@ -125,7 +125,7 @@ def _scrub(
 def loss_words(loss: float) -> str:
     """What a loss means for the right next token."""
     if not math.isfinite(loss):
-        return "This loss is no finite number, so it says nothing about the next token."
+        return "This loss is not a finite number, so it says nothing about the next token."
     return (
         f"A loss of {number(loss)} is as good as giving the right next token a probability of "
         f"{number(math.exp(-loss))} everywhere."
@@ -138,7 +138,7 @@ def parting_words(rate: float, step: int | None) -> str:
         return ""
     return (
         f"With a learning rate of {rate:g} the result depends on the last digit of the numbers: "
-        f"the same run, begun with that digit changed, has another loss from step {step:,} on. "
+        f"start the same run with that digit changed, and its loss differs from step {step:,} on. "
         "Another processor may end elsewhere. Take a smaller learning rate, and both go the "
         "same way."
     )
@@ -156,8 +156,8 @@ def _say_outcome(settings: Settings, records: list[TrainingRecord]) -> None:
     elif first.loss > last.loss:
         light(
             True,
-            f"The loss fell from {first.loss:.4f} to {last.loss:.4f}, to one part in "
-            f"{first.loss / last.loss:,.1f}.",
+            f"The loss fell from {first.loss:.4f} to {last.loss:.4f}, "
+            f"{first.loss / last.loss:,.1f} times smaller.",
         )
     else:
         light(False, f"The loss did not fall: {first.loss:.4f} at first, {last.loss:.4f} now.")
@@ -170,9 +170,9 @@ def _say_predictions(trained: View) -> None:
     tokens = trace.labels("token")
     guesses = [names[place] for place in trace["probabilities"].value[:-1].argmax(dim=-1).tolist()]
     right = sum(guess == token for guess, token in zip(guesses, tokens[1:], strict=True))
-    said = f"{right} of {len(guesses)} next tokens are the most probable ones."
+    said = f"{right} of {len(guesses)} next tokens are the ones it finds most probable."
     if right == len(guesses):
         light(True, said)
     else:
         note(said)
-    st.text("Its sentence: " + " ".join(map(visible, [tokens[0], *guesses])))
+    st.text("The sentence it predicts: " + " ".join(map(visible, [tokens[0], *guesses])))

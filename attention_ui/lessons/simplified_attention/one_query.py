@@ -51,9 +51,9 @@ def stepper(settings: Settings) -> int:
 def stretch(view: View, options: SimplifiedOptions) -> None:
     """An experiment on a trace of its own: one vector stretched, and one query's weights."""
     st.markdown(
-        "Make one vector longer. By the dot product, a positive score grows and draws weight from "
-        "the others; a negative one falls further. By the cosine, length does not count. A "
-        "negative factor turns the vector round. Grey bars are the weights before."
+        "Make one vector longer. With the dot product, a positive score grows and takes weight "
+        "from the others; a negative one falls further. With the cosine, length does not count. "
+        "A negative factor makes the vector point the other way. Grey bars are the weights before."
     )
     with control_row():
         control("stretch", width=200)
@@ -73,7 +73,7 @@ def stretch(view: View, options: SimplifiedOptions) -> None:
     words = f"Query {settings.query} gave most to {largest_keys(before)}"
     moved = (now - before).abs().sum().item() / 2
     if moved < 1e-6:
-        st.markdown(f"{words} and nothing has moved.")
+        st.markdown(f"{words}, and no weight has moved.")
     else:
         st.markdown(
             f"{words}; now it gives most to {largest_keys(now)}. "

@@ -69,8 +69,8 @@ def _to_zero(constant: float) -> None:
         on_click=session.overwrite,
         kwargs={"shift": nearest},
         disabled=abs(nearest) > LARGEST_SHIFT,
-        help=f"The sum is 0 where the constant is {number(constant)}: the mean of the scores, "
-        "negated.",
+        help=f"The sum is 0 where the constant is {number(constant)}: minus the mean of the "
+        "scores.",
     )
 
 
@@ -82,7 +82,7 @@ def magnify(view: View) -> None:
     trace = normalise_row(row_trace(session.current()), magnify=factor)
     weights = trace["softmax_weights"].value
     if not weights.isfinite().all():
-        light(False, "0 · (−∞) is no number. With a hidden score, choose a factor above 0.")
+        light(False, "0 · (−∞) is not a number. With a hidden score, choose a factor above 0.")
         return
     _spread(Spread.of(weights), weights)
     with st.container(horizontal=True, gap="large"):
@@ -98,12 +98,12 @@ def magnify(view: View) -> None:
         )
         show(_curves(scores, factor))
     st.markdown(
-        "**The gradient.** Training moves scores along the derivatives of the weights: cell j, "
-        "k is how much weight j changes when score k grows a little. The diagonal is never "
-        "negative, the rest never positive. Each column sums to 0, since the weights keep a sum "
-        "of 1: what one key wins, the others lose. Each row sums to 0 as well, since a number "
-        "added to all scores changes no weight. Where a weight is nearly 0 or nearly 1 its row "
-        "is nearly 0, and nothing is learned.",
+        "**The gradient.** Training moves the scores along the derivatives of the weights. Cell "
+        "j, k says how much weight j changes when score k grows a little. The diagonal is never "
+        "negative, the rest never positive. Each column sums to 0, since the weights always sum "
+        "to 1: what one key wins, the others lose. Each row sums to 0 as well, since adding the "
+        "same number to all scores changes no weight. Where a weight is nearly 0 or nearly 1, its "
+        "row is nearly 0, and nothing is learned.",
         width=LINE,
     )
     equation(view.beside(trace), "gradient", trace["jacobian"])
@@ -150,5 +150,5 @@ def _curves(scores: Tensor, factor: float) -> Chart:
         shown,
         here,
         "factor",
-        "Largest weight, entropy as a share of its most, and gradient, over the factor.",
+        "Largest weight, entropy as a fraction of its maximum, and gradient, over the factor.",
     )

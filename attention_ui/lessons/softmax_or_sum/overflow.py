@@ -25,7 +25,7 @@ def overflow(view: View) -> None:
     largest, zero = exp_limits(settings.precision)
     st.markdown(
         f"In {settings.precision}, e to a power above **{number(largest, 2)}** is infinite, and e "
-        f"to **{number(zero, 2)}** or less is 0. The largest score is now "
+        f"to a power of **{number(zero, 2)}** or less is 0. The largest score is now "
         f"**{number(value['stored_scores'].max().item(), 2)}**."
     )
     with st.container(horizontal=True, gap="large"):
@@ -65,9 +65,9 @@ def _count(powers: Tensor, total: Tensor, weights: Tensor) -> None:
     if (powers == 0).all():
         counted += " All exponentials are 0, so each weight is 0 / 0."
     elif lost:
-        counted += " An infinite exponential over an infinite sum is no number."
+        counted += " An infinite exponential divided by an infinite sum is not a number."
     elif total.isinf().any():
-        counted += " Their sum is `inf` all the same, so every weight is 0."
+        counted += " Still, their sum is `inf`, so every weight is 0."
     light(not lost and not total.isinf().any(), counted)
 
 

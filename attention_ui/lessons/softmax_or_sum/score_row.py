@@ -16,7 +16,7 @@ from ...settings.settings import MAX_SCORE, MAX_SCORES, Settings
 from ...words import number, true_minus
 
 NUDGE = 10.0
-"""The slider for one score goes this far, or to the score where that is further."""
+"""How far the slider for one score goes, unless the score itself is further out."""
 
 
 def row_trace(settings: Settings) -> Trace:
@@ -108,16 +108,19 @@ def sum_verdict(scores: Tensor, weights: Tensor) -> tuple[bool, str]:
     """What dividing a row (key,) by its sum has done: whether the weights are shares, in words."""
     total = scores.sum().item()
     if is_hidden(scores):
-        return False, "The sum of nothing but −∞ is −∞, and −∞ / −∞ is no number (`nan`)."
+        return (
+            False,
+            "The scores are all −∞, so their sum is −∞ too, and −∞ / −∞ is `nan` (not a number).",
+        )
     if not scores.isfinite().all():
         return False, (
-            "A hidden score of −∞ makes the sum −∞ too. Then −∞ / −∞ is no number (`nan`), and "
+            "A hidden score of −∞ makes the sum −∞ too. Then −∞ / −∞ is `nan` (not a number), and "
             "the others get 0. Dividing by the sum cannot hide a key."
         )
     if total == 0:
         return False, (
-            "The scores sum to exactly 0, and a division by 0 gives no weights: 0 / 0 is no number "
-            "(`nan`), any other score over 0 is infinite (`inf`)."
+            "The scores sum to exactly 0, and dividing by 0 gives no weights: 0 / 0 is `nan` (not "
+            "a number), and any other score divided by 0 is `inf` (infinite)."
         )
     best, worst = int(scores.argmax()), int(scores.argmin())
     ends = (
@@ -126,11 +129,15 @@ def sum_verdict(scores: Tensor, weights: Tensor) -> tuple[bool, str]:
         f"{number(scores[worst].item())}, and gets {number(weights[worst].item())}."
     )
     if total < 0 and best != worst:
-        return False, f"The sum is {number(total)}, below 0, so the order turns over. {ends}"
+        return False, f"The sum is {number(total)}, below 0, so the order is reversed. {ends}"
     below = int((weights < 0).sum())
     if below:
-        more = " The largest is more than all there is to give." if weights.max() > 1 else ""
+        more = " The largest is above 1: more than there is to share." if weights.max() > 1 else ""
         some = "1 weight is" if below == 1 else f"{below} weights are"
         told = f"The sum is {number(total)}. {some} below 0, which no share can be.{more} {ends}"
         return False, told
-    return True, f"No score has another sign than the sum, {number(total)}: here they are shares."
+    return (
+        True,
+        f"All scores have the sign of the sum, {number(total)}, or are 0, so here the weights are "
+        "shares.",
+    )

@@ -66,7 +66,7 @@ def identical_words(groups: list[list[int]], settings: Settings) -> str:
     """Which rows cannot be told apart, and why."""
     listed = "; ".join("rows " + ", ".join(map(str, group)) for group in groups)
     return f"Identical: {listed}. Nothing in these vectors says where a token stands" + (
-        "." if settings.positions else ": switch positions on, below, and they part."
+        "." if settings.positions else ": turn on *Positions* below and they will differ."
     )
 
 
