@@ -11,6 +11,8 @@ PLURAL = {"query": "queries", "key": "keys", "value": "values"}
 STARTS = {"rand": "torch.rand", "linear": "nn.Linear"}
 SCALES = {"sqrt_d": "√d", "none": "Nothing", "d": "d"}
 """What scores may be divided by."""
+NORMALISERS = {"softmax": "Softmax", "sum": "Their sum"}
+"""What turns a row of scores into shares."""
 MAX_HEADS = 8
 """More are not offered."""
 Edits = tuple[tuple[int, int, float], ...]
@@ -108,6 +110,10 @@ class HeadsRecipe:
     by_head: bool = False
     causal: bool = False
     scale: str = "sqrt_d"
+    temperature: float = 1.0
+    normalise: str = "softmax"
+    dropout: float = 0.0
+    dropout_seed: int = 0
 
     def __post_init__(self) -> None:
         check_choice("start", self.start, STARTS)

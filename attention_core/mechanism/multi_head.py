@@ -30,7 +30,7 @@ def attend_heads(trace: Trace, recipe: HeadsRecipe = HEADS, softmax_dim: int = -
 
     Steps: for each of query, key, value `W_query` (d_in, d_queries) and `head_W_query`
     (head, d_in, d_head), one made from the other; `head_queries` (head, query, d_head),
-    `head_keys`, `head_values`; `mask` if causal; attention with `head_` before each name; `concat`
+    `head_keys`, `head_values`; `mask` if causal; `attention` with `head_` before each name; `concat`
     (query, d_concat), `W_output` (d_concat, d_model), `output` (query, d_model). Returns the same
     trace.
 
@@ -48,7 +48,18 @@ def attend_heads(trace: Trace, recipe: HeadsRecipe = HEADS, softmax_dim: int = -
     if recipe.causal:
         causal = mask_of(CAUSAL, len(trace["embeddings"].value))
         mask = trace.step("mask", causal, axes=("query", "key"))
-    context = attention(trace, *made, recipe.scale, mask, "head_", softmax_dim)
+    context = attention(
+        trace,
+        *made,
+        recipe.scale,
+        mask,
+        "head_",
+        softmax_dim,
+        recipe.temperature,
+        recipe.normalise,
+        recipe.dropout,
+        recipe.dropout_seed,
+    )
     concat = trace.step("concat", JoinHeads(), context, axes=("query", "d_concat"))
     W_output = trace.step("W_output", draws["output"], axes=("d_concat", "d_model"))
     trace.step("output", MatMul(), concat, W_output, axes=("query", "d_model"))

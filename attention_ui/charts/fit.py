@@ -91,8 +91,8 @@ def band_above(trace: Trace, matrix: Matrix, size: CellSize) -> int:
     """The room that the labels of a matrix need above its cells."""
     size = fitting(matrix, size)
     column_axis = matrix.axes[1]
-    if not column_axis:
-        return 4
+    if not column_axis or not matrix.column_labels:
+        return 4 + (FAR if heads_of(trace, matrix)[1] else 0)
     names = names_along(trace, matrix)[1]
     room = column_room(names, size, labelled_every(column_axis, len(names), size))
     return room + (FAR if heads_of(trace, matrix)[1] else 0)

@@ -43,6 +43,7 @@ def heatmap(
         matrix.axes,
         matrix.name + ("ᵀ" if matrix.transposed else ""),
         matrix.row_labels,
+        matrix.column_labels,
         matrix.as_bars,
         size,
         operator,
@@ -59,6 +60,7 @@ def _filled(
     axes: tuple[str, str],
     title: str,
     row_labels: bool,
+    column_labels: bool,
     as_bars: bool,
     size: CellSize,
     operator: str,
@@ -92,12 +94,12 @@ def _filled(
         slant["labelExpr"] = f"datum.value % {every} == 0 ? {name_of('column')} : ''"
     across, down = (spec["encoding"][side]["axis"] for side in "xy")
     across |= {
-        "title": _axis_title(column_axis) or " ",
+        "title": (_axis_title(column_axis) or " ") if column_labels else None,
         "labelAngle": 0,
         "minExtent": band,
         "maxExtent": band,
         **slant,
-        **({"labels": False} if as_bars else {}),
+        **({"labels": False} if as_bars or not column_labels else {}),
     }
     down |= {
         "title": _axis_title(row_axis) if row_labels else None,

@@ -31,10 +31,19 @@ MOST_MARKS = 6_000
 """A chart of more marks is drawn on a canvas: many elements are slow, and few would read them."""
 
 
-def live(trace: Trace, lines: Sequence[Sequence[Placed]], first_query: int | None = None) -> Chart:
-    """All matrices of an equation, line by line. Where `first_query` is given and the last of them
-    has weights, the sentence stands above, as that query sees it until another is pointed at.
+Lines = Sequence[Sequence[Placed]]
+
+
+def live(trace: Trace, lines: Lines, first_query: int | None = None) -> Chart:
+    """All matrices of an equation, line by line. Where `first_query` is given and there are weights
+    among them, the sentence stands above, as that query sees it until another is pointed at.
     """
+    return live_columns(trace, [lines], first_query)
+
+
+def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None = None) -> Chart:
+    """The same for lines in several columns, from left to right."""
+    lines = [line for column in columns for line in column]
     placed = [each for line in lines for each in line]
     matrices = [each.matrix for each in placed]
     reached = [[] if each.covered else reaches(matrices, at) for at, each in enumerate(matrices)]
@@ -49,21 +58,22 @@ def live(trace: Trace, lines: Sequence[Sequence[Placed]], first_query: int | Non
         told = arithmetics(one.matrix) if one.tells else None
         tables.append(_table(chart.frame, at, one.matrix, reached[at], told))
         views.append(_view(chart.spec, at, one, n_slots(reached, at), told is not None))
-    rows, named = _rows(lines, views), [name for view in views for name in view.pop("params")]
+    named = [name for view in views for name in view.pop("params")]
+    laid_out = _laid_out(columns, views)
     drawn = [] if first_query is None else sentence.weighted(matrices)
     if drawn:
         number = len(matrices)
         tables.append(sentence.tokens(trace, number))
         for at in drawn:
             tables[at] = _with_first(tables[at], first_query)
-        rows.insert(0, sentence.sentence(trace, drawn, number))
+        laid_out = {"vconcat": [sentence.sentence(trace, drawn, number), laid_out]}
         named += sentence.parameters(trace, matrices, number)
     marks = 2 * sum(table.num_rows for table in tables)
     n_reaches = max(map(len, reached))
     return Chart(
         pa.concat_tables(tables, promote_options="default"),
         {
-            "vconcat": rows,
+            **laid_out,
             "spacing": BETWEEN_LINES,
             "params": [
                 *named,
@@ -85,13 +95,20 @@ def _with_first(table: pa.Table, query: int) -> pa.Table:
     return table.append_column("is_first", pc.equal(table["i"], pa.scalar(query, pa.int16())))
 
 
-def _rows(lines: Sequence[Sequence[Placed]], views: list[dict]) -> list[dict]:
-    """The views in lines; those of one line are centred on it."""
+def _laid_out(columns: Sequence[Lines], views: list[dict]) -> dict:
+    """The views in columns of lines; those of one line are centred on it."""
     rest = iter(views)
-    return [
-        {"hconcat": [next(rest) for _ in line], "center": True, "spacing": BETWEEN}
-        for line in lines
+    drawn = [
+        {
+            "vconcat": [
+                {"hconcat": [next(rest) for _ in line], "center": True, "spacing": BETWEEN}
+                for line in lines
+            ],
+            "spacing": BETWEEN_LINES,
+        }
+        for lines in columns
     ]
+    return drawn[0] if len(drawn) == 1 else {"hconcat": drawn, "spacing": 2 * BETWEEN}
 
 
 def _table(
@@ -126,9 +143,9 @@ def _view(spec: dict, at: int, placed: Placed, n_slots: int, tells: bool) -> dic
     first = view["layer"][0]
     first["name"] = f"cells_{at}"
     _rename(view, at)
-    view["title"]["subtitle"] = {
-        "expr": view["title"]["subtitle"]["expr"].replace("domain('", f"domain('{name}_")
-    }
+    shape = view["title"].pop("subtitle")["expr"]
+    if not placed.compact:
+        view["title"]["subtitle"] = {"expr": shape.replace("domain('", f"domain('{name}_")}
     bright = is_bright(at, n_slots)
     operator = view["layer"][-1]
     operator["encoding"]["y"] = {"value": {"expr": f"{name}_height / 2"}}

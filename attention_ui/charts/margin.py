@@ -9,10 +9,15 @@ from .sizes import CellSize
 NEAR_1 = 1e-3
 
 
-def has_sums(matrix: Matrix) -> bool:
-    """Whether its rows are shares: weights of a query over the keys, one number a key."""
+def is_shares(matrix: Matrix) -> bool:
+    """Whether it is a matrix of weights: a row a query, one number a key."""
     is_weights = matrix.step.name.endswith("weights") and matrix.step.value.is_floating_point()
-    return is_weights and matrix.axes == ("query", "key") and not matrix.covered
+    return is_weights and matrix.axes == ("query", "key")
+
+
+def has_sums(matrix: Matrix) -> bool:
+    """Whether the sums of its rows stand beside it."""
+    return is_shares(matrix) and not matrix.covered
 
 
 def sums(matrix: Matrix) -> Tensor:

@@ -57,6 +57,7 @@ class Matrix:
     faint: frozenset[int] = frozenset()
     """Rows drawn faintly: not reached yet, or not used."""
     row_labels: bool = True
+    column_labels: bool = True
     as_bars: bool = False
     """A column of weights drawn as bars, from 0 to 1."""
     lead: tuple[int, ...] = ()
@@ -74,7 +75,15 @@ class Matrix:
         """How it is drawn, whatever its numbers are."""
         masked = self.mask is not None and self.mask.value.numpy().tobytes()
         return (
-            *(self.key, self.name, self.rows, self.faint, self.row_labels, self.as_bars),
+            *(
+                self.key,
+                self.name,
+                self.rows,
+                self.faint,
+                self.row_labels,
+                self.column_labels,
+                self.as_bars,
+            ),
             *(self.highlighted, self.chosen, masked, self.covered),
         )
 

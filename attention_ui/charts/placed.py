@@ -15,3 +15,5 @@ class Placed:
     size: CellSize
     tells: bool = True
     """Whether the arithmetic of its cells may be told: a question may cover what it is made of."""
+    compact: bool = False
+    """Drawn without its shape above it, where room is scarce: tooltips name the axes."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 from attention_core.trace import Trace
 
 from . import palette
-from .margin import has_sums
+from .margin import is_shares
 from .matrix import Matrix, names_of
 from .sizes import text_width
 
@@ -23,10 +23,10 @@ LEAST = 0.005
 
 
 def weighted(matrices: Sequence[Matrix]) -> list[int]:
-    """Which matrices of an equation the sentence draws: its last weights, those of every head."""
-    last = matrices[-1].step
-    same = [at for at, each in enumerate(matrices) if each.step is last and has_sums(each)]
-    return same if len(same) == sum(each.step is last for each in matrices) else []
+    """Which matrices the sentence draws: the last weights among them, those of every head."""
+    last = next((each.step for each in reversed(matrices) if is_shares(each)), None)
+    same = [at for at, each in enumerate(matrices) if each.step is last]
+    return [] if any(matrices[at].covered for at in same) else same
 
 
 def tokens(trace: Trace, number: int) -> pa.Table:

@@ -22,6 +22,14 @@ class Lesson:
 HOME = Lesson("home", "Attention Explorer", "", "", ":material/home:")
 LESSONS = (
     Lesson(
+        "whole_layer",
+        "The whole layer",
+        "Every step from the tokens to the output, on one screen. Point at anything to see where "
+        "it comes from and where it goes.",
+        "At a glance",
+        ":material/schema:",
+    ),
+    Lesson(
         "tokenize_and_embed",
         "Tokenize and embed",
         "A sentence becomes tokens, each token a number, and each number the row of a table: "

@@ -1,0 +1,99 @@
+"""A whole layer on one screen: all its matrices, folded to colours, laid out as numbers flow.
+
+On the left what all heads share, in the middle a line for each head, on the right how the heads
+are joined.
+"""
+
+from collections.abc import Sequence
+
+from attention_core.trace import Step, Trace
+
+from .chart import Chart
+from .fit import width_of
+from .live import live_columns
+from .matrix import Matrix
+from .placed import Placed
+from .sizes import BETWEEN, ROW_ROOM, CellSize, text_width
+
+OF_ALL = ("embeddings", "W_query", "W_key", "W_value")
+OF_A_HEAD = (
+    "head_queries",
+    "head_keys",
+    "head_scores",
+    "head_scaled_scores",
+    "head_tempered_scores",
+    "head_masked_scores",
+    "head_weights",
+    "head_dropped_weights",
+    "head_values",
+    "head_context_vectors",
+)
+JOINED = ("concat", "W_output", "output")
+HEIGHT = 500
+"""What all heads together may be high, so that a window of 900 pixels has room for them."""
+TALLEST_ROW, LOWEST_ROW = 20, 8
+WIDEST_CELL, NARROWEST_CELL = 26, 4
+WITH_NUMBERS = CellSize(26, 20, 10)
+
+
+def layer(trace: Trace, query: int) -> Chart:
+    """The layer of a trace made by `attend_heads`, below its sentence as this query sees it."""
+    columns = fitting(trace)
+    return live_columns(trace, columns, query)
+
+
+def matrices(trace: Trace) -> list[list[list[Matrix]]]:
+    """The matrices, in columns of lines."""
+    n_heads = trace.size("head")
+
+    def of_head(name: str, head: int) -> Matrix:
+        return Matrix(
+            trace[name],
+            lead=(head,),
+            title=short(trace[name]),
+            row_labels=name == OF_A_HEAD[0],
+            column_labels=False,
+        )
+
+    def shared(names: Sequence[str]) -> list[list[Matrix]]:
+        return [
+            [Matrix(trace[name], row_labels=name == "embeddings", column_labels=False)]
+            for name in names
+        ]
+
+    drawn = [name for name in OF_A_HEAD if name in trace]
+    heads = [[of_head(name, head) for name in drawn] for head in range(n_heads)]
+    return [shared(OF_ALL), heads, shared(JOINED)]
+
+
+def short(step: Step) -> str:
+    """A step's name without what the line it stands in says already."""
+    return step.name.removeprefix("head_")
+
+
+def fitting(trace: Trace) -> list[list[list[Placed]]]:
+    """The matrices with the largest cells that fit on one screen."""
+    drawn = matrices(trace)
+    n_rows = trace.size("head") * trace.size("query")
+    height = max(LOWEST_ROW, min(TALLEST_ROW, HEIGHT // n_rows))
+    for width in range(WIDEST_CELL, NARROWEST_CELL - 1, -1):
+        font = WITH_NUMBERS.font if (width, height) >= (26, 20) else 0
+        columns = [
+            [
+                [Placed("", each, CellSize(width, height, font), compact=True) for each in line]
+                for line in lines
+            ]
+            for lines in drawn
+        ]
+        if sum(_width(trace, lines) for lines in columns) <= ROW_ROOM:
+            break
+    return columns
+
+
+def _width(trace: Trace, lines: list[list[Placed]]) -> int:
+    """About how wide a column is: its widest line, with titles that may be wider than cells."""
+    widths = [
+        sum(max(width_of(trace, each), text_width(each.matrix.name)) + BETWEEN for each in line)
+        for line in lines
+    ]
+    return max(widths) + BETWEEN
