@@ -32,7 +32,7 @@ FIND = """() => [...document.querySelectorAll('[data-testid=stSlider]')].map((sl
 def sentence(tokens: int) -> dict[str, str]:
     """A text of so many different tokens."""
     words = " ".join(f"w{place}" for place in range(tokens))
-    return {"text": words, "tokenizer": "blanks", "ids": "distinct"}
+    return {"sentence": words, "tokenizer": "blanks", "vocabulary": "distinct"}
 
 
 def move(watched: Watched, key: str, moves: int) -> list[Moved]:

@@ -29,7 +29,7 @@ class Found:
 
     @property
     def name(self) -> str:
-        """Its key, such as `control_width`."""
+        """Its key, such as `control_d_in`."""
         return self.proto.id.rpartition("-")[2]
 
     def move(self) -> None:

@@ -222,7 +222,7 @@ def join(page: Page) -> None:
     page.words("Its context vectors become 0. What does the output lose?")
     page.part("off", lambda: switch_a_head_off(view))
     page.header("What heads cost", anchor="cost")
-    d_in = view.settings.width
+    d_in = view.settings.d_in
     cost = cost_question(d_in, recipe)
     page.ask("parameters", cost, covers=("parameters",), about=("W_query", "W_output"))
     page.changing(parameter_words(d_in, recipe), shows=("parameters",))

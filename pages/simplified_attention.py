@@ -181,7 +181,7 @@ def try_otherwise(page: Page) -> None:
     options = SimplifiedOptions(settings.similarity, settings.divide)
     page.part("stretch", lambda: stretch(view, options), shows=OF_ONE_QUERY)
     page.header("The context vector as a mean", anchor="picture")
-    if settings.width == 1:
+    if settings.d_in == 1:
         page.words(
             "With a width of 1 a vector is a single number, and there is only a line to draw: "
             "raise `d_in` in the sidebar. A context vector then lies between the smallest number "

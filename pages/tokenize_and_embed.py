@@ -143,7 +143,7 @@ def draw_vectors(page: Page) -> None:
         "Two entries of each vector, drawn as a point. Tokens at one point share both entries. "
         + made
     )
-    if settings.width == 1:
+    if settings.d_in == 1:
         page.words("With a width of 1 there is only a line: raise `d_in` in the sidebar.")
         return
 
@@ -166,8 +166,8 @@ def change_it(page: Page) -> None:
         "seed gives other vectors to many tokens. Positions make repeated words different. The "
         "seed and the width are in the sidebar."
     )
-    page.controls(lambda: choose_table(settings), settings.ids)
-    if settings.ids == "random":
+    page.controls(lambda: choose_table(settings), settings.vocabulary)
+    if settings.vocabulary == "random":
         page.words(
             "Random ids mean nothing: the same word gets two ids, another run gives others, and "
             "two words may share one. That is what the notebook does, and what to avoid."
@@ -180,9 +180,9 @@ def change_it(page: Page) -> None:
 def choose_table(settings: Settings) -> None:
     """The controls that make the table."""
     with control_row():
-        control("ids", width=260)
-        control("learned", width=240, disabled=settings.ids == "random")
-        control("reserved", width=200, disabled=settings.ids != "distinct")
+        control("vocabulary", width=260)
+        control("learned", width=240, disabled=settings.vocabulary == "random")
+        control("reserved", width=200, disabled=settings.vocabulary != "distinct")
         control("positions")
 
 

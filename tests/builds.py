@@ -49,7 +49,7 @@ def on_tokens(settings):
 
 
 def decoder(settings):
-    return decode(embed(settings.inputs), n_heads=settings.heads)
+    return decode(embed(settings.inputs), n_heads=settings.n_heads)
 
 
 def few(settings):

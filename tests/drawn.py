@@ -20,12 +20,12 @@ FOLDS = ("wrong_axis", "token_axis", "again")
 SWITCHED = {
     "everything on": {
         **{"positions": "on", "bias": "on", "causal_heads": "on", "start": "linear"},
-        **{"likeness": "cosine", "divide": "sqrt_d", "scale": "none", "edits": "0.1:0.75"},
+        **{"similarity": "cosine", "divide": "sqrt_d", "scale": "none", "edits": "0.1:0.75"},
         **{"row_from": "hand", "typed": "1,2.5,-0.5,0.25", "way": "renormalised", "window": "3"},
         **{"cell": "embeddings.1.1"},
     },
-    "before softmax": {"way": "zero_filled", "scale": "sqrt_d", "heads": "3", "d_model": "6"},
-    "after softmax": {"way": "zeroed", "role_one": "key", "role_all": "value", "heads": "1"},
+    "before softmax": {"way": "zero_filled", "scale": "sqrt_d", "n_heads": "3", "d_model": "6"},
+    "after softmax": {"way": "zeroed", "role_one": "key", "role_all": "value", "n_heads": "1"},
 }
 """Settings that draw what the examples leave out; `role_…` are widgets of no setting."""
 CASES = [

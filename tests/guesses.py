@@ -52,7 +52,7 @@ def _plausible(name: str) -> st.SearchStrategy[str]:
     if kind == "Sentence":
         return texts
     if kind == "Pinned":
-        return st.sampled_from(["example=wild_cat&seed=70", "example=life_is_short&width=4", ""])
+        return st.sampled_from(["example=wild_cat&seed=70", "example=life_is_short&d_in=4", ""])
     return st.sampled_from(["", "scores", "weights", "one_query"])
 
 

@@ -32,7 +32,7 @@ VALUES = (
     *("٣", "½", "１", "0x10", "1;2", "1,2,3", "0.0:nan", "0.0:1e999", "99999.999:1", "0.0:0.5"),
     *("63.63", "scores.0.0", "scores.-1.0", "scores.99999.99999", "a.0,b.1", "\x00", "\u202e"),
     *("../../etc/passwd", "<script>window.hacked=1</script>", "' OR 1=1 --", "%00%ff", "&a=b"),
-    *("example=wild_cat&width=9999", "x" * 5_001, "width,seed,example"),
+    *("example=wild_cat&d_in=9999", "x" * 5_001, "d_in,seed,example"),
 )
 """What a parameter of a link may hold, if somebody wishes harm."""
 assert len(VALUES) >= 50

@@ -5,12 +5,12 @@ from attention_ui.settings.settings import MAX_TOKENS, MAX_WIDTH
 WORDS = " ".join(f"word{place}" for place in range(MAX_TOKENS))
 EDITS = ",".join(f"{row}.{column}:999.999999" for row in range(14) for column in range(14))
 LARGEST = {
-    **{"text": WORDS, "tokenizer": "blanks", "ids": "random", "reserved": "8"},
-    **{"width": str(MAX_WIDTH), "positions": "on", "edits": EDITS, "predict": "off"},
+    **{"sentence": WORDS, "tokenizer": "blanks", "vocabulary": "random", "reserved": "8"},
+    **{"d_in": str(MAX_WIDTH), "positions": "on", "edits": EDITS, "predict": "off"},
     **{"d_out": str(MAX_WIDTH), "d_v": str(MAX_WIDTH), "bias": "on", "start": "linear"},
     **dict.fromkeys(["q_edits", "k_edits", "v_edits"], "63.63:999.999999"),
-    **{"heads": "8", "d_model": "64", "d_head": "12", "d_value": "12"},
-    **{"table_rows": "200000", "table_width": "4096", "divide": "sqrt_d", "likeness": "cosine"},
+    **{"n_heads": "8", "d_model": "64", "d_head": "12", "d_value": "12"},
+    **{"table_rows": "200000", "table_width": "4096", "divide": "sqrt_d", "similarity": "cosine"},
     **{"vd": "4096", "trials": "100000", "spread": "5", "vlook": "width"},
     **{"steps": "5000", "rate": "1000", "t_width": "64", "magnify": "128", "push": "150"},
     **{"upto": str(MAX_TOKENS), "query": str(MAX_TOKENS - 1), "pin": "example=sorry_dave"},

@@ -144,9 +144,9 @@ def main(pages, names):
     for page in pages:
         at = visit(page)
         before = look(at)
-        after = look(at.slider(key="control_width").set_value(5).run())
+        after = look(at.slider(key="control_d_in").set_value(5).run())
         assert after != before, f"{page}: the slider changed nothing"
-        assert after == look(visit(page, width="5")), f"{page} is not as its link opens it"
+        assert after == look(visit(page, d_in="5")), f"{page} is not as its link opens it"
 
 
 if __name__ == "__main__":

@@ -123,10 +123,10 @@ def test_a_link_to_a_covered_cell_opens_its_picture():
 # --- pins ----------------------------------------------------------------------------------------
 
 CHANGES = (
-    "text=a+b+c+d",
+    "sentence=a+b+c+d",
     "example=wild_cat&seed=5",
-    "width=5",
-    "heads=4&d_model=4",
+    "d_in=5",
+    "n_heads=4&d_model=4",
     "example=life_is_short",
     "example=journey_789",
 )
@@ -153,7 +153,7 @@ def test_after_a_pin_every_step_that_can_be_compared_is_drawn(page):
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("pin", ["text=a+b+c+d", "seed=5"])
+@pytest.mark.parametrize("pin", ["sentence=a+b+c+d", "seed=5"])
 def test_a_pin_s_comparison_unfolds(page, pin):
     at = visit(page, pin=pin)
     if lesson_of(at).view.build is None:
@@ -162,7 +162,7 @@ def test_a_pin_s_comparison_unfolds(page, pin):
     at.session_state["fold_pinned"] = True
     at.run()
     stands(at)
-    assert "text" in pin or [box for box in at.selectbox if box.label == "Step"]
+    assert "sentence" in pin or [box for box in at.selectbox if box.label == "Step"]
 
 
 @pytest.mark.parametrize("page", PAGES)

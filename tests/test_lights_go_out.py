@@ -27,7 +27,7 @@ for path in FILES:
 LINKS = (
     {"example": "journey_123"},
     {"example": "wild_cat", "precision": "float16", "push": "100", "way": "zeroed"},
-    {"text": "a b c", "tokenizer": "blanks", "row_from": "hand", "typed": "1,-2"},
+    {"sentence": "a b c", "tokenizer": "blanks", "row_from": "hand", "typed": "1,-2"},
 )
 WRONG = ("MatMul", "Softmax", "SoftmaxOfSeen", "Divide", "RunningSum", "MatMulByLoop", "Linear")
 WRONG += ("MatMulUpright", "BatchedMatMul", "SplitHeads", "SumHeads", "SwitchOff", "Hide", "OneHot")

@@ -26,42 +26,42 @@ def ours(at):
 
 
 def test_a_link_of_ours_that_is_older_than_the_last_change_says_nothing():
-    at = visit(FIRST, predict="on", width="4")
+    at = visit(FIRST, predict="on", d_in="4")
     old = ours(at)
-    assert old["width"] == "4"
+    assert old["d_in"] == "4"
     # A part of the page ran alone: the browser shows a link from before the change.
-    at.slider(key="control_width").set_value(6).run()
-    assert at.session_state["settings"].width == 6
+    at.slider(key="control_d_in").set_value(6).run()
+    assert at.session_state["settings"].d_in == 6
     at.session_state["linked"] = {**at.session_state["linked"], "older": old}
     settings = follow(at, SECOND, old)
-    assert settings.width == 6
-    assert [*at.query_params["width"]] == ["6"]
+    assert settings.d_in == 6
+    assert [*at.query_params["d_in"]] == ["6"]
 
 
 def test_a_link_of_somebody_else_s_speaks_on_another_page():
-    at = visit(FIRST, width="4")
-    assert follow(at, SECOND, {"width": "7", "seed": "5"}).width == 7
+    at = visit(FIRST, d_in="4")
+    assert follow(at, SECOND, {"d_in": "7", "seed": "5"}).d_in == 7
 
 
 def test_our_own_link_leaves_the_cell_of_a_page_behind():
-    at = visit(FIRST, cell="embeddings.1.1", width="4")
+    at = visit(FIRST, cell="embeddings.1.1", d_in="4")
     settings = follow(at, SECOND, ours(at))
-    assert settings.width == 4
+    assert settings.d_in == 4
     assert settings.cell is None
 
 
 def test_back_and_forward_speak_and_an_old_address_after_a_click_does_not():
-    at = visit(FIRST, width="4")
+    at = visit(FIRST, d_in="4")
     before = {name: values[-1] for name, values in at.query_params.items()}
-    at.slider(key="control_width").set_value(6).run()
+    at.slider(key="control_d_in").set_value(6).run()
     after = {name: values[-1] for name, values in at.query_params.items()}
-    assert (before["width"], after["width"]) == ("4", "6")
+    assert (before["d_in"], after["d_in"]) == ("4", "6")
     for query, width in ((before, 4), (after, 6), (before, 4)):
-        assert follow(at, FIRST, query).width == width
-    at.slider(key="control_width").set_value(5)
-    at.query_params["width"] = "4"  # the browser is late: it shows the address before the click
+        assert follow(at, FIRST, query).d_in == width
+    at.slider(key="control_d_in").set_value(5)
+    at.query_params["d_in"] = "4"  # the browser is late: it shows the address before the click
     at.run()
-    assert at.session_state["settings"].width == 5
+    assert at.session_state["settings"].d_in == 5
 
 
 # --- arithmetic -----------------------------------------------------------------------------------
@@ -73,8 +73,8 @@ def arithmetic(at):
 
 CHANGES = {
     "seed": lambda at: at.text_input(key="control_seed").set_value("5"),
-    "width": lambda at: at.slider(key="control_width").set_value(4),
-    "text": lambda at: at.text_area(key="control_text").set_value("a b c"),
+    "d_in": lambda at: at.slider(key="control_d_in").set_value(4),
+    "sentence": lambda at: at.text_area(key="control_sentence").set_value("a b c"),
 }
 
 
@@ -96,7 +96,7 @@ def parts(at):
     return at.session_state["shown"].page.parts
 
 
-@pytest.mark.parametrize("link", [{"seed": "5"}, {"width": "4"}, {"edits": "1.1:0.125"}], ids=str)
+@pytest.mark.parametrize("link", [{"seed": "5"}, {"d_in": "4"}, {"edits": "1.1:0.125"}], ids=str)
 @pytest.mark.parametrize("page", [page for page in PAGES if "divide" not in page])
 def test_a_part_with_a_cell_open_is_another_part_with_other_numbers(page, link):
     """Else it would not be drawn again where only parts are that are other than before."""

@@ -29,7 +29,7 @@ NUMBERS += [{"double_array_value": {"data": each}} for each in ([0.0, 1.0], [2.5
 TEXTS = [value for value in wrong_values() if "string_value" in value][:8]
 WRONG = [
     ("causal_mask", "n", SELECTIONS),
-    ("causal_mask", "control_width", NUMBERS),
+    ("causal_mask", "control_d_in", NUMBERS),
     ("causal_mask", "control_dropout", NUMBERS),
     ("causal_mask", "control_tokenizer", TEXTS),
     ("causal_mask", "control_seed", TEXTS),

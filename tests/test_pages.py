@@ -31,26 +31,31 @@ from visiting import (
 pytestmark = pytest.mark.slow("4 min: some 500 pages")
 
 COMBINATIONS = {
-    "64 tokens and width 64": {"text": "a b " * 32, "tokenizer": "blanks", "width": "64"},
-    "positions at width 1": {"positions": "on", "width": "1"},
-    "unknown words": {"learned": "example", "text": "The zebra", "tokenizer": "text"},
+    "64 tokens and width 64": {"sentence": "a b " * 32, "tokenizer": "blanks", "d_in": "64"},
+    "positions at width 1": {"positions": "on", "d_in": "1"},
+    "unknown words": {"learned": "example", "sentence": "The zebra", "tokenizer": "text"},
     "typed numbers": {"edits": "0.0:0.5,1.2:-1000"},
-    "zero vectors": {"width": "1", "edits": ",".join(f"{row}.0:0" for row in range(9))},
+    "zero vectors": {"d_in": "1", "edits": ",".join(f"{row}.0:0" for row in range(9))},
     "stretched": {"stretch": "3", "factor": "-4"},
     "no cell": {"cell": "none"},
     "upstream": {"cell": "embeddings.1.1,embedding_table.0.1"},
     "predicting": {"predict": "on"},
-    "one head": {"heads": "1", "d_model": "1"},
-    "eight heads": {"heads": "8", "d_model": "64", "causal_heads": "on", "head_off": "7"},
-    "eight wide heads": {"heads": "8", "d_model": "1", "d_head": "12", "d_value": "1"},
+    "one head": {"n_heads": "1", "d_model": "1"},
+    "eight heads": {"n_heads": "8", "d_model": "64", "causal_heads": "on", "head_off": "7"},
+    "eight wide heads": {"n_heads": "8", "d_model": "1", "d_head": "12", "d_value": "1"},
     "heads of 64 tokens": {
-        "heads": "8",
+        "n_heads": "8",
         "d_model": "8",
-        "text": "a b " * 32,
+        "sentence": "a b " * 32,
         "tokenizer": "blanks",
     },
-    "one causal token": {"text": "a", "tokenizer": "blanks", "causal_heads": "on", "h_seed": "0"},
-    "widest matrices": {"width": "64", "d_out": "64", "d_v": "1", "start": "linear", "bias": "on"},
+    "one causal token": {
+        "sentence": "a",
+        "tokenizer": "blanks",
+        "causal_heads": "on",
+        "h_seed": "0",
+    },
+    "widest matrices": {"d_in": "64", "d_out": "64", "d_v": "1", "start": "linear", "bias": "on"},
     "matrices of zeros": {
         f"{role}_edits": ",".join(f"{row}.{column}:0" for row in range(3) for column in range(2))
         for role in "qkv"
@@ -67,21 +72,21 @@ COMBINATIONS = {
 }
 """Settings that are hard together, each for the pages that have them all."""
 BAD_LINKS = {
-    "nonsense": {"seed": "inf", "example": "nope", "width": "x", "cell": "scores.99.0"},
+    "nonsense": {"seed": "inf", "example": "nope", "d_in": "x", "cell": "scores.99.0"},
     "lost cell": {"cell": "nowhere.0.0"},
     "cell of wrong depth": {"cell": "scores.0"},
-    "empty": {"text": "", "seed": "", "width": "", "cell": "", "edits": ""},
-    "not numbers": {"seed": "nan", "width": "1e9", "factor": "nan", "query": "-1", "upto": "0"},
-    "too long": {"text": "x " * 500},
-    "blanks": {"text": "   "},
+    "empty": {"sentence": "", "seed": "", "d_in": "", "cell": "", "edits": ""},
+    "not numbers": {"seed": "nan", "d_in": "1e9", "factor": "nan", "query": "-1", "upto": "0"},
+    "too long": {"sentence": "x " * 500},
+    "blanks": {"sentence": "   "},
     "markup": {"example": "<b>x</b>", "beat": "<script>", "cell": "**x**"},
     "edits beyond": {"edits": "999.0:1"},
-    "heads that do not fit": {"heads": "3", "head": "7"},
-    "heads beyond": {"heads": "0", "d_model": "65", "d_head": "-1", "d_value": "x"},
-    "heads too wide": {"heads": "8", "d_head": "32", "h_seed": "1e9"},
+    "heads that do not fit": {"n_heads": "3", "head": "7"},
+    "heads beyond": {"n_heads": "0", "d_model": "65", "d_head": "-1", "d_value": "x"},
+    "heads too wide": {"n_heads": "8", "d_head": "32", "h_seed": "1e9"},
     "trials beyond": {"vd": "0", "trials": "1000000", "spread": "0", "entries": "cauchy"},
     "between the choices": {"vd": "65", "trials": "11", "spread": "inf", "draw_seed": "-1"},
-    "no row for the unknown": {"reserved": "0", "learned": "example", "text": "zebra"},
+    "no row for the unknown": {"reserved": "0", "learned": "example", "sentence": "zebra"},
 }
 MARK = "zqzq"
 """A word that is nowhere on the pages but in the text that these tests type."""
@@ -184,16 +189,16 @@ def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(page, link):
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_what_is_typed_is_never_rendered(page, text):
     at = visit(page, tokenizer="blanks")
-    at.text_area(key="control_text").set_value(text).run()
+    at.text_area(key="control_sentence").set_value(text).run()
     stands(at)
-    assert MARK in at.session_state["settings"].text
+    assert MARK in at.session_state["settings"].sentence
     assert MARK not in rendered(at)
 
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_is_not_rendered_in_a_question_either(page, text):
-    at = visit(page, predict="on", text=text, tokenizer="text")
+    at = visit(page, predict="on", sentence=text, tokenizer="text")
     stands(at)
     assert MARK not in rendered(at)
 
@@ -203,13 +208,13 @@ def test_hostile_text_is_not_rendered_in_a_question_either(page, text):
 def test_a_text_that_cannot_be_used_stays_typed_and_is_explained(page, text):
     at = visit(page)
     before = at.session_state["settings"]
-    at.text_area(key="control_text").set_value(text).run()
+    at.text_area(key="control_sentence").set_value(text).run()
     stands(at)
-    assert at.text_area(key="control_text").value == text
+    assert at.text_area(key="control_sentence").value == text
     assert at.session_state["settings"] == before
-    assert at.session_state["problem_text"] in texts(at)
-    at.text_area(key="control_text").set_value("A cat").run()
-    assert at.session_state["settings"].text == "A cat"
+    assert at.session_state["problem_sentence"] in texts(at)
+    at.text_area(key="control_sentence").set_value("A cat").run()
+    assert at.session_state["settings"].sentence == "A cat"
     assert at.session_state["drafts"] == {}
 
 
@@ -227,7 +232,7 @@ def test_a_seed_that_is_none_stays_typed_and_is_explained(page, seed):
 @pytest.mark.parametrize("page", EVERYWHERE)
 def test_a_control_that_makes_no_sense_with_the_others_is_refused(page):
     """Dropping the blanks of a text of blanks would leave nothing."""
-    at = visit(page, text="a b", tokenizer="blanks_kept")
+    at = visit(page, sentence="a b", tokenizer="blanks_kept")
     at.toggle(key="control_drop_blanks").set_value(True).run()
     assert at.session_state["settings"].inputs.tokens == ("a", "b")
     at.selectbox(key="control_tokenizer").set_value("text").run()
@@ -236,19 +241,19 @@ def test_a_control_that_makes_no_sense_with_the_others_is_refused(page):
 
 @pytest.mark.parametrize("page", EVERYWHERE)
 def test_choosing_an_example_sets_all_controls(page):
-    at = visit(page, text="A cat", seed="5", width="7", tokenizer="text")
+    at = visit(page, sentence="A cat", seed="5", d_in="7", tokenizer="text")
     at.selectbox(key="control_example").set_value("life_is_short").run()
     stands(at)
     inputs = EXAMPLES["life_is_short"].inputs
-    assert at.text_area(key="control_text").value == inputs.sentence
+    assert at.text_area(key="control_sentence").value == inputs.sentence
     assert at.text_input(key="control_seed").value == str(inputs.seed)
-    assert at.slider(key="control_width").value == inputs.d_in
+    assert at.slider(key="control_d_in").value == inputs.d_in
     assert at.selectbox(key="control_tokenizer").value == inputs.tokenizer
     assert at.session_state["settings"].inputs == inputs
 
 
 def test_the_same_settings_give_the_same_embeddings_on_every_page():
-    link = {"text": "A cat sat on a mat", "tokenizer": "text", "seed": "5", "width": "4"}
+    link = {"sentence": "A cat sat on a mat", "tokenizer": "text", "seed": "5", "d_in": "4"}
     found = []
     for page in PAGES:
         data = [
@@ -262,13 +267,13 @@ def test_the_same_settings_give_the_same_embeddings_on_every_page():
 
 
 def test_settings_go_along_from_page_to_page():
-    at = visit("app.py", text="A cat sat", tokenizer="text", seed="5")
+    at = visit("app.py", sentence="A cat sat", tokenizer="text", seed="5")
     for page in (*PAGES, "app.py"):
         at.switch_page(page).run()
         stands(at)
         settings = at.session_state["settings"]
-        assert (settings.text, settings.seed) == ("A cat sat", 5)
-        assert at.text_area(key="control_text").value == "A cat sat"
+        assert (settings.sentence, settings.seed) == ("A cat sat", 5)
+        assert at.text_area(key="control_sentence").value == "A cat sat"
         assert at.text_input(key="control_seed").value == "5"
         assert at.selectbox(key="control_tokenizer").value == "text"
 
@@ -338,14 +343,14 @@ def test_every_position_of_every_size_of_heads_can_be_used_after_any_moves(seed)
 def test_what_a_size_of_heads_took_along_comes_back_with_it():
     at = visit("pages/multi_head_attention.py", cell="none", d_head="32")
     for heads, d_model, d_head in ((3, 6, 32), (8, 8, 12), (5, 5, 19), (2, 4, 32)):
-        size_sliders(at)["heads"].set_value(heads).run()
+        size_sliders(at)["n_heads"].set_value(heads).run()
         settings = uses_what_it_shows(at)
         assert (settings.d_model, settings.d_head) == (d_model, d_head)
-    size_sliders(at)["heads"].set_value(8).run()
+    size_sliders(at)["n_heads"].set_value(8).run()
     assert "d_model went from 4 to 8, so that 8 heads can share it." in rendered(at)
     assert "8 heads of width 32 would be 256 columns, and at most 96 fit." in rendered(at)
     size_sliders(at)["d_model"].set_value(16).run()
-    size_sliders(at)["heads"].set_value(2).run()
+    size_sliders(at)["n_heads"].set_value(2).run()
     assert uses_what_it_shows(at).d_model == 16, "the one that was chosen last"
 
 
@@ -353,10 +358,10 @@ def test_what_a_size_of_heads_took_along_comes_back_with_it():
 def test_what_a_link_fixes_is_not_taken_along(fixed):
     link = {fixed: "d_model,d_value", "d_model": "6", "d_value": "20"}
     at = visit("pages/multi_head_attention.py", cell="none", **link)
-    assert size_sliders(at)["heads"].options == ["1", "2", "3"]
-    size_sliders(at)["heads"].set_value(3).run()
+    assert size_sliders(at)["n_heads"].options == ["1", "2", "3"]
+    size_sliders(at)["n_heads"].set_value(3).run()
     settings = at.session_state["settings"]
-    assert (settings.heads, settings.d_model, settings.d_value) == (3, 6, 20)
+    assert (settings.n_heads, settings.d_model, settings.d_value) == (3, 6, 20)
     assert at.session_state["drafts"] == {}
 
 
@@ -368,10 +373,15 @@ def test_our_style_is_not_dropped():
 # --- what a teacher's link has fixed --------------------------------------------------------------
 
 FIXED = {
-    "example and text": {"lock": "example,text,predict", "hide": "seed", "predict": "off"},
-    "values of its own": {"lock": "text,heads", "hide": "seed", "text": "A cat sat", "seed": "7"},
+    "example and text": {"lock": "example,sentence,predict", "hide": "seed", "predict": "off"},
+    "values of its own": {
+        "lock": "sentence,n_heads",
+        "hide": "seed",
+        "sentence": "A cat sat",
+        "seed": "7",
+    },
     "hidden": {"hide": "example,tokenizer,reserved", "example": "life_is_short"},
-    "what few examples can be": {"lock": "edits,width", "edits": "8.2:1", "predict": "off"},
+    "what few examples can be": {"lock": "edits,d_in", "edits": "8.2:1", "predict": "off"},
 }
 
 
@@ -423,13 +433,13 @@ def test_a_card_that_cannot_be_opened_says_why():
     closed, words = cards(lock="example")
     assert closed == [False] + [True] * (len(EXAMPLES) - 1)
     assert sum("keeps to its own example" in each for each in words) == len(EXAMPLES) - 1
-    closed, words = cards(lock="edits,width", edits="8.2:1")
+    closed, words = cards(lock="edits,d_in", edits="8.2:1")
     assert any(closed)
     assert sum("does not fit what the link" in each for each in words) == sum(closed)
     assert cards()[0] == [False] * len(EXAMPLES)
 
 
-@pytest.mark.parametrize("name", ["text", "tokenizer", "ids"])
+@pytest.mark.parametrize("name", ["sentence", "tokenizer", "vocabulary"])
 @pytest.mark.parametrize("how", ["lock", "hide"])
 def test_no_sentence_is_asked_for_where_a_link_keeps_its_own(name, how):
     at = visit("app.py", **{how: name})
@@ -438,13 +448,13 @@ def test_no_sentence_is_asked_for_where_a_link_keeps_its_own(name, how):
 
 
 def test_a_sentence_of_ones_own_keeps_what_a_teacher_has_fixed():
-    at = visit("app.py", lock="seed,example", hide="width", seed="7", width="5")
+    at = visit("app.py", lock="seed,example", hide="d_in", seed="7", d_in="5")
     before = fixed_values(at.session_state["settings"])
     at.text_input(key="own_sentence").set_value("A cat sat")
     next(each for each in at.button if each.label == "Open").click().run()
     stands(at)
     after = at.session_state["settings"]
-    assert after.text == "A cat sat"
+    assert after.sentence == "A cat sat"
     assert fixed_values(after) == before
     assert at.title[0].value == LESSONS[0].title
 
@@ -467,11 +477,13 @@ def test_no_other_control_changes_what_is_locked(page, button, link):
 
 
 def test_back_to_the_example_keeps_what_a_teacher_has_fixed():
-    at = visit("pages/simplified_attention.py", lock="text", text="A cat sat", seed="3", query="1")
+    at = visit(
+        "pages/simplified_attention.py", lock="sentence", sentence="A cat sat", seed="3", query="1"
+    )
     next(each for each in at.button if each.label == "Back to the example").click().run()
     stands(at)
     settings = at.session_state["settings"]
-    assert (settings.text, settings.seed, settings.query) == ("A cat sat", 69, 0)
+    assert (settings.sentence, settings.seed, settings.query) == ("A cat sat", 69, 0)
     assert not [each for each in at.button if each.label == "Back to the example"]
 
 
@@ -483,13 +495,13 @@ def test_a_text_of_ones_own_is_not_said_to_be_the_examples():
     for page in ("app.py", "pages/simplified_attention.py"):
         at = visit(page, seed="7")
         assert not says(at)
-        at.text_area(key="control_text").set_value("A cat sat").run()
+        at.text_area(key="control_sentence").set_value("A cat sat").run()
         assert says(at)
-        at.text_area(key="control_text").set_value(EXAMPLES["wild_cat"].inputs.sentence).run()
+        at.text_area(key="control_sentence").set_value(EXAMPLES["wild_cat"].inputs.sentence).run()
         assert not says(at)
     at = visit("app.py")
     at.text_input(key="own_sentence").set_value("A cat sat")
     next(each for each in at.button if each.label == "Open").click().run()
     assert says(at)
     links = [each.proto.query_string for each in at.get("page_link")]
-    assert all("changed_token" not in link and "text=A+cat+sat" in link for link in links)
+    assert all("changed_token" not in link and "sentence=A+cat+sat" in link for link in links)

@@ -9,7 +9,7 @@ from .settings import HEADS, MAX_JOINED, MAX_TOKENS, MAX_WIDTH, SETTINGS, Settin
 
 FOLLOW_THE_TEXT = ("query", "token", "changed_token")
 """Settings whose start depends on how many tokens there are."""
-MAKES_TOKENS = {"text", "tokenizer", "drop_blanks"}
+MAKES_TOKENS = {"sentence", "tokenizer", "drop_blanks"}
 EDITS = [name for name, each in SETTINGS.items() if each.made_by]
 """Settings that hold numbers typed by hand into a table."""
 
@@ -33,7 +33,7 @@ def heads_that_fit(
     """
     fixed = {*chosen, *settings.hide, *settings.lock}
     sizes = {name: asked.get(name, getattr(settings, name)) for name in HEADS}
-    n_heads = sizes["heads"]
+    n_heads = sizes["n_heads"]
     for name in {"d_head", "d_value"} - fixed:
         sizes[name] = min(sizes[name], MAX_JOINED // n_heads)
     if "d_model" not in fixed and 0 in (sizes["d_head"], sizes["d_value"]):
@@ -46,13 +46,13 @@ def misfit(settings: Settings) -> str | None:
     """What stops these settings from making a lesson, in words; None if nothing does."""
     inputs = settings.inputs
     tokens = inputs.tokens
-    if settings.text.isspace():
+    if settings.sentence.isspace():
         return "This text holds blanks only. Type at least one word."
     if not tokens:
         return "There is no token in this text. Type at least one word."
     if len(tokens) > MAX_TOKENS:
         return f"This text has {len(tokens):,} tokens; at most {MAX_TOKENS} fit. Shorten it."
-    if settings.ids != "random":
+    if settings.vocabulary != "random":
         try:
             inputs.build_vocabulary().ids(tokens)
         except ValueError as error:
@@ -76,7 +76,7 @@ def changed(settings: Settings, **updates: object) -> Settings:
     for edits in EDITS:
         if SETTINGS[edits].made_by & updates.keys() and edits not in updates:
             updates[edits] = ()
-    if {*MAKES_TOKENS, "width", "d_out", "d_v", *HEADS} & updates.keys():
+    if {*MAKES_TOKENS, "d_in", "d_out", "d_v", *HEADS} & updates.keys():
         updates = {"cell": None, "upto": MAX_TOKENS, **updates}
     new = replace(settings, **updates)
     if MAKES_TOKENS & updates.keys():

@@ -22,7 +22,7 @@ CONTENTS, BACK, CONTROLS = "frame_contents", "frame_back", "frame_controls"
 """Parts of the frame that show settings: keys of fragments."""
 NOT_CARRIED = ("beat", "cell", "upto")
 """Settings of one page: they stay behind when another is opened."""
-OWN_TEXT = {"text": "", "tokenizer": "text", "ids": "distinct"}
+OWN_TEXT = {"sentence": "", "tokenizer": "text", "vocabulary": "distinct"}
 """What a text of the person's own brings along."""
 
 
@@ -266,9 +266,9 @@ def take_text(text: str) -> str | None:
     """Take up a text of the person's own, with the tokenizer for such. Returns what is wrong."""
     state = st.session_state
     try:
-        updates = {**OWN_TEXT, "text": FIELDS["text"].read(text)}
+        updates = {**OWN_TEXT, "sentence": FIELDS["sentence"].read(text)}
     except ValueError as error:
-        return f"{label('text')}: {error}."
+        return f"{label('sentence')}: {error}."
     wrong = problem_with(changed(state[SETTINGS], **updates))
     if wrong is None:
         change(**updates)

@@ -98,7 +98,7 @@ class Names:
         names = tuple(dict.fromkeys(ALIASES.get(name, name) for name in said))
         unknown = [name for name in names if name not in FIELDS]
         if unknown:
-            raise ValueError("it must be names of controls, such as seed,width")
+            raise ValueError("it must be names of controls, such as seed,d_in")
         return names
 
     def write(self, value: tuple[str, ...]) -> str:
@@ -115,19 +115,19 @@ def _last_token(settings: "Settings") -> tuple[int, str]:
 
 
 def _entries(settings: "Settings") -> dict[int, str]:
-    return {column: f"d{column + 1}" for column in range(settings.width)}
+    return {column: f"d{column + 1}" for column in range(settings.d_in)}
 
 
 def _last_entry(settings: "Settings") -> tuple[int, str]:
-    return max(settings.width - 1, 1), f"vectors are {settings.width} wide"
+    return max(settings.d_in - 1, 1), f"vectors are {settings.d_in} wide"
 
 
 def _heads(settings: "Settings") -> dict[int, str]:
-    return {head: str(head) for head in range(settings.heads)}
+    return {head: str(head) for head in range(settings.n_heads)}
 
 
 def _last_head(settings: "Settings") -> tuple[int, str]:
-    return settings.heads - 1, f"the last head is {settings.heads - 1}"
+    return settings.n_heads - 1, f"the last head is {settings.n_heads - 1}"
 
 
 def _windows(settings: "Settings") -> dict[int, str]:
@@ -194,23 +194,25 @@ class Settings:
         widget="selectbox",
         help="A published notebook. Choosing one sets everything below to its numbers.",
     )
-    text: str = setting(Sentence(), "Text", hint=f"at most {MAX_TOKENS} tokens", height=96)
+    sentence: str = setting(
+        Sentence(), "Text", once="text", hint=f"at most {MAX_TOKENS} tokens", height=96
+    )
     tokenizer: str = setting(
         Choice({name: each.title for name, each in TOKENIZERS.items()}),
         "Tokenizer",
         widget="selectbox",
     )
-    ids: str = setting(Choice(VOCABULARIES), "Ids", widget="selectbox")
+    vocabulary: str = setting(Choice(VOCABULARIES), "Ids", once="ids", widget="selectbox")
     learned: str = setting(Choice(LEARNED), "Vocabulary built from", "sentence", widget="selectbox")
     reserved: int = setting(Whole(0, 8), "Reserved rows")
     seed: int = _seed("Seed", help=f"A whole number from 0 to {MAX_SEED:,}.")
-    width: int = setting(Whole(1, MAX_WIDTH), "Width of the vectors, d_in")
+    d_in: int = setting(Whole(1, MAX_WIDTH), "Width of the vectors, d_in", once="width")
     drop_blanks: bool = setting(Flag(), "Drop blank tokens", False)
     positions: bool = setting(Flag(), "Positions", False)
     edits: tuple[tuple[int, int, float], ...] = _edits(
         "Numbers typed into the embeddings",
-        lambda settings: ("the table of embeddings", settings.n_rows, settings.width),
-        "text tokenizer ids learned reserved seed width",
+        lambda settings: ("the table of embeddings", settings.n_rows, settings.d_in),
+        "sentence tokenizer vocabulary learned reserved seed d_in",
     )
     # What is looked at.
     query: int = _token("Query")
@@ -294,18 +296,18 @@ class Settings:
     v_seed: int | None = _seed("Seed of W_value", None, placeholder="as the notebook")
     q_edits: tuple[tuple[int, int, float], ...] = _edits(
         "Numbers typed into W_query",
-        lambda settings: ("W_query", settings.width, settings.d_out),
-        "start width w_seed d_out q_seed",
+        lambda settings: ("W_query", settings.d_in, settings.d_out),
+        "start d_in w_seed d_out q_seed",
     )
     k_edits: tuple[tuple[int, int, float], ...] = _edits(
         "Numbers typed into W_key",
-        lambda settings: ("W_key", settings.width, settings.d_out),
-        "start width w_seed d_out k_seed",
+        lambda settings: ("W_key", settings.d_in, settings.d_out),
+        "start d_in w_seed d_out k_seed",
     )
     v_edits: tuple[tuple[int, int, float], ...] = _edits(
         "Numbers typed into W_value",
-        lambda settings: ("W_value", settings.width, settings.d_v),
-        "start width w_seed d_v v_seed",
+        lambda settings: ("W_value", settings.d_in, settings.d_v),
+        "start d_in w_seed d_v v_seed",
     )
     steps: int = setting(Whole(10, 5_000, STEPS), "Training steps", 2_000, view_only=True)
     rate: float = setting(Decimal(0.01, 1_000, RATES), "Learning rate", 0.2, view_only=True)
@@ -346,7 +348,7 @@ class Settings:
     )
     drop_seed: int = setting(Whole(0, 20), "Seed of the draw", 0, view_only=True)
     # Multi-head attention. A width of 0 is d_model, shared evenly.
-    heads: int = setting(Whole(1, MAX_HEADS), "Heads", widget="select_slider")
+    n_heads: int = setting(Whole(1, MAX_HEADS), "Heads", once="heads", widget="select_slider")
     d_model: int = setting(
         Whole(1, MAX_WIDTH),
         "Width of the output, d_model",
@@ -371,12 +373,12 @@ class Settings:
         inputs = example.inputs
         return Settings(
             example=example.name,
-            text=inputs.sentence,
+            sentence=inputs.sentence,
             tokenizer=inputs.tokenizer,
-            ids=inputs.vocabulary,
+            vocabulary=inputs.vocabulary,
             reserved=inputs.reserved,
             seed=inputs.seed,
-            width=inputs.d_in,
+            d_in=inputs.d_in,
             query=example.query,
             divide=example.divide,
             token=example.token,
@@ -407,14 +409,14 @@ class Settings:
         own_seed = self.seed == example.inputs.seed
         return replace(
             example.inputs,
-            sentence=self.text,
+            sentence=self.sentence,
             tokenizer=self.tokenizer,
-            vocabulary=self.ids,
+            vocabulary=self.vocabulary,
             learned_from=example.inputs.sentence if self.learned == "example" else None,
             reserved=self.reserved,
             seed=self.seed,
             skipped_draws=example.inputs.skipped_draws if own_seed else 0,
-            d_in=self.width,
+            d_in=self.d_in,
             drop_blanks=self.drop_blanks,
             positions=self.positions,
             edits=self.edits,
@@ -423,7 +425,8 @@ class Settings:
     @property
     def n_rows(self) -> int:
         """The rows of the table of embeddings. Raises ValueError where there is no vocabulary."""
-        return RANDOM_ID_ROWS if self.ids == "random" else self.inputs.build_vocabulary().n_rows
+        random = self.vocabulary == "random"
+        return RANDOM_ID_ROWS if random else self.inputs.build_vocabulary().n_rows
 
     @property
     def projections(self) -> Projections:
@@ -462,28 +465,28 @@ class Settings:
         """
         recipe = replace(
             EXAMPLES[self.example].heads,
-            n_heads=self.heads,
+            n_heads=self.n_heads,
             d_head=self.d_head or self._even_width(),
             d_value=self.d_value or self._even_width(),
             d_model=self.d_model,
             causal=self.causal_heads,
         )
         widest = max(recipe.d_head, recipe.d_value)
-        if self.heads * widest > MAX_JOINED:
+        if self.n_heads * widest > MAX_JOINED:
             raise ValueError(
-                f"{self.heads} heads of width {widest} are {self.heads * widest} columns; at most "
-                f"{MAX_JOINED} fit. Take {MAX_JOINED // widest} heads, or a width of up to "
-                f"{MAX_JOINED // self.heads}"
+                f"{self.n_heads} heads of width {widest} are {self.n_heads * widest} columns; at "
+                f"most {MAX_JOINED} fit. Take {MAX_JOINED // widest} heads, or a width of up to "
+                f"{MAX_JOINED // self.n_heads}"
             )
         return recipe if self.h_seed is None else replace(recipe, seed=self.h_seed, skipped=())
 
     def _even_width(self) -> int:
         """The width of heads that share d_model. Raises ValueError with all ways out of it."""
         try:
-            return even_width(self.d_model, self.heads)
+            return even_width(self.d_model, self.n_heads)
         except ValueError as error:
-            below = self.d_model // self.heads * self.heads
-            near = [str(d) for d in (below, below + self.heads) if 0 < d <= MAX_WIDTH]
+            below = self.d_model // self.n_heads * self.n_heads
+            near = [str(d) for d in (below, below + self.n_heads) if 0 < d <= MAX_WIDTH]
             ways = f"take a d_model of {' or '.join(near)}, or set d_head and d_value"
             raise ValueError(f"{error}. Or {ways} yourself") from None
 
@@ -500,14 +503,14 @@ class Settings:
     @property
     def has_own_text(self) -> bool:
         """Whether the text is another than the example's."""
-        return self.text != EXAMPLES[self.example].inputs.sentence
+        return self.sentence != EXAMPLES[self.example].inputs.sentence
 
 
 def _of_heads(recipe: HeadsRecipe) -> dict[str, int | bool]:
     """The settings of an example's heads; a width that is shared evenly is 0."""
     shared = recipe.d_model / recipe.n_heads
     return {
-        "heads": recipe.n_heads,
+        "n_heads": recipe.n_heads,
         "d_model": recipe.d_model,
         "d_head": 0 if recipe.d_head == shared else recipe.d_head,
         "d_value": 0 if recipe.d_value == shared else recipe.d_value,
@@ -522,7 +525,7 @@ ALIASES = {each.once: name for name, each in SETTINGS.items() if each.once}
 VIEW_ONLY = {name for name, each in SETTINGS.items() if each.view_only}
 KEPT = ("predict", "pin", "hide", "lock")
 """Settings that stay when another example is chosen."""
-HEADS = ("heads", "d_model", "d_head", "d_value")
+HEADS = ("n_heads", "d_model", "d_head", "d_value")
 """Settings that must fit each other."""
 
 

@@ -135,7 +135,7 @@ def _controls(name: str) -> None:
     control("example")
     if settings.has_own_text and "example" not in settings.hide:
         st.caption("The text is your own. What you have not changed is this example's.")
-    control("text")
+    control("sentence")
     control("tokenizer")
     with control_row(wrap=False, gap="small"):
         control("seed")
@@ -147,7 +147,7 @@ def _controls(name: str) -> None:
                 args=("seed",),
                 help="The seed after this one: other random numbers.",
             )
-    control("width")
+    control("d_in")
     control("drop_blanks")
     control("predict")
     st.divider()

@@ -134,7 +134,7 @@ def test_a_number_typed_into_the_table_is_used_everywhere(page, app_url):
 def test_a_link_gives_the_same_numbers_on_a_server_just_started(
     page, new_page, app_url, fresh_server
 ):
-    changed = "text=A+cat+sat+on+a+mat&tokenizer=text&seed=5&width=4&cell=scores.1.3&predict=off"
+    changed = "sentence=A+cat+sat+on+a+mat&tokenizer=text&seed=5&d_in=4&cell=scores.1.3&predict=off"
     open_page(page, app_url, f"simplified_attention?{changed}")
     link = page.url
     other = new_page()
@@ -151,7 +151,7 @@ def test_a_link_gives_the_same_numbers_on_a_server_just_started(
 
 def test_what_was_set_goes_along_from_page_to_page(page, app_url):
     open_page(page, app_url, "tokenize_and_embed?predict=off&seed=7")
-    page.locator(".st-key-control_text textarea").fill("One fish two fish")
+    page.locator(".st-key-control_sentence textarea").fill("One fish two fish")
     page.keyboard.press("Control+Enter")
     settled(page)
     following = page.get_by_role("link", name="Next: Simplified attention")
@@ -159,7 +159,7 @@ def test_what_was_set_goes_along_from_page_to_page(page, app_url):
     settled(page)  # what comes into sight is drawn, and moves what is below it
     following.click()
     settled(page, quiet=1)
-    assert page.locator(".st-key-control_text textarea").input_value() == "One fish two fish"
+    assert page.locator(".st-key-control_sentence textarea").input_value() == "One fish two fish"
     assert page.locator(".st-key-control_seed input").input_value() == "7"
     assert page.locator(".st-key-eq_scores").inner_text().count("fish") >= 2
     assert "seed=7" in page.url
@@ -167,10 +167,10 @@ def test_what_was_set_goes_along_from_page_to_page(page, app_url):
 
 @pytest.mark.parametrize("lesson", ["", "tokenize_and_embed", "simplified_attention"])
 def test_a_bad_link_is_explained(page, app_url, lesson):
-    open_page(page, app_url, f"{lesson}?seed=inf&example=nope&cell=scores.99.0&width=x")
+    open_page(page, app_url, f"{lesson}?seed=inf&example=nope&cell=scores.99.0&d_in=x")
     no_exception(page)
     notices = page.locator(".st-key-notices").inner_text()
-    for name in ("seed", "example", "width"):
+    for name in ("seed", "example", "d_in"):
         assert f"The link's {name}" in notices
     if lesson:
         assert "scores[99, 0] is not in this lesson" in page.inner_text("[data-testid=stMain]")
@@ -184,11 +184,11 @@ def test_what_cannot_be_used_stays_typed_and_is_explained(page, app_url):
     settled(page)
     assert "whole number from 0" in page.locator(".st-key-problem_of_seed").inner_text()
     assert seed.input_value() == "abc"
-    text = page.locator(".st-key-control_text textarea")
+    text = page.locator(".st-key-control_sentence textarea")
     text.fill("word " * 70)
     page.keyboard.press("Control+Enter")
     settled(page)
-    assert "at most 64 fit" in page.locator(".st-key-problem_of_text").inner_text()
+    assert "at most 64 fit" in page.locator(".st-key-problem_of_sentence").inner_text()
     assert text.input_value() == "word " * 70
     assert seed.input_value() == "abc"
     no_exception(page)

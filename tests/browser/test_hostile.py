@@ -28,7 +28,7 @@ def watch(page):
 
 def type_text(page, text):
     """Put a text into the field of the sidebar, as one would who pastes it."""
-    field = page.locator(".st-key-control_text textarea").first
+    field = page.locator(".st-key-control_sentence textarea").first
     field.evaluate(
         """(field, text) => {
           const set = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set;
@@ -64,8 +64,8 @@ def test_hostile_text_does_nothing(page, app_url, path):
     open_page(page, app_url, f"{path}?predict=off&tokenizer=blanks")
     type_text(page, ALL_AT_ONCE)
     unharmed(page, app_url)
-    assert "onerror" in page.locator(".st-key-control_text textarea").first.input_value()
-    assert "text=%3Cimg" in page.url
+    assert "onerror" in page.locator(".st-key-control_sentence textarea").first.input_value()
+    assert "sentence=%3Cimg" in page.url
 
 
 def test_a_text_that_is_too_long_is_refused_in_words(page, app_url):

@@ -45,9 +45,9 @@ def test_a_whole_lesson_by_keyboard(page, app_url):
     keys.press("Enter")
     assert page.locator("h1").first.inner_text() == "Simplified attention"
 
-    keys.go_to("st-key-control_width")
+    keys.go_to("st-key-control_d_in")
     keys.press("ArrowRight")
-    assert "width=4" in page.url
+    assert "d_in=4" in page.url
 
     keys.go_to("st-key-cell_scores_scores_0")  # the cell that is open: walk to the next query
     keys.press("ArrowRight")

@@ -30,13 +30,13 @@ def test_a_link_made_with_the_controls_shows_the_same_to_another_person(
     open_page(page, app_url, "simplified_attention")
     control(page, "predict", "label").click()
     settled(page)
-    control(page, "text", "textarea").fill("Émile said: 5 & 5 = 10% + 猫?")
+    control(page, "sentence", "textarea").fill("Émile said: 5 & 5 = 10% + 猫?")
     page.keyboard.press("Control+Enter")
     settled(page)
     control(page, "seed").fill("7")
     page.keyboard.press("Enter")
     settled(page)
-    control(page, "width").focus()
+    control(page, "d_in").focus()
     page.keyboard.press("ArrowRight")
     settled(page)
     cells(page, "scores", 2).nth(3).click()
@@ -45,7 +45,7 @@ def test_a_link_made_with_the_controls_shows_the_same_to_another_person(
 
     other = new_page()
     open_page(other, fresh_server(), link)
-    assert control(other, "text", "textarea").input_value() == "Émile said: 5 & 5 = 10% + 猫?"
+    assert control(other, "sentence", "textarea").input_value() == "Émile said: 5 & 5 = 10% + 猫?"
     assert control(other, "seed").input_value() == "7"
     for beat, chart in (("scores", 0), ("scores", 2), ("weights", 1), ("context", 2)):
         assert numbers(other, beat, chart) == numbers(page, beat, chart) != []
@@ -117,7 +117,7 @@ def test_hostile_text_that_is_typed_is_text_on_every_page(page, app_url):
     control(page, "tokenizer").click()
     page.get_by_role("option", name="Split at blanks", exact=True).click()
     settled(page)
-    control(page, "text", "textarea").fill(HOSTILE)
+    control(page, "sentence", "textarea").fill(HOSTILE)
     page.keyboard.press("Control+Enter")
     settled(page)
     assert "<img/src" in matrix(page, "scores", 2).text_content()
@@ -129,7 +129,7 @@ def test_hostile_text_that_is_typed_is_text_on_every_page(page, app_url):
     for title in ("Simplified attention", "Tokenize and embed", "Home"):
         sidebar.get_by_role("link", name=title).click()
         settled(page, quiet=1)
-        assert control(page, "text", "textarea").input_value() == HOSTILE
+        assert control(page, "sentence", "textarea").input_value() == HOSTILE
         assert page.locator("img[src='x'], a[href^='javascript']").count() == 0
         assert page.evaluate("window.hacked") is None
         no_exception(page)

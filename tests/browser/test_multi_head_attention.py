@@ -32,12 +32,12 @@ def choose(page, group, label):
 def test_more_heads_take_the_width_along_and_are_drawn(page, app_url):
     open_page(page, app_url, LESSON)
     assert matrices(page, "weights").count() == 2
-    heads = page.locator("[class*='st-key-control_heads'] input")
+    heads = page.locator("[class*='st-key-control_n_heads'] input")
     width = page.locator("[class*='st-key-control_d_model'] [data-testid=stSliderThumbValue]")
     for count, d_model in (("3", "6"), ("4", "4")):
         heads.press("ArrowRight")
         settled(page)
-        assert f"heads={count}" in page.url
+        assert f"n_heads={count}" in page.url
         assert matrices(page, "weights").count() == int(count)
         assert width.inner_text() == d_model
         along = page.get_by_text("d_model went from 4 to 6, so that 3 heads can share it.")

@@ -61,13 +61,13 @@ def test_the_share_panel_makes_a_teachers_link(page, new_page, app_url):
 
 
 def test_a_teachers_link_hides_and_locks(page, app_url):
-    link = "simplified_attention?predict=off&hide=seed,width&lock=tokenizer,seed&embed=true"
+    link = "simplified_attention?predict=off&hide=seed,d_in&lock=tokenizer,seed&embed=true"
     open_page(page, app_url, link)
     assert page.locator("[class*='st-key-control_seed']").count() == 0
     assert page.get_by_role("button", name="Next", exact=True).count() == 0
-    assert page.locator("[class*='st-key-control_width']").count() == 0
+    assert page.locator("[class*='st-key-control_d_in']").count() == 0
     assert page.locator("[class*='st-key-control_tokenizer'] input").is_disabled()
-    assert page.locator("[class*='st-key-control_text'] textarea").is_enabled()
+    assert page.locator("[class*='st-key-control_sentence'] textarea").is_enabled()
     assert "embed=true" in page.url
     open_page(page, app_url, "simplified_attention?hide=no_such_control")
     assert "names of controls" in page.locator(".st-key-notices").inner_text()

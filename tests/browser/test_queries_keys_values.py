@@ -91,8 +91,8 @@ def test_a_rate_too_large_and_a_stopped_run_are_named(page, app_url):
     train(page)
     assert page.locator("text=Diverged at step").count() == 1
     no_exception(page)
-    words = "+".join(f"w{at}" for at in range(64))
-    open_page(page, app_url, f"{LESSON}&steps=5000&t_width=64&width=64&tokenizer=text&text={words}")
+    link = f"{LESSON}&steps=5000&t_width=64&d_in=64&tokenizer=text"
+    open_page(page, app_url, f"{link}&sentence={'+'.join(f'w{at}' for at in range(64))}")
     page.evaluate(CLICK_STOP)
     train(page)
     assert page.locator("text=Stopped at").count() == 1

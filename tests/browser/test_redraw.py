@@ -18,19 +18,19 @@ ALL = """() => {
   return { main: main.textContent, side: side.innerText, links };
 }"""
 SLIDERS = [
-    ("tokenize_and_embed", "width"),
+    ("tokenize_and_embed", "d_in"),
     ("tokenize_and_embed", "reserved"),
-    ("simplified_attention", "width"),
-    ("softmax_or_sum", "width"),
-    ("divide_by_sqrt_d", "width"),
-    ("queries_keys_values", "width"),
+    ("simplified_attention", "d_in"),
+    ("softmax_or_sum", "d_in"),
+    ("divide_by_sqrt_d", "d_in"),
+    ("queries_keys_values", "d_in"),
     ("queries_keys_values", "d_out"),
     ("queries_keys_values", "d_v"),
-    ("causal_mask", "width"),
+    ("causal_mask", "d_in"),
     ("causal_mask", "window"),
-    ("multi_head_attention", "width"),
+    ("multi_head_attention", "d_in"),
     # Widths of their own, so that every number of heads fits.
-    ("multi_head_attention", "heads", "d_head=2&d_value=3"),
+    ("multi_head_attention", "n_heads", "d_head=2&d_value=3"),
     ("multi_head_attention", "d_model", "d_head=2&d_value=3"),
     ("multi_head_attention", "d_head", "d_value=3"),
     ("multi_head_attention", "d_value", "d_head=2"),
@@ -91,9 +91,9 @@ def test_a_slider_runs_parts_and_leaves_the_page_that_its_link_opens(page, app_u
 
 def test_many_quick_presses_end_in_one_picture(page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off")
-    press(page, "width", ["ArrowRight", "ArrowRight", "ArrowLeft"] * 4)
+    press(page, "d_in", ["ArrowRight", "ArrowRight", "ArrowLeft"] * 4)
     # A slider of Streamlit's may drop a key while the browser draws; what it shows is what counts.
-    width = page.locator(".st-key-control_width input").first.input_value()
+    width = page.locator(".st-key-control_d_in input").first.input_value()
     titles = page.locator(".st-key-eq_scores svg .role-title-subtitle").all_text_contents()
     assert titles[0] == f"token 11 × d_in {width}"
     assert_as_when_opened(page)
@@ -101,7 +101,7 @@ def test_many_quick_presses_end_in_one_picture(page, app_url):
 
 def test_a_cell_opened_while_the_rest_is_drawn_leaves_nothing_old(page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off&cell=none")
-    slider = page.locator(".st-key-control_width input").first
+    slider = page.locator(".st-key-control_d_in input").first
     slider.focus()
     settled(page)
     page.keyboard.press("ArrowRight")
@@ -128,27 +128,27 @@ def test_a_question_that_was_answered_knows_other_numbers(page, app_url):
     settled(page)
     question.get_by_role("button", name="Reveal").click()
     settled(page)
-    press(page, "width", ["ArrowRight"])
+    press(page, "d_in", ["ArrowRight"])
     assert "The numbers have changed since your guess" in question.inner_text()
     assert page.locator(".st-key-eq_weights").count() == 1
 
 
 def test_a_link_of_the_contents_takes_the_last_change_along(page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off")
-    page.locator(".st-key-control_width input").first.focus()
+    page.locator(".st-key-control_d_in input").first.focus()
     settled(page)
     page.keyboard.press("ArrowRight")
-    page.wait_for_url("**width=4**")
+    page.wait_for_url("**d_in=4**")
     page.get_by_role("link", name="The causal mask", exact=True).first.click()
     page.wait_for_url("**/causal_mask**")
     settled(page)
-    assert "width=4" in page.url
-    assert page.locator(".st-key-control_width input").first.input_value() == "4"
+    assert "d_in=4" in page.url
+    assert page.locator(".st-key-control_d_in input").first.input_value() == "4"
 
 
 def test_what_is_out_of_sight_cannot_be_used_until_it_is_drawn(page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off")
-    page.locator(".st-key-control_width input").first.focus()
+    page.locator(".st-key-control_d_in input").first.focus()
     settled(page)
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("[data-old]", state="attached")

@@ -10,14 +10,14 @@ def test_pages_come_back_after_the_server_was_killed(new_page, tmp_path):
     port = free_port()
     server = start_server(tmp_path / "first.txt", port=port)
     places = (
-        "simplified_attention?predict=off&seed=5&width=4&text=A+cat+sat&tokenizer=text",
+        "simplified_attention?predict=off&seed=5&d_in=4&sentence=A+cat+sat&tokenizer=text",
         "causal_mask?predict=off&window=2&cell=mask.1.1&dropout=0.3",
     )
     try:
         pages = [new_page() for _ in places]
         for page, place in zip(pages, places, strict=True):
             open_page(page, server.url, place)
-        slider = pages[0].locator(".st-key-control_width input").first
+        slider = pages[0].locator(".st-key-control_d_in input").first
         slider.focus()
         pages[0].keyboard.press("ArrowRight")
         settled(pages[0])
@@ -37,16 +37,16 @@ def test_pages_come_back_after_the_server_was_killed(new_page, tmp_path):
             )
             settled(page, timeout=60)
             no_exception(page)
-        assert "width=5" in pages[0].url
-        field = pages[0].locator(".st-key-control_text textarea").first
+        assert "d_in=5" in pages[0].url
+        field = pages[0].locator(".st-key-control_sentence textarea").first
         assert field.input_value() == "A cat sat"
-        assert pages[0].locator(".st-key-control_width input").first.input_value() == "5"
+        assert pages[0].locator(".st-key-control_d_in input").first.input_value() == "5"
         assert pages[1].locator(".st-key-cell_mask").count() == 1
         assert pages[1].locator("[class*='st-key-control_window'] input").first.input_value() == "2"
         slider.focus()
         pages[0].keyboard.press("ArrowRight")
         settled(pages[0])
-        assert "width=6" in pages[0].url
+        assert "d_in=6" in pages[0].url
         # A control of a fragment: the new server must have been told of it.
         pages[1].locator(".st-key-control_dropout input").first.focus()
         pages[1].keyboard.press("ArrowRight")

@@ -119,7 +119,7 @@ def test_a_page_outlives_its_server(behind_nginx, new_page):
     assert websocket_status(port, "attention.example:8080") == 101
 
     page = new_page()
-    link = "causal_mask?predict=off&text=A+cat+sat&tokenizer=text&cell=mask.1.1&dropout=0.3"
+    link = "causal_mask?predict=off&sentence=A+cat+sat&tokenizer=text&cell=mask.1.1&dropout=0.3"
     open_page(page, f"http://127.0.0.1:{port}", link)
     first = name_of_server(page)
     (second,) = {"one", "two"} - {first}
@@ -134,7 +134,7 @@ def test_a_page_outlives_its_server(behind_nginx, new_page):
     settled(page, timeout=LONG)
     no_exception(page)
     assert name_of_server(page) == second
-    assert page.locator(".st-key-control_text textarea").first.input_value() == "A cat sat"
+    assert page.locator(".st-key-control_sentence textarea").first.input_value() == "A cat sat"
     assert page.locator(".st-key-cell_mask").count() == 1
 
     # When the first is back, the page stays with the second, which has its session and its files.

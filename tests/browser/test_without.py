@@ -41,9 +41,9 @@ def use(page, url):
     page.wait_for_timeout(1000)  # the browser tells what is in sight
     page.evaluate("window.stuck = true")
     for width in "45":
-        page.locator(".st-key-control_width input").first.focus()
+        page.locator(".st-key-control_d_in input").first.focus()
         page.keyboard.press("ArrowRight")
-        page.wait_for_url(f"**width={width}*", **wait)
+        page.wait_for_url(f"**d_in={width}*", **wait)
         page.wait_for_function(DRAWN, arg=["scores", f"token 11 × d_in {width}"], **wait)
     page.get_by_role("link", name="The causal mask", exact=True).first.click()
     page.wait_for_url("**/causal_mask**", **wait)

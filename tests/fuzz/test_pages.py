@@ -70,7 +70,7 @@ def test_any_text_that_is_typed_leaves_the_page_standing(page, link, typed):
     link = {name: value for name, value in link.items() if name not in ("hide", "lock")}
     at = opened(page, link)
     for text in typed:
-        at.text_area(key="control_text").set_value(as_sent(text)).run()
+        at.text_area(key="control_sentence").set_value(as_sent(text)).run()
         explains(at)
 
 

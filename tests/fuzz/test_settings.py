@@ -40,11 +40,11 @@ def value_of(name, text):
 
 EDITS = tuple((at // 20, at % 20, at / 7) for at in range(200))
 LARGE = (
-    {"text": "слово " * 60, "tokenizer": "text"},
-    {"text": "が" * 5_000},
-    {"text": "<&%> " * 64, "tokenizer": "blanks"},
-    {"width": 64, "d_out": 64, "d_v": 64, "ids": "random"},
-    *({"width": 20, "d_out": 20, "d_v": 20, f"{role}edits": EDITS} for role in ("", "q_", "k_")),
+    {"sentence": "слово " * 60, "tokenizer": "text"},
+    {"sentence": "が" * 5_000},
+    {"sentence": "<&%> " * 64, "tokenizer": "blanks"},
+    {"d_in": 64, "d_out": 64, "d_v": 64, "vocabulary": "random"},
+    *({"d_in": 20, "d_out": 20, "d_v": 20, f"{role}edits": EDITS} for role in ("", "q_", "k_")),
     {"turned": tuple((at, at) for at in range(32)), "typed": (-999.123456,) * 16},
     {"hide": tuple(FIELDS), "lock": tuple(FIELDS)},
     {"example": "life_is_short"},

@@ -38,7 +38,7 @@ def test_a_typed_number_is_kept_as_a_link_holds_it():
 
 
 def test_more_numbers_than_a_link_holds_are_refused_in_words_and_can_be_undone():
-    at = open_grid(width="64", d_out="64")
+    at = open_grid(d_in="64", d_out="64")
     settings = type_into(at, dict.fromkeys(range(64), 1.5))
     assert settings.q_edits == ()
     assert f"Not applied: a link holds {MAX_EDITS} typed numbers, and these are 4,096" in texts(at)
@@ -50,7 +50,7 @@ def test_more_numbers_than_a_link_holds_are_refused_in_words_and_can_be_undone()
 
 def test_numbers_that_fit_their_table_and_not_the_link_are_refused_in_words():
     full = ",".join(f"{at // 14}.{at % 14}:999.999999" for at in range(196))
-    at = open_grid(width="14", d_out="14", d_v="14", k_edits=full)
+    at = open_grid(d_in="14", d_out="14", d_v="14", k_edits=full)
     assert len(type_into(at, dict.fromkeys(range(13), 1.25)).q_edits) in (0, 182)
     settings = type_into(at, dict.fromkeys(range(14), 123.456789))
     assert from_query(to_query(settings)) == (settings, [])
@@ -67,7 +67,7 @@ def test_a_grid_that_is_fixed_takes_no_numbers(how):
 
 
 def test_a_pin_that_a_link_cannot_hold_is_refused_in_words():
-    at = visit("pages/queries_keys_values.py", text="предложение " * 60, tokenizer="text")
+    at = visit("pages/queries_keys_values.py", sentence="предложение " * 60, tokenizer="text")
     next(each for each in at.button if each.key == "pin").click().run()
     stands(at)
     settings = at.session_state["settings"]

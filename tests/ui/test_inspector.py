@@ -122,7 +122,7 @@ def test_the_rest_waits_for_a_chosen_cell_once_and_for_nothing_else(monkeypatch)
         "wanted": {},
     }
     monkeypatch.setattr(session.st, "session_state", state)
-    session.change(width=4)
+    session.change(d_in=4)
     assert not session.has_chosen()
     session.choose_cell("scores", (("scores", (0, 0)),))
     assert session.has_chosen()

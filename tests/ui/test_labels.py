@@ -53,17 +53,17 @@ def test_a_stop_that_a_slider_does_not_have_names_those_beside_it():
 
 
 def test_a_bad_example_and_an_empty_text_read_well():
-    (notice,) = from_query({"text": ""})[1]
-    assert notice.startswith("The link's text is empty, but it must have at least one word.")
+    (notice,) = from_query({"sentence": ""})[1]
+    assert notice.startswith("The link's sentence is empty, but it must have at least one word.")
     (notice,) = from_query({"example": "x"})[1]
     assert notice.endswith("“The dog attacks the wild cat” is shown instead.")
 
 
 def test_names_that_are_no_settings_are_said_once_and_leave_the_link():
-    at = visit("pages/causal_mask.py", n_heads="3", lr="1", seed="7", embed="true")
-    said = "The link has names that this app does not know; they were left out: “n_heads”, “lr”."
+    at = visit("pages/causal_mask.py", layers="3", lr="1", seed="7", embed="true")
+    said = "The link has names that this app does not know; they were left out: “layers”, “lr”."
     assert said in texts(at)
-    assert "n_heads" not in at.query_params
+    assert "layers" not in at.query_params
     assert at.session_state["settings"].seed == 7
     at.toggle(key="control_causal").set_value(False).run()
     assert said not in texts(at)

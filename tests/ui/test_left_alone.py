@@ -15,7 +15,7 @@ from visiting import PAGES, visit
 pytestmark = pytest.mark.slow("4 min: every setting on every lesson")
 
 VALUES = {
-    "text": "A cat sat on a mat",
+    "sentence": "A cat sat on a mat",
     "scores": (1.0, -2.0, 3.0),
     "turned": ((1, 1),),
     **dict.fromkeys(("edits", "q_edits", "k_edits", "v_edits"), ((0, 0, 0.5),)),

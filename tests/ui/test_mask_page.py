@@ -60,15 +60,15 @@ def of_window(at):
 def test_the_window_offers_what_the_text_has_and_a_link_may_name_more():
     at = visit(PAGE, cell="none")
     assert of_window(at).options == ["all", *map(str, range(1, 12))]
-    at = visit(PAGE, cell="none", text="a b c", tokenizer="blanks", window="40", hidden="7")
+    at = visit(PAGE, cell="none", sentence="a b c", tokenizer="blanks", window="40", hidden="7")
     assert of_window(at).options == ["all", "1", "2", "3", "40"]
     assert of_window(at).value == at.session_state["settings"].window == 40
     assert [box.value for box in at.selectbox if box.key.startswith("control_hidden")] == [7]
     assert "the lower triangle" in rendered(at)
-    at.text_area(key="control_text").set_value("a " * 45).run()
+    at.text_area(key="control_sentence").set_value("a " * 45).run()
     assert of_window(at).value == at.session_state["settings"].window == 40
     assert "the 39 tokens before it; but key 7 is hidden from every query" in rendered(at)
-    at.text_area(key="control_text").set_value("a b c").run()
+    at.text_area(key="control_sentence").set_value("a b c").run()
     of_window(at).set_value(2).run()
     assert of_window(at).options == ["all", "1", "2", "3"]
     assert of_window(at).value == at.session_state["settings"].window == 2
@@ -76,7 +76,7 @@ def test_the_window_offers_what_the_text_has_and_a_link_may_name_more():
 
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_every_window_of_a_text_of_two_tokens_is_in_use(position):
-    at = visit(PAGE, cell="none", text="a b", tokenizer="blanks")
+    at = visit(PAGE, cell="none", sentence="a b", tokenizer="blanks")
     of_window(at).set_value(position).run()
     assert of_window(at).value == at.session_state["settings"].window == position
     assert at.session_state["drafts"] == {}

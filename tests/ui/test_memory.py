@@ -26,7 +26,7 @@ def open_page(page, **link):
 @pytest.mark.parametrize(
     ("page", "link", "move"),
     [
-        ("multi_head_attention", {"heads": "4"}, {"heads": "2"}),
+        ("multi_head_attention", {"n_heads": "4"}, {"n_heads": "2"}),
         ("simplified_attention", {"cell": "scores.1.2"}, {"cell": "weights.2.1"}),
         ("tokenize_and_embed", {"reserved": "1"}, {"reserved": "2"}),
         ("queries_keys_values", {"example": "wild_cat"}, {"example": "journey_123"}),

@@ -159,7 +159,7 @@ def test_a_guess_counts_once_for_its_numbers_and_not_after_a_look():
 def test_a_choice_among_more_tokens_than_there_are_now_is_dropped():
     at = opened("simplified_attention")
     at.selectbox(key="guess_simplified_attention.looks_at").set_value(10).run()
-    stands(at.text_area(key="control_text").set_value("A cat").run())
+    stands(at.text_area(key="control_sentence").set_value("A cat").run())
     assert at.selectbox(key="guess_simplified_attention.looks_at").value is None
 
 
@@ -174,7 +174,7 @@ def nothing_rendered(at):
     ["causal_mask.row", "softmax_or_sum.softmax_row", "simplified_attention.looks_at"],
 )
 def test_hostile_tokens_are_never_rendered_in_a_question_or_its_answer(question):
-    at = opened(question.partition(".")[0], text=HOSTILE, tokenizer="blanks")
+    at = opened(question.partition(".")[0], sentence=HOSTILE, tokenizer="blanks")
     while question not in open_questions(at):
         at = press(at, "skip", open_questions(at)[0])
     nothing_rendered(at)

@@ -47,7 +47,7 @@ def test_the_cost_of_heads_names_both_widths_and_one_head_is_not_dealt_out():
     words = rendered(visit(HEADS_PAGE, example="life_is_short"))
     assert "One head of width 72 and values of width 84 has 4,992" in words
     assert "padded with zeros, which changes no result, and `W_query` was scaled" in words
-    words = rendered(visit(HEADS_PAGE, heads="1", width="4"))
+    words = rendered(visit(HEADS_PAGE, n_heads="1", d_in="4"))
     assert "There is only one head here." in words
     assert "only dealt out to more heads" not in words
     assert "padded with zeros" not in words
@@ -98,18 +98,18 @@ def test_a_cell_that_no_link_named_is_not_said_to_be_lost():
 
 @pytest.mark.parametrize(("width", "promised"), [("1", False), ("2", True)])
 def test_no_picture_of_points_is_promised_where_there_is_none(width, promised):
-    at = visit("pages/simplified_attention.py", width=width, cell="none")
+    at = visit("pages/simplified_attention.py", d_in=width, cell="none")
     assert ("Each point is a vector" in rendered(at)) == promised
     assert ("there is only a line" in rendered(at)) != promised
     assert any("as points" in chart.alt for chart in charts(at)) == promised
 
 
-@pytest.mark.parametrize(("name", "value"), [("ids", "duplicates"), ("reserved", 0)])
+@pytest.mark.parametrize(("name", "value"), [("vocabulary", "duplicates"), ("reserved", 0)])
 def test_a_choice_for_the_table_that_is_not_in_use_says_so_beside_it(name, value):
     """No row is left for a word that the example's sentence does not have."""
-    link = {"learned": "example", "text": "The zebra sat", "tokenizer": "text"}
+    link = {"learned": "example", "sentence": "The zebra sat", "tokenizer": "text"}
     at = visit("pages/tokenize_and_embed.py", cell="none", **link)
-    kind = at.selectbox if name == "ids" else at.slider
+    kind = at.selectbox if name == "vocabulary" else at.slider
     kind(key=f"control_{name}").set_value(value).run()
     assert getattr(at.session_state["settings"], name) != value
     assert at.session_state[f"problem_{name}"] in texts(at)
@@ -117,7 +117,7 @@ def test_a_choice_for_the_table_that_is_not_in_use_says_so_beside_it(name, value
 
 
 def test_a_tokenizer_that_leaves_too_many_tokens_says_so_beside_it():
-    at = visit("app.py", text="a b " * 30, tokenizer="blanks")
+    at = visit("app.py", sentence="a b " * 30, tokenizer="blanks")
     at.selectbox(key="control_tokenizer").set_value("blanks_kept").run()
     assert at.session_state["settings"].tokenizer == "blanks"
     assert "at most 64 fit" in texts(at)

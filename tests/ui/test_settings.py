@@ -31,7 +31,6 @@ from attention_ui.settings.fields import (
 from attention_ui.settings.fit import changed
 from attention_ui.settings.link import MAX_LINK, from_query, problem_with, to_query
 from attention_ui.settings.settings import (
-    ALIASES,
     FIELDS,
     HEADS,
     MAX_TOKENS,
@@ -39,6 +38,7 @@ from attention_ui.settings.settings import (
     Names,
     Pinned,
     Settings,
+    label,
 )
 from visiting import stands, visit
 
@@ -66,8 +66,8 @@ def assert_usable(settings):
     assert 0 <= settings.stretch < n_tokens
     assert 0 <= settings.token < n_tokens
     assert 0 <= settings.changed_token < n_tokens
-    assert max(settings.head, settings.head_off, settings.head_cut) < settings.heads
-    assert embed(settings.inputs)["embeddings"].value.shape == (n_tokens, settings.width)
+    assert max(settings.head, settings.head_off, settings.head_cut) < settings.n_heads
+    assert embed(settings.inputs)["embeddings"].value.shape == (n_tokens, settings.d_in)
     for name, field in FIELDS.items():
         value = getattr(settings, name)
         if name not in ("edits", "cell") or value:
@@ -142,11 +142,11 @@ def heads(draw):
     d_model = n_heads * draw(st.integers(1, 8)) if shared else draw(st.integers(1, 64))
     which = {name: draw(st.integers(0, n_heads - 1)) for name in ONE_HEAD}
     zero = dict.fromkeys(list(own)[:shared], 0)
-    return {"heads": n_heads, "d_model": d_model, **own, **zero, **which}
+    return {"n_heads": n_heads, "d_model": d_model, **own, **zero, **which}
 
 
 SPECIAL = {
-    "text": TEXTS.map(lambda text: clean(text)[0]),
+    "sentence": TEXTS.map(lambda text: clean(text)[0]),
     "cell": st.none() | st.lists(CELLS, max_size=MAX_TRAIL).map(tuple),
     "beat": st.sampled_from(["", "scores", "one_query"]),
 }
@@ -162,7 +162,7 @@ def valid_settings(draw):
     }
     settings = of(values.pop("example"), **values, **draw(heads()))
     last = max(len(settings.inputs.tokens) - 1, 0)
-    column = st.integers(0, max(settings.width - 1, 1))
+    column = st.integers(0, max(settings.d_in - 1, 1))
     settings = replace(
         settings,
         **{
@@ -170,20 +170,20 @@ def valid_settings(draw):
             for name in ("query", "token", "stretch", "changed_token")
         },
         **{
-            name: draw(st.integers(0, settings.heads - 1))
+            name: draw(st.integers(0, settings.n_heads - 1))
             for name in ("head", "head_off", "head_cut")
         },
         across=draw(column),
         up=draw(column),
     )
-    assume(settings.text and problem_with(settings) is None)
+    assume(settings.sentence and problem_with(settings) is None)
     n_rows = embed(settings.inputs)["embedding_table"].value.shape[0]
     return replace(
         settings,
-        edits=draw(typed(n_rows, settings.width)),
-        q_edits=draw(typed(settings.width, settings.d_out)),
-        k_edits=draw(typed(settings.width, settings.d_out)),
-        v_edits=draw(typed(settings.width, settings.d_v)),
+        edits=draw(typed(n_rows, settings.d_in)),
+        q_edits=draw(typed(settings.d_in, settings.d_out)),
+        k_edits=draw(typed(settings.d_in, settings.d_out)),
+        v_edits=draw(typed(settings.d_in, settings.d_v)),
     )
 
 
@@ -208,7 +208,7 @@ def test_a_link_holds_only_what_differs_from_its_example(settings, data):
     plain = replace(plain, query=min(plain.query, last), token=min(plain.token, last))
     differing = {name for name, value in vars(settings).items() if value != getattr(plain, name)}
     assert to_query(settings).keys() - {"example"} == differing
-    shape = {"example", "text", "tokenizer", "drop_blanks"}
+    shape = {"example", "sentence", "tokenizer", "drop_blanks"}
     for name in data.draw(st.sets(st.sampled_from([*FIELDS]), max_size=5)) - shape:
         settings = replace(settings, **{name: getattr(plain, name)})
         assert name not in to_query(settings)
@@ -229,12 +229,12 @@ CYRILLIC = " ".join(["предложение"] * 60)
 
 @pytest.mark.parametrize("text", [CYRILLIC, "猫" * 64, "が" * 5_000, "🙂 " * 64, "a" * 5_000])
 def test_a_text_is_taken_where_a_link_can_hold_it_and_refused_in_words_where_not(text):
-    after = changed(of(), text=text, tokenizer="text")
+    after = changed(of(), sentence=text, tokenizer="text")
     problem = problem_with(after)
     if problem:
         assert "The link to this page would have" in problem
         assert "Shorten the text" in problem
-        assert len(urlencode({"text": text})) > MAX_LINK - 100
+        assert len(urlencode({"sentence": text})) > MAX_LINK - 100
         assert read(**to_query(after))[0] == of()
     else:
         assert from_query(to_query(after)) == (after, [])
@@ -328,7 +328,7 @@ def test_what_a_field_cannot_be_is_refused_by_name_and_the_example_stays(name):
         assert settings == of(), kind
         assert len(notices) == 1, kind
         (notice,) = notices
-        assert name in notice
+        assert name in notice or label(name).lower() in notice
         assert notice.endswith(("The example's own is used.", "It was left out.", "instead."))
         assert len(notice) < 400, f"{kind}: a notice quotes only a little of what it refuses"
         assert notice.isprintable()
@@ -336,17 +336,19 @@ def test_what_a_field_cannot_be_is_refused_by_name_and_the_example_stays(name):
 
 NEARLY = {
     "example": st.sampled_from([*EXAMPLES, "Wild_Cat"]),
-    "text": st.sampled_from(["Hello", "A cat", "cat " * 64, " ", "?!", "zebra a\nb", "<b>x</b>"]),
+    "sentence": st.sampled_from(
+        ["Hello", "A cat", "cat " * 64, " ", "?!", "zebra a\nb", "<b>x</b>"]
+    ),
     "tokenizer": st.sampled_from([*TOKENIZERS, "bpe"]),
-    "ids": st.sampled_from(["distinct", "duplicates", "random"]),
+    "vocabulary": st.sampled_from(["distinct", "duplicates", "random"]),
     "learned": st.sampled_from(["sentence", "example"]),
     **dict.fromkeys(
         ["q_edits", "k_edits", "v_edits"], st.sampled_from(["0.0:5", "2.1:1", "0.63:1"])
     ),
     **dict.fromkeys(["d_out", "d_v"], st.sampled_from(["1", "2", "64", "65", "0"])),
     "edits": st.sampled_from(["0.0:5", "19999.0:1", "20000.0:1", "6.2:1", "0.31:1", "0.99:1"]),
-    "width": st.sampled_from(["1", "2", "64", "65"]),
-    **dict.fromkeys(["heads", "d_model", "d_head", *ONE_HEAD], st.integers(-1, 9).map(str)),
+    "d_in": st.sampled_from(["1", "2", "64", "65"]),
+    **dict.fromkeys(["n_heads", "d_model", "d_head", *ONE_HEAD], st.integers(-1, 9).map(str)),
     **dict.fromkeys(["reserved", "query", "stretch", "across", "up"], st.integers(-1, 9).map(str)),
 }
 
@@ -379,57 +381,32 @@ def test_parameters_that_are_not_ours_are_left_alone(query):
     assert from_query({**query, "seed": "3"}) == (of(seed=3), [])
 
 
-@pytest.mark.parametrize(("old", "new"), ALIASES.items())
-def test_an_older_name_in_a_link_means_what_it_meant(old, new):
-    """Also where it is hidden, locked or pinned; the address is written with the name of today."""
-    assert old not in FIELDS
-    links = [{name: "seed,{}"} for name in ("hide", "lock")]
-    links += [{"pin": f"seed=3&{{}}={text}"} for text in texts_of(new)]
-    links += [{"{}": text} for text in (*texts_of(new), "no such")]
-    for link in links:
-        by_old, by_new = (
-            from_query({key.format(name): text.format(name) for key, text in link.items()})
-            for name in (old, new)
-        )
-        assert by_old == by_new, link
-        assert by_old[0] != of() or "no such" in link.values()
-        assert from_query(to_query(by_old[0])) == (by_old[0], [])
-        assert old not in urlencode(to_query(by_old[0]))
-    said = texts_of(new)[0]
-    assert from_query({old: "no such", new: said}) == from_query({new: said})
-
-
-def texts_of(name):
-    """What a link may say of a choice, other than its example's own."""
-    return [each for each in FIELDS[name].options if each != getattr(of(), name)]
-
-
 def test_one_bad_value_does_not_take_the_good_ones_with_it():
-    settings, notices = read(seed="3", width="x", text="A cat", likeness="cosine")
+    settings, notices = read(seed="3", d_in="x", sentence="A cat", likeness="cosine")
     last = len(settings.inputs.tokens) - 1
-    assert settings == of(seed=3, text="A cat", similarity="cosine", changed_token=last)
-    assert "width" in notices
+    assert settings == of(seed=3, sentence="A cat", similarity="cosine", changed_token=last)
+    assert "d_in" in notices
     assert "seed" not in notices
 
 
 @pytest.mark.parametrize(
     ("link", "said"),
     [
-        ({"heads": "3"}, "heads 3 cannot be used: d_model = 4 cannot be shared"),
+        ({"n_heads": "3"}, "n_heads 3 cannot be used: d_model = 4 cannot be shared"),
         ({"d_model": "7"}, "among 2 heads. It can among 1 or 7."),
-        ({"heads": "8", "d_head": "32", "d_value": "4"}, "8 heads of width 32 are 256 columns"),
+        ({"n_heads": "8", "d_head": "32", "d_value": "4"}, "8 heads of width 32 are 256 columns"),
     ],
 )
 def test_heads_that_do_not_fit_are_refused_in_words_and_nothing_else_is(link, said):
-    settings, notices = read(text="A cat", seed="3", causal_heads="on", **link)
+    settings, notices = read(sentence="A cat", seed="3", causal_heads="on", **link)
     last = len(settings.inputs.tokens) - 1
-    assert settings == of(text="A cat", seed=3, causal_heads=True, changed_token=last)
+    assert settings == of(sentence="A cat", seed=3, causal_heads=True, changed_token=last)
     assert said in notices
 
 
 @pytest.mark.parametrize("name", [name for name, each in SETTINGS.items() if each.limit])
 def test_what_lies_beyond_its_limit_is_refused_in_words_or_brought_back(name):
-    small = {"text": "A cat", "width": "2", "heads": "2"}
+    small = {"sentence": "A cat", "d_in": "2", "n_heads": "2"}
     settings, notices = from_query(small)
     assert notices == []
     most, words = SETTINGS[name].limit(settings)
@@ -437,16 +414,16 @@ def test_what_lies_beyond_its_limit_is_refused_in_words_or_brought_back(name):
     assert (getattr(there, name), notices) == (most, [])
     refused = f"The link's {name} is {most + 1}, but {words}. The example's own is used."
     assert from_query({**small, name: str(most + 1)}) == (settings, [refused])
-    large = of(text="a b c d e f", width=8, heads=4, d_model=4, **{name: most + 1})
-    assert getattr(changed(large, text="A cat", width=2, heads=2), name) == most
+    large = of(sentence="a b c d e f", d_in=8, n_heads=4, d_model=4, **{name: most + 1})
+    assert getattr(changed(large, sentence="A cat", d_in=2, n_heads=2), name) == most
 
 
 @pytest.mark.parametrize("name", ONE_HEAD)
 def test_a_head_beyond_the_last_is_refused_and_the_last_is_named(name):
-    settings, notices = read(heads="4", **{name: "4"})
-    assert settings == of(heads=4)
+    settings, notices = read(n_heads="4", **{name: "4"})
+    assert settings == of(n_heads=4)
     assert f"{name} is 4, but the last head is 3" in notices
-    assert getattr(changed(of(heads=4, **{name: 3}), heads=2), name) == 1
+    assert getattr(changed(of(n_heads=4, **{name: 3}), n_heads=2), name) == 1
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -456,18 +433,18 @@ def test_an_example_as_it_is_has_its_own_heads(example):
 
 @pytest.mark.parametrize("name", ["query", "token", "stretch", "changed_token"])
 def test_a_token_beyond_the_last_is_refused_and_the_last_is_named(name):
-    settings, notices = read(text="A cat", tokenizer="text", **{name: "2"})
+    settings, notices = read(sentence="A cat", tokenizer="text", **{name: "2"})
     assert getattr(settings, name) == min(getattr(of(), name), 1)
     assert f"{name} is 2, but the last token is 1" in notices
-    settings, notices = read(text="A cat", tokenizer="text", **{name: "1"})
+    settings, notices = read(sentence="A cat", tokenizer="text", **{name: "1"})
     assert (getattr(settings, name), notices) == (1, "")
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_a_text_shorter_than_the_examples_own_query_is_no_trouble(example):
     """`journey_123` looks at its query 1, which a text of one token does not have."""
-    settings, notices = read(example=example, text="Hello")
-    assert settings.text == "Hello"
+    settings, notices = read(example=example, sentence="Hello")
+    assert settings.sentence == "Hello"
     assert settings.query == 0
     assert "query" not in notices, "the link did not speak of a query"
     assert_usable(settings)
@@ -517,10 +494,10 @@ def test_no_cell_and_the_lessons_own_cell_are_not_the_same():
 
 
 def test_words_that_the_vocabulary_cannot_hold_are_named():
-    settings, notices = read(learned="example", reserved="0", text="A zebra")
+    settings, notices = read(learned="example", reserved="0", sentence="A zebra")
     assert settings == of()
     assert '"A" is not in the vocabulary' in notices
-    settings, notices = read(learned="example", reserved="1", text="A zebra")
+    settings, notices = read(learned="example", reserved="1", sentence="A zebra")
     assert notices == ""
     assert_usable(settings)
 
@@ -532,20 +509,20 @@ def test_words_that_the_vocabulary_cannot_hold_are_named():
 def test_the_number_of_tokens_has_a_limit(tokenizer):
     parted = 2 if tokenizer == "blanks_kept" else 1
     fits = "a " * (MAX_TOKENS // parted - 1) + ("a " if parted == 2 else "a")
-    settings = of(text=fits, tokenizer=tokenizer)
+    settings = of(sentence=fits, tokenizer=tokenizer)
     assert len(settings.inputs.tokens) == MAX_TOKENS
     assert problem_with(settings) is None
-    longer = replace(settings, text=fits + " a")
+    longer = replace(settings, sentence=fits + " a")
     n_tokens = len(longer.inputs.tokens)
     assert n_tokens > MAX_TOKENS
     assert f"{n_tokens} tokens; at most {MAX_TOKENS} fit" in problem_with(longer)
-    assert read(text=longer.text, tokenizer=tokenizer)[0] == of()
+    assert read(sentence=longer.sentence, tokenizer=tokenizer)[0] == of()
 
 
 @pytest.mark.parametrize("blanks", [" ", "   ", "\n\t \u3000\u00a0"])
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 def test_a_text_of_blanks_is_refused_with_every_tokenizer(tokenizer, blanks):
-    settings, notices = read(text=blanks, tokenizer=tokenizer)
+    settings, notices = read(sentence=blanks, tokenizer=tokenizer)
     assert settings == of()
     assert "blanks only" in notices
     assert "Type at least one word" in notices
@@ -556,24 +533,24 @@ def test_a_text_of_blanks_is_refused_with_every_tokenizer(tokenizer, blanks):
     [("lower_words", "?! …", False), ("lower_words", "🙂", False), ("text", "\u200b", True)],
 )
 def test_a_text_without_a_token_is_refused(tokenizer, text, drop_blanks):
-    problem = problem_with(of(tokenizer=tokenizer, text=text, drop_blanks=drop_blanks))
+    problem = problem_with(of(tokenizer=tokenizer, sentence=text, drop_blanks=drop_blanks))
     assert problem == "There is no token in this text. Type at least one word."
 
 
 @pytest.mark.parametrize("text", ["", "\x00", "\x00\x1b\u202e\ufeff", "\ud800"])
 def test_a_text_without_a_visible_sign_is_refused(text):
     with pytest.raises(ValueError, match="it must have at least one word"):
-        FIELDS["text"].read(text)
+        FIELDS["sentence"].read(text)
 
 
 def test_control_characters_are_left_out_of_a_text():
     text = "a\x00 \x1b[31mcat\u202e\u2066 \ud800sat\r\nup"
-    assert FIELDS["text"].read(text) == "a [31mcat sat\nup"
+    assert FIELDS["sentence"].read(text) == "a [31mcat sat\nup"
 
 
 def test_ten_thousand_characters_are_refused_with_the_limit():
-    assert FIELDS["text"].read("a" * MAX_CHARACTERS) == "a" * MAX_CHARACTERS
-    settings, notices = read(text="a" * 10_000)
+    assert FIELDS["sentence"].read("a" * MAX_CHARACTERS) == "a" * MAX_CHARACTERS
+    settings, notices = read(sentence="a" * 10_000)
     assert settings == of()
     assert "10,000 characters" in notices
     assert f"the limit is {MAX_CHARACTERS:,}" in notices
@@ -619,13 +596,13 @@ EDITED = {"edits": ((0, 0, 5.0),), "cell": (("scores", (1, 2)),), "beat": "score
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("text", "A cat"),
+        ("sentence", "A cat"),
         ("tokenizer", "blanks"),
-        ("ids", "duplicates"),
+        ("vocabulary", "duplicates"),
         ("learned", "example"),
         ("reserved", 3),
         ("seed", 70),
-        ("width", 4),
+        ("d_in", 4),
     ],
 )
 def test_what_makes_another_table_takes_the_typed_numbers_away(name, value):
@@ -662,7 +639,7 @@ def test_a_cell_stays_open_while_its_tensor_keeps_its_shape(name, value):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("text", "A cat"), ("tokenizer", "blanks"), ("drop_blanks", True), ("width", 4)],
+    [("sentence", "A cat"), ("tokenizer", "blanks"), ("drop_blanks", True), ("d_in", 4)],
 )
 def test_a_cell_closes_when_shapes_change(name, value):
     after = changed(of(**EDITED), **{name: value})
@@ -671,13 +648,13 @@ def test_a_cell_closes_when_shapes_change(name, value):
 
 
 def test_a_shorter_text_brings_query_and_stretch_back_into_it():
-    after = changed(of(query=10, stretch=9), text="A cat")
+    after = changed(of(query=10, stretch=9), sentence="A cat")
     assert (after.query, after.stretch) == (2, 2)
     assert_usable(after)
 
 
 def test_another_example_brings_all_of_its_own_settings():
-    before = of(**EDITED, seed=3, text="A cat", positions=True, predict=False, factor=2.0)
+    before = of(**EDITED, seed=3, sentence="A cat", positions=True, predict=False, factor=2.0)
     after = changed(before, example="life_is_short")
     assert after == of("life_is_short", predict=False)
 
@@ -685,14 +662,15 @@ def test_another_example_brings_all_of_its_own_settings():
 def test_a_token_that_nobody_has_chosen_follows_the_text():
     """Journey's notebook looks at token 1; the last token is the one that is changed."""
     journey = of("journey_123")
-    short = changed(journey, text="Hello")
+    short = changed(journey, sentence="Hello")
     assert (short.query, short.token, short.changed_token) == (0, 0, 0)
-    assert to_query(short).keys() == {"example", "text"}
-    long = changed(short, text="one two three four")
+    assert to_query(short).keys() == {"example", "sentence"}
+    long = changed(short, sentence="one two three four")
     assert (long.query, long.token, long.changed_token) == (1, 1, 3)
-    assert to_query(long).keys() == {"example", "text"}
-    assert changed(changed(journey, changed_token=2), text="one two three four").changed_token == 2
-    assert from_query({"example": "journey_123", "text": "A cat sat"})[0].changed_token == 2
+    assert to_query(long).keys() == {"example", "sentence"}
+    chosen = changed(journey, changed_token=2)
+    assert changed(chosen, sentence="one two three four").changed_token == 2
+    assert from_query({"example": "journey_123", "sentence": "A cat sat"})[0].changed_token == 2
     assert to_query(changed(of(), tokenizer="blanks")) == {"tokenizer": "blanks"}
 
 
@@ -708,7 +686,7 @@ def test_the_examples_numbers_are_those_of_its_seed_only():
 
 
 @pytest.mark.parametrize("page", ["tokenize_and_embed", "simplified_attention"])
-@pytest.mark.parametrize("link", [{"across": "50"}, {"up": "3"}, {"width": "2", "across": "2"}])
+@pytest.mark.parametrize("link", [{"across": "50"}, {"up": "3"}, {"d_in": "2", "across": "2"}])
 def test_a_picture_by_an_entry_that_vectors_do_not_have_is_not_asked_for(page, link):
     stands(visit(page, **link))
 
@@ -716,7 +694,7 @@ def test_a_picture_by_an_entry_that_vectors_do_not_have_is_not_asked_for(page, l
 def test_narrower_vectors_bring_the_entries_of_the_picture_back_into_them():
     at = stands(visit("tokenize_and_embed", example="life_is_short", across="15", up="14"))
     for width in (3, 2, 1, 64):
-        stands(at.slider(key="control_width").set_value(width).run())
+        stands(at.slider(key="control_d_in").set_value(width).run())
 
 
 @pytest.mark.parametrize(("name", "value"), [("table_rows", "12345"), ("table_width", "7")])

@@ -9,7 +9,7 @@ from visiting import stands, visit, words
 
 pytestmark = pytest.mark.slow("20 s: whole pages")
 
-ZEROS = {"width": "1", "edits": ",".join(f"{row}.0:0" for row in range(9))}
+ZEROS = {"d_in": "1", "edits": ",".join(f"{row}.0:0" for row in range(9))}
 ENDS = {
     "every score hidden": {"row_from": "hand", "typed": "-inf,-inf"},
     "some hidden": {"row_from": "hand", "typed": "-inf,3,1"},
@@ -19,7 +19,7 @@ ENDS = {
     "a sum of 0": {"row_from": "hand", "typed": "1,-1"},
     "largest scores": {"row_from": "hand", "typed": ",".join(["1000", "-1000"] * 8)},
     "zero vectors": {**ZEROS, "magnify": "128"},
-    "huge vectors": {"width": "1", "edits": "0.0:1000,1.0:-1000,2.0:1000", "magnify": "128"},
+    "huge vectors": {"d_in": "1", "edits": "0.0:1000,1.0:-1000,2.0:1000", "magnify": "128"},
     "low ends": {"shift": "-10", "magnify": "0", "push": "-150", "precision": "float16"},
     "high ends": {"shift": "10", "magnify": "128", "push": "150", "precision": "bfloat16"},
     "a cell of the gradient": {"cell": "jacobian.3.1", "beat": "gradient", "magnify": "8"},

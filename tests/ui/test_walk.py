@@ -32,7 +32,7 @@ def walked(at, label):
 
 @pytest.mark.parametrize("text", ["one", "a b", "a b c d e"])
 def test_the_stepper_reaches_each_key_once(text):
-    at = opened(PAGE, text=text, tokenizer="blanks", upto="1")
+    at = opened(PAGE, sentence=text, tokenizer="blanks", upto="1")
     n_keys = len(text.split())
     every = list(range(1, n_keys + 1))
     assert walked(at, "Next key") == every
@@ -44,7 +44,7 @@ def test_the_stepper_reaches_each_key_once(text):
 @pytest.mark.parametrize("text", ["a b c d e"])
 def test_from_the_middle_first_and_all_go_to_the_ends(text):
     for label, end in (("First", 1), ("All", 5), ("Back", 2), ("Next key", 4)):
-        at = opened(PAGE, text=text, tokenizer="blanks", upto="3")
+        at = opened(PAGE, sentence=text, tokenizer="blanks", upto="3")
         button(at, label).click().run()
         assert reached(at) == end
 

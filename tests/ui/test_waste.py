@@ -54,7 +54,7 @@ def test_a_run_of_a_page_writes_its_link_once(page, monkeypatch):
 
     def write(settings):
         written.append(settings)
-        return {"width": "3"}
+        return {"d_in": "3"}
 
     monkeypatch.setattr(session, "to_query", write)
     stands(visit(page, **LARGEST))
@@ -63,7 +63,7 @@ def test_a_run_of_a_page_writes_its_link_once(page, monkeypatch):
 
 def test_other_settings_are_another_link():
     at = visit("app.py")
-    at.slider(key="control_width").set_value(7).run()
-    assert [*at.query_params["width"]] == ["7"]
-    at.slider(key="control_width").set_value(8).run()
-    assert [*at.query_params["width"]] == ["8"]
+    at.slider(key="control_d_in").set_value(7).run()
+    assert [*at.query_params["d_in"]] == ["7"]
+    at.slider(key="control_d_in").set_value(8).run()
+    assert [*at.query_params["d_in"]] == ["8"]

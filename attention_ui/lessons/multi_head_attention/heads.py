@@ -40,9 +40,9 @@ def along_words(name: str, wanted: int, now: Settings) -> str:
     """Why a size of the heads is not the one that was chosen."""
     words = f"{name} went from {wanted} to {getattr(now, name)}"
     if name == "d_model":
-        return f"{words}, so that {how_many(now.heads)} can share it."
+        return f"{words}, so that {how_many(now.n_heads)} can share it."
     return (
-        f"{words}: {now.heads} heads of width {wanted} would be {now.heads * wanted} columns, "
+        f"{words}: {now.n_heads} heads of width {wanted} would be {now.n_heads * wanted} columns, "
         f"and at most {MAX_JOINED} fit."
     )
 
@@ -118,7 +118,7 @@ def choose_head(now: Settings) -> int:
     trail = now.cell if now.beat == "one_head" and now.cell else ()
     inside = [place for place in trail if place[0].startswith("head_")]
     head = inside[-1][1][0] if inside else now.head
-    key = f"one_of_{now.heads}_heads"
+    key = f"one_of_{now.n_heads}_heads"
     if st.session_state.get(key) != head:
         st.session_state[key] = head
 
@@ -131,7 +131,9 @@ def choose_head(now: Settings) -> int:
             moved = {"cell": ((step, (chosen, *rest)),)}
         session.change(head=chosen, **moved)
 
-    return st.segmented_control("Head", range(now.heads), key=key, required=True, on_change=choose)
+    return st.segmented_control(
+        "Head", range(now.n_heads), key=key, required=True, on_change=choose
+    )
 
 
 def show_parts(view: View) -> None:

@@ -41,11 +41,11 @@ def choose_matrices() -> None:
 def matrix_words(settings: Settings) -> str:
     """How many entries the matrices have."""
     recipe = settings.projections
-    counts = [f"{settings.width} × {recipe.width(role)}" for role in ROLES]
+    counts = [f"{settings.d_in} × {recipe.width(role)}" for role in ROLES]
     biases = f", and {2 * recipe.d_out + recipe.d_v} of the biases" if recipe.bias else ""
     return (
         f"`W_query` has {counts[0]} entries, `W_key` {counts[1]}, `W_value` {counts[2]}"
-        f"{biases}: **{recipe.n_parameters(settings.width):,} parameters** that training may "
+        f"{biases}: **{recipe.n_parameters(settings.d_in):,} parameters** that training may "
         "change."
     )
 
