@@ -17,6 +17,7 @@ SYMBOLS = {
     "scores": "S",
     "scores_by_loop": r"S_{\circlearrowright}",
     "scaled_scores": r"S_{/\sqrt d}",
+    "tempered_scores": "S_{/T}",
     "weights": "A",
     "context_vectors": "Z",
     "query": "q",

@@ -3,10 +3,11 @@
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
-from attention_ui.lessons.whole_layer.layer import show_layer
+from attention_ui.lessons.whole_layer.layer import opened, show_layer, switches, ways_to_lessons
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
+from attention_ui.settings.control import control, control_row
 from attention_ui.settings.settings import Settings
 
 PAGE = "whole_layer"
@@ -14,7 +15,7 @@ PAGE = "whole_layer"
 
 def build(settings: Settings) -> Trace:
     """The lesson's trace."""
-    return attend_heads(embed(settings.inputs), settings.heads_recipe)
+    return attend_heads(embed(settings.inputs), settings.layer_recipe)
 
 
 def view_of(settings: Settings) -> View:
@@ -24,8 +25,25 @@ def view_of(settings: Settings) -> View:
 def lesson(page: Page) -> None:
     """What stands on the page, from top to bottom."""
     begin(page)
+    settings = page.view.settings
+    page.controls(switches, settings.n_heads, settings.d_model)
     page.part("layer", lambda: show_layer(page.view))
+    page.part("ways", lambda: ways_to_lessons(PAGE))
+    page.header("With its numbers", anchor="opened")
+    page.words(
+        "The matrices above are folded to colours. Open one to see the numbers, as the equation "
+        "that makes it."
+    )
+    page.controls(choose_opened, settings.n_heads)
+    if settings.opened != "none":
+        page.equation("opened", build=lambda now: opened(page.view.trace, now))
     finish(page)
+
+
+def choose_opened() -> None:
+    with control_row():
+        control("opened")
+        control("head")
 
 
 open_on(PAGE, view_of, lesson)

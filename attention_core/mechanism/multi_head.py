@@ -30,9 +30,9 @@ def attend_heads(trace: Trace, recipe: HeadsRecipe = HEADS, softmax_dim: int = -
 
     Steps: for each of query, key, value `W_query` (d_in, d_queries) and `head_W_query`
     (head, d_in, d_head), one made from the other; `head_queries` (head, query, d_head),
-    `head_keys`, `head_values`; `mask` if causal; `attention` with `head_` before each name; `concat`
-    (query, d_concat), `W_output` (d_concat, d_model), `output` (query, d_model). Returns the same
-    trace.
+    `head_keys`, `head_values`; `mask` if causal; the steps of `attention` with `head_` before each
+    name; `concat` (query, d_concat), `W_output` (d_concat, d_model), `output` (query, d_model).
+    Returns the same trace.
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.2.
     """

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 
 from attention_core.trace import Step, Trace
 
-from .chart import Chart
 from .fit import width_of
-from .live import live_columns
 from .matrix import Matrix
 from .placed import Placed
 from .sizes import BETWEEN, ROW_ROOM, CellSize, text_width
@@ -29,17 +27,11 @@ OF_A_HEAD = (
     "head_context_vectors",
 )
 JOINED = ("concat", "W_output", "output")
-HEIGHT = 500
+HEIGHT = 380
 """What all heads together may be high, so that a window of 900 pixels has room for them."""
-TALLEST_ROW, LOWEST_ROW = 20, 8
+TALLEST_ROW, LOWEST_ROW = 20, 9
 WIDEST_CELL, NARROWEST_CELL = 26, 4
 WITH_NUMBERS = CellSize(26, 20, 10)
-
-
-def layer(trace: Trace, query: int) -> Chart:
-    """The layer of a trace made by `attend_heads`, below its sentence as this query sees it."""
-    columns = fitting(trace)
-    return live_columns(trace, columns, query)
 
 
 def matrices(trace: Trace) -> list[list[list[Matrix]]]:
@@ -71,7 +63,7 @@ def short(step: Step) -> str:
     return step.name.removeprefix("head_")
 
 
-def fitting(trace: Trace) -> list[list[list[Placed]]]:
+def layer(trace: Trace) -> list[list[list[Placed]]]:
     """The matrices with the largest cells that fit on one screen."""
     drawn = matrices(trace)
     n_rows = trace.size("head") * trace.size("query")

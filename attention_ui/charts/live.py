@@ -144,7 +144,10 @@ def _view(spec: dict, at: int, placed: Placed, n_slots: int, tells: bool) -> dic
     first["name"] = f"cells_{at}"
     _rename(view, at)
     shape = view["title"].pop("subtitle")["expr"]
-    if not placed.compact:
+    if placed.compact:
+        view["title"] |= {"offset": 2, "fontSize": 11}
+        first["mark"]["cornerRadius"] = 1
+    else:
         view["title"]["subtitle"] = {"expr": shape.replace("domain('", f"domain('{name}_")}
     bright = is_bright(at, n_slots)
     operator = view["layer"][-1]

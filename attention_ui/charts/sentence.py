@@ -84,7 +84,7 @@ def sentence(trace: Trace, drawn: Sequence[int], number: int) -> dict:
     own = {"filter": f"datum.matrix === {number}"}
     many = len(drawn) > 1
     first = drawn[0]
-    head = f"datum.matrix - {first}"
+    head = f"indexof([{', '.join(map(str, drawn))}], datum.matrix)"
     colour = f"{palette.HEADS}[({head}) % {len(palette.HEADS)}]" if many else f"'{palette.CHOSEN}'"
     middle = {"calculate": "(lefts[datum.j] + rights[datum.j]) / 2", "as": "middle"}
     box = {

@@ -1,6 +1,6 @@
 """An equation of heatmaps, and the arithmetic of a cell below it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ from attention_core.trace import Step
 
 from ..charts.equation_parts import NEW_LINE, Parts, laid_out
 from ..charts.fit import broken_into_lines, size_for
-from ..charts.live import live
+from ..charts.live import Lines, live_columns
 from ..charts.matrix import Matrix, Places, of_unknown_shape
 from ..charts.placed import Placed
 from ..charts.sizes import CellSize
@@ -67,17 +67,30 @@ def draw_equation(
                 part = replace(part, highlighted=highlighted, chosen=view.chosen(part.step.name))
             placed.append(_placed(view, operator, part, size))
             operand += 1
+    in_lines = broken_into_lines(view.trace, placed, list(map(len, lines)))
+    draw_columns(view, name, [in_lines], _first_query(view) if sentence else None)
+    if below is not None:
+        below(view)
+
+
+def draw_columns(
+    view: View, name: str, columns: Sequence[Lines], first_query: int | None = None
+) -> None:
+    """Matrices as one chart, in columns of lines, the notebook's mark of them, and the arithmetic
+    of the open cell if it belongs here, or a way to open one.
+    """
+    matrices = [each.matrix for lines in columns for line in lines for each in line]
+    names = list(dict.fromkeys(matrix.step.name for matrix in matrices))
+    is_home = view.is_home(name, names)
     with st.container(key=f"eq_{name}"):
-        in_lines = broken_into_lines(view.trace, placed, list(map(len, lines)))
-        _draw(view, name, in_lines, _first_query(view) if sentence else None)
-    matches(view, name, [step.name for step in steps])
+        _chart(view, name, columns, first_query)
+    matches(view, name, names)
+    last = matrices[-1]
     if is_home:
         st.session_state[session.OPEN_IN] = name
         inspect(view, name)
-    elif not view.covers_of(view.revealed_by(steps[-1].name)):
-        open_button(name, steps[-1], matrices[-1].lead)
-    if below is not None:
-        below(view)
+    elif not view.covers_of(view.revealed_by(last.step.name)):
+        open_button(name, last.step, last.lead)
 
 
 def _lines(parts: Parts) -> list[list[tuple[str, Matrix]]]:
@@ -118,12 +131,15 @@ def _first_query(view: View) -> int:
     return view.trace.size("query") - 1
 
 
-def _draw(view: View, beat_name: str, lines: list[list[Placed]], first_query: int | None) -> None:
-    """The equation as one chart; a click on a cell opens its arithmetic."""
-    chart = live(view.trace, lines, first_query)
+def _chart(view: View, beat_name: str, columns: Sequence[Lines], first_query: int | None) -> None:
+    """All of it as one chart; a click on a cell opens its arithmetic."""
+    chart = live_columns(view.trace, columns, first_query)
     key = f"{view.page}.{beat_name}"
     places = [
-        None if each.matrix.covered else each.matrix.places for line in lines for each in line
+        None if each.matrix.covered else each.matrix.places
+        for lines in columns
+        for line in lines
+        for each in line
     ]
     st.vega_lite_chart(
         chart.frame,

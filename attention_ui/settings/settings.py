@@ -11,6 +11,7 @@ from typing import Any
 from attention_core.examples import EXAMPLES, Example
 from attention_core.recipes import (
     MAX_HEADS,
+    NORMALISERS,
     SCALES,
     STARTS,
     HeadsRecipe,
@@ -76,6 +77,19 @@ TABLE_WIDTHS = (2, 3, 16, 32, 64, 128, 256, 512, 768, 1_024, 2_048, 4_096)
 STEPS = (10, 100, 200, 500, 1_000, 2_000, 5_000)
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1_000.0)
 TRAINED_WIDTHS = (1, 2, 4, 8, 16, 32, 64)
+
+
+TEMPERATURES = (0.1, 0.2, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
+OPENED = {
+    "none": "None",
+    "queries": "queries",
+    "keys": "keys",
+    "values": "values",
+    "scores": "scores",
+    "weights": "weights",
+    "context_vectors": "context_vectors",
+    "output": "output",
+}
 
 
 class Pinned:
@@ -363,6 +377,15 @@ class Settings:
     )
     causal_heads: bool = setting(Flag(), "Causal: hide what comes later")
     h_seed: int | None = _seed("Seed of the matrices", None, placeholder="as the example")
+    # The whole layer.
+    normalise: str = setting(Choice(NORMALISERS), "Shares by", "softmax")
+    temperature: float = setting(
+        Decimal(0.1, 10, TEMPERATURES), "Temperature", 1.0, help="Scores are divided by it."
+    )
+    layer_dropout: float = setting(
+        Decimal(0, 0.9, (0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)), "Dropout", 0.0, shown="{:g}"
+    )
+    opened: str = setting(Choice(OPENED), "Show the numbers of", "none", view_only=True)
     head: int = _head("Head")
     head_off: int = _head("Switch off head")
     head_cut: int = _head("Head that is cut")
@@ -479,6 +502,21 @@ class Settings:
                 f"{MAX_JOINED // self.n_heads}"
             )
         return recipe if self.h_seed is None else replace(recipe, seed=self.h_seed, skipped=())
+
+    @property
+    def layer_recipe(self) -> HeadsRecipe:
+        """The heads of the whole layer, with all that can be done to their scores and weights.
+
+        Raises ValueError as `heads_recipe` does.
+        """
+        return replace(
+            self.heads_recipe,
+            scale=self.scale,
+            temperature=self.temperature,
+            normalise=self.normalise,
+            dropout=self.layer_dropout,
+            dropout_seed=self.drop_seed,
+        )
 
     def _even_width(self) -> int:
         """The width of heads that share d_model. Raises ValueError with all ways out of it."""

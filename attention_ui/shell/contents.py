@@ -24,8 +24,8 @@ LESSONS = (
     Lesson(
         "whole_layer",
         "The whole layer",
-        "Every step from the tokens to the output, on one screen. Point at anything to see where "
-        "it comes from and where it goes.",
+        "From tokens to output on one screen. Point at anything: where does it come from, and "
+        "where does it go?",
         "At a glance",
         ":material/schema:",
     ),

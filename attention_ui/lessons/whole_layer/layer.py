@@ -1,12 +1,81 @@
-"""The layer as one chart."""
+"""The layer as one chart, its switches, and the ways from it to the lessons."""
+
+from dataclasses import replace
 
 import streamlit as st
 
+from attention_core.trace import Trace
+
+from ...charts.equation_parts import Parts, equation_of
 from ...charts.layer import layer
+from ...charts.matrix import Matrix
+from ...page.equation import draw_columns
 from ...page.view import View
+from ...settings import session
+from ...settings.control import control, control_row
+from ...settings.settings import Settings
+from ...shell.contents import lesson
+
+SWITCHES = ("n_heads", "d_model", "scale", "normalise", "temperature", "layer_dropout")
+LESSON_OF = {
+    "embeddings": "tokenize_and_embed",
+    "scores": "simplified_attention",
+    "weights": "softmax_or_sum",
+    "scaled_scores": "divide_by_sqrt_d",
+    "queries": "queries_keys_values",
+    "masked_scores": "causal_mask",
+    "output": "multi_head_attention",
+}
+"""Which lesson takes its time over which of the matrices."""
+
+
+def switches() -> None:
+    """All that can be changed of the layer; the sentence and its vectors are in the sidebar."""
+    with control_row(vertical_alignment="top", gap="small"):
+        for name in SWITCHES:
+            with st.container(width="content" if name in ("scale", "normalise") else 120):
+                control(name)
+        control("causal_heads")
+        control("h_seed", width=120)
 
 
 def show_layer(view: View) -> None:
-    """All matrices of the layer."""
-    chart = layer(view.trace, view.settings.query)
-    st.vega_lite_chart(chart.frame, chart.spec, width="content", alt=chart.alt)
+    """All matrices of the layer, below the sentence."""
+    view = view.now(session.current())
+    trace = view.trace
+    columns = [
+        [[replace(each, matrix=_outlined(view, each.matrix)) for each in line] for line in lines]
+        for lines in layer(trace)
+    ]
+    draw_columns(view, "layer", columns, view.settings.query)
+
+
+def _outlined(view: View, matrix: Matrix) -> Matrix:
+    name = matrix.step.name
+    return replace(matrix, highlighted=view.highlighted(name), chosen=view.chosen(name))
+
+
+def opened(trace: Trace, now: Settings) -> Parts:
+    """One matrix of the layer with its numbers, as the equation that makes it, in one head."""
+    name = f"head_{now.opened}" if f"head_{now.opened}" in trace else now.opened
+    step = trace[name]
+    head = min(now.head, trace.size("head") - 1)
+    drawn = [
+        Matrix(each, lead=(head,), transposed=at == 1 and step.operation.transpose)
+        for at, each in enumerate((*step.inputs, step))
+        if each.axes[0] == "head"
+    ]
+    return equation_of(step, drawn=drawn)
+
+
+def ways_to_lessons(page: str) -> None:
+    """A link from each matrix to the lesson about it, with the settings of today."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption("More about", width="content")
+        for name, target in LESSON_OF.items():
+            st.page_link(
+                lesson(target).page,
+                label=f"`{name}`",
+                query_params=session.link_query(page),
+                help=lesson(target).title,
+            )
