@@ -11,7 +11,7 @@ PLURAL = {"query": "queries", "key": "keys", "value": "values"}
 STARTS = {"rand": "torch.rand", "linear": "nn.Linear"}
 SCALES = {"sqrt_d": "√d", "none": "Nothing", "d": "d"}
 """What scores may be divided by."""
-NORMALISERS = {"softmax": "Softmax", "sum": "Their sum"}
+NORMALISERS = {"softmax": "Softmax", "sum": "Sum"}
 """What turns a row of scores into shares."""
 MAX_HEADS = 8
 """More are not offered."""

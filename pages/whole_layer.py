@@ -44,6 +44,7 @@ def choose_opened() -> None:
     with control_row():
         control("opened")
         control("head")
+        control("h_seed", width=180)
 
 
 open_on(PAGE, view_of, lesson)

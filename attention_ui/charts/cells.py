@@ -34,7 +34,7 @@ def cells(matrix: Matrix, numbers: bool, heads: tuple[Marks, Marks]) -> pa.Table
         "row": at.short(),
         "column": column.short(),
         "value": picked.flatten(),
-        "shade": _shade(picked, _limit(step, step.value if matrix.lead else picked)).flatten(),
+        "shade": _shade(step, picked, step.value if matrix.lead else picked).flatten(),
         "outline": _outlines(matrix, drawn, n_columns).flatten(),
         "strength": torch.where(hidden, HIDDEN_STRENGTH, strength.repeat_interleave(n_columns)),
     }
@@ -75,11 +75,20 @@ def _hidden(matrix: Matrix) -> Tensor:
     return values.isneginf() if values.is_floating_point() else torch.zeros_like(values).bool()
 
 
-def _shade(values: Tensor, limit: float) -> Tensor:
-    """Values from -1 to 1 for the colours; what is not finite gets none."""
+def _shade(step: Step, values: Tensor, drawn: Tensor) -> Tensor:
+    """Values from -1 to 1 for the colours; what is not finite gets none. The shares of a row get
+    the square root, so that a tenth is seen too.
+    """
+    limit = _limit(step, drawn)
     if not limit or math.isinf(limit):
         return torch.zeros_like(values)
-    return torch.where(values.isfinite(), (values / limit).clamp(-1, 1), 0.0)
+    shade = torch.where(values.isfinite(), (values / limit).clamp(-1, 1), 0.0)
+    return shade.sign() * shade.abs().sqrt() if is_shares(step) else shade
+
+
+def is_shares(step: Step) -> bool:
+    """Whether its numbers are shares of 1: weights."""
+    return step.name.endswith("weights") and step.value.is_floating_point()
 
 
 def _limit(step: Step, drawn: Tensor) -> float:
@@ -92,7 +101,7 @@ def _limit(step: Step, drawn: Tensor) -> float:
         return 3.0  # a light shade for True
     if not step.value.is_floating_point():
         return math.inf
-    if step.name.endswith("weights") or step.name == "one_hot":
+    if is_shares(step) or step.name == "one_hot":
         return 1.0
     if step.name == "jacobian":
         return 0.25

@@ -59,8 +59,8 @@ def matrices(trace: Trace) -> list[list[list[Matrix]]]:
 
 
 def short(step: Step) -> str:
-    """A step's name without what the line it stands in says already."""
-    return step.name.removeprefix("head_")
+    """A step's name without what the place it stands in says already."""
+    return step.name.removeprefix("head_").split("_")[0]
 
 
 def layer(trace: Trace) -> list[list[list[Placed]]]:

@@ -90,13 +90,13 @@ def _template() -> dict:
     }
     colours = alt.Scale(
         domain=["", LOST, GONE],
-        range=[palette.ZERO, palette.DIVERGING[1], palette.DIVERGING[3]],
+        range=[palette.NEUTRAL, palette.LOST, palette.GONE],
     )
     base = alt.Chart(alt.Data(values=[]))
     cells = base.mark_rect(cornerRadius=3, aria=False).encode(
         **place, color=alt.Color("state:N", scale=colours, legend=None)
     )
-    texts = base.mark_text(fontSize=11, aria=False, color=palette.INK).encode(
+    texts = base.mark_text(fontSize=11, aria=False, color="#000000").encode(
         **place, text="text:N"
     )
     parameters = [alt.param(name="names", value=[]), alt.param(name="columns", value=[])]

@@ -48,10 +48,10 @@ def add_sums(view: dict, size: CellSize) -> None:
         },
         {
             "transform": [first_column, {"filter": "datum.row === 0"}],
-            "mark": text | {"text": "Σ", "baseline": "bottom", "fontSize": 12},
+            "mark": text | {"text": "Σ", "baseline": "bottom", "fontSize": 11},
             "encoding": {
                 "x": end,
-                "y": {"value": -5},
+                "y": {"value": -1},
                 "color": {"value": palette.MUTED},
             },
         },

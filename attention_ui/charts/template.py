@@ -67,19 +67,15 @@ def template(numbers: bool, bars: bool) -> dict:
     named = base.transform_calculate(
         row_name=name_of("row", "datum.row"), column_name=name_of("column", "datum.column")
     )
+    sign = alt.when("datum.shade < 0").then(alt.value(palette.NEGATIVE))
+    ends = alt.Scale(domain=[-1, 0, 1], range=[palette.FULL, palette.FAINT, palette.FULL])
+    depth = alt.FillOpacity("shade:Q", scale=ends, legend=None)
     look = {"cornerRadius": 3, "cursor": "pointer", "aria": False}
     cells = (
         (named.mark_bar(**look) if bars else named.mark_rect(**look))
         .encode(
-            color=alt.Color(
-                "shade:Q",
-                scale=alt.Scale(
-                    domain=[-1, -0.5, 0, 0.5, 1], range=palette.DIVERGING, interpolate="rgb"
-                ),
-                legend=None,
-            )
-            if not bars
-            else alt.value(palette.BAR),
+            color=alt.value(palette.BAR) if bars else sign.otherwise(alt.value(palette.POSITIVE)),
+            fillOpacity=alt.value(1) if bars else depth,
             opacity=strength,
             tooltip=[
                 alt.Tooltip("row_name:N"),
@@ -91,8 +87,7 @@ def template(numbers: bool, bars: bool) -> dict:
     )
     layers = [cells]
     if numbers:
-        ink = alt.when(palette.ON_STRONG).then(alt.value(palette.PAPER))
-        ink = alt.value(palette.MUTED) if bars else ink.otherwise(alt.value(palette.INK))
+        ink = alt.value(palette.MUTED if bars else palette.INK)
         after = {"align": "left", "dx": 5} if bars else {}
         layers.append(
             base.mark_text(cursor="pointer", aria=False, **after).encode(

@@ -68,7 +68,7 @@ def draw_equation(
             placed.append(_placed(view, operator, part, size))
             operand += 1
     in_lines = broken_into_lines(view.trace, placed, list(map(len, lines)))
-    draw_columns(view, name, [in_lines], _first_query(view) if sentence else None)
+    draw_columns(view, name, [in_lines], first_query(view) if sentence else None)
     if below is not None:
         below(view)
 
@@ -121,7 +121,7 @@ def _placed(view: View, operator: str, matrix: Matrix, size: CellSize) -> Placed
     return Placed(operator, matrix, size, tells)
 
 
-def _first_query(view: View) -> int:
+def first_query(view: View) -> int:
     """The query whose weights the sentence shows first: that of the open cell, else the last."""
     if view.trail:
         step, index = view.trail[-1]

@@ -28,6 +28,15 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [data-testid="stSidebar"] [data-testid="stPageLink-NavLink"] * { white-space: normal; }
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
+/* Numbers on cells, in the strongest ink of each theme. */
+[data-testid="stVegaLiteChart"] svg text[fill="currentColor"] { fill: light-dark(#000, #fff); }
+/* Where there is room, equations grow. A drawing on a canvas would lose the pointer. */
+@media (min-width: 1500px) {
+  [class*="st-key-eq_"] [data-testid="stVegaLiteChart"] svg { zoom: 1.2; }
+}
+@media (min-width: 1800px) {
+  [class*="st-key-eq_"]:not(.st-key-eq_layer) [data-testid="stVegaLiteChart"] svg { zoom: 1.45; }
+}
 /* Streamlit's tools would stand on the words and sliders above a chart. A matrix is no larger on a
    full screen, and the lesson has its numbers as tables; what fills its place keeps that button,
    in its own corner. */

@@ -9,14 +9,23 @@ from attention_core.trace import Trace
 from ...charts.equation_parts import Parts, equation_of
 from ...charts.layer import layer
 from ...charts.matrix import Matrix
-from ...page.equation import draw_columns
+from ...page.equation import draw_columns, first_query
 from ...page.view import View
 from ...settings import session
 from ...settings.control import control, control_row
 from ...settings.settings import Settings
 from ...shell.contents import lesson
 
-SWITCHES = ("n_heads", "d_model", "scale", "normalise", "temperature", "layer_dropout")
+SWITCHES = {
+    "n_heads": {"width": 96},
+    "d_model": {"label": "d_model", "width": 96},
+    "scale": {"label": "Divide scores by", "width": "content"},
+    "normalise": {"width": "content"},
+    "temperature": {"width": 104},
+    "layer_dropout": {"width": 96},
+    "causal_heads": {"label": "Causal", "width": "content"},
+}
+"""The switches of the layer, and how they look in their row."""
 LESSON_OF = {
     "embeddings": "tokenize_and_embed",
     "scores": "simplified_attention",
@@ -32,11 +41,8 @@ LESSON_OF = {
 def switches() -> None:
     """All that can be changed of the layer; the sentence and its vectors are in the sidebar."""
     with control_row(vertical_alignment="top", gap="small"):
-        for name in SWITCHES:
-            with st.container(width="content" if name in ("scale", "normalise") else 120):
-                control(name)
-        control("causal_heads")
-        control("h_seed", width=120)
+        for name, look in SWITCHES.items():
+            control(name, **look)
 
 
 def show_layer(view: View) -> None:
@@ -47,7 +53,7 @@ def show_layer(view: View) -> None:
         [[replace(each, matrix=_outlined(view, each.matrix)) for each in line] for line in lines]
         for lines in layer(trace)
     ]
-    draw_columns(view, "layer", columns, view.settings.query)
+    draw_columns(view, "layer", columns, first_query(view))
 
 
 def _outlined(view: View, matrix: Matrix) -> Matrix:
