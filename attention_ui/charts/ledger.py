@@ -96,9 +96,7 @@ def _template() -> dict:
     cells = base.mark_rect(cornerRadius=3, aria=False).encode(
         **place, color=alt.Color("state:N", scale=colours, legend=None)
     )
-    texts = base.mark_text(fontSize=11, aria=False, color="#000000").encode(
-        **place, text="text:N"
-    )
+    texts = base.mark_text(fontSize=11, aria=False, color="#000000").encode(**place, text="text:N")
     parameters = [alt.param(name="names", value=[]), alt.param(name="columns", value=[])]
     spec = without_data(alt.layer(cells, texts).add_params(*parameters).to_dict())
     title = {"text": "", "anchor": "start", "frame": "group", "fontSize": 12, "offset": 6}

@@ -28,6 +28,8 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [data-testid="stSidebar"] [data-testid="stPageLink-NavLink"] * { white-space: normal; }
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
+/* Its picture comes last, when torch is loaded: nothing below it is to move then. */
+.st-key-hero { min-height: 400px; }
 /* Numbers on cells, in the strongest ink of each theme. */
 [data-testid="stVegaLiteChart"] svg text[fill="currentColor"] { fill: light-dark(#000, #fff); }
 /* Where there is room, equations grow. A drawing on a canvas would lose the pointer. */

@@ -49,6 +49,8 @@ def home() -> None:
         width=LINE,
     )
 
+    place = st.container(key="hero")
+
     st.header("Start", anchor="start")
     if session.takes_own_text():
         st.markdown(
@@ -98,7 +100,10 @@ def home() -> None:
         "vector for the chosen query. These are the numbers of the text in the sidebar.",
         width=LINE,
     )
-    # Imported here: the page above needs no torch, and is on the screen while torch is loaded.
+    # Imported here: all else needs no torch, and is on the screen while torch is loaded.
+    from .hero import hero
     from .journey import journey
 
+    with place:
+        hero(settings)
     journey(settings)
