@@ -3,7 +3,7 @@
 import builtins
 import keyword
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import torch
@@ -21,6 +21,7 @@ NOT_A_NAME |= {*vars(checker), "F", "checked", "plt", "heatmap", "compare"}
 """Names that mean something else in the program or in a notebook made of a trace."""
 
 
+_FEW = 10_000
 _ROUNDED = 1e-5
 _TINY = torch.finfo(torch.float32).smallest_normal
 """Numbers below this one are as good as 0."""
@@ -98,6 +99,13 @@ class Step:
         made = self.operation.arithmetic(index, *self.inputs)
         return self._in_range(made, float(self.value[index]))
 
+    def arithmetics(self, cells: Iterable[tuple[int, ...]]) -> Iterator[Expression]:
+        """How each of many cells comes about: the same, several times as fast."""
+        inputs = [_Listed(each) if each.value.numel() <= _FEW else each for each in self.inputs]
+        for index in cells:
+            made = self.operation.arithmetic(index, *inputs)
+            yield self._in_range(made, float(self.value[index]))
+
     def _in_range(self, made: Expression, has: float) -> Expression:
         """An arithmetic, which is done in float64, or what this tensor's precision left of it."""
         near = math.isclose(made.value, has, rel_tol=_ROUNDED, abs_tol=_TINY)
@@ -121,6 +129,22 @@ class Step:
 
     def __repr__(self) -> str:
         return f"Step({self.code!r}, {self.shape})"
+
+
+class _Listed(Step):
+    """A step that has its numbers in a list: one of them is read ten times as fast."""
+
+    __slots__ = ("_numbers",)
+
+    def __init__(self, step: Step) -> None:
+        super().__init__(step.name, step.value, step.axes, step.operation, step.inputs, step.symbol)
+        self._numbers = step.value.tolist()
+
+    def cell(self, index: tuple[int, ...]) -> Cell:
+        number = self._numbers
+        for place in index:
+            number = number[place]
+        return Cell(self.name, index, float(number))
 
 
 class Trace(Mapping[str, Step]):

@@ -1,6 +1,8 @@
 """An arithmetic on one line of plain text, for places that cannot show LaTeX, such as tooltips."""
 
+import itertools
 import re
+from functools import lru_cache
 
 SIGNS = {
     r"\dots": "…",
@@ -38,8 +40,27 @@ _NEEDLESS = (
 """Brackets around one thing."""
 
 
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_PLACE = "0.0"
+"""What stands for any number, while the text around it is worked out."""
+
+
 def plain_text(latex: str) -> str:
-    r"""LaTeX of this package as plain text: `\frac{e^{0.5}}{2}` as `e^(0.5) / (2)`."""
+    r"""LaTeX of this package as plain text: `\frac{e^{0.5}}{2}` as `e^(0.5) / 2`."""
+    numbers = _NUMBER.findall(latex)
+    around = _around(_NUMBER.sub(_PLACE, latex)).split(_PLACE)
+    if len(around) != len(numbers) + 1:
+        return _written(latex)
+    return "".join(itertools.chain(*zip(around, (*numbers, ""), strict=True)))
+
+
+@lru_cache(maxsize=4_096)
+def _around(latex: str) -> str:
+    """The same for LaTeX that has one and the same number everywhere, as many cells do."""
+    return _written(latex)
+
+
+def _written(latex: str) -> str:
     text = _SIGN.sub(lambda found: SIGNS[found[0]], latex)
     before = None
     while text != before:  # from the inside out

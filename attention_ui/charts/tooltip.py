@@ -20,4 +20,4 @@ def arithmetics(matrix: Matrix) -> list[str] | None:
     cells = [(*matrix.lead, *index) for index in itertools.product(rows, *rest)]
     if len(cells) * sum(1 for _ in step.arithmetic(cells[0]).cells()) > MOST_READ:
         return None
-    return [plain_text(step.arithmetic(index).latex()) for index in cells]
+    return [plain_text(each.latex()) for each in step.arithmetics(cells)]
