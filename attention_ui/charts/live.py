@@ -20,7 +20,7 @@ from .heatmap import heatmap
 from .margin import add_sums, has_sums, sums
 from .matrix import Matrix
 from .placed import Placed
-from .pointing import columns_of, fields, is_bright, is_made_of, is_pointed, n_slots, parameters
+from .pointing import columns_of, fields, is_bright, is_lit, n_slots, parameters
 from .reach import Reach, places, reaches
 from .sizes import BETWEEN
 from .tooltip import arithmetics
@@ -167,11 +167,10 @@ def _view(spec: dict, at: int, placed: Placed, n_slots: int, tells: bool) -> dic
     if placed.matrix.covered:
         first["encoding"].pop("tooltip")
     else:
-        pointed, made_of = is_pointed(at), is_made_of(at, n_slots)
-        outlined = {"test": f"({pointed}) || {made_of}", "value": palette.CHOSEN}
+        lit = {"test": is_lit(at, n_slots), "value": palette.CHOSEN}
         first["encoding"] |= {
-            "stroke": {"condition": outlined, "value": None},
-            "strokeWidth": {"condition": {"test": pointed, "value": 3}, "value": 2},
+            "stroke": {"condition": lit, "value": None},
+            "strokeWidth": {"value": 2.5},
         }
     if tells:
         first["encoding"]["tooltip"].append(

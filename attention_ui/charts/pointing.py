@@ -25,19 +25,20 @@ def fields(n_reaches: int) -> list[str]:
 
 def parameters(matrices: Sequence[Matrix], reached: Sequence[Sequence[Reach]]) -> list[dict]:
     """For each matrix, worked out once for each cell that is pointed at: the rectangles to outline
-    (`made_3_0` of matrix 3), and the places that have the same names (`same_3`). What is pointed at
+    (`lit_3_0` of matrix 3), and the places that have the same names (`same_3`). What is pointed at
     beyond the last matrix is a token of the sentence, as a query.
     """
     found = []
     for at, matrix in enumerate(matrices):
         for slot in range(n_slots(reached, at)):
-            expr = "null"
+            here = "[hover.row[0], hover.row[0], hover.column[0], hover.column[0]]"
+            expr = "null" if slot else f"hover.matrix[0] === {at} ? {here} : null"
             for source, reaches in enumerate(reached):
                 numbers = [k for k, each in enumerate(reaches) if each.into == at]
                 if slot < len(numbers):
                     ends = ", ".join(f"hover.{side}[0]" for side in columns_of(numbers[slot]))
                     expr = f"hover.matrix[0] === {source} ? [{ends}] : {expr}"
-            found.append({"name": f"made_{at}_{slot}", "expr": f"hover.matrix ? ({expr}) : null"})
+            found.append({"name": f"lit_{at}_{slot}", "expr": f"hover.matrix ? ({expr}) : null"})
         expr = f"hover.matrix[0] === {len(matrices)} ? {_of_query(matrix)} : null"
         for source, pointed in enumerate(matrices):
             names = _same_names(pointed, matrix)
@@ -48,24 +49,17 @@ def parameters(matrices: Sequence[Matrix], reached: Sequence[Sequence[Reach]]) -
 
 
 def n_slots(reached: Sequence[Sequence[Reach]], at: int) -> int:
-    """How many rectangles of a matrix can be lit at once."""
-    return max((sum(each.into == at for each in reaches) for reaches in reached), default=0)
+    """How many rectangles of a matrix can be lit at once; one may be the pointed cell itself."""
+    return max(1, *(sum(each.into == at for each in reaches) for reaches in reached))
 
 
-def is_pointed(at: int) -> str:
-    """Whether a cell of this matrix is the one that is pointed at."""
-    here = "hover.row[0] === datum.row && hover.column[0] === datum.column"
-    return f"hover.matrix && hover.matrix[0] === {at} && {here}"
-
-
-def is_made_of(at: int, n: int) -> str:
-    """Whether the cell that is pointed at is made of a cell of this matrix."""
-    tests = [
-        f"(made_{at}_{k} && datum.row >= made_{at}_{k}[0] && datum.row <= made_{at}_{k}[1]"
-        f" && datum.column >= made_{at}_{k}[2] && datum.column <= made_{at}_{k}[3])"
+def is_lit(at: int, n: int) -> str:
+    """Whether a cell of this matrix is pointed at, or the cell that is, is made of it."""
+    return " || ".join(
+        f"(lit_{at}_{k} && datum.row >= lit_{at}_{k}[0] && datum.row <= lit_{at}_{k}[1]"
+        f" && datum.column >= lit_{at}_{k}[2] && datum.column <= lit_{at}_{k}[3])"
         for k in range(n)
-    ]
-    return " || ".join(tests) or "false"
+    )
 
 
 def is_bright(at: int, n: int) -> str:
@@ -77,7 +71,7 @@ def is_bright(at: int, n: int) -> str:
     other = f"({same}[2] < 0 || datum.j === {same}[2] || datum.j === {same}[3])"
     either = f"(datum.i === {same}[0] || datum.j === {same}[2])"
     named = f"({same} && ({same}[4] ? {either} : {one} && {other}))"
-    return f"!hover.matrix || ({is_pointed(at)}) || {named} || {is_made_of(at, n)}"
+    return f"!hover.matrix || {named} || {is_lit(at, n)}"
 
 
 def _same_names(pointed: Matrix, matrix: Matrix) -> str:

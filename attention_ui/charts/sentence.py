@@ -80,7 +80,9 @@ def _places(names: Sequence[str]) -> tuple[list[int], list[int]]:
 def sentence(trace: Trace, drawn: Sequence[int], number: int) -> dict:
     """The view. `drawn` are the numbers of the matrices of weights, `number` is its own."""
     is_weight = " || ".join(f"datum.matrix === {at}" for at in drawn)
-    of_query = {"filter": f"({is_weight}) && (focus < 0 ? datum.is_first : datum.i === focus)"}
+    # Two filters: only the second is worked out again for each cell that is pointed at.
+    focused = {"filter": "focus < 0 ? datum.is_first : datum.i === focus"}
+    of_query = [{"filter": is_weight}, focused]
     own = {"filter": f"datum.matrix === {number}"}
     many = len(drawn) > 1
     first = drawn[0]
@@ -125,7 +127,7 @@ def sentence(trace: Trace, drawn: Sequence[int], number: int) -> dict:
         {
             "transform": [
                 {"filter": f"({is_weight}) && datum.matrix === {first} && datum.j === 0"},
-                {"filter": "focus < 0 ? datum.is_first : datum.i === focus"},
+                focused,
                 {"calculate": "lefts[datum.i]", "as": "left"},
                 {"calculate": "rights[datum.i]", "as": "right"},
             ],
@@ -154,10 +156,10 @@ def _at(name: str) -> dict:
     return {"field": name, "type": "quantitative", "scale": None, "axis": None}
 
 
-def _shade(of_query: dict, sides: list[dict], box: dict) -> dict:
+def _shade(of_query: list[dict], sides: list[dict], box: dict) -> dict:
     """Tokens as strong as their weight; a square root, so that a tenth is seen."""
     return {
-        "transform": [of_query, *sides, {"calculate": "0.62 * sqrt(datum.value)", "as": "shown"}],
+        "transform": [*of_query, *sides, {"calculate": "0.62 * sqrt(datum.value)", "as": "shown"}],
         "mark": {"type": "rect", "cornerRadius": 5, "aria": False},
         "encoding": {
             **box,
@@ -167,12 +169,12 @@ def _shade(of_query: dict, sides: list[dict], box: dict) -> dict:
     }
 
 
-def _strips(of_query: dict, sides: list[dict], head: str, colour: str) -> dict:
+def _strips(of_query: list[dict], sides: list[dict], head: str, colour: str) -> dict:
     """Below each token a bar for each head, in the head's colour."""
     top = HIGHEST + BOX + 4
     return {
         "transform": [
-            of_query,
+            *of_query,
             *sides,
             {"calculate": f"{top} + {STRIP} * ({head})", "as": "top"},
             {"calculate": f"datum.top + {STRIP - 2}", "as": "bottom"},
@@ -190,11 +192,11 @@ def _strips(of_query: dict, sides: list[dict], head: str, colour: str) -> dict:
     }
 
 
-def _arcs(of_query: dict, colour: str) -> dict:
+def _arcs(of_query: list[dict], colour: str) -> dict:
     """From the query to each key, higher where it is farther."""
     return {
         "transform": [
-            of_query,
+            *of_query,
             {"filter": f"datum.value > {LEAST} && datum.i !== datum.j"},
             {"calculate": "(lefts[datum.i] + rights[datum.i]) / 2", "as": "from"},
             {"calculate": "(lefts[datum.j] + rights[datum.j]) / 2 - datum.from", "as": "way"},
@@ -217,10 +219,10 @@ def _arcs(of_query: dict, colour: str) -> dict:
     }
 
 
-def _shares(of_query: dict, middle: dict) -> dict:
+def _shares(of_query: list[dict], middle: dict) -> dict:
     """The weights in per cent, below their tokens."""
     return {
-        "transform": [of_query, middle],
+        "transform": [*of_query, middle],
         "mark": {"type": "text", "aria": False, "fontSize": 11, "baseline": "top"},
         "encoding": {
             "x": _at("middle"),
