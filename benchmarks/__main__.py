@@ -8,7 +8,7 @@ from pathlib import Path
 
 from serving import start_server
 
-from . import HERE, crowd, figures, largest, layer, moves, report, walking
+from . import HERE, crowd, figures, largest, layer, moves, pointing, report, walking
 from .figures import Part
 from .watching import chromium
 
@@ -52,6 +52,7 @@ def start(quick: bool) -> list[Part]:
 PARTS: dict[str, Callable[[bool], list[Part]]] = {
     "moves": in_browser(moves.measure),
     "long": in_browser(moves.measure_long),
+    "pointing": in_browser(pointing.pointing),
     "clicks": in_browser(walking.clicks),
     "pages": in_browser(walking.pages),
     "start": start,

@@ -11,7 +11,7 @@ from .parts_alone import named_part, requested_page
 from .unseen_component import unseen
 
 KEY, RUNS, REPORTED = "sight", "sight_runs", "sight_told"
-REST = 1.2
+REST = 0.5
 """Seconds without a change after which parts out of sight are brought up to date."""
 SOON = 0.12
 """The same for parts that have not been drawn at all yet."""
