@@ -60,8 +60,8 @@ def pointing(browser, app, empty, quick: bool) -> list[Part]:
     for each in (watched, beside):
         each.page.context.close()
     how = (
-        "The pointer goes from cell to cell of the largest matrix in sight of each lesson; from the "
-        "event to the last change of a mark. Not one message went to the server meanwhile. "
+        "The pointer goes from cell to cell of the largest matrix in sight of each lesson; from "
+        "the event to the last change of a mark. Not one message went to the server meanwhile. "
         "*empty* is the slider of an empty page in the same run."
     )
     return [Part("Pointer to outline", how, figures)]
