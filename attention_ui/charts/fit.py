@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -19,6 +20,9 @@ from .sizes import (
     OPERATOR_ROOM,
     ROW_ROOM,
     SUMS_ROOM,
+    TALLEST,
+    WITH_NUMBERS,
+    WITHOUT_NUMBERS,
     CellSize,
     cell_size,
     column_room,
@@ -30,6 +34,8 @@ TITLED = {"query", "key", "token", "vocabulary", "head", "score"}
 """Axes that a heatmap names beside its labels."""
 ON_ONE_LINE = 2
 """So many heads of a step must fit on one line."""
+LARGE = 16
+"""A matrix with more rows or columns gives up its numbers before those beside it do."""
 LONG_VECTOR = 12
 """A longer vector keeps its numbers only where the matrices beside it have theirs."""
 
@@ -96,6 +102,31 @@ def band_above(trace: Trace, matrix: Matrix, size: CellSize) -> int:
     names = names_along(trace, matrix)[1]
     room = column_room(names, size, labelled_every(column_axis, len(names), size))
     return room + (FAR if heads_of(trace, matrix)[1] else 0)
+
+
+def sizes_for(trace: Trace, lines: Sequence[Sequence[tuple[str, Matrix]]]) -> list[CellSize]:
+    """The size of the cells of each matrix of an equation, line by line: one for all, as long as it
+    has room for numbers. Else only what is wide or tall is small, and the others keep theirs.
+    """
+    sizes = [size_for(trace, [part for _, part in line]) for line in lines]
+    size = min(sizes, key=lambda each: (each.font > 0, each.width))
+    drawn = [each for line in lines for each in line]
+    if size.font:
+        return [size] * len(drawn)
+    return [found for line in lines for found in _mixed(trace, line, size)]
+
+
+def _mixed(trace: Trace, line: Sequence[tuple[str, Matrix]], size: CellSize) -> list[CellSize]:
+    is_large = [max(matrix.sizes) > LARGE for _, matrix in line]
+    numbered = [one for one in WITH_NUMBERS if one.width <= WITH_NUMBERS[0].width]
+    for readable, small in product(numbered, WITHOUT_NUMBERS):
+        sizes = [small if large else readable for large in is_large]
+        placed = [Placed(*each, one) for each, one in zip(line, sizes, strict=True)]
+        width = sum(width_of(trace, each) + BETWEEN for each in placed)
+        height = max(each.matrix.sizes[0] * each.size.height for each in placed)
+        if width <= ROW_ROOM and height <= TALLEST:
+            return sizes
+    return [size] * len(line)
 
 
 def broken_into_lines(

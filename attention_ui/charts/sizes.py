@@ -99,7 +99,8 @@ def is_slanted(names: Sequence[str], size: CellSize, every: int = 1) -> bool:
 
 def labelled_every(axis: str, n_places: int, size: CellSize) -> int:
     """1 where each place of an axis has a label; of a wide vector with small cells, fewer have."""
-    return 4 if axis.startswith("d_") and n_places > 8 and size.width < 28 else 1
+    is_crowded = (n_places > 8 and size.width < 28) or (n_places > 4 and size.width < 18)
+    return 4 if axis.startswith("d_") and is_crowded else 1
 
 
 def column_room(names: Sequence[str], size: CellSize, every: int = 1) -> int:

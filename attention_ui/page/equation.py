@@ -10,7 +10,7 @@ import streamlit as st
 from attention_core.trace import Step
 
 from ..charts.equation_parts import NEW_LINE, Parts, laid_out
-from ..charts.fit import broken_into_lines, size_for
+from ..charts.fit import broken_into_lines, sizes_for
 from ..charts.live import Lines, live_columns
 from ..charts.matrix import Matrix, Places, of_unknown_shape
 from ..charts.placed import Placed
@@ -53,8 +53,7 @@ def draw_equation(
     steps = [matrix.step for matrix in matrices]
     is_home = view.is_home(name, [step.name for step in steps])
     lines = _lines(parts)
-    sizes = [size_for(view.trace, [part for _, part in line]) for line in lines]
-    size = min(sizes, key=lambda each: (each.font > 0, each.width))
+    sizes = iter(sizes_for(view.trace, lines))
     result = parts[parts.index("=") + 1] if "=" in parts else None
     result_is_open = isinstance(result, Matrix) and view.chosen(result.step.name) is not None
     operand = 0
@@ -65,7 +64,7 @@ def draw_equation(
                 group = operand if result_is_open and part is not result else None
                 highlighted = view.highlighted(part.step.name, group)
                 part = replace(part, highlighted=highlighted, chosen=view.chosen(part.step.name))
-            placed.append(_placed(view, operator, part, size))
+            placed.append(_placed(view, operator, part, next(sizes)))
             operand += 1
     in_lines = broken_into_lines(view.trace, placed, list(map(len, lines)))
     draw_columns(view, name, [in_lines], first_query(view) if sentence else None)
