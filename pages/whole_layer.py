@@ -5,7 +5,14 @@ from functools import partial
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
-from attention_ui.lessons.whole_layer.layer import opened, show_layer, switches, ways_to_lessons
+from attention_ui.lessons.whole_layer.layer import (
+    left_out_words,
+    opened,
+    show_layer,
+    switches,
+    ways_to_lessons,
+)
+from attention_ui.lessons.whole_layer.sums import sums_verdict
 from attention_ui.lessons.whole_layer.temperature import when_hotter
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.page import Page, open_on
@@ -31,6 +38,8 @@ def lesson(page: Page) -> None:
     view, settings = page.view, page.view.settings
     page.controls(switches, settings.n_heads, settings.d_model)
     page.part("layer", partial(show_layer, view))
+    page.changing(left_out_words(view.trace))
+    page.light(*sums_verdict(view.trace))
     page.part("ways", lambda: ways_to_lessons(PAGE))
     weights = view.trace["head_weights"]
     page.ask("hotter", when_hotter(view.trace), about=(weights.name, weights.inputs[0].name))
