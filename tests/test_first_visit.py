@@ -66,7 +66,9 @@ def test_a_question_covers_what_would_answer_it_and_nothing_else(page, example):
     frames = [alt for alt in pictures(asked).elements() if alt.endswith(COVERED)]
     missing -= Counter(alt.removesuffix(COVERED) for alt in frames)
     for name in cards(asked):
-        missing[next(alt for alt in +missing if re.match(f"Heatmap of {name}[:,]", alt))] -= 1
+        missing[
+            next(alt for alt in +missing if re.match(re.escape(f"Heatmap of {name}") + "[:,]", alt))
+        ] -= 1
     # What is missing now stands in parts that say so, each with a way to uncover it.
     whole = Counter()
     for button in buttons(asked, "uncover_"):
