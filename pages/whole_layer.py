@@ -1,9 +1,19 @@
 """The whole layer: every step from tokens to output on one screen."""
 
+from functools import partial
+
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
-from attention_ui.lessons.whole_layer.layer import opened, show_layer, switches, ways_to_lessons
+from attention_ui.lessons.whole_layer.layer import (
+    left_out_words,
+    opened,
+    show_layer,
+    switches,
+    ways_to_lessons,
+)
+from attention_ui.lessons.whole_layer.sums import sums_verdict
+from attention_ui.lessons.whole_layer.temperature import when_hotter
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
@@ -25,10 +35,14 @@ def view_of(settings: Settings) -> View:
 def lesson(page: Page) -> None:
     """What stands on the page, from top to bottom."""
     begin(page)
-    settings = page.view.settings
+    view, settings = page.view, page.view.settings
     page.controls(switches, settings.n_heads, settings.d_model)
-    page.part("layer", lambda: show_layer(page.view))
+    page.part("layer", partial(show_layer, view))
+    page.changing(left_out_words(view.trace))
+    page.light(*sums_verdict(view.trace))
     page.part("ways", lambda: ways_to_lessons(PAGE))
+    weights = view.trace["head_weights"]
+    page.ask("hotter", when_hotter(view.trace), about=(weights.name, weights.inputs[0].name))
     page.header("With its numbers", anchor="opened")
     page.words(
         "The matrices above are folded to colours. Open one to see the numbers, as the equation "
@@ -36,7 +50,7 @@ def lesson(page: Page) -> None:
     )
     page.controls(choose_opened, settings.n_heads)
     if settings.opened != "none":
-        page.equation("opened", build=lambda now: opened(page.view.trace, now))
+        page.equation("opened", build=partial(opened, view.trace))
     finish(page)
 
 

@@ -100,6 +100,10 @@ def matrix(page, beat, at):
     return page.locator(f".st-key-eq_{beat} svg g.matrix_{at}_group")
 
 
+COVERED = "svg g[class*='covered_'][class$='_group']"
+"""A matrix that a question covers, within the chart of its equation."""
+
+
 def open_page(page, url, path="", timeout=60):
     """Go to a page of the app ("", "masks", "masks?seed=3") and wait until it has settled."""
     address = url.rstrip("/") + "/" + path.lstrip("/")

@@ -44,6 +44,10 @@ def heads(settings):
     return expand_word(switch_off(trace, settings.head_off), settings.token)
 
 
+def layer(settings):
+    return attend_heads(embed(settings.inputs), settings.layer_recipe)
+
+
 def on_tokens(settings):
     return attend_on_tokens(embed(settings.inputs))
 
@@ -56,4 +60,4 @@ def few(settings):
     return few_trials(settings.draw_seed, d=min(settings.vd, 64))
 
 
-BUILDS = (simplified, stretched, trainable, masked, heads, on_tokens, decoder, few)
+BUILDS = (simplified, stretched, trainable, masked, heads, layer, on_tokens, decoder, few)

@@ -13,6 +13,7 @@ from attention_ui.charts.matrix import Matrix
 from attention_ui.page import equation as beats
 from attention_ui.page import page
 from attention_ui.page.view import View
+from attention_ui.settings.settings import OPENED
 from conftest import ROOT
 from visiting import PAGES, stands
 
@@ -22,21 +23,29 @@ SWITCHED = {
         **{"positions": "on", "bias": "on", "causal_heads": "on", "start": "linear"},
         **{"similarity": "cosine", "divide": "sqrt_d", "scale": "none", "edits": "0.1:0.75"},
         **{"row_from": "hand", "typed": "1,2.5,-0.5,0.25", "way": "renormalised", "window": "3"},
+        **{"normalise": "sum", "temperature": "0.5", "layer_dropout": "0.3"},
         **{"cell": "embeddings.1.1"},
     },
     "before softmax": {"way": "zero_filled", "scale": "sqrt_d", "n_heads": "3", "d_model": "6"},
     "after softmax": {"way": "zeroed", "role_one": "key", "role_all": "value", "n_heads": "1"},
 }
+OF_THE_LAYER = [
+    {"opened": name, "head": "1", "temperature": "2", "layer_dropout": "0.3"}
+    for name in OPENED
+    if name != "none"
+]
 """Settings that draw what the examples leave out; `role_…` are widgets of no setting."""
 CASES = [
     *((page, {"example": example}) for page in PAGES for example in EXAMPLES),
     *((page, link) for page in PAGES for link in SWITCHED.values()),
+    *(("pages/whole_layer.py", link) for link in OF_THE_LAYER),
 ]
 NAMES = [
     f"{page.removeprefix('pages/').removesuffix('.py')}-{what}"
     for page, what in [
         *((page, example) for page in PAGES for example in EXAMPLES),
         *((page, name) for page in PAGES for name in SWITCHED),
+        *(("whole_layer", link["opened"]) for link in OF_THE_LAYER),
     ]
 ]
 
@@ -56,7 +65,7 @@ def opened(name: str, **link: str) -> AppTest:
     at.switch_page(name)
     for fold in FOLDS:
         at.session_state[f"fold_{fold}"] = True
-    for key, value in {"predict": "off", **link}.items():
+    for key, value in {"predict": "off", "opened": "weights", **link}.items():
         if key.startswith("role_"):
             at.session_state[key] = value
         else:

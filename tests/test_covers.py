@@ -10,9 +10,8 @@ import torch
 from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.simplified_attention.one_query import asked_query
 from attention_ui.page import page as pages
-from visiting import PAGES, charts, stands, visit
+from visiting import PAGES, drawn, stands, visit
 
-COVERED = "covered by a question."
 LEAVES = ("embedding_table",)
 """Also where numbers of it were typed."""
 EXAMPLES = ("wild_cat", "journey_123")
@@ -108,11 +107,11 @@ def taken_apart(page, **link):
     return at, found
 
 
-def columns(chart):
-    """The columns of numbers of a chart's table."""
-    if not chart.data.data or chart.alt.endswith(COVERED):
+def columns(picture):
+    """The columns of numbers of a picture's table."""
+    table = picture.table
+    if table is None or picture.is_covered:
         return
-    table = pa.ipc.open_stream(chart.data.data).read_all()
     for name in table.column_names:
         if pa.types.is_floating(table[name].type):
             numbers = np.array(table[name].to_pylist(), dtype=float)
@@ -161,13 +160,13 @@ def test_a_question_covers_what_it_is_judged_by_under_any_name(page, link):
     for name, question, covers, about, moved, told, given in found:
         assert moved <= covers | about | given.keys(), f"{name} is judged by what it does not cover"
         for numbers in told:
-            for chart in charts(at):
-                drawn = dict(columns(chart))
-                if any(is_in(each, one) for each in drawn.values() for one in given.values()):
+            for picture in drawn(at):
+                held = dict(columns(picture))
+                if any(is_in(each, one) for each in held.values() for one in given.values()):
                     continue
-                for column, shown in drawn.items():
+                for column, shown in held.items():
                     assert not tells(shown, numbers, question.only_shapes), (
-                        f"{column} of {chart.alt!r} answers {name}"
+                        f"{column} of {picture.alt!r} answers {name}"
                     )
 
 

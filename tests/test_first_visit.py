@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 
-import pyarrow as pa
 import pytest
 
 from attention_core.compare import changes, difference
@@ -14,11 +13,9 @@ from attention_ui.charts.heatmap import heatmap
 from attention_ui.charts.matrix import Matrix
 from attention_ui.page.since_the_pin import drawable, side_by_side
 from attention_ui.settings.link import from_query
-from visiting import PAGES, charts, stands, visit
+from visiting import COVERED, PAGES, charts, drawn, stands, visit
 
 pytestmark = pytest.mark.slow("2 min: every page with every example, each question by itself")
-
-COVERED = " Its numbers are covered by a question."
 
 
 def headings(at):
@@ -26,7 +23,7 @@ def headings(at):
 
 
 def pictures(at):
-    return Counter(chart.alt for chart in charts(at))
+    return Counter(each.alt for each in drawn(at))
 
 
 def lesson_of(at):
@@ -41,7 +38,8 @@ def parts_of(at):
 
 def cards(at):
     """The matrices of which not even the shape is shown."""
-    found = (re.search(r"\*\*`(.+)`\*\* :material/question_mark:", m.value) for m in at.markdown)
+    unknown = "Heatmap of (.+): its shape is asked for." + COVERED
+    found = (re.fullmatch(unknown, each.alt) for each in drawn(at))
     return [match[1] for match in found if match]
 
 
@@ -68,7 +66,9 @@ def test_a_question_covers_what_would_answer_it_and_nothing_else(page, example):
     frames = [alt for alt in pictures(asked).elements() if alt.endswith(COVERED)]
     missing -= Counter(alt.removesuffix(COVERED) for alt in frames)
     for name in cards(asked):
-        missing[next(alt for alt in missing if alt.startswith(f"Heatmap of {name}:"))] -= 1
+        missing[
+            next(alt for alt in +missing if re.match(re.escape(f"Heatmap of {name}") + "[:,]", alt))
+        ] -= 1
     # What is missing now stands in parts that say so, each with a way to uncover it.
     whole = Counter()
     for button in buttons(asked, "uncover_"):
@@ -82,13 +82,26 @@ def test_a_question_covers_what_would_answer_it_and_nothing_else(page, example):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_numbers_of_a_covered_picture_do_not_reach_the_browser(page):
-    for chart in charts(visit(page, predict="on")):
-        table = pa.ipc.open_stream(chart.data.data).read_all() if chart.data.data else None
-        if chart.alt.endswith(COVERED):
-            assert table["value"].null_count == len(table)
+    for each in drawn(visit(page, predict="on")):
+        table = each.table
+        if each.is_covered:
+            for name in ("value", "arithmetic", "row_sum"):
+                assert name not in table.column_names or table[name].null_count == len(table)
             assert set(table["text"].to_pylist()) == {"?"}
         elif table is not None and "value" in table.column_names and "row" in table.column_names:
             assert table["value"].null_count == 0
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_arithmetic_of_covered_numbers_reaches_the_browser(page):
+    """What a matrix tells under the pointer is made of the numbers of others."""
+    at = visit(page, predict="on")
+    view = lesson_of(at).view
+    for each in drawn(at):
+        name = re.match(r"(?:Heatmap of ([^:,]+))?", each.alt)[1]
+        if name in view.trace and view.covers_of(view.revealed_by(name)):
+            told = each.table.column_names
+            assert "arithmetic" not in told or not any(each.table["arithmetic"].to_pylist()), name
 
 
 def test_printed_variances_that_answer_the_question_are_covered_with_it():
@@ -110,7 +123,7 @@ def test_a_cell_whose_arithmetic_answers_a_question_is_not_opened_by_the_page_it
     if "open_in" in at.session_state:
         assert not view.covers_of(view.revealed_by(view.trail[-1][0]))
     else:
-        assert view.covers_of(view.revealed_by(view.trail[-1][0])) or not view.trail
+        assert not view.trail or view.covers_of(view.revealed_by(view.trail[-1][0]))
 
 
 def test_a_link_to_a_covered_cell_opens_its_picture():

@@ -13,7 +13,7 @@ from attention_core.examples import EXAMPLES
 from attention_ui.lessons.multi_head_attention.heads import along_words, widths_words
 from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS, HEADS, Settings
-from attention_ui.shell.contents import LESSONS
+from attention_ui.shell.contents import AT_A_GLANCE, FIRST_CHECKED, LESSONS
 from attention_ui.streamlit_workarounds.style import STYLE
 from ends import links_to_the_ends, reading
 from visiting import (
@@ -439,6 +439,14 @@ def test_a_card_that_cannot_be_opened_says_why():
     assert cards()[0] == [False] * len(EXAMPLES)
 
 
+def test_an_example_opens_where_its_notebook_prints_numbers():
+    for link in visit("app.py").get("page_link"):
+        if link.proto.label == "Open":
+            assert link.proto.page == FIRST_CHECKED.name
+            at = visit(link.proto.page, **dict(parse_qsl(link.proto.query_string)))
+            assert not prints_nothing(stands(at))
+
+
 @pytest.mark.parametrize("name", ["sentence", "tokenizer", "vocabulary"])
 @pytest.mark.parametrize("how", ["lock", "hide"])
 def test_no_sentence_is_asked_for_where_a_link_keeps_its_own(name, how):
@@ -456,7 +464,7 @@ def test_a_sentence_of_ones_own_keeps_what_a_teacher_has_fixed():
     after = at.session_state["settings"]
     assert after.sentence == "A cat sat"
     assert fixed_values(after) == before
-    assert at.title[0].value == LESSONS[0].title
+    assert at.title[0].value == AT_A_GLANCE.title
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,9 @@
 """Pages as Streamlit's AppTest opens them, and what stands on them. Found, not listed."""
 
+import re
+from dataclasses import dataclass
+
+import pyarrow as pa
 from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
@@ -67,3 +71,36 @@ def rendered(at: AppTest) -> str:
 def charts(at: AppTest) -> list:
     """The charts of a page, as they are sent."""
     return [chart.proto for chart in at.get("vega_lite_chart")]
+
+
+COVERED = " Its numbers are covered by a question."
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture: a chart, or one matrix of an equation, which is one chart of all its matrices."""
+
+    alt: str
+    table: pa.Table | None
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether it says that a question covers its numbers."""
+        return self.alt.endswith(COVERED)
+
+
+def drawn(at: AppTest) -> list[Drawn]:
+    """The pictures of a page, with the tables that are sent for them."""
+    return [each for chart in charts(at) for each in _drawn(chart)]
+
+
+def _drawn(chart) -> list[Drawn]:
+    table = pa.ipc.open_stream(chart.data.data).read_all() if chart.data.data else None
+    if table is None or "matrix" not in table.column_names:
+        return [Drawn(chart.alt, table)]
+    alts = re.split(r" (?=Heatmap of )", chart.alt)
+    numbers = table["matrix"].to_pylist()
+    # Beyond the matrices are the tokens of the sentence above them, which have no numbers.
+    assert len(alts) <= len({*numbers}) <= len(alts) + 1
+    found = [table.filter(pa.array([n == at for n in numbers])) for at in range(len(alts))]
+    return [Drawn(alt, each) for alt, each in zip(alts, found, strict=True)]

@@ -127,6 +127,8 @@ def describe(matrix: Matrix) -> str:
     """
     rows, columns = matrix.axes
     where = f"rows are {rows or 'entries'}" + (f", columns are {columns}" if columns else "")
+    if matrix.axes == ("", ""):
+        where = "its shape is asked for"
     turned = ", transposed" if matrix.transposed else ""
     covered = " Its numbers are covered by a question." if matrix.covered else ""
     return f"Heatmap of {matrix.name}{turned}: {where}.{covered}"

@@ -32,11 +32,12 @@ HEIGHT = 380
 TALLEST_ROW, LOWEST_ROW = 20, 9
 WIDEST_CELL, NARROWEST_CELL = 26, 4
 WITH_NUMBERS = CellSize(26, 20, 10)
+MOST_CELLS = 24_000
+"""Of all matrices together; with more, heads are left out, to keep the page quick."""
 
 
 def matrices(trace: Trace) -> list[list[list[Matrix]]]:
     """The matrices, in columns of lines."""
-    n_heads = trace.size("head")
 
     def of_head(name: str, head: int) -> Matrix:
         return Matrix(
@@ -53,9 +54,19 @@ def matrices(trace: Trace) -> list[list[list[Matrix]]]:
             for name in names
         ]
 
-    drawn = [name for name in OF_A_HEAD if name in trace]
-    heads = [[of_head(name, head) for name in drawn] for head in range(n_heads)]
+    heads = [[of_head(name, head) for name in _of_a_head(trace)] for head in range(n_drawn(trace))]
     return [shared(OF_ALL), heads, shared(JOINED)]
+
+
+def n_drawn(trace: Trace) -> int:
+    """How many heads are drawn: all, or as many as there is room for, and at least one."""
+    shared = sum(trace[name].value.numel() for name in (*OF_ALL, *JOINED))
+    of_one = sum(trace[name].value[0].numel() for name in _of_a_head(trace))
+    return max(1, min(trace.size("head"), (MOST_CELLS - shared) // of_one))
+
+
+def _of_a_head(trace: Trace) -> list[str]:
+    return [name for name in OF_A_HEAD if name in trace]
 
 
 def short(step: Step) -> str:
@@ -66,7 +77,7 @@ def short(step: Step) -> str:
 def layer(trace: Trace) -> list[list[list[Placed]]]:
     """The matrices with the largest cells that fit on one screen."""
     drawn = matrices(trace)
-    n_rows = trace.size("head") * trace.size("query")
+    n_rows = n_drawn(trace) * trace.size("query")
     height = max(LOWEST_ROW, min(TALLEST_ROW, HEIGHT // n_rows))
     for width in range(WIDEST_CELL, NARROWEST_CELL - 1, -1):
         font = WITH_NUMBERS.font if (width, height) >= (26, 20) else 0

@@ -87,6 +87,9 @@ LESSONS = (
         ":material/view_column:",
     ),
 )
+AT_A_GLANCE, FIRST_CHECKED = LESSONS[:2]
+"""Where a sentence of one's own opens, and where a published example does: the first lesson whose
+numbers its notebook prints."""
 
 
 def lesson(name: str) -> Lesson:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import COVERED, no_exception, open_page, settled
 
 LESSON = "causal_mask?cell=none"
 
@@ -12,7 +12,7 @@ def question(page, name):
 
 
 def covered(page, beat):
-    return page.locator(f".st-key-eq_{beat} g[class*='covered_']").count()
+    return page.locator(f".st-key-eq_{beat} {COVERED}").count()
 
 
 def written(page, name):

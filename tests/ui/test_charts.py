@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, expand_query
-from attention_core.operations import Given, MatMul, Softmax
+from attention_core.operations import Given, MatMul, Softmax, SumNormalise
 from attention_core.text.tokenizers import visible
 from attention_ui.charts.bars import bars
 from attention_ui.charts.cells import written
@@ -147,14 +147,16 @@ def test_a_heatmap_is_valid_vega_lite(size, step, how):
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_weights_are_coloured_from_0_to_1_and_all_else_around_0(example):
+def test_weights_are_coloured_by_their_root_and_all_else_around_0(example):
     for step in drawable(trace_of(example)):
         drawn = cells(heatmap(trace_of(example), Matrix(step), SIZE)).values()
         largest = max(abs(cell["value"]) for cell in drawn)
         for cell in drawn:
-            if step.name in ("weights", "query_weights", "one_hot"):
-                assert cell["shade"] == cell["value"]
-                assert 0 <= cell["shade"] <= 1
+            if step.name in ("weights", "query_weights"):
+                assert cell["shade"] == pytest.approx(math.sqrt(cell["value"]), rel=1e-6)
+                assert 0 <= cell["shade"] <= 1, "a tenth is seen, and no weight is off the scale"
+            elif step.name == "one_hot":
+                assert cell["shade"] == cell["value"] in (0, 1)
             elif step.name == "token_ids":
                 assert cell["shade"] == 0, "ids are names, not amounts"
             else:
@@ -309,6 +311,13 @@ def test_what_is_not_finite_is_written_and_has_no_colour():
     assert [drawn[place]["shade"] for place in sorted(drawn)] == [1, 0, 0, 0]
     assert drawn[0, 1]["value"] == -inf
     json.dumps(chart.spec, allow_nan=False)
+
+
+def test_shares_beyond_0_and_1_keep_their_sign_and_the_end_of_the_scale():
+    trace = any_trace("a", "b", operation=Given(((-0.25, 1.25), (5.0, -4.0))))
+    shares = trace.step("weights", SumNormalise(), trace["scores"], axes=("query", "key"))
+    drawn = cells(heatmap(trace, Matrix(shares), SIZE))
+    assert [drawn[place]["shade"] for place in sorted(drawn)] == [-0.5, 1, 1, -1]
 
 
 def test_a_tensor_of_zeros_has_no_colour():

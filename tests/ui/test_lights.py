@@ -143,6 +143,7 @@ def test_a_leak_of_a_thousandth_is_seen(edits):
     hypothesis.assume(rounding(trace)["moved"] < wrong[2, 0])
     size = (trace["renormalised_weights"].value @ trace["embeddings"].value.abs())[2].max()
     hypothesis.assume(context[2].abs().max() > 0.1 * size)
+    hypothesis.assume(not leaks.underflowed(trace, 5)[2])  # told apart: see above
     trace["moved"]._kept = wrong
     assert leaks.leak_verdict("renormalised", trace, 5)[1].startswith("It leaks: ")
 

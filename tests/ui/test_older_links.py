@@ -21,6 +21,10 @@ TODAY = {
 """What these addresses call a setting, and its name of today. Written out: an address that somebody
 keeps does not change with the code."""
 LINKS = {
+    "whole_layer": (
+        "heads=4&d_model=8&text=A+cat+sat&tokenizer=text&opened=weights&cell=head_scores.0.1.0",
+        "width=5&ids=random&pin=heads%3D4%26d_model%3D4%26normalise%3Dsum",
+    ),
     "app": (
         "text=A+cat+sat&tokenizer=text&seed=5",
         "lock=text,heads&hide=seed&text=A+cat+sat&seed=7",

@@ -4,11 +4,11 @@ import streamlit as st
 
 from ...settings import session
 from ...settings.settings import MAX_TOKENS
-from ...shell.contents import LESSONS
+from ...shell.contents import AT_A_GLANCE
 
 
 def own_text() -> None:
-    """A sentence and a button: the sentence is taken up, and the first lesson opens with it."""
+    """A sentence and a button: the sentence is taken up, and the whole layer opens with it."""
     with (
         st.form("own_text", border=False, width=560),
         st.container(horizontal=True, vertical_alignment="bottom", wrap=False),
@@ -27,4 +27,4 @@ def own_text() -> None:
             st.markdown(":red[:material/error:] :red[Not applied:]")
             st.text(problem)
     else:
-        st.switch_page(LESSONS[0].page, query_params=session.link_query("own_text"))
+        st.switch_page(AT_A_GLANCE.page, query_params=session.link_query("own_text"))

@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 
 from ...settings import session
-from ...shell.contents import HOME, LESSONS
+from ...shell.contents import FIRST_CHECKED, HOME, LESSONS
 from ...shell.frame import LINE, open_page, show_notices
 from .own_text import own_text
 
@@ -54,7 +54,9 @@ def home() -> None:
     st.header("Start", anchor="start")
     if session.takes_own_text():
         st.markdown(
-            "Type a sentence of your own, or take one of the published examples.", width=LINE
+            "Type a sentence of your own to see the whole layer at work on it, or take one of the "
+            "published examples, whose numbers are checked from the first lesson on.",
+            width=LINE,
         )
         own_text()
     else:
@@ -67,7 +69,7 @@ def home() -> None:
                 st.caption(example.about)
                 query, why_not = session.example_query(example.name)
                 st.page_link(
-                    LESSONS[0].page,
+                    FIRST_CHECKED.page,
                     label="Open",
                     icon=":material/arrow_forward:",
                     query_params=query,

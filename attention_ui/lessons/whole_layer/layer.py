@@ -7,7 +7,7 @@ import streamlit as st
 from attention_core.trace import Trace
 
 from ...charts.equation_parts import Parts, equation_of
-from ...charts.layer import layer
+from ...charts.layer import layer, n_drawn
 from ...charts.matrix import Matrix
 from ...page.equation import draw_columns, first_query
 from ...page.view import View
@@ -59,6 +59,17 @@ def show_layer(view: View) -> None:
 def _outlined(view: View, matrix: Matrix) -> Matrix:
     name = matrix.step.name
     return replace(matrix, highlighted=view.highlighted(name), chosen=view.chosen(name))
+
+
+def left_out_words(trace: Trace) -> str:
+    """Says so where not all heads are drawn; else ''."""
+    shown, n_heads = n_drawn(trace), trace.size("head")
+    if shown == n_heads:
+        return ""
+    return (
+        f"Drawn here: {shown} of {n_heads} heads, to keep the page quick. Each can be opened with "
+        "its numbers further down, and the tables have them all."
+    )
 
 
 def opened(trace: Trace, now: Settings) -> Parts:
