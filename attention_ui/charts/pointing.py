@@ -38,7 +38,7 @@ def parameters(matrices: Sequence[Matrix], reached: Sequence[Sequence[Reach]]) -
                     ends = ", ".join(f"hover.{side}[0]" for side in columns_of(numbers[slot]))
                     expr = f"hover.matrix[0] === {source} ? [{ends}] : {expr}"
             found.append({"name": f"made_{at}_{slot}", "expr": f"hover.matrix ? ({expr}) : null"})
-        expr = _of_query(matrix)
+        expr = f"hover.matrix[0] === {len(matrices)} ? {_of_query(matrix)} : null"
         for source, pointed in enumerate(matrices):
             names = _same_names(pointed, matrix)
             if names and not pointed.covered:
