@@ -8,8 +8,7 @@ import math
 import random
 import re
 from collections import deque
-from functools import cache, cached_property
-from unittest.mock import patch
+from functools import cache
 
 import pytest
 import torch
@@ -19,86 +18,18 @@ from attention_core.examples import EXAMPLES
 from attention_core.explain.extents import extents
 from attention_core.explain.plain_text import plain_text
 from attention_core.trace import Step
-from attention_ui.charts.live import live_columns
 from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.placed import Placed
 from attention_ui.charts.reach import reaches
 from attention_ui.charts.sizes import CellSize
-from attention_ui.page import equation as equations
-from drawn import CASES, NAMES, opened
+from drawn import CASES, NAMES
+from pointing import Drawn, drawn_by, expected_bright, has_names, made_of, read
 from traces import workshop
 from visiting import PAGES
 
 ALL_OF = 400
 """A step of more cells is looked at in a sample."""
 SIZE = CellSize(20, 20, 0)
-
-
-# --- what pages draw, and what a cell is made of, worked out anew -------------------------------
-
-
-class Drawn:
-    """An equation as a page draws it: its matrices, its chart, what was covered then."""
-
-    def __init__(self, trace, columns, first_query=None, covered=(), name=""):
-        self.name = name
-        self.trace = trace
-        self.columns = columns
-        self.first_query = first_query
-        self.covered = {*covered}
-        self.placed = [each for lines in columns for line in lines for each in line]
-        self.matrices = [each.matrix for each in self.placed]
-
-    @cached_property
-    def chart(self):
-        return live_columns(self.trace, self.columns, self.first_query)
-
-    @cached_property
-    def rows(self):
-        """The rows of the chart's table, by the number of their matrix."""
-        found = {}
-        for row in self.chart.frame.to_pylist():
-            found.setdefault(row["matrix"], []).append(row)
-        return found
-
-    @cached_property
-    def pointer(self):
-        return Pointer(self)
-
-    def indices(self, at):
-        """Of each drawn cell of a matrix, by row and column, its place in the step."""
-        return self._indices[at]
-
-    def where(self, at):
-        """Of each drawn cell of a step, its row and column."""
-        return self._where[at]
-
-    @cached_property
-    def _where(self):
-        return [{index: place for place, index in each.items()} for each in self._indices]
-
-    @cached_property
-    def _indices(self):
-        found = []
-        for matrix in self.matrices:
-            where, places = itertools.product(*map(range, matrix.sizes)), matrix.places
-            found.append({each: places.at(*each) for each in where})
-        return found
-
-
-def drawn_by(page, link):
-    """The equations on a page, as they were drawn."""
-    found = []
-    draw = equations._chart
-
-    def noted(view, name, columns, first_query):
-        found.append(Drawn(view.trace, columns, first_query, view.covered, name))
-        draw(view, name, columns, first_query)
-
-    with patch.object(equations, "_chart", noted):
-        opened(page, **link)
-    assert found
-    return found
 
 
 @pytest.fixture(scope="module", params=CASES, ids=NAMES)
@@ -126,18 +57,6 @@ OF_WORKSHOP = [step for step in WORKSHOP.values() if step.inputs]
 
 def named(step):
     return step.name
-
-
-def read(step, index):
-    """Of each operand, the cells that the arithmetic of a cell reads."""
-    operands = [
-        Step(f"operand_{at}", each.value, each.axes, each.operation, each.inputs, "")
-        for at, each in enumerate(step.inputs)
-    ]
-    found = [set() for _ in operands]
-    for cell in step.operation.arithmetic(index, *operands).cells():
-        found[int(cell.step.removeprefix("operand_"))].add(cell.index)
-    return found
 
 
 def some(cells, most=ALL_OF):
@@ -214,34 +133,6 @@ def test_extents_of_every_step_of_a_page_are_what_its_arithmetic_reads(drawn):
             if key not in _seen():
                 _seen().add(key)
                 assert not misread(step)
-
-
-def operands_of(matrices, at):
-    """(number of a matrix, operand of the step of matrix `at` that it draws), by the rule that a
-    step with one other as two operands has each of them drawn by a matrix of its own.
-    """
-    step = matrices[at].step
-    for operand, given in enumerate(step.inputs):
-        into = [
-            number
-            for number, each in enumerate(matrices)
-            if number != at and each.step.name == given.name and not each.covered
-        ]
-        if into and step.inputs.count(given) > 1:
-            into = [into[min(step.inputs[:operand].count(given), len(into) - 1)]]
-        yield from ((number, operand) for number in into)
-
-
-def made_of(equation, at, index):
-    """(number of a matrix, row, column) of each drawn cell that a cell is made of."""
-    found = set()
-    if equation.matrices[at].covered:
-        return found
-    cells = read(equation.matrices[at].step, index)
-    for into, operand in operands_of(equation.matrices, at):
-        drawn = equation.where(into)
-        found |= {(into, *drawn[cell]) for cell in cells[operand] & drawn.keys()}
-    return found
 
 
 def reached(equation, at):
@@ -449,56 +340,12 @@ class Pointer:
         return found
 
 
-# --- the rule of names, told once more -----------------------------------------------------------
-
-
-def upstream(step):
-    return {step.name}.union(*map(upstream, step.inputs))
-
-
 @cache
-def related(one, other):
-    """Whether a step is before or after another, or it itself."""
-    return one.name in upstream(other) or other.name in upstream(one)
+def pointer(equation):
+    return Pointer(equation)
 
 
-def has_names(axes, index, names):
-    """Whether a cell has the names of what is pointed at, by axis: its query, its key, its head,
-    its component. A token is a query and a key; of a pair of them, either will do.
-    """
-    own = dict(zip(axes, index, strict=True))
-    if {"query", "key"} <= own.keys() and "token" in names and not own.keys() & names.keys():
-        return names["token"] in (own["query"], own["key"])
-    for axis, place in own.items():
-        if axis in names:
-            wanted = {names[axis]}
-        elif axis == "token":
-            wanted = {names[each] for each in ("query", "key") if each in names}
-        elif axis in ("query", "key") and "token" in names:
-            wanted = {names["token"]}
-        else:
-            continue
-        if wanted and place not in wanted:
-            return False
-    return True
-
-
-def expected_bright(equation, at, place):
-    """(matrix, row, column) of the cells that ought to stay bright."""
-    step, index = equation.matrices[at].step, equation.indices(at)[place]
-    names = dict(zip(step.axes, index, strict=True))
-    found = {(at, *place)}
-    if equation.matrices[at].covered:
-        return found
-    found |= made_of(equation, at, index)
-    for number, each in enumerate(equation.matrices):
-        if related(step, each.step):
-            found |= {
-                (number, *where)
-                for where, cell in equation.indices(number).items()
-                if has_names(each.step.axes, cell, names)
-            }
-    return found
+# --- what stays bright ---------------------------------------------------------------------------
 
 
 def pointed_at(equation, at, n):
@@ -512,12 +359,12 @@ def assert_lights_up(equation, n):
     for at, matrix in enumerate(equation.matrices):
         for row in pointed_at(equation, at, n):
             place = row["row"], row["column"]
-            names = equation.pointer.names(row)
+            names = pointer(equation).names(row)
             made = made_of(equation, at, equation.indices(at)[place])
             own = set() if matrix.covered else {(at, *place)}
             where = (equation.name, matrix.name, place)
-            assert equation.pointer.outlined(names) == own | made, where
-            assert equation.pointer.bright(names) == expected_bright(equation, at, place), where
+            assert pointer(equation).outlined(names) == own | made, where
+            assert pointer(equation).bright(names) == expected_bright(equation, at, place), where
 
 
 def test_pointing_outlines_what_a_cell_is_made_of_and_leaves_bright_what_has_its_names(drawn):
@@ -537,15 +384,15 @@ def test_pointing_at_every_operation_keeps_the_rule(step):
 def test_a_step_that_is_neither_before_nor_after_is_dim_though_it_has_the_same_names():
     names = ("all_scores", "mask", "masked")
     equation = as_drawn(*(Matrix(WORKSHOP[each]) for each in names))
-    bright = equation.pointer.bright(equation.pointer.names(equation.rows[0][9]))
+    bright = pointer(equation).bright(pointer(equation).names(equation.rows[0][9]))
     assert bright == {(0, 1, 2), (2, 1, 2)}
 
 
 def test_nothing_is_dim_or_outlined_while_nothing_is_pointed_at(drawn):
     for equation in drawn:
-        names = equation.pointer.names()
-        assert not equation.pointer.outlined(names)
-        assert len(equation.pointer.bright(names)) == sum(
+        names = pointer(equation).names()
+        assert not pointer(equation).outlined(names)
+        assert len(pointer(equation).bright(names)) == sum(
             len(equation.rows[at]) for at in range(len(equation.matrices))
         )
 
@@ -553,7 +400,7 @@ def test_nothing_is_dim_or_outlined_while_nothing_is_pointed_at(drawn):
 def test_numbers_dim_with_their_cells(drawn):
     for equation in drawn:
         for at in range(len(equation.matrices)):
-            first, *rest = equation.pointer.view(at)["layer"]
+            first, *rest = pointer(equation).view(at)["layer"]
             tests = [
                 each["encoding"]["opacity"]["condition"]["test"]
                 for each in rest
@@ -573,11 +420,11 @@ def test_of_a_covered_matrix_nothing_but_its_shape_reaches_the_browser(asking):
             revealed = {matrix.step.name, *map(named, matrix.step.inputs)}
             if revealed & equation.covered:
                 assert all(row.get("arithmetic") is None for row in rows)
-                tips = equation.pointer.view(at)["layer"][0]["encoding"].get("tooltip", ())
+                tips = pointer(equation).view(at)["layer"][0]["encoding"].get("tooltip", ())
                 assert "arithmetic" not in [each["field"] for each in tips]
             if not matrix.covered:
                 continue
-            assert "tooltip" not in equation.pointer.view(at)["layer"][0]["encoding"]
+            assert "tooltip" not in pointer(equation).view(at)["layer"][0]["encoding"]
             known = {"matrix", "row", "column", "i", "j", "row_head", "column_head", "is_first"}
             kept = {"text": "?", "shade": 0, "strength": 1, "outline": 0}
             for row in rows:
@@ -594,7 +441,7 @@ def test_pointing_lights_nothing_of_what_is_covered(asking):
         covered = [at for at, each in enumerate(equation.matrices) if each.covered]
         for at in range(len(equation.matrices)) if covered else ():
             for row in pointed_at(equation, at, 2):
-                outlined = equation.pointer.outlined(equation.pointer.names(row))
+                outlined = pointer(equation).outlined(pointer(equation).names(row))
                 assert not any(matrix in covered for matrix, *_ in outlined)
                 assert at not in covered or not outlined
 
@@ -623,7 +470,7 @@ def assert_sums(equation):
         rows = equation.rows[at]
         if not is_of_weights(matrix):
             assert all(row.get("row_sum") is None for row in rows), matrix.name
-            assert "row_sum" not in str(equation.pointer.view(at))
+            assert "row_sum" not in str(pointer(equation).view(at))
             continue
         given = matrix.step.value[matrix.lead]
         for row in rows:
@@ -631,7 +478,7 @@ def assert_sums(equation):
             assert row["row_sum"] == pytest.approx(math.fsum(given[query].tolist()), abs=2e-6)
         (shown,) = [
             each
-            for each in equation.pointer.view(at)["layer"]
+            for each in pointer(equation).view(at)["layer"]
             if each["encoding"].get("text", {}).get("field") == "row_sum"
         ]
         first = [worked_out(shown["transform"][0]["filter"], datum=row) for row in rows]
@@ -703,7 +550,7 @@ def test_the_tooltip_has_the_arithmetic_of_its_own_cell(drawn):
     for equation in drawn:
         for at, (placed, matrix) in enumerate(zip(equation.placed, equation.matrices, strict=True)):
             rows = equation.rows[at]
-            tips = equation.pointer.view(at)["layer"][0]["encoding"].get("tooltip", ())
+            tips = pointer(equation).view(at)["layer"][0]["encoding"].get("tooltip", ())
             told = any(each["field"] == "arithmetic" for each in tips)
             assert told == (rows[0].get("arithmetic") is not None)
             assert placed.tells or not told
@@ -718,8 +565,8 @@ def test_the_tooltip_has_the_arithmetic_of_its_own_cell(drawn):
 def with_sentence(equations):
     for each in equations:
         number = len(each.matrices)
-        if f"sentence_{number}" in each.pointer.views:
-            yield each, number, each.pointer.views[f"sentence_{number}"]
+        if f"sentence_{number}" in pointer(each).views:
+            yield each, number, pointer(each).views[f"sentence_{number}"]
 
 
 def last_weights(equation):
@@ -786,9 +633,9 @@ def test_the_sentence_shows_the_weights_of_the_query_that_is_pointed_at(drawn):
             if row.get("is_first")
         ]
         assert {*first} == {(at, equation.first_query) for at in last_weights(equation)}
-        assert_draws_query(equation, sentence, equation.pointer.names(), equation.first_query)
+        assert_draws_query(equation, sentence, pointer(equation).names(), equation.first_query)
         for token in some(equation.rows[number], 3):
-            names = equation.pointer.names(token)
+            names = pointer(equation).names(token)
             assert_draws_query(equation, sentence, names, token["j"])
             bright = {
                 (at, *place)
@@ -796,13 +643,13 @@ def test_the_sentence_shows_the_weights_of_the_query_that_is_pointed_at(drawn):
                 for place, cell in equation.indices(at).items()
                 if has_names(each.step.axes, cell, {"query": token["j"]})
             }
-            assert equation.pointer.bright(names) == bright
+            assert pointer(equation).bright(names) == bright
         for at, matrix in enumerate(equation.matrices):
             if "query" in matrix.step.axes:
                 row = pointed_at(equation, at, 2)[-1]
                 index = equation.indices(at)[row["row"], row["column"]]
                 query = index[matrix.step.axes.index("query")]
-                assert_draws_query(equation, sentence, equation.pointer.names(row), query)
+                assert_draws_query(equation, sentence, pointer(equation).names(row), query)
 
 
 def test_lessons_with_weights_have_a_sentence():
