@@ -43,7 +43,7 @@ class _Reading:
         self.step: Step | None = step
         given = step.inputs
         shapes = tuple((each.name, tuple(each.value.shape)) for each in given)
-        chosen = given[1].value.numpy().tobytes() if step.operation.chooses else b""
+        chosen = given[-1].value.numpy().tobytes() if step.operation.chooses else b""
         self._told = (step.operation, tuple(step.value.shape), shapes, chosen)
 
     def __hash__(self) -> int:

@@ -30,7 +30,7 @@ class Operation:
     transpose: bool = False
     """Whether the second operand is turned: a picture draws it transposed."""
     chooses: bool = False
-    """Whether the numbers of the second operand decide which cells of the first are read."""
+    """Whether the numbers of the last operand decide which cells are read."""
 
     def __init_subclass__(cls) -> None:
         if "value" in vars(cls):

@@ -13,6 +13,7 @@ class RowLargest(Operation):
     """The largest entry of each row. (…, key) → (…, 1)"""
 
     takes = "(…, key)"
+    chooses = True
 
     def value(self, scores: Tensor) -> Tensor:
         return scores.amax(dim=-1, keepdim=True)
