@@ -6,22 +6,25 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from attention_core.trace import Step
-
+from .forbidden import SEEN_ON, forbidden, leaks, outline
 from .head_marks import Marks
 from .matrix import Matrix
+from .scale import Scale, shades
+from .sizes import CellSize
 
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
 COVERED = "?"
 
 
-def cells(matrix: Matrix, numbers: bool, heads: tuple[Marks, Marks]) -> pa.Table:
+def cells(
+    matrix: Matrix, numbers: bool, heads: tuple[Marks, Marks], scale: Scale, size: CellSize
+) -> pa.Table:
     """One row a cell: place, value, shade (-1 to 1), outline, strength, the head of its row and
-    of its column where there are any, the number as written.
+    of its column where there are any, the number as written; where a mask forbids some, which of
+    them leak, and in the first row the edge of their region.
 
     An Arrow table, as Streamlit sends it: building a data frame first would take ten times longer.
     """
-    step = matrix.step
     values = matrix.values if matrix.values.ndim == 2 else matrix.values[:, None]
     drawn = torch.arange(len(values)) if matrix.rows is None else torch.tensor(matrix.rows)
     picked = values[drawn].float()
@@ -34,10 +37,15 @@ def cells(matrix: Matrix, numbers: bool, heads: tuple[Marks, Marks]) -> pa.Table
         "row": at.short(),
         "column": column.short(),
         "value": picked.flatten(),
-        "shade": _shade(step, picked, step.value if matrix.lead else picked).flatten(),
+        "shade": shades(matrix, picked, scale.most).flatten(),
         "outline": _outlines(matrix, drawn, n_columns).flatten(),
         "strength": torch.where(hidden, HIDDEN_STRENGTH, strength.repeat_interleave(n_columns)),
     }
+    leaking = leaks(matrix)
+    if leaking is not None:
+        loud = SEEN_ON * (picked.abs() / (scale.leaks or 1.0)).clamp(max=1).sqrt()
+        table["loud"] = leaking.flatten()
+        table["shade"] = torch.where(table["loud"], loud.flatten(), table["shade"])
     if matrix.transposed:
         table["row"], table["column"] = table["column"], table["row"]
     for side, marks in zip(("row", "column"), heads, strict=True):
@@ -62,6 +70,10 @@ def cells(matrix: Matrix, numbers: bool, heads: tuple[Marks, Marks]) -> pa.Table
                 for text, out in zip(texts, hidden.tolist(), strict=True)
             ]
         arrays["text"] = pa.array(texts)
+    region = forbidden(matrix)
+    if region is not None:
+        path = outline(region.T if matrix.transposed else region, size)
+        arrays["region"] = pa.array([path or None, *[None] * (len(at) - 1)], pa.string())
     return pa.table(arrays)
 
 
@@ -73,40 +85,6 @@ def _hidden(matrix: Matrix) -> Tensor:
     if matrix.mask is not None:
         return ~matrix.mask.value & ((values == 0) | values.isneginf())
     return values.isneginf() if values.is_floating_point() else torch.zeros_like(values).bool()
-
-
-def _shade(step: Step, values: Tensor, drawn: Tensor) -> Tensor:
-    """Values from -1 to 1 for the colours; what is not finite gets none. The shares of a row get
-    the square root, so that a tenth is seen too.
-    """
-    limit = _limit(step, drawn)
-    if not limit or math.isinf(limit):
-        return torch.zeros_like(values)
-    shade = torch.where(values.isfinite(), (values / limit).clamp(-1, 1), 0.0)
-    return shade.sign() * shade.abs().sqrt() if is_shares(step) else shade
-
-
-def is_shares(step: Step) -> bool:
-    """Whether its numbers are shares of 1: weights."""
-    return step.name.endswith("weights") and step.value.is_floating_point()
-
-
-def _limit(step: Step, drawn: Tensor) -> float:
-    """The value of the strongest colour: 1 for weights, 1/4 for their derivatives, which go no
-    further, else the largest magnitude of `drawn`, in which the heads of a step are taken
-    together: their colours mean the same.
-    Ids are names, not amounts, and get no colour.
-    """
-    if step.value.dtype == torch.bool:
-        return 3.0  # a light shade for True
-    if not step.value.is_floating_point():
-        return math.inf
-    if is_shares(step) or step.name == "one_hot":
-        return 1.0
-    if step.name == "jacobian":
-        return 0.25
-    finite = drawn[drawn.isfinite()]
-    return float(finite.abs().max()) if len(finite) else 1.0
 
 
 def _outlines(matrix: Matrix, drawn: Tensor, n_columns: int) -> Tensor:

@@ -13,8 +13,10 @@ from . import palette
 from .cells import cells
 from .chart import Chart
 from .fit import TITLED, band_above, fitting, room_before
+from .forbidden import forbidden, leak_limit, mark_forbidden
 from .head_marks import mark_heads
 from .matrix import Matrix, heads_of, names_along
+from .scale import Scale, limit
 from .sizes import BAR_WIDTH, BELOW, OPERATOR_ROOM, CellSize, is_slanted, labelled_every
 from .template import name_of, template
 
@@ -28,8 +30,10 @@ def heatmap(
     size: CellSize,
     operator: str = "",
     band: int | None = None,
+    scale: Scale | None = None,
 ) -> Chart:
-    """Draw one matrix; `operator` stands before it, `band` is the room above its cells.
+    """Draw one matrix; `operator` stands before it, `band` is the room above its cells, `scale` is
+    that of its equation.
 
     Matrices that stand in one row are given the same `band`, so that their cells are centred on
     one line and the operators with them.
@@ -49,8 +53,10 @@ def heatmap(
         operator,
         band if band is not None else band_above(trace, matrix, size),
         (bool(heads[0]), bool(heads[1])),
+        forbidden(matrix) is not None,
     )
-    return Chart(cells(matrix, size.font > 0, heads), spec, describe(matrix))
+    scale = scale or Scale(limit(matrix), leak_limit([matrix]))
+    return Chart(cells(matrix, size.font > 0, heads, scale, size), spec, describe(matrix))
 
 
 @lru_cache(maxsize=128)
@@ -66,6 +72,7 @@ def _filled(
     operator: str,
     band: int,
     has_heads: tuple[bool, bool],
+    is_masked: bool,
 ) -> dict:
     """The template with labels, titles and sizes. Kept, since a slider rarely changes them."""
     row_axis, column_axis = axes
@@ -116,6 +123,8 @@ def _filled(
     for tip, axis in zip(layers[0]["encoding"]["tooltip"], axes, strict=False):
         tip["title"] = axis or title
     mark_heads(spec, *has_heads)
+    if is_masked:
+        mark_forbidden(spec)
     return spec
 
 

@@ -13,15 +13,17 @@ import torch
 
 from attention_core.trace import Trace
 
-from . import palette, sentence
+from . import legend, palette, sentence
 from .chart import Chart
 from .fit import band_above
+from .forbidden import leak_limit, with_masks
 from .heatmap import heatmap
 from .margin import add_sums, has_sums, sums
 from .matrix import Matrix
 from .placed import Placed
 from .pointing import columns_of, fields, is_bright, is_lit, n_slots, parameters
 from .reach import Reach, places, reaches
+from .scale import Scale, limits
 from .sizes import BETWEEN
 from .tooltip import arithmetics
 
@@ -45,13 +47,16 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
     """The same for lines in several columns, from left to right."""
     lines = [line for column in columns for line in column]
     placed = [each for line in lines for each in line]
-    matrices = [each.matrix for each in placed]
+    matrices = with_masks([each.matrix for each in placed])
+    ends = limits(matrices, [each.operator for each in placed])
+    leaks = leak_limit(matrices)
     reached = [[] if each.covered else reaches(matrices, at) for at, each in enumerate(matrices)]
+    bands = []
+    for line in lines:
+        bands += [max(band_above(trace, each.matrix, each.size) for each in line)] * len(line)
     charts = [
-        heatmap(trace, each.matrix, each.size, each.operator, band)
-        for line in lines
-        for band in [max(band_above(trace, each.matrix, each.size) for each in line)]
-        for each in line
+        heatmap(trace, matrix, each.size, each.operator, band, Scale(end, leaks))
+        for matrix, each, band, end in zip(matrices, placed, bands, ends, strict=True)
     ]
     tables, views = [], []
     for at, (one, chart) in enumerate(zip(placed, charts, strict=True)):
@@ -68,6 +73,10 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
             tables[at] = _with_first(tables[at], first_query)
         laid_out = {"vconcat": [sentence.sentence(trace, drawn, number), laid_out]}
         named += sentence.parameters(trace, matrices, number)
+    n_views = len(tables)
+    if any(map(legend.is_coloured, matrices)):
+        tables.append(legend.table(matrices, ends))
+        laid_out = {"vconcat": [laid_out, legend.legend()]}
     marks = 2 * sum(table.num_rows for table in tables)
     n_reaches = max(map(len, reached))
     return Chart(
@@ -77,8 +86,8 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
             "spacing": BETWEEN_LINES,
             "params": [
                 *named,
-                _chosen(len(tables)),
-                _hover(len(tables), n_reaches),
+                _chosen(n_views),
+                _hover(n_views, n_reaches),
                 *parameters(matrices, reached),
             ],
             "resolve": {"scale": {"x": "independent", "y": "independent"}},

@@ -67,7 +67,8 @@ def template(numbers: bool, bars: bool) -> dict:
     named = base.transform_calculate(
         row_name=name_of("row", "datum.row"), column_name=name_of("column", "datum.column")
     )
-    sign = alt.when("datum.shade < 0").then(alt.value(palette.NEGATIVE))
+    loud = alt.when("datum.loud").then(alt.value(palette.CHOSEN))
+    sign = loud.when("datum.shade < 0").then(alt.value(palette.NEGATIVE))
     ends = alt.Scale(domain=[-1, 0, 1], range=[palette.FULL, palette.FAINT, palette.FULL])
     depth = alt.FillOpacity("shade:Q", scale=ends, legend=None)
     look = {"cornerRadius": 3, "cursor": "pointer", "aria": False}

@@ -35,7 +35,8 @@ def check(chart, rows):
     [
         ([0.25, 0.75], [0, 1]),
         ([-0.6064, 0.485], [-0.6064, 1]),
-        ([557.0, -314.0], [-314, 557]),
+        ([557.0, -314.0], [-2, 2]),
+        ([1.9, -3.5], [-2, 1.9]),
         ([math.nan, 0.5], [0, 1]),
         ([math.inf, -math.inf], [0, 1]),
     ],
@@ -47,7 +48,26 @@ def test_bars_are_read_from_0_to_1_or_as_far_as_a_number_goes(values, domain):
     drawn = chart.frame["value"].tolist()[:2]
     for value, bar in zip(values, drawn, strict=True):
         assert bar == value if math.isfinite(value) else math.isnan(bar)
-    check(chart, chart.frame.dropna().to_dict("records"))
+    check(chart, chart.frame.dropna(subset="value").to_dict("records"))
+
+
+def test_a_bar_that_goes_too_far_is_cut_and_says_its_number():
+    values = [557.25, -1314.0, -2.5, 2.0, 0.25]
+    chart = bars(HOSTILE[:5], {"by sum": values, "softmax": [0.2] * 5}, "Weights")
+    cut = chart.frame[chart.frame["row"] == "by sum"]
+    assert cut["value"].tolist() == values, "the tooltip tells the number itself"
+    assert cut["shown"].tolist() == [2, -2, -2, 2, 0.25]
+    assert cut["cut"].tolist() == ["557", "−1,314", "−2.50", None, None]
+    low, high = chart.spec["encoding"]["y"]["scale"]["domain"]
+    assert 0.2 / (high - low) >= 0.05, "softmax's bars are seen beside them"
+    arrows = [
+        (layer["mark"]["shape"], layer["transform"][-1]["filter"])
+        for layer in chart.spec["layer"]
+        if layer["mark"]["type"] == "point"
+    ]
+    assert arrows == [("triangle-up", "datum.shown > 0"), ("triangle-down", "datum.shown < 0")]
+    written = [layer for layer in chart.spec["layer"] if layer["mark"]["type"] == "text"]
+    assert {layer["encoding"]["text"]["field"] for layer in written} == {"cut"}
 
 
 def test_curves_have_a_point_at_each_stop_and_mark_the_chosen_one():

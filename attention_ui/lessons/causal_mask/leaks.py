@@ -52,15 +52,29 @@ def leaks(trace: Trace, token: int) -> tuple[torch.Tensor, torch.Tensor]:
     """How far the context vectors of the queries (query,) that may not look at a changed token
     move, and which of them move further than another rounding would move them.
     """
-    moved = trace["moved"]
     unseen = unseeing(trace["mask"].value, token)
+    far = trace["moved"].value.abs()[unseen]
+    return far.max(dim=-1).values, (far > _rounded(trace)[unseen]).any(dim=-1)
+
+
+def _rounded(trace: Trace) -> torch.Tensor:
+    """How far another rounding would move the context vectors, (query, d_in): a sum is rounded by a
+    share of what is added.
+    """
+    moved = trace["moved"]
     added = torch.zeros_like(moved.value)
-    for context in moved.inputs:  # a sum is rounded by a share of what is added
+    for context in moved.inputs:
         weights, vectors = (given.value.abs() for given in context.inputs)
         added = added.maximum(weights @ vectors)
-    far = moved.value.abs()[unseen]
-    rounded = SHARE * added[unseen] + TINY
-    return far.max(dim=-1).values, (far > rounded).any(dim=-1)
+    return SHARE * added + TINY
+
+
+def may_move(trace: Trace, token: int) -> torch.Tensor:
+    """How far each context vector may move when a token changes, (query, d_in): no further than by
+    another rounding where the query may not look at it, and `nan`, as it likes, where it may.
+    """
+    unseen = unseeing(trace["mask"].value, token)
+    return torch.where(unseen[:, None], _rounded(trace), torch.nan)
 
 
 def underflowed(trace: Trace, token: int) -> torch.Tensor:
@@ -186,7 +200,8 @@ def leak(view: View) -> None:
     trace = changed(settings)
     beside = view.beside(trace)
     later = Matrix(trace[f"changed_{way}context_vectors"], title="context_vectors, changed")
-    equation(beside, "leak", *equation_of(trace["moved"], drawn=[later]))
+    moved = Matrix(trace["moved"], allowed=may_move(trace, token))
+    equation(beside, "leak", *equation_of(trace["moved"], drawn=[later, moved]))
     unseen = unseeing(trace["mask"].value, token)
     if not unseen.any():
         st.markdown("The mask lets every other query look at this token, so nothing can leak.")

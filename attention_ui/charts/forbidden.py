@@ -1,0 +1,136 @@
+"""Where a mask forbids a query to look: that region is outlined, and what leaks through it is loud,
+on a scale of its own.
+
+Found from the steps: a mask that comes before scores or weights forbids there too, also where it
+was applied in a way that does not hide.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from attention_core.operations import Hide, MayLook
+from attention_core.trace import Step
+
+from . import palette
+from .matrix import Matrix
+from .scale import FAINTEST_LEAK, is_shares
+from .sizes import CellSize
+
+SEEN_ON = 0.8
+"""The share of the strongest colour that a leak gets at most: white numbers are read on it too."""
+
+
+def mask_before(step: Step) -> Step | None:
+    """The mask that a step of scores or weights has been through, or is; None for none."""
+    while step.axes[-2:] == ("query", "key"):
+        if isinstance(step.operation, MayLook):
+            return step
+        if isinstance(step.operation, Hide):
+            return step.inputs[1]
+        if not step.inputs:
+            break
+        step = step.inputs[0]
+    return None
+
+
+def with_masks(matrices: Sequence[Matrix]) -> list[Matrix]:
+    """The matrices of an equation, each knowing what it may hold. What a mask is applied to in this
+    very equation knows it as well.
+    """
+    applied = {
+        matrix.step.inputs[0].name: matrix.step.inputs[1]
+        for matrix in matrices
+        if isinstance(matrix.step.operation, Hide)
+    }
+    found = []
+    for matrix in matrices:
+        mask = mask_before(matrix.step) or applied.get(matrix.step.name)
+        if mask is not None and matrix.allowed is None:
+            most = torch.inf if not is_shares(matrix.step) else 0.0
+            allowed = torch.where(mask.value, torch.nan, most)
+            matrix = replace(matrix, allowed=allowed.expand(matrix.step.value.shape))
+        found.append(matrix)
+    return found
+
+
+def forbidden(matrix: Matrix) -> Tensor | None:
+    """Which cells are forbidden, (rows, columns) as they are drawn but for transposing; None for a
+    matrix that no mask has to do with.
+    """
+    allowed = _allowed(matrix)
+    return None if allowed is None else ~allowed.isnan()
+
+
+def leaks(matrix: Matrix) -> Tensor | None:
+    """Which cells hold more than they may."""
+    allowed = _allowed(matrix)
+    return None if allowed is None else matrix.drawn.float().abs() > allowed
+
+
+def _allowed(matrix: Matrix) -> Tensor | None:
+    if matrix.allowed is None or matrix.covered or matrix.values.ndim != 2:
+        return None
+    allowed = matrix.allowed[matrix.lead]
+    return allowed if matrix.rows is None else allowed[list(matrix.rows)]
+
+
+def leak_limit(matrices: Sequence[Matrix]) -> float:
+    """The value of the full colour of leaks: the largest of an equation; 0 where nothing leaks."""
+    found = [
+        matrix.drawn[leaking].abs().max().item()
+        for matrix in matrices
+        if (leaking := leaks(matrix)) is not None and leaking.any()
+    ]
+    return max(FAINTEST_LEAK, *found) if found else 0.0
+
+
+def outline(region: Tensor, size: CellSize) -> str:
+    """The edge of a region (rows, columns) as an SVG path in pixels; '' for an empty one."""
+    padded = torch.nn.functional.pad(region.int(), (1, 1, 1, 1))
+    across = padded.diff(dim=0)[:, 1:-1] != 0  # (rows + 1, columns)
+    down = padded.diff(dim=1)[1:-1] != 0  # (rows, columns + 1)
+    lines = [
+        f"M{first * size.width},{row * size.height}H{last * size.width}"
+        for row, line in enumerate(across.tolist())
+        for first, last in _runs(line)
+    ]
+    lines += [
+        f"M{column * size.width},{first * size.height}V{last * size.height}"
+        for column, line in enumerate(down.T.tolist())
+        for first, last in _runs(line)
+    ]
+    return "".join(lines)
+
+
+def _runs(line: list[bool]) -> list[tuple[int, int]]:
+    """The first place of each run of True, and the place after its last."""
+    padded = [False, *line, False]
+    edges = [at for at in range(len(line) + 1) if padded[at] != padded[at + 1]]
+    return list(zip(edges[::2], edges[1::2], strict=True))
+
+
+def mark_forbidden(spec: dict) -> None:
+    """Add the outline of the forbidden region to a compiled heatmap, before its operator."""
+    spec["layer"].insert(
+        -1,
+        {
+            "transform": [{"filter": "datum.region"}],
+            "mark": {
+                "type": "point",
+                "filled": False,
+                "size": 4,  # draws the path in pixels, as it is written
+                "aria": False,
+                "stroke": palette.FORBIDDEN,
+                "strokeWidth": 1.6,
+                "strokeCap": "round",
+            },
+            "encoding": {
+                "x": {"value": -0.5},
+                "y": {"value": -0.5},
+                "shape": {"field": "region", "type": "nominal", "scale": None},
+            },
+        },
+    )

@@ -1,0 +1,105 @@
+"""What the strongest colour of a matrix means, and which matrices of an equation share it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attention_core.operations import Hide, Lookup, Row, SumHeads
+from attention_core.operations.heads import Move
+from attention_core.trace import Step
+
+from .matrix import Matrix
+
+COPIES = (Move, Hide, Lookup, Row, SumHeads)
+"""Operations whose result is of the size of what they are given: copies, and heads added up."""
+ADDED = ("+", "−")
+FAINTEST_LEAK = 1e-6
+"""A leak below this never gets the full colour: it is too little to be seen elsewhere."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What the strongest colours of a matrix mean."""
+
+    most: float
+    leaks: float = 0.0
+    """The same of numbers that should be 0."""
+
+
+def is_shares(step: Step) -> bool:
+    """Whether its numbers are shares of 1: weights."""
+    return step.name.endswith("weights") and step.value.is_floating_point()
+
+
+def is_signed(matrix: Matrix) -> bool:
+    """Whether its colours go from minus the largest number to the largest."""
+    step = matrix.step
+    return step.value.is_floating_point() and not is_shares(step) and step.name != "one_hot"
+
+
+def limit(matrix: Matrix) -> float:
+    """The value of the strongest colour: 1 for weights, 1/4 for their derivatives, which go no
+    further, else the largest magnitude that is drawn; the heads of a step are taken together.
+    Ids are names, not amounts, and get no colour.
+    """
+    step = matrix.step
+    if step.value.dtype == torch.bool:
+        return 3.0  # a light shade for True
+    if not step.value.is_floating_point():
+        return math.inf
+    if not is_signed(matrix):
+        return 1.0
+    if step.name == "jacobian":
+        return 0.25
+    drawn = step.value if matrix.lead else matrix.drawn
+    finite = drawn[drawn.isfinite()]
+    return float(finite.abs().max()) if len(finite) else 1.0
+
+
+def limits(matrices: Sequence[Matrix], operators: Sequence[str]) -> list[float]:
+    """The limit of each matrix of an equation; `operators` are the signs before them. Those that
+    are added, copied or compared share the largest of theirs.
+    """
+    group = list(range(len(matrices)))
+    names = {matrix.step.name for matrix in matrices}
+
+    def join(one: int, other: int) -> None:
+        if is_signed(matrices[one]) and is_signed(matrices[other]):
+            old, new = group[one], group[other]
+            group[:] = [new if each == old else each for each in group]
+
+    for at, (matrix, sign) in enumerate(zip(matrices, operators, strict=True)):
+        same_size = _same_size(matrix.step)
+        for other, each in enumerate(matrices):
+            if other != at and each.step.name in same_size:
+                join(other, at)
+        is_compared = sign == "=" and names.isdisjoint(given.name for given in matrix.step.inputs)
+        if at and (sign in (*ADDED, "≠") or is_compared):
+            join(at - 1, at)
+    own = [limit(matrix) for matrix in matrices]
+    return [max(own[at] for at, each in enumerate(group) if each == mine) for mine in group]
+
+
+def _same_size(step: Step) -> set[str]:
+    """The inputs of a step that are added to each other, or copied into it."""
+    if isinstance(step.operation, COPIES):
+        return {given.name for given in step.inputs}
+    *before, _ = step.operation.signs
+    return {
+        given.name
+        for given, sign, following in zip(step.inputs, before, [*before[1:], None], strict=False)
+        if sign in ADDED or (sign == "" and following in ADDED)
+    }
+
+
+def shades(matrix: Matrix, values: Tensor, limit: float) -> Tensor:
+    """Values from -1 to 1 for the colours; what is not finite gets none. The shares of a row get
+    the square root, so that a tenth is seen too.
+    """
+    if not limit or math.isinf(limit):
+        return torch.zeros_like(values)
+    shade = torch.where(values.isfinite(), (values / limit).clamp(-1, 1), 0.0)
+    return shade.sign() * shade.abs().sqrt() if is_shares(matrix.step) else shade
