@@ -3,6 +3,7 @@
 from attention_core.experiments.variance import few_trials
 from attention_ui.lessons.divide_by_sqrt_d.many_trials import choose_seed, judge_growth, many_trials
 from attention_ui.lessons.divide_by_sqrt_d.published_variances import published_variances
+from attention_ui.lessons.divide_by_sqrt_d.three_divisors import three_divisors
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.show import cell_notice
 from attention_ui.page.take_away import take_away
@@ -32,6 +33,13 @@ def lesson(page: Page) -> None:
         "plays no part in this lesson."
     )
     page.controls(choose_seed)
+    page.header("Nothing, √d or d", anchor="three_divisors")
+    page.words(
+        "A layer learns through softmax, so softmax must neither give one key everything nor "
+        "treat all keys alike. Make the vectors wider, and watch what the divisor does."
+    )
+    drawn = (settings.draw_seed, settings.vd)
+    page.part("three_divisors", three_divisors, about=drawn)
     page.beat(
         "products",
         "Products",
@@ -83,7 +91,7 @@ def lesson(page: Page) -> None:
         r"\operatorname{Var}\!\left(\frac{q \cdot k}{\sqrt d}\right) = s^4",
         shows=("variances",),
     )
-    page.part("many_trials", many_trials, about=settings.draw_seed, shows=("variances",))
+    page.part("many_trials", many_trials, about=drawn, shows=("variances",))
     page.header("Checked against the notebook", anchor="notebook")
     page.part("published", lambda: published_variances(view), about="printed", shows=("variances",))
     page.part("take_away", lambda: take_away(view), about=settings.draw_seed)

@@ -23,13 +23,22 @@ EFFECT_TRIALS = 96
 
 @dataclass(frozen=True)
 class Effect:
-    """Softmax over the scores of one query and its keys, the mean over trials."""
+    """What softmax makes of the scores of one query and its keys, over some trials."""
 
     entropy: float
-    """As a share of the largest possible, that of equal weights: 1 is even, 0 is one key alone."""
-    largest_weight: float
+    """As a share of the largest possible, that of equal weights: 1 is even, 0 is one key alone.
+    The mean over trials, as of the weights."""
+    sorted_weights: tuple[float, ...]
+    """The largest weight, the next, and so on: (key,)."""
     gradient_norm: float
-    """√ of the sum of squares of the derivatives of all weights by all scores given to softmax."""
+    """√ of the sum of squares of the derivatives of all weights by all q·k, as they are before
+    anything divides them. The median over trials: where softmax is all or nothing, a few trials
+    with two keys nearly alike would carry the mean, and the others have next to nothing."""
+
+    @property
+    def largest_weight(self) -> float:
+        """The mean of the largest weight."""
+        return self.sorted_weights[0]
 
 
 def softmax_effect(
@@ -49,18 +58,26 @@ def softmax_effect(
             for vectors in draws(settings, 1 + n_keys, chunk)
         ]
     ).double()  # (trial, key)
-    divisors = zip(DIVISORS, (1.0, math.sqrt(settings.d), float(settings.d)), strict=True)
-    return {name: _effect(scores / divisor) for name, divisor in divisors}
+    return {name: _effect(scores, divisor) for name, divisor in divisors_of(settings.d).items()}
 
 
-def _effect(scores: Tensor) -> Effect:
-    """Of scores (trial, key). The Jacobian of softmax is diag(p) − p pᵀ."""
-    weights = scores.softmax(dim=-1)
+def divisors_of(d: int) -> dict[str, float]:
+    """The number that each of `DIVISORS` stands for, at this width."""
+    return dict(zip(DIVISORS, (1.0, math.sqrt(d), float(d)), strict=True))
+
+
+def _effect(scores: Tensor, divisor: float) -> Effect:
+    """Of scores (trial, key). The Jacobian of softmax is diag(p) − p pᵀ; what divides its scores
+    divides the derivatives by them too, by the chain rule.
+    """
+    weights = (scores / divisor).softmax(dim=-1)
     entropy = torch.special.entr(weights).sum(dim=-1) / math.log(weights.shape[-1])
-    squares = weights.square().sum(dim=-1)
-    jacobian = squares - 2 * weights.pow(3).sum(dim=-1) + squares.square()
+    # p (1 − p) with the other weights added up: near 1, the difference would round to 0.
+    others = 1 - torch.eye(weights.shape[-1], dtype=weights.dtype)
+    squares = weights.square()
+    jacobian = (squares * ((weights @ others).square() + squares @ others)).sum(dim=-1).sqrt()
     return Effect(
         entropy=entropy.mean().item(),
-        largest_weight=weights.max(dim=-1).values.mean().item(),
-        gradient_norm=jacobian.clamp(min=0).sqrt().mean().item(),
+        sorted_weights=tuple(weights.sort(dim=-1, descending=True).values.mean(dim=0).tolist()),
+        gradient_norm=(jacobian / divisor).quantile(0.5).item(),
     )

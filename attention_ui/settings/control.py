@@ -30,12 +30,13 @@ def control_row(**look: Any) -> Iterator[None]:
         _say_problem(name)
 
 
-def control(name: str, version: str = "", **look: Any) -> Any:
+def control(name: str, version: str = "", elsewhere: bool = False, **look: Any) -> Any:
     """The widget of a setting. What is typed stays in it, also where it cannot be used; what is
     wrong with it is said below. Returns the widget's value.
 
     One that a teacher's link hides is not drawn, one that it locks cannot be used. `version` tells
-    two of one setting apart; `widget`, `label` and what else is given take the setting's place.
+    two of one setting apart, `elsewhere` that other parts of the page show one that is only looked
+    at; `widget`, `label` and what else is given take the setting's place.
     """
     state, settings, about = st.session_state, session.current(), SETTINGS[name]
     if name in settings.hide:
@@ -69,7 +70,7 @@ def control(name: str, version: str = "", **look: Any) -> Any:
         state[session.GIVEN].add(key)
         state[key] = value
     state[session.DRAWN].add(key)
-    used = {"on_change": session.controlled, "args": (name, key)}
+    used = {"on_change": session.controlled, "args": (name, key, elsewhere)}
     given = getattr(st, widget)(key=key, **used, **look)
     if (in_row := _IN_ROW.get()) is not None:
         in_row.append(name)

@@ -276,8 +276,9 @@ def take_text(text: str) -> str | None:
     return wrong
 
 
-def controlled(name: str, key: str) -> None:
-    """A control was used: take its value, or keep it as a draft and say what is wrong.
+def controlled(name: str, key: str, elsewhere: bool = False) -> None:
+    """A control was used: take its value, or keep it as a draft and say what is wrong. `elsewhere`
+    says that other parts of the page show what it changes, though it is only looked at.
 
     What did not fit before is tried again along with it: four heads and a width of 8 may fit each
     other where neither fits what was there.
@@ -312,7 +313,7 @@ def controlled(name: str, key: str) -> None:
     as_typed = raw == field.write(values[name]) if isinstance(raw, str) else True
     if said:
         state[WHOLE_PAGE] = True
-    elif name not in VIEW_ONLY and name != "example":
+    elif (elsewhere or name not in VIEW_ONLY) and name != "example":
         is_other = was_own != current().has_own_text
         redraw(controls=bool(had_drafts) or not as_typed or is_other)
 

@@ -52,6 +52,33 @@ def test_wider_vectors_spread_the_dot_products_and_the_root_brings_them_back(pag
     no_exception(page)
 
 
+def of_three(page):
+    """The largest weights and the gradients, as written above the bars, and the height of these."""
+    charts = page.locator(".st-key-part_three_divisors svg.marks")
+    weights, sizes = (chart.locator(".mark-text.role-mark text") for chart in charts.all())
+    tall = charts.nth(1).locator(".mark-rect.role-mark path")
+    heights = [box.bounding_box()["height"] for box in tall.all()]
+    written = [text for text in weights.all_text_contents() if text]
+    return written, list(map(float, sizes.all_text_contents())), heights
+
+
+def test_the_three_divisors_stand_side_by_side_and_move_with_the_width(page, app_url):
+    open_page(page, app_url, "divide_by_sqrt_d")
+    assert page.locator(".st-key-part_predict_growth").count() == 1
+    tops, sizes, heights = of_three(page)
+    assert len(tops) == len(sizes) == 3, "from the start, with every question open"
+    assert sizes[1] / sizes[2] > 6
+    assert abs(heights[1] / heights[2] - sizes[1] / sizes[2]) < 0.1 * sizes[1] / sizes[2]
+    press(page, "vd", "End")
+    assert "vd=4096" in page.url
+    wide, small, _ = of_three(page)
+    assert float(wide[0]) > 0.95 > 0.5 > float(wide[1]) > 0.2 > float(wide[2])
+    assert small[0] < small[2] < small[1]
+    assert "over a million times smaller" in page.locator("body").inner_text()
+    no_exception(page)
+    assert page.problems == []
+
+
 def test_every_look_draws_its_curves_on_both_axes(page, app_url):
     open_page(page, app_url, LESSON)
     for label, charts, words in (

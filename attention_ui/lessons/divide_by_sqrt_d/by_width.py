@@ -27,6 +27,8 @@ QUICK = 2**24
 """Random numbers that are drawn without asking: 60 ms of work."""
 HALF, THIRD = side_by_side(2), side_by_side(3)
 """Widths of charts, two or three of which stand side by side."""
+LEAST = 1e-6
+"""A smaller gradient leaves the picture: without dividing it goes to 0 beyond any axis."""
 DIVIDED = {"nothing": "by nothing", "sqrt_d": "by √d", "d": "by d"}
 
 
@@ -119,22 +121,23 @@ def softmax_by_width(wanted: Trials) -> None:
     }
     logarithmic = session.current().vaxes == "log"
     with st.container(horizontal=True, gap="medium"):
-        for name, title, top in (
-            ("entropy", "Entropy of the weights", 1.0),
-            ("largest_weight", "Largest weight", 1.0),
-            ("gradient_norm", "Size of the gradient", 0.5),
+        for name, title, ends in (
+            ("entropy", "Entropy of the weights", (0.0, 1.0)),
+            ("largest_weight", "Largest weight", (0.0, 1.0)),
+            ("gradient_norm", "Gradient with respect to q·k", None),
         ):
             points = [
                 Point(d, words, getattr(effect[divisor], name))
                 for divisor, words in DIVIDED.items()
                 for d, effect in zip(WIDTHS, effects, strict=True)
             ]
-            chart = against_d(points, lines, title, logarithmic, (0, top), joined=True)
+            chart = against_d(points, lines, title, logarithmic, ends, joined=True, least=LEAST)
             show_within(chart, THIRD)
     st.markdown(
-        f"One random query looks at {N_KEYS} random keys; each point is the mean of "
-        f"{EFFECT_TRIALS} trials. Entropy 1 means that all keys get the same, 0 that one key gets "
-        "all. The gradient is that of the weights with respect to the scores that enter softmax."
+        f"One random query looks at {N_KEYS} random keys. Entropy 1 means that all keys get the "
+        f"same, 0 that one key gets all; it and the largest weight are means of {EFFECT_TRIALS} "
+        "trials. The gradient is that of the weights with respect to q·k, before it is divided, "
+        "in the middle one of the trials. What divides q·k divides its gradient too."
     )
     st.markdown(verdict(effects[-1]))
 
@@ -144,17 +147,19 @@ def verdict(widest: dict[str, Effect]) -> str:
     plain, by_root, by_d = (widest[divisor] for divisor in ("nothing", "sqrt_d", "d"))
     words = (
         f"At d = {WIDTHS[-1]:,}, divided by nothing, the largest weight is "
-        f"{plain.largest_weight:.2f} and the gradient {plain.gradient_norm:.3f}"
+        f"{plain.largest_weight:.2f} and the gradient {plain.gradient_norm:.2g}"
     )
-    words += ": little is left to learn from. " if plain.gradient_norm < 0.1 else ". "
+    is_lost = plain.gradient_norm < by_root.gradient_norm / 10
+    words += ": little is left to learn from. " if is_lost else ". "
     words += f"Divided by d, the entropy is {by_d.entropy:.2f}"
-    words += ": every key gets nearly the same, whatever it says. " if by_d.entropy > 0.99 else ". "
-    words += f"Divided by √d, it is {by_root.entropy:.2f}, much as at any other width"
-    if by_root.gradient_norm < 0.1:
+    words += ": every key gets nearly the same, whatever it says" if by_d.entropy > 0.99 else ""
+    words += f", and the gradient is {by_d.gradient_norm:.2g}. "
+    words += f"Divided by √d, the entropy is {by_root.entropy:.2f}, much as at any other width"
+    if by_root.largest_weight > 0.9:
         return f"{words}; but entries spread this far make softmax all or nothing at every width."
     if by_root.entropy > 0.99:
         return f"{words}; but entries this small make all keys alike at every width."
-    return f"{words}."
+    return f"{words}, and the gradient {by_root.gradient_norm:.2g}."
 
 
 def cost(numbers: int) -> str:

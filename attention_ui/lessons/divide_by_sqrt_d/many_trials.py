@@ -59,7 +59,7 @@ def many_trials() -> None:
     control("vlook")
     with control_row():
         if settings.vlook == "histogram":
-            control("vd", width=230)
+            control("vd", elsewhere=True, width=230)
         if settings.vlook != "attention":
             control("trials", width=180)
         control("entries", width=190)

@@ -1,0 +1,76 @@
+"""Nothing, √d and d side by side: the weights of the same scores, and what they pass back."""
+
+import math
+
+import streamlit as st
+
+from attention_core.experiments.saturation import (
+    EFFECT_TRIALS,
+    N_KEYS,
+    Effect,
+    divisors_of,
+    softmax_effect,
+)
+from attention_core.experiments.variance import Trials
+
+from ...charts.by_divisor import gradients, sorted_weights
+from ...page.page import narrow
+from ...page.show import show_within
+from ...settings import session
+from ...settings.control import control
+from .by_width import DIVIDED, said
+
+WIDTH = 680
+
+
+def three_divisors() -> None:
+    """A width, and the weights and gradients of the three at that width."""
+    control("vd", version="_of_three", elsewhere=True, width=230)
+    settings = session.current()
+    effects = softmax_effect(Trials(settings.vd, EFFECT_TRIALS, seed=settings.draw_seed))
+    best = DIVIDED["sqrt_d"]
+    named = {DIVIDED[name]: effect for name, effect in effects.items()}
+    weights = {name: effect.sorted_weights for name, effect in named.items()}
+    show_within(sorted_weights(weights, best), WIDTH)
+    sizes = {name: effect.gradient_norm for name, effect in named.items()}
+    show_within(gradients(sizes, best), WIDTH)
+    narrow(told_at(settings.vd, effects))
+    st.caption(
+        f"One random query and {N_KEYS} random keys, drawn {EFFECT_TRIALS} times. Weights are "
+        "means. The gradient is that of all weights with respect to q·k, before anything divides "
+        "it, in the middle draw: half of the draws have less."
+    )
+
+
+def told_at(d: int, effects: dict[str, Effect]) -> str:
+    """What divides best at this width, from what was measured."""
+    if d == 1:
+        return "At d = 1 all three divide by 1. Make the vectors wider and watch them part."
+    plain, by_root, by_d = (effects[name] for name in divisors_of(d))
+    top, even = plain.largest_weight, 1 / len(plain.sorted_weights)
+    root = f"√{d:,} = {said(math.sqrt(d), 3)}"
+    words = (
+        f"At d = {d:,}, divided by nothing, the first key takes {top:.0%} of the weight; "
+        f"by {root}, {by_root.largest_weight:.0%}; by {d:,}, {by_d.largest_weight:.0%}, where an "
+        f"even share would be {even:.1%}. Whatever divides q·k divides its gradient too: divided "
+        f"by {d:,}, it is {said(by_root.gradient_norm / by_d.gradient_norm, 3)} times smaller than "
+        f"by √{d:,}. "
+    )
+    if plain.gradient_norm > by_root.gradient_norm:
+        return words + (
+            "Divided by nothing it is still the largest: vectors this narrow can do without. "
+            "Widen them."
+        )
+    if 2 * plain.gradient_norm > by_root.gradient_norm:
+        return words + "Divided by nothing it is about as large as by √d, but not for much longer."
+    return words + (
+        f"Divided by nothing it is {times(by_root.gradient_norm, plain.gradient_norm)} than by √d: "
+        "where softmax is all or nothing, there is hardly anything to learn from."
+    )
+
+
+def times(large: float, small: float) -> str:
+    """How much smaller a number is than a larger one, in words."""
+    if small * 1e6 < large:
+        return "over a million times smaller"
+    return f"{said(large / small, 2)} times smaller"
