@@ -7,6 +7,7 @@ from functools import cache, cached_property
 from unittest.mock import patch
 
 from attention_core.trace import Step
+from attention_ui.charts import legend
 from attention_ui.charts.live import live_columns
 from attention_ui.page import equation as equations
 from drawn import opened
@@ -30,10 +31,11 @@ class Drawn:
 
     @cached_property
     def rows(self):
-        """The rows of the chart's table, by the number of their matrix."""
+        """The rows of the chart's table, by the number of their matrix; without the legend's."""
         found = {}
         for row in self.chart.frame.to_pylist():
-            found.setdefault(row["matrix"], []).append(row)
+            if row["matrix"] != legend.NUMBER:
+                found.setdefault(row["matrix"], []).append(row)
         return found
 
     def indices(self, at):

@@ -147,7 +147,8 @@ def test_pointing_lights_up_what_the_steps_say_and_the_server_is_not_told(page, 
     assert page.problems == []
 
 
-FRAMES = """() => [...document.querySelectorAll('[class*=st-key-eq_] [data-testid=stVegaLiteChart]')]
+FRAMES = """() => [...document.querySelectorAll(
+    '[class*=st-key-eq_] [data-testid=stVegaLiteChart]')]
   .filter((chart) => chart.checkVisibility())
   .map((chart) => {
     const { left, right } = chart.getBoundingClientRect();
