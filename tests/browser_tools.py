@@ -100,6 +100,8 @@ def matrix(page, beat, at):
     return page.locator(f".st-key-eq_{beat} svg g.matrix_{at}_group")
 
 
+MATRICES = "svg g[class*='matrix_'][class$='_group']"
+"""The matrices of an equation, within its chart."""
 COVERED = "svg g[class*='covered_'][class$='_group']"
 """A matrix that a question covers, within the chart of its equation."""
 

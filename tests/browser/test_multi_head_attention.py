@@ -1,12 +1,12 @@
 """The lesson on several heads in a real browser: its controls, its heads, its experiments."""
 
-from browser_tools import matrix, no_exception, open_page, settled
+from browser_tools import MATRICES, matrix, no_exception, open_page, settled
 
 LESSON = "multi_head_attention?predict=off&cell=none"
 
 
 def matrices(page, beat):
-    return page.locator(f".st-key-eq_{beat} svg g[class*='matrix_'][class$='_group']")
+    return page.locator(f".st-key-eq_{beat} {MATRICES}")
 
 
 def cells(page, beat, chart):

@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import MATRICES, no_exception, open_page, settled
 
 
 def test_a_pin_names_what_changed_first(page, new_page, app_url):
@@ -26,7 +26,7 @@ def test_a_pin_names_what_changed_first(page, new_page, app_url):
     assert "First step that changed: queries" in other.locator(".st-key-pinned").inner_text()
     other.locator("summary", has_text="Every step").click()
     settled(other)
-    assert other.locator(".st-key-eq_difference g[class*='matrix_']").count() == 3
+    assert other.locator(f".st-key-eq_difference {MATRICES}").count() == 3
     page.get_by_role("button", name="Unpin").click()
     settled(page)
     assert box.count() == 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import matrix, no_exception, open_page, settled
+from browser_tools import MATRICES, matrix, no_exception, open_page, settled
 
 LESSON = "softmax_or_sum?predict=off&cell=none"
 
@@ -64,7 +64,7 @@ def test_a_factor_moves_weights_numbers_and_gradient_together(page, app_url):
     now = heights(page, "multiplied")
     assert now[:11] == before[:11], "the grey ones stay"
     assert now[11] > before[11]
-    jacobian = page.locator(".st-key-eq_gradient g[class*='matrix_']").last
+    jacobian = page.locator(f".st-key-eq_gradient {MATRICES}").last
     jacobian.locator(".mark-rect.role-mark").first.locator("path").nth(2).click()
     settled(page)
     panel = page.locator(".st-key-cell_gradient")

@@ -55,7 +55,7 @@ def home() -> None:
     if session.takes_own_text():
         st.markdown(
             "Type a sentence of your own to see the whole layer at work on it, or take one of the "
-            "published examples, whose numbers are checked from the first lesson on.",
+            "published examples, lesson by lesson, beside the numbers of its notebook.",
             width=LINE,
         )
         own_text()
