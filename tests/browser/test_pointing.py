@@ -13,7 +13,8 @@ from pointing import drawn_by, expected_bright, made_of
 from visiting import LESSONS
 
 LINK = {"predict": "off", "cell": "none"}
-CELLS = """(beat) => [...document.querySelectorAll(`.st-key-eq_${beat} svg path`)]
+CELLS = """(beat) => [...document.querySelectorAll(
+    `.st-key-eq_${beat} svg g[class*=" matrix_"] path`)]
   .filter((path) => path.__data__?.datum?.matrix !== undefined)
   .map((path) => {
     const { matrix, row, column } = path.__data__.datum;
