@@ -13,7 +13,8 @@ from pointing import drawn_by, expected_bright, made_of
 from visiting import LESSONS
 
 LINK = {"predict": "off", "cell": "none"}
-CELLS = """(beat) => [...document.querySelectorAll(`.st-key-eq_${beat} svg path`)]
+CELLS = """(beat) => [...document.querySelectorAll(
+    `.st-key-eq_${beat} svg g[class*=" matrix_"] path`)]
   .filter((path) => path.__data__?.datum?.matrix !== undefined)
   .map((path) => {
     const { matrix, row, column } = path.__data__.datum;
@@ -43,7 +44,11 @@ def link(lesson):
 def sent(page):
     """The messages to the server, as they are sent."""
     messages = []
-    page.on("websocket", lambda socket: socket.on("framesent", messages.append))
+
+    def heard(message):
+        messages.append(message)
+
+    page.on("websocket", lambda socket: socket.on("framesent", heard))
     return messages
 
 
@@ -101,8 +106,8 @@ def targets(page, lesson):
     there = {
         name: each
         for name, each in equations(lesson).items()
-        if page.locator(f".st-key-eq_{name} svg").count()
-        and page.locator(f".st-key-eq_{name} svg").first.is_visible()
+        if page.locator(f".st-key-eq_{name} svg.marks").count()
+        and page.locator(f".st-key-eq_{name} svg.marks").is_visible()
     }
     assert there
     every = -(-len(there) // MOST)
@@ -147,8 +152,7 @@ def test_pointing_lights_up_what_the_steps_say_and_the_server_is_not_told(page, 
     assert page.problems == []
 
 
-FRAMES = """() => [...document.querySelectorAll(
-    '[class*=st-key-eq_] [data-testid=stVegaLiteChart]')]
+FRAMES = """() => [...document.querySelectorAll('[class*=st-key-eq_] .stVegaLiteChart')]
   .filter((chart) => chart.checkVisibility())
   .map((chart) => {
     const { left, right } = chart.getBoundingClientRect();
