@@ -173,7 +173,8 @@ def weigh(page: Page) -> None:
     page.header("Weights of every head", anchor="weights")
     page.words(
         "The same sentence, seen in several ways. Follow one row through all heads: where do they "
-        "agree, and where does one see what another overlooks?"
+        "agree, and where does one see what another overlooks? Untrained heads differ little, so a "
+        "colour is as strong as the square root of its weight: small differences show."
     )
     page.ask("largest", question if n_heads > 1 else None, covers=("head_weights",))
     page.equation("weights", *side_by_side(trace, "head_weights"), sentence=True)
@@ -235,7 +236,9 @@ def go_wrong(page: Page, wrong: View) -> None:
     page.words(
         "`reshape` to (head, query, d_head) runs, and its shape is right. But it cuts the numbers "
         "in memory order, row after row: head 0 gets everything of the first tokens, the next "
-        "head everything of the following ones. No error, only worse results."
+        "head everything of the following ones. No error, only worse results. Each cell says "
+        "which token its number came from, in the colour of its head; what belongs elsewhere is "
+        "framed."
     )
     page.part("mixed", lambda: split_wrongly(view), shows=SPLIT)
     page.header("Heads compete instead of keys", anchor="compete")

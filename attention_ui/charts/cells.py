@@ -9,6 +9,7 @@ from torch import Tensor
 from .forbidden import SEEN_ON, forbidden, leaks, outline
 from .head_marks import Marks
 from .matrix import Matrix
+from .origins import origins
 from .scale import Scale, shades
 from .sizes import CellSize
 
@@ -21,7 +22,8 @@ def cells(
 ) -> pa.Table:
     """One row a cell: place, value, shade (-1 to 1), outline, strength, the head of its row and
     of its column where there are any, the number as written; where a mask forbids some, which of
-    them leak, and in the first row the edge of their region.
+    them leak, and in the first row the edge of their region; where its number came from, if the
+    matrix tells that.
 
     An Arrow table, as Streamlit sends it: building a data frame first would take ten times longer.
     """
@@ -70,6 +72,12 @@ def cells(
                 for text, out in zip(texts, hidden.tolist(), strict=True)
             ]
         arrays["text"] = pa.array(texts)
+    if matrix.tells_origins and not matrix.covered:
+        token, head = (each.flatten() for each in origins(matrix))
+        foreign = (token != at) | (head != matrix.lead[0])
+        for name, each in (("origin", token.short()), ("origin_head", head.short())):
+            arrays[name] = pa.array(each.numpy())
+        arrays["is_foreign"] = pa.array(foreign.numpy())
     region = forbidden(matrix)
     if region is not None:
         path = outline(region.T if matrix.transposed else region, size)

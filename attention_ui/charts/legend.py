@@ -21,7 +21,8 @@ SIGNED, SHARES, LEAKS = "signed", "shares", "leaks"
 
 def is_coloured(matrix: Matrix) -> bool:
     """Whether its colours mean a number."""
-    return matrix.step.value.is_floating_point() and not (matrix.as_bars or matrix.covered)
+    means_else = matrix.as_bars or matrix.covered or matrix.tells_origins
+    return matrix.step.value.is_floating_point() and not means_else
 
 
 def entries(matrices: Sequence[Matrix], limits: Sequence[float]) -> list[tuple[str, str, str]]:

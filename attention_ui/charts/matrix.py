@@ -64,6 +64,8 @@ class Matrix:
     """The places of the axes before the last two: `(1,)` draws the second head."""
     covered: bool = False
     """Drawn as a frame of question marks: its numbers would answer a question."""
+    tells_origins: bool = False
+    """Each cell says which token and head its number came from (see origins.py)."""
     allowed: Tensor | None = field(default=None, compare=False)
     """How large each number of the step may be where it should be 0, and `nan` where it may be
     anything. What should be 0 is outlined, and loud where it is more (see forbidden.py).

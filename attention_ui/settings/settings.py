@@ -67,6 +67,7 @@ LOOKS = {
     "width": "Variance against d",
     "attention": "What softmax makes of it",
 }
+CUTS = {"split": "Split, then transpose", "reshape": "Reshape alone"}
 AXES = {"log": "Logarithmic", "linear": "Linear"}
 VECTOR_WIDTHS = (*range(1, 9), 12, 16, 24, 32, 48, 64, 100, 128, 256, 512, 768, 1_024, 2_048, 4_096)
 TRIAL_COUNTS = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
@@ -389,6 +390,7 @@ class Settings:
     head: int = _head("Head")
     head_off: int = _head("Switch off head")
     head_cut: int = _head("Head that is cut")
+    cut_by: str = setting(Choice(CUTS), "Cut by", "reshape", view_only=True)
 
     @staticmethod
     def of(example: Example) -> "Settings":

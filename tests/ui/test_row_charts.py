@@ -53,11 +53,11 @@ def test_bars_are_read_from_0_to_1_or_as_far_as_a_number_goes(values, domain):
 
 def test_a_bar_that_goes_too_far_is_cut_and_says_its_number():
     values = [557.25, -1314.0, -2.5, 2.0, 0.25]
-    chart = bars(HOSTILE[:5], {"by sum": values, "softmax": [0.2] * 5}, "Weights")
+    chart = bars(tuple("abcde"), {"by sum": values, "softmax": [0.2] * 5}, "Weights")
     cut = chart.frame[chart.frame["row"] == "by sum"]
     assert cut["value"].tolist() == values, "the tooltip tells the number itself"
     assert cut["shown"].tolist() == [2, -2, -2, 2, 0.25]
-    assert cut["cut"].tolist() == ["557", "−1,314", "−2.50", None, None]
+    assert cut["cut"].fillna("").tolist() == ["557", "−1,314", "−2.50", "", ""]
     low, high = chart.spec["encoding"]["y"]["scale"]["domain"]
     assert 0.2 / (high - low) >= 0.05, "softmax's bars are seen beside them"
     arrows = [

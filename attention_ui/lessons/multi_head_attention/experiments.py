@@ -18,7 +18,7 @@ from ...page.equation import equation
 from ...page.show import light
 from ...page.view import View
 from ...settings import session
-from ...settings.control import control
+from ...settings.control import control, control_row
 from ...settings.settings import Settings
 from .heads import left_out_words, side_by_side
 
@@ -59,24 +59,29 @@ def switch_a_head_off(view: View) -> None:
 
 
 def split_wrongly(view: View) -> None:
-    """A reshape without a transpose: what a head's rows hold then, and how many are right."""
-    control("head_cut")
-    head = session.current().head_cut
+    """The right split, or a reshape without a transpose: where each number of a head came from, and
+    how many rows are right.
+    """
+    with control_row():
+        control("cut_by")
+        control("head_cut")
+    settings = session.current()
+    head, is_wrong = settings.head_cut, settings.cut_by == "reshape"
     trace = view.trace
-    same = trace["mixed_queries"].value[head].equal(trace["split_queries"].value[head])
+    made, good = trace["mixed_queries" if is_wrong else "split_queries"], trace["split_queries"]
+    same = made.value[head].equal(good.value[head])
     equation(
         view,
         "mixed",
         Matrix(trace["joined_queries"]),
         "→",
-        Matrix(trace["mixed_queries"], lead=(head,)),
+        Matrix(made, lead=(head,), tells_origins=True),
         "=" if same else "≠",
-        Matrix(trace["split_queries"], lead=(head,)),
+        Matrix(good, lead=(head,), tells_origins=True),
     )
     n_heads = trace.size("head")
     shape = trace["joined_queries"].value.shape
-    rows = pieces(trace["mixed_queries"].operation, *shape)
-    meant = pieces(trace["split_queries"].operation, *shape)
+    rows, meant = (pieces(step.operation, *shape) for step in (made, good))
     right = sum(rows[h][i] == meant[h][i] for h in range(n_heads) for i in range(shape[0]))
     columns, tokens = trace.labels("d_queries"), trace.labels("token")
     st.dataframe(
@@ -97,7 +102,11 @@ def split_wrongly(view: View) -> None:
     light(
         right == total,
         f"{right} of {total} rows, in all heads, hold what they should."
-        + (" With one head, or one token, there is nothing to mix up." if right == total else ""),
+        + (
+            " With one head, or one token, there is nothing to mix up."
+            if is_wrong and right == total
+            else ""
+        ),
     )
 
 
