@@ -210,6 +210,32 @@ def nudged(embeddings: Tensor) -> Tensor:
     return embeddings.nextafter(torch.tensor(math.inf, dtype=embeddings.dtype))
 
 
+class MostChanged(NamedTuple):
+    """What is most unlike before and after a training."""
+
+    query: int
+    key: int
+    before: float
+    """The weight of this query on this key, the one that changed most."""
+    after: float
+    matrix: str
+    """Which matrix moved farthest, by the mean size of its entries' changes."""
+    moved: float
+
+
+def most_changed(before: TrainingRecord, after: TrainingRecord) -> MostChanged:
+    """The weight and the matrix that differ most between two records of one run."""
+    changes = (after.weights - before.weights).abs()
+    query, key = divmod(int(changes.argmax()), changes.shape[1])
+    moved = {
+        name: (there - here).abs().mean().item()
+        for name, here, there in zip(Matrices._fields, before.matrices, after.matrices, strict=True)
+    }
+    matrix = max(moved, key=moved.__getitem__)
+    ends = (each.weights[query, key].item() for each in (before, after))
+    return MostChanged(query, key, *ends, matrix, moved[matrix])
+
+
 def parting(records: Sequence[TrainingRecord], twin: Mapping[int, float]) -> int | None:
     """The first step at which a run and its twin differ by more than 1 %; None for no such step.
 

@@ -8,12 +8,20 @@ import streamlit as st
 
 from ..charts.chart import Chart
 from ..settings import session
+from ..streamlit_workarounds.player import player
 from .view import View
 
 
 def show(chart: Chart, key: str | None = None) -> None:
     """A chart that only shows, with its text alternative."""
     st.vega_lite_chart(chart.frame, chart.spec, width="content", alt=chart.alt, key=key)
+
+
+def show_played(chart: Chart, key: str) -> None:
+    """A chart with a slider of its own, and buttons that play it in the browser."""
+    with st.container(key=key):
+        player(key)
+        show(chart)
 
 
 def formulas(*each: str) -> None:

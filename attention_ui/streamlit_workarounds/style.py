@@ -48,6 +48,8 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [data-testid="stElementToolbar"]:has(~ .stVegaLiteChart.fit-x) { display: block; }
 [data-testid="stElementToolbar"]:has(~ .stVegaLiteChart)
   [data-testid="stElementToolbarButton"]:not(:last-child) { display: none; }
+/* The slider counts recorded steps; the chart above it says which step of the training it is. */
+.st-key-watched_training .vega-bind span:not(.vega-bind-name) { display: none; }
 .katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0.25rem 0.2rem 0; }
 /* Streamlit's captions and colours of code are too faint for some, as is white on the dark
    theme's blue. */

@@ -67,10 +67,61 @@ def test_widths_start_and_bias_change_the_picture(page, app_url):
     no_exception(page)
 
 
-def test_training_can_be_scrubbed_through_and_is_kept(page, app_url):
+def weights_now(page):
+    texts = page.locator(".st-key-watched_training svg.marks .mark-text.role-mark")
+    return texts.nth(1).locator("text").all_text_contents()
+
+
+def step_now(page):
+    title = page.locator(".st-key-watched_training svg text", has_text="step").first
+    return title.text_content()
+
+
+def test_training_is_watched_in_the_browser_alone_and_by_keyboard(page, app_url):
+    open_page(page, app_url, LESSON)
+    train(page)
+    assert page.locator("text=What changed most").count() == 1
+    page.set_viewport_size({"width": 1280, "height": 1600})  # nothing is scrolled on the way
+    slider = page.locator(".st-key-watched_training input[type=range]")
+    slider.scroll_into_view_if_needed()
+    settled(page)
+    asked = page.evaluate("window.testRuns.asked")
+    last, end = weights_now(page), step_now(page)
+    assert end.startswith("step 2,000, loss 0.00")
+    slider.press("Home")
+    page.wait_for_function(
+        "document.querySelector('.st-key-watched_training').innerText.includes('step 0, loss')"
+    )
+    first = weights_now(page)
+    assert first != last
+    buttons = page.locator(".st-key-watched_training").get_by_role("button")
+    play = buttons.filter(has_text="Play")
+    buttons.filter(has_text="Step on").press("Enter")
+    assert slider.input_value() == "1"
+    assert step_now(page) != end
+    play.press("Space")
+    page.wait_for_function(
+        "+document.querySelector('.st-key-watched_training input[type=range]').value > 3"
+    )
+    buttons.filter(has_text="Pause").press("Space")
+    at = slider.input_value()
+    page.wait_for_timeout(700)
+    assert slider.input_value() == at, "paused"
+    assert first != weights_now(page)
+    slider.press("End")
+    page.wait_for_timeout(200)
+    assert (weights_now(page), step_now(page)) == (last, end)
+    assert page.evaluate("window.testRuns.asked") == asked, "the server was not asked"
+    no_exception(page)
+    assert page.problems == []
+
+
+def test_a_recorded_step_can_be_taken_apart_and_training_is_kept(page, app_url):
     open_page(page, app_url, LESSON)
     train(page)
     assert page.locator("text=The loss fell from").count() == 1
+    page.locator("summary", has_text="A recorded step").click()
+    settled(page)
     last = numbers(page, "trained", 0)
     slider = page.locator("[class*='st-key-scrub_'] input")
     slider.press("Home")
@@ -83,7 +134,6 @@ def test_training_can_be_scrubbed_through_and_is_kept(page, app_url):
     page.get_by_role("link", name="Trainable queries").first.click()
     settled(page)
     assert page.locator("text=The loss fell from").count() == 1
-    assert numbers(page, "trained", 0) == last
 
 
 def test_a_rate_too_large_and_a_stopped_run_are_named(page, app_url):

@@ -15,6 +15,7 @@ from torch.nn import functional as F
 from attention_core import EXAMPLES, embed
 from attention_core.experiments.training import (
     TrainingSettings,
+    most_changed,
     next_tokens,
     nudged,
     parting,
@@ -99,6 +100,31 @@ def test_training_leaves_its_operands_and_torch_s_own_generator():
 def test_next_tokens_are_numbered_as_they_first_appear():
     assert next_tokens(("b", "a", "b", "c", "a")).tolist() == [1, 0, 2, 1]
     assert next_tokens(("a",)).tolist() == []
+
+
+@every_example
+def test_what_changed_most_is_what_a_search_through_every_number_finds(example):
+    first, *_, last = train(*learned(example, steps=40, d_out=5))
+    kept = [each.clone() for record in (first, last) for each in (*record.matrices, record.weights)]
+    found = most_changed(first, last)
+    n_tokens = len(first.weights)
+    largest = max(
+        (abs(last.weights[i, j].item() - first.weights[i, j].item()), -i, -j)
+        for i in range(n_tokens)
+        for j in range(n_tokens)
+    )
+    assert abs(found.after - found.before) == pytest.approx(largest[0], rel=1e-5)
+    assert found.before == first.weights[found.query, found.key].item()
+    assert found.after == last.weights[found.query, found.key].item()
+    moved = {}
+    for name in first.matrices._fields:
+        pairs = (getattr(each.matrices, name).flatten().tolist() for each in (first, last))
+        sizes = [abs(b - a) for a, b in zip(*pairs, strict=True)]
+        moved[name] = sum(sizes) / len(sizes)
+    assert found.matrix == max(moved, key=moved.get)
+    assert found.moved == pytest.approx(max(moved.values()), rel=1e-4)
+    now = [each for record in (first, last) for each in (*record.matrices, record.weights)]
+    assert all(map(torch.equal, now, kept))
 
 
 # --- the default run, on any processor ------------------------------------------------------------

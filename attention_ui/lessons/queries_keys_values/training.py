@@ -1,13 +1,17 @@
 """Training the layer on the sentence, and scrubbing through what was recorded."""
 
 import math
+from collections.abc import Sequence
 
 import streamlit as st
+import torch
 
 from attention_core.experiments.trained import attend_trained
 from attention_core.experiments.training import (
+    MostChanged,
     TrainingRecord,
     TrainingSettings,
+    most_changed,
     next_tokens,
     parting,
     train_twice,
@@ -15,10 +19,13 @@ from attention_core.experiments.training import (
 from attention_core.text.embedding import embed
 from attention_core.text.tokenizers import visible
 
+from ...charts.chart import Chart
 from ...charts.curve import curve
 from ...charts.matrix import Matrix
+from ...charts.training import Watched, frames_of, watch_training
 from ...page.equation import equation
-from ...page.show import light, note, one_of, show
+from ...page.page import narrow
+from ...page.show import folded, light, note, one_of, show, show_played
 from ...page.view import View
 from ...settings import session
 from ...settings.control import control, control_row
@@ -75,51 +82,106 @@ def _scrub(
     twin: dict[int, float],
     is_running: bool,
 ) -> None:
-    """The curve of the loss, and the layer as it was at the recorded step that is chosen."""
+    """The run as it can be watched: loss, weights and a matrix at each recorded step."""
     if not is_running:
         _say_outcome(settings, records)
         words = parting_words(settings.rate, parting(records, twin))
         if words:
             light(False, words)
+    finite = [record for record in records if not record.diverged]
+    if is_running or not finite:
+        steps, losses = [r.step for r in records], [r.loss for r in records]
+        title = f"Loss over {steps[-1]:,} steps, logarithmic."
+        show(curve(steps, losses, len(records) - 1, "loss", title))
+        return
+    if finite[1:]:
+        st.text(change_words(view.trace.labels("token"), most_changed(finite[0], finite[-1])))
+    matrix = one_of("Matrix", MATRICES, "W_query", key="trained_matrix")
+    show_played(watched(view.trace.labels("token"), finite, matrix), "watched_training")
+    narrow(
+        "Play it, or move the slider with the pointer or the arrow keys. Orange frames are the "
+        "targets: the token each row has to predict. In the weights the mask hides it there, so "
+        "it must be told from the tokens before it.",
+        caption=True,
+    )
+    narrow(loss_words(finite[-1].loss), caption=True)
+    last = view.beside(
+        attend_trained(embed(settings.inputs), finite[-1].matrices, settings.t_scaled)
+    )
+    _say_predictions(last)
+    with folded("A recorded step, number by number", "one_step", ":material/calculate:") as is_open:
+        if is_open:
+            _one_step(view, settings, finite)
+
+
+def watched(tokens: Sequence[str], records: list[TrainingRecord], name: str) -> Chart:
+    """The chart of the recorded steps: the loss, the attention, and the matrix of this name."""
+    names = list(map(visible, tokens))
+    n_tokens = len(names)
+    turned = getattr(records[0].matrices, name)
+    is_wide = turned.shape[0] > turned.shape[1]
+    kept = frames_of(len(records), turned.numel() + n_tokens**2)
+    shown = [records[at] for at in kept]
+    matrices = [getattr(record.matrices, name) for record in shown]
+    pairs = [(query, key) for query in range(n_tokens) for key in range(query + 1, n_tokens)]
+    next_names = list(dict.fromkeys(names)) if name == "W_output" else []
+    rows, columns = ([], next_names) if not is_wide else (next_names, [])
+    return watch_training(
+        [record.step for record in shown],
+        [record.loss for record in shown],
+        [
+            Watched(
+                "weights",
+                torch.stack([record.weights for record in shown]),
+                names,
+                names,
+                outlined=frozenset((query, query + 1) for query in range(n_tokens - 1)),
+                hidden=frozenset(pairs),
+                is_shares=True,
+            ),
+            Watched(
+                name + ("ᵀ" if is_wide else ""),
+                torch.stack([matrix.mT if is_wide else matrix for matrix in matrices]),
+                rows,
+                columns,
+            ),
+        ],
+    )
+
+
+def change_words(tokens: Sequence[str], most: MostChanged) -> str:
+    """What changed most, in a sentence. It quotes a person's text: never Markdown."""
+    query, key = (f"“{visible(tokens[at])}” (row {at})" for at in (most.query, most.key))
+    way = "rose" if most.after > most.before else "fell"
+    return (
+        f"What changed most: the weight that {query} gives to {key} {way} from {most.before:.2f} "
+        f"to {most.after:.2f}; of the matrices {most.matrix} moved farthest, "
+        f"{number(most.moved, 2)} an entry on average."
+    )
+
+
+def _one_step(view: View, settings: Settings, records: list[TrainingRecord]) -> None:
+    """The layer as it was at one recorded step, with the arithmetic of its cells."""
     steps = [record.step for record in records]
-    losses = [record.loss for record in records]
-    at = len(records) - 1
-    if at and not is_running:
-        key = f"scrub_{len(records)}_{records[-1].step}"
+    at = 0
+    if records[1:]:
+        key = f"scrub_{len(records)}_{steps[-1]}"
         chosen = st.select_slider(
             "Recorded step", options=steps, value=steps[-1], key=key, width=420
         )
         at = steps.index(chosen)
     record = records[at]
-    with st.container(horizontal=True, vertical_alignment="center", gap="large"):
-        show(curve(steps, losses, at, "loss", f"Loss over {steps[-1]:,} steps, logarithmic."))
-        with st.container(width=300):
-            st.markdown(
-                f"Step **{record.step:,}**  \nloss **{record.loss:.4f}**  \n"
-                f"gradient norm **{record.gradient_norm:.3g}**"
-            )
-            st.caption(loss_words(record.loss))
-    if record.diverged:
-        st.markdown("At this step the numbers are no longer finite, so there is nothing to draw.")
-        return
-    trained = view.beside(
-        attend_trained(embed(settings.inputs), record.matrices, settings.t_scaled)
-    )
-
     st.markdown(
+        f"Step **{record.step:,}**, loss **{record.loss:.4f}**, gradient norm "
+        f"**{record.gradient_norm:.3g}**. "
         "Left: the causal weights. Right: what each position expects to come next; the right "
         "token of row 0 is the token of row 1, and so on."
     )
+    trained = view.beside(
+        attend_trained(embed(settings.inputs), record.matrices, settings.t_scaled)
+    )
     weights, expected = (Matrix(trained.trace[name]) for name in ("weights", "probabilities"))
     equation(trained, "trained", build=lambda _: (weights, "→", expected))
-    _say_predictions(trained)
-    matrix = one_of("Matrix", MATRICES, "W_query", key="trained_matrix")
-    wide = trained.trace[matrix].value.shape[0] > trained.trace[matrix].value.shape[1]
-    equation(
-        trained,
-        "trained_matrix",
-        build=lambda _: (Matrix(trained.trace[matrix], transposed=wide),),
-    )
 
 
 def loss_words(loss: float) -> str:
