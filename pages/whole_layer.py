@@ -38,6 +38,13 @@ def lesson(page: Page) -> None:
     view, settings = page.view, page.view.settings
     page.controls(switches, settings.n_heads, settings.d_model)
     page.part("layer", partial(show_layer, view))
+    page.words(
+        "What you point at and what it is made of are outlined in orange, what is made of it in "
+        "green, and what has nothing to do with it fades. A head is one attention with its own "
+        "columns of `W_query`, `W_key` and `W_value`; `concat` puts what the heads found side by "
+        "side. A click takes a cell apart below the picture.",
+        caption=True,
+    )
     page.changing(left_out_words(view.trace))
     page.light(*sums_verdict(view.trace))
     page.part("ways", lambda: ways_to_lessons(PAGE))
@@ -45,12 +52,11 @@ def lesson(page: Page) -> None:
     page.ask("hotter", when_hotter(view.trace), about=(weights.name, weights.inputs[0].name))
     page.header("With its numbers", anchor="opened")
     page.words(
-        "The matrices above are folded to colours. Open one to see the numbers, as the equation "
+        "Above, numbers are folded to colours. Choose a matrix to see its numbers, in the equation "
         "that makes it."
     )
     page.controls(choose_opened, settings.n_heads)
-    if settings.opened != "none":
-        page.equation("opened", build=partial(opened, view.trace))
+    page.equation("opened", build=partial(opened, view.trace))
     finish(page)
 
 

@@ -26,7 +26,7 @@ OF_A_HEAD = (
     "head_values",
     "head_context_vectors",
 )
-JOINED = ("concat", "W_output", "output")
+OUTPUTS = ("concat", "W_output", "output")
 HEIGHT = 380
 """What all heads together may be high, so that a window of 900 pixels has room for them."""
 TALLEST_ROW, LOWEST_ROW = 20, 9
@@ -55,12 +55,12 @@ def matrices(trace: Trace) -> list[list[list[Matrix]]]:
         ]
 
     heads = [[of_head(name, head) for name in _of_a_head(trace)] for head in range(n_drawn(trace))]
-    return [shared(OF_ALL), heads, shared(JOINED)]
+    return [shared(OF_ALL), heads, shared(OUTPUTS)]
 
 
 def n_drawn(trace: Trace) -> int:
     """How many heads are drawn: all, or as many as there is room for, and at least one."""
-    shared = sum(trace[name].value.numel() for name in (*OF_ALL, *JOINED))
+    shared = sum(trace[name].value.numel() for name in (*OF_ALL, *OUTPUTS))
     of_one = sum(trace[name].value[0].numel() for name in _of_a_head(trace))
     return max(1, min(trace.size("head"), (MOST_CELLS - shared) // of_one))
 

@@ -4,7 +4,7 @@ Its matrices are views of one table of cells. Each view is the heatmap that stan
 what is added here are the rules of pointing, the sums in the margin, and the arithmetic in words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 
 import pyarrow as pa
@@ -21,12 +21,13 @@ from .heatmap import heatmap
 from .margin import add_sums, has_sums, sums
 from .matrix import Matrix
 from .placed import Placed
-from .pointing import columns_of, fields, is_bright, is_lit, n_slots, parameters
+from .pointing import columns_of, fields, is_bright, is_fed, is_lit, n_slots, parameters
 from .reach import Reach, places, reaches
 from .scale import Scale, limits
 from .sizes import BETWEEN
 from .tooltip import arithmetics
 
+SIDES = ("row", "column")
 DIM = 0.3
 BETWEEN_LINES = 14
 MOST_MARKS = 6_000
@@ -62,7 +63,7 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
     for at, (one, chart) in enumerate(zip(placed, charts, strict=True)):
         told = arithmetics(one.matrix) if one.tells else None
         tables.append(_table(chart.frame, at, one.matrix, reached[at], told))
-        views.append(_view(chart.spec, at, one, n_slots(reached, at), told is not None))
+        views.append(_view(chart.spec, at, one, reached, told is not None, _joined(chart.frame)))
     named = [name for view in views for name in view.pop("params")]
     laid_out = _laid_out(columns, views)
     drawn = [] if first_query is None else sentence.weighted(matrices)
@@ -87,7 +88,9 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
             "params": [
                 *named,
                 _chosen(n_views),
-                _hover(n_views, n_reaches),
+                _hover(
+                    n_views, n_reaches, {side for each in charts for side in _joined(each.frame)}
+                ),
                 *parameters(matrices, reached),
             ],
             "resolve": {"scale": {"x": "independent", "y": "independent"}},
@@ -137,7 +140,19 @@ def _table(
     return cells
 
 
-def _view(spec: dict, at: int, placed: Placed, n_slots: int, tells: bool) -> dict:
+def _joined(cells: pa.Table) -> list[str]:
+    """The sides of a matrix along which heads stand side by side."""
+    return [side for side in SIDES if f"{side}_head" in cells.column_names]
+
+
+def _view(
+    spec: dict,
+    at: int,
+    placed: Placed,
+    reached: Sequence[Sequence[Reach]],
+    tells: bool,
+    joined: Sequence[str],
+) -> dict:
     """A heatmap as one view of a larger chart."""
     view = deepcopy(spec)
     for needless in ("autosize", "padding"):
@@ -155,10 +170,13 @@ def _view(spec: dict, at: int, placed: Placed, n_slots: int, tells: bool) -> dic
     shape = view["title"].pop("subtitle")["expr"]
     if placed.compact:
         view["title"] |= {"offset": 2, "fontSize": 11}
+        axis = view["encoding"]["y"]["axis"]
+        if placed.matrix.lead and axis["title"]:
+            axis["title"] = f"head {placed.matrix.lead[0]} · {axis['title']}"
         first["mark"]["cornerRadius"] = 1
     else:
         view["title"]["subtitle"] = {"expr": shape.replace("domain('", f"domain('{name}_")}
-    bright = is_bright(at, n_slots)
+    bright = is_bright(at, n_slots(reached, at), joined)
     operator = view["layer"][-1]
     operator["encoding"]["y"] = {"value": {"expr": f"{name}_height / 2"}}
     for layer in view["layer"]:
@@ -176,9 +194,11 @@ def _view(spec: dict, at: int, placed: Placed, n_slots: int, tells: bool) -> dic
     if placed.matrix.covered:
         first["encoding"].pop("tooltip")
     else:
-        lit = {"test": is_lit(at, n_slots), "value": palette.CHOSEN}
+        lit = {"test": is_lit(at, n_slots(reached, at)), "value": palette.CHOSEN}
+        fed = {"test": is_fed(at, reached[at]), "value": palette.FED}
         first["encoding"] |= {
-            "stroke": {"condition": lit, "value": None},
+            # Transparent, not none: an outline must not move what stands beside it.
+            "stroke": {"condition": [lit, fed], "value": "transparent"},
             "strokeWidth": {"value": 2.5},
         }
     if tells:
@@ -223,7 +243,7 @@ def _chosen(n_views: int) -> dict:
     }
 
 
-def _hover(n_views: int, n_reaches: int) -> dict:
+def _hover(n_views: int, n_reaches: int, joined: Iterable[str]) -> dict:
     """The cell that is pointed at. The server is not told of it."""
     return {
         "name": "hover",
@@ -231,7 +251,7 @@ def _hover(n_views: int, n_reaches: int) -> dict:
             "type": "point",
             "on": "pointerover",
             "clear": "pointerout",
-            "fields": fields(n_reaches),
+            "fields": fields(n_reaches, joined),
             "toggle": False,
         },
         "views": [f"cells_{at}" for at in range(n_views)],

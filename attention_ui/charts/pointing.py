@@ -4,9 +4,9 @@
 its places along the axes (i, j), and the rectangles that it is made of (see reach.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from .matrix import Matrix
+from .matrix import JOINED, Matrix
 from .reach import SAME_TOKENS, Reach, are_related
 
 SIDES = ("first_row", "last_row", "first_column", "last_column")
@@ -17,10 +17,18 @@ def columns_of(at: int) -> list[str]:
     return [f"{side}_{at}" for side in SIDES]
 
 
-def fields(n_reaches: int) -> list[str]:
-    """What the chart keeps of the cell that is pointed at."""
+def fields(n_reaches: int, joined: Iterable[str]) -> list[str]:
+    """What the chart keeps of the cell that is pointed at; of its head, where heads are joined."""
     reached = [column for at in range(n_reaches) for column in columns_of(at)]
-    return ["matrix", "row", "column", "i", "j", *reached]
+    return [
+        "matrix",
+        "row",
+        "column",
+        "i",
+        "j",
+        *(f"{side}_head" for side in sorted(joined)),
+        *reached,
+    ]
 
 
 def parameters(matrices: Sequence[Matrix], reached: Sequence[Sequence[Reach]]) -> list[dict]:
@@ -45,6 +53,11 @@ def parameters(matrices: Sequence[Matrix], reached: Sequence[Sequence[Reach]]) -
             if names and not pointed.covered:
                 expr = f"hover.matrix[0] === {source} ? {names} : {expr}"
         found.append({"name": f"same_{at}", "expr": f"hover.matrix ? ({expr}) : null"})
+        expr = "null"
+        for number, each in enumerate(reached[at]):
+            expr = f"hover.matrix[0] === {each.into} ? {number} : {expr}"
+        if reached[at]:
+            found.append({"name": f"reads_{at}", "expr": f"hover.matrix ? ({expr}) : null"})
     return found
 
 
@@ -62,15 +75,30 @@ def is_lit(at: int, n: int) -> str:
     )
 
 
-def is_bright(at: int, n: int) -> str:
+def is_fed(at: int, reaches: Sequence[Reach]) -> str:
+    """Whether a cell of this matrix is made of the cell that is pointed at."""
+    tests = []
+    for number in range(len(reaches)):
+        first, last, left, right = (f"datum.{side}" for side in columns_of(number))
+        inside = f"{first} <= hover.row[0] && {last} >= hover.row[0]"
+        inside += f" && {left} <= hover.column[0] && {right} >= hover.column[0]"
+        others = [each.into for each in reaches].count(reaches[number].into) > 1
+        chosen = f"reads_{at} !== null" if others else f"reads_{at} === {number}"
+        tests.append(f"({chosen} && {inside})")
+    return " || ".join(tests) or "false"
+
+
+def is_bright(at: int, n: int, joined: Sequence[str] = ()) -> str:
     """Whether a cell of this matrix keeps its colour: nothing is pointed at, or what is pointed at
-    is this cell, or is made of it, or has its names.
+    is this cell, or is made of it, or has its names. Along `joined` sides (row, column) heads stand
+    side by side, of which only that of the pointed cell stays bright.
     """
     same = f"same_{at}"
     one = f"({same}[0] < 0 || datum.i === {same}[0] || datum.i === {same}[1])"
     other = f"({same}[2] < 0 || datum.j === {same}[2] || datum.j === {same}[3])"
     either = f"(datum.i === {same}[0] || datum.j === {same}[2])"
-    named = f"({same} && ({same}[4] ? {either} : {one} && {other}))"
+    heads = " && ".join(f"({same}[5] < 0 || datum.{side}_head === {same}[5])" for side in joined)
+    named = f"({same} && ({same}[4] ? {either} : {' && '.join(filter(None, (one, other, heads)))}))"
     return f"!hover.matrix || {named} || {is_lit(at, n)}"
 
 
@@ -88,7 +116,10 @@ def _same_names(pointed: Matrix, matrix: Matrix) -> str:
     shared = set(matrix.axes) & here.keys()
     both = "token" in here and not shared and set(matrix.axes) == {"query", "key"}
     (a, b), (c, d) = sides
-    names = f"[{a}, {b}, {c}, {d}, {'true' if both else 'false'}]"
+    head = here.get("head") or _joined_head(pointed) or "-1"
+    names = f"[{a}, {b}, {c}, {d}, {'true' if both else 'false'}, {head}]"
+    if "head" not in here and (head := _joined_head(pointed)):
+        here["head"] = head
     fixed = zip(matrix.step.axes, matrix.lead, strict=False)
     tests = [f"{here[axis]} === {place}" for axis, place in fixed if axis in here]
     return f"({' && '.join(tests)} ? {names} : null)" if tests else names
@@ -98,7 +129,15 @@ def _of_query(matrix: Matrix) -> str:
     """The same where a token of the sentence is pointed at: all that is of this query."""
     here = {"query": "hover.i[0]"}
     (a, b), (c, d) = (_places(axis, here) for axis in matrix.axes)
-    return f"[{a}, {b}, {c}, {d}, false]"
+    return f"[{a}, {b}, {c}, {d}, false, -1]"
+
+
+def _joined_head(matrix: Matrix) -> str:
+    """The head of the pointed cell of a matrix along which heads stand side by side; else ''."""
+    for side, axis in zip(("row", "column"), matrix.axes, strict=True):
+        if axis in JOINED:
+            return f"hover.{side}_head[0]"
+    return ""
 
 
 def _places(axis: str, here: dict[str, str]) -> tuple[str, str]:

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_core.operations import Hide, Lookup, Row, SumHeads
+from attention_core.operations import Hide, Lookup, Magnify, Row, SumHeads
+from attention_core.operations import Scale as Divided
 from attention_core.operations.heads import Move
 from attention_core.trace import Step
 
 from .matrix import Matrix
 
-COPIES = (Move, Hide, Lookup, Row, SumHeads)
-"""Operations whose result is of the size of what they are given: copies, and heads added up."""
+COMPARED = (Move, Hide, Lookup, Row, SumHeads, Divided, Magnify)
+"""Operations whose result is compared with what they are given: copies, heads added up, and what is
+divided or multiplied, which is to be seen."""
 ADDED = ("+", "−")
 FAINTEST_LEAK = 1e-6
 """A leak below this never gets the full colour: it is too little to be seen elsewhere."""
@@ -85,7 +87,7 @@ def limits(matrices: Sequence[Matrix], operators: Sequence[str]) -> list[float]:
 
 def _same_size(step: Step) -> set[str]:
     """The inputs of a step that are added to each other, or copied into it."""
-    if isinstance(step.operation, COPIES):
+    if isinstance(step.operation, COMPARED):
         return {given.name for given in step.inputs}
     *before, _ = step.operation.signs
     return {

@@ -1,5 +1,5 @@
 """The sentence itself as a picture: its tokens shaded by the weight that one query gives them, and
-arcs from the query to its keys, as wide as the weight.
+arcs from the query to its keys, as wide as the weight; dashed where it is negative.
 
 It stands above a matrix of weights, in the same chart, and draws a row of it: that of the token, or
 of the weight, that is pointed at.
@@ -82,7 +82,9 @@ def sentence(trace: Trace, drawn: Sequence[int], number: int) -> dict:
     is_weight = " || ".join(f"datum.matrix === {at}" for at in drawn)
     # Two filters: only the second is worked out again for each cell that is pointed at.
     focused = {"filter": "focus < 0 ? datum.is_first : datum.i === focus"}
-    of_query = [{"filter": is_weight}, focused]
+    # Shares by a sum may be anything: what is drawn of them stays between 0 and 1.
+    share = {"calculate": "min(1, abs(datum.value))", "as": "share"}
+    of_query = [{"filter": f"({is_weight}) && isFinite(datum.value)"}, share, focused]
     own = {"filter": f"datum.matrix === {number}"}
     many = len(drawn) > 1
     first = drawn[0]
@@ -141,6 +143,8 @@ def sentence(trace: Trace, drawn: Sequence[int], number: int) -> dict:
             "encoding": box | {"color": {"value": palette.MUTED}},
         },
     ]
+    for layer in layers:
+        layer["mark"]["tooltip"] = None  # they would tell of pixels
     n_strips = len(drawn) if many else 0
     return {
         "name": f"sentence_{number}",
@@ -159,11 +163,14 @@ def _at(name: str) -> dict:
 def _shade(of_query: list[dict], sides: list[dict], box: dict) -> dict:
     """Tokens as strong as their weight; a square root, so that a tenth is seen."""
     return {
-        "transform": [*of_query, *sides, {"calculate": "0.62 * sqrt(datum.value)", "as": "shown"}],
+        "transform": [*of_query, *sides, {"calculate": "0.62 * sqrt(datum.share)", "as": "shown"}],
         "mark": {"type": "rect", "cornerRadius": 5, "aria": False},
         "encoding": {
             **box,
-            "color": {"value": palette.BAR},
+            "color": {
+                "condition": {"test": "datum.value < 0", "value": palette.NEGATIVE},
+                "value": palette.BAR,
+            },
             "fillOpacity": {"field": "shown", "type": "quantitative", "scale": None},
         },
     }
@@ -178,7 +185,7 @@ def _strips(of_query: list[dict], sides: list[dict], head: str, colour: str) -> 
             *sides,
             {"calculate": f"{top} + {STRIP} * ({head})", "as": "top"},
             {"calculate": f"datum.top + {STRIP - 2}", "as": "bottom"},
-            {"calculate": "datum.left + datum.value * (datum.right - datum.left)", "as": "end"},
+            {"calculate": "datum.left + datum.share * (datum.right - datum.left)", "as": "end"},
             {"calculate": colour, "as": "colour"},
         ],
         "mark": {"type": "rect", "aria": False, "cornerRadius": 1},
@@ -197,7 +204,7 @@ def _arcs(of_query: list[dict], colour: str) -> dict:
     return {
         "transform": [
             *of_query,
-            {"filter": f"datum.value > {LEAST} && datum.i !== datum.j"},
+            {"filter": f"datum.share > {LEAST} && datum.i !== datum.j"},
             {"calculate": "(lefts[datum.i] + rights[datum.i]) / 2", "as": "from"},
             {"calculate": "(lefts[datum.j] + rights[datum.j]) / 2 - datum.from", "as": "way"},
             {"calculate": f"min({2 * HIGHEST - 16}, 24 + abs(datum.way) / 2.2)", "as": "up"},
@@ -205,7 +212,7 @@ def _arcs(of_query: list[dict], colour: str) -> dict:
                 "calculate": "'M0,0Q' + datum.way / 2 + ',' + (-datum.up) + ' ' + datum.way + ',0'",
                 "as": "path",
             },
-            {"calculate": "0.6 + 9 * datum.value", "as": "wide"},
+            {"calculate": "0.6 + 9 * datum.share", "as": "wide"},
             {"calculate": colour, "as": "colour"},
         ],
         "mark": {"type": "point", "filled": False, "size": 4, "aria": False, "opacity": 0.75},
@@ -215,6 +222,10 @@ def _arcs(of_query: list[dict], colour: str) -> dict:
             "shape": {"field": "path", "type": "nominal", "scale": None},
             "stroke": {"field": "colour", "type": "nominal", "scale": None},
             "strokeWidth": {"field": "wide", "type": "quantitative", "scale": None},
+            "strokeDash": {
+                "condition": {"test": "datum.value < 0", "value": [4, 4]},
+                "value": [1, 0],
+            },
         },
     }
 

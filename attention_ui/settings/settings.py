@@ -82,7 +82,6 @@ TRAINED_WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 
 TEMPERATURES = (0.1, 0.2, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 OPENED = {
-    "none": "None",
     "queries": "queries",
     "keys": "keys",
     "values": "values",
@@ -368,7 +367,7 @@ class Settings:
         Whole(1, MAX_WIDTH),
         "Width of the output, d_model",
         widget="select_slider",
-        help="With *auto* beside it, a number that the heads can share.",
+        help="How many numbers the layer gives for each token. The heads split it evenly.",
     )
     d_head: int = setting(
         Whole(0, MAX_HEAD_WIDTH), "Width of a head, d_head", widget="select_slider", help=AUTO
@@ -381,12 +380,16 @@ class Settings:
     # The whole layer.
     normalise: str = setting(Choice(NORMALISERS), "Shares by", "softmax")
     temperature: float = setting(
-        Decimal(0.1, 10, TEMPERATURES), "Temperature", 1.0, help="Scores are divided by it."
+        Decimal(0.1, 10, TEMPERATURES),
+        "Temperature",
+        1.0,
+        help="Below 1, the largest score takes most of the weight; above 1, it is shared more "
+        "evenly. All scores are divided by it.",
     )
     layer_dropout: float = setting(
         Decimal(0, 0.9, (0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)), "Dropout", 0.0, shown="{:g}"
     )
-    opened: str = setting(Choice(OPENED), "Show the numbers of", "none", view_only=True)
+    opened: str = setting(Choice(OPENED), "Show the numbers of", "weights", view_only=True)
     head: int = _head("Head")
     head_off: int = _head("Switch off head")
     head_cut: int = _head("Head that is cut")
