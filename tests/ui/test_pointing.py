@@ -30,9 +30,17 @@ from visiting import PAGES
 ALL_OF = 400
 """A step of more cells is looked at in a sample."""
 SIZE = CellSize(20, 20, 0)
+FIRST = next(iter(EXAMPLES))
 
 
-@pytest.fixture(scope="module", params=CASES, ids=NAMES)
+SLOW = pytest.mark.slow("2 min: the equations of every page with every example")
+PAGES_DRAWN = [
+    pytest.param(case, id=name, marks=SLOW if case[1].get("example", FIRST) != FIRST else ())
+    for case, name in zip(CASES, NAMES, strict=True)
+]
+
+
+@pytest.fixture(scope="module", params=PAGES_DRAWN)
 def drawn(request):
     return drawn_by(*request.param)
 
