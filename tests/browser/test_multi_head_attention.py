@@ -19,7 +19,9 @@ def numbers(page, beat, chart):
 
 
 def outlined(page, beat, chart):
-    """How many cells of a matrix have an outline."""
+    """How many cells of a matrix have an outline while nothing is pointed at."""
+    page.mouse.move(1, 1)
+    settled(page)
     paths = matrix(page, beat, chart).locator("path[stroke='#E08A00']")
     return paths.count()
 
