@@ -42,11 +42,16 @@ def drawn(trace, *parts):
 
 
 def inside(path, row, column):
-    """Whether the middle of a cell lies within a path: a line to it crosses oddly often."""
+    """Whether the middle of a cell lies within a path: a line to it crosses an odd number of edges,
+    from the left as from above.
+    """
     x, y = (column + 0.5) * SIZE.width, (row + 0.5) * SIZE.height
-    edges = re.findall(r"M(\d+),(\d+)V(\d+)", path or "")
-    crossed = [int(at) < x and int(top) < y < int(bottom) for at, top, bottom in edges]
-    return sum(crossed) % 2 == 1
+    down = re.findall(r"M(\d+),(\d+)V(\d+)", path or "")
+    across = re.findall(r"M(\d+),(\d+)H(\d+)", path or "")
+    left = sum(int(at) < x and int(top) < y < int(end) for at, top, end in down) % 2
+    above = sum(int(at) < y and int(start) < x < int(end) for start, at, end in across) % 2
+    assert left == above, "the outline is not closed"
+    return left == 1
 
 
 @pytest.mark.parametrize("transposed", [False, True])
