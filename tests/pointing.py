@@ -114,6 +114,27 @@ def made_of(equation, at, index):
     return found
 
 
+def fed_by(equation, at, place):
+    """(number of a matrix, row, column) of each drawn cell that is made of this one."""
+    if equation.matrices[at].covered:
+        return set()
+    return {
+        (number, *where)
+        for number in range(len(equation.matrices))
+        for where, index in equation.indices(number).items()
+        if (at, *place) in made_of(equation, number, index)
+    }
+
+
+def named(trace, axes, index):
+    """The names of a cell by axis; its head too, where heads stand side by side along an axis."""
+    names = dict(zip(axes, index, strict=True))
+    for axis in {"d_queries", "d_concat"} & names.keys():
+        if trace.has_axis("head"):
+            names["head"] = names[axis] // (trace.size(axis) // trace.size("head"))
+    return names
+
+
 def upstream(step):
     return {step.name}.union(*map(upstream, step.inputs))
 
@@ -124,11 +145,10 @@ def related(one, other):
     return one.name in upstream(other) or other.name in upstream(one)
 
 
-def has_names(axes, index, names):
+def has_names(own, names):
     """Whether a cell has the names of what is pointed at, by axis: its query, its key, its head,
     its component. A token is a query and a key; of a pair of them, either will do.
     """
-    own = dict(zip(axes, index, strict=True))
     if {"query", "key"} <= own.keys() and "token" in names and not own.keys() & names.keys():
         return names["token"] in (own["query"], own["key"])
     for axis, place in own.items():
@@ -148,7 +168,7 @@ def has_names(axes, index, names):
 def expected_bright(equation, at, place):
     """(matrix, row, column) of the cells that ought to stay bright."""
     step, index = equation.matrices[at].step, equation.indices(at)[place]
-    names = dict(zip(step.axes, index, strict=True))
+    names = named(equation.trace, step.axes, index)
     found = {(at, *place)}
     if equation.matrices[at].covered:
         return found
@@ -158,6 +178,6 @@ def expected_bright(equation, at, place):
             found |= {
                 (number, *where)
                 for where, cell in equation.indices(number).items()
-                if has_names(each.step.axes, cell, names)
+                if has_names(named(equation.trace, each.step.axes, cell), names)
             }
     return found

@@ -23,7 +23,18 @@ from attention_ui.charts.placed import Placed
 from attention_ui.charts.reach import reaches
 from attention_ui.charts.sizes import CellSize
 from drawn import CASES, NAMES
-from pointing import Drawn, drawn_by, expected_bright, has_names, made_of, read
+from pointing import (
+    Drawn,
+    drawn_by,
+    expected_bright,
+    fed_by,
+    has_names,
+    made_of,
+    read,
+)
+from pointing import (
+    named as names_of_cell,
+)
 from traces import workshop
 from visiting import PAGES
 
@@ -333,9 +344,14 @@ class Pointer:
         return self._where(names, "opacity")
 
     def outlined(self, names):
+        """Those that are pointed at, or that such a cell is made of."""
         return self._where(names, "stroke")
 
-    def _where(self, names, channel):
+    def fed(self, names):
+        """Those that are made of the cell that is pointed at."""
+        return self._where(names, "stroke", 1)
+
+    def _where(self, names, channel, number=0):
         found = set()
         for at, rows in self.rows.items():
             if f"sentence_{at}" in self.views:
@@ -343,7 +359,9 @@ class Pointer:
             encoding = self.view(at)["layer"][0]["encoding"]
             if channel not in encoding:
                 continue
-            test = encoding[channel]["condition"]["test"]
+            conditions = encoding[channel]["condition"]
+            conditions = conditions if isinstance(conditions, list) else [conditions]
+            test = conditions[number]["test"]
             found |= {(at, row["row"], row["column"]) for row in those_of(rows, test, names)}
         return found
 
@@ -363,6 +381,10 @@ def pointed_at(equation, at, n):
     return [rows[-1], middle, rows[0]][: min(n, len(rows))]
 
 
+FEW_CELLS = 200
+"""In an equation with more, what is made of a cell is not looked for."""
+
+
 def assert_lights_up(equation, n):
     for at, matrix in enumerate(equation.matrices):
         for row in pointed_at(equation, at, n):
@@ -373,6 +395,8 @@ def assert_lights_up(equation, n):
             where = (equation.name, matrix.name, place)
             assert pointer(equation).outlined(names) == own | made, where
             assert pointer(equation).bright(names) == expected_bright(equation, at, place), where
+            if sum(map(len, equation.rows.values())) <= FEW_CELLS:
+                assert pointer(equation).fed(names) == fed_by(equation, at, place), where
 
 
 def test_pointing_outlines_what_a_cell_is_made_of_and_leaves_bright_what_has_its_names(drawn):
@@ -649,7 +673,9 @@ def test_the_sentence_shows_the_weights_of_the_query_that_is_pointed_at(drawn):
                 (at, *place)
                 for at, each in enumerate(equation.matrices)
                 for place, cell in equation.indices(at).items()
-                if has_names(each.step.axes, cell, {"query": token["j"]})
+                if has_names(
+                    names_of_cell(equation.trace, each.step.axes, cell), {"query": token["j"]}
+                )
             }
             assert pointer(equation).bright(names) == bright
         for at, matrix in enumerate(equation.matrices):
