@@ -14,6 +14,7 @@ from torch import Tensor
 
 from . import palette
 from .chart import Chart
+from .live import MOST_MARKS
 
 MOST_FRAMES = 40
 MOST_NUMBERS = 160_000
@@ -52,6 +53,7 @@ def watch_training(steps: Sequence[int], losses: Sequence[float], each: Sequence
     last = len(steps) - 1
     tables = [_curve_table(steps, losses)]
     tables += [_table(at, matrix) for at, matrix in enumerate(each)]
+    marks = 2 * sum(table.num_rows for table in tables)
     names = []
     for at, matrix in enumerate(each):
         names += [
@@ -88,7 +90,7 @@ def watch_training(steps: Sequence[int], losses: Sequence[float], each: Sequence
             "resolve": {"scale": {"x": "independent", "y": "independent"}},
             "autosize": {"type": "pad"},
             "padding": {"left": 2, "top": 2, "right": 6, "bottom": 2},
-            "usermeta": {"embedOptions": {"renderer": "svg"}},
+            "usermeta": {"embedOptions": {"renderer": "svg" if marks <= MOST_MARKS else "canvas"}},
         },
         f"The loss over {steps[-1]:,} steps, and {', '.join(m.name for m in each)} before training "
         "and at the recorded step of the slider.",
