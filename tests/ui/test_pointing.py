@@ -285,13 +285,16 @@ def in_python(expression):
     return made
 
 
+FUNCTIONS = {"abs": abs, "min": min, "isFinite": math.isfinite}
+
+
 @cache
 def compiled(expression):
     return compile(in_python(expression), expression, "eval")
 
 
 def worked_out(expression, **names):
-    return eval(compiled(expression), {"abs": abs}, names)
+    return eval(compiled(expression), FUNCTIONS, names)
 
 
 @cache
@@ -301,7 +304,7 @@ def _of_rows(test):
 
 def those_of(rows, test, names):
     """The rows of which a test is true."""
-    return eval(_of_rows(test), {"abs": abs, "rows": rows, **names})
+    return eval(_of_rows(test), {**FUNCTIONS, "rows": rows, **names})
 
 
 def test_expressions_are_worked_out_as_a_browser_does():
@@ -613,6 +616,8 @@ def shown_on(layer, equation, names):
     for each in layer["transform"]:
         if "filter" in each:
             rows = those_of(rows, each["filter"], names)
+        elif each["as"] == "share":
+            rows = [row | {"share": worked_out(each["calculate"], datum=row)} for row in rows]
     return rows
 
 
@@ -644,7 +649,7 @@ def assert_draws_query(equation, sentence, names, query):
             wanted = {
                 key: value
                 for key, value in shares.items()
-                if what != "arcs" or (value > 0.005 and key[1] != query)
+                if what != "arcs" or (abs(value) > 0.005 and key[1] != query)
             }
             assert found == pytest.approx(wanted), (equation.name, what)
             assert {row["i"] for row in rows} <= {query}
