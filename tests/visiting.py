@@ -7,6 +7,7 @@ import pyarrow as pa
 from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
+from attention_ui.charts import legend
 from conftest import ROOT
 
 LESSONS = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
@@ -100,7 +101,8 @@ def _drawn(chart) -> list[Drawn]:
         return [Drawn(chart.alt, table)]
     alts = re.split(r" (?=Heatmap of )", chart.alt)
     numbers = table["matrix"].to_pylist()
-    # Beyond the matrices are the tokens of the sentence above them, which have no numbers.
-    assert len(alts) <= len({*numbers}) <= len(alts) + 1
+    # Beyond the matrices are the tokens of the sentence above them, which have no numbers, and the
+    # legend below.
+    assert len(alts) <= len({*numbers} - {legend.NUMBER}) <= len(alts) + 1
     found = [table.filter(pa.array([n == at for n in numbers])) for at in range(len(alts))]
     return [Drawn(alt, each) for alt, each in zip(alts, found, strict=True)]

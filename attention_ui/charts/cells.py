@@ -97,12 +97,10 @@ def _hidden(matrix: Matrix) -> Tensor:
 
 def _outlines(matrix: Matrix, drawn: Tensor, n_columns: int) -> Tensor:
     """The width of each cell's outline: 3 for the chosen cell, 2 for those it was made of."""
-    outlines = torch.zeros(len(drawn), n_columns)
+    outlines = torch.zeros(len(drawn), n_columns, dtype=torch.int16)
     place = {row: at for at, row in enumerate(drawn.tolist())}
     n_lead = len(matrix.lead)
-    wide = [(cell, 2.0) for cell in matrix.highlighted] + [(matrix.chosen, 3.0)] * bool(
-        matrix.chosen
-    )
+    wide = [(cell, 2) for cell in matrix.highlighted] + [(matrix.chosen, 3)] * bool(matrix.chosen)
     for cell, width in wide:
         row, *column = cell[n_lead:]
         if cell[:n_lead] == matrix.lead and row in place:

@@ -16,7 +16,8 @@ from .sizes import text_width
 NUMBER = -1
 """What stands for the number of a matrix in the rows of the legend."""
 BAR, HEIGHT, GAP, BETWEEN = 72, 8, 5, 28
-SIGNED, SHARES, LEAKS = "signed", "shares", "leaks"
+WORDS, SIGNED, SHARES, LEAKS = range(4)
+"""What a row of the legend is: words, or a bar of one of three scales."""
 
 
 def is_coloured(matrix: Matrix) -> bool:
@@ -25,7 +26,7 @@ def is_coloured(matrix: Matrix) -> bool:
     return matrix.step.value.is_floating_point() and not means_else
 
 
-def entries(matrices: Sequence[Matrix], limits: Sequence[float]) -> list[tuple[str, str, str]]:
+def entries(matrices: Sequence[Matrix], limits: Sequence[float]) -> list[tuple[int, str, str]]:
     """Each scale in use: its kind, what stands before its bar, and what stands after it."""
     drawn = [
         (matrix, limit)
@@ -55,17 +56,17 @@ def table(matrices: Sequence[Matrix], limits: Sequence[float]) -> pa.Table:
     """A row for each bar, and one for each word, with its place in pixels."""
     rows, left = [], 0
     for kind, before, after in entries(matrices, limits):
-        rows.append(("text", before, left))
+        rows.append((WORDS, before, left))
         left += round(text_width(before) * 0.88) + GAP
         rows.append((kind, None, left))
         left += BAR + GAP
-        rows.append(("text", after, left))
+        rows.append((WORDS, after, left))
         left += round(text_width(after) * 0.88) + BETWEEN
     kinds, texts, lefts = zip(*rows, strict=True) if rows else ((), (), ())
     return pa.table(
         {
             "matrix": pa.array([NUMBER] * len(rows), pa.int16()),
-            "kind": pa.array(kinds, pa.string()),
+            "row": pa.array(kinds, pa.int16()),
             "text": pa.array(texts, pa.string()),
             "column": pa.array(lefts, pa.int16()),
         }
@@ -80,7 +81,7 @@ def legend() -> dict:
     bars = [
         {
             "transform": [
-                {"filter": f"datum.kind === '{kind}'"},
+                {"filter": f"datum.row === {kind}"},
                 {"calculate": f"datum.column + {BAR}", "as": "right"},
             ],
             "mark": {
@@ -98,7 +99,7 @@ def legend() -> dict:
         )
     ]
     words = {
-        "transform": [{"filter": "datum.kind === 'text'"}],
+        "transform": [{"filter": f"datum.row === {WORDS}"}],
         "mark": {
             "type": "text",
             "aria": False,

@@ -30,6 +30,7 @@ from .tooltip import arithmetics
 SIDES = ("row", "column")
 DIM = 0.3
 BETWEEN_LINES = 14
+MOST_POINTED = 8_000
 MOST_MARKS = 6_000
 """A chart of more marks is drawn on a canvas: many elements are slow, and few would read them."""
 
@@ -51,7 +52,12 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
     matrices = with_masks([each.matrix for each in placed])
     ends = limits(matrices, [each.operator for each in placed])
     leaks = leak_limit(matrices)
-    reached = [[] if each.covered else reaches(matrices, at) for at, each in enumerate(matrices)]
+    # Of so many cells none could be aimed at, and their rectangles would be most of the page.
+    is_small = sum(each.drawn.numel() for each in matrices) <= MOST_POINTED
+    reached = [
+        reaches(matrices, at) if is_small and not each.covered else []
+        for at, each in enumerate(matrices)
+    ]
     bands = []
     for line in lines:
         bands += [max(band_above(trace, each.matrix, each.size) for each in line)] * len(line)
@@ -59,10 +65,11 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
         heatmap(trace, matrix, each.size, each.operator, band, Scale(end, leaks))
         for matrix, each, band, end in zip(matrices, placed, bands, ends, strict=True)
     ]
+    has_places = is_small or first_query is not None
     tables, views = [], []
     for at, (one, chart) in enumerate(zip(placed, charts, strict=True)):
         told = arithmetics(one.matrix) if one.tells else None
-        tables.append(_table(chart.frame, at, one.matrix, reached[at], told))
+        tables.append(_table(chart.frame, at, one.matrix, reached[at], told, has_places))
         views.append(_view(chart.spec, at, one, reached, told is not None, _joined(chart.frame)))
     named = [name for view in views for name in view.pop("params")]
     laid_out = _laid_out(columns, views)
@@ -81,7 +88,7 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
     marks = 2 * sum(table.num_rows for table in tables)
     n_reaches = max(map(len, reached))
     return Chart(
-        pa.concat_tables(tables, promote_options="default"),
+        _narrow(pa.concat_tables(tables, promote_options="default")),
         {
             **laid_out,
             "spacing": BETWEEN_LINES,
@@ -89,7 +96,9 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
                 *named,
                 _chosen(n_views),
                 _hover(
-                    n_views, n_reaches, {side for each in charts for side in _joined(each.frame)}
+                    n_views if is_small else 0,
+                    n_reaches,
+                    {side for each in charts for side in _joined(each.frame)},
                 ),
                 *parameters(matrices, reached),
             ],
@@ -100,6 +109,16 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
         },
         " ".join(chart.alt for chart in charts),
     )
+
+
+def _narrow(table: pa.Table) -> pa.Table:
+    """The same table with places in one byte each, where they fit."""
+    for at, field in enumerate(table.schema):
+        if field.type == pa.int16():
+            ends = pc.min_max(table.column(at)).as_py()
+            if ends["min"] is None or -128 <= ends["min"] <= ends["max"] <= 127:
+                table = table.set_column(at, field.name, table.column(at).cast(pa.int8()))
+    return table
 
 
 def _with_first(table: pa.Table, query: int) -> pa.Table:
@@ -124,11 +143,17 @@ def _laid_out(columns: Sequence[Lines], views: list[dict]) -> dict:
 
 
 def _table(
-    cells: pa.Table, at: int, matrix: Matrix, reached: Sequence[Reach], told: list[str] | None
+    cells: pa.Table,
+    at: int,
+    matrix: Matrix,
+    reached: Sequence[Reach],
+    told: list[str] | None,
+    has_places: bool,
 ) -> pa.Table:
     """The cells of one matrix, with all that pointing at them asks for."""
-    i, j = places(matrix)
-    more = {"matrix": torch.full_like(i, at).short(), "i": i.short(), "j": j.short()}
+    more = {"matrix": torch.full((cells.num_rows,), at).short()}
+    if has_places:
+        more |= dict(zip("ij", (each.short() for each in places(matrix)), strict=True))
     for number, each in enumerate(reached):
         more |= dict(zip(columns_of(number), each.rectangles.unbind(dim=1), strict=True))
     for name, column in more.items():
@@ -244,7 +269,9 @@ def _chosen(n_views: int) -> dict:
 
 
 def _hover(n_views: int, n_reaches: int, joined: Iterable[str]) -> dict:
-    """The cell that is pointed at. The server is not told of it."""
+    """The cell that is pointed at. The server is not told of it. Without views, there is none."""
+    if not n_views:
+        return {"name": "hover", "value": {}}
     return {
         "name": "hover",
         "select": {
