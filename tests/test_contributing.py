@@ -37,10 +37,11 @@ def with_the_lesson(tmp_path_factory):
         path = copy / name
         if name == CONTENTS:
             line = text.partition("that are there:\n")[2].removesuffix(")\n")
-            head, end, rest = path.read_text(encoding="utf-8").partition(")\n\n\ndef lesson")
+            there, opens, rest = path.read_text(encoding="utf-8").partition("LESSONS = (\n")
+            lessons, end, rest = rest.partition("\n)\n")
             assert line
             assert end
-            text = head + line + end + rest
+            text = f"{there}{opens}{lessons}\n{line}){rest}"
         else:
             assert not path.exists(), f"{name} is there already"
             path.parent.mkdir(exist_ok=True)
