@@ -41,7 +41,7 @@ def with_the_lesson(tmp_path_factory):
             lessons, end, rest = rest.partition("\n)\n")
             assert line
             assert end
-            text = f"{there}{opens}{lessons}\n{line}){rest}"
+            text = f"{there}{opens}{lessons}\n{line})\n{rest}"
         else:
             assert not path.exists(), f"{name} is there already"
             path.parent.mkdir(exist_ok=True)
