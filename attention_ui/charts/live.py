@@ -24,13 +24,13 @@ from .placed import Placed
 from .pointing import columns_of, fields, is_bright, is_fed, is_lit, n_slots, parameters
 from .reach import Reach, places, reaches
 from .scale import Scale, limits
-from .sizes import BETWEEN
+from .sizes import BETWEEN, text_width
 from .tooltip import arithmetics
 
 SIDES = ("row", "column")
 DIM = 0.3
 BETWEEN_LINES = 14
-MOST_POINTED = 8_000
+MOST_POINTED = 10_000
 MOST_MARKS = 6_000
 """A chart of more marks is drawn on a canvas: many elements are slow, and few would read them."""
 
@@ -194,7 +194,7 @@ def _view(
     _rename(view, at)
     shape = view["title"].pop("subtitle")["expr"]
     if placed.compact:
-        view["title"] |= {"offset": 2, "fontSize": 11}
+        view["title"] |= {"offset": 2, "fontSize": 11, "subtitle": _axes_above(placed)}
         axis = view["encoding"]["y"]["axis"]
         if placed.matrix.lead and axis["title"]:
             axis["title"] = f"head {placed.matrix.lead[0]} · {axis['title']}"
@@ -233,6 +233,12 @@ def _view(
     if has_sums(placed.matrix):
         add_sums(view, placed.size)
     return view
+
+
+def _axes_above(placed: Placed) -> str:
+    """The names of the axes, where they have room above the columns."""
+    words = " × ".join(placed.matrix.axes)
+    return words if text_width(words) <= len(placed.matrix.drawn[0]) * placed.size.width else " "
 
 
 def _rename(view: dict, at: int) -> None:

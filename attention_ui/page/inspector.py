@@ -91,10 +91,10 @@ def _trail(view: View, beat_name: str) -> None:
 
 def _where(view: View, step: Step, index: tuple[int, ...]) -> None:
     """Where the cell is, by the names on its axes. Plain text, since tokens are a visitor's."""
-    places = [
-        f"{axis} {place}: {visible(view.trace.labels(axis)[place])}"
-        for axis, place in zip(step.axes, index, strict=True)
-    ]
+    places = []
+    for axis, place in zip(step.axes, index, strict=True):
+        name = visible(view.trace.labels(axis)[place])
+        places.append(f"{axis} {place}" if name == str(place) else f"{axis} {place}: {name}")
     st.text("   ·   ".join(places))
 
 

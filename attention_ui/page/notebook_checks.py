@@ -34,16 +34,21 @@ def matches(view: View, beat_name: str, steps: Iterable[str]) -> None:
 
 
 def proof(view: View, *others: View) -> None:
-    """The published numbers that this page reproduces, each with what the screen has.
+    """The published numbers that this page reproduces, each with what the screen has; nothing where
+    the notebook prints none of the lesson.
 
     `others` are further traces that the page shows, such as an experiment's.
     """
     example = EXAMPLES[view.settings.example]
     say_covered(view, *others)
-    st.header("Checked against the notebook", anchor="notebook")
     marks = [mark for each in (view, *others) for mark in each.marks]
+    queries = [] if marks else _printed_queries(view)
+    if not (marks or queries):
+        return
+    st.header("Checked against the notebook", anchor="notebook")
     if not marks:
-        st.markdown(_unmarked(view))
+        which = " and ".join(map(str, queries))
+        st.markdown(f"This notebook prints numbers of this lesson for query {which} only.")
         return
     good = sum(mark.check.matching for mark in marks)
     count = sum(mark.check.published for mark in marks)
@@ -76,17 +81,12 @@ def say_covered(view: View, *others: View) -> None:
         st.text("The link's cell is in a part of the lesson that is covered, or not on this page.")
 
 
-def _unmarked(view: View) -> str:
-    """Why nothing is checked: the notebook prints nothing of the lesson, or of another query."""
+def _printed_queries(view: View) -> list[int]:
+    """The queries for which the notebook prints numbers of the lesson, if it prints those only."""
     name = EXAMPLES[view.settings.example].notebook
     places = [place for place in PLACES[name].values() if place.lesson == view.lesson]
     here = [place.query for place in places if place.is_for(name, view.settings.example)]
-    if None in here or not here:
-        return "This notebook prints no numbers of this lesson."
-    queries = " and ".join(map(str, sorted(set(here))))
-    return (
-        f"This notebook prints numbers of this lesson for query {queries}, and you chose another."
-    )
+    return [] if None in here else sorted({*here})
 
 
 def _slack_words(by_slack: int) -> str:

@@ -9,9 +9,9 @@ STYLE = """<style>
   min-width: SIDEBAR_WIDTHpx !important; max-width: SIDEBAR_WIDTHpx !important;
 }
 div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
-[data-testid="stMainBlockContainer"] { padding-left: 2.6rem; padding-right: 2.6rem; }
+[data-testid="stMainBlockContainer"] { padding: 2.6rem 2.6rem 6rem; }
 @media (max-width: 640px) {
-  [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
+  [data-testid="stMainBlockContainer"] { padding-top: 3.6rem; padding-left: 1rem; padding-right: 1rem; }
 }
 .st-key-reconnect, .st-key-watcher { display: none; }
 /* Parts out of sight that are out of date, until they are drawn again. */

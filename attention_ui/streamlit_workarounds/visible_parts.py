@@ -34,6 +34,20 @@ const isRunning = () => document.querySelector(
 
 const late = () => performance.now() + PATIENCE_MS;
 
+// What a click on a picture opens below it is brought into sight.
+const opened = () => document.querySelector('[class*=st-key-cell_]');
+const bringIntoSight = ({ target }) => {
+  if (!target.closest?.('[data-testid=stVegaLiteChart]')) return;
+  const before = opened();
+  let waits = 30;
+  const looking = setInterval(() => {
+    const now = opened();
+    if (now === before && --waits) return;
+    clearInterval(looking);
+    if (now !== before) setTimeout(() => now?.scrollIntoView({ block: 'nearest' }), 300);
+  }, 100);
+};
+
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   // Without a way to ask for the rest, report nothing: then the server draws the whole page.
   if (!data || !parentElement || !setStateValue || !setTriggerValue) return;
@@ -63,7 +77,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
       clearTimeout(here.asking);
       if (document.body.hasAttribute('data-rest')) here.ask(2000);
     };
-    const listens = [['scroll', () => here.tell()], ['resize', () => here.tell()],
+    const listens = [['pointerup', bringIntoSight], ['scroll', () => here.tell()], ['resize', () => here.tell()],
       ['click', leave], ['popstate', leave]];
     const options = { capture: true, passive: true };
     for (const [event, hear] of listens) addEventListener(event, hear, options);
