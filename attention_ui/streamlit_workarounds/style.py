@@ -11,7 +11,7 @@ STYLE = """<style>
 div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [data-testid="stMainBlockContainer"] { padding: 2.6rem 2.6rem 6rem; }
 @media (max-width: 640px) {
-  [data-testid="stMainBlockContainer"] { padding-top: 3.6rem; padding-left: 1rem; padding-right: 1rem; }
+  [data-testid="stMainBlockContainer"] { padding: 3.6rem 1rem 6rem; }
 }
 .st-key-reconnect, .st-key-watcher { display: none; }
 /* Parts out of sight that are out of date, until they are drawn again. */

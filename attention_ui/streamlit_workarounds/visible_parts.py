@@ -77,8 +77,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
       clearTimeout(here.asking);
       if (document.body.hasAttribute('data-rest')) here.ask(2000);
     };
-    const listens = [['pointerup', bringIntoSight], ['scroll', () => here.tell()], ['resize', () => here.tell()],
-      ['click', leave], ['popstate', leave]];
+    const listens = [['pointerup', bringIntoSight], ['scroll', () => here.tell()],
+      ['resize', () => here.tell()], ['click', leave], ['popstate', leave]];
     const options = { capture: true, passive: true };
     for (const [event, hear] of listens) addEventListener(event, hear, options);
     here.stop = () => {
