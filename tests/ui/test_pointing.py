@@ -49,12 +49,19 @@ FIRST = next(iter(EXAMPLES))
 
 
 SLOW = pytest.mark.slow("4 min: the equations of every page with every example")
+EVERY_DAY = [(f"pages/{page}.py", FIRST) for page in ("simplified_attention", "whole_layer")]
+
+
+def marked(page, example):
+    return () if (page, example) in EVERY_DAY else SLOW
+
+
 PAGES_DRAWN = [
-    pytest.param(case, id=name, marks=() if case[1] == {"example": FIRST} else SLOW)
-    for case, name in zip(CASES, NAMES, strict=True)
+    pytest.param((page, link), id=name, marks=marked(page, link.get("example", "")))
+    for (page, link), name in zip(CASES, NAMES, strict=True)
 ]
 PAGES_ASKING = [
-    pytest.param((page, example), marks=() if example == FIRST else SLOW)
+    pytest.param((page, example), marks=marked(page, example))
     for page in PAGES
     for example in EXAMPLES
 ]
