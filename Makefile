@@ -15,7 +15,7 @@ VERSION := -c 'import sys; print(sys.version_info[:2])'
 help:
 	@echo 'make run     set up what is missing, then open the app'
 	@echo '             PORT=8600 to choose the port'
-	@echo 'make check   set up what is missing, then run ruff and the quick tests, in about a minute'
+	@echo 'make check   set up what is missing, then run ruff and the quick tests, in about a minute and a half'
 	@echo 'make test    set up what is missing, then run ruff and all tests'
 	@echo '             ARGS="-k tokenize" for pytest, such as ARGS="-m \"not browser\""'
 	@echo 'make fuzz    the long run of the tests that guess their own cases (takes long)'

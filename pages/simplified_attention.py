@@ -107,7 +107,6 @@ def mix(page: Page) -> None:
         "looks_at",
         which_key(
             "Which token will this query look at most? Its scores are in the row of the matrix.",
-            settings.numbered_tokens,
             trace.labels("key"),
             weights.value[asked],
             asked=f"Query {settings.numbered_tokens[asked]}",

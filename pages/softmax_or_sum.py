@@ -108,11 +108,11 @@ def divide(page: Page) -> None:
             "sum_best",
             which_key(
                 "Divide each score by the sum of the row: which key gets the largest weight?",
-                numbered_keys(settings),
                 trace.labels("key"),
                 sum_weights.value,
                 teaches="A sum can be negative: then the smallest score gets the largest "
                 "weight. Or it can be nearly 0: then all weights explode.",
+                choices=numbered_keys(settings),
             ),
             covers=("sum_weights",),
         )

@@ -1,6 +1,7 @@
 """CONTRIBUTING.md: its lesson and its operation work as they stand there, in a copy of the app."""
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,68 +16,99 @@ from attention_core.trace import Trace
 from conftest import ROOT
 
 WORDS = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-LESSON_WORDS, _, OPERATION_WORDS = WORDS.partition("## Add an operation")
-BLOCK = re.compile(r"`([\w/]+\.py)`[^`]*```python\n(.*?)```", re.DOTALL)
-LESSON = "two_sentences"
-CONTENTS = "attention_ui/shell/contents.py"
-
-
-def lesson_files():
-    """By path, the files of the lesson, and its line of the contents."""
-    return {found[1]: found[2] for found in BLOCK.finditer(LESSON_WORDS)}
+BLOCK = re.compile(r"`([\w/]+\.py)`:\n\n```python\n(.*?)```", re.DOTALL)
+BLOCKS = dict(BLOCK.findall(WORDS))
+LESSON, OPERATION, KIND = "two_sentences", "attention_core/operations/entrywise.py", "Halve"
+INTO = {
+    "attention_ui/shell/contents.py": r"LESSONS = \((?s:.*?)\n(?=\)\n)",
+    "attention_ui/settings/settings.py": r"class Settings:(?s:.*?)\n(?=\n    @staticmethod)",
+    "tests/traces.py": r"def workshop(?s:.*?)\n(?=    _projections)",
+    "tests/core/test_oracle_each.py": r"ORACLES = \{\n",
+}
+"""Files into which lines go, and what stands there before them."""
 
 
 @pytest.fixture(scope="module")
-def with_the_lesson(tmp_path_factory):
-    """A copy of the app, with the lesson in it."""
+def contributed(tmp_path_factory):
+    """A copy of the app, with all that CONTRIBUTING.md adds to it."""
     copy = tmp_path_factory.mktemp("contributed") / "app"
     left_out = shutil.ignore_patterns(".*", "__pycache__", "shots")
     shutil.copytree(ROOT, copy, ignore=left_out)
     shutil.copytree(ROOT / ".streamlit", copy / ".streamlit")
-    for name, text in lesson_files().items():
+    for name, text in BLOCKS.items():
         path = copy / name
-        if name == CONTENTS:
-            line = text.partition("that are there:\n")[2].removesuffix(")\n")
-            there, opens, rest = path.read_text(encoding="utf-8").partition("LESSONS = (\n")
-            lessons, end, rest = rest.partition("\n)\n")
-            assert line
-            assert end
-            text = f"{there}{opens}{lessons}\n{line})\n{rest}"
-        else:
-            assert not path.exists(), f"{name} is there already"
-            path.parent.mkdir(exist_ok=True)
+        there = path.read_text(encoding="utf-8") if path.exists() else ""
+        if name in INTO:
+            lines = re.search(r"that are there:\n(.*?)(?:^\S\n)?\Z", text, re.DOTALL | re.MULTILINE)
+            at = re.search(INTO[name], there).end()
+            text = there[:at] + lines[1] + there[at:]
+        elif there:
+            text = f"{there}\n\n{text}"
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    exported = copy / "attention_core/operations/__init__.py"
+    text = exported.read_text(encoding="utf-8").replace(" Exp, Magnify", f" Exp, {KIND}, Magnify")
+    exported.write_text(text.replace('"Hide",', f'"{KIND}",\n    "Hide",'), encoding="utf-8")
     return copy
 
 
 def run(copy, *command):
     told = subprocess.run(
-        [sys.executable, "-m", *command], cwd=copy, capture_output=True, text=True, check=False
+        [sys.executable, *command], cwd=copy, capture_output=True, text=True, check=False
     )
     assert told.returncode == 0, told.stdout[-4_000:] + told.stderr[-4_000:]
     return told.stdout
 
 
-def test_the_lesson_is_its_page_its_room_and_a_line_of_the_contents():
+def passed(copy, *command):
+    """How many tests passed; another ending than that fails."""
+    return int(re.search(r"(\d+) passed", run(copy, "-m", "pytest", "-n", "0", *command))[1])
+
+
+def test_the_lesson_is_its_page_its_room_a_setting_and_a_line_of_the_contents():
     room = f"attention_ui/lessons/{LESSON}/"
-    elsewhere = [name for name in lesson_files() if not name.startswith(room)]
-    assert elsewhere == [f"pages/{LESSON}.py", CONTENTS]
+    new = [name for name in BLOCKS if name not in INTO and not (ROOT / name).exists()]
+    assert new == [f"pages/{LESSON}.py", f"{room}__init__.py", f"{room}looking.py"]
+    assert {*BLOCKS} - {*new} == {*INTO, OPERATION, "attention_core/export/mistakes/entries.py"}
 
 
-@pytest.mark.slow("90 s: the page tests of one lesson, in a process of their own")
-def test_the_lesson_passes_the_tests_of_every_page(with_the_lesson):
+@pytest.mark.slow("2 min: the tests of one lesson, in a process of their own")
+def test_the_lesson_passes_the_tests_of_every_page(contributed):
     """No test is changed: examples, predict on and off, hostile text, what can be taken along."""
-    run(with_the_lesson, "ruff", "check", ".")
-    tests = [f"tests/test_{each}.py" for each in ("pages", "first_visit", "take_away", "rooms")]
-    told = run(with_the_lesson, "pytest", "-n", "0", "-k", f"{LESSON} and not bad_link", *tests)
-    assert int(re.search(r"(\d+) passed", told)[1]) > 50, told
+    run(contributed, "-m", "ruff", "check", ".")
+    run(contributed, "-m", "ruff", "format", "--check", *BLOCKS)
+    names = "pages first_visit take_away rooms lights_go_out links_speak covers"
+    tests = [f"tests/test_{each}.py" for each in names.split()]
+    assert passed(contributed, "-k", f"{LESSON} and not bad_link", *tests) > 50
+    assert passed(contributed, "-k", "other or sentence", "tests/ui/test_settings.py") > 5
+
+
+@pytest.mark.slow("30 s: in a process of their own")
+def test_the_quick_tests_of_one_lesson_are_called_as_it_says(contributed):
+    (command,) = re.findall(r"^    \S+python -m pytest (.*)$", WORDS, re.MULTILINE)
+    assert LESSON in command
+    assert passed(contributed, *shlex.split(command)) > 10
+
+
+@pytest.mark.slow("30 s: in a process of their own")
+def test_the_operation_passes_the_tests_of_every_operation(contributed):
+    files = ("test_oracle_each", "test_signs", "test_listed_operations", "test_arithmetic")
+    tests = [f"tests/core/{each}.py" for each in files]
+    assert passed(contributed, "-k", f"workshop or operation or {KIND} or sign", *tests) > 10
+    run(
+        contributed,
+        "-c",
+        "import torch; from attention_core import operations as ops; "
+        "from attention_core.export.mistakes import mistakes; scores = torch.ones(2, 3); "
+        f"(mistake,) = mistakes(ops.{KIND}(), 'scores'); "
+        f"assert not torch.equal(eval(mistake.line), ops.{KIND}().value(scores))",
+    )
 
 
 def test_the_operation_is_whole_where_it_is_put():
-    ((path, text),) = BLOCK.findall(OPERATION_WORDS)
-    names = dict(vars(import_module(path.removesuffix(".py").replace("/", "."))))
-    exec(text, names)
-    (made,) = [each for name, each in names.items() if f"class {name}(" in text]
+    names = dict(vars(import_module(OPERATION.removesuffix(".py").replace("/", "."))))
+    exec(BLOCKS[OPERATION], names)
+    made = names[KIND]
     trace = Trace()
     given = trace.step("scores", Given(((1.0, 2.0, -3.0), (5.0, 7.0, 0.0))), axes=("query", "key"))
     step = trace.step("made", made(), given, axes=("query", "key"))

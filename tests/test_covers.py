@@ -143,6 +143,7 @@ def tells(shown, told, only_shapes):
     return is_in(told, shown) or (as_shares and is_in(told, shown / shown.sum()))
 
 
+@pytest.mark.slow("15 s: every page")
 @pytest.mark.parametrize(
     ("page", "link"),
     [

@@ -110,11 +110,12 @@ def printed_otherwise():
     return patch.object(published_variances, "printed_variances", lambda: far)
 
 
+@pytest.mark.slow("55 s: every page, again for each operation made wrong")
 @pytest.mark.parametrize("page", PAGES)
 def test_every_light_can_go_out(page):
     plain = [as_it_is(page, at) for at in range(len(LINKS))]
     stays = set().union(*plain)
-    assert stays
+    assert stays, f"{page} checks nothing that it shows: put a `page.light(…)` on it"
     out = {site for now in plain for site in stays if not now.get(site)}
     tries = [(LINKS[0], printed_otherwise())] if "sqrt" in page else []
     if "sqrt" not in page:
@@ -127,6 +128,7 @@ def test_every_light_can_go_out(page):
     assert not stays - out
 
 
+@pytest.mark.slow("10 s: every page with three links")
 def test_every_light_of_the_code_is_on_a_page_that_is_looked_at():
     seen = {site[:2] for page in PAGES for at in range(len(LINKS)) for site in as_it_is(page, at)}
     elsewhere = {"training.py"}  # below, since it takes a run of the training

@@ -40,7 +40,7 @@ class Shift(Operation):
 
 @dataclass(frozen=True)
 class Magnify(Operation):
-    """Every entry multiplied by one factor: one over the temperature. (…) → (…)
+    """Every entry multiplied by one factor, such as one over the temperature. (…) → (…)
 
     Source: Hinton et al. 2015, Distilling the Knowledge in a Neural Network, section 2.
     """

@@ -20,13 +20,16 @@ FEW = 4
 
 def which_key(
     words: str,
-    choices: Sequence[str],
     names: Sequence[str],
     row: Tensor,
     asked: str = "",
     teaches: str = "",
+    choices: Sequence[str] = (),
 ) -> Pick:
-    """Which key has the largest weight of a row (key,). `choices` and `names` are a person's."""
+    """Which key has the largest weight of a row (key,). `names` are a person's. They are chosen
+    among with their places, so that a token that stands there twice can be told apart; or other
+    `choices` are.
+    """
 
     shown = [visible(name) for name in names]
 
@@ -36,7 +39,7 @@ def which_key(
 
     return Pick(
         words=words,
-        choices=choices,
+        choices=choices or [f"{place}: {name}" for place, name in enumerate(shown)],
         judge=lambda guess: judge_key(guess[0], row),
         asked=asked,
         teaches=teaches,

@@ -13,6 +13,7 @@ from attention_core.text.tokenizers import clean
 from ..words import listed, true_minus
 
 MAX_CHARACTERS = 5_000
+MAX_TOKENS = 64
 MAX_EDITS = 200
 MAX_TRAIL = 12
 LARGEST_ENTRY = 1_000.0
@@ -162,7 +163,11 @@ class Flag:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A text, cleaned of characters that only do harm."""
+    """A text, cleaned of characters that only do harm. How many tokens it has depends on other
+    settings too: `fit.misfit` looks.
+    """
+
+    most_tokens: int = MAX_TOKENS
 
     def read(self, text: str) -> str:
         if len(text) > MAX_CHARACTERS:

@@ -5,11 +5,15 @@ from dataclasses import replace
 
 from attention_core.examples import EXAMPLES
 
+from .fields import Sentence
 from .settings import HEADS, MAX_JOINED, MAX_TOKENS, MAX_WIDTH, SETTINGS, Settings
 
 FOLLOW_THE_TEXT = ("query", "token", "changed_token")
 """Settings whose start depends on how many tokens there are."""
-MAKES_TOKENS = {"sentence", "tokenizer", "drop_blanks"}
+SENTENCES = {
+    name: each.field for name, each in SETTINGS.items() if isinstance(each.field, Sentence)
+}
+MAKES_TOKENS = {*SENTENCES, "tokenizer", "drop_blanks"}
 EDITS = [name for name, each in SETTINGS.items() if each.made_by]
 """Settings that hold numbers typed by hand into a table."""
 
@@ -44,17 +48,13 @@ def heads_that_fit(
 
 def misfit(settings: Settings) -> str | None:
     """What stops these settings from making a lesson, in words; None if nothing does."""
+    for name, field in SENTENCES.items():
+        if problem := _problem_with_sentence(settings, name, field.most_tokens):
+            return problem
     inputs = settings.inputs
-    tokens = inputs.tokens
-    if settings.sentence.isspace():
-        return "This text holds blanks only. Type at least one word."
-    if not tokens:
-        return "There is no token in this text. Type at least one word."
-    if len(tokens) > MAX_TOKENS:
-        return f"This text has {len(tokens):,} tokens; at most {MAX_TOKENS} fit. Shorten it."
     if settings.vocabulary != "random":
         try:
-            inputs.build_vocabulary().ids(tokens)
+            inputs.build_vocabulary().ids(inputs.tokens)
         except ValueError as error:
             return f"{error}."
     for name, each in SETTINGS.items():
@@ -63,6 +63,21 @@ def misfit(settings: Settings) -> str | None:
             if any(row >= n_rows or column >= n_columns for row, column, _ in edits):
                 return f"An edited number lies outside {table}."
     return problem_with_heads(settings)
+
+
+def _problem_with_sentence(settings: Settings, name: str, most: int) -> str | None:
+    """What stops a sentence from being tokens, in words; None if nothing does."""
+    sentence = getattr(settings, name)
+    tokens = replace(settings.inputs, sentence=sentence).tokens
+    which = "this text" if name == "sentence" else f"“{SETTINGS[name].label}”"
+    begins = which[0].upper() + which[1:]
+    if sentence.isspace():
+        return f"{begins} holds blanks only. Type at least one word."
+    if not tokens:
+        return f"There is no token in {which}. Type at least one word."
+    if len(tokens) > most:
+        return f"{begins} has {len(tokens):,} tokens; at most {most} fit. Shorten it."
+    return None
 
 
 def changed(settings: Settings, **updates: object) -> Settings:

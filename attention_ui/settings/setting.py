@@ -59,6 +59,8 @@ def setting(kind: Field, label: str = "", start: object = MISSING, **about: Any)
     """
     known = {name: about.pop(name) for name in Setting.__dataclass_fields__ if name in about}
     known.setdefault("widget", _widget(kind, "choices" in known))
+    if isinstance(kind, Sentence):
+        known.setdefault("hint", f"at most {kind.most_tokens} tokens")
     return field(default=start, metadata={"setting": Setting(kind, label, look=about, **known)})
 
 

@@ -23,6 +23,7 @@ from attention_core.text.inputs import RANDOM_ID_ROWS, VOCABULARIES, Inputs
 from attention_core.text.tokenizers import TOKENIZERS, visible
 
 from .fields import (
+    MAX_TOKENS,
     CellPlace,
     Choice,
     Decimal,
@@ -39,7 +40,6 @@ from .fields import (
 )
 from .setting import Setting, setting
 
-MAX_TOKENS = 64
 MAX_WIDTH = 64
 MAX_SEED = 2**32 - 1
 MAX_HEAD_WIDTH = 32
@@ -208,9 +208,7 @@ class Settings:
         widget="selectbox",
         help="A published notebook. Choosing one sets everything below to its numbers.",
     )
-    sentence: str = setting(
-        Sentence(), "Text", once="text", hint=f"at most {MAX_TOKENS} tokens", height=96
-    )
+    sentence: str = setting(Sentence(), "Text", once="text", height=96)
     tokenizer: str = setting(
         Choice({name: each.title for name, each in TOKENIZERS.items()}),
         "Tokenizer",

@@ -98,6 +98,7 @@ def test_any_text_is_read_or_refused_in_words(text):
             assert field.read(field.write(value)) == value, name
 
 
+@pytest.mark.slow("8 s: some 80 parameters with 50 values")
 @pytest.mark.parametrize("name", FIELDS)
 def test_every_parameter_with_every_hostile_value(name):
     for value in (*VALUES, *TEXTS.values(), TOO_LONG):

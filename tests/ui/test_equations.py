@@ -133,6 +133,7 @@ def said(operands, between, sign, result):
     return f"{left} {result.name}"
 
 
+@pytest.mark.slow("25 s: every page with every example")
 @pytest.mark.parametrize(("page", "link"), CASES, ids=NAMES)
 def test_what_stands_before_the_sign_is_what_the_result_is_made_of(page, link):
     found = [claim for each in equations(page, link) for claim in claims(each.parts)]

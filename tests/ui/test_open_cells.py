@@ -11,6 +11,8 @@ from attention_core.expression import Exponential, Product, Share
 from attention_ui.page.inspector import terms_table
 from drawn import CASES, NAMES, traces
 
+pytestmark = pytest.mark.slow("60 s: every page with every example")
+
 SAMPLED = 3
 
 

@@ -17,11 +17,15 @@ from attention_core import operations as ops
 from attention_core.examples import EXAMPLES
 from attention_core.explain.extents import extents
 from attention_core.explain.plain_text import plain_text
-from attention_core.trace import Step
+from attention_core.trace import Step, Trace
 from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.placed import Placed
 from attention_ui.charts.reach import reaches
 from attention_ui.charts.sizes import CellSize
+from attention_ui.page.equation import draw_equation
+from attention_ui.page.view import View
+from attention_ui.settings import session
+from attention_ui.settings.link import from_query
 from drawn import CASES, NAMES
 from pointing import (
     Drawn,
@@ -44,10 +48,22 @@ SIZE = CellSize(20, 20, 0)
 FIRST = next(iter(EXAMPLES))
 
 
-SLOW = pytest.mark.slow("2 min: the equations of every page with every example")
+SLOW = pytest.mark.slow("4 min: the equations of every page with every example")
+EVERY_DAY = [(f"pages/{page}.py", FIRST) for page in ("simplified_attention", "whole_layer")]
+
+
+def marked(page, example):
+    return () if (page, example) in EVERY_DAY else SLOW
+
+
 PAGES_DRAWN = [
-    pytest.param(case, id=name, marks=SLOW if case[1].get("example", FIRST) != FIRST else ())
-    for case, name in zip(CASES, NAMES, strict=True)
+    pytest.param((page, link), id=name, marks=marked(page, link.get("example", "")))
+    for (page, link), name in zip(CASES, NAMES, strict=True)
+]
+PAGES_ASKING = [
+    pytest.param((page, example), marks=marked(page, example))
+    for page in PAGES
+    for example in EXAMPLES
 ]
 
 
@@ -56,9 +72,7 @@ def drawn(request):
     return drawn_by(*request.param)
 
 
-@pytest.fixture(
-    scope="module", params=[(page, each) for page in PAGES for each in EXAMPLES], ids=str
-)
+@pytest.fixture(scope="module", params=PAGES_ASKING, ids=str)
 def asking(request):
     """The equations of a page whose questions are open."""
     page, example = request.param
@@ -689,6 +703,16 @@ def test_the_sentence_shows_the_weights_of_the_query_that_is_pointed_at(drawn):
                 index = equation.indices(at)[row["row"], row["column"]]
                 query = index[matrix.step.axes.index("query")]
                 assert_draws_query(equation, sentence, pointer(equation).names(row), query)
+
+
+def test_a_sentence_is_refused_where_no_weights_are_of_its_tokens(monkeypatch):
+    trace = Trace(query=("a", "b"), other=("c", "d"))
+    drawn = trace.step("looks", ops.Draw("normal", (2, 2), seed=0), axes=("query", "other"))
+    weights = trace.step("weights", ops.Softmax(), drawn, axes=("query", "other"))
+    settings = from_query({})[0]
+    monkeypatch.setattr(session, "current", lambda: settings)
+    with pytest.raises(ValueError, match=r"weights \(query, other\).*Leave `sentence` out"):
+        draw_equation(View("anywhere", settings, trace), "weights", weights, sentence=True)
 
 
 def test_lessons_with_weights_have_a_sentence():

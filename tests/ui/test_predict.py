@@ -7,7 +7,7 @@ from attention_core import EXAMPLES, attend, embed
 from attention_core.text.inputs import Inputs
 from attention_ui.lessons.simplified_attention.one_query import asked_query
 from attention_ui.lessons.tokenize_and_embed.tokens import identical_rows, judge_identical
-from attention_ui.predict.common_questions import judge_key
+from attention_ui.predict.common_questions import judge_key, which_key
 
 WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
 
@@ -22,6 +22,13 @@ def test_a_wrong_guess_is_told_the_truth_and_its_distance():
     verdict = judge_key(2, WEIGHTS[1])
     assert not verdict.right
     assert "It is key 0 (0.5000). Your key has 0.2000, which is 0.3000 less." in verdict.words
+
+
+def test_a_token_that_stands_there_twice_is_chosen_by_its_place():
+    question = which_key("Which?", ["the", "cat", "the", " "], torch.eye(4)[2])
+    assert question.choices == ["0: the", "1: cat", "2: the", "3: ␣"]
+    assert question.said([2]) == "2: the"
+    assert [question.judge([at]).right for at in range(4)] == [False, False, True, False]
 
 
 @pytest.mark.parametrize("guess", [0, 1])

@@ -44,7 +44,9 @@ from visiting import stands, visit
 
 ONE_HEAD = ("head", "head_off", "head_cut")
 DEFAULT = next(iter(EXAMPLES))
+SENTENCES = [name for name, field in FIELDS.items() if isinstance(field, Sentence)]
 some = hypothesis_settings(max_examples=100, deadline=None)
+GUESSES = pytest.mark.slow("15 s: guesses its cases")
 
 
 def of(example=DEFAULT, **updates):
@@ -187,6 +189,7 @@ def valid_settings(draw):
     )
 
 
+@GUESSES
 @some
 @given(valid_settings())
 def test_a_link_gives_the_same_settings_back(settings):
@@ -199,6 +202,7 @@ def test_a_link_gives_the_same_settings_back(settings):
     assert to_query(back) == query
 
 
+@GUESSES
 @some
 @given(valid_settings(), st.data())
 def test_a_link_holds_only_what_differs_from_its_example(settings, data):
@@ -535,6 +539,21 @@ def test_a_text_of_blanks_is_refused_with_every_tokenizer(tokenizer, blanks):
 def test_a_text_without_a_token_is_refused(tokenizer, text, drop_blanks):
     problem = problem_with(of(tokenizer=tokenizer, sentence=text, drop_blanks=drop_blanks))
     assert problem == "There is no token in this text. Type at least one word."
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_every_sentence_is_held_to_what_its_field_says_by_the_tokenizer_in_use(name):
+    most, which = FIELDS[name].most_tokens, SETTINGS[name].label
+    for text, words in {
+        "a " * (most + 1): f"has {most + 1} tokens; at most {most} fit. Shorten it.",
+        " ": "holds blanks only. Type at least one word.",
+    }.items():
+        problem = problem_with(of(tokenizer="blanks", **{name: text}))
+        assert problem in (f"“{which}” {words}", f"This text {words}")
+        assert (problem == f"This text {words}") == (name == "sentence")
+    assert problem_with(changed(of(), tokenizer="blanks", **{name: "a " * most})) is None
+    opened = of(cell=(("scores", (3, 2)),))
+    assert changed(opened, **{name: "A cat"}).cell is None, "of a table of another size"
 
 
 @pytest.mark.parametrize("text", ["", "\x00", "\x00\x1b\u202e\ufeff", "\ud800"])

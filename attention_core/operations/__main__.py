@@ -1,0 +1,49 @@
+"""`python -m attention_core.operations`: every operation, and the pieces of arithmetic that they
+are written with, each in the words of its docstring.
+"""
+
+import inspect
+import sys
+from collections.abc import Iterable
+from itertools import groupby
+from textwrap import fill
+
+from .. import expression
+from ..expression import Expression
+from . import Operation, __all__
+
+
+def listed() -> str:
+    """All operations by their file, then all pieces of arithmetic."""
+    package = sys.modules[Operation.__module__.rpartition(".")[0]]
+    operations = [getattr(package, name) for name in __all__ if name != "Operation"]
+    operations.sort(key=lambda each: each.__module__)
+    parts = [
+        _part(sys.modules[module], each)
+        for module, each in groupby(operations, lambda kind: kind.__module__)
+    ]
+    pieces = [each for each in vars(expression).values() if _is_piece(each)]
+    return "\n\n".join([*parts, _part(expression, pieces)])
+
+
+def _is_piece(each: object) -> bool:
+    return isinstance(each, type) and issubclass(each, Expression) and each is not Expression
+
+
+def _part(module: object, kinds: Iterable[type]) -> str:
+    head = f"{_first(module)} ({module.__name__.replace('.', '/')}.py)"
+    return "\n".join([fill(head, 100), *map(_line, kinds)])
+
+
+def _line(kind: type) -> str:
+    call = f"{kind.__name__}({', '.join(inspect.signature(kind).parameters)})"
+    return fill(f"{call}: {_first(kind)}", 100, initial_indent="  ", subsequent_indent="      ")
+
+
+def _first(documented: object) -> str:
+    """The first paragraph of a docstring, in one line."""
+    return " ".join(inspect.getdoc(documented).partition("\n\n")[0].split())
+
+
+if __name__ == "__main__":
+    print(listed())

@@ -1,0 +1,27 @@
+"""`python -m attention_core.operations` lists every operation and every piece of arithmetic."""
+
+import ast
+import inspect
+import re
+
+from attention_core import expression
+from attention_core import operations as ops
+from attention_core.operations.__main__ import listed
+
+
+def test_every_operation_and_every_piece_of_arithmetic_has_its_line():
+    classes = ast.parse(inspect.getsource(expression)).body
+    pieces = {node.name for node in classes if isinstance(node, ast.ClassDef)} - {"Expression"}
+    lines = dict(re.findall(r"^  (\w+)\(.*?\):\s+(\S.*)", listed(), re.MULTILINE))
+    assert lines.keys() == {*ops.__all__} - {"Operation"} | pieces
+
+
+def test_every_file_of_operations_has_its_heading():
+    files = {kind.__module__ for kind in map(vars(ops).get, ops.__all__)} - {ops.base.__name__}
+    for module in {*files, expression.__name__}:
+        assert f"({module.replace('.', '/')}.py)" in listed()
+
+
+def test_what_learners_call_cosine_and_temperature_is_found():
+    for word, name in {"cosine": "UnitRows", "temperature": "Magnify", "Dropout": "Drop"}.items():
+        assert re.search(rf"{name}\([^()]*\):[^:]*{word}", listed())
