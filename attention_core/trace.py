@@ -164,6 +164,7 @@ class Trace(Mapping[str, Step]):
         self._steps: dict[str, Step] = {}
         self._sizes: dict[str, tuple[int, str]] = {}
         self._labels = {axis: tuple(names) for axis, names in labels.items()}
+        self._labels_by_head: dict[str, tuple[tuple[str, ...], ...]] = {}
 
     def step(
         self,
@@ -224,12 +225,20 @@ class Trace(Mapping[str, Step]):
             raise ValueError(f"axis {axis!r} is there already: name its places before its steps")
         self._labels[axis] = tuple(names)
 
-    def labels(self, axis: str) -> tuple[str, ...]:
-        """The names of an axis's places: its labels, or d1, d2, … for a width, or 0, 1, 2, …"""
+    def label_by_head(self, axis: str, names: Sequence[Sequence[str]]) -> None:
+        """Name the places of an axis that mean something else in each head."""
+        self._labels_by_head[axis] = tuple(map(tuple, names))
+
+    def labels(self, axis: str, head: int | None = None) -> tuple[str, ...]:
+        """The names of an axis's places: its labels, or d0, d1, … for a width, or 0, 1, 2, …;
+        within one head those that they have there. All are counted as the arithmetic counts them.
+        """
+        if head is not None and axis in self._labels_by_head:
+            return self._labels_by_head[axis][head]
         if axis in self._labels:
             return self._labels[axis]
         if axis.startswith("d_"):
-            return tuple(f"d{place + 1}" for place in range(self.size(axis)))
+            return tuple(f"d{place}" for place in range(self.size(axis)))
         return _counted(self.size(axis))
 
     def size(self, axis: str) -> int:
