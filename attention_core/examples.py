@@ -58,6 +58,8 @@ class Example:
     """The row that its notebook looks at first."""
     token: int = 0
     """The row whose query, key and value it looks at first."""
+    shown_first: int | None = None
+    """The query that a picture of all weights shows first; None for the last."""
     projections: Projections = PROJECTIONS
     """Its W_query, W_key and W_value."""
     linear_seed: int | None = None
@@ -180,6 +182,7 @@ EXAMPLES = {
             ),
             query=7,
             token=7,
+            shown_first=7,
             projections=_ASKS,
             heads=HeadsRecipe(
                 n_heads=3, d_model=len(FEATURES), start="given", seed=None, given=_HEADS

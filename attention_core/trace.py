@@ -147,6 +147,11 @@ class _Listed(Step):
         return Cell(self.name, index, float(number))
 
 
+def head_at(axes: Sequence[str], index: Sequence[int]) -> int | None:
+    """The head that a place, or its beginning, is in; None where it is in none."""
+    return dict(zip(axes, index, strict=False)).get("head")
+
+
 class Trace(Mapping[str, Step]):
     """An ordered record of steps, each made by one operation from earlier ones.
 

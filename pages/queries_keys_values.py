@@ -177,7 +177,7 @@ def say_more(page: Page, others: dict[str, View]) -> None:
         page.light(good, words)
     page.header("What the start does", anchor="starts")
     page.words(
-        "The same sentence with both starts. Bars show the largest weight w of each row. The slope "
+        "The same sentence with each start. Bars show the largest weight w of each row. The slope "
         "of softmax there is w(1 − w), which is almost 0 for a weight near 1. Without a slope, "
         "nothing can be learned."
     )

@@ -89,7 +89,9 @@ def _label_components(trace: Trace, recipe: Projections, given: dict[str, Table 
             trace.label(recipe.axis(role), recipe.components[at])
 
 
-def _matrix(trace: Trace, name: str, draw: Draw | Given, axis: str, upright: bool, edits: Edits) -> Step:
+def _matrix(
+    trace: Trace, name: str, draw: Draw | Given, axis: str, upright: bool, edits: Edits
+) -> Step:
     """One matrix (d_in, axis): drawn, transposed if drawn upright, with the typed cells."""
     axes = ("d_in", axis)
     drawn_name = f"drawn_{name}" if edits else name

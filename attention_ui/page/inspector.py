@@ -8,7 +8,7 @@ import streamlit as st
 from attention_core.explain.remarks import remarks, zero_terms
 from attention_core.expression import Cell, Exponential, Expression, Share, Sum, number, plus_signs
 from attention_core.text.tokenizers import visible
-from attention_core.trace import Step
+from attention_core.trace import Step, head_at
 
 from ..charts.cells import written
 from ..settings import session
@@ -91,10 +91,12 @@ def _trail(view: View, beat_name: str) -> None:
 
 def _where(view: View, step: Step, index: tuple[int, ...]) -> None:
     """Where the cell is, by the names on its axes. Plain text, since tokens are a visitor's."""
-    places = [
-        f"{axis} {place}: {visible(view.trace.labels(axis)[place])}"
-        for axis, place in zip(step.axes, index, strict=True)
-    ]
+    head = head_at(step.axes, index)
+    places = []
+    for axis, place in zip(step.axes, index, strict=True):
+        name = visible(view.trace.labels(axis, head)[place])
+        told = "" if name in (str(place), f"d{place}") else f": {name}"
+        places.append(f"{axis} {place}{told}")
     st.text("   ·   ".join(places))
 
 

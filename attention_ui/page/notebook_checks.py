@@ -40,6 +40,8 @@ def proof(view: View, *others: View) -> None:
     """
     example = EXAMPLES[view.settings.example]
     say_covered(view, *others)
+    if not example.notebook:
+        return
     st.header("Checked against the notebook", anchor="notebook")
     marks = [mark for each in (view, *others) for mark in each.marks]
     if not marks:
