@@ -32,7 +32,7 @@ ENDS: dict[type, Callable[..., Collection[str]]] = {
 
 def ends(name: str) -> list[str]:
     """A setting at each of its ends, as a link has it; none for a place, a trail or a name."""
-    start = getattr(Settings.of(next(iter(EXAMPLES.values()))), name)
+    start = getattr(Settings.of(EXAMPLES[links.OLDER]), name)
     field = FIELDS[name]
     found = ENDS.get(type(field), lambda _: ())(field)
     return [text for text in found if field.read(text) != start]
