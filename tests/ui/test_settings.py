@@ -672,7 +672,10 @@ def test_a_token_that_nobody_has_chosen_follows_the_text():
     chosen = changed(journey, changed_token=2)
     assert changed(chosen, sentence="one two three four").changed_token == 2
     assert from_query({"example": "journey_123", "sentence": "A cat sat"})[0].changed_token == 2
-    assert to_query(changed(of(), tokenizer="blanks")) == {"example": DEFAULT, "tokenizer": "blanks"}
+    assert to_query(changed(of(), tokenizer="blanks")) == {
+        "example": DEFAULT,
+        "tokenizer": "blanks",
+    }
 
 
 def test_the_examples_numbers_are_those_of_its_seed_only():
