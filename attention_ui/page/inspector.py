@@ -243,4 +243,4 @@ def _long(value: float) -> str:
 def _plain(value: float) -> str:
     if math.isinf(value):
         return _long(value)
-    return f"{value:.4f}".replace("-", "−") if value % 1 else written(value, whole=True)
+    return f"{value:.4f}".replace("-", "−") if value % 1 else written(value, decimals=0)

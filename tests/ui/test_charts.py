@@ -16,7 +16,7 @@ from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, ex
 from attention_core.operations import Given, MatMul, Softmax, SumNormalise
 from attention_core.text.tokenizers import visible
 from attention_ui.charts.bars import bars
-from attention_ui.charts.cells import written
+from attention_ui.charts.cells import decimals_of, written
 from attention_ui.charts.fit import band_above
 from attention_ui.charts.heatmap import heatmap
 from attention_ui.charts.matrix import Matrix, names_of
@@ -114,7 +114,7 @@ def test_a_heatmap_has_every_cell_of_its_step_and_no_more(example):
         for (row, column), cell in drawn.items():
             value = values[row, column].item()
             assert cell["value"] == value, f"{step.name}[{row}, {column}]"
-            assert cell["text"] == written(value, whole=cell["text"].lstrip("-−").isdigit())
+            assert cell["text"] == written(value, decimals_of(values.float()))
             assert cell["strength"] == 1
             assert cell["outline"] == 0
 
@@ -549,7 +549,28 @@ def test_a_number_is_written_with_two_decimals_or_none(value, text):
     [(0.0, "0"), (7.0, "7"), (19_999.0, "19999"), (-2.0, "−2"), (-0.0, "0"), (-math.inf, "−∞")],
 )
 def test_a_whole_number_is_written_without_decimals(value, text):
-    assert written(value, whole=True) == text
+    assert written(value, decimals=0) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "decimals"),
+    [
+        ((0.0, 7.0, -2.0), 0),
+        ((1.0, -math.inf), 0),
+        ((0.3, -1.8, 2.0), 1),
+        ((0.3, 0.25), 2),
+        ((1 / 3, 0.0), 2),
+        ((math.nan, 1.0), 2),
+    ],
+)
+def test_a_matrix_shows_as_many_decimals_as_its_numbers_have(values, decimals):
+    numbers = torch.tensor(values)
+    assert decimals_of(numbers) == decimals
+    if decimals < 2:
+        shown = [written(value, decimals).replace("−", "-") for value in numbers.tolist()]
+        assert torch.equal(
+            torch.tensor([float(text.replace("∞", "inf")) for text in shown]), numbers
+        )
 
 
 def test_frames_of_bars_and_pictures_are_tables_that_streamlit_can_send():
