@@ -18,12 +18,21 @@ EVERYWHERE = ["app.py", *PAGES]
 
 def visit(page: str, /, **link: str) -> AppTest:
     """A page, or a lesson by its name, as a link opens it in a new session. It asks nothing to be
-    predicted, unless the link says so.
+    predicted, unless the link says so. Without an example it shows `wild_cat`, as any link does.
     """
+    return _opened(page, {"predict": "off", **link})
+
+
+def first_visit(page: str) -> AppTest:
+    """A page, or a lesson by its name, at its address without any parameter."""
+    return _opened(page, {})
+
+
+def _opened(page: str, link: dict[str, str]) -> AppTest:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     if page != "app.py":
         at.switch_page(page if page in PAGES else f"pages/{page}.py")
-    for name, value in {"predict": "off", **link}.items():
+    for name, value in link.items():
         at.query_params[name] = value
     return at.run()
 
@@ -38,7 +47,12 @@ def visit_with_printed_numbers(page: str, **link: str) -> AppTest:
 
 
 def prints_nothing(at: AppTest) -> bool:
-    """Whether the notebook of the page's example prints no numbers of the lesson."""
+    """Whether the notebook of the page's example prints no numbers of the lesson, or there is none,
+    and nothing on the page speaks of one.
+    """
+    if not any("notebook" in each.value for each in at.header):
+        assert not EXAMPLES[at.session_state["settings"].example].notebook
+        return True
     return any("prints no numbers of this lesson" in each.value for each in at.markdown)
 
 
