@@ -196,7 +196,8 @@ def test_labels_are_the_tokens_made_visible(example):
     chart = heatmap(trace, Matrix(trace["scores"]), SIZE)
     tokens = [visible(token) for token in EXAMPLES[example].inputs.tokens]
     assert parameter(chart, "row_names") == parameter(chart, "column_names") == tokens
-    assert names_of(trace, "d_in")[:2] == ["d0", "d1"]
+    named = list(EXAMPLES[example].inputs.components)
+    assert names_of(trace, "d_in")[:2] == (named or ["d0", "d1"])[:2]
 
 
 # --- which cells, and how -------------------------------------------------------------------------
@@ -476,10 +477,11 @@ def test_points_stand_where_the_vectors_are(example):
     for vector, token in zip(vectors.value.tolist(), trace.labels("token"), strict=True):
         assert visible(token) in by_place[vector[2], vector[0]].split(", ")
     assert len(by_place) == len({(vector[2], vector[0]) for vector in vectors.value.tolist()})
-    assert chart.alt == "embeddings as points, by their entries d2 and d0."
+    first, _, third, *_ = EXAMPLES[example].inputs.components or ("d0", "d1", "d2")
+    assert chart.alt == f"embeddings as points, by their entries {third} and {first}."
     for layer in chart.spec["layer"]:
-        assert layer["encoding"]["x"]["axis"]["title"] == "d2"
-        assert layer["encoding"]["y"]["axis"]["title"] == "d0"
+        assert layer["encoding"]["x"]["axis"]["title"] == third
+        assert layer["encoding"]["y"]["axis"]["title"] == first
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

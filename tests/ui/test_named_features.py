@@ -10,6 +10,7 @@ from attention_ui.charts.matrix import Matrix, names_along
 from attention_ui.charts.picture import picture
 from attention_ui.charts.sizes import CellSize
 from attention_ui.charts.template import name_of
+from attention_ui.page.inspector import components
 from attention_ui.page.take_away import as_frame
 from attention_ui.settings.fit import changed, drawn_instead
 from attention_ui.settings.link import FIRST, OLDER, from_query, to_pin, to_query
@@ -125,7 +126,11 @@ def test_the_control_and_the_picture_call_an_entry_what_the_charts_do(name):
         ("simplified_attention", "embeddings.7.5", "token 7: it   ·   d_in 5: refers"),
         ("queries_keys_values", "W_query.5.1", "d_in 5: refers   ·   d_out 1: hunter"),
         ("queries_keys_values", "context_vectors.7.2", "query 7: it   ·   d_v 2: mood"),
-        ("multi_head_attention", "head_queries.1.3.1", "head 1: whom   ·   query 3: chases"),
+        (
+            "multi_head_attention",
+            "head_queries.1.3.1",
+            "head 1: whom   ·   query 3: chases   ·   d_head 1: small",
+        ),
         ("multi_head_attention", "W_output.3.2", "d_concat 3: h1·small   ·   d_model 2: small"),
     ],
 )
@@ -219,3 +224,30 @@ def test_matrices_can_be_set_by_hand_only_where_the_example_has_some():
         settings, notices = from_query({"example": name, "start": "given"})
         assert settings == Settings.of(example)
         assert bool(notices) == (name != FIRST)
+
+
+def test_the_terms_of_a_product_are_told_by_their_component():
+    trace = next(traces(FIRST))
+    for cell, names in (
+        (("scores", (7, 2)), ("animal", "hunter", "action")),
+        (("queries", (7, 1)), NAMES),
+        (("context_vectors", (7, 0)), ("",) * 9),  # its terms are tokens
+    ):
+        step, index = cell
+        terms = [[*term.cells()] for term in trace[step].arithmetic(index).terms]
+        for operand in zip(*terms, strict=True):
+            assert tuple(components(trace, operand).values()) == names
+    plain = embed(Settings.of(EXAMPLES[OLDER]).inputs)
+    row = [plain["embeddings"].cell((1, column)) for column in range(3)]
+    assert set(components(plain, row).values()) == {""}
+
+
+@pytest.mark.slow("5 s: two pages")
+def test_the_table_of_terms_and_the_ways_upstream_name_components():
+    at = visit("queries_keys_values", example=FIRST, cell="queries.7.0")
+    ways = [option for each in at.get("button_group") for option in each.options]
+    assert "[7, 0] animal 1.2000" in ways
+    assert "[5, 0] refers 2" in ways
+    at.session_state["fold_terms"] = True
+    (table,) = [each.value for each in stands(at.run()).dataframe if "from" in each.value]
+    assert table["component"].tolist() == list(NAMES)
