@@ -21,6 +21,8 @@ NOT_A_NAME |= {*vars(checker), "F", "checked", "plt", "heatmap", "compare"}
 """Names that mean something else in the program or in a notebook made of a trace."""
 
 
+JOINED = ("d_queries", "d_concat")
+"""Axes along which heads stand side by side."""
 _FEW = 10_000
 _ROUNDED = 1e-5
 _TINY = torch.finfo(torch.float32).smallest_normal
@@ -245,6 +247,22 @@ class Trace(Mapping[str, Step]):
         if axis.startswith("d_"):
             return tuple(f"d{place}" for place in range(self.size(axis)))
         return _counted(self.size(axis))
+
+    def components(self) -> dict[str, tuple[str, ...]]:
+        """What the places of a width mean, by its axis, where they have names of their own; what
+        differs from head to head, by `d_head of head 0` and so on.
+        """
+        by_head = {
+            f"{axis} of head {head} ({self.labels('head')[head]})": names
+            for axis, heads in self._labels_by_head.items()
+            for head, names in enumerate(heads)
+        }
+        named = {
+            axis: names
+            for axis, names in self._labels.items()
+            if axis.startswith("d_") and axis not in JOINED and self.has_axis(axis)
+        }
+        return named | by_head
 
     def size(self, axis: str) -> int:
         """The length of an axis; raises KeyError for one that no step has."""

@@ -20,7 +20,7 @@ from ..operations import (
     Transpose,
 )
 from ..recipes import CAUSAL, HEADS, PLURAL, ROLES, GivenHeads, HeadsRecipe
-from ..trace import Step, Trace
+from ..trace import JOINED, Step, Trace
 from .attention import attention, scale_of
 from .masking import mask_of
 from .trainable import last_draw
@@ -72,7 +72,7 @@ def _label_columns(trace: Trace, recipe: HeadsRecipe, given: GivenHeads | None) 
     """Name the columns of the joined tensors by head: `h1·d2` is column 2 of head 1, both counted
     from 0. Heads that were set by hand have names, and so have their columns and the output's.
     """
-    for axis, width in (("d_queries", recipe.d_head), ("d_concat", recipe.d_value)):
+    for axis, width in zip(JOINED, (recipe.d_head, recipe.d_value), strict=True):
         plain = [[f"d{column}" for column in range(width)]] * recipe.n_heads
         names = plain if given is None else given.components
         trace.label(axis, [f"h{head}·{name}" for head, own in enumerate(names) for name in own])

@@ -9,12 +9,9 @@ from torch import Tensor
 
 from attention_core.operations import Drop, Given, Hide, Renormalise, Softmax
 from attention_core.text.tokenizers import visible
-from attention_core.trace import Step, Trace, head_at
+from attention_core.trace import JOINED, Step, Trace, head_at
 
 from .head_marks import Marks
-
-JOINED = ("d_queries", "d_concat")
-"""Axes along which heads stand side by side."""
 
 
 @dataclass(frozen=True)

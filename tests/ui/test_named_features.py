@@ -1,10 +1,19 @@
 """The example of a first visit: which address means it, and its names wherever a component is."""
 
+import json
 from urllib.parse import parse_qsl
 
 import pytest
 
-from attention_core import EXAMPLES, attend_heads, attend_trainable, embed, notebook, program
+from attention_core import (
+    EXAMPLES,
+    attend_heads,
+    attend_trainable,
+    embed,
+    exercise,
+    notebook,
+    program,
+)
 from attention_ui.charts.heatmap import heatmap
 from attention_ui.charts.matrix import Matrix, names_along
 from attention_ui.charts.picture import picture
@@ -147,6 +156,10 @@ def test_exports_have_the_given_matrices_and_names():
     source = program(heads)
     assert "W_output = torch.tensor([[1., 0., 0., 0., 0., 0.]" in source
     assert "generator" not in source
+    told = ("# d_in: animal, hunter, small", "# d_head of head 1 (whom): animal, small")
+    for made in (source, json.dumps(notebook(heads)), json.dumps(exercise(heads))):
+        assert all(line in made for line in told)
+    assert "# d_" not in program([*traces(OLDER)][1])
     drawn = "".join("".join(cell["source"]) for cell in notebook(embed(PLAIN.inputs))["cells"])
     assert repr(list(NAMES)) in drawn
 
