@@ -145,6 +145,9 @@ def _last_entry(settings: "Settings") -> tuple[int, str]:
 
 
 def _heads(settings: "Settings") -> dict[int, str]:
+    given = settings.heads_recipe.given_for(settings.d_in)
+    if given:
+        return {head: f"{head}: {name}" for head, name in enumerate(given.names)}
     return {head: str(head) for head in range(settings.n_heads)}
 
 

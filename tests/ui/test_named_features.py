@@ -264,3 +264,9 @@ def test_the_table_of_terms_and_the_ways_upstream_name_components():
     at.session_state["fold_terms"] = True
     (table,) = [each.value for each in stands(at.run()).dataframe if "from" in each.value]
     assert table["component"].tolist() == list(NAMES)
+
+
+def test_heads_are_offered_by_number_and_by_name_where_they_have_one():
+    assert SETTINGS["head"].values(PLAIN) == {0: "0: who", 1: "1: whom", 2: "2: how"}
+    for other in (changed(PLAIN, n_heads=2), Settings.of(EXAMPLES[OLDER])):
+        assert SETTINGS["head"].values(other) == {0: "0", 1: "1"}
