@@ -1,4 +1,5 @@
-"""The five published notebooks as data: what they read, in which order they draw.
+"""The worked examples as data. The first has vectors and matrices set by hand, whose entries have
+names; the others are five published notebooks: what they read, in which order they draw.
 
 Choosing an example sets all of this, so that the numbers on screen are the notebook's own.
 `sorry_dave` was run twice before it was saved, and its printed numbers come from both runs: the
@@ -7,7 +8,7 @@ second run continues the generator 652,920 numbers further on. Each run is an ex
 
 from dataclasses import dataclass, replace
 
-from .recipes import HEADS, PROJECTIONS, HeadsRecipe, Projections
+from .recipes import HEADS, PROJECTIONS, GivenHeads, HeadsRecipe, Projections
 from .text.inputs import Inputs
 
 JOURNEY_VECTORS = (
@@ -18,19 +19,38 @@ JOURNEY_VECTORS = (
     ("one", (0.77, 0.25, 0.10)),
     ("step", (0.05, 0.80, 0.55)),
 )
+FEATURES = ("animal", "hunter", "small", "mood", "action", "refers")
+"""What each entry of a hand-set vector says of its word. `refers` is high where a word points at
+another one, as pronouns and articles do."""
+FEATURE_VECTORS = (
+    ("the", (0.0, 0.0, 0.0, 0.0, 0.0, 0.4)),
+    ("a", (0.0, 0.0, 0.0, 0.0, 0.0, 0.3)),
+    ("because", (0.0, 0.0, 0.0, 0.0, 0.3, 0.0)),
+    ("it", (1.2, 0.0, 0.0, 0.0, 0.0, 0.8)),
+    ("cat", (2.4, 1.5, 0.3, 0.0, 0.0, 0.0)),
+    ("dog", (2.4, 1.9, -0.5, 0.0, 0.0, 0.0)),
+    ("mouse", (2.4, 0.0, 1.4, 0.0, 0.0, 0.0)),
+    ("hungry", (0.0, 0.0, 0.0, 2.0, 0.0, 0.0)),
+    ("sleepy", (0.0, 0.0, 0.2, 1.8, -0.4, 0.0)),
+    ("small", (0.0, 0.0, 1.6, 0.2, 0.0, 0.0)),
+    ("chases", (0.0, 0.0, 0.0, 0.0, 2.0, 0.0)),
+    ("sees", (0.0, 0.0, 0.0, 0.0, 1.6, 0.0)),
+    ("purrs", (0.4, 0.0, 0.0, 0.4, 1.5, 0.0)),
+    ("barks", (0.4, 0.0, 0.0, 0.0, 1.6, 0.0)),
+)
 SORRY_DAVE_SEED = 2986341418
 """Recovered from the printed numbers; the notebook sets none."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A worked example: its notebook, the inputs that reproduce it, and what it is about."""
+    """A worked example: the inputs that make its numbers, and what it is about."""
 
     name: str
     title: str
     about: str
     notebook: str
-    """The name of its data in `attention_core.published`."""
+    """The name of its data in `attention_core.published`; "" where no notebook prints it."""
     inputs: Inputs
     divide: str = "none"
     """What its simplified attention divides the scores by: `none` or `sqrt_d`."""
@@ -38,6 +58,8 @@ class Example:
     """The row that its notebook looks at first."""
     token: int = 0
     """The row whose query, key and value it looks at first."""
+    shown_first: int | None = None
+    """The query that a picture of all weights shows first; None for the last."""
     projections: Projections = PROJECTIONS
     """Its W_query, W_key and W_value."""
     linear_seed: int | None = None
@@ -71,10 +93,101 @@ _JOURNEY = Inputs(
     seed=123,
     vectors=JOURNEY_VECTORS,
 )
+_ASKS = Projections(
+    d_out=3,
+    d_v=4,
+    start="given",
+    given=(
+        # W_query: each column is something that can be looked for.
+        (
+            (0.0, 0.0, 1.2),  # an animal looks for an action: what does it do?
+            (0.0, 0.0, 0.0),
+            (0.0, 0.0, 0.0),
+            (1.2, 0.0, 0.0),  # a mood looks for an animal: who is hungry?
+            (0.6, 0.8, 0.0),  # an action looks for an animal that hunts: who does it?
+            (2.0, 2.0, -1.8),  # what refers looks for the same, and for no action
+        ),
+        # W_key: a token is found by what it is, a pronoun less easily.
+        (
+            (1.0, 0.0, 0.0),
+            (0.0, 1.0, 0.0),
+            (0.0, 0.0, 0.0),
+            (0.0, 0.0, 0.0),
+            (0.0, 0.0, 1.0),
+            (-1.0, 0.0, 0.0),
+        ),
+        # W_value: it hands on what it is, but for its size and whether it refers.
+        (
+            (1.0, 0.0, 0.0, 0.0),
+            (0.0, 1.0, 0.0, 0.0),
+            (0.0, 0.0, 0.0, 0.0),
+            (0.0, 0.0, 1.0, 0.0),
+            (0.0, 0.0, 0.0, 1.0),
+            (0.0, 0.0, 0.0, 0.0),
+        ),
+    ),
+    components=(("animal", "hunter", "action"), ("animal", "hunter", "mood", "action")),
+)
+_NOTHING = (0.0, 0.0)
+_ANIMALS = ((1.0, 0.0), _NOTHING, _NOTHING, _NOTHING, _NOTHING, (-1.0, 0.0))
+"""Keys of heads that look for animals: their first column, in which a pronoun counts less."""
+_HEADS = GivenHeads(
+    names=("who", "whom", "how"),
+    by_head=(
+        (  # Who does it? Actions, and what refers, look for an animal that hunts.
+            (_NOTHING, _NOTHING, _NOTHING, _NOTHING, (0.5, 0.7), (1.6, 1.6)),
+            (_ANIMALS[0], (0.0, 1.0), *_ANIMALS[2:]),
+            ((1.0, 0.0), (0.0, 1.0), _NOTHING, _NOTHING, _NOTHING, _NOTHING),
+        ),
+        (  # To whom? Hunters and actions look for a small animal.
+            (_NOTHING, (0.5, 1.0), _NOTHING, _NOTHING, (0.4, 0.9), _NOTHING),
+            (*_ANIMALS[:2], (0.0, 1.0), *_ANIMALS[3:]),
+            ((1.0, 0.0), _NOTHING, (0.0, 1.0), _NOTHING, _NOTHING, _NOTHING),
+        ),
+        (  # How is it? Animals, and what refers to one, look for a mood, and less for an action.
+            ((0.8, 0.4), _NOTHING, _NOTHING, _NOTHING, _NOTHING, (0.8, 0.0)),
+            (_NOTHING, _NOTHING, _NOTHING, (1.0, 0.0), (0.0, 1.0), _NOTHING),
+            (_NOTHING, _NOTHING, _NOTHING, (1.0, 0.0), (0.0, 1.0), _NOTHING),
+        ),
+    ),
+    # What a head found goes to where a vector says the same: `it` comes out as a hungry hunter.
+    output=(
+        (1.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+        (0.0, 1.0, 0.0, 0.0, 0.0, 0.0),
+        (0.5, 0.0, 0.0, 0.0, 0.0, 0.0),
+        (0.0, 0.0, 1.0, 0.0, 0.0, 0.0),
+        (0.0, 0.0, 0.0, 1.0, 0.0, 0.0),
+        (0.0, 0.0, 0.0, 0.0, 1.0, 0.0),
+    ),
+    components=(("animal", "hunter"), ("animal", "small"), ("mood", "action")),
+    outputs=FEATURES,
+)
 
 EXAMPLES = {
     example.name: example
     for example in (
+        Example(
+            "named_features",
+            "The hungry cat chases a mouse because it purrs",
+            "Vectors and matrices set by hand. Their entries have names, so you can read what each "
+            "word asks for.",
+            "",
+            Inputs(
+                "The hungry cat chases a mouse because it purrs",
+                tokenizer="lower_words",
+                reserved=0,
+                d_in=len(FEATURES),
+                vectors=FEATURE_VECTORS,
+                components=FEATURES,
+            ),
+            query=7,
+            token=7,
+            shown_first=7,
+            projections=_ASKS,
+            heads=HeadsRecipe(
+                n_heads=3, d_model=len(FEATURES), start="given", seed=None, given=_HEADS
+            ),
+        ),
         Example(
             "wild_cat",
             "The dog attacks the wild cat",

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 ROLES = ("query", "key", "value")
 PLURAL = {"query": "queries", "key": "keys", "value": "values"}
-STARTS = {"rand": "torch.rand", "linear": "nn.Linear"}
+STARTS = {"rand": "torch.rand", "linear": "nn.Linear", "given": "Set by hand"}
+"""How matrices begin; `given` only in an example that has matrices of its own."""
 SCALES = {"sqrt_d": "√d", "none": "Nothing", "d": "d"}
 """What scores may be divided by."""
 NORMALISERS = {"softmax": "Softmax", "sum": "Sum"}
@@ -16,6 +17,8 @@ NORMALISERS = {"softmax": "Softmax", "sum": "Sum"}
 MAX_HEADS = 8
 """More are not offered."""
 Edits = tuple[tuple[int, int, float], ...]
+Table = tuple[tuple[float, ...], ...]
+"""A matrix of given numbers, row by row."""
 
 
 def check_choice(name: str, value: str, choices: Iterable[str]) -> None:
@@ -28,6 +31,17 @@ def check_choice(name: str, value: str, choices: Iterable[str]) -> None:
 def check_scale(scale: str) -> None:
     """Raises ValueError where scores cannot be divided by this."""
     check_choice("scale", scale, SCALES)
+
+
+def check_given(start: str, given: tuple) -> None:
+    """Raises ValueError where matrices are to be given, and none are."""
+    if start == "given" and not given:
+        raise ValueError("start is 'given', but no matrices are given")
+
+
+def shape_of(table: Table) -> tuple[int, int]:
+    """Rows and columns of a given matrix."""
+    return len(table), len(table[0])
 
 
 def check_least(recipe: object, least: int, *names: str) -> None:
@@ -44,7 +58,9 @@ class Projections:
 
     They are drawn in this order. `start` is `rand` (uniform from 0 to 1) or `linear` (as
     `torch.nn.Linear` starts). `upright` draws a matrix as (d_out, d_in) and transposes it, as some
-    notebooks do and `nn.Linear` always does. Raises ValueError for a setting out of its range.
+    notebooks do and `nn.Linear` always does. Where `start` is `given`, a given matrix is used if it
+    has the widths asked for and no seed replaces it; any other is drawn as with `rand`. Raises
+    ValueError for a setting out of its range.
     """
 
     d_out: int = 2
@@ -63,9 +79,14 @@ class Projections:
     edits: tuple[Edits, Edits, Edits] = ((), (), ())
     """Cells of each matrix typed by hand."""
     scale: str = "sqrt_d"
+    given: tuple[Table, ...] = ()
+    """W_query and W_key (d_in, d_out) and W_value (d_in, d_v), set by hand."""
+    components: tuple[tuple[str, ...], ...] = ()
+    """What the columns of these mean: those of queries and keys, and those of values."""
 
     def __post_init__(self) -> None:
         check_choice("start", self.start, STARTS)
+        check_given(self.start, self.given)
         check_scale(self.scale)
         check_least(self, 1, "d_out", "d_v")
         check_least(self, 0, "skipped_draws")
@@ -76,7 +97,15 @@ class Projections:
 
     def axis(self, role: str) -> str:
         """The name of that width: values have one of their own where theirs differs."""
-        return "d_v" if role == "value" and self.d_v != self.d_out else "d_out"
+        own = self.d_v != self.d_out or self.start == "given"
+        return "d_v" if role == "value" and own else "d_out"
+
+    def given_for(self, role: str, d_in: int) -> Table | None:
+        """The matrix of a role that was set by hand, where it is used; else None."""
+        at = ROLES.index(role)
+        if self.start != "given" or self.seed is not None or self.seeds[at] is not None:
+            return None
+        return self.given[at] if shape_of(self.given[at]) == (d_in, self.width(role)) else None
 
     def n_parameters(self, d_in: int) -> int:
         """How many numbers training may change, for embeddings of width `d_in`."""
@@ -87,12 +116,39 @@ PROJECTIONS = Projections()
 
 
 @dataclass(frozen=True)
+class GivenHeads:
+    """The matrices of heads set by hand: each head's W_query, W_key and W_value, and W_output."""
+
+    names: tuple[str, ...]
+    """What each head asks, in a word."""
+    by_head: tuple[tuple[Table, Table, Table], ...]
+    output: Table
+    components: tuple[tuple[str, ...], ...]
+    """What the columns of each head's queries, keys and values mean."""
+    outputs: tuple[str, ...]
+    """What the columns of the output mean."""
+
+    @property
+    def sizes(self) -> tuple[int, int, int, int, int]:
+        """n_heads, d_head, d_value, d_model, d_in."""
+        query, _, value = self.by_head[0]
+        d_in, d_head = shape_of(query)
+        return len(self.by_head), d_head, shape_of(value)[1], shape_of(self.output)[1], d_in
+
+    def joined(self, role: str) -> Table:
+        """The matrix of all heads, side by side (d_in, n_heads · width)."""
+        tables = [head[ROLES.index(role)] for head in self.by_head]
+        return tuple(sum(rows, ()) for rows in zip(*tables, strict=True))
+
+
+@dataclass(frozen=True)
 class HeadsRecipe:
     """How many heads, how wide, and how their matrices are drawn, query, key, value, then output.
 
     Each matrix is drawn as one, (d_in, n_heads · d_head), and its columns are dealt out to the
-    heads; or `by_head`, as (head, d_head, d_in), which is transposed. Raises ValueError for a
-    setting out of its range.
+    heads; or `by_head`, as (head, d_head, d_in), which is transposed. Where `start` is `given`, the
+    given matrices are used if their sizes are those asked for and there is no seed; else all are
+    drawn as with `linear`. Raises ValueError for a setting out of its range.
     """
 
     n_heads: int = 2
@@ -114,9 +170,11 @@ class HeadsRecipe:
     normalise: str = "softmax"
     dropout: float = 0.0
     dropout_seed: int = 0
+    given: "GivenHeads | None" = None
 
     def __post_init__(self) -> None:
         check_choice("start", self.start, STARTS)
+        check_given(self.start, (self.given,) if self.given else ())
         check_scale(self.scale)
         check_least(self, 1, "n_heads", "d_head", "d_value", "d_model")
 
@@ -127,6 +185,13 @@ class HeadsRecipe:
     def axis(self, role: str) -> str:
         """The name of that width: values have one of their own where theirs differs."""
         return "d_value" if role == "value" and self.d_value != self.d_head else "d_head"
+
+    def given_for(self, d_in: int) -> "GivenHeads | None":
+        """The heads that were set by hand, where they are used; else None."""
+        if self.start != "given" or self.seed is not None:
+            return None
+        sizes = (self.n_heads, self.d_head, self.d_value, self.d_model, d_in)
+        return self.given if self.given.sizes == sizes else None
 
     def n_parameters(self, d_in: int) -> int:
         """How many numbers training may change."""

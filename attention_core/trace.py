@@ -21,6 +21,8 @@ NOT_A_NAME |= {*vars(checker), "F", "checked", "plt", "heatmap", "compare"}
 """Names that mean something else in the program or in a notebook made of a trace."""
 
 
+JOINED = ("d_queries", "d_concat")
+"""Axes along which heads stand side by side."""
 _FEW = 10_000
 _ROUNDED = 1e-5
 _TINY = torch.finfo(torch.float32).smallest_normal
@@ -147,6 +149,11 @@ class _Listed(Step):
         return Cell(self.name, index, float(number))
 
 
+def head_at(axes: Sequence[str], index: Sequence[int]) -> int | None:
+    """The head that a place, or its beginning, is in; None where it is in none."""
+    return dict(zip(axes, index, strict=False)).get("head")
+
+
 class Trace(Mapping[str, Step]):
     """An ordered record of steps, each made by one operation from earlier ones.
 
@@ -164,6 +171,7 @@ class Trace(Mapping[str, Step]):
         self._steps: dict[str, Step] = {}
         self._sizes: dict[str, tuple[int, str]] = {}
         self._labels = {axis: tuple(names) for axis, names in labels.items()}
+        self._labels_by_head: dict[str, tuple[tuple[str, ...], ...]] = {}
 
     def step(
         self,
@@ -224,13 +232,37 @@ class Trace(Mapping[str, Step]):
             raise ValueError(f"axis {axis!r} is there already: name its places before its steps")
         self._labels[axis] = tuple(names)
 
-    def labels(self, axis: str) -> tuple[str, ...]:
-        """The names of an axis's places: its labels, or d1, d2, … for a width, or 0, 1, 2, …"""
+    def label_by_head(self, axis: str, names: Sequence[Sequence[str]]) -> None:
+        """Name the places of an axis that mean something else in each head."""
+        self._labels_by_head[axis] = tuple(map(tuple, names))
+
+    def labels(self, axis: str, head: int | None = None) -> tuple[str, ...]:
+        """The names of an axis's places: its labels, or d0, d1, … for a width, or 0, 1, 2, …;
+        within one head those that they have there. All are counted as the arithmetic counts them.
+        """
+        if head is not None and axis in self._labels_by_head:
+            return self._labels_by_head[axis][head]
         if axis in self._labels:
             return self._labels[axis]
         if axis.startswith("d_"):
-            return tuple(f"d{place + 1}" for place in range(self.size(axis)))
+            return tuple(f"d{place}" for place in range(self.size(axis)))
         return _counted(self.size(axis))
+
+    def components(self) -> dict[str, tuple[str, ...]]:
+        """What the places of a width mean, by its axis, where they have names of their own; what
+        differs from head to head, by `d_head of head 0` and so on.
+        """
+        by_head = {
+            f"{axis} of head {head} ({self.labels('head')[head]})": names
+            for axis, heads in self._labels_by_head.items()
+            for head, names in enumerate(heads)
+        }
+        named = {
+            axis: names
+            for axis, names in self._labels.items()
+            if axis.startswith("d_") and axis not in JOINED and self.has_axis(axis)
+        }
+        return named | by_head
 
     def size(self, axis: str) -> int:
         """The length of an axis; raises KeyError for one that no step has."""

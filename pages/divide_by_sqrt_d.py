@@ -1,5 +1,6 @@
 """Why divide by √d: how the spread of a dot product grows with the width, and what that does."""
 
+from attention_core.examples import EXAMPLES
 from attention_core.experiments.variance import few_trials
 from attention_ui.lessons.divide_by_sqrt_d.many_trials import choose_seed, judge_growth, many_trials
 from attention_ui.lessons.divide_by_sqrt_d.published_variances import published_variances
@@ -92,8 +93,11 @@ def lesson(page: Page) -> None:
         shows=("variances",),
     )
     page.part("many_trials", many_trials, about=drawn, shows=("variances",))
-    page.header("Checked against the notebook", anchor="notebook")
-    page.part("published", lambda: published_variances(view), about="printed", shows=("variances",))
+    if EXAMPLES[settings.example].notebook:
+        page.header("Checked against the notebook", anchor="notebook")
+        page.part(
+            "published", lambda: published_variances(view), about="printed", shows=("variances",)
+        )
     page.part("take_away", lambda: take_away(view), about=settings.draw_seed)
     page.part("way", lambda: close_lesson(PAGE))
 

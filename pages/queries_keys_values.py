@@ -20,7 +20,7 @@ from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.predict.questions import Pick, Shape
-from attention_ui.settings.control import control
+from attention_ui.settings.control import control, offered
 from attention_ui.settings.settings import Settings
 
 PAGE = "queries_keys_values"
@@ -83,7 +83,7 @@ def make_matrices(page: Page) -> None:
         "around 0. Change them and watch the scores further down.",
         *(Matrix(trace[name]) for name in ("W_query", "W_key", "W_value")),
     )
-    page.controls(choose_matrices)
+    page.controls(choose_matrices, *offered("start", view.settings))
     page.changing(matrix_words(view.settings))
     page.part("own_matrices", lambda: own_matrices(view))
 
@@ -177,7 +177,7 @@ def say_more(page: Page, others: dict[str, View]) -> None:
         page.light(good, words)
     page.header("What the start does", anchor="starts")
     page.words(
-        "The same sentence with both starts. Bars show the largest weight w of each row. The slope "
+        "The same sentence with each start. Bars show the largest weight w of each row. The slope "
         "of softmax there is w(1 − w), which is almost 0 for a weight near 1. Without a slope, "
         "nothing can be learned."
     )

@@ -135,8 +135,8 @@ def draw_vectors(page: Page) -> None:
     trace, settings = page.view.trace, page.view.settings
     page.header("A picture of the vectors", anchor="picture")
     made = (
-        "These vectors were given by the notebook."
-        if settings.inputs.has_given_vectors()
+        "These vectors were set by hand, not trained."
+        if settings.has_given_vectors
         else "They are random, not trained: tokens that lie close together need not be alike."
     )
     page.words(

@@ -17,7 +17,7 @@ from attention_ui.lessons.whole_layer.temperature import when_hotter
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
-from attention_ui.settings.control import control, control_row
+from attention_ui.settings.control import control, control_row, offered
 from attention_ui.settings.settings import Settings
 
 PAGE = "whole_layer"
@@ -55,7 +55,7 @@ def lesson(page: Page) -> None:
         "Above, numbers are folded to colours. Choose a matrix to see its numbers, in the equation "
         "that makes it."
     )
-    page.controls(choose_opened, settings.n_heads)
+    page.controls(choose_opened, *offered("head", settings).values())
     page.equation("opened", build=partial(opened, view.trace))
     finish(page)
 

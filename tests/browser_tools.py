@@ -106,9 +106,13 @@ COVERED = "svg g[class*='covered_'][class$='_group']"
 """A matrix that a question covers, within the chart of its equation."""
 
 
-def open_page(page, url, path="", timeout=60):
-    """Go to a page of the app ("", "masks", "masks?seed=3") and wait until it has settled."""
+def open_page(page, url, path="", timeout=60, first_visit=False):
+    """Go to a page of the app ("", "masks", "masks?seed=3") and wait until it has settled. It shows
+    `wild_cat`, as links without an example do, but for a `first_visit` without any parameter.
+    """
     address = url.rstrip("/") + "/" + path.lstrip("/")
+    if "?" not in path and not first_visit:
+        address += "?example=wild_cat"
     page.goto(address, timeout=timeout * 1000)
     settled(page, timeout=timeout)
     wanted, found = urlsplit(address).path, urlsplit(page.url).path

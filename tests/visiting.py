@@ -18,12 +18,21 @@ EVERYWHERE = ["app.py", *PAGES]
 
 def visit(page: str, /, **link: str) -> AppTest:
     """A page, or a lesson by its name, as a link opens it in a new session. It asks nothing to be
-    predicted, unless the link says so.
+    predicted, unless the link says so. Without an example it shows `wild_cat`, as any link does.
     """
+    return _opened(page, {"predict": "off", **link})
+
+
+def first_visit(page: str) -> AppTest:
+    """A page, or a lesson by its name, at its address without any parameter."""
+    return _opened(page, {})
+
+
+def _opened(page: str, link: dict[str, str]) -> AppTest:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     if page != "app.py":
         at.switch_page(page if page in PAGES else f"pages/{page}.py")
-    for name, value in {"predict": "off", **link}.items():
+    for name, value in link.items():
         at.query_params[name] = value
     return at.run()
 

@@ -12,7 +12,7 @@ from . import checker
 from .mistakes import is_mistake
 from .mistakes.around import around, known
 from .notebook import packed
-from .program import comment, imports, lines_of
+from .program import comment, components, imports, lines_of
 
 START = "embeddings"
 """What comes before is given, where anything comes after."""
@@ -38,7 +38,7 @@ def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
     first_import, *others = imports(steps)
     cells = [
         text(OPENING),
-        code(*comment(title), first_import, OTHER_WAYS, *others),
+        code(*comment(title), *components(trace), first_import, OTHER_WAYS, *others),
         text(CHECKS),
         code(*_checks(steps, wanted, apart), hidden=True),
     ]

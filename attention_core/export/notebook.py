@@ -16,7 +16,7 @@ from ..rounding import largest, rounding
 from ..text.tokenizers import visible
 from ..trace import Step, Trace
 from .checker import unpacked
-from .program import comment, imports, lines_of
+from .program import comment, components, imports, lines_of
 
 MOST_NUMBERS = 4096
 """Of a larger tensor only some numbers are compared, evenly spaced."""
@@ -83,7 +83,7 @@ def notebook(trace: Trace, title: str = "Attention, step by step") -> dict:
     steps = list(trace.values())
     cells = [
         text("# Attention, step by step", NEEDS),
-        code(*comment(title), *imports(steps), "", HEATMAP),
+        code(*comment(title), *components(trace), *imports(steps), "", HEATMAP),
     ]
     plotted = _important(steps)
     for step, lines in lines_of(steps):

@@ -17,7 +17,7 @@ def program(trace: Trace, title: str = "Attention, step by step") -> str:
 
     The title becomes the docstring; it is written as a comment, so it may hold any text.
     """
-    lines = [*OPENING, *comment(title), "", *imports(trace.values()), ""]
+    lines = [*OPENING, *comment(title), *components(trace), "", *imports(trace.values()), ""]
     for _, its_lines in lines_of(trace.values()):
         lines += its_lines
     lines += [
@@ -42,6 +42,12 @@ def comment(text: str) -> list[str]:
     """Any text as lines that Python does not read."""
     lines = ("".join(filter(str.isprintable, line)) for line in text.splitlines())
     return [f"# {line}" for line in lines]
+
+
+def components(trace: Trace) -> list[str]:
+    """What the components of vectors mean, as lines that Python does not read."""
+    named = trace.components().items()
+    return comment("\n".join(f"{axis}: {', '.join(names)}" for axis, names in named))
 
 
 def imports(steps: Iterable[Step]) -> list[str]:

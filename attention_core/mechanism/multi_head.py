@@ -6,6 +6,7 @@ from torch import Tensor
 from ..operations import (
     BatchedMatMul,
     Draw,
+    Given,
     JoinHeads,
     MatMul,
     Permute,
@@ -18,8 +19,8 @@ from ..operations import (
     SwitchOff,
     Transpose,
 )
-from ..recipes import CAUSAL, HEADS, PLURAL, ROLES, HeadsRecipe
-from ..trace import Step, Trace
+from ..recipes import CAUSAL, HEADS, PLURAL, ROLES, GivenHeads, HeadsRecipe
+from ..trace import JOINED, Step, Trace
 from .attention import attention, scale_of
 from .masking import mask_of
 from .trainable import last_draw
@@ -36,8 +37,9 @@ def attend_heads(trace: Trace, recipe: HeadsRecipe = HEADS, softmax_dim: int = -
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.2.
     """
-    _label_columns(trace, recipe)
-    draws = _draws(trace, recipe)
+    given = recipe.given_for(trace["embeddings"].value.shape[-1])
+    _label_columns(trace, recipe, given)
+    draws = _draws(trace, recipe) if given is None else _given(given)
     made = []
     for role in ROLES:
         matrix = _matrices(trace, role, draws[role], recipe)
@@ -66,11 +68,25 @@ def attend_heads(trace: Trace, recipe: HeadsRecipe = HEADS, softmax_dim: int = -
     return trace
 
 
-def _label_columns(trace: Trace, recipe: HeadsRecipe) -> None:
-    """Name the columns of the joined tensors by head: `h1·d2` is column 2 of head 1."""
-    for axis, width in (("d_queries", recipe.d_head), ("d_concat", recipe.d_value)):
-        columns = [f"h{h}·d{c + 1}" for h in range(recipe.n_heads) for c in range(width)]
-        trace.label(axis, columns)
+def _label_columns(trace: Trace, recipe: HeadsRecipe, given: GivenHeads | None) -> None:
+    """Name the columns of the joined tensors by head: `h1·d2` is column 2 of head 1, both counted
+    from 0. Heads that were set by hand have names, and so have their columns and the output's.
+    """
+    for axis, width in zip(JOINED, (recipe.d_head, recipe.d_value), strict=True):
+        plain = [[f"d{column}" for column in range(width)]] * recipe.n_heads
+        names = plain if given is None else given.components
+        trace.label(axis, [f"h{head}·{name}" for head, own in enumerate(names) for name in own])
+    if given is not None:
+        trace.label("head", given.names)
+        for axis in dict.fromkeys(map(recipe.axis, ROLES)):
+            trace.label_by_head(axis, given.components)
+        if not trace.has_axis("d_model"):
+            trace.label("d_model", given.outputs)
+
+
+def _given(heads: GivenHeads) -> dict[str, Given]:
+    """The matrices that were set by hand, those of all heads side by side."""
+    return {role: Given(heads.joined(role)) for role in ROLES} | {"output": Given(heads.output)}
 
 
 def _draws(trace: Trace, recipe: HeadsRecipe) -> dict[str, Draw]:
@@ -79,7 +95,7 @@ def _draws(trace: Trace, recipe: HeadsRecipe) -> dict[str, Draw]:
     last = last_draw(trace) if recipe.seed is None else None
     for shape in recipe.skipped:
         last = _next(last, "uniform", shape, recipe)
-    distribution = "linear" if recipe.start == "linear" else "uniform"
+    distribution = "uniform" if recipe.start == "rand" else "linear"
     draws = {}
     for role in ROLES:
         width = recipe.width(role)
@@ -105,7 +121,7 @@ def _next(
     return Draw(distribution, shape, after=last, fan_in=fan_in)
 
 
-def _matrices(trace: Trace, role: str, draw: Draw, recipe: HeadsRecipe) -> Step:
+def _matrices(trace: Trace, role: str, draw: Draw | Given, recipe: HeadsRecipe) -> Step:
     """The matrix of all heads (d_in, joined) and that of each (head, d_in, width)."""
     name, axis = f"W_{role}", recipe.axis(role)
     joined = ("d_in", "d_concat" if role == "value" else "d_queries")

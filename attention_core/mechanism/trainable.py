@@ -1,7 +1,18 @@
 """Attention with trainable queries, keys and values: three matrices before the comparison."""
 
-from ..operations import Affine, Draw, Edit, Linear, MatMul, MatMulUpright, Row, Scale, Transpose
-from ..recipes import PLURAL, PROJECTIONS, ROLES, Edits, Projections
+from ..operations import (
+    Affine,
+    Draw,
+    Edit,
+    Given,
+    Linear,
+    MatMul,
+    MatMulUpright,
+    Row,
+    Scale,
+    Transpose,
+)
+from ..recipes import PLURAL, PROJECTIONS, ROLES, Edits, Projections, Table
 from ..trace import Step, Trace
 from .attention import attention, scale_of
 
@@ -30,6 +41,8 @@ def project(trace: Trace, recipe: Projections = PROJECTIONS) -> tuple[Step, Step
 def draw_matrices(trace: Trace, recipe: Projections) -> list[tuple[Step, Step | None]]:
     """Record the three matrices, and their biases or None, in the order of their draws."""
     d_in = trace["embeddings"].value.shape[-1]
+    given = {role: recipe.given_for(role, d_in) for role in ROLES}
+    _label_components(trace, recipe, given)
     last = last_draw(trace)
     upright = recipe.upright or recipe.start == "linear"
     distribution = "linear" if recipe.start == "linear" else "uniform"
@@ -51,10 +64,13 @@ def draw_matrices(trace: Trace, recipe: Projections) -> list[tuple[Step, Step | 
         last = Draw("uniform", (skipped,), seed=recipe.seed) if skipped else None
     for role, seed in zip(ROLES, recipe.seeds, strict=True):
         shape = (d_in, recipe.width(role))
+        if given[role] is not None:
+            drawn.append(Given(given[role]))
+            continue
         drawn.append(draw(shape[::-1] if upright else shape, seed))
         if recipe.bias and recipe.start == "linear":  # as nn.Linear: each bias after its matrix
             biases.append(draw(shape[1:], None))
-    if recipe.bias and recipe.start == "rand":
+    if recipe.bias and recipe.start != "linear":
         biases = [draw((recipe.width(role),), None) for role in ROLES]
 
     made = []
@@ -66,7 +82,16 @@ def draw_matrices(trace: Trace, recipe: Projections) -> list[tuple[Step, Step | 
     return made
 
 
-def _matrix(trace: Trace, name: str, draw: Draw, axis: str, upright: bool, edits: Edits) -> Step:
+def _label_components(trace: Trace, recipe: Projections, given: dict[str, Table | None]) -> None:
+    """Name the columns of the matrices that were set by hand."""
+    for role, at in (("query", 0), ("value", 1)):
+        if recipe.components and given[role] is not None:
+            trace.label(recipe.axis(role), recipe.components[at])
+
+
+def _matrix(
+    trace: Trace, name: str, draw: Draw | Given, axis: str, upright: bool, edits: Edits
+) -> Step:
     """One matrix (d_in, axis): drawn, transposed if drawn upright, with the typed cells."""
     axes = ("d_in", axis)
     drawn_name = f"drawn_{name}" if edits else name

@@ -30,8 +30,10 @@ def marks(
 
     `query` is the row that the trace has expanded, None for none. Results whose steps the trace
     does not have are left out. Any trace will do: one that another sentence or another seed made
-    has marks too, whose checks do not hold.
+    has marks too, whose checks do not hold. An example without a notebook ("") has none.
     """
+    if not notebook_name:
+        return []
     results = notebook(notebook_name).results
     return [
         Mark(results[name], place, check(results[name], read(place, trace)))

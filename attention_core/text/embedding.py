@@ -26,6 +26,7 @@ def embed(inputs: Inputs, with_product: bool = False) -> Trace:
         query=tokens,
         key=tokens,
         **_row_names(inputs),
+        **_components(inputs),
     )
     token_ids, table = _ids_and_table(trace, inputs)
     if with_product and table.value.shape[0] <= MAX_DRAWN_ROWS:
@@ -51,6 +52,12 @@ def _row_names(inputs: Inputs) -> dict[str, tuple[str, ...]]:
     if inputs.vocabulary == "random":
         return {}
     return {"vocabulary": tuple(inputs.build_vocabulary().rows())}
+
+
+def _components(inputs: Inputs) -> dict[str, tuple[str, ...]]:
+    """What each entry of a vector means, where that was given with the vectors."""
+    named = inputs.components and inputs.has_given_vectors()
+    return {"d_in": inputs.components} if named else {}
 
 
 def _ids_and_table(trace: Trace, inputs: Inputs) -> tuple[Step, Step]:

@@ -38,6 +38,8 @@ class Inputs:
     positions: bool = False
     vectors: tuple[tuple[str, tuple[float, ...]], ...] = ()
     """Given vectors, by token. They are used where every token of the sentence has one."""
+    components: tuple[str, ...] = ()
+    """What each entry of the given vectors means."""
     edits: tuple[tuple[int, int, float], ...] = ()
     """Cells of the embedding table typed by hand: (row, column, number)."""
 

@@ -62,8 +62,8 @@ def cells(
             "text": pa.array([COVERED] * len(at)),
         }
     elif numbers:
-        whole = bool((picked == picked.round()).all())
-        texts = [written(value, whole) for value in table["value"].tolist()]
+        decimals = decimals_of(picked)
+        texts = [written(value, decimals) for value in table["value"].tolist()]
         if values.dtype == torch.bool:
             texts = ["✓" if value else HIDDEN for value in picked.flatten().tolist()]
         elif matrix.mask is not None:
@@ -108,11 +108,14 @@ def _outlines(matrix: Matrix, drawn: Tensor, n_columns: int) -> Tensor:
     return outlines
 
 
-def written(value: float, whole: bool = False) -> str:
-    """A number as it stands in a cell: two decimals, fewer where it is large."""
+def decimals_of(values: Tensor) -> int:
+    """How many decimals the cells of a matrix show: 2, or fewer where no number has as many."""
+    return next((n for n in (0, 1) if torch.equal(values, values.round(decimals=n))), 2)
+
+
+def written(value: float, decimals: int = 2) -> str:
+    """A number as it stands in a cell: at most two decimals, none where it is large."""
     if not math.isfinite(value):
         return "nan" if math.isnan(value) else ("∞" if value > 0 else "−∞")
-    if whole:
-        return str(int(value)).replace("-", "−")
-    text = f"{value:.2f}" if abs(value) < 99.95 else f"{value:.0f}"
+    text = f"{value:.{decimals}f}" if abs(value) < 99.95 else f"{value:.0f}"
     return text.replace("-", "" if float(text) == 0 else "−")

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attention_core.trace import Trace
 
-from .cells import written
+from .cells import decimals_of, written
 from .head_marks import FAR
 from .margin import has_sums
 from .matrix import Matrix, heads_of, names_along
@@ -78,10 +78,10 @@ def _digits(values: Tensor) -> int:
     """The length of the longest number as it is written in a cell."""
     if values.dtype == torch.bool:
         return 1
-    whole = bool((values == values.round()).all())
+    decimals = decimals_of(values.float())
     finite = values[values.isfinite()]
     ends = [*finite.aminmax()] if len(finite) else []
-    return max((len(written(end.item(), whole)) for end in ends), default=2)
+    return max((len(written(end.item(), decimals)) for end in ends), default=2)
 
 
 def fitting(matrix: Matrix, size: CellSize) -> CellSize:

@@ -21,7 +21,7 @@ from .scale import Scale, limit
 from .sizes import BAR_WIDTH, BELOW, OPERATOR_ROOM, CellSize, is_slanted, labelled_every
 from .template import name_of, template
 
-NUMBERED = [f"d{place}" for place in range(1, 65)]
+NUMBERED = [f"d{place}" for place in range(64)]
 """The labels of an axis whose places have no names of their own."""
 
 

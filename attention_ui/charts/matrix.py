@@ -9,12 +9,9 @@ from torch import Tensor
 
 from attention_core.operations import Drop, Given, Hide, Renormalise, Softmax
 from attention_core.text.tokenizers import visible
-from attention_core.trace import Step, Trace
+from attention_core.trace import JOINED, Step, Trace, head_at
 
 from .head_marks import Marks
-
-JOINED = ("d_queries", "d_concat")
-"""Axes along which heads stand side by side."""
 
 
 @dataclass(frozen=True)
@@ -153,24 +150,30 @@ def _mask_of(step: Step) -> Step | None:
     return None
 
 
-def names_of(trace: Trace, axis: str, places: Sequence[int] | None = None) -> list[str]:
-    """The labels of an axis as they are written on screen, or those of some of its places."""
+def names_of(
+    trace: Trace, axis: str, places: Sequence[int] | None = None, head: int | None = None
+) -> list[str]:
+    """The labels of an axis as they are written on screen, or those of some of its places; within
+    one head, those that they have there.
+    """
     if not axis:
         return [""]
-    names = trace.labels(axis)
+    names = trace.labels(axis, head)
     return [visible(name) for name in (names if places is None else map(names.__getitem__, places))]
 
 
 def names_along(trace: Trace, matrix: Matrix) -> tuple[list[str], list[str]]:
     axes = matrix.axes[::-1] if matrix.transposed else matrix.axes
-    first, second = names_of(trace, axes[0], matrix.rows), names_of(trace, axes[1])
+    head = head_at(matrix.step.axes, matrix.lead)
+    first = names_of(trace, axes[0], matrix.rows, head)
+    second = names_of(trace, axes[1], head=head)
     return (second, first) if matrix.transposed else (first, second)
 
 
 def heads_of(trace: Trace, matrix: Matrix) -> tuple[Marks, Marks]:
     """Which head each row and each column belongs to; () where they belong to none."""
-    if matrix.lead and matrix.step.axes[0] == "head":
-        across: Marks = (matrix.lead[0],) * matrix.sizes[1]
+    if (head := head_at(matrix.step.axes, matrix.lead)) is not None:
+        across: Marks = (head,) * matrix.sizes[1]
         return (), across
     rows, columns = (_heads_along(trace, axis) for axis in matrix.axes)
     return rows, columns

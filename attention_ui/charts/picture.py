@@ -6,11 +6,11 @@ from functools import lru_cache
 import altair as alt
 import pandas as pd
 
-from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from . import palette
 from .chart import Chart
+from .matrix import names_of
 from .template import without_data
 
 SIDE = 320
@@ -30,7 +30,7 @@ def picture(
     With `weights` and `context` (both one row per query) also the context vector of `query`, a
     line from it to every vector, and points as large as their weights.
     """
-    names = [visible(token) for token in trace.labels("token")]
+    names = names_of(trace, "token")
     points = vectors.value[:, [across, up]].tolist()
     share = weights.value[query].tolist() if weights else [0.3] * len(names)
     frame = pd.DataFrame(points, columns=["x", "y"])
@@ -40,7 +40,8 @@ def picture(
     merged = frame.groupby(["x", "y"], sort=False, as_index=False).agg(
         name=("name", _once), weight=("weight", "sum"), kind=("kind", "first")
     )
-    title = f"{vectors.name} as points, by their entries d{across + 1} and d{up + 1}"
+    entries = names_of(trace, vectors.axes[1], (across, up))
+    title = f"{vectors.name} as points, by their entries {' and '.join(entries)}"
     if context is not None:
         x, y = context.value[query, across].item(), context.value[query, up].item()
         here = {"x": x, "y": y, "name": f"context of {names[query]}", "weight": 0.3}
@@ -50,11 +51,11 @@ def picture(
     else:
         merged["x0"], merged["y0"] = merged["x"], merged["y"]
     spec = deepcopy(_template(weights is not None))
-    for channel, column in (("x", across), ("y", up)):
+    for channel, entry in zip("xy", entries, strict=True):
         ends = _ends(merged[[channel, f"{channel}0"]])
         for layer in spec["layer"]:
             if channel in layer["encoding"]:
-                layer["encoding"][channel]["axis"]["title"] = f"d{column + 1}"
+                layer["encoding"][channel]["axis"]["title"] = entry
                 layer["encoding"][channel]["scale"]["domain"] = ends
     return Chart(merged, spec, title + ".")
 

@@ -21,11 +21,11 @@ QUIET = {
 
 
 def name_of(side: str, place: str = "datum.value") -> str:
-    """The expression for a label of the rows or columns ("row", "column"): its name, or `d1`,
-    `d2` ... where the places of the axis have none, so that a width can grow.
+    """The expression for a label of the rows or columns ("row", "column"): its name, or `d0`,
+    `d1` ... where the places of the axis have none, so that a width can grow.
     """
     name = f"{side}_names[{place}]"
-    return f"isValid({name}) ? {name} : 'd' + ({place} + 1)"
+    return f"isValid({name}) ? {name} : 'd' + {place}"
 
 
 ROWS = alt.Y(

@@ -129,13 +129,15 @@ def _placed(view: View, operator: str, matrix: Matrix, size: CellSize) -> Placed
 
 
 def first_query(view: View) -> int:
-    """The query whose weights the sentence shows first: that of the open cell, else the last."""
+    """The query whose weights the sentence shows first: that of the open cell, else the one that
+    the example begins with, or the last.
+    """
     if view.trail:
         step, index = view.trail[-1]
         axes = view.trace[step].axes
         if "query" in axes:
             return index[axes.index("query")]
-    return view.trace.size("query") - 1
+    return min(view.settings.first_query, view.trace.size("query") - 1)
 
 
 def _chart(view: View, beat_name: str, columns: Sequence[Lines], first_query: int | None) -> None:

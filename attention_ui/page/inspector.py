@@ -1,6 +1,8 @@
 """The arithmetic of one cell, open below its heatmap, and the walk upstream from it."""
 
 import math
+from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -8,7 +10,7 @@ import streamlit as st
 from attention_core.explain.remarks import remarks, zero_terms
 from attention_core.expression import Cell, Exponential, Expression, Share, Sum, number, plus_signs
 from attention_core.text.tokenizers import visible
-from attention_core.trace import Step
+from attention_core.trace import Step, Trace, head_at
 
 from ..charts.cells import written
 from ..settings import session
@@ -58,7 +60,7 @@ def _inspector(view: View, beat_name: str) -> None:
         else step.operation.words()
     )
     _upstream(view, beat_name)
-    _terms(step, arithmetic)
+    _terms(view, step, arithmetic)
     _agreement(step, index, arithmetic)
 
 
@@ -91,10 +93,12 @@ def _trail(view: View, beat_name: str) -> None:
 
 def _where(view: View, step: Step, index: tuple[int, ...]) -> None:
     """Where the cell is, by the names on its axes. Plain text, since tokens are a visitor's."""
+    head = head_at(step.axes, index)
     places = []
     for axis, place in zip(step.axes, index, strict=True):
-        name = visible(view.trace.labels(axis)[place])
-        places.append(f"{axis} {place}" if name == str(place) else f"{axis} {place}: {name}")
+        name = visible(view.trace.labels(axis, head)[place])
+        told = "" if name in (str(place), f"d{place}") else f": {name}"
+        places.append(f"{axis} {place}{told}")
     st.text("   ·   ".join(places))
 
 
@@ -157,7 +161,7 @@ def _upstream(view: View, beat_name: str) -> None:
         st.pills(
             f"Follow `{_common(group)}` upstream{more}",
             options=shown,
-            format_func=_operand_label,
+            format_func=partial(_operand_label, components(view.trace, shown)),
             key=key,
             on_change=_follow,
             args=(view.trail, key, beat_name),
@@ -171,8 +175,27 @@ def _common(group: tuple[Cell, ...]) -> str:
     return f"{group[0].step}[{', '.join(shared)}]"
 
 
-def _operand_label(cell: Cell) -> str:
-    return f"[{', '.join(map(str, cell.index))}]  {_plain(cell.value)}"
+def _operand_label(names: dict[Cell, str], cell: Cell) -> str:
+    told = (f"[{', '.join(map(str, cell.index))}]", names[cell], _plain(cell.value))
+    return " ".join(filter(None, told))
+
+
+def components(trace: Trace, cells: Sequence[Cell]) -> dict[Cell, str]:
+    """The name of the component that each of these cells stands for, among the others; "" where it
+    has only a number. Never a person's text.
+    """
+    found = dict.fromkeys(cells, "")
+    axes = trace[cells[0].step].axes
+    alike = [cell for cell in found if cell.step == cells[0].step]
+    places = zip(*(cell.index for cell in alike), strict=True)
+    along = [at for at, each in enumerate(places) if len(set(each)) > 1]
+    if len(along) != 1 or not axes[along[0]].startswith("d_"):
+        return found
+    for cell in alike:
+        place = cell.index[along[0]]
+        name = trace.labels(axes[along[0]], head_at(axes, cell.index))[place]
+        found[cell] = "" if name == f"d{place}" else name
+    return found
 
 
 def _follow(trail: tuple[CellPlace, ...], key: str, beat_name: str) -> None:
@@ -181,12 +204,16 @@ def _follow(trail: tuple[CellPlace, ...], key: str, beat_name: str) -> None:
         session.choose_cell(beat_name, (*trail, (cell.step, cell.index)))
 
 
-def _terms(step: Step, arithmetic: Expression) -> None:
+def _terms(view: View, step: Step, arithmetic: Expression) -> None:
     """Every term, one row each, for sums too long to read in one line."""
     if len(arithmetic.terms) > 1:
         with folded("Every term", "terms") as is_open:
             if is_open:
                 table = terms_table(arithmetic)
+                first = [next(term.cells(), None) for term in arithmetic.terms]
+                names = components(view.trace, list(filter(None, first)))
+                if any(names.values()):
+                    table.insert(0, "component", [names.get(cell, "") for cell in first])
                 why = zero_terms(step, arithmetic)
                 if set(why) != {None}:
                     table["why it is 0"] = [reason or "" for reason in why]
@@ -241,4 +268,4 @@ def _long(value: float) -> str:
 def _plain(value: float) -> str:
     if math.isinf(value):
         return _long(value)
-    return f"{value:.4f}".replace("-", "−") if value % 1 else written(value, whole=True)
+    return f"{value:.4f}".replace("-", "−") if value % 1 else written(value, decimals=0)

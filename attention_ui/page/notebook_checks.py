@@ -41,6 +41,8 @@ def proof(view: View, *others: View) -> None:
     """
     example = EXAMPLES[view.settings.example]
     say_covered(view, *others)
+    if not example.notebook:
+        return
     marks = [mark for each in (view, *others) for mark in each.marks]
     queries = [] if marks else _printed_queries(view)
     if not (marks or queries):

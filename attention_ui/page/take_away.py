@@ -149,4 +149,6 @@ def as_frame(trace: Trace, step: Step) -> pd.DataFrame:
 def numbered(trace: Trace, axis: str) -> list[str]:
     """The places of an axis by number and name; repeated tokens can be told apart."""
     names = map(visible, trace.labels(axis))
-    return [str(at) if name == str(at) else f"{at} {name}" for at, name in enumerate(names)]
+    return [
+        name if name in (str(at), f"d{at}") else f"{at} {name}" for at, name in enumerate(names)
+    ]

@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from attention_core.examples import EXAMPLES
+from attention_core.recipes import ROLES
+from attention_core.text.tokenizers import visible
 
 from .fields import Sentence
 from .settings import HEADS, MAX_JOINED, MAX_TOKENS, MAX_WIDTH, SETTINGS, Settings
@@ -14,6 +16,8 @@ SENTENCES = {
     name: each.field for name, each in SETTINGS.items() if isinstance(each.field, Sentence)
 }
 MAKES_TOKENS = {*SENTENCES, "tokenizer", "drop_blanks"}
+MAX_TOLD = 4
+"""Of more words without a vector only these are named."""
 EDITS = [name for name, each in SETTINGS.items() if each.made_by]
 """Settings that hold numbers typed by hand into a table."""
 
@@ -52,6 +56,8 @@ def misfit(settings: Settings) -> str | None:
         if problem := _problem_with_sentence(settings, name, field.most_tokens):
             return problem
     inputs = settings.inputs
+    if settings.start not in SETTINGS["start"].values(settings):
+        return "This example has no matrices that were set by hand. Choose another start."
     if settings.vocabulary != "random":
         try:
             inputs.build_vocabulary().ids(inputs.tokens)
@@ -78,6 +84,39 @@ def _problem_with_sentence(settings: Settings, name: str, most: int) -> str | No
     if len(tokens) > most:
         return f"{begins} has {len(tokens):,} tokens; at most {most} fit. Shorten it."
     return None
+
+
+def drawn_instead(settings: Settings) -> str | None:
+    """What is drawn at random though the example has it set by hand, and why; None for nothing."""
+    example = EXAMPLES[settings.example]
+    known = [token for token, _ in example.inputs.vectors]
+    if not known:
+        return None
+    inputs = settings.inputs
+    if not settings.has_given_vectors:
+        has_own_matrices = bool(example.projections.given)
+        drawn = "Vectors and matrices are" if has_own_matrices else "The vectors are"
+        rows = () if inputs.vocabulary == "random" else inputs.build_vocabulary().rows()
+        if unknown := [token for token in rows if token not in known]:
+            told = ", ".join(f"“{visible(token)}”" for token in unknown[:MAX_TOLD])
+            why = f"this example has no vector for {told}. It has: {', '.join(known)}"
+        elif inputs.d_in != example.inputs.d_in:
+            why = f"the given vectors are {example.inputs.d_in} wide"
+        else:
+            why = "the given vectors belong to distinct tokens"
+        return f"{drawn} drawn at random now: {why}."
+    recipe, names = replace(settings.projections, seed=None, seeds=(None,) * 3), []
+    if recipe.start == "given":
+        names = [f"W_{role}" for role in ROLES if recipe.given_for(role, inputs.d_in) is None]
+    heads = replace(settings.heads_recipe, seed=None)
+    if heads.start == "given" and heads.given_for(inputs.d_in) is None:
+        names.append("all matrices of the heads")
+    if not names:
+        return None
+    return (
+        f"Drawn at random now: {', '.join(names)}. What was set by hand has other sizes. Go back "
+        "to those of the example to have it again."
+    )
 
 
 def changed(settings: Settings, **updates: object) -> Settings:

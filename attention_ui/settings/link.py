@@ -1,5 +1,5 @@
-"""How settings are written in a link. A link holds only what differs from its example, so
-`?example=life_is_short` says it all.
+"""How settings are written in a link. A link holds its example, and only what differs from it, so
+`?example=life_is_short` says it all. An address without any setting is a first visit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,15 @@ from .fields import Choice, Field
 from .fit import limits, misfit, problem_with_heads
 from .settings import ALIASES, FIELDS, HEADS, KEPT, VIEW_ONLY, Settings, label
 
-MAX_LINK = 7_600
+MAX_LINK = 7_620
 """Characters of a link after its question mark; browsers and servers take 8,000 in all. 7,500 were
-enough for older names, which are shorter: an older link may grow by this much."""
+enough for older links, which have shorter names and no example: one may grow by this much."""
+FIRST = next(iter(EXAMPLES))
+"""The example of a first visit."""
+OLDER = "wild_cat"
+"""The example of a link that names none: the first one was another when it was written."""
+FIRST_VISIT = {"example": FIRST}
+"""What an address without any setting stands for."""
 MAX_PIN = 4_050
 MAX_UNKNOWN = 4
 
@@ -43,9 +49,9 @@ def problem_with_link(settings: Settings) -> str | None:
 
 
 def to_query(settings: Settings) -> dict[str, str]:
-    """The link's parameters: what differs from the example, and the example itself."""
-    plain = replace(settings.start_of_own, example=next(iter(EXAMPLES)))
-    query = {}
+    """The link's parameters: the example, and what differs from it."""
+    plain = settings.start_of_own
+    query = {"example": settings.example}
     for name in FIELDS:
         value = getattr(settings, name)
         if value != getattr(plain, name):
@@ -65,6 +71,8 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
     Parameters that are not ours are left alone, without a notice.
     """
     query = renamed(query)
+    if not query.keys() & FIELDS.keys():
+        query = FIRST_VISIT
     notices = []
 
     def refuse(words: str, instead: str = "The example's own is used.") -> None:
@@ -79,12 +87,12 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
                 shown = repr(_quoted(query[name])) if query[name] else "empty"
                 words = f"The link's {name} is {shown}, but {error}."
                 if name == "example":
-                    refuse(words, f"“{next(iter(EXAMPLES.values())).title}” is shown instead.")
+                    refuse(words, f"“{EXAMPLES[OLDER].title}” is shown instead.")
                 elif name in KEPT:
                     refuse(words, "It was left out.")
                 else:
                     refuse(words)
-    example = EXAMPLES[str(values.pop("example", next(iter(EXAMPLES))))]
+    example = EXAMPLES[str(values.pop("example", OLDER))]
     plain = Settings.of(example)
     settings = replace(plain, **values)
     settings = replace(settings.start_of_own, **values)
@@ -121,8 +129,7 @@ def _quoted(text: str, most: int = 40) -> str:
 def to_pin(settings: Settings) -> str:
     """What to pin of these settings: those that make a lesson's numbers."""
     query = to_query(settings)
-    kept = {name: value for name, value in query.items() if name not in VIEW_ONLY}
-    return urlencode({"example": settings.example, **kept})
+    return urlencode({name: text for name, text in query.items() if name not in VIEW_ONLY})
 
 
 def read_pin(text: str) -> str:

@@ -7,8 +7,8 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 
 from .fields import CellPlace, Choice, ScoreRow, Sentence, Trail
-from .fit import EDITS, changed, heads_that_fit, problem_with_heads
-from .link import from_query, problem_with, renamed, to_query, unknown_names
+from .fit import EDITS, changed, drawn_instead, heads_that_fit, misfit, problem_with_heads
+from .link import FIRST_VISIT, from_query, problem_with, renamed, to_query, unknown_names
 from .settings import FIELDS, HEADS, KEPT, MAX_SEED, VIEW_ONLY, Settings, label
 
 # Names in st.session_state.
@@ -55,7 +55,7 @@ def load(page: str) -> Settings:
             state[SETTINGS] = changed(
                 state[SETTINGS], **{name: getattr(plain, name) for name in NOT_CARRIED}
             )
-    elif not touched and query != last_query:
+    elif not touched and (query or FIRST_VISIT) != last_query:
         _take(query)
     unknown = [name for name in asked if name not in FIELDS]
     if unknown and not touched:
@@ -75,9 +75,11 @@ def save(page: str) -> None:
     """Write the settings into the address bar, and remember what was written.
 
     What else stands there goes, but for Streamlit's own, which `st.query_params` does not show.
+    A first visit's address stays empty: a new one would be a step of the browser's history, and
+    its Back button would lead here for ever.
     """
     query = _query()
-    if st.query_params.to_dict() != query:
+    if (st.query_params.to_dict() or FIRST_VISIT) != query:
         st.query_params.from_dict(query)
     st.session_state[WRITTEN] = (page, query)
     st.session_state.pop(TOUCHED, None)
@@ -143,7 +145,7 @@ def example_query(name: str) -> tuple[dict[str, str], str]:
     opened = changed(settings, example=name)
     if problem_with(opened):
         return {}, "This example does not fit what the link that you opened keeps."
-    return {"example": name, **_carried(to_query(opened))}, ""
+    return _carried(to_query(opened)), ""
 
 
 def takes_own_text() -> bool:
@@ -173,6 +175,8 @@ def change(**updates: Any) -> None:
     gone = [each for each in EDITS if getattr(before, each) and not getattr(after, each)]
     if "example" not in updates and not updates.keys() >= set(gone):
         state[NOTICES] = ["The table has changed, so the numbers you typed into it were removed."]
+    if "example" not in updates and (drawn := drawn_instead(after)) != drawn_instead(before):
+        state[NOTICES] += [drawn] if drawn else []
     state[SETTINGS] = after
     state[WANTED] = {
         name: asked[name]
@@ -263,12 +267,17 @@ def is_changed() -> bool:
 
 
 def take_text(text: str) -> str | None:
-    """Take up a text of the person's own, with the tokenizer for such. Returns what is wrong."""
+    """Take up a text of the person's own, with the tokenizer for such, or that of the example
+    where it has a vector for each of its words. Returns what is wrong.
+    """
     state = st.session_state
     try:
         updates = {**OWN_TEXT, "sentence": FIELDS["sentence"].read(text)}
     except ValueError as error:
         return f"{label('sentence')}: {error}."
+    same_words = changed(Settings.of(EXAMPLES[current().example]), sentence=updates["sentence"])
+    if misfit(same_words) is None and same_words.has_given_vectors:
+        updates |= {name: getattr(same_words, name) for name in OWN_TEXT}
     wrong = problem_with(changed(state[SETTINGS], **updates))
     if wrong is None:
         change(**updates)

@@ -129,7 +129,15 @@ def _last_token(settings: "Settings") -> tuple[int, str]:
 
 
 def _entries(settings: "Settings") -> dict[int, str]:
-    return {column: f"d{column + 1}" for column in range(settings.d_in)}
+    inputs = settings.inputs
+    names = inputs.components if inputs.has_given_vectors() else ()
+    return dict(enumerate(names or (f"d{column}" for column in range(settings.d_in))))
+
+
+def _starts(settings: "Settings") -> dict[str, str]:
+    """How matrices can begin: set by hand only where the example has such."""
+    has_own = EXAMPLES[settings.example].projections.given
+    return {name: title for name, title in STARTS.items() if name != "given" or has_own}
 
 
 def _last_entry(settings: "Settings") -> tuple[int, str]:
@@ -137,6 +145,9 @@ def _last_entry(settings: "Settings") -> tuple[int, str]:
 
 
 def _heads(settings: "Settings") -> dict[int, str]:
+    given = settings.heads_recipe.given_for(settings.d_in)
+    if given:
+        return {head: f"{head}: {name}" for head, name in enumerate(given.names)}
     return {head: str(head) for head in range(settings.n_heads)}
 
 
@@ -206,7 +217,8 @@ class Settings:
         Choice({name: example.title for name, example in EXAMPLES.items()}),
         "Example",
         widget="selectbox",
-        help="A published notebook. Choosing one sets everything below to its numbers.",
+        help="Choosing one sets everything below to its numbers. The first has entries with names; "
+        "the others are published notebooks.",
     )
     sentence: str = setting(Sentence(), "Text", once="text", height=96)
     tokenizer: str = setting(
@@ -297,15 +309,15 @@ class Settings:
     vaxes: str = setting(Choice(AXES), "Axes", "log", view_only=True)
     # Trainable queries, keys and values.
     token: int = _token("Token")
-    start: str = setting(Choice(STARTS), "Start as")
+    start: str = setting(Choice(STARTS), "Start as", choices=_starts, widget="segmented_control")
     d_out: int = setting(Whole(1, MAX_WIDTH), "Width of queries and keys, d_out")
     d_v: int = setting(Whole(1, MAX_WIDTH), "Width of values, d_v")
     scale: str = setting(Choice(SCALES), "Divide scores of queries and keys by", "sqrt_d")
     bias: bool = setting(Flag(), "Bias", False)
-    w_seed: int | None = _seed("Seed of all three matrices", None, placeholder="as the notebook")
-    q_seed: int | None = _seed("Seed of W_query", None, placeholder="as the notebook")
-    k_seed: int | None = _seed("Seed of W_key", None, placeholder="as the notebook")
-    v_seed: int | None = _seed("Seed of W_value", None, placeholder="as the notebook")
+    w_seed: int | None = _seed("Seed of all three matrices", None, placeholder="as the example")
+    q_seed: int | None = _seed("Seed of W_query", None, placeholder="as the example")
+    k_seed: int | None = _seed("Seed of W_key", None, placeholder="as the example")
+    v_seed: int | None = _seed("Seed of W_value", None, placeholder="as the example")
     q_edits: tuple[tuple[int, int, float], ...] = _edits(
         "Numbers typed into W_query",
         lambda settings: ("W_query", settings.d_in, settings.d_out),
@@ -459,8 +471,9 @@ class Settings:
         """What `attention_core.attend_trainable` needs to know."""
         example = EXAMPLES[self.example]
         recipe = example.projections
-        if self.start != recipe.start:
-            recipe = example.linear if self.start == "linear" else replace(recipe, start="rand")
+        start = "rand" if self.start == "given" and not self.has_given_vectors else self.start
+        if start != recipe.start:
+            recipe = example.linear if start == "linear" else replace(recipe, start="rand")
         if self.w_seed is not None:
             recipe = replace(recipe, seed=self.w_seed, skipped_draws=0)
         return replace(
@@ -489,8 +502,11 @@ class Settings:
 
         Raises ValueError where d_model cannot be shared, or all heads together are too wide.
         """
+        recipe = EXAMPLES[self.example].heads
+        if recipe.start == "given" and not self.has_given_vectors:
+            recipe = replace(recipe, start="linear")
         recipe = replace(
-            EXAMPLES[self.example].heads,
+            recipe,
             n_heads=self.n_heads,
             d_head=self.d_head or self._even_width(),
             d_value=self.d_value or self._even_width(),
@@ -530,6 +546,18 @@ class Settings:
             near = [str(d) for d in (below, below + self.n_heads) if 0 < d <= MAX_WIDTH]
             ways = f"take a d_model of {' or '.join(near)}, or set d_head and d_value"
             raise ValueError(f"{error}. Or {ways} yourself") from None
+
+    @property
+    def has_given_vectors(self) -> bool:
+        """Whether the vectors are those that were given with the example."""
+        return self.inputs.has_given_vectors()
+
+    @property
+    def first_query(self) -> int:
+        """The query whose weights a picture of all shows first: the example's, else the last."""
+        last = len(self.inputs.tokens) - 1
+        told = EXAMPLES[self.example].shown_first
+        return last if told is None or self.has_own_text else min(told, last)
 
     @property
     def visible_tokens(self) -> tuple[str, ...]:

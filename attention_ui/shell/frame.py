@@ -14,6 +14,7 @@ import streamlit as st
 
 from ..settings import session
 from ..settings.control import control, control_row
+from ..settings.fit import drawn_instead
 from ..settings.settings import Settings
 from ..streamlit_workarounds.parts_alone import named_part
 from ..streamlit_workarounds.reconnect import run_again_when_back
@@ -149,6 +150,8 @@ def _controls(name: str) -> None:
             )
     control("d_in")
     control("drop_blanks")
+    if drawn := drawn_instead(settings):
+        st.text(drawn)  # plain: it quotes the person
     control("predict")
     st.divider()
     _back()

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from attention_core.examples import EXAMPLES
 from browser_tools import COVERED, matrix, no_exception, open_page, settled
 
 LESSON = "simplified_attention?predict=off&cell=none"
@@ -205,7 +206,7 @@ def test_home_starts_with_ones_own_sentence_or_an_example(page, app_url):
     tokens = [each for each in written if each and "%" not in each]
     assert tokens == ["Ça", "va", "?", "你", "好", "🙂"]
     open_page(page, app_url)
-    page.get_by_role("link", name="Open").nth(4).click()
+    page.get_by_role("link", name="Open").nth([*EXAMPLES].index("life_is_short")).click()
     page.wait_for_url("**/tokenize_and_embed**")
     settled(page)
     assert page.locator(".st-key-chips_tokens").inner_text().split()[0] == "life"

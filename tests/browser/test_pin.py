@@ -51,7 +51,7 @@ def test_the_share_panel_makes_a_teachers_link(page, new_page, app_url):
     panel.get_by_text("Without Streamlit's frame").click()
     settled(page)
     plain, link = panel.locator("code").all_inner_texts()
-    assert plain == f"{app_url}/simplified_attention?seed=7&predict=off"
+    assert plain == f"{app_url}/simplified_attention?example=wild_cat&seed=7&predict=off"
     assert link == f"{plain}&hide=tokenizer&embed=true"
     other = new_page()
     open_page(other, app_url, link.removeprefix(app_url))

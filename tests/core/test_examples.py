@@ -16,6 +16,9 @@ PUBLISHED = Path(__file__).parents[2] / "attention_core" / "published"
 WILD_CAT = EXAMPLES["wild_cat"].inputs
 JOURNEY = EXAMPLES["journey_123"].inputs
 every_example = pytest.mark.parametrize("name", EXAMPLES)
+of_a_notebook = pytest.mark.parametrize(
+    "name", [name for name, example in EXAMPLES.items() if example.notebook]
+)
 
 
 def published(name):
@@ -32,14 +35,14 @@ def value(inputs, step="embeddings"):
 # --- the notebooks' own ---------------------------------------------------------------------------
 
 
-@every_example
+@of_a_notebook
 def test_the_tokens_are_the_published_ones(name):
     inputs, _ = published(name)
     tokens = inputs.get("tokens") or inputs["words"]
     assert list(EXAMPLES[name].inputs.tokens) == tokens
 
 
-@every_example
+@of_a_notebook
 def test_the_sentence_is_the_published_one(name):
     inputs, _ = published(name)
     sentence = inputs.get("sentence") or " ".join(inputs["words"])
@@ -52,7 +55,7 @@ def test_the_ids_are_the_published_ones(name):
     assert value(EXAMPLES[name].inputs, "token_ids").tolist() == results["token_ids"]
 
 
-@every_example
+@of_a_notebook
 def test_the_table_has_the_published_height_and_width(name):
     inputs, _ = published(name)
     rows = inputs.get("embedding_rows") or inputs.get("vocab_size") or len(inputs["words"])

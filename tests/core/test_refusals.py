@@ -212,7 +212,7 @@ def test_a_width_or_a_number_of_heads_below_1_is_refused(recipe, name, least):
 
 @pytest.mark.parametrize("recipe", [Projections, HeadsRecipe])
 def test_a_recipe_offers_choices_and_no_others(recipe):
-    with refused("start is 'normal', but must be 'rand' or 'linear'"):
+    with refused("start is 'normal', but must be 'rand' or 'linear' or 'given'"):
         recipe(start="normal")
     with refused("scale is 'sqrt', but must be 'sqrt_d' or 'none' or 'd'"):
         recipe(scale="sqrt")

@@ -16,7 +16,7 @@ from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, ex
 from attention_core.operations import Given, MatMul, Softmax, SumNormalise
 from attention_core.text.tokenizers import visible
 from attention_ui.charts.bars import bars
-from attention_ui.charts.cells import written
+from attention_ui.charts.cells import decimals_of, written
 from attention_ui.charts.fit import band_above
 from attention_ui.charts.heatmap import heatmap
 from attention_ui.charts.matrix import Matrix, names_of
@@ -114,7 +114,7 @@ def test_a_heatmap_has_every_cell_of_its_step_and_no_more(example):
         for (row, column), cell in drawn.items():
             value = values[row, column].item()
             assert cell["value"] == value, f"{step.name}[{row}, {column}]"
-            assert cell["text"] == written(value, whole=cell["text"].lstrip("-−").isdigit())
+            assert cell["text"] == written(value, decimals_of(values.float()))
             assert cell["strength"] == 1
             assert cell["outline"] == 0
 
@@ -196,7 +196,8 @@ def test_labels_are_the_tokens_made_visible(example):
     chart = heatmap(trace, Matrix(trace["scores"]), SIZE)
     tokens = [visible(token) for token in EXAMPLES[example].inputs.tokens]
     assert parameter(chart, "row_names") == parameter(chart, "column_names") == tokens
-    assert names_of(trace, "d_in")[:2] == ["d1", "d2"]
+    named = list(EXAMPLES[example].inputs.components)
+    assert names_of(trace, "d_in")[:2] == (named or ["d0", "d1"])[:2]
 
 
 # --- which cells, and how -------------------------------------------------------------------------
@@ -476,10 +477,11 @@ def test_points_stand_where_the_vectors_are(example):
     for vector, token in zip(vectors.value.tolist(), trace.labels("token"), strict=True):
         assert visible(token) in by_place[vector[2], vector[0]].split(", ")
     assert len(by_place) == len({(vector[2], vector[0]) for vector in vectors.value.tolist()})
-    assert chart.alt == "embeddings as points, by their entries d3 and d1."
+    first, _, third, *_ = EXAMPLES[example].inputs.components or ("d0", "d1", "d2")
+    assert chart.alt == f"embeddings as points, by their entries {third} and {first}."
     for layer in chart.spec["layer"]:
-        assert layer["encoding"]["x"]["axis"]["title"] == "d3"
-        assert layer["encoding"]["y"]["axis"]["title"] == "d1"
+        assert layer["encoding"]["x"]["axis"]["title"] == third
+        assert layer["encoding"]["y"]["axis"]["title"] == first
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -549,7 +551,28 @@ def test_a_number_is_written_with_two_decimals_or_none(value, text):
     [(0.0, "0"), (7.0, "7"), (19_999.0, "19999"), (-2.0, "−2"), (-0.0, "0"), (-math.inf, "−∞")],
 )
 def test_a_whole_number_is_written_without_decimals(value, text):
-    assert written(value, whole=True) == text
+    assert written(value, decimals=0) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "decimals"),
+    [
+        ((0.0, 7.0, -2.0), 0),
+        ((1.0, -math.inf), 0),
+        ((0.3, -1.8, 2.0), 1),
+        ((0.3, 0.25), 2),
+        ((1 / 3, 0.0), 2),
+        ((math.nan, 1.0), 2),
+    ],
+)
+def test_a_matrix_shows_as_many_decimals_as_its_numbers_have(values, decimals):
+    numbers = torch.tensor(values)
+    assert decimals_of(numbers) == decimals
+    if decimals < 2:
+        shown = [written(value, decimals).replace("−", "-") for value in numbers.tolist()]
+        assert torch.equal(
+            torch.tensor([float(text.replace("∞", "inf")) for text in shown]), numbers
+        )
 
 
 def test_frames_of_bars_and_pictures_are_tables_that_streamlit_can_send():

@@ -5,8 +5,9 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 import torch
 
-from attention_ui.settings.link import from_query, pinned, to_query
-from attention_ui.settings.settings import ALIASES, FIELDS, SETTINGS, VIEW_ONLY
+from attention_core.examples import EXAMPLES
+from attention_ui.settings.link import OLDER, from_query, pinned, to_query
+from attention_ui.settings.settings import ALIASES, FIELDS, SETTINGS, VIEW_ONLY, Settings
 from builds import BUILDS
 from ends import ends
 from visiting import LESSONS, stands, visit
@@ -114,7 +115,7 @@ def test_an_older_address_gives_the_same_settings_and_tensors(link):
     assert notices == []
     same, notices = from_query(in_names_of_today(query_of(link)))
     assert notices == []
-    assert settings == same != from_query({})[0]
+    assert settings == same != Settings.of(EXAMPLES[OLDER])
     assert of_today(to_query(settings))
     assert from_query(to_query(settings)) == (settings, [])
     assert bool(pinned(settings)) == ("pin=" in link)
@@ -138,10 +139,10 @@ def test_the_page_of_an_older_address_writes_only_names_of_today(page, link):
 
 
 def test_an_older_address_may_be_as_long_as_they_were():
-    """Names of today are longer."""
-    query = query_of("example=wild_cat&tokenizer=blanks&ids=duplicates&width=4&heads=4")
+    """Names of today are longer, and an address of today has its example."""
+    query = query_of("tokenizer=blanks&ids=duplicates&width=4&heads=4")
     query |= {"likeness": "cosine", "text": "a" * 64}
-    pin = urlencode(query)
+    pin = urlencode({"example": OLDER, **query})
     query["pin"] = pin + "a" * (4_000 - len(pin))
     query |= {"hide": ",".join(TODAY), "lock": ",".join(TODAY)}
     query["text"] += "a" * (7_500 - len(urlencode(query)))
@@ -167,7 +168,7 @@ def test_any_setting_can_have_an_older_name(new, monkeypatch):
             for name in (old, new)
         )
         assert by_old == by_new, link
-        assert by_old[0] != from_query({})[0] or "no such" in link.values()
+        assert by_old[0] != Settings.of(EXAMPLES[OLDER]) or "no such" in link.values()
         assert from_query(to_query(by_old[0])) == (by_old[0], [])
         assert old not in names_in(to_query(by_old[0]))
     assert from_query({old: "no such", new: said[0]}) == from_query({new: said[0]})
@@ -177,7 +178,7 @@ def texts_of(name):
     """What a link may say of a setting, other than its example's own."""
     tried = (*ends(name), "1", "1.0", "scores", "scores.1.1", "seed", "seed=3")
     read = {text: from_query({name: text}) for text in tried}
-    plain = getattr(from_query({})[0], name)
+    plain = getattr(Settings.of(EXAMPLES[OLDER]), name)
     return [
         text
         for text, (settings, notices) in read.items()

@@ -25,7 +25,7 @@ from attention_ui.charts.sizes import CellSize
 from attention_ui.page.equation import draw_equation
 from attention_ui.page.view import View
 from attention_ui.settings import session
-from attention_ui.settings.link import from_query
+from attention_ui.settings.link import OLDER, from_query
 from drawn import CASES, NAMES
 from pointing import (
     Drawn,
@@ -45,11 +45,10 @@ from visiting import PAGES
 ALL_OF = 400
 """A step of more cells is looked at in a sample."""
 SIZE = CellSize(20, 20, 0)
-FIRST = next(iter(EXAMPLES))
 
 
 SLOW = pytest.mark.slow("4 min: the equations of every page with every example")
-EVERY_DAY = [(f"pages/{page}.py", FIRST) for page in ("simplified_attention", "whole_layer")]
+EVERY_DAY = [(f"pages/{page}.py", OLDER) for page in ("simplified_attention", "whole_layer")]
 
 
 def marked(page, example):
@@ -57,7 +56,7 @@ def marked(page, example):
 
 
 PAGES_DRAWN = [
-    pytest.param((page, link), id=name, marks=marked(page, link.get("example", "")))
+    pytest.param((page, link), id=name, marks=marked(page, link.get("example", OLDER)))
     for (page, link), name in zip(CASES, NAMES, strict=True)
 ]
 PAGES_ASKING = [

@@ -60,7 +60,7 @@ def largest(*values):
 
 
 def test_what_is_added_shares_the_scale_of_the_sum():
-    trace = Trace(query=("a", "b"), d_in=("d1", "d2", "d3"))
+    trace = Trace(query=("a", "b"), d_in=("d0", "d1", "d2"))
     axes = ("query", "d_in")
     small = trace.step("small", numbers(0.1), axes=axes)
     large = trace.step("large", numbers(5.0, seed=1), axes=axes)

@@ -80,7 +80,7 @@ def test_the_start_without_slope_is_named_where_there_is_one():
         visit(page, example=SATURATED)
     )
     words = rendered(visit(page))
-    assert "no row of either start" in words
+    assert "no row of any start" in words
     assert EXAMPLES[SATURATED].title in words
 
 

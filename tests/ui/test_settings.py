@@ -29,7 +29,7 @@ from attention_ui.settings.fields import (
     entry,
 )
 from attention_ui.settings.fit import changed
-from attention_ui.settings.link import MAX_LINK, from_query, problem_with, to_query
+from attention_ui.settings.link import FIRST, MAX_LINK, OLDER, from_query, problem_with, to_query
 from attention_ui.settings.settings import (
     FIELDS,
     HEADS,
@@ -43,7 +43,7 @@ from attention_ui.settings.settings import (
 from visiting import stands, visit
 
 ONE_HEAD = ("head", "head_off", "head_cut")
-DEFAULT = next(iter(EXAMPLES))
+DEFAULT = OLDER
 SENTENCES = [name for name, field in FIELDS.items() if isinstance(field, Sentence)]
 some = hypothesis_settings(max_examples=100, deadline=None)
 GUESSES = pytest.mark.slow("15 s: guesses its cases")
@@ -162,7 +162,9 @@ def valid_settings(draw):
         for name, field in FIELDS.items()
         if name not in (*HEADS, *ONE_HEAD) and (name in SPECIAL or any_value(field) is not None)
     }
-    settings = of(values.pop("example"), **values, **draw(heads()))
+    example = values.pop("example")
+    values["start"] = draw(st.sampled_from([*SETTINGS["start"].values(of(example))]))
+    settings = of(example, **values, **draw(heads()))
     last = max(len(settings.inputs.tokens) - 1, 0)
     column = st.integers(0, max(settings.d_in - 1, 1))
     settings = replace(
@@ -221,9 +223,8 @@ def test_a_link_holds_only_what_differs_from_its_example(settings, data):
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_as_it_is_needs_no_more_than_its_name(example):
     settings = of(example)
-    query = {} if example == DEFAULT else {"example": example}
-    assert to_query(settings) == query
-    assert from_query(query) == (settings, [])
+    assert to_query(settings) == {"example": example}
+    assert from_query({"example": example}) == (settings, [])
     assert settings.inputs == EXAMPLES[example].inputs
     assert_usable(settings)
 
@@ -381,7 +382,7 @@ def test_whatever_a_link_says_its_settings_make_embeddings(query):
 @some
 @given(st.dictionaries(st.text().filter(lambda name: name not in FIELDS), st.text(), max_size=5))
 def test_parameters_that_are_not_ours_are_left_alone(query):
-    assert from_query(query) == (of(), [])
+    assert from_query(query) == (of(FIRST), [])
     assert from_query({**query, "seed": "3"}) == (of(seed=3), [])
 
 
@@ -494,7 +495,7 @@ def test_a_cell_edited_twice_has_the_last_number():
 def test_no_cell_and_the_lessons_own_cell_are_not_the_same():
     assert read()[0].cell is None
     assert read(cell="none")[0].cell == ()
-    assert to_query(of(cell=())) == {"cell": "none"}
+    assert to_query(of(cell=())) == {"example": DEFAULT, "cell": "none"}
 
 
 def test_words_that_the_vocabulary_cannot_hold_are_named():
@@ -690,7 +691,10 @@ def test_a_token_that_nobody_has_chosen_follows_the_text():
     chosen = changed(journey, changed_token=2)
     assert changed(chosen, sentence="one two three four").changed_token == 2
     assert from_query({"example": "journey_123", "sentence": "A cat sat"})[0].changed_token == 2
-    assert to_query(changed(of(), tokenizer="blanks")) == {"tokenizer": "blanks"}
+    assert to_query(changed(of(), tokenizer="blanks")) == {
+        "example": DEFAULT,
+        "tokenizer": "blanks",
+    }
 
 
 def test_the_examples_numbers_are_those_of_its_seed_only():

@@ -20,7 +20,8 @@ def hero(settings: Settings) -> None:
     """The sentence, shaded by the weights of the token that is pointed at, and all its weights."""
     trace = attend(embed(settings.inputs), SimplifiedOptions(divide=settings.divide))
     weights = Matrix(trace["weights"], column_labels=False)
-    chart = live(trace, [[Placed("", weights, SMALL, compact=True)]], trace.size("query") - 1)
+    placed = Placed("", weights, SMALL, compact=True)
+    chart = live(trace, [[placed]], settings.first_query)
     st.markdown(
         "**Where does each word look?** Point at a word, or at a cell: each row of the picture "
         "below is one word's attention, shared out over the whole sentence.",

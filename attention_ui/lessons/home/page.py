@@ -54,8 +54,9 @@ def home() -> None:
     st.header("Start", anchor="start")
     if session.takes_own_text():
         st.markdown(
-            "Type a sentence of your own to see the whole layer at work on it, or take one of the "
-            "published examples, lesson by lesson, beside the numbers of its notebook.",
+            "Type a sentence of your own to see the whole layer at work on it, or take an example "
+            "through the lessons. The first has vectors that you can read; the others stand beside "
+            "the numbers of a published notebook.",
             width=LINE,
         )
         own_text()

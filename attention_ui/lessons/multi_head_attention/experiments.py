@@ -111,7 +111,7 @@ def split_wrongly(view: View) -> None:
 
 
 def _told(piece: Piece, tokens: tuple[str, ...], columns: tuple[str, ...]) -> str:
-    """A piece in words, such as `query 0 (The), h0·d1 to h0·d2`."""
+    """A piece in words, such as `query 0 (The), h0·d0 to h0·d1`."""
     ends = dict.fromkeys((columns[piece.first], columns[piece.last]))
     return f"query {piece.token} ({visible(tokens[piece.token])}), {' to '.join(ends)}"
 

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from attention_core.examples import EXAMPLES
 from attention_core.mechanism.trainable import attend_trainable
-from attention_core.recipes import PLURAL, ROLES, STARTS
+from attention_core.recipes import PLURAL, ROLES
 from attention_core.rounding import agree, difference
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
@@ -17,7 +17,7 @@ from ...page.show import folded, one_of, show
 from ...page.view import View
 from ...predict.questions import Verdict
 from ...settings import session
-from ...settings.control import control, control_row
+from ...settings.control import control, control_row, offered
 from ...settings.fit import changed
 from ...settings.settings import Settings
 from ...widgets.grid import grid
@@ -56,8 +56,8 @@ def own_matrices(view: View) -> None:
         if not opened:
             return
         st.markdown(
-            "Without a seed the matrices are drawn as the notebook draws them. A seed for one "
-            "matrix leaves the other two as they are."
+            "Without a seed the matrices are the example's own. A seed for one matrix leaves the "
+            "other two as they are."
         )
         with control_row(vertical_alignment="top"):
             for name in ("w_seed", "q_seed", "k_seed", "v_seed"):
@@ -103,13 +103,11 @@ def judge_sure(guess: int, weights: Tensor) -> Verdict:
 
 
 def compare_starts(view: View) -> None:
-    """The same layer begun in two ways: the scores, and the largest weight of each row."""
+    """The same layer begun in each way: the scores, and the largest weight of each row."""
     settings = session.current()
     traces = {
-        STARTS[start]: attend_trainable(
-            embed(settings.inputs), changed(settings, start=start).projections
-        )
-        for start in STARTS
+        title: attend_trainable(embed(settings.inputs), changed(settings, start=start).projections)
+        for start, title in offered("start", settings).items()
     }
     largest = {
         start: trace["weights"].value.max(dim=-1).values.tolist() for start, trace in traces.items()
@@ -127,7 +125,7 @@ def starts_verdict(weights: dict[str, Tensor]) -> str:
     sure = {start: sure_rows(each) for start, each in weights.items()}
     if not any(sure.values()):
         return (
-            f"Here no row of either start gives one key more than {SURE}, so both can still learn. "
+            f"Here no row of any start gives one key more than {SURE}, so all can still learn. "
             f"In the example “{EXAMPLES[SATURATED].title}” one of them hardly can."
         )
     told = " and ".join(

@@ -1,0 +1,272 @@
+"""The example of a first visit: which address means it, and its names wherever a component is."""
+
+import json
+from urllib.parse import parse_qsl
+
+import pytest
+
+from attention_core import (
+    EXAMPLES,
+    attend_heads,
+    attend_trainable,
+    embed,
+    exercise,
+    notebook,
+    program,
+)
+from attention_ui.charts.heatmap import heatmap
+from attention_ui.charts.matrix import Matrix, names_along
+from attention_ui.charts.picture import picture
+from attention_ui.charts.sizes import CellSize
+from attention_ui.charts.template import name_of
+from attention_ui.page.inspector import components
+from attention_ui.page.take_away import as_frame
+from attention_ui.settings.fit import changed, drawn_instead
+from attention_ui.settings.link import FIRST, OLDER, from_query, to_pin, to_query
+from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
+from ends import ends
+from visiting import EVERYWHERE, PAGES, first_visit, rendered, stands, texts, visit
+
+NAMES = EXAMPLES[FIRST].inputs.components
+PLAIN = Settings.of(EXAMPLES[FIRST])
+OWN = "The sleepy dog sees a small cat because it barks"
+SIZE = CellSize(24, 24, 11)
+
+
+# --- addresses ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("link", [{}, {"utm_source": "mail"}])
+def test_an_address_without_a_setting_is_a_first_visit(link):
+    assert from_query(link) == (PLAIN, [])
+    assert FIRST == next(iter(EXAMPLES)) == "named_features"
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_an_address_with_a_setting_and_no_example_means_what_it_always_meant(name):
+    for text in ends(name) if name != "example" else ["no such"]:
+        assert from_query({name: text}) == from_query({"example": OLDER, name: text}), text
+        assert from_query({name: text})[0].example == OLDER == "wild_cat"
+
+
+def test_every_link_that_is_written_names_its_example():
+    for name in EXAMPLES:
+        settings = Settings.of(EXAMPLES[name])
+        for each in (settings, changed(settings, predict=False), changed(settings, d_in=5)):
+            assert to_query(each)["example"] == name
+            assert dict(parse_qsl(to_pin(each)))["example"] == name
+
+
+@pytest.mark.slow("10 s: every page")
+@pytest.mark.parametrize("page", EVERYWHERE)
+def test_a_first_visit_leaves_its_address_alone_and_its_links_name_the_example(page):
+    """An address written anew would be a step of the browser's history, and lead here for ever."""
+    at = stands(first_visit(page))
+    assert at.session_state["settings"] == PLAIN
+    assert dict(at.query_params) == {}
+    links = [dict(parse_qsl(each.proto.query_string)) for each in at.get("page_link")]
+    assert all("example" in link for link in links)
+    at.toggle(key="control_predict").set_value(False).run()
+    assert dict(at.query_params) == {"example": FIRST, "predict": "off"}
+    at.toggle(key="control_predict").set_value(True).run()
+    assert from_query(dict(at.query_params)) == (PLAIN, [])
+
+
+@pytest.mark.slow("10 s: every page")
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_has_a_part_about_a_notebook_that_there_is_not(page):
+    at = stands(visit(page, example=FIRST))
+    assert not [each.value for each in at.header if "otebook" in each.value]
+    assert "of the notebook" not in rendered(at)
+
+
+# --- names, and one way of counting ---------------------------------------------------------------
+
+
+def traces(name):
+    example = EXAMPLES[name]
+    yield attend_trainable(embed(example.inputs), example.projections)
+    yield attend_heads(embed(example.inputs), example.heads)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_component_is_called_the_same_wherever_it_stands(name):
+    """In a chart, in its tooltip, in a table, and by the number that the arithmetic has for it."""
+    for trace in traces(name):
+        for step in trace.values():
+            widths = [axis for axis in step.axes if axis[:2] == "d_"]
+            if not widths or step.value.numel() > 2_000:
+                continue
+            heads = range(len(step.value)) if step.axes[0] == "head" else (None,)
+            for head in heads:
+                matrix = Matrix(step, lead=() if head is None else (head,))
+                drawn = names_along(trace, matrix)
+                spec = heatmap(trace, matrix, SIZE).spec
+                given = {each["name"]: each.get("value") for each in spec["params"]}
+                for axis, side, names in zip(matrix.axes, ("row", "column"), drawn, strict=True):
+                    if axis not in widths:
+                        continue
+                    assert tuple(names) == trace.labels(axis, head)
+                    # A label that is not given is counted by the chart.
+                    shown = given[f"{side}_names"] or [f"d{place}" for place in range(len(names))]
+                    assert shown == names
+                    assert name_of(side).endswith("'d' + datum.value")
+            if step.value.ndim == 2 and step.axes[1] in widths:
+                for place, column in enumerate(as_frame(trace, step).columns):
+                    label = trace.labels(step.axes[1])[place]
+                    assert column == (label if label == f"d{place}" else f"{place} {label}")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_control_and_the_picture_call_an_entry_what_the_charts_do(name):
+    settings = Settings.of(EXAMPLES[name])
+    trace = embed(settings.inputs)
+    entries = SETTINGS["across"].values(settings)
+    assert tuple(entries.values()) == trace.labels("d_in")
+    assert [*entries] == [*range(settings.d_in)]
+    drawn = picture(trace, trace["embeddings"], 1, 2)
+    assert f"{entries[1]} and {entries[2]}" in drawn.alt
+
+
+@pytest.mark.slow("15 s: a page each")
+@pytest.mark.parametrize(
+    ("page", "cell", "words"),
+    [
+        ("simplified_attention", "embeddings.7.5", "token 7: it   ·   d_in 5: refers"),
+        ("queries_keys_values", "W_query.5.1", "d_in 5: refers   ·   d_out 1: hunter"),
+        ("queries_keys_values", "context_vectors.7.2", "query 7: it   ·   d_v 2: mood"),
+        (
+            "multi_head_attention",
+            "head_queries.1.3.1",
+            "head 1: whom   ·   query 3: chases   ·   d_head 1: small",
+        ),
+        ("multi_head_attention", "W_output.3.2", "d_concat 3: h1·small   ·   d_model 2: small"),
+    ],
+)
+def test_the_arithmetic_of_a_cell_names_its_components(page, cell, words):
+    assert words in texts(visit(page, example=FIRST, cell=cell))
+    plain = texts(visit(page, example="life_is_short", cell=cell))
+    axis, place = words.rsplit("   ·   ", 1)[1].partition(":")[0].split()
+    assert f"{axis} {place}" in plain
+    assert f"{axis} {place}: " not in plain
+
+
+def test_exports_have_the_given_matrices_and_names():
+    heads = [*traces(FIRST)][1]
+    source = program(heads)
+    assert "W_output = torch.tensor([[1., 0., 0., 0., 0., 0.]" in source
+    assert "generator" not in source
+    told = ("# d_in: animal, hunter, small", "# d_head of head 1 (whom): animal, small")
+    for made in (source, json.dumps(notebook(heads)), json.dumps(exercise(heads))):
+        assert all(line in made for line in told)
+    assert "# d_" not in program([*traces(OLDER)][1])
+    drawn = "".join("".join(cell["source"]) for cell in notebook(embed(PLAIN.inputs))["cells"])
+    assert repr(list(NAMES)) in drawn
+
+
+# --- what was set by hand, and what is drawn where it does not fit --------------------------------
+
+
+def test_an_own_sentence_over_the_same_words_keeps_what_was_set_by_hand():
+    own = changed(PLAIN, sentence=OWN)
+    assert own.has_given_vectors
+    assert drawn_instead(own) is None
+    assert to_query(own) == {"example": FIRST, "sentence": OWN}
+    assert own.projections == PLAIN.projections
+    assert own.heads_recipe == PLAIN.heads_recipe
+
+
+@pytest.mark.parametrize(
+    ("updates", "words"),
+    [
+        ({"sentence": "the zebra"}, ("no vector for “zebra”", "cat, dog, mouse")),
+        ({"d_in": 5}, ("the given vectors are 6 wide",)),
+        ({"vocabulary": "random"}, ("distinct tokens",)),
+        ({"d_out": 2}, ("W_query, W_key", "other sizes")),
+        ({"d_v": 2}, ("W_value", "other sizes")),
+        ({"n_heads": 2}, ("all matrices of the heads", "other sizes")),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_used_as_set_by_hand_is_drawn_and_that_is_said(updates, words):
+    after = changed(PLAIN, **updates)
+    said = drawn_instead(after)
+    assert "drawn at random now" in said.lower()
+    assert all(word in said for word in words)
+    if not after.has_given_vectors:
+        assert after.projections.start == "rand"
+        assert after.heads_recipe.start == "linear"
+    back = changed(after, **{name: getattr(PLAIN, name) for name in updates})
+    assert back == PLAIN
+    assert drawn_instead(back) is None
+
+
+@pytest.mark.parametrize("updates", [{}, {"q_seed": 3}, {"w_seed": 3}, {"h_seed": 3}], ids=str)
+def test_a_seed_that_was_asked_for_needs_no_explanation(updates):
+    assert drawn_instead(changed(PLAIN, **updates)) is None
+    assert drawn_instead(changed(PLAIN, start="rand", **updates)) is None
+
+
+def test_the_page_says_what_is_drawn_instead_in_a_notice_and_beside_the_controls():
+    at = first_visit("tokenize_and_embed")
+    at.text_area(key="control_sentence").set_value("the zebra").run()
+    stands(at)
+    (notice,) = at.session_state["notices"]
+    assert notice == drawn_instead(at.session_state["settings"])
+    assert notice in [each.value for each in at.sidebar.text]
+    assert any(notice in each.value for each in at.main.text)
+    again = visit("tokenize_and_embed", example=FIRST, sentence="the zebra")
+    assert again.session_state["notices"] == []
+    assert notice in [each.value for each in again.sidebar.text]
+
+
+@pytest.mark.parametrize(("sentence", "keeps"), [(OWN, True), ("A zebra sat.", False)])
+def test_a_sentence_typed_on_the_home_page_keeps_the_words_that_have_vectors(sentence, keeps):
+    at = first_visit("app.py")
+    at.text_input(key="own_sentence").set_value(sentence)
+    next(each for each in at.button if each.label == "Open").click().run()
+    settings = stands(at).session_state["settings"]
+    assert settings.sentence == sentence
+    assert settings.has_given_vectors == keeps
+
+
+def test_matrices_can_be_set_by_hand_only_where_the_example_has_some():
+    for name, example in EXAMPLES.items():
+        offered = SETTINGS["start"].values(Settings.of(example))
+        assert ("given" in offered) == (name == FIRST)
+        settings, notices = from_query({"example": name, "start": "given"})
+        assert settings == Settings.of(example)
+        assert bool(notices) == (name != FIRST)
+
+
+def test_the_terms_of_a_product_are_told_by_their_component():
+    trace = next(traces(FIRST))
+    for cell, names in (
+        (("scores", (7, 2)), ("animal", "hunter", "action")),
+        (("queries", (7, 1)), NAMES),
+        (("context_vectors", (7, 0)), ("",) * 9),  # its terms are tokens
+    ):
+        step, index = cell
+        terms = [[*term.cells()] for term in trace[step].arithmetic(index).terms]
+        for operand in zip(*terms, strict=True):
+            assert tuple(components(trace, operand).values()) == names
+    plain = embed(Settings.of(EXAMPLES[OLDER]).inputs)
+    row = [plain["embeddings"].cell((1, column)) for column in range(3)]
+    assert set(components(plain, row).values()) == {""}
+
+
+@pytest.mark.slow("5 s: two pages")
+def test_the_table_of_terms_and_the_ways_upstream_name_components():
+    at = visit("queries_keys_values", example=FIRST, cell="queries.7.0")
+    ways = [option for each in at.get("button_group") for option in each.options]
+    assert "[7, 0] animal 1.2000" in ways
+    assert "[5, 0] refers 2" in ways
+    at.session_state["fold_terms"] = True
+    (table,) = [each.value for each in stands(at.run()).dataframe if "from" in each.value]
+    assert table["component"].tolist() == list(NAMES)
+
+
+def test_heads_are_offered_by_number_and_by_name_where_they_have_one():
+    assert SETTINGS["head"].values(PLAIN) == {0: "0: who", 1: "1: whom", 2: "2: how"}
+    for other in (changed(PLAIN, n_heads=2), Settings.of(EXAMPLES[OLDER])):
+        assert SETTINGS["head"].values(other) == {0: "0", 1: "1"}
