@@ -28,7 +28,7 @@ NUMBERS = [value for value in wrong_values() if "double_array_value" in value]
 NUMBERS += [{"double_array_value": {"data": each}} for each in ([0.0, 1.0], [2.5], [99.0])]
 TEXTS = [value for value in wrong_values() if "string_value" in value][:8]
 WRONG = [
-    ("causal_mask", "n", SELECTIONS),
+    ("causal_mask", "masked_scores", SELECTIONS),
     ("causal_mask", "control_d_in", NUMBERS),
     ("causal_mask", "control_dropout", NUMBERS),
     ("causal_mask", "control_tokenizer", TEXTS),

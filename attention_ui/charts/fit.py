@@ -28,6 +28,7 @@ from .sizes import (
     column_room,
     label_room,
     labelled_every,
+    text_width,
 )
 
 TITLED = {"query", "key", "token", "vocabulary", "head", "score"}
@@ -133,6 +134,14 @@ def broken_into_lines(
     trace: Trace, placed: Sequence[Placed], lengths: Sequence[int]
 ) -> list[list[Placed]]:
     """The matrices in lines of these lengths; a line wider than the page is broken."""
+    lines = _broken(trace, placed, lengths, 0)
+    return _broken(trace, placed, lengths, max(_before(trace, line[0]) for line in lines))
+
+
+def _broken(
+    trace: Trace, placed: Sequence[Placed], lengths: Sequence[int], margin: int
+) -> list[list[Placed]]:
+    """The same, where the cells of each line begin at this margin or further to the right."""
     lines: list[list[Placed]] = []
     rest = iter(placed)
     for length in lengths:
@@ -141,7 +150,7 @@ def broken_into_lines(
             width = width_of(trace, each) + BETWEEN
             if taken + width > ROW_ROOM:
                 lines.append([])
-                taken = 0
+                taken = max(0, margin - _before(trace, each))
             lines[-1].append(each)
             taken += width
     return lines
@@ -150,8 +159,15 @@ def broken_into_lines(
 def width_of(trace: Trace, placed: Placed) -> int:
     """About how wide a matrix is with all that stands beside its cells."""
     matrix = placed.matrix
-    before = OPERATOR_ROOM if placed.operator else 0
-    if matrix.row_labels:
-        before += room_before(names_along(trace, matrix)[0], matrix.axes[0])
     cells = BAR_WIDTH if matrix.as_bars else matrix.sizes[1] * fitting(matrix, placed.size).width
-    return before + cells + (SUMS_ROOM if has_sums(matrix) else 0)
+    if has_sums(matrix):
+        cells += SUMS_ROOM
+    return _before(trace, placed) + max(cells, text_width(matrix.name))
+
+
+def _before(trace: Trace, placed: Placed) -> int:
+    """What stands to the left of a matrix's cells."""
+    before = OPERATOR_ROOM if placed.operator else 0
+    if placed.matrix.row_labels:
+        before += room_before(names_along(trace, placed.matrix)[0], placed.matrix.axes[0])
+    return before

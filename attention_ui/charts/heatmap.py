@@ -120,7 +120,7 @@ def _filled(
     if every > 1:
         down["labelExpr"] = f"datum.value % {every} == 0 ? {name_of('row')} : ''"
     if size.font:
-        layers[1]["mark"]["fontSize"] = size.font
+        layers[-2]["mark"]["fontSize"] = size.font  # the last one draws the outlines
     operator_layer["mark"] |= {"text": operator, "fontSize": 44 if operator == "·" else 26}
     operator_layer["encoding"]["x"]["value"] = OPERATOR_ROOM // 2 - left
     for tip, axis in zip(layers[0]["encoding"]["tooltip"], axes, strict=False):

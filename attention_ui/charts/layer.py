@@ -11,7 +11,7 @@ from attention_core.trace import Step, Trace
 from .fit import width_of
 from .matrix import Matrix
 from .placed import Placed
-from .sizes import BETWEEN, ROW_ROOM, CellSize, text_width
+from .sizes import BETWEEN, ROW_ROOM, CellSize
 
 OF_ALL = ("embeddings", "W_query", "W_key", "W_value")
 OF_A_HEAD = (
@@ -95,8 +95,5 @@ def layer(trace: Trace) -> list[list[list[Placed]]]:
 
 def _width(trace: Trace, lines: list[list[Placed]]) -> int:
     """About how wide a column is: its widest line, with titles that may be wider than cells."""
-    widths = [
-        sum(max(width_of(trace, each), text_width(each.matrix.name)) + BETWEEN for each in line)
-        for line in lines
-    ]
+    widths = [sum(width_of(trace, each) + BETWEEN for each in line) for line in lines]
     return max(widths) + BETWEEN

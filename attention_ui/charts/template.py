@@ -72,11 +72,14 @@ def template(numbers: bool, bars: bool) -> dict:
     ends = alt.Scale(domain=[-1, 0, 1], range=[palette.FULL, palette.FAINT, palette.FULL])
     depth = alt.FillOpacity("shade:Q", scale=ends, legend=None)
     look = {"cornerRadius": 3, "cursor": "pointer", "aria": False}
+    # A bar can be too short to be pointed at, so its cell is the whole of its row.
+    whole_row = {"x": alt.value(0), "x2": alt.value(BAR_WIDTH)} if bars else {}
     cells = (
-        (named.mark_bar(**look) if bars else named.mark_rect(**look))
+        named.mark_rect(**look)
         .encode(
-            color=alt.value(palette.BAR) if bars else sign.otherwise(alt.value(palette.POSITIVE)),
-            fillOpacity=alt.value(1) if bars else depth,
+            **whole_row,
+            color=sign.otherwise(alt.value(palette.POSITIVE)),
+            fillOpacity=alt.value(0) if bars else depth,
             opacity=strength,
             tooltip=[
                 alt.Tooltip("row_name:N"),
@@ -87,6 +90,12 @@ def template(numbers: bool, bars: bool) -> dict:
         .add_params(chosen)
     )
     layers = [cells]
+    if bars:
+        layers.append(
+            base.mark_bar(cornerRadius=3, aria=False).encode(
+                color=alt.value(palette.BAR), opacity=strength
+            )
+        )
     if numbers:
         ink = alt.value(palette.MUTED if bars else palette.INK)
         after = {"align": "left", "dx": 5} if bars else {}

@@ -28,6 +28,12 @@ const inSight = () => parts().filter((part) => {
   return bottom > 0 && top < innerHeight + NEAR;
 }).map(nameOf).join(' ');
 
+// What is wider than the page can be pushed sideways by the keyboard too.
+const letScroll = () => {
+  for (const chart of document.querySelectorAll('[data-testid=stVegaLiteChart]'))
+    if (chart.scrollWidth > chart.clientWidth) chart.tabIndex = 0;
+};
+
 // A requested run counts as running: a second request would replace the first.
 const isRunning = () => document.querySelector(
   '[data-test-script-state=running], [data-test-script-state=rerunRequested]');
@@ -56,6 +62,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     clearTimeout(here.telling);
     here.telling = setTimeout(() => {
       if (isRunning() && performance.now() < until) return here.tell(until);
+      letScroll();
       const now = inSight();
       if (now === here.told) return;
       here.told = now;
