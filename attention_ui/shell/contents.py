@@ -32,57 +32,57 @@ LESSONS = (
     Lesson(
         "tokenize_and_embed",
         "Tokenize and embed",
-        "A sentence becomes tokens, each token a number, and each number the row of a table: "
-        "a vector that a computer can compare.",
+        "How does a sentence become numbers? It is cut into tokens, each token gets an id, and "
+        "each id picks a row of a table: a vector that can be compared with others.",
         "From text to vectors",
         ":material/text_fields:",
     ),
     Lesson(
         "simplified_attention",
         "Simplified attention",
-        "Each token looks at every token, itself included, by a dot product of their embeddings. "
-        "The larger the product, the more of that token's vector flows into the context vector.",
+        "How does a word decide which others matter? It compares its vector with everyone's, its "
+        "own included. The more alike two vectors are, the more of that word flows in.",
         "The mechanism",
         ":material/visibility:",
     ),
     Lesson(
         "softmax_or_sum",
         "Softmax or dividing by the sum",
-        "Scores become weights by dividing: each score by the sum of all, or, in a softmax, each "
-        "exponential by the sum of all exponentials. The first looks simpler, and breaks.",
+        "How do scores become shares of a whole? Dividing each by their sum looks simplest, and "
+        "breaks when scores are negative. Softmax takes e to the power of each score first.",
         "The mechanism",
         ":material/balance:",
     ),
     Lesson(
         "divide_by_sqrt_d",
         "Why divide by √d",
-        "A score is a sum of d products. The wider the vectors, the farther such sums spread, and "
-        "softmax turns scores that spread far into all or nothing. Dividing by √d undoes the "
-        "effect of the width.",
+        "Why √d, and not d or nothing? A score is a sum of d products. The wider the vectors, the "
+        "farther such sums spread, and softmax turns scores that spread far into all or nothing. "
+        "Dividing by √d undoes just that.",
         "The mechanism",
         ":material/swap_vert:",
     ),
     Lesson(
         "queries_keys_values",
         "Trainable queries, keys and values",
-        "Before tokens are compared, three matrices make what each asks for, what it can be found "
-        "by, and what it hands on. Training changes the entries of these matrices.",
+        "What does a word ask for, and who answers? Three matrices make what each token asks for, "
+        "what it can be found by, and what it hands on. Training changes their entries.",
         "The mechanism",
         ":material/tune:",
     ),
     Lesson(
         "causal_mask",
         "The causal mask",
-        "A model that writes text from left to right must not look ahead. A mask hides the future "
-        "from every query before the weights are shared out.",
+        "How does a model keep from looking ahead? It writes from left to right, so a mask hides "
+        "the future from every query before the weights are shared out.",
         "The mechanism",
         ":material/visibility_off:",
     ),
     Lesson(
         "multi_head_attention",
         "Multi-head attention",
-        "Several attentions look at the same sentence side by side, each with matrices of its own. "
-        "Their context vectors are joined, and one more matrix mixes them.",
+        "Why several heads? Each looks at the same sentence with matrices of its own, so each can "
+        "look for something else. What they find is joined, and one more matrix mixes it.",
         "The mechanism",
         ":material/view_column:",
     ),

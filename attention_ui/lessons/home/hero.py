@@ -3,7 +3,10 @@
 import streamlit as st
 
 from attention_core.mechanism.simplified import SimplifiedOptions, attend
+from attention_core.mechanism.trainable import attend_trainable
 from attention_core.text.embedding import embed
+from attention_core.text.tokenizers import visible
+from attention_core.trace import Trace
 
 from ...charts.live import live
 from ...charts.matrix import Matrix
@@ -18,14 +21,28 @@ SMALL = CellSize(22, 14, 0)
 
 def hero(settings: Settings) -> None:
     """The sentence, shaded by the weights of the token that is pointed at, and all its weights."""
-    trace = attend(embed(settings.inputs), SimplifiedOptions(divide=settings.divide))
+    embedded = embed(settings.inputs)
+    if settings.projections.start == "given":  # by hand, so that they make sense
+        trace = attend_trainable(embedded, settings.projections)
+    else:
+        trace = attend(embedded, SimplifiedOptions(divide=settings.divide))
     weights = Matrix(trace["weights"], column_labels=False)
     placed = Placed("", weights, SMALL, compact=True)
     chart = live(trace, [[placed]], settings.first_query)
-    st.markdown(
-        "**Where does each word look?** Point at a word, or at a cell: each row of the picture "
-        "below is one word's attention, shared out over the whole sentence.",
-        width=LINE,
-    )
     with st.container(key="eq_hero"):
         show(chart)
+    st.text(most_looked_at(trace, settings.first_query))
+    st.markdown(
+        "Point at a word, or at a cell, to see where each word looks. Each row of the small "
+        "picture is one word's attention, shared out over the whole sentence: it sums to 1.",
+        width=LINE,
+    )
+
+
+def most_looked_at(trace: Trace, query: int) -> str:
+    """Which tokens a query looks at most, in words; plain text, since tokens are a visitor's."""
+    names = [visible(token) for token in trace.labels("key")]
+    shares, places = trace["weights"].value[query].topk(min(2, len(names)))
+    most, *less = zip(shares.tolist(), [names[at] for at in places], strict=True)
+    told = f"“{names[query]}” gives {most[0]:.0%} of its attention to “{most[1]}”"
+    return told + "".join(f", and {share:.0%} to “{name}”" for share, name in less) + "."

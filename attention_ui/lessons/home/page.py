@@ -9,6 +9,24 @@ from ...shell.contents import FIRST_CHECKED, HOME, LESSONS
 from ...shell.frame import LINE, open_page, show_notices
 from .own_text import own_text
 
+WHAT_IT_MEANS = """
+*The hungry cat chases a mouse because it purrs.* Who purrs? You knew at once: you looked back from
+“it”, past the mouse, to the word that fits. **Attention** is how a computer does the same.
+"""
+WHAT = "**Attention** is how each word of a sentence finds the others that matter to it."
+WHY = """
+A computer knows a word as a list of numbers, the same list wherever the word stands. So “it” could
+be anything: what it means has to come from the words around it.
+
+With attention, every word looks at all the others and takes up something of those that matter to
+it. Each word **asks for** something (its *query*), can be **found by** something (its *key*), and
+has something to **hand on** (its *value*). Where a query and a key fit, much of the value flows;
+where they do not, hardly any.
+
+All of this is multiplying and adding. Here you can see every number of it, change it, predict it,
+take it apart down to its products, check it against a published notebook, and carry it away as code
+that gives the same number.
+"""
 HISTORY = """
 Translation by neural networks began with two recurrent networks. An *encoder* read the source
 sentence one word at a time and kept what it had read in a single vector; a *decoder* unrolled
@@ -42,14 +60,13 @@ def home() -> None:
 
     st.title(HOME.title, anchor=False)
     show_notices()
-    st.markdown(
-        "Attention is arithmetic that you can follow. Here every number of it can be seen, "
-        "changed, predicted, taken apart down to its products, checked against the notebook it "
-        "was published in, and carried away as code that gives the same number.",
-        width=LINE,
-    )
+    first, *_ = EXAMPLES.values()
+    st.markdown(WHAT_IT_MEANS if settings.sentence == first.inputs.sentence else WHAT, width=LINE)
 
     place = st.container(key="hero")
+
+    st.header("Why attention", anchor="why")
+    st.markdown(WHY, width=LINE)
 
     st.header("Start", anchor="start")
     if session.takes_own_text():
