@@ -16,6 +16,7 @@ from attention_ui.charts.picture import picture
 from attention_ui.lessons.simplified_attention.one_query import (
     asked_query,
     blanks_words,
+    most_alike,
     stepper,
     stretch,
 )
@@ -42,7 +43,10 @@ def view_of(settings: Settings) -> View:
     last = len(settings.inputs.tokens) - 1
     # Where a question is asked, not the very score that answers it.
     first = ("scores", (0, last) if settings.predict else (min(8, last), min(6, last)))
-    return View.of(PAGE, settings, build, opens_with=first, lesson="simplified")
+    view = View.of(PAGE, settings, build, opens_with=first, lesson="simplified")
+    if settings.inputs.components and settings.has_given_vectors:
+        view.opens_with = ("scores", most_alike(view.trace))
+    return view
 
 
 def lesson(page: Page) -> None:

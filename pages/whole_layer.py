@@ -39,10 +39,10 @@ def lesson(page: Page) -> None:
     page.controls(switches, settings.n_heads, settings.d_model)
     page.part("layer", partial(show_layer, view))
     page.words(
-        "What you point at and what it is made of are outlined in orange, what is made of it in "
-        "green, and what has nothing to do with it fades. A head is one attention with its own "
-        "columns of `W_query`, `W_key` and `W_value`; `concat` puts what the heads found side by "
-        "side. A click takes a cell apart below the picture.",
+        "What a cell is made of is outlined in orange, what is made of it in green. A click takes "
+        "it apart below. A head is one attention with its own columns of `W_query`, `W_key` and "
+        "`W_value`, so each can look for something else; a row of even weights has no preference. "
+        "`concat` puts what the heads found side by side, and `W_output` mixes it.",
         caption=True,
     )
     page.changing(left_out_words(view.trace))

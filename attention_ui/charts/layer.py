@@ -27,7 +27,7 @@ OF_A_HEAD = (
     "head_context_vectors",
 )
 OUTPUTS = ("concat", "W_output", "output")
-HEIGHT = 350
+HEIGHT = 320
 """What all heads together may be high, so that a window of 900 pixels has room for them."""
 TALLEST_ROW, LOWEST_ROW = 20, 9
 WIDEST_CELL, NARROWEST_CELL = 26, 4

@@ -41,7 +41,7 @@ def entries(matrices: Sequence[Matrix], limits: Sequence[float]) -> list[tuple[i
     elif signed:
         found.append((SIGNED, "−max", "max, each matrix its own"))
     if any(is_shares(matrix.step) for matrix, _ in drawn):
-        found.append((SHARES, "0", "1, as a square root"))
+        found.append((SHARES, "0", "1, small shares made easier to see"))
     if most := leak_limit([matrix for matrix, _ in drawn]):
         found.append((LEAKS, "0", f"{written(most)} where it must be 0"))
     return found

@@ -18,7 +18,7 @@ from .chart import Chart
 from .fit import band_above
 from .forbidden import leak_limit, with_masks
 from .heatmap import heatmap
-from .margin import add_sums, has_sums, sums
+from .margin import add_sums, has_sums, is_shares, sums
 from .matrix import Matrix
 from .placed import Placed
 from .pointing import columns_of, fields, is_bright, is_fed, is_lit, n_slots, parameters
@@ -35,6 +35,11 @@ MOST_MARKS = 6_000
 """A chart of more marks is drawn on a canvas: many elements are slow, and few would read them."""
 
 
+MEANING = (
+    "datum.row_name + ' takes ' + format(datum.value, '.0%') + ' of its context from ' + "
+    "datum.column_name"
+)
+"""What a weight does, in words."""
 Lines = Sequence[Sequence[Placed]]
 
 
@@ -70,7 +75,8 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
     for at, (one, chart) in enumerate(zip(placed, charts, strict=True)):
         told = arithmetics(one.matrix) if one.tells else None
         tables.append(_table(chart.frame, at, one.matrix, reached[at], told, has_places))
-        views.append(_view(chart.spec, at, one, reached, told is not None, _joined(chart.frame)))
+        joined, head = _joined(chart.frame), _head(trace, one.matrix)
+        views.append(_view(chart.spec, at, one, reached, told is not None, joined, head))
     named = [name for view in views for name in view.pop("params")]
     laid_out = _laid_out(columns, views)
     drawn = [] if first_query is None else sentence.weighted(matrices)
@@ -165,6 +171,15 @@ def _table(
     return cells
 
 
+def _head(trace: Trace, matrix: Matrix) -> str:
+    """The head that a matrix belongs to, with its name if it has one; else ''."""
+    if not matrix.lead:
+        return ""
+    number = matrix.lead[0]
+    name = trace.labels("head")[number]
+    return f"head {number}" if name == str(number) else f"head {number}: {name}"
+
+
 def _joined(cells: pa.Table) -> list[str]:
     """The sides of a matrix along which heads stand side by side."""
     return [side for side in SIDES if f"{side}_head" in cells.column_names]
@@ -177,6 +192,7 @@ def _view(
     reached: Sequence[Sequence[Reach]],
     tells: bool,
     joined: Sequence[str],
+    head: str,
 ) -> dict:
     """A heatmap as one view of a larger chart."""
     view = deepcopy(spec)
@@ -197,7 +213,7 @@ def _view(
         view["title"] |= {"offset": 2, "fontSize": 11, "subtitle": _axes_above(placed)}
         axis = view["encoding"]["y"]["axis"]
         if placed.matrix.lead and axis["title"]:
-            axis["title"] = f"head {placed.matrix.lead[0]} · {axis['title']}"
+            axis["title"] = f"{head} · {axis['title']}"
         first["mark"]["cornerRadius"] = 1
     else:
         view["title"]["subtitle"] = {"expr": shape.replace("domain('", f"domain('{name}_")}
@@ -226,6 +242,9 @@ def _view(
             "stroke": {"condition": [lit, fed], "value": "transparent"},
             "strokeWidth": {"value": 2.5},
         }
+    if is_shares(placed.matrix) and not placed.matrix.covered:
+        first["transform"].append({"calculate": MEANING, "as": "meaning"})
+        first["encoding"]["tooltip"].append({"field": "meaning", "type": "nominal", "title": "so"})
     if tells:
         first["encoding"]["tooltip"].append(
             {"field": "arithmetic", "type": "nominal", "title": "="}

@@ -386,7 +386,7 @@ class Settings:
         Whole(0, MAX_HEAD_WIDTH), "Width of a value, d_value", widget="select_slider", help=AUTO
     )
     causal_heads: bool = setting(Flag(), "Causal: hide what comes later")
-    h_seed: int | None = _seed("Seed of the matrices", None, placeholder="as the example")
+    h_seed: int | None = _seed("Seed of the heads' matrices", None, placeholder="as the example")
     # The whole layer.
     normalise: str = setting(Choice(NORMALISERS), "Shares by", "softmax")
     temperature: float = setting(

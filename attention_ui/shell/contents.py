@@ -24,8 +24,8 @@ LESSONS = (
     Lesson(
         "whole_layer",
         "The whole layer",
-        "From tokens to output on one screen. Point at anything: where does it come from, and "
-        "where does it go?",
+        "Each token asks (query), every token can be found (key): the better the two match, the "
+        "more of that token's value enters the context. Point at anything to see its way.",
         "At a glance",
         ":material/schema:",
     ),

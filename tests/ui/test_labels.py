@@ -45,7 +45,7 @@ def test_a_control_is_drawn_as_its_setting_says(page):
 def test_a_message_calls_a_control_by_its_label():
     at = visit("pages/multi_head_attention.py")
     at.text_input(key="control_h_seed").set_value("x").run()
-    assert "Seed of the matrices: it must be a whole number" in texts(at)
+    assert "Seed of the heads' matrices: it must be a whole number" in texts(at)
 
 
 def test_a_stop_that_a_slider_does_not_have_names_those_beside_it():

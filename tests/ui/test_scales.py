@@ -117,7 +117,7 @@ def test_what_is_copied_or_compared_shares_a_scale(heads):
 
 def test_weights_say_that_they_are_shaded_by_their_square_root(heads):
     _, words, _ = drawn(heads, *side_by_side(heads, "head_weights"))
-    assert words == ["0", "1, as a square root"]
+    assert words == ["0", "1, small shares made easier to see"]
 
 
 def test_a_matrix_without_colours_has_no_legend():

@@ -22,16 +22,17 @@ SMALL = CellSize(22, 14, 0)
 def hero(settings: Settings) -> None:
     """The sentence, shaded by the weights of the token that is pointed at, and all its weights."""
     embedded = embed(settings.inputs)
+    alike = attend(embedded, SimplifiedOptions(divide=settings.divide))
     if settings.projections.start == "given":  # by hand, so that they make sense
         trace = attend_trainable(embedded, settings.projections)
     else:
-        trace = attend(embedded, SimplifiedOptions(divide=settings.divide))
+        trace = alike
     weights = Matrix(trace["weights"], column_labels=False)
     placed = Placed("", weights, SMALL, compact=True)
     chart = live(trace, [[placed]], settings.first_query)
     with st.container(key="eq_hero"):
         show(chart)
-    st.text(most_looked_at(trace, settings.first_query))
+    st.text(most_looked_at(trace, settings.first_query, alike))
     st.markdown(
         "Point at a word, or at a cell, to see where each word looks. Each row of the small "
         "picture is one word's attention, shared out over the whole sentence: it sums to 1.",
@@ -39,10 +40,17 @@ def hero(settings: Settings) -> None:
     )
 
 
-def most_looked_at(trace: Trace, query: int) -> str:
-    """Which tokens a query looks at most, in words; plain text, since tokens are a visitor's."""
+def most_looked_at(trace: Trace, query: int, alike: Trace) -> str:
+    """Which tokens a query looks at most, in words, and how much it would if only likeness
+    counted. Plain text, since tokens are a visitor's.
+    """
     names = [visible(token) for token in trace.labels("key")]
     shares, places = trace["weights"].value[query].topk(min(2, len(names)))
-    most, *less = zip(shares.tolist(), [names[at] for at in places], strict=True)
-    told = f"“{names[query]}” gives {most[0]:.0%} of its attention to “{most[1]}”"
-    return told + "".join(f", and {share:.0%} to “{name}”" for share, name in less) + "."
+    whom = ["itself" if at == query else f"“{names[at]}”" for at in places]
+    most, *less = zip(shares.tolist(), whom, strict=True)
+    told = f"“{names[query]}” gives {most[0]:.0%} of its attention to {most[1]}"
+    told += "".join(f", and {share:.0%} to {name}" for share, name in less) + "."
+    if trace is alike:
+        return told
+    by_likeness = [f"{share:.0%}" for share in alike["weights"].value[query][places].tolist()]
+    return f"{told} By likeness alone it would be {' and '.join(by_likeness)}."

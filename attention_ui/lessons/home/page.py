@@ -23,7 +23,8 @@ it. Each word **asks for** something (its *query*), can be **found by** somethin
 has something to **hand on** (its *value*). Where a query and a key fit, much of the value flows;
 where they do not, hardly any.
 
-All of this is multiplying and adding. Here you can see every number of it, change it, predict it,
+Language models such as ChatGPT are built of many layers of this, and all of it is multiplying and
+adding. Here you can see every number of it, change it, predict it,
 take it apart down to its products, check it against a published notebook, and carry it away as code
 that gives the same number.
 """
@@ -64,6 +65,13 @@ def home() -> None:
     st.markdown(WHAT_IT_MEANS if settings.sentence == first.inputs.sentence else WHAT, width=LINE)
 
     place = st.container(key="hero")
+    start = LESSONS[1]
+    st.page_link(
+        start.page,
+        label=f"New here? Start with *{start.title}*",
+        icon=":material/arrow_forward:",
+        query_params=session.link_query("start"),
+    )
 
     st.header("Why attention", anchor="why")
     st.markdown(WHY, width=LINE)

@@ -97,3 +97,12 @@ def blanks_words(trace: Trace, settings: Settings) -> str:
         f"{on_blanks[worst]:.4f} of its weight, and your query gives them "
         f"{on_blanks[settings.query]:.4f}. Drop them with the switch in the sidebar."
     )
+
+
+def most_alike(trace: Trace) -> tuple[int, int]:
+    """Two tokens that are alike, neither of them the one that the question is about."""
+    others = trace["scores"].value.clone().fill_diagonal_(float("-inf"))
+    asked = asked_query(trace["weights"].value)
+    others[asked] = others[:, asked] = float("-inf")
+    row, column = divmod(int(others.argmax()), len(others))
+    return row, column
