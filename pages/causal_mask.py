@@ -50,6 +50,11 @@ def lesson(page: Page) -> None:
         r"\end{cases}",
         r"M_{ij}\text{: query } i \text{ may look at key } j",
     )
+    page.words(
+        "In words: where a query may not look, its score becomes −∞. Softmax takes e to the power "
+        "of each score, and e to the power of −∞ is 0: a hidden key gets no share.",
+        caption=True,
+    )
     hide(page)
     attend(page)
     compare_ways(page)

@@ -74,6 +74,11 @@ def lesson(page: Page) -> None:
         trace.formula("head_context_vectors", known=("head_queries", "head_keys", "head_values")),
         trace.formula("output", known=("head_context_vectors", "W_output")),
     )
+    page.words(
+        "In words: each head does what attention does, with queries, keys and values of its own. "
+        "What they find is put side by side, and one more matrix mixes it.",
+        caption=True,
+    )
     page.header("How many heads, how wide", anchor="sizes")
     page.controls(choose_heads, *(getattr(settings, name) for name in HEADS))
     page.changing(widths_words(settings.heads_recipe))

@@ -12,6 +12,7 @@ from attention_ui.lessons.queries_keys_values.projections import (
     judge_sure,
     matrix_words,
     one_role,
+    origin_words,
     own_matrices,
     ways_agree,
 )
@@ -53,6 +54,12 @@ def lesson(page: Page) -> None:
         r"V = X W_V",
         view.trace.formula("context_vectors", known=("queries", "keys", "values")),
     )
+    page.words(
+        "In words: make a query, a key and a value from every vector, compare each query with "
+        "every key, turn each row of scores into shares (softmax), and blend the values by these "
+        "shares.",
+        caption=True,
+    )
     make_matrices(page)
     one_token(page)
     page.header("All tokens at once", anchor="all_tokens")
@@ -75,14 +82,13 @@ def make_matrices(page: Page) -> None:
     """The three matrices, and what makes them."""
     view = page.view
     trace = view.trace
-    page.beat(
-        "matrices",
-        "Three matrices",
+    page.header("Three matrices", "matrices")
+    page.words(
         "Each row belongs to one entry of an embedding, each column to one entry of a query, key "
-        "or value. `torch.rand` draws from 0 to 1, so all entries are positive; `nn.Linear` draws "
-        "around 0. Change them and watch the scores further down.",
-        *(Matrix(trace[name]) for name in ("W_query", "W_key", "W_value")),
+        "or value. Change them and watch the scores further down."
     )
+    page.changing(origin_words(view.settings, trace))
+    page.equation("matrices", *(Matrix(trace[name]) for name in ("W_query", "W_key", "W_value")))
     page.controls(choose_matrices, *offered("start", view.settings))
     page.changing(matrix_words(view.settings))
     page.part("own_matrices", lambda: own_matrices(view))

@@ -55,6 +55,11 @@ def lesson(page: Page) -> None:
     trace = page.view.trace
     compared, vectors = trace["scores"].inputs[0], trace["context_vectors"].inputs[1]
     page.formulas(trace.formula("context_vectors", known=(vectors.name, compared.name)))
+    page.words(
+        "In words: compare every token's vector with every other, turn each row of scores into "
+        "shares (softmax), and blend the vectors by these shares.",
+        caption=True,
+    )
     compare(page)
     mix(page)
     one_query(page)

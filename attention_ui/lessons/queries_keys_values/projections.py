@@ -38,6 +38,23 @@ def choose_matrices() -> None:
         control("bias")
 
 
+def origin_words(settings: Settings, trace: Trace) -> str:
+    """Where the numbers in the matrices come from; an example of how to read those set by hand."""
+    if settings.projections.given_for("query", settings.d_in) is None:
+        return (
+            "`torch.rand` draws from 0 to 1, so all entries are positive; `nn.Linear` draws around "
+            "0."
+        )
+    matrix = trace["W_query"].value
+    row, column = divmod(int(matrix.argmax()), matrix.shape[1])
+    has, asked = trace.labels("d_in")[row], trace.labels("d_out")[column]
+    return (
+        "They were set by hand, so you can read them. In `W_query`, row *"
+        f"{has}* and column *{asked}* hold {matrix[row, column].item():g}: a word with *{has}* "
+        f"asks for *{asked}*."
+    )
+
+
 def matrix_words(settings: Settings) -> str:
     """How many entries the matrices have."""
     recipe = settings.projections
