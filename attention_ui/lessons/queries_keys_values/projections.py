@@ -49,8 +49,8 @@ def origin_words(settings: Settings, trace: Trace) -> str:
     row, column = divmod(int(matrix.argmax()), matrix.shape[1])
     has, asked = trace.labels("d_in")[row], trace.labels("d_out")[column]
     return (
-        "They were set by hand, so you can read them. In `W_query`, row *"
-        f"{has}* and column *{asked}* hold {matrix[row, column].item():g}: a word with *{has}* "
+        f"They were set by hand, so you can read them. In `W_query`, row *{has}* and column "
+        f"*{asked}* hold {matrix[row, column].item():g}: the larger a word's *{has}*, the more it "
         f"asks for *{asked}*."
     )
 
