@@ -100,7 +100,7 @@ def of_today(query):
 
 def test_every_older_name_stands_in_these_addresses_and_in_a_pin():
     assert TODAY == ALIASES
-    assert {*LINKS} == {"app", *LESSONS}
+    assert {*LINKS} <= {"app", *LESSONS}, "a lesson that is newer has no older links"
     queries = [query_of(link) for _, link in ALL]
     assert {name for query in queries for name in query} >= TODAY.keys()
     assert {name for query in queries for name in query_of(query.get("pin", ""))} >= TODAY.keys()
