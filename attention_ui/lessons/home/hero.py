@@ -21,12 +21,9 @@ SMALL = CellSize(22, 14, 0)
 
 def hero(settings: Settings) -> None:
     """The sentence, shaded by the weights of the token that is pointed at, and all its weights."""
-    embedded = embed(settings.inputs)
-    alike = attend(embedded, SimplifiedOptions(divide=settings.divide))
+    trace = alike = attend(embed(settings.inputs), SimplifiedOptions(divide=settings.divide))
     if settings.projections.start == "given":  # by hand, so that they make sense
-        trace = attend_trainable(embedded, settings.projections)
-    else:
-        trace = alike
+        trace = attend_trainable(embed(settings.inputs), settings.projections)
     weights = Matrix(trace["weights"], column_labels=False)
     placed = Placed("", weights, SMALL, compact=True)
     chart = live(trace, [[placed]], settings.first_query)
