@@ -248,6 +248,11 @@ class Trace(Mapping[str, Step]):
             return tuple(f"d{place}" for place in range(self.size(axis)))
         return _counted(self.size(axis))
 
+    def name_of(self, axis: str, place: int, head: int | None = None) -> str | None:
+        """The name of one of an axis's places; None where it has only its number."""
+        name = self.labels(axis, head)[place]
+        return None if name in (str(place), f"d{place}") else name
+
     def components(self) -> dict[str, tuple[str, ...]]:
         """What the places of a width mean, by its axis, where they have names of their own; what
         differs from head to head, by `d_head of head 0` and so on.

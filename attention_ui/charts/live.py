@@ -18,7 +18,7 @@ from .chart import Chart
 from .fit import band_above
 from .forbidden import leak_limit, with_masks
 from .heatmap import heatmap
-from .margin import add_sums, has_sums, is_shares, sums
+from .margin import add_sums, has_sums, sums
 from .matrix import Matrix
 from .placed import Placed
 from .pointing import columns_of, fields, is_bright, is_fed, is_lit, n_slots, parameters
@@ -176,8 +176,8 @@ def _head(trace: Trace, matrix: Matrix) -> str:
     if not matrix.lead:
         return ""
     number = matrix.lead[0]
-    name = trace.labels("head")[number]
-    return f"head {number}" if name == str(number) else f"head {number}: {name}"
+    name = trace.name_of("head", number)
+    return f"head {number}" if name is None else f"head {number}: {name}"
 
 
 def _joined(cells: pa.Table) -> list[str]:
@@ -242,15 +242,14 @@ def _view(
             "stroke": {"condition": [lit, fed], "value": "transparent"},
             "strokeWidth": {"value": 2.5},
         }
-    if is_shares(placed.matrix) and not placed.matrix.covered:
+    if has_sums(placed.matrix):
         first["transform"].append({"calculate": MEANING, "as": "meaning"})
         first["encoding"]["tooltip"].append({"field": "meaning", "type": "nominal", "title": "so"})
+        add_sums(view, placed.size)
     if tells:
         first["encoding"]["tooltip"].append(
             {"field": "arithmetic", "type": "nominal", "title": "="}
         )
-    if has_sums(placed.matrix):
-        add_sums(view, placed.size)
     return view
 
 

@@ -96,9 +96,8 @@ def _where(view: View, step: Step, index: tuple[int, ...]) -> None:
     head = head_at(step.axes, index)
     places = []
     for axis, place in zip(step.axes, index, strict=True):
-        name = visible(view.trace.labels(axis, head)[place])
-        told = "" if name in (str(place), f"d{place}") else f": {name}"
-        places.append(f"{axis} {place}{told}")
+        name = view.trace.name_of(axis, place, head)
+        places.append(f"{axis} {place}" if name is None else f"{axis} {place}: {visible(name)}")
     st.text("   ·   ".join(places))
 
 
@@ -193,8 +192,7 @@ def components(trace: Trace, cells: Sequence[Cell]) -> dict[Cell, str]:
         return found
     for cell in alike:
         place = cell.index[along[0]]
-        name = trace.labels(axes[along[0]], head_at(axes, cell.index))[place]
-        found[cell] = "" if name == f"d{place}" else name
+        found[cell] = trace.name_of(axes[along[0]], place, head_at(axes, cell.index)) or ""
     return found
 
 

@@ -148,7 +148,7 @@ def as_frame(trace: Trace, step: Step) -> pd.DataFrame:
 
 def numbered(trace: Trace, axis: str) -> list[str]:
     """The places of an axis by number and name; repeated tokens can be told apart."""
-    names = map(visible, trace.labels(axis))
     return [
-        name if name in (str(at), f"d{at}") else f"{at} {name}" for at, name in enumerate(names)
+        label if trace.name_of(axis, at) is None else f"{at} {visible(label)}"
+        for at, label in enumerate(trace.labels(axis))
     ]

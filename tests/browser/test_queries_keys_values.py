@@ -22,9 +22,11 @@ def numbers(page, beat, chart):
     return texts.all_text_contents()
 
 
-def train(page):
+def train(page, says):
+    """Train, and wait until the page says how it ended."""
     page.get_by_role("button", name="Train", exact=True).click()
-    settled(page, timeout=60)
+    page.locator(f"text={says}").wait_for(timeout=60_000)
+    settled(page)
 
 
 def test_a_seed_for_one_matrix_leaves_the_others(page, app_url):
@@ -79,8 +81,7 @@ def step_now(page):
 
 def test_training_is_watched_in_the_browser_alone_and_by_keyboard(page, app_url):
     open_page(page, app_url, LESSON)
-    train(page)
-    assert page.locator("text=What changed most").count() == 1
+    train(page, "What changed most")
     page.set_viewport_size({"width": 1280, "height": 1600})  # nothing is scrolled on the way
     slider = page.locator(".st-key-watched_training input[type=range]")
     slider.scroll_into_view_if_needed()
@@ -118,8 +119,7 @@ def test_training_is_watched_in_the_browser_alone_and_by_keyboard(page, app_url)
 
 def test_a_recorded_step_can_be_taken_apart_and_training_is_kept(page, app_url):
     open_page(page, app_url, LESSON)
-    train(page)
-    assert page.locator("text=The loss fell from").count() == 1
+    train(page, "The loss fell from")
     page.locator("summary", has_text="A recorded step").click()
     settled(page)
     last = numbers(page, "trained", 0)
@@ -138,12 +138,10 @@ def test_a_recorded_step_can_be_taken_apart_and_training_is_kept(page, app_url):
 
 def test_a_rate_too_large_and_a_stopped_run_are_named(page, app_url):
     open_page(page, app_url, f"{LESSON}&rate=1000")
-    train(page)
-    assert page.locator("text=Diverged at step").count() == 1
+    train(page, "Diverged at step")
     no_exception(page)
     link = f"{LESSON}&steps=5000&t_width=64&d_in=64&tokenizer=text"
     open_page(page, app_url, f"{link}&sentence={'+'.join(f'w{at}' for at in range(64))}")
     page.evaluate(CLICK_STOP)
-    train(page)
-    assert page.locator("text=Stopped at").count() == 1
+    train(page, "Stopped at")
     no_exception(page)

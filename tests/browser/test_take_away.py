@@ -5,7 +5,7 @@ import json
 
 import torch
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import choose, no_exception, open_page
 
 
 def downloaded(page, label):
@@ -41,9 +41,7 @@ def test_a_download_has_the_numbers_of_a_changed_page(page, app_url):
     """The buttons stay, and their files follow what is on the screen."""
     open_page(page, app_url, "simplified_attention?example=journey_123&predict=off")
     _, before = downloaded(page, "All tensors")
-    page.get_by_role("combobox", name="Example").first.click()
-    page.get_by_role("option").filter(has_text="The dog attacks").first.click()
-    settled(page)
+    choose(page, "Example", "The dog attacks")
     name, after = downloaded(page, "All tensors")
     assert name == "simplified_attention-the_dog_attacks_the_wild_cat.pt"
     shapes = [

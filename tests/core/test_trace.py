@@ -5,7 +5,15 @@ import re
 import pytest
 import torch
 
-from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, expand_query
+from attention_core import (
+    EXAMPLES,
+    SimplifiedOptions,
+    Trace,
+    attend,
+    attend_heads,
+    embed,
+    expand_query,
+)
 from attention_core.operations import Add, Given, MatMul, Row, Softmax
 
 
@@ -229,3 +237,19 @@ def test_a_cell_is_the_value_at_its_index_and_says_where_it_is():
     assert (rows.cell((0, 2)).value, str(rows.cell((0, 2)))) == (3.0, "rows[0, 2]")
     assert (row.cell((2,)).value, str(row.cell((2,)))) == (6.0, "row[2]")
     assert torch.equal(row.value, torch.tensor([4.0, 5.0, 6.0]))
+
+
+# --- names of places ------------------------------------------------------------------------------
+
+
+def test_a_place_has_a_name_only_where_it_is_more_than_its_number():
+    named, plain = (
+        attend_heads(embed(EXAMPLES[name].inputs), EXAMPLES[name].heads)
+        for name in ("named_features", "wild_cat")
+    )
+    assert [named.name_of("head", at) for at in range(3)] == ["who", "whom", "how"]
+    assert named.name_of("d_head", 0, head=1) == "animal"
+    assert named.name_of("query", 7) == "it"
+    assert [plain.name_of("head", at) for at in range(2)] == [None, None]
+    assert plain.name_of("d_head", 1, head=1) is None
+    assert plain.name_of("query", 0) == "The"

@@ -1,12 +1,14 @@
 """The example of a first visit: which address means it, and its names wherever a component is."""
 
 import json
+import re
 from urllib.parse import parse_qsl
 
 import pytest
 
 from attention_core import (
     EXAMPLES,
+    attend,
     attend_heads,
     attend_trainable,
     embed,
@@ -19,6 +21,8 @@ from attention_ui.charts.matrix import Matrix, names_along
 from attention_ui.charts.picture import picture
 from attention_ui.charts.sizes import CellSize
 from attention_ui.charts.template import name_of
+from attention_ui.lessons.home.hero import most_looked_at
+from attention_ui.lessons.queries_keys_values.projections import origin_words
 from attention_ui.page.inspector import components
 from attention_ui.page.take_away import as_frame
 from attention_ui.settings.fit import changed, drawn_instead
@@ -31,6 +35,58 @@ NAMES = EXAMPLES[FIRST].inputs.components
 PLAIN = Settings.of(EXAMPLES[FIRST])
 OWN = "The sleepy dog sees a small cat because it barks"
 SIZE = CellSize(24, 24, 11)
+
+
+# --- what is said of it ---------------------------------------------------------------------------
+
+
+def percent(share):
+    return f"{share:.0%}"
+
+
+def test_the_first_picture_says_where_a_word_looks_and_where_it_would_by_likeness():
+    by_hand = next(traces(FIRST))
+    alike = attend(embed(PLAIN.inputs))
+    query = PLAIN.first_query
+    names = by_hand.labels("key")
+    weights = {
+        name: trace["weights"].value[query].tolist()
+        for name, trace in (("hand", by_hand), ("alike", alike))
+    }
+    cat, mouse = names.index("cat"), names.index("mouse")
+    assert sorted(weights["hand"])[-2:] == [weights["hand"][mouse], weights["hand"][cat]]
+    assert most_looked_at(by_hand, query, alike) == (
+        f"“it” gives {percent(weights['hand'][cat])} of its attention to “cat”, and "
+        f"{percent(weights['hand'][mouse])} to “mouse”. By likeness alone it would be "
+        f"{percent(weights['alike'][cat])} and {percent(weights['alike'][mouse])}."
+    )
+
+
+def test_a_word_that_looks_at_itself_and_a_sentence_of_one_word_are_said_too():
+    for sentence, by_size in (
+        ("cat", "{0} of its attention to itself"),
+        ("cat dog", "{1} of its attention to “dog”, and {0} to itself"),
+    ):
+        alone = attend(embed(changed(PLAIN, sentence=sentence).inputs))
+        shares = map(percent, alone["weights"].value[0].tolist())
+        assert most_looked_at(alone, 0, alone) == f"“cat” gives {by_size.format(*shares)}."
+
+
+def test_how_to_read_a_matrix_set_by_hand_names_its_largest_number_and_claims_no_more():
+    (trace, _) = traces(FIRST)
+    matrix = trace["W_query"].value
+    told = origin_words(PLAIN, trace)
+    found = re.search(r"row \*(\w+)\* and column \*(\w+)\* hold ([\d.]+):", told)
+    row = trace.labels("d_in").index(found[1])
+    column = trace.labels("d_out").index(found[2])
+    assert float(found[3]) == matrix[row, column].item() == matrix.max().item()
+    edits = tuple((*place, -1.0) for place in (matrix > 0).nonzero().tolist())
+    nothing = changed(PLAIN, q_edits=edits)
+    negative = attend_trainable(embed(nothing.inputs), nothing.projections)
+    assert negative["W_query"].value.max() <= 0
+    assert (
+        origin_words(nothing, negative) == "These matrices were set by hand, so you can read them."
+    )
 
 
 # --- addresses ------------------------------------------------------------------------------------

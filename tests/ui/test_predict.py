@@ -5,7 +5,7 @@ import torch
 
 from attention_core import EXAMPLES, attend, embed
 from attention_core.text.inputs import Inputs
-from attention_ui.lessons.simplified_attention.one_query import asked_query
+from attention_ui.lessons.simplified_attention.one_query import asked_query, most_alike
 from attention_ui.lessons.tokenize_and_embed.tokens import identical_rows, judge_identical
 from attention_ui.predict.common_questions import judge_key, which_key
 
@@ -42,6 +42,22 @@ def test_the_question_is_about_a_row_that_looks_elsewhere():
     assert asked_query(WEIGHTS) == 1
     assert asked_query(torch.eye(3)) == 2, "no row does: then the last one"
     assert asked_query(torch.ones(1, 1)) == 0
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_pair_that_shows_likeness_does_not_answer_the_question(example):
+    """Its score would: the two are the most alike of all tokens but the asked one."""
+    trace = attend(embed(EXAMPLES[example].inputs))
+    scores, asked = trace["scores"].value, asked_query(trace["weights"].value)
+    row, column = most_alike(trace)
+    assert len({row, column, asked}) == 3
+    left = [
+        scores[one, other].item()
+        for one in range(len(scores))
+        for other in range(len(scores))
+        if len({one, other, asked}) == 3
+    ]
+    assert scores[row, column].item() == max(left)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

@@ -22,7 +22,7 @@ SMALL = CellSize(22, 14, 0)
 def hero(settings: Settings) -> None:
     """The sentence, shaded by the weights of the token that is pointed at, and all its weights."""
     trace = alike = attend(embed(settings.inputs), SimplifiedOptions(divide=settings.divide))
-    if settings.projections.start == "given":  # by hand, so that they make sense
+    if settings.projections.given_for("query", settings.d_in):  # by hand, so that it makes sense
         trace = attend_trainable(embed(settings.inputs), settings.projections)
     weights = Matrix(trace["weights"], column_labels=False)
     placed = Placed("", weights, SMALL, compact=True)

@@ -24,9 +24,9 @@ has something to **hand on** (its *value*). Where a query and a key fit, much of
 where they do not, hardly any.
 
 Language models such as ChatGPT are built of many layers of this, and all of it is multiplying and
-adding. Here you can see every number of it, change it, predict it,
-take it apart down to its products, check it against a published notebook, and carry it away as code
-that gives the same number.
+adding. Here you can see every number of it, change it, predict it, take it apart down to its
+products, check it against a published notebook, and carry it away as code that gives the same
+number.
 """
 HISTORY = """
 Translation by neural networks began with two recurrent networks. An *encoder* read the source
@@ -65,10 +65,9 @@ def home() -> None:
     st.markdown(WHAT_IT_MEANS if settings.sentence == first.inputs.sentence else WHAT, width=LINE)
 
     place = st.container(key="hero")
-    start = LESSONS[1]
     st.page_link(
-        start.page,
-        label=f"New here? Start with *{start.title}*",
+        FIRST_CHECKED.page,
+        label=f"New here? Start with *{FIRST_CHECKED.title}*",
         icon=":material/arrow_forward:",
         query_params=session.link_query("start"),
     )

@@ -45,13 +45,16 @@ def origin_words(settings: Settings, trace: Trace) -> str:
             "`torch.rand` draws from 0 to 1, so all entries are positive; `nn.Linear` draws around "
             "0."
         )
+    words = "These matrices were set by hand, so you can read them."
     matrix = trace["W_query"].value
     row, column = divmod(int(matrix.argmax()), matrix.shape[1])
+    if matrix[row, column] <= 0:  # numbers typed by hand may leave none to ask for anything
+        return words
     has, asked = trace.labels("d_in")[row], trace.labels("d_out")[column]
     return (
-        f"They were set by hand, so you can read them. In `W_query`, row *{has}* and column "
-        f"*{asked}* hold {matrix[row, column].item():g}: the larger a word's *{has}*, the more it "
-        f"asks for *{asked}*."
+        f"{words} In `W_query`, row *{has}* and column *{asked}* hold "
+        f"{matrix[row, column].item():g}: the larger a word's *{has}*, the more it asks for "
+        f"*{asked}*."
     )
 
 
