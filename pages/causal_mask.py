@@ -44,26 +44,16 @@ def lesson(page: Page) -> None:
     view = page.view
     experiments = view.beside(changed(view.settings)), view.beside(dropped(view.settings))
     begin(page, *experiments)
-    page.formulas(
-        r"A = \operatorname{softmax}(S_M)",
-        r"(S_M)_{ij} = \begin{cases} S_{ij} & \text{if } M_{ij} \\ -\infty & \text{else} "
-        r"\end{cases}",
-        r"M_{ij}\text{: query } i \text{ may look at key } j",
-    )
-    page.words(
-        "In words: where a query may not look, its score becomes −∞. Softmax takes e to the power "
-        "of each score, and e to the power of −∞ is 0: a hidden key gets no share.",
-        caption=True,
-    )
     hide(page)
     attend(page)
     compare_ways(page)
-    page.header("Dropout on the weights", anchor="dropout")
-    page.words(
-        "In training, some weights are dropped by chance, so that no query relies on one key. "
-        "The remaining weights are scaled up."
-    )
-    page.part("dropout", lambda: dropout(view), shows=("weights",))
+    with page.deeper("dropout, which hides weights by chance"):
+        page.header("Dropout on the weights", anchor="dropout")
+        page.words(
+            "In training, some weights are dropped by chance, so that no query relies on one key. "
+            "The remaining weights are scaled up."
+        )
+        page.part("dropout", lambda: dropout(view), shows=("weights",))
     finish(page, *experiments)
 
 
@@ -90,6 +80,17 @@ def hide(page: Page) -> None:
         "exactly 0. All others are copied. In this lesson the embeddings are queries, keys and "
         "values.",
         trace["masked_scores"],
+    )
+    page.formulas(
+        r"A = \operatorname{softmax}(S_M)",
+        r"(S_M)_{ij} = \begin{cases} S_{ij} & \text{if } M_{ij} \\ -\infty & \text{else} "
+        r"\end{cases}",
+        r"M_{ij}\text{: query } i \text{ may look at key } j",
+    )
+    page.words(
+        "In words: where a query may not look, its score becomes −∞. Softmax takes e to the power "
+        "of each score, and e to the power of −∞ is 0: a hidden key gets no share.",
+        caption=True,
     )
 
 

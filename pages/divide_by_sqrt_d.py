@@ -94,10 +94,14 @@ def lesson(page: Page) -> None:
     )
     page.part("many_trials", many_trials, about=drawn, shows=("variances",))
     if EXAMPLES[settings.example].notebook:
-        page.header("Checked against the notebook", anchor="notebook")
-        page.part(
-            "published", lambda: published_variances(view), about="printed", shows=("variances",)
-        )
+        with page.deeper("what the notebook prints of this experiment"):
+            page.header("Checked against the notebook", anchor="notebook")
+            page.part(
+                "published",
+                lambda: published_variances(view),
+                about="printed",
+                shows=("variances",),
+            )
     page.part("take_away", lambda: take_away(view), about=settings.draw_seed)
     page.part("way", lambda: close_lesson(PAGE))
 

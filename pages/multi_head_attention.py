@@ -67,18 +67,9 @@ def view_of(settings: Settings) -> View:
 def lesson(page: Page) -> None:
     """What stands on the page, from top to bottom."""
     view = page.view
-    trace, settings = view.trace, view.settings
+    settings = view.settings
     wrong = view.beside(heads_compete(settings), "multi_head_wrong_axis")
     begin(page, wrong, view.beside(without_a_head(settings)))
-    page.formulas(
-        trace.formula("head_context_vectors", known=("head_queries", "head_keys", "head_values")),
-        trace.formula("output", known=("head_context_vectors", "W_output")),
-    )
-    page.words(
-        "In words: each head does what attention does, with queries, keys and values of its own. "
-        "What they find is put side by side, and one more matrix mixes it.",
-        caption=True,
-    )
     page.header("How many heads, how wide", anchor="sizes")
     page.controls(choose_heads, *(getattr(settings, name) for name in HEADS))
     page.changing(widths_words(settings.heads_recipe))
@@ -86,7 +77,9 @@ def lesson(page: Page) -> None:
     split(page)
     weigh(page)
     join(page)
-    go_wrong(page, wrong)
+    with page.deeper("three ways to make heads, what heads cost, ways to go wrong"):
+        make_otherwise(page)
+        go_wrong(page, wrong)
     finish(page, wrong)
 
 
@@ -103,7 +96,7 @@ def make_heads(page: Page) -> None:
 
 
 def split(page: Page) -> None:
-    """The heads apart, made in three ways, and their scores."""
+    """The heads apart, and their scores."""
     trace, recipe = page.view.trace, page.view.settings.heads_recipe
     last = trace.size("head") - 1
     page.header("Split into heads", anchor="split")
@@ -132,25 +125,6 @@ def split(page: Page) -> None:
         "split",
         *(Matrix(trace["joined_queries"]), "→", *side_by_side(trace, "split_queries")),
     )
-    page.header("Three ways to the same heads", anchor="ways")
-    page.words(
-        "A loop over heads; a batched product, for which the vectors are repeated, multiplied by "
-        "`bmm` and permuted back; and the one big projection that is split. Compare the shapes, "
-        "then the numbers of the last head."
-    )
-    table = ways_table(trace)
-    page.part("ways_table", lambda: st.markdown(table), about=table, shows=SPLIT)
-    page.equation(
-        "ways",
-        Matrix(trace["head_queries"], lead=(last,)),
-        "=",
-        Matrix(trace["permuted_queries"], lead=(last,)),
-        "=",
-        Matrix(trace["split_queries"], lead=(last,)),
-    )
-    for good, words in ways_agree(trace):
-        page.light(good, words)
-    page.part("loop", show_loop, about="code")
     before_softmax = trace["head_weights"].inputs[0]
     page.beat(
         "scores",
@@ -192,9 +166,9 @@ def weigh(page: Page) -> None:
 
 
 def join(page: Page) -> None:
-    """The heads joined and mixed, the output as a sum over heads, and what heads cost."""
+    """The heads joined and mixed, the output as a sum over heads, and one head switched off."""
     view = page.view
-    trace, recipe = view.trace, view.settings.heads_recipe
+    trace = view.trace
     page.beat(
         "concat",
         "Join the heads",
@@ -207,6 +181,15 @@ def join(page: Page) -> None:
         "`W_output` has a row for each column of the joined heads."
         + (" Only here do the heads meet." if trace.size("head") > 1 else ""),
         trace["output"],
+    )
+    page.formulas(
+        trace.formula("head_context_vectors", known=("head_queries", "head_keys", "head_values")),
+        trace.formula("output", known=("head_context_vectors", "W_output")),
+    )
+    page.words(
+        "All of it in two lines: each head does what attention does, with queries, keys and values "
+        "of its own. What they find is put side by side, and one more matrix mixes it.",
+        caption=True,
     )
     page.light(*torch_agrees(trace))
     page.changing(torch_words(trace))
@@ -227,6 +210,32 @@ def join(page: Page) -> None:
     page.header("Switch a head off", anchor="off")
     page.words("Its context vectors become 0. What does the output lose?")
     page.part("off", lambda: switch_a_head_off(view))
+
+
+def make_otherwise(page: Page) -> None:
+    """The same heads made in three ways, and what heads cost."""
+    view = page.view
+    trace, recipe = view.trace, view.settings.heads_recipe
+    last = trace.size("head") - 1
+    page.header("Three ways to the same heads", anchor="ways")
+    page.words(
+        "A loop over heads; a batched product, for which the vectors are repeated, multiplied by "
+        "`bmm` and permuted back; and the one big projection that is split. Compare the shapes, "
+        "then the numbers of the last head."
+    )
+    table = ways_table(trace)
+    page.part("ways_table", lambda: st.markdown(table), about=table, shows=SPLIT)
+    page.equation(
+        "ways",
+        Matrix(trace["head_queries"], lead=(last,)),
+        "=",
+        Matrix(trace["permuted_queries"], lead=(last,)),
+        "=",
+        Matrix(trace["split_queries"], lead=(last,)),
+    )
+    for good, words in ways_agree(trace):
+        page.light(good, words)
+    page.part("loop", show_loop, about="code")
     page.header("What heads cost", anchor="cost")
     d_in = view.settings.d_in
     cost = cost_question(d_in, recipe)

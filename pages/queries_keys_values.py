@@ -48,26 +48,13 @@ def lesson(page: Page) -> None:
     )
     others = other_views(view)
     begin(page, linear, *others.values())
-    page.formulas(
-        r"Q = X W_Q",
-        r"K = X W_K",
-        r"V = X W_V",
-        view.trace.formula("context_vectors", known=("queries", "keys", "values")),
-    )
-    page.words(
-        "In words: make a query, a key and a value from every vector, compare each query with "
-        "every key, turn each row of scores into shares (softmax), and blend the values by these "
-        "shares.",
-        caption=True,
-    )
-    make_matrices(page)
     one_token(page)
+    make_matrices(page)
     page.header("All tokens at once", anchor="all_tokens")
     page.words("Now the same for every token at once: one product per matrix.")
     page.equation("projections", build=lambda _: one_role(view, all_names(), "all"))
     score(page)
     attend(page)
-    say_more(page, others)
     page.header("Train it", anchor="train")
     page.words(
         "Gradient descent on this sentence. Each context vector, through a small output matrix, "
@@ -75,6 +62,8 @@ def lesson(page: Page) -> None:
         "`nn.Linear` does. Then try it without √d, and with too large a learning rate."
     )
     page.part("train", lambda: train_it(view))
+    with page.deeper("the same, written differently; what the start does; ways to go wrong"):
+        say_more(page, others)
     finish(page, linear, *others.values())
 
 
@@ -167,6 +156,18 @@ def attend(page: Page) -> None:
         "Context vectors",
         "The weights mix the values, not the embeddings: a context vector is as wide as a value.",
         trace["context_vectors"],
+    )
+    page.formulas(
+        r"Q = X W_Q",
+        r"K = X W_K",
+        r"V = X W_V",
+        trace.formula("context_vectors", known=("queries", "keys", "values")),
+    )
+    page.words(
+        "All of it in four lines: make a query, a key and a value from every vector, compare each "
+        "query with every key, turn each row of scores into shares (softmax), and blend the values "
+        "by these shares.",
+        caption=True,
     )
 
 

@@ -52,23 +52,17 @@ def view_of(settings: Settings) -> View:
 def lesson(page: Page) -> None:
     """What stands on the page, from top to bottom."""
     begin(page)
-    trace = page.view.trace
-    compared, vectors = trace["scores"].inputs[0], trace["context_vectors"].inputs[1]
-    page.formulas(trace.formula("context_vectors", known=(vectors.name, compared.name)))
-    page.words(
-        "In words: compare every token's vector with every other, turn each row of scores into "
-        "shares (softmax), and blend the vectors by these shares.",
-        caption=True,
-    )
     compare(page)
     mix(page)
     one_query(page)
-    try_otherwise(page)
+    draw_mean(page)
+    with page.deeper("scores by a loop, other ways to compare, one vector stretched"):
+        try_otherwise(page)
     finish(page)
 
 
 def compare(page: Page) -> None:
-    """Scores, by a product and by a loop; and scaled, if they are."""
+    """Scores; and scaled, if they are."""
     trace = page.view.trace
     scores = trace["scores"]
     page.beat(
@@ -79,13 +73,6 @@ def compare(page: Page) -> None:
         "Look at the diagonal: there each token meets itself.",
         scores,
     )
-    pairs = [(trace["scores_by_loop"].value, scores.value)]
-    page.light(
-        agree(pairs, (trace, "scores_by_loop"), (trace, "scores")),
-        f"A loop that adds one product at a time gives the same scores as the matrix product: "
-        f"the largest difference is {difference(pairs):.1g}.",
-    )
-    page.controls(show_loop)
     if "scaled_scores" in trace:
         page.beat(
             "scaled_scores",
@@ -134,6 +121,13 @@ def mix(page: Page) -> None:
         "Where a row gives nearly all to one token, its context is nearly that token's vector.",
         trace["context_vectors"],
     )
+    compared, vectors = trace["scores"].inputs[0], trace["context_vectors"].inputs[1]
+    page.formulas(trace.formula("context_vectors", known=(vectors.name, compared.name)))
+    page.words(
+        "All of it in one line: compare every token's vector with every other, turn each row of "
+        "scores into shares (softmax), and blend the vectors by these shares.",
+        caption=True,
+    )
 
 
 def one_query(page: Page) -> None:
@@ -174,9 +168,17 @@ def walk(trace: Trace, now: Settings) -> Parts:
 
 
 def try_otherwise(page: Page) -> None:
-    """Another similarity, one vector stretched, and the vectors as points."""
+    """The scores by a loop, another similarity, one vector stretched."""
     view = page.view
     trace, settings = view.trace, view.settings
+    page.header("Scores by a loop", anchor="loop")
+    pairs = [(trace["scores_by_loop"].value, trace["scores"].value)]
+    page.light(
+        agree(pairs, (trace, "scores_by_loop"), (trace, "scores")),
+        f"A loop that adds one product at a time gives the same scores as the matrix product: "
+        f"the largest difference is {difference(pairs):.1g}.",
+    )
+    page.controls(show_loop)
     page.header("Other ways to compare", anchor="compare")
     page.words(
         "Cosine compares directions only: every vector is brought to length 1 first. Dividing by "
@@ -188,6 +190,11 @@ def try_otherwise(page: Page) -> None:
     page.header("Stretch one vector", anchor="stretch")
     options = SimplifiedOptions(settings.similarity, settings.divide)
     page.part("stretch", lambda: stretch(view, options), shows=OF_ONE_QUERY)
+
+
+def draw_mean(page: Page) -> None:
+    """The vectors as points, and the context vector among them."""
+    trace, settings = page.view.trace, page.view.settings
     page.header("The context vector as a mean", anchor="picture")
     if settings.d_in == 1:
         page.words(

@@ -43,10 +43,6 @@ def lesson(page: Page) -> None:
     trace, settings = view.trace, view.settings
     magnified = normalise_row(row_trace(settings), magnify=settings.magnify)
     begin(page, view.beside(magnified))
-    page.formulas(
-        trace.formula("sum_weights", known=("score_row",)),
-        trace.formula("softmax_weights", known=("score_row", "largest")),
-    )
     page.part("choose_row", lambda: choose_row(settings))
     show_row(page)
     hopeless = is_hidden(trace["score_row"].value)
@@ -60,6 +56,8 @@ def lesson(page: Page) -> None:
     try_softmax(page, hopeless)
     if not hopeless:
         experiment(page)
+        with page.deeper("numbers that overflow, and how subtracting the largest saves them"):
+            let_it_overflow(page)
     finish(page)
 
 
@@ -117,6 +115,7 @@ def divide(page: Page) -> None:
             covers=("sum_weights",),
         )
     page.equation("divide", sum_weights)
+    page.formulas(trace.formula("sum_weights", known=("score_row",)))
     verdict = sum_verdict(score_row.value, sum_weights.value)
     page.light(*verdict, shows=("sum_weights",))
 
@@ -129,7 +128,7 @@ def try_softmax(page: Page, hopeless: bool) -> None:
     page.changing(
         "−∞ minus −∞ is `nan` (not a number), and so is everything computed from it."
         if hopeless
-        else "First subtract the row's largest score, m in the formula above, so that the largest "
+        else "First subtract the row's largest score, m in the formula below, so that the largest "
         "becomes 0. Then take e to the power of each: at most 1, never negative, and larger for "
         "larger scores. Now it is safe to divide by the sum: it is never below 1."
     )
@@ -149,10 +148,11 @@ def try_softmax(page: Page, hopeless: bool) -> None:
     )
     steps = (trace[name] for name in ("lowered_scores", "exponentials", "softmax_weights"))
     page.equation("softmax", *equation_of(*steps, drawn=[Matrix(weights, as_bars=not hopeless)]))
+    page.formulas(trace.formula("softmax_weights", known=("score_row", "largest")))
 
 
 def experiment(page: Page) -> None:
-    """A constant added, the scores magnified, and numbers that overflow."""
+    """A constant added, and the scores magnified."""
     view = page.view
     scores, weights = (view.trace[name].value for name in ("score_row", "softmax_weights"))
     off = abs(weights.sum().item() - 1)
@@ -174,6 +174,11 @@ def experiment(page: Page) -> None:
         "as a fraction of its maximum."
     )
     page.part("magnify", lambda: magnify(view), shows=("softmax_weights",))
+
+
+def let_it_overflow(page: Page) -> None:
+    """Scores that are too large for the numbers of a computer."""
+    view = page.view
     page.header("Numbers that overflow", anchor="overflow")
     page.words(
         "On paper, the weights are the same without subtracting the largest score. On a computer "

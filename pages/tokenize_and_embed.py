@@ -39,7 +39,6 @@ def lesson(page: Page) -> None:
     """What stands on the page, from top to bottom."""
     begin(page)
     trace, settings = page.view.trace, page.view.settings
-    page.formulas(trace["embeddings"].formula)
     page.header("Tokens", anchor="tokens")
     page.words(
         "The text is cut into tokens. Blanks are drawn as ␣ so that you can see them. "
@@ -61,18 +60,20 @@ def lesson(page: Page) -> None:
     )
     look_up(page)
     draw_vectors(page)
-    page.header("How large the table is", anchor="parameters")
-    page.words(
-        "Every entry of the table is a parameter: a number that training may change. "
-        "Move the sliders to the size of a real model."
-    )
-    page.part("size", size_of_table, about="its own")
-    change_it(page)
+    with page.deeper("the lookup as a product, the size of the table, other tables"):
+        multiply(page)
+        page.header("How large the table is", anchor="parameters")
+        page.words(
+            "Every entry of the table is a parameter: a number that training may change. "
+            "Move the sliders to the size of a real model."
+        )
+        page.part("size", size_of_table, about="its own")
+        change_it(page)
     finish(page)
 
 
 def look_up(page: Page) -> None:
-    """The lookup, positions, and the lookup as a matrix product."""
+    """The lookup, and positions."""
     trace, settings = page.view.trace, page.view.settings
     ids = trace["token_ids"].value.tolist()
     small_table = "one_hot" in trace
@@ -116,18 +117,24 @@ def look_up(page: Page) -> None:
     else:
         words = "Every row is different, so attention can tell all tokens apart."
         page.light(True, words, shows=("embeddings",))
-    if small_table:
-        page.beat(
-            "one_hot",
-            "The lookup is a matrix product",
-            "Write each id as a row with a single 1. Multiplied by the table, it copies one row "
-            "and nothing else: every other term is 0 times something.",
-            trace["embeddings_by_product"],
-        )
-        gap = (trace["embeddings_by_product"].value - looked_up.value).abs().max().item()
-        page.light(
-            gap == 0, f"The product and the lookup agree: the largest difference is {gap:.1g}."
-        )
+    page.formulas(trace["embeddings"].formula)
+
+
+def multiply(page: Page) -> None:
+    """The lookup as a matrix product, where the table is small enough."""
+    trace = page.view.trace
+    if "one_hot" not in trace:
+        return
+    page.beat(
+        "one_hot",
+        "The lookup is a matrix product",
+        "Write each id as a row with a single 1. Multiplied by the table, it copies one row "
+        "and nothing else: every other term is 0 times something.",
+        trace["embeddings_by_product"],
+    )
+    looked_up = trace["token_embeddings" if page.view.settings.positions else "embeddings"]
+    gap = (trace["embeddings_by_product"].value - looked_up.value).abs().max().item()
+    page.light(gap == 0, f"The product and the lookup agree: the largest difference is {gap:.1g}.")
 
 
 def draw_vectors(page: Page) -> None:

@@ -64,6 +64,24 @@ class Page:
         self.parts: dict[str, Part] = {}
         self.stale: dict[str, None] = {}
         """Parts whose picture is out of date, in page order."""
+        self._drawn: set[str] = set()
+        """The steps that equations so far are known to draw."""
+
+    @contextmanager
+    def deeper(self, words: str) -> Iterator[None]:
+        """What goes beyond the point of the lesson, folded away, after `words` on what is in it.
+        It is open where the link's cell belongs to none of the equations above.
+        """
+        self._standing.append(("deeper", words))
+        if not self._draws:
+            yield
+            return
+        settings = self.view.settings
+        chosen = {step for step, _ in (settings.cell or ())[:1]}
+        cell_is_above = settings.beat in self.parts or chosen <= self._drawn
+        label, icon = f"**Go deeper**: {words}", ":material/stairs:"
+        with st.expander(label, expanded=not cell_is_above, icon=icon, key="deeper"):
+            yield
 
     def header(self, words: str, anchor: str) -> None:
         """A heading with an anchor for links."""
@@ -109,6 +127,7 @@ class Page:
     def equation(self, name: str, *parts: Step | Matrix | str, **options: Any) -> None:
         """An equation, and the arithmetic of a cell below it: see `draw_equation`."""
         view, parts = self.view, laid_out(parts)
+        self._drawn |= {each.step.name for each in parts if isinstance(each, Matrix)}
         about = None if options.keys() & {"build", "below"} else depends_on(view, parts)
         draw = partial(draw_equation, view, name, *parts, **options)
         self._place(name, Part(draw, about, is_equation=True))
