@@ -95,8 +95,11 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
         laid_out = {"vconcat": [laid_out, legend.legend()]}
     marks = 2 * sum(table.num_rows for table in tables)
     n_reaches = max(map(len, reached))
+    frame = _narrow(pa.concat_tables(tables, promote_options="default"))
+    frame = frame.append_column("id", pa.array(range(frame.num_rows), pa.int16()))
+    _keep_marks(laid_out)
     return Chart(
-        _narrow(pa.concat_tables(tables, promote_options="default")),
+        frame,
         {
             **laid_out,
             "spacing": BETWEEN_LINES,
@@ -117,6 +120,14 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
         },
         " ".join(chart.alt for chart in charts),
     )
+
+
+def _keep_marks(view: dict) -> None:
+    """Let the drawn marks stay when their data change, instead of being made anew."""
+    for part in (*view.get("hconcat", ()), *view.get("vconcat", ()), *view.get("layer", ())):
+        _keep_marks(part)
+    if "mark" in view and "data" not in view:
+        view["encoding"]["key"] = {"field": "id"}
 
 
 def _narrow(table: pa.Table) -> pa.Table:
