@@ -31,6 +31,8 @@ SIDES = ("row", "column")
 DIM = 0.3
 BETWEEN_LINES = 14
 MOST_POINTED = 10_000
+MOST_PLACES = 4_096
+"""More than a matrix that is drawn has rows or columns."""
 MOST_MARKS = 6_000
 """A chart of more marks is drawn on a canvas: many elements are slow, and few would read them."""
 
@@ -95,11 +97,9 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
         laid_out = {"vconcat": [laid_out, legend.legend()]}
     marks = 2 * sum(table.num_rows for table in tables)
     n_reaches = max(map(len, reached))
-    frame = _narrow(pa.concat_tables(tables, promote_options="default"))
-    frame = frame.append_column("id", pa.array(range(frame.num_rows), pa.int16()))
     _keep_marks(laid_out)
     return Chart(
-        frame,
+        _with_ids(_narrow(pa.concat_tables(tables, promote_options="default"))),
         {
             **laid_out,
             "spacing": BETWEEN_LINES,
@@ -123,11 +123,21 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
 
 
 def _keep_marks(view: dict) -> None:
-    """Let the drawn marks stay when their data change, instead of being made anew."""
+    """Let what is drawn stay when its data change. Else each mark would be made anew, which takes
+    most of the time of a new picture.
+    """
     for part in (*view.get("hconcat", ()), *view.get("vconcat", ()), *view.get("layer", ())):
         _keep_marks(part)
     if "mark" in view and "data" not in view:
         view["encoding"]["key"] = {"field": "id"}
+
+
+def _with_ids(table: pa.Table) -> pa.Table:
+    """Rows that are known by their matrix and their place in it, by which marks are kept."""
+    found = table["matrix"].cast(pa.int32())
+    for side in SIDES:
+        found = pc.add(pc.multiply(found, MOST_PLACES), table[side].cast(pa.int32()))
+    return table.append_column("id", found)
 
 
 def _narrow(table: pa.Table) -> pa.Table:

@@ -473,7 +473,8 @@ def test_of_a_covered_matrix_nothing_but_its_shape_reaches_the_browser(asking):
             if not matrix.covered:
                 continue
             assert "tooltip" not in pointer(equation).view(at)["layer"][0]["encoding"]
-            known = {"matrix", "row", "column", "i", "j", "row_head", "column_head", "is_first"}
+            known = {"id", "matrix", "row", "column", "i", "j", "row_head", "column_head"}
+            known |= {"is_first"}
             kept = {"text": "?", "shade": 0, "strength": 1, "outline": 0}
             for row in rows:
                 told = {name: each for name, each in row.items() if name not in known}
@@ -498,6 +499,26 @@ def test_pages_do_cover_matrices_of_live_equations():
     found = drawn_by("pages/simplified_attention.py", {"predict": "on"})
     assert any(matrix.covered for each in found for matrix in each.matrices)
     assert any(not placed.tells for each in found for placed in each.placed)
+
+
+# --- what stays when the numbers change -----------------------------------------------------------
+
+
+def marks_of(spec):
+    if "mark" in spec:
+        yield spec
+    for part in (*spec.get("hconcat", ()), *spec.get("vconcat", ()), *spec.get("layer", ())):
+        yield from marks_of(part)
+
+
+def test_every_mark_is_kept_by_an_id_of_its_own(drawn):
+    """Of two with one id, a browser would draw one."""
+    for equation in drawn:
+        ids = equation.chart.frame["id"].to_pylist()
+        assert len({*ids}) == len(ids)
+        marks = [each for each in marks_of(equation.chart.spec) if "data" not in each]
+        assert marks
+        assert all(each["encoding"]["key"] == {"field": "id"} for each in marks)
 
 
 # --- sums in the margin --------------------------------------------------------------------------
