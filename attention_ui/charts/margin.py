@@ -24,7 +24,7 @@ def _is_weights(matrix: Matrix) -> bool:
 
 
 def has_sums(matrix: Matrix) -> bool:
-    """Whether the sums of its rows stand beside it, or that of its one row below it."""
+    """Whether the sums of its rows, or of its only one, stand beside it."""
     return (is_shares(matrix) or is_one_row(matrix)) and not matrix.covered
 
 
@@ -37,7 +37,7 @@ def sums(matrix: Matrix) -> Tensor:
 
 
 def add_sums(view: dict, matrix: Matrix, size: CellSize) -> None:
-    """Write the sums behind the rows of a heatmap, before its operator; below the cells of a row
+    """Write the sums behind the rows of a heatmap, before its operator; behind all cells of a row
     that is drawn upright.
     """
     end = {"value": {"expr": f"{view['name']}_width"}}
@@ -48,18 +48,16 @@ def add_sums(view: dict, matrix: Matrix, size: CellSize) -> None:
     colour = {"condition": {"test": loud, "value": palette.CHOSEN}, "value": palette.MUTED}
     weight = {"fontWeight": {"expr": f"{loud} ? 'bold' : 'normal'"}}
     if is_one_row(matrix):
-        middle = 0 if matrix.as_bars else {"expr": f"{view['name']}_width / 2"}
-        align = "left" if matrix.as_bars else "center"
         view["layer"][-1:-1] = [
             {
                 "transform": [
                     {"filter": "datum.row === 0"},
                     {"calculate": "'Σ ' + format(datum.row_sum, '.2f')", "as": "told_sum"},
                 ],
-                "mark": text | weight | {"align": align, "dx": 0, "baseline": "top"},
+                "mark": text | weight,
                 "encoding": {
-                    "x": {"value": middle},
-                    "y": {"value": {"expr": f"{view['name']}_height + 5"}},
+                    "x": end,
+                    "y": {"value": {"expr": f"{view['name']}_height / 2"}},
                     "text": {"field": "told_sum", "type": "nominal"},
                     "color": colour,
                 },
