@@ -8,7 +8,19 @@ from pathlib import Path
 
 from serving import start_server
 
-from . import HERE, beside_plotly, crowd, figures, largest, layer, moves, pointing, report, walking
+from . import (
+    HERE,
+    beside_bertviz,
+    beside_plotly,
+    crowd,
+    figures,
+    largest,
+    layer,
+    moves,
+    pointing,
+    report,
+    walking,
+)
 from .figures import Part
 from .watching import chromium
 
@@ -54,6 +66,7 @@ PARTS: dict[str, Callable[[bool], list[Part]]] = {
     "long": in_browser(moves.measure_long),
     "pointing": in_browser(pointing.pointing),
     "plotly": in_browser(beside_plotly.beside_plotly),
+    "bertviz": in_browser(beside_bertviz.beside_bertviz),
     "clicks": in_browser(walking.clicks),
     "pages": in_browser(walking.pages),
     "start": start,

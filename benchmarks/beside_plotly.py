@@ -1,92 +1,48 @@
 """The same matrices as a page of Plotly heatmaps in Streamlit, side by side with ours."""
 
-import statistics
 import tempfile
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 from serving import start_server
 
 from . import HERE
-from .figures import Figure, Part
+from .beside import point, side_by_side
+from .figures import Part
 from .moves import move
-from .watching import Watched, new_page
+from .watching import Watched
 
 LESSON = "simplified_attention?predict=off&cell=none"
-# From the pointer's event to the last change that it makes: an outline, a tooltip.
-CLOCK = """() => {
-  const clock = window.pointing = { began: 0, changed: 0 };
-  for (const first of ['pointerover', 'pointermove', 'mousemove']) addEventListener(first, () => {
-    const now = performance.now();
-    if (now - clock.began > 100) clock.began = now;
-  }, true);
-  new MutationObserver(() => { clock.changed = performance.now(); }).observe(document.body,
-    { subtree: true, childList: true, attributes: true, characterData: true });
-}"""
 
 
 def beside_plotly(browser, app, empty, quick: bool) -> list[Part]:
     """A slider and the pointer, on our page and on Plotly's, one after the other."""
     if find_spec("plotly") is None:
         raise SystemExit("The part plotly needs Plotly: pip install plotly")
+    moves = 3 if quick else 8
     with tempfile.TemporaryDirectory() as folder:
         other = start_server(Path(folder) / "plotly.txt", HERE / "plotly_page")
+        ours, theirs = (f"{app.url}/{LESSON}", "g[class*=cells_] path"), (other.url, ".nsewdrag")
+        pages = {
+            "Attention Explorer, simplified attention": partial(_measure, *ours, moves),
+            "Plotly, four heatmaps": partial(_measure, *theirs, moves),
+        }
         try:
-            return _measured(browser, app, empty, other, 3 if quick else 8)
+            figures = side_by_side(browser, empty, pages)
         finally:
             other.stop()
-
-
-def _measured(browser, app, empty, other, moves: int) -> list[Part]:
-    beside = new_page(browser)
-    beside.open(empty.url)
-    beside.page.locator("input").first.focus()
-    figures = []
-    pages = {
-        "Attention Explorer, simplified attention": (
-            f"{app.url}/{LESSON}",
-            "g[class*=cells_] path",
-        ),
-        "Plotly, four heatmaps": (other.url, ".nsewdrag"),
-    }
-    for what, (address, cells) in pages.items():
-        watched = new_page(browser)
-        watched.open(address)
-        reference = statistics.median(beside.press("ArrowRight").seen for _ in range(4))
-        slider = statistics.median(one.seen for one in move(watched, "control_d_in", moves))
-        pointer = statistics.median(_point(watched, cells, moves))
-        figures.append(
-            Figure(
-                what,
-                {
-                    "slider": slider,
-                    "slider × empty": slider / reference,
-                    "pointer": pointer,
-                    "pointer × empty": pointer / reference,
-                },
-                {},
-            )
-        )
-        print(f"  {what}: slider {slider:.0f}, pointer {pointer:.0f}", flush=True)
-        watched.page.context.close()
-    beside.page.context.close()
     how = (
         "The width of the vectors by one, and the pointer from cell to cell, until the last change "
         "in sight. Plotly's page has four heatmaps and nothing else (benchmarks/plotly_page); it "
-        "shows a cell's number, ours also what it is made of. BertViz loads its parts from the "
-        "network while it runs, and could not be measured here."
+        "shows a cell's number, ours also what it is made of."
     )
     return [Part("Beside Plotly", how, figures)]
 
 
-def _point(watched: Watched, cells: str, moves: int) -> list[float]:
-    page = watched.page
-    box = page.locator(cells).first.bounding_box()
-    page.evaluate(CLOCK)
-    times = []
-    for number in range(moves + 1):
-        page.mouse.move(box["x"] + 12 + 29 * (number % 3), box["y"] + 10)
-        page.wait_for_timeout(400)
-        if number:
-            times.append(page.evaluate("pointing.changed - pointing.began"))
-    return times
+def _measure(address: str, cells: str, moves: int, watched: Watched) -> dict[str, list[float]]:
+    watched.open(address)
+    slider = [one.seen for one in move(watched, "control_d_in", moves)]
+    box = watched.page.locator(cells).first.bounding_box()
+    places = [(box["x"] + 12 + 29 * place, box["y"] + 10) for place in range(3)]
+    return {"slider": slider, "pointer": point(watched, places, moves)}

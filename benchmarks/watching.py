@@ -47,10 +47,19 @@ WATCH = """
     '.vg-tooltip, [data-testid^=stElementToolbar]';
   const unseen = (name, element) => name.startsWith('data-') || name === 'href' ||
     (name === 'class' && element.matches('.stElementContainer, .stVerticalBlock'));
+  // Asked once of an element, not at each of its thousands of changes: the clock must not be what
+  // takes the time.
+  const known = new WeakMap();
+  const counts = (element) => {
+    if (!known.has(element))
+      known.set(element, !!element.closest('[data-testid=stApp]') && !element.closest(talk));
+    return known.get(element);
+  };
   new MutationObserver((records) => {
     for (const { target, type, attributeName } of records) {
       const element = target.nodeType === 1 ? target : target.parentElement;
-      if (!element?.closest('[data-testid=stApp]') || element.closest(talk)) continue;
+      if (!element || bench.changes.get(element) > performance.now() - 1) continue;
+      if (!counts(element)) continue;
       if (type !== 'attributes' || !unseen(attributeName, element)) note(element);
     }
     bench.heading ??= first('h1');

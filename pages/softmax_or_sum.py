@@ -114,7 +114,7 @@ def divide(page: Page) -> None:
             ),
             covers=("sum_weights",),
         )
-    page.equation("divide", sum_weights)
+    page.equation("divide", sum_weights, sentence=settings.row_from == "example")
     page.formulas(trace.formula("sum_weights", known=("score_row",)))
     verdict = sum_verdict(score_row.value, sum_weights.value)
     page.light(*verdict, shows=("sum_weights",))
@@ -147,7 +147,11 @@ def try_softmax(page: Page, hopeless: bool) -> None:
         covers=("exponentials", "softmax_weights"),
     )
     steps = (trace[name] for name in ("lowered_scores", "exponentials", "softmax_weights"))
-    page.equation("softmax", *equation_of(*steps, drawn=[Matrix(weights, as_bars=not hopeless)]))
+    page.equation(
+        "softmax",
+        *equation_of(*steps, drawn=[Matrix(weights, as_bars=not hopeless)]),
+        sentence=page.view.settings.row_from == "example",
+    )
     page.formulas(trace.formula("softmax_weights", known=("score_row", "largest")))
 
 

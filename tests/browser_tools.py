@@ -74,7 +74,8 @@ BUSY = """
   if (runs && runs.asked > runs.began && now - runs.asked < 4000)
     busy.push('waiting for the server to run the script');
   if (runs && runs.began > runs.ended) busy.push('a run has not ended');
-  if (!main || !main.innerText.trim()) busy.push('nothing on the page');
+  // Not its innerText: many times a second, that would lay out all of the page anew.
+  if (!main || !main.querySelector('h1')) busy.push('nothing on the page');
   if (document.body.hasAttribute('data-rest')) busy.push('parts out of sight wait to be drawn');
   for (const name of ['stStatusWidget', 'stSkeleton', 'stAppSkeleton'])
     if (find(name).length) busy.push(name);

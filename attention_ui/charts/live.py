@@ -18,7 +18,7 @@ from .chart import Chart
 from .fit import band_above
 from .forbidden import leak_limit, with_masks
 from .heatmap import heatmap
-from .margin import add_sums, has_sums, sums
+from .margin import add_sums, has_sums, is_one_row, is_shares, sums
 from .matrix import Matrix
 from .placed import Placed
 from .pointing import columns_of, fields, is_bright, is_fed, is_lit, n_slots, parameters
@@ -31,6 +31,8 @@ SIDES = ("row", "column")
 DIM = 0.3
 BETWEEN_LINES = 14
 MOST_POINTED = 10_000
+MOST_PLACES = 4_096
+"""More than a matrix that is drawn has rows or columns."""
 MOST_MARKS = 6_000
 """A chart of more marks is drawn on a canvas: many elements are slow, and few would read them."""
 
@@ -80,21 +82,24 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
     named = [name for view in views for name in view.pop("params")]
     laid_out = _laid_out(columns, views)
     drawn = [] if first_query is None else sentence.weighted(matrices)
+    of_one = any(is_one_row(matrices[at]) for at in drawn)
+    pointed_as = "key" if of_one else "query"
     if drawn:
         number = len(matrices)
-        tables.append(sentence.tokens(trace, number))
         for at in drawn:
-            tables[at] = _with_first(tables[at], first_query)
-        laid_out = {"vconcat": [sentence.sentence(trace, drawn, number), laid_out]}
-        named += sentence.parameters(trace, matrices, number)
+            tables[at] = (_with_query if of_one else _with_first)(tables[at], first_query)
+        tables.append(sentence.tokens(trace, pointed_as, number))
+        laid_out = {"vconcat": [sentence.sentence(trace, drawn, number, of_one), laid_out]}
+        named += sentence.parameters(trace, matrices, pointed_as, number)
     n_views = len(tables)
     if any(map(legend.is_coloured, matrices)):
         tables.append(legend.table(matrices, ends))
         laid_out = {"vconcat": [laid_out, legend.legend()]}
     marks = 2 * sum(table.num_rows for table in tables)
     n_reaches = max(map(len, reached))
+    _keep_marks(laid_out)
     return Chart(
-        _narrow(pa.concat_tables(tables, promote_options="default")),
+        _with_ids(_narrow(pa.concat_tables(tables, promote_options="default"))),
         {
             **laid_out,
             "spacing": BETWEEN_LINES,
@@ -106,7 +111,7 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
                     n_reaches,
                     {side for each in charts for side in _joined(each.frame)},
                 ),
-                *parameters(matrices, reached),
+                *parameters(matrices, reached, pointed_as),
             ],
             "resolve": {"scale": {"x": "independent", "y": "independent"}},
             "autosize": {"type": "pad"},
@@ -115,6 +120,24 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
         },
         " ".join(chart.alt for chart in charts),
     )
+
+
+def _keep_marks(view: dict) -> None:
+    """Let what is drawn stay when its data change. Else each mark would be made anew, which takes
+    most of the time of a new picture.
+    """
+    for part in (*view.get("hconcat", ()), *view.get("vconcat", ()), *view.get("layer", ())):
+        _keep_marks(part)
+    if "mark" in view and "data" not in view:
+        view["encoding"]["key"] = {"field": "id"}
+
+
+def _with_ids(table: pa.Table) -> pa.Table:
+    """Rows that are known by their matrix and their place in it, by which marks are kept."""
+    found = table["matrix"].cast(pa.int32())
+    for side in SIDES:
+        found = pc.add(pc.multiply(found, MOST_PLACES), table[side].cast(pa.int32()))
+    return table.append_column("id", found)
 
 
 def _narrow(table: pa.Table) -> pa.Table:
@@ -130,6 +153,11 @@ def _narrow(table: pa.Table) -> pa.Table:
 def _with_first(table: pa.Table, query: int) -> pa.Table:
     """Cells that know whether they are of the query that is drawn first."""
     return table.append_column("is_first", pc.equal(table["i"], pa.scalar(query, pa.int16())))
+
+
+def _with_query(table: pa.Table, query: int) -> pa.Table:
+    """Cells that know which query they are weights of, where there is no other."""
+    return table.append_column("asks", pa.array([query] * table.num_rows, pa.int16()))
 
 
 def _laid_out(columns: Sequence[Lines], views: list[dict]) -> dict:
@@ -243,9 +271,10 @@ def _view(
             "strokeWidth": {"value": 2.5},
         }
     if has_sums(placed.matrix):
+        add_sums(view, placed.matrix, placed.size)
+    if is_shares(placed.matrix) and not placed.matrix.covered:
         first["transform"].append({"calculate": MEANING, "as": "meaning"})
         first["encoding"]["tooltip"].append({"field": "meaning", "type": "nominal", "title": "so"})
-        add_sums(view, placed.size)
     if tells:
         first["encoding"]["tooltip"].append(
             {"field": "arithmetic", "type": "nominal", "title": "="}

@@ -31,10 +31,12 @@ def fields(n_reaches: int, joined: Iterable[str]) -> list[str]:
     ]
 
 
-def parameters(matrices: Sequence[Matrix], reached: Sequence[Sequence[Reach]]) -> list[dict]:
+def parameters(
+    matrices: Sequence[Matrix], reached: Sequence[Sequence[Reach]], pointed_as: str = "query"
+) -> list[dict]:
     """For each matrix, worked out once for each cell that is pointed at: the rectangles to outline
     (`lit_3_0` of matrix 3), and the places that have the same names (`same_3`). What is pointed at
-    beyond the last matrix is a token of the sentence, as a query.
+    beyond the last matrix is a token of the sentence, `pointed_as` a query or a key.
     """
     found = []
     for at, matrix in enumerate(matrices):
@@ -47,7 +49,7 @@ def parameters(matrices: Sequence[Matrix], reached: Sequence[Sequence[Reach]]) -
                     ends = ", ".join(f"hover.{side}[0]" for side in columns_of(numbers[slot]))
                     expr = f"hover.matrix[0] === {source} ? [{ends}] : {expr}"
             found.append({"name": f"lit_{at}_{slot}", "expr": f"hover.matrix ? ({expr}) : null"})
-        expr = f"hover.matrix[0] === {len(matrices)} ? {_of_query(matrix)} : null"
+        expr = f"hover.matrix[0] === {len(matrices)} ? {_of_token(matrix, pointed_as)} : null"
         for source, pointed in enumerate(matrices):
             names = _same_names(pointed, matrix)
             if names and not pointed.covered:
@@ -125,9 +127,9 @@ def _same_names(pointed: Matrix, matrix: Matrix) -> str:
     return f"({' && '.join(tests)} ? {names} : null)" if tests else names
 
 
-def _of_query(matrix: Matrix) -> str:
-    """The same where a token of the sentence is pointed at: all that is of this query."""
-    here = {"query": "hover.i[0]"}
+def _of_token(matrix: Matrix, axis: str) -> str:
+    """The same where a token of the sentence is pointed at: all that is of this query or key."""
+    here = {axis: "hover.i[0]"}
     (a, b), (c, d) = (_places(axis, here) for axis in matrix.axes)
     return f"[{a}, {b}, {c}, {d}, false, -1]"
 

@@ -2,7 +2,7 @@
 arcs from the query to its keys, as wide as the weight; dashed where it is negative.
 
 It stands above a matrix of weights, in the same chart, and draws a row of it: that of the token, or
-of the weight, that is pointed at.
+of the weight, that is pointed at. Above the weights of one query alone it draws these.
 """
 
 from collections.abc import Sequence
@@ -12,26 +12,31 @@ import pyarrow as pa
 from attention_core.trace import Trace
 
 from . import palette
-from .margin import is_shares
+from .margin import is_one_row, is_shares
 from .matrix import Matrix, names_of
 from .sizes import text_width
 
 HIGHEST, BOX, BELOW_BOX = 74, 34, 18
 NARROWEST, GAP, STRIP = 34, 6, 9
+NESTED = 0.55
+"""The share of an arc's height that tells heads apart: on top of each other they would be brown."""
 LEAST = 0.005
 """A smaller weight has no arc."""
 
 
 def weighted(matrices: Sequence[Matrix]) -> list[int]:
     """Which matrices the sentence draws: the last weights among them, those of every head."""
-    last = next((each.step for each in reversed(matrices) if is_shares(each)), None)
+    of_weights = (each for each in reversed(matrices) if is_shares(each) or is_one_row(each))
+    last = next((each.step for each in of_weights), None)
     same = [at for at, each in enumerate(matrices) if each.step is last]
     return [] if any(matrices[at].covered for at in same) else same
 
 
-def tokens(trace: Trace, number: int) -> pa.Table:
-    """A row for each token: what is pointed at, when one points at the sentence."""
-    n_tokens = trace.size("query")
+def tokens(trace: Trace, axis: str, number: int) -> pa.Table:
+    """A row for each token: what is pointed at, when one points at the sentence; as a query, or as
+    a key of the only one.
+    """
+    n_tokens = trace.size(axis)
     place = pa.array(range(n_tokens), pa.int16())
     zero = pa.array([0] * n_tokens, pa.int16())
     return pa.table(
@@ -45,9 +50,9 @@ def tokens(trace: Trace, number: int) -> pa.Table:
     )
 
 
-def parameters(trace: Trace, matrices: Sequence[Matrix], number: int) -> list[dict]:
+def parameters(trace: Trace, matrices: Sequence[Matrix], axis: str, number: int) -> list[dict]:
     """The names and places of the tokens, and the query whose weights are drawn (`focus`)."""
-    names = names_of(trace, "query")
+    names = names_of(trace, axis)
     lefts, rights = _places(names)
     expr = "-1"
     for at, each in enumerate(matrices):
@@ -63,11 +68,6 @@ def parameters(trace: Trace, matrices: Sequence[Matrix], number: int) -> list[di
     ]
 
 
-def width(trace: Trace) -> int:
-    """How wide the sentence is drawn."""
-    return _places(names_of(trace, "query"))[1][-1]
-
-
 def _places(names: Sequence[str]) -> tuple[list[int], list[int]]:
     lefts, rights, at = [], [], 0
     for name in names:
@@ -77,11 +77,14 @@ def _places(names: Sequence[str]) -> tuple[list[int], list[int]]:
     return lefts, rights
 
 
-def sentence(trace: Trace, drawn: Sequence[int], number: int) -> dict:
-    """The view. `drawn` are the numbers of the matrices of weights, `number` is its own."""
+def sentence(trace: Trace, drawn: Sequence[int], number: int, of_one: bool = False) -> dict:
+    """The view. `drawn` are the numbers of the matrices of weights, `number` is its own. Weights of
+    one query alone name it themselves (`asks`), and have keys along their rows.
+    """
+    query, key = ("datum.asks", "datum.i") if of_one else ("datum.i", "datum.j")
     is_weight = " || ".join(f"datum.matrix === {at}" for at in drawn)
     # Two filters: only the second is worked out again for each cell that is pointed at.
-    focused = {"filter": "focus < 0 ? datum.is_first : datum.i === focus"}
+    focused = {"filter": "true" if of_one else "focus < 0 ? datum.is_first : datum.i === focus"}
     # Shares by a sum may be anything: what is drawn of them stays between 0 and 1.
     share = {"calculate": "min(1, abs(datum.value))", "as": "share"}
     of_query = [{"filter": f"({is_weight}) && isFinite(datum.value)"}, share, focused]
@@ -90,26 +93,24 @@ def sentence(trace: Trace, drawn: Sequence[int], number: int) -> dict:
     first = drawn[0]
     head = f"indexof([{', '.join(map(str, drawn))}], datum.matrix)"
     colour = f"{palette.HEADS}[({head}) % {len(palette.HEADS)}]" if many else f"'{palette.CHOSEN}'"
-    middle = {"calculate": "(lefts[datum.j] + rights[datum.j]) / 2", "as": "middle"}
+    middle = _middle("datum.j", "middle")
+    of_key = _middle(key, "middle")
     box = {
         "x": _at("left"),
         "x2": {"field": "right"},
         "y": {"value": HIGHEST},
         "y2": {"value": HIGHEST + BOX},
     }
-    sides = [
-        {"calculate": "lefts[datum.j]", "as": "left"},
-        {"calculate": "rights[datum.j]", "as": "right"},
-    ]
+    sides, sides_of_key = _sides("datum.j"), _sides(key)
     layers = [
         {
             "transform": [own, *sides],
             "mark": {"type": "rect", "cornerRadius": 5, "aria": False, "fillOpacity": 0.12},
             "encoding": {**box, "color": {"value": palette.MUTED}},
         },
-        *([] if many else [_shade(of_query, sides, box)]),
-        *([_strips(of_query, sides, head, colour)] if many else []),
-        _arcs(of_query, colour),
+        *([] if many else [_shade(of_query, sides_of_key, box)]),
+        *([_strips(of_query, sides_of_key, head, colour)] if many else []),
+        _arcs(of_query, query, key, colour, f"1 - {NESTED} * ({head}) / {len(drawn)}"),
         {
             "transform": [own, middle, {"calculate": "tokens[datum.j]", "as": "token"}],
             "mark": {
@@ -125,13 +126,12 @@ def sentence(trace: Trace, drawn: Sequence[int], number: int) -> dict:
                 "text": {"field": "token", "type": "nominal"},
             },
         },
-        *([] if many else [_shares(of_query, middle)]),
+        *([] if many else [_shares(of_query, of_key)]),
         {
             "transform": [
-                {"filter": f"({is_weight}) && datum.matrix === {first} && datum.j === 0"},
+                {"filter": f"datum.matrix === {first} && {key} === 0"},
                 focused,
-                {"calculate": "lefts[datum.i]", "as": "left"},
-                {"calculate": "rights[datum.i]", "as": "right"},
+                *_sides(query),
             ],
             "mark": {"type": "rect", "cornerRadius": 5, "filled": False, "aria": False},
             "encoding": {**box, "color": {"value": palette.CHOSEN}, "strokeWidth": {"value": 2.5}},
@@ -148,7 +148,7 @@ def sentence(trace: Trace, drawn: Sequence[int], number: int) -> dict:
     n_strips = len(drawn) if many else 0
     return {
         "name": f"sentence_{number}",
-        "width": width(trace),
+        "width": _places(names_of(trace, "key" if of_one else "query"))[1][-1],
         "height": HIGHEST + BOX + (n_strips * STRIP + 8 if many else BELOW_BOX),
         "view": {"stroke": None},
         "layer": layers,
@@ -199,15 +199,31 @@ def _strips(of_query: list[dict], sides: list[dict], head: str, colour: str) -> 
     }
 
 
-def _arcs(of_query: list[dict], colour: str) -> dict:
-    """From the query to each key, higher where it is farther."""
+def _middle(place: str, name: str) -> dict:
+    return {"calculate": f"(lefts[{place}] + rights[{place}]) / 2", "as": name}
+
+
+def _sides(place: str) -> list[dict]:
+    return [
+        {"calculate": f"{sides}[{place}]", "as": side}
+        for side, sides in (("left", "lefts"), ("right", "rights"))
+    ]
+
+
+def _arcs(of_query: list[dict], query: str, key: str, colour: str, share_of_height: str) -> dict:
+    """From the query to each key, higher where it is farther; those of later heads lie below."""
     return {
         "transform": [
             *of_query,
-            {"filter": f"datum.share > {LEAST} && datum.i !== datum.j"},
-            {"calculate": "(lefts[datum.i] + rights[datum.i]) / 2", "as": "from"},
-            {"calculate": "(lefts[datum.j] + rights[datum.j]) / 2 - datum.from", "as": "way"},
-            {"calculate": f"min({2 * HIGHEST - 16}, 24 + abs(datum.way) / 2.2)", "as": "up"},
+            {"filter": f"datum.share > {LEAST} && {query} !== {key}"},
+            _middle(query, "from"),
+            _middle(key, "to"),
+            {"calculate": "datum.to - datum.from", "as": "way"},
+            {
+                "calculate": f"min({2 * HIGHEST - 16}, 24 + abs(datum.way) / 2.2)"
+                f" * ({share_of_height})",
+                "as": "up",
+            },
             {
                 "calculate": "'M0,0Q' + datum.way / 2 + ',' + (-datum.up) + ' ' + datum.way + ',0'",
                 "as": "path",

@@ -12,7 +12,7 @@ from attention_core.trace import Step
 from ..charts.equation_parts import NEW_LINE, Parts, laid_out
 from ..charts.fit import broken_into_lines, sizes_for
 from ..charts.live import Lines, live_columns
-from ..charts.margin import is_shares
+from ..charts.margin import is_one_row, is_shares
 from ..charts.matrix import Matrix, Places, of_unknown_shape
 from ..charts.placed import Placed
 from ..charts.sizes import CellSize
@@ -46,17 +46,17 @@ def draw_equation(
     before the equals sign is an operand of the one after it: a chosen cell of the result outlines,
     in each operand, the cells it was made of. `build` may make the parts anew at every run, with
     controls of its own above them; `below` may draw more that depends on the cell that is open.
-    With `sentence`, the weights (query, key) are drawn on the sentence too; raises ValueError where
-    there are none.
+    With `sentence`, the weights (query, key), or those of one query (key), are drawn on the
+    sentence too; raises ValueError where there are none.
     """
     view = view.now(session.current())
     parts = laid_out(parts if build is None else build(view.settings))
     matrices = [part for part in parts if isinstance(part, Matrix)]
-    if sentence and not any(map(is_shares, matrices)):
+    if sentence and not any(is_shares(each) or is_one_row(each) for each in matrices):
         has = ", ".join(f"{each.name} ({', '.join(each.axes)})" for each in matrices)
         raise ValueError(
             f"equation {name!r} has {has}: `sentence=True` draws a step on the sentence whose name "
-            "ends with “weights” and whose axes are (query, key). Leave `sentence` out."
+            "ends with “weights” and whose axes are (query, key) or (key). Leave `sentence` out."
         )
     steps = [matrix.step for matrix in matrices]
     is_home = view.is_home(name, [step.name for step in steps])
@@ -130,8 +130,10 @@ def _placed(view: View, operator: str, matrix: Matrix, size: CellSize) -> Placed
 
 def first_query(view: View) -> int:
     """The query whose weights the sentence shows first: that of the open cell, else the one that
-    the example begins with, or the last.
+    the example begins with, or the last. On a page about one query it is that one.
     """
+    if not any("query" in step.axes for step in view.trace.values()):
+        return view.settings.query
     if view.trail:
         step, index = view.trail[-1]
         axes = view.trace[step].axes

@@ -28,8 +28,9 @@ a row of scores in the thousands loses a few digits more."""
 def open_button(beat_name: str, result: Step, lead: tuple[int, ...] = ()) -> None:
     """Opens the arithmetic without a click on a cell. `lead` says which part is drawn."""
     first = (*lead, *(0,) * (result.value.ndim - len(lead)))
+    is_made = bool(result.inputs)
     st.button(
-        f"Take a cell of {result.name} apart",
+        f"Take a cell of {result.name} apart" if is_made else f"Where {result.name} comes from",
         key=f"open_{beat_name}",
         type="tertiary",
         icon=":material/calculate:",

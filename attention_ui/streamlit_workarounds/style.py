@@ -32,6 +32,8 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 .st-key-hero { min-height: 400px; }
 /* Numbers on cells, in the strongest ink of each theme. */
 [data-testid="stVegaLiteChart"] svg text[fill="currentColor"] { fill: light-dark(#000, #fff); }
+/* A little can be seen through a tooltip; numbers below it must not be read with its own. */
+#vg-tooltip-element { backdrop-filter: blur(6px); }
 /* Where there is room, equations grow. A drawing on a canvas would lose the pointer. */
 @media (min-width: 1500px) {
   [class*="st-key-eq_"] [data-testid="stVegaLiteChart"] svg { zoom: 1.2; }

@@ -162,3 +162,18 @@ def test_what_is_out_of_sight_cannot_be_used_until_it_is_drawn(page, app_url):
     settled(page)
     assert page.locator("[data-old], [class*=st-key-part_][inert]").count() == 0
     assert_as_when_opened(page)
+
+
+def test_cells_are_kept_when_their_numbers_change(page, app_url):
+    """They are drawn anew by changing them: making them anew would take most of a move's time."""
+    open_page(page, app_url, "whole_layer?example=wild_cat&predict=off&cell=none&temperature=2")
+    cells = page.locator(".st-key-eq_layer svg g[class*=' cells_'] path")
+    n_cells = cells.count()
+    assert n_cells > 500
+    colours = "cells => cells.map((cell) => cell.getAttribute('fill-opacity'))"
+    before = cells.evaluate_all(colours)
+    cells.evaluate_all("cells => cells.forEach((cell) => { cell.isOld = true; })")
+    page.locator(".st-key-control_temperature input").press("ArrowRight")
+    settled(page)
+    assert cells.evaluate_all(colours) != before
+    assert cells.evaluate_all("cells => cells.filter((cell) => cell.isOld).length") == n_cells

@@ -473,7 +473,8 @@ def test_of_a_covered_matrix_nothing_but_its_shape_reaches_the_browser(asking):
             if not matrix.covered:
                 continue
             assert "tooltip" not in pointer(equation).view(at)["layer"][0]["encoding"]
-            known = {"matrix", "row", "column", "i", "j", "row_head", "column_head", "is_first"}
+            known = {"id", "matrix", "row", "column", "i", "j", "row_head", "column_head"}
+            known |= {"is_first"}
             kept = {"text": "?", "shade": 0, "strength": 1, "outline": 0}
             for row in rows:
                 told = {name: each for name, each in row.items() if name not in known}
@@ -500,6 +501,26 @@ def test_pages_do_cover_matrices_of_live_equations():
     assert any(not placed.tells for each in found for placed in each.placed)
 
 
+# --- what stays when the numbers change -----------------------------------------------------------
+
+
+def marks_of(spec):
+    if "mark" in spec:
+        yield spec
+    for part in (*spec.get("hconcat", ()), *spec.get("vconcat", ()), *spec.get("layer", ())):
+        yield from marks_of(part)
+
+
+def test_every_mark_is_kept_by_an_id_of_its_own(drawn):
+    """Of two with one id, a browser would draw one."""
+    for equation in drawn:
+        ids = equation.chart.frame["id"].to_pylist()
+        assert len({*ids}) == len(ids)
+        marks = [each for each in marks_of(equation.chart.spec) if "data" not in each]
+        assert marks
+        assert all(each["encoding"]["key"] == {"field": "id"} for each in marks)
+
+
 # --- sums in the margin --------------------------------------------------------------------------
 
 NORMALISED = (ops.Softmax, ops.SumNormalise, ops.SoftmaxOfSeen, ops.Renormalise)
@@ -510,7 +531,7 @@ def is_of_weights(matrix):
     step = matrix.step
     is_normalised = isinstance(step.operation, NORMALISED) or step.name.endswith("weights")
     is_known = step.value.is_floating_point() and not matrix.covered
-    return is_normalised and is_known and matrix.axes == ("query", "key")
+    return is_normalised and is_known and matrix.axes in (("query", "key"), ("key", ""))
 
 
 def assert_sums(equation):
@@ -521,18 +542,19 @@ def assert_sums(equation):
             assert "row_sum" not in str(pointer(equation).view(at))
             continue
         given = matrix.step.value[matrix.lead]
+        of_one = given.ndim == 1
         for row in rows:
-            query = equation.indices(at)[row["row"], row["column"]][-2]
-            assert row["row_sum"] == pytest.approx(math.fsum(given[query].tolist()), abs=2e-6)
+            index = equation.indices(at)[row["row"], row["column"]]
+            of_query = given if of_one else given[index[-2]]
+            assert row["row_sum"] == pytest.approx(math.fsum(of_query.tolist()), rel=1e-6, abs=2e-6)
         (shown,) = [
             each
             for each in pointer(equation).view(at)["layer"]
-            if each["encoding"].get("text", {}).get("field") == "row_sum"
+            if each["encoding"].get("text", {}).get("field") in ("row_sum", "told_sum")
         ]
         first = [worked_out(shown["transform"][0]["filter"], datum=row) for row in rows]
-        assert [row["column"] for row, is_drawn in zip(rows, first, strict=True) if is_drawn] == (
-            [0] * matrix.sizes[0]
-        )
+        drawn = [row["column"] for row, is_drawn in zip(rows, first, strict=True) if is_drawn]
+        assert drawn == [0] * (1 if of_one else matrix.sizes[0])
         loud = shown["encoding"]["color"]["condition"]["test"]
         weight = shown["mark"]["fontWeight"]["expr"]
         for row in rows:
@@ -636,13 +658,13 @@ def shown_on(layer, equation, names):
 
 def assert_draws_query(equation, sentence, names, query):
     drawn = last_weights(equation)
-    shares = {
-        (at, key): value
-        for at in drawn
-        for key, value in enumerate(
-            equation.matrices[at].step.value[equation.matrices[at].lead][query].tolist()
-        )
-    }
+    shares = {}
+    for at in drawn:
+        weights = equation.matrices[at].step.value[equation.matrices[at].lead]
+        row = weights if weights.ndim == 1 else weights[query]
+        shares |= {(at, key): value for key, value in enumerate(row.tolist())}
+    of_one = weights.ndim == 1
+    key_of = "i" if of_one else "j"
     by_row = {
         "shade, shares and strips": [
             each
@@ -657,7 +679,7 @@ def assert_draws_query(equation, sentence, names, query):
     for what, layers in by_row.items():
         for layer in layers:
             rows = shown_on(layer, equation, names)
-            found = {(row["matrix"], row["j"]): row["value"] for row in rows}
+            found = {(row["matrix"], row[key_of]): row["value"] for row in rows}
             assert len(found) == len(rows)
             wanted = {
                 key: value
@@ -665,13 +687,14 @@ def assert_draws_query(equation, sentence, names, query):
                 if what != "arcs" or (abs(value) > 0.005 and key[1] != query)
             }
             assert found == pytest.approx(wanted), (equation.name, what)
-            assert {row["i"] for row in rows} <= {query}
+            assert {row["asks" if of_one else "i"] for row in rows} <= {query}
     outlined = next(
         each
         for each in sentence["layer"]
         if each["mark"].get("filled") is False and each["mark"]["type"] == "rect"
     )
-    assert [row["i"] for row in shown_on(outlined, equation, names)] == [query]
+    (row,) = shown_on(outlined, equation, names)
+    assert row["asks" if of_one else "i"] == query
 
 
 def test_the_sentence_shows_the_weights_of_the_query_that_is_pointed_at(drawn):
@@ -682,17 +705,21 @@ def test_the_sentence_shows_the_weights_of_the_query_that_is_pointed_at(drawn):
             for row in rows
             if row.get("is_first")
         ]
-        assert {*first} == {(at, equation.first_query) for at in last_weights(equation)}
+        drawn_weights = last_weights(equation)
+        of_one = equation.matrices[drawn_weights[0]].step.axes == ("key",)
+        named, only = ("key", equation.first_query) if of_one else ("query", None)
+        wanted = {} if of_one else {(at, equation.first_query) for at in drawn_weights}
+        assert {*first} == {*wanted}
         assert_draws_query(equation, sentence, pointer(equation).names(), equation.first_query)
         for token in some(equation.rows[number], 3):
             names = pointer(equation).names(token)
-            assert_draws_query(equation, sentence, names, token["j"])
+            assert_draws_query(equation, sentence, names, token["j"] if only is None else only)
             bright = {
                 (at, *place)
                 for at, each in enumerate(equation.matrices)
                 for place, cell in equation.indices(at).items()
                 if has_names(
-                    names_of_cell(equation.trace, each.step.axes, cell), {"query": token["j"]}
+                    names_of_cell(equation.trace, each.step.axes, cell), {named: token["j"]}
                 )
             }
             assert pointer(equation).bright(names) == bright
@@ -714,6 +741,22 @@ def test_a_sentence_is_refused_where_no_weights_are_of_its_tokens(monkeypatch):
         draw_equation(View("anywhere", settings, trace), "weights", weights, sentence=True)
 
 
-def test_lessons_with_weights_have_a_sentence():
-    found = drawn_by("pages/simplified_attention.py", {})
-    assert list(with_sentence(found))
+WITH_WEIGHTS = (
+    ("simplified_attention", ["weights"]),
+    ("softmax_or_sum", ["divide", "softmax"]),
+    ("queries_keys_values", ["weights"]),
+    ("causal_mask", ["weights"]),
+    ("multi_head_attention", ["weights"]),
+    ("whole_layer", ["layer"]),
+)
+
+
+@pytest.mark.parametrize(("page", "names"), WITH_WEIGHTS, ids=str)
+def test_lessons_with_weights_have_a_sentence(page, names):
+    found = [each.name for each, *_ in with_sentence(drawn_by(f"pages/{page}.py", {}))]
+    assert {*found} >= {*names}
+
+
+def test_a_row_typed_by_hand_has_no_sentence():
+    found = drawn_by("pages/softmax_or_sum.py", {"row_from": "hand"})
+    assert not list(with_sentence(found))

@@ -1,0 +1,135 @@
+"""The weights of the same heads in BertViz's head view, side by side with our pages of them."""
+
+import json
+import tempfile
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+from attention_core.examples import EXAMPLES
+from attention_core.mechanism.multi_head import attend_heads
+from attention_core.text.embedding import embed
+from attention_ui.charts.matrix import names_of
+from attention_ui.settings.settings import Settings
+
+from . import HERE
+from .beside import point, side_by_side
+from .figures import Part
+from .watching import Watched, new_page
+
+MODULES = HERE.parent / "node_modules"
+SCRIPTS = {
+    "require.min.js": "requirejs/require.js",
+    "d3.min.js": "d3/dist/d3.min.js",
+    "jquery.min.js": "jquery/dist/jquery.min.js",
+}
+"""What BertViz's page loads from the network, unless npm has put it into `MODULES`."""
+THEIRS = ("#attention line", "#left .background", "#vis svg > g:last-child > rect:last-child")
+"""The first picture, the tokens, and a head to click on."""
+OURS = ("g[class*=cells_] path", "[class*=' sentence_'] g[class*=cells_] path")
+HEADS = "[class*=st-key-one_of_] button"
+PICTURES = "[...document.querySelectorAll('svg')].map((one) => one.innerHTML)"
+# To the clock and to what waits until a page is still, BertViz's view is a Streamlit page at rest.
+PAGE = """<!doctype html><meta charset="utf-8">
+<body data-testid="stApp" data-test-connection-state="CONNECTED" data-test-script-state="notRunning"
+><main data-testid="stMainBlockContainer">{}</main></body>"""
+FIRST = """new MutationObserver(() => {
+  if (document.querySelector('%s')) window.firstPicture ??= performance.now();
+}).observe(document, { subtree: true, childList: true });"""
+
+
+def beside_bertviz(browser, app, empty, quick: bool) -> list[Part]:
+    """Opening, the pointer on a token, and a click on a head: BertViz's page, then two of ours."""
+    if not (find_spec("bertviz") and find_spec("IPython")):
+        raise SystemExit("The part bertviz needs BertViz: pip install --no-deps bertviz ipython")
+    times = 3 if quick else 8
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "bertviz.html"
+        file.write_text(PAGE.format(_head_view()), encoding="utf-8")
+        link = "example=wild_cat&predict=off&cell=none"
+        several, layer = f"{app.url}/multi_head_attention?{link}", f"{app.url}/whole_layer?{link}"
+        named = {
+            "BertViz, head view": (file.as_uri(), *THEIRS),
+            "Attention Explorer, multi-head attention": (several, *OURS, HEADS),
+            "Attention Explorer, the whole layer": (layer, *OURS, ""),
+            "An empty Streamlit page": (empty.url, "input", "", ""),
+        }
+        pages = {what: partial(_measure, browser, times, *each) for what, each in named.items()}
+        figures = side_by_side(browser, empty, pages)
+    how = (
+        "The same weights, of two heads and 11 tokens. *open*: from asking for the page, in a new "
+        "browser profile, to its first line or cell (of an empty page, its slider). BertViz's is a "
+        "finished file, whose weights were worked out before; ours loads Streamlit and asks a "
+        "server, which runs already and works them out. *token*: the pointer from token to token "
+        "of the sentence, to the last change. BertViz shows the token's lines and shades what it "
+        "looks at; ours draws its arcs and bars, and fades what is not its row in every matrix of "
+        "the chart. *head*: a click on a head, to the last change in sight. There is no twin: "
+        "BertViz drops or brings back the head's lines, within the browser; our page of multi-head "
+        "attention asks the server for that head's equation, with its numbers."
+    )
+    if MODULES.exists():
+        jquery = json.loads((MODULES / "jquery/package.json").read_text())["version"]
+        how += f" Its scripts came from npm, with jquery {jquery} for 2.0.0, which npm has not."
+    return [Part("Beside BertViz", how, figures)]
+
+
+def _head_view() -> str:
+    from bertviz import head_view
+
+    settings = Settings.of(EXAMPLES["wild_cat"])
+    trace = attend_heads(embed(settings.inputs), settings.heads_recipe)
+    weights = trace["head_weights"].value[None]
+    return head_view([weights], names_of(trace, "query"), html_action="return").data
+
+
+def _measure(
+    browser, times: int, address: str, picture: str, tokens: str, heads: str, watched: Watched
+) -> dict[str, list[float]]:
+    _scripts_from_npm(watched)
+    taken = {"open": [_first_picture(browser, address, picture) for _ in range(times + 1)][1:]}
+    watched.open(address)
+    if tokens:
+        taken["token"] = point(watched, _places(watched, tokens), times)
+    if heads:
+        taken["head"] = _click(watched, _places(watched, heads), times)
+    return taken
+
+
+def _first_picture(browser, address: str, picture: str) -> float:
+    fresh = new_page(browser)
+    _scripts_from_npm(fresh)
+    fresh.page.add_init_script(FIRST % picture)
+    fresh.open(address)
+    took = fresh.page.wait_for_function("window.firstPicture").json_value()
+    fresh.page.context.close()
+    return took
+
+
+def _scripts_from_npm(watched: Watched) -> None:
+    def answer(route) -> None:
+        route.fulfill(path=MODULES / SCRIPTS[route.request.url.rpartition("/")[2]])
+
+    if MODULES.exists():
+        watched.page.route("https://cdnjs.cloudflare.com/ajax/libs/**", answer)
+
+
+def _places(watched: Watched, marks: str) -> list[tuple[float, float]]:
+    """The middles of these marks, once the first of them is in sight."""
+    found = watched.page.locator(marks)
+    found.first.evaluate("(one) => one.scrollIntoView({ block: 'center' })")
+    watched.still()
+    boxes = [each.bounding_box() for each in found.all()]
+    return [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
+
+
+def _click(watched: Watched, places: list[tuple[float, float]], times: int) -> list[float]:
+    """Clicks on one head after the other, the first of which is not counted."""
+    took = []
+    for number in range(times + 1):
+        x, y = places[(number + 1) % len(places)]
+        watched.page.mouse.move(x, y)
+        watched.still()
+        before = watched.page.evaluate(PICTURES)
+        took.append(watched.click(x, y).seen)
+        assert watched.page.evaluate(PICTURES) != before, "the click has changed no picture"
+    return took[1:]
