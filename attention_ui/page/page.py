@@ -107,7 +107,7 @@ class Page:
 
     def formulas(self, *each: str, shows: Sequence[str] = ()) -> None:
         """Formulas beside each other."""
-        self.part("formulas", lambda: formulas(*each), about=each, shows=shows)
+        self.part(f"formulas_{len(self.parts)}", lambda: formulas(*each), about=each, shows=shows)
 
     def controls(self, draw: Callable[[], Any], *about: Hashable) -> None:
         """Controls of settings. `about` is all that decides which there are and what they offer."""
