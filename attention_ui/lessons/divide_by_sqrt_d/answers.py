@@ -34,8 +34,8 @@ def why_the_root(d: int) -> str:
         return f"{words} At d = 1 there is nothing to undo: √1 is 1, and so is d."
     return (
         f"{words} At d = {d:,} it is √{d:,} = {said(root)}, and dividing by that makes it 1 again. "
-        f"Dividing by {d:,} would leave {said(1 / root, 2)}: scores so alike that keys are hardly "
-        "told apart."
+        f"Dividing by {d:,} would leave {said(1 / root, 2)}, and the wider the vectors, the more "
+        "alike all keys would look."
     )
 
 
@@ -44,7 +44,7 @@ def assumes(trace: Trace) -> str:
     drawn = torch.cat([trace[name].value.flatten() for name in ("queries", "keys")]).double()
     return (
         "That the entries of queries and keys are independent, with mean 0 and standard deviation "
-        f"1. The {len(drawn)} drawn for the first trials have a mean of "
+        f"1. The {len(drawn)} under “Products” have a mean of "
         f"{number(drawn.mean().item(), 2)} and a standard deviation of "
         f"{number(drawn.std().item(), 2)}. Entries twice as large would make every score 4 times "
         "as large, at any width, and √d would not undo that."
@@ -65,8 +65,10 @@ def without(d: int, seed: int) -> str:
         f"{percent(plain.largest_weight)} of the weight on average; divided by √d, "
         f"{percent(by_root.largest_weight)}."
     )
+    if plain.gradient_norm > by_root.gradient_norm:
+        return f"{words} Vectors this narrow can do without; wider ones cannot."
     if 2 * plain.gradient_norm > by_root.gradient_norm:
-        return f"{words} Vectors this narrow can do without; much wider ones cannot."
+        return f"{words} The gradient is still about as large as with √d, but not for much longer."
     gap = times(by_root.gradient_norm, plain.gradient_norm)
     return (
         f"{words} And the gradient is {gap} than with √d: training has little to go by where "

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import torch
+
 from attention_core.recipes import HeadsRecipe
 from attention_core.trace import Trace
 
@@ -38,19 +40,23 @@ def answers(view: View) -> list[Answer]:
 
 
 def why_transpose(trace: Trace) -> str:
-    """With how many rows a reshape alone gets right."""
-    split, mixed = trace["split_queries"].value, trace["mixed_queries"].value
+    """With how many rows a view alone gets right."""
+    joined = trace["joined_queries"].value
+    numbered = torch.arange(joined.numel()).reshape(joined.shape)
+    ways = (trace[name].operation for name in ("split_queries", "mixed_queries"))
+    split, mixed = (way.value(numbered) for way in ways)
     n_heads, n_tokens, d_head = split.shape
-    right = int((split == mixed).all(dim=-1).sum())
     words = (
-        f"A view as {n_tokens} × {n_heads} × {d_head} cuts each token's row into heads, and the "
-        f"transpose brings the heads to the front: {n_heads} × {n_tokens} × {d_head}."
+        f"A view of {n_tokens} × {n_heads} × {d_head} cuts each token's row into heads, and the "
+        f"transpose puts heads first: {n_heads} × {n_tokens} × {d_head}."
     )
     if n_heads == 1 or n_tokens == 1:
-        return f"{words} With one head, or one token, a view alone happens to give the same."
+        return f"{words} With one head, or one token, a view alone gives the same."
+    right = int((split == mixed).all(dim=-1).sum())
     return (
-        f"{words} A view straight to that shape cuts in memory order: head 0 would get the first "
-        f"tokens whole, and only {right} of {n_heads * n_tokens} rows hold what they should."
+        f"{words} A view straight to that shape cuts in memory order: head 0 would be filled from "
+        f"the first tokens, and only {right} of {n_heads * n_tokens} rows would hold what they "
+        "should."
     )
 
 
@@ -65,10 +71,9 @@ def what_a_head_adds(trace: Trace, query: int) -> str:
             f"{named(trace, 'query', query)} that is a vector of length {length}."
         )
     return (
-        "Just what that head added: the output is the sum of what the heads add, each computed by "
-        "itself, so the others stay as they are. For "
-        f"{named(trace, 'query', query)}, {named(trace, 'head', head)} adds most: a vector of "
-        f"length {length}."
+        "Just what that head adds: the output is a sum over heads, each computed by itself, so the "
+        f"others stay as they are. For {named(trace, 'query', query)}, "
+        f"{named(trace, 'head', head)} adds most: a vector of length {length}."
     )
 
 
@@ -81,11 +86,11 @@ def what_heads_cost(d_in: int, recipe: HeadsRecipe) -> str:
     if recipe.n_heads == 1:
         return (
             f"Not if they share the width: your one head has {own:,} parameters, and dealing its "
-            "columns out to several would not change that. A second head as wide as the first "
-            f"would cost {extra} more."
+            "columns out to several would not change that. Another head as wide would cost "
+            f"{extra} more."
         )
     return (
         f"Not if they share the width: your {how_many(recipe.n_heads)} {widths(recipe)} have "
-        f"{own:,} parameters, and one head {widths(wide)} has {one:,}. The columns are only dealt "
-        f"out. Another head as wide as these would cost {extra} more."
+        f"{own:,} parameters, and one head {widths(wide)} has {one:,}, for the same columns. "
+        f"Another head as wide as yours would cost {extra} more."
     )

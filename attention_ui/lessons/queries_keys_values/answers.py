@@ -1,6 +1,5 @@
 """What the lesson on queries, keys and values leaves its reader able to answer."""
 
-from attention_core.recipes import ROLES
 from attention_core.trace import Trace
 
 from ...page.closing import Answer, named
@@ -34,19 +33,19 @@ def answers(view: View) -> list[Answer]:
 def who_answers(trace: Trace, token: int) -> str:
     """With the key that gets the most from the page's token."""
     words = (
-        "Its vector times W_query is its query: what it asks for. Every word answers with its key, "
-        f"and the dot product of the two says how well it fits. {_asks(trace, token)}"
+        "Its vector times W_query is its query, what it asks for. Each word answers with its key, "
+        f"and their dot product says how well the two fit. {_asks(trace, token)}"
     )
     scores, weights = trace["query_scores"].value, trace["query_weights"].value
     key, share = int(weights.argmax()), percent(weights.max().item())
     if len(weights) == 1:
-        return f"{words} it finds itself alone, and gives itself {share}."
+        return f"{words} the only answer comes from itself, and gets {share} of its attention."
     if weights.max() - weights.min() < ALIKE:
         return f"{words} all keys fit equally well, and each gets {share} of its attention."
-    found = "itself" if key == token else named(trace, "key", key)
+    found, score = _found(trace, token, key), number(scores[key].item(), 2)
     return (
-        f"{words} the best answer comes from {found}: a score of {number(scores[key].item(), 2)}, "
-        f"and {share} of its attention."
+        f"{words} the best answer comes from {found}: a score of {score}, and {share} of its "
+        "attention."
     )
 
 
@@ -65,13 +64,12 @@ def what_training_changes(view: View) -> str:
     """With the number of parameters."""
     settings = view.settings
     recipe = settings.projections
-    biases = " and of the biases" if recipe.bias else ""
-    count = f"{recipe.n_parameters(settings.d_in):,}"
+    biases = " and their biases" if recipe.bias else ""
     return (
-        f"It changes the entries of {len(ROLES)} matrices, W_query, W_key and W_value{biases}: "
-        f"{count} numbers here, which all tokens share. What is done with them never changes: dot "
-        f"products,{DIVIDING[recipe.scale]} the mask, softmax. On this page the embeddings stay "
-        "too; a real model trains them as well."
+        f"It changes the entries of W_query, W_key and W_value{biases}: the "
+        f"{recipe.n_parameters(settings.d_in):,} numbers under “Three matrices”, which all tokens "
+        f"share. What is done with them stays: dot products,{DIVIDING[recipe.scale]} the mask, "
+        "softmax. On this page the embeddings stay too; a real model trains them as well."
     )
 
 
@@ -79,14 +77,19 @@ def without_values(trace: Trace, token: int) -> str:
     """With the largest weight of the page's token, which does not depend on values."""
     weights = trace["query_weights"].value
     key, share = int(weights.argmax()), percent(weights.max().item())
-    given = f"{named(trace, 'query', token)} gives {named(trace, 'key', key)} {share}"
     left = "the bias alone" if "b_value" in trace else "0"
+    given = f"{share} of its attention to {_found(trace, token, key)}"
+    query = named(trace, "query", token)
     if not trace["W_value"].value.any():
         return (
-            f"That is so here: every value is {left}, and so is every context vector. The weights "
-            f"do not mind, since they come from queries and keys: {given}."
+            f"So it is here: every value is {left}, and so is every context vector. The weights do "
+            f"not notice, since they come from queries and keys: {query} still gives {given}."
         )
     return (
-        f"Every value would be {left}, and so would every context vector. The weights would stay "
-        f"as they are, since they come from queries and keys: {given}, with all values 0 or not."
+        f"Every value would be {left}, and so would every context vector. The weights would not "
+        f"notice, since they come from queries and keys: {query} would still give {given}."
     )
+
+
+def _found(trace: Trace, token: int, key: int) -> str:
+    return "itself" if key == token else named(trace, "key", key)

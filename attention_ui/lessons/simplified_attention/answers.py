@@ -17,7 +17,6 @@ def answers(view: View) -> list[Answer]:
             "Which axis is the query, and which one sums to 1?",
             which_axis(trace, query),
             "weights",
-            ("weights",),
         ),
         Answer(
             "What is a context vector made of?",
@@ -34,43 +33,35 @@ def answers(view: View) -> list[Answer]:
 
 
 def which_axis(trace: Trace, query: int) -> str:
-    """With the sum of one row, and the largest of a column where columns do not sum to 1."""
+    """With the sum of the query's row, and of its column. Sums tell nobody which key is largest."""
     weights = trace["weights"].value
-    columns = weights.sum(dim=0)
+    row, column = weights[query].sum().item(), weights[:, query].sum().item()
     words = (
-        "Each row is a query, each column a key. Rows sum to 1, since a query shares out one "
-        f"whole: the row of {named(trace, 'query', query)} sums to "
-        f"{number(weights[query].sum().item())}."
+        "Each row is a query, each column a key, and a row sums to 1: a query shares out one whole "
+        f"among the keys. The row of {named(trace, 'query', query)} sums to {number(row, 2)}"
     )
-    key = int(columns.argmax())
-    if columns[key] > 1 + NEAR:
-        words += (
-            f" Columns need not: that of {named(trace, 'key', key)} sums to "
-            f"{number(columns[key].item())}."
-        )
-    return words
+    if number(column, 2) == number(row, 2):
+        return f"{words}; columns need not."
+    return f"{words}; its column, what it gets from all queries together, to {number(column, 2)}."
 
 
 def made_of(view: View) -> str:
     """With the two largest shares of the page's query."""
     trace, query = view.trace, view.settings.query
     shares = trace["query_weights"].value
+    words = "All vectors, blended in the shares of one row of weights."
     if len(shares) == 1:
-        return (
-            "Of all vectors, in the shares that one row of weights gives them. Here there is only "
-            "one token, so its context vector is its own vector."
-        )
+        return f"{words} With a single token there is nothing to blend: it is that token's vector."
     top = shares.topk(2)
     (first, second), (best, next_best) = top.indices.tolist(), top.values.tolist()
-    words = (
-        "Of all vectors, in the shares that one row of weights gives them. That of "
-        f"{named(trace, 'query', query)} is {percent(best)} {named(trace, 'key', first)} and "
-        f"{percent(next_best)} {named(trace, 'key', second)}."
+    words += (
+        f" That of {named(trace, 'query', query)} is {percent(best)} {named(trace, 'key', first)} "
+        f"and {percent(next_best)} {named(trace, 'key', second)}."
     )
     if view.settings.similarity == "dot" and best > shares[query] + NEAR:
         words += (
-            f" It gives itself less, {percent(shares[query].item())}: the other vector is longer "
-            "and points in a similar direction, so their dot product is larger."
+            f" It gives itself only {percent(shares[query].item())}: key {first} has a longer "
+            "vector that points a similar way, so their dot product is larger."
         )
     return words
 
@@ -80,7 +71,7 @@ def on_order(view: View) -> str:
     if view.settings.positions:
         return (
             "Yes, because Positions is on: each place adds a vector of its own, so a word that "
-            "moves is compared anew. Turn it off in the lesson “Tokenize and embed”, and order "
+            "moves has another vector. Turn it off in the lesson “Tokenize and embed”, and order "
             "plays no part."
         )
     if view.settings.vocabulary == "random":
@@ -89,15 +80,17 @@ def on_order(view: View) -> str:
             "unchanged. But here ids are drawn at random for each place, so a word that moves gets "
             "another vector."
         )
-    words = "No. Attention is given vectors, and nothing in them says where a word stands: "
-    words += "each context vector moves along with its word. "
+    words = (
+        "No. Attention is given vectors, and nothing in them says where a word stands: each "
+        "context vector moves along with its word, unchanged. "
+    )
     if pair := equal_vectors(view.trace):
         first, second = pair
         words += (
-            f"So {named(view.trace, 'token', first)} and token {second}, whose vectors are equal, "
-            "have equal contexts. "
+            f"{named(view.trace, 'token', first)} and token {second} have equal vectors, and so "
+            "equal context vectors. "
         )
-    return words + "The switch Positions, in “Tokenize and embed”, changes that."
+    return words + "The switch Positions, in the lesson “Tokenize and embed”, changes that."
 
 
 def equal_vectors(trace: Trace) -> tuple[int, int] | None:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ...page.closing import Answer, named
@@ -17,8 +18,9 @@ def answers(view: View) -> list[Answer]:
         Answer("Why do equal words get equal vectors?", why_equal(view), "lookup", ("embeddings",)),
         Answer(
             "Which numbers of the table can training change?",
-            f"All of them: rows times columns, here {rows:,} × {columns} = {rows * columns:,} "
-            "parameters. The ids stay as they are; they only say which row belongs to which token.",
+            "All of them, and each is a parameter: rows times columns, here "
+            f"{rows:,} × {columns} = {rows * columns:,}. The ids never change; they only say which "
+            "row belongs to which token.",
             "lookup",
         ),
     ]
@@ -36,36 +38,36 @@ def what_an_id_is(trace: Trace) -> str:
 
 
 def why_equal(view: View) -> str:
-    """With a word that stands in the sentence twice, if one does."""
-    trace, settings = view.trace, view.settings
-    pair, is_random = repeated(trace.labels("token")), settings.vocabulary == "random"
-    if pair is None and is_random:
+    """With a token that stands in the sentence twice, if one does."""
+    trace, tokens = view.trace, view.trace.labels("token")
+    pair = repeated(tokens)
+    ids, vectors = trace["token_ids"].value.tolist(), trace["embeddings"].value
+    if pair is None and view.settings.vocabulary == "random":
         return (
-            "They need not, here: ids are drawn at random for each place, so a repeated word gets "
-            "one id here and another there. With a vocabulary, an equal word has an equal id."
+            "Here they need not: ids are drawn at random for each place, so a repeated word may "
+            "get two. With a vocabulary, an equal word has an equal id."
         )
     if pair is None:
         return (
             "An equal word has an equal id, and an id always picks the same row of the table. No "
-            "word of this sentence stands in it twice: repeat one, and compare its two rows."
+            "word stands in this sentence twice: repeat one, and compare its two rows."
         )
     first, second = pair
-    one = f"{named(trace, 'token', first)} and token {second} are the same word"
-    ids = [f"{int(trace['token_ids'].value[place]):,}" for place in pair]
-    if ids[0] != ids[1]:
+    stands = f"“{visible(tokens[first])}” stands at places {first} and {second}"
+    if ids[first] != ids[second]:
         return (
-            f"They do not, here: ids are drawn at random for each place. {one}, and take row "
-            f"{ids[0]} and row {ids[1]}. With a vocabulary, an equal word has an equal id."
+            f"Here they do not: ids are drawn at random for each place. {stands}, and takes rows "
+            f"{ids[first]:,} and {ids[second]:,}. With a vocabulary, an equal word has an equal id."
         )
-    vectors = trace["embeddings"].value
+    has = f"{stands}, and has id {ids[first]:,} at both."
     if not vectors[first].equal(vectors[second]):
         return (
-            f"They take the same row of the table: {one}, and both have id {ids[0]}. But Positions "
-            "is on, and each place adds a vector of its own, so what comes out is not equal."
+            f"They get the same row of the table: {has} But Positions is on, so each place adds a "
+            "vector of its own, and the sums differ."
         )
     return (
-        f"They have the same id, and an id always picks the same row of the table. {one}, and both "
-        f"have id {ids[0]}. Their vectors do not say where they stand."
+        "An equal word has an equal id, and an id always picks the same row of the table. "
+        f"{has} Its vector does not say where it stands."
     )
 
 

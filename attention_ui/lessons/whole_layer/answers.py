@@ -6,8 +6,6 @@ from ...page.closing import Answer, named
 from ...page.view import View
 from ...words import number
 
-WHOLE = 1e-5
-
 
 def answers(view: View) -> list[Answer]:
     """On the axes, on what sums to 1, and on what a weight does."""
@@ -24,10 +22,9 @@ def which_axis(trace: Trace, query: int) -> str:
     scores = trace["head_scores"].value[0, query]
     key = int(scores.argmax())
     return (
-        "In scores and weights, a row is a query that asks, and a column is a key that can be "
-        f"found. The row of {named(trace, 'query', query)} meets the column of "
-        f"{named(trace, 'key', key)} in a score of {number(scores[key].item(), 2)}, in "
-        f"{named(trace, 'head', 0)}."
+        "In scores and weights, each row is a query that asks, each column a key that can be "
+        f"found. In {named(trace, 'head', 0)}, the row of {named(trace, 'query', query)} meets the "
+        f"column of {named(trace, 'key', key)} in a score of {number(scores[key].item(), 2)}."
     )
 
 
@@ -35,7 +32,7 @@ def what_sums_to_1(trace: Trace, query: int) -> str:
     """With the sum of a row of weights, and of the column that has most."""
     weights = trace["head_weights"].value[0]
     row, columns = weights[query].sum().item(), weights.sum(dim=0)
-    words = "Each row of weights, since a query shares out one whole among the keys."
+    words = "Each row of weights: a query shares out one whole among the keys."
     if not weights.isfinite().all():
         return (
             f"{words} Here the scores of a row sum to 0, and nothing can be divided by that. With "
@@ -44,12 +41,12 @@ def what_sums_to_1(trace: Trace, query: int) -> str:
     key = int((columns - 1).abs().argmax())
     words += (
         f" In {named(trace, 'head', 0)}, the row of {named(trace, 'query', query)} sums to "
-        f"{number(row)}"
+        f"{number(row, 2)}"
     )
-    if abs(columns[key] - 1) > WHOLE:
+    if number(columns[key].item(), 2) != number(row, 2):
         words += (
-            f", while the column of {named(trace, 'key', key)} sums to "
-            f"{number(columns[key].item())}"
+            f"; columns need not, and that of {named(trace, 'key', key)} sums to "
+            f"{number(columns[key].item(), 2)}"
         )
     dropped = " What dropout leaves of a row need not sum to 1 either."
     return f"{words}." + (dropped if "head_dropped_weights" in trace else "")
@@ -68,9 +65,9 @@ def what_a_weight_does(trace: Trace, query: int) -> str:
     entry = int(value.abs().argmax())
     part, whole = weight * value[entry].item(), mixed[entry].item()
     component = trace.labels(context.axes[-1], 0)[entry]
-    return (
-        f"{words} In {named(trace, 'head', 0)}, {named(trace, 'query', query)} gives "
-        f"{named(trace, 'key', key)} a weight of {number(weight, 2)}. Its value in “{component}” "
-        f"is {number(value[entry].item(), 2)}, so {number(part, 2)} of it goes in; with what comes "
-        f"from the other keys that makes {number(whole, 2)}."
+    words += (
+        f" In {named(trace, 'head', 0)}, {named(trace, 'query', query)} gives "
+        f"{named(trace, 'key', key)} a weight of {number(weight, 2)}: of its value in "
+        f"“{component}”, {number(value[entry].item(), 2)}, that lets {number(part, 2)} in."
     )
+    return words if len(weights) == 1 else f"{words} All keys together make it {number(whole, 2)}."
