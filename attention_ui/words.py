@@ -14,6 +14,13 @@ def true_minus(text: str) -> str:
     return f"−{text[1:]}" if text.startswith("-") else text
 
 
+def percent(share: float) -> str:
+    """A share from 0 to 1 in a sentence: 0% and 100% only where it is that."""
+    if 0 < share < 0.005:
+        return "less than 1%"
+    return "over 99%" if 0.995 <= share < 1 else f"{share:.0%}"
+
+
 def listed(names: list[str]) -> str:
     """Some names in a row: `a, b and c`."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)

@@ -3,6 +3,7 @@
 from attention_core.mechanism.masking import attend_masked
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
+from attention_ui.lessons.causal_mask.answers import answers
 from attention_ui.lessons.causal_mask.dropout import dropout, dropped
 from attention_ui.lessons.causal_mask.leaks import (
     changed,
@@ -19,6 +20,7 @@ from attention_ui.lessons.causal_mask.mask import (
     weights_words,
 )
 from attention_ui.page.begin_and_finish import begin, finish
+from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.predict.common_questions import row_to_share, whole_row
@@ -47,6 +49,7 @@ def lesson(page: Page) -> None:
     hide(page)
     attend(page)
     compare_ways(page)
+    closing(page, answers(page.view))
     with page.deeper("dropout, which hides weights by chance"):
         page.header("Dropout on the weights", anchor="dropout")
         page.words(

@@ -2,9 +2,11 @@
 
 from attention_core.examples import EXAMPLES
 from attention_core.experiments.variance import few_trials
+from attention_ui.lessons.divide_by_sqrt_d.answers import answers
 from attention_ui.lessons.divide_by_sqrt_d.many_trials import choose_seed, judge_growth, many_trials
 from attention_ui.lessons.divide_by_sqrt_d.published_variances import published_variances
 from attention_ui.lessons.divide_by_sqrt_d.three_divisors import three_divisors
+from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.show import cell_notice
 from attention_ui.page.take_away import take_away
@@ -93,6 +95,7 @@ def lesson(page: Page) -> None:
         shows=("variances",),
     )
     page.part("many_trials", many_trials, about=drawn, shows=("variances",))
+    closing(page, answers(view))
     if EXAMPLES[settings.example].notebook:
         with page.deeper("what the notebook prints of this experiment"):
             page.header("Checked against the notebook", anchor="notebook")

@@ -12,6 +12,7 @@ from attention_core.mechanism.multi_head import (
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 from attention_ui.charts.matrix import Matrix
+from attention_ui.lessons.multi_head_attention.answers import answers
 from attention_ui.lessons.multi_head_attention.checks import (
     cost_question,
     parameter_words,
@@ -41,6 +42,7 @@ from attention_ui.lessons.multi_head_attention.heads import (
     widths_words,
 )
 from attention_ui.page.begin_and_finish import begin, finish
+from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.predict.questions import Pick, Shape
@@ -77,7 +79,9 @@ def lesson(page: Page) -> None:
     split(page)
     weigh(page)
     join(page)
-    with page.deeper("three ways to make heads, what heads cost, ways to go wrong"):
+    say_cost(page)
+    closing(page, answers(view))
+    with page.deeper("three ways to make heads, ways to go wrong"):
         make_otherwise(page)
         go_wrong(page, wrong)
     finish(page, wrong)
@@ -212,10 +216,18 @@ def join(page: Page) -> None:
     page.part("off", lambda: switch_a_head_off(view))
 
 
+def say_cost(page: Page) -> None:
+    """What heads cost."""
+    d_in, recipe = page.view.settings.d_in, page.view.settings.heads_recipe
+    page.header("What heads cost", anchor="cost")
+    cost = cost_question(d_in, recipe)
+    page.ask("parameters", cost, covers=("parameters",), about=("W_query", "W_output"))
+    page.changing(parameter_words(d_in, recipe), shows=("parameters",))
+
+
 def make_otherwise(page: Page) -> None:
-    """The same heads made in three ways, and what heads cost."""
-    view = page.view
-    trace, recipe = view.trace, view.settings.heads_recipe
+    """The same heads made in three ways."""
+    trace = page.view.trace
     last = trace.size("head") - 1
     page.header("Three ways to the same heads", anchor="ways")
     page.words(
@@ -236,11 +248,6 @@ def make_otherwise(page: Page) -> None:
     for good, words in ways_agree(trace):
         page.light(good, words)
     page.part("loop", show_loop, about="code")
-    page.header("What heads cost", anchor="cost")
-    d_in = view.settings.d_in
-    cost = cost_question(d_in, recipe)
-    page.ask("parameters", cost, covers=("parameters",), about=("W_query", "W_output"))
-    page.changing(parameter_words(d_in, recipe), shows=("parameters",))
 
 
 def go_wrong(page: Page, wrong: View) -> None:

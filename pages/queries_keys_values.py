@@ -4,6 +4,7 @@ from attention_core.mechanism.trainable import add_other_ways, attend_trainable,
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 from attention_ui.charts.matrix import Matrix
+from attention_ui.lessons.queries_keys_values.answers import answers
 from attention_ui.lessons.queries_keys_values.mistakes import other_views, show_mistakes
 from attention_ui.lessons.queries_keys_values.projections import (
     all_names,
@@ -18,6 +19,7 @@ from attention_ui.lessons.queries_keys_values.projections import (
 )
 from attention_ui.lessons.queries_keys_values.training import train_it
 from attention_ui.page.begin_and_finish import begin, finish
+from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.predict.questions import Pick, Shape
@@ -62,6 +64,7 @@ def lesson(page: Page) -> None:
         "`nn.Linear` does. Then try it without √d, and with too large a learning rate."
     )
     page.part("train", lambda: train_it(view))
+    closing(page, answers(view))
     with page.deeper("the same, written differently; what the start does; ways to go wrong"):
         say_more(page, others)
     finish(page, linear, *others.values())

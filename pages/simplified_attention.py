@@ -13,6 +13,7 @@ from attention_core.trace import Trace
 from attention_ui.charts.equation_parts import Parts
 from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.picture import picture
+from attention_ui.lessons.simplified_attention.answers import answers
 from attention_ui.lessons.simplified_attention.one_query import (
     asked_query,
     blanks_words,
@@ -21,6 +22,7 @@ from attention_ui.lessons.simplified_attention.one_query import (
     stretch,
 )
 from attention_ui.page.begin_and_finish import begin, finish
+from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.show import show
 from attention_ui.page.view import View
@@ -56,6 +58,7 @@ def lesson(page: Page) -> None:
     mix(page)
     one_query(page)
     draw_mean(page)
+    closing(page, answers(page.view))
     with page.deeper("scores by a loop, other ways to compare, one vector stretched"):
         try_otherwise(page)
     finish(page)

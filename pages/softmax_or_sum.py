@@ -4,6 +4,7 @@ from attention_core.mechanism.softmax import normalise_row
 from attention_core.trace import Trace
 from attention_ui.charts.equation_parts import equation_of
 from attention_ui.charts.matrix import Matrix
+from attention_ui.lessons.softmax_or_sum.answers import answers
 from attention_ui.lessons.softmax_or_sum.experiments import add_constant, magnify, winners
 from attention_ui.lessons.softmax_or_sum.overflow import overflow
 from attention_ui.lessons.softmax_or_sum.score_row import (
@@ -14,6 +15,7 @@ from attention_ui.lessons.softmax_or_sum.score_row import (
     sum_verdict,
 )
 from attention_ui.page.begin_and_finish import begin, finish
+from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.predict.common_questions import which_key, whole_row
@@ -56,6 +58,8 @@ def lesson(page: Page) -> None:
     try_softmax(page, hopeless)
     if not hopeless:
         experiment(page)
+    closing(page, answers(view))
+    if not hopeless:
         with page.deeper("numbers that overflow, and how subtracting the largest saves them"):
             let_it_overflow(page)
     finish(page)

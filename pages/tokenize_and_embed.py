@@ -4,6 +4,7 @@ from attention_core.text.embedding import embed
 from attention_ui.charts.equation_parts import equation_of
 from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.picture import picture
+from attention_ui.lessons.tokenize_and_embed.answers import answers
 from attention_ui.lessons.tokenize_and_embed.tokens import (
     identical_rows,
     identical_words,
@@ -14,6 +15,7 @@ from attention_ui.lessons.tokenize_and_embed.tokens import (
     vocabulary_chips,
 )
 from attention_ui.page.begin_and_finish import begin, finish
+from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.show import show
 from attention_ui.page.view import View
@@ -60,6 +62,7 @@ def lesson(page: Page) -> None:
     )
     look_up(page)
     draw_vectors(page)
+    closing(page, answers(page.view))
     with page.deeper("the lookup as a product, the size of the table, other tables"):
         multiply(page)
         page.header("How large the table is", anchor="parameters")

@@ -5,6 +5,7 @@ from functools import partial
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
+from attention_ui.lessons.whole_layer.answers import answers
 from attention_ui.lessons.whole_layer.layer import (
     left_out_words,
     opened,
@@ -15,6 +16,7 @@ from attention_ui.lessons.whole_layer.layer import (
 from attention_ui.lessons.whole_layer.sums import sums_verdict
 from attention_ui.lessons.whole_layer.temperature import when_hotter
 from attention_ui.page.begin_and_finish import begin, finish
+from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.settings.control import control, control_row, offered
@@ -57,6 +59,7 @@ def lesson(page: Page) -> None:
     )
     page.controls(choose_opened, *offered("head", settings).values())
     page.equation("opened", build=partial(opened, view.trace))
+    closing(page, answers(view))
     finish(page)
 
 

@@ -60,7 +60,7 @@ class Page:
     def __init__(self, view: View, draws: bool) -> None:
         self.view = view
         self._draws = draws
-        self._standing: list[Hashable] = []
+        self._standing: list[tuple[Hashable, ...]] = []
         self.parts: dict[str, Part] = {}
         self.stale: dict[str, None] = {}
         """Parts whose picture is out of date, in page order."""
@@ -72,16 +72,26 @@ class Page:
         """What goes beyond the point of the lesson, folded away, after `words` on what is in it.
         It is open where the link's cell belongs to none of the equations above.
         """
-        self._standing.append(("deeper", words))
-        if not self._draws:
-            yield
-            return
         settings = self.view.settings
         chosen = {step for step, _ in (settings.cell or ())[:1]}
         cell_is_above = settings.beat in self.parts or chosen <= self._drawn
-        label, icon = f"**Go deeper**: {words}", ":material/stairs:"
-        with st.expander(label, expanded=not cell_is_above, icon=icon, key="deeper"):
+        label, look = f"**Go deeper**: {words}", {"icon": ":material/stairs:"}
+        with self.folded(label, "deeper", expanded=not cell_is_above, **look):
             yield
+
+    @contextmanager
+    def folded(self, label: str, key: str, **look: Any) -> Iterator[None]:
+        """What is folded away below a label of ours."""
+        self._standing.append(("folded", label))
+        if not self._draws:
+            yield
+            return
+        with st.expander(label, key=key, **look):
+            yield
+
+    def heading(self, anchor: str) -> str:
+        """The words of the heading so far that has this anchor; raises KeyError for none."""
+        return {each[2]: each[1] for each in self._standing if each[0] == "header"}[anchor]
 
     def header(self, words: str, anchor: str) -> None:
         """A heading with an anchor for links."""
@@ -97,7 +107,7 @@ class Page:
 
     def formulas(self, *each: str, shows: Sequence[str] = ()) -> None:
         """Formulas beside each other."""
-        self.part("formulas", lambda: formulas(*each), about=each, shows=shows)
+        self.part(f"formulas_{len(self.parts)}", lambda: formulas(*each), about=each, shows=shows)
 
     def controls(self, draw: Callable[[], Any], *about: Hashable) -> None:
         """Controls of settings. `about` is all that decides which there are and what they offer."""
@@ -182,7 +192,7 @@ class Page:
 
         self._stand(("part", name), place)
 
-    def _stand(self, what: Hashable, draw: Callable[[], Any]) -> None:
+    def _stand(self, what: tuple[Hashable, ...], draw: Callable[[], Any]) -> None:
         self._standing.append(what)
         if self._draws:
             draw()

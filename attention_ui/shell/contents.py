@@ -5,13 +5,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Lesson:
-    """A page: its file, its title, the one sentence that says its idea, and its place."""
+    """A page: its file, its title, the one sentence that says its idea, and its place; about how
+    many minutes it takes, and the name of the lesson to read before it, where these are known.
+    """
 
     name: str
     title: str
     idea: str
     group: str
     icon: str
+    minutes: int = 0
+    after: str = ""
 
     @property
     def page(self) -> str:
@@ -28,6 +32,7 @@ LESSONS = (
         "more of that token's value enters the context. Point at anything to see its way.",
         "At a glance",
         ":material/schema:",
+        minutes=5,
     ),
     Lesson(
         "tokenize_and_embed",
@@ -36,6 +41,7 @@ LESSONS = (
         "each id picks a row of a table: a vector that can be compared with others.",
         "From text to vectors",
         ":material/text_fields:",
+        minutes=6,
     ),
     Lesson(
         "simplified_attention",
@@ -44,6 +50,8 @@ LESSONS = (
         "own included. The more alike two vectors are, the more of that word flows in.",
         "The mechanism",
         ":material/visibility:",
+        minutes=8,
+        after="tokenize_and_embed",
     ),
     Lesson(
         "softmax_or_sum",
@@ -52,6 +60,8 @@ LESSONS = (
         "breaks when scores are negative. Softmax takes e to the power of each score first.",
         "The mechanism",
         ":material/balance:",
+        minutes=8,
+        after="simplified_attention",
     ),
     Lesson(
         "divide_by_sqrt_d",
@@ -61,6 +71,8 @@ LESSONS = (
         "Dividing by √d undoes just that.",
         "The mechanism",
         ":material/swap_vert:",
+        minutes=7,
+        after="softmax_or_sum",
     ),
     Lesson(
         "queries_keys_values",
@@ -69,6 +81,8 @@ LESSONS = (
         "what it can be found by, and what it hands on. Training changes their entries.",
         "The mechanism",
         ":material/tune:",
+        minutes=12,
+        after="divide_by_sqrt_d",
     ),
     Lesson(
         "causal_mask",
@@ -77,6 +91,8 @@ LESSONS = (
         "the future from every query before the weights are shared out.",
         "The mechanism",
         ":material/visibility_off:",
+        minutes=8,
+        after="softmax_or_sum",
     ),
     Lesson(
         "multi_head_attention",
@@ -85,6 +101,8 @@ LESSONS = (
         "look for something else. What they find is joined, and one more matrix mixes it.",
         "The mechanism",
         ":material/view_column:",
+        minutes=12,
+        after="queries_keys_values",
     ),
 )
 AT_A_GLANCE, FIRST_CHECKED = LESSONS[:2]

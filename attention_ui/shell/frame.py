@@ -64,7 +64,16 @@ def open_lesson(name: str) -> Settings:
     st.title(here.title, anchor=False)
     show_notices()
     st.markdown(here.idea, width=LINE)
+    if words := takes(here):
+        st.caption(words)
     return settings
+
+
+def takes(here: Lesson) -> str:
+    """How long a lesson takes and what comes before it, as far as it says so."""
+    time = [f"About {here.minutes} minutes."] if here.minutes else []
+    before = [f"Comes after *{lesson(here.after).title}*."] if here.after else []
+    return " ".join(time + before)
 
 
 def close_lesson(name: str) -> None:

@@ -1,6 +1,8 @@
 """Nothing, √d and d side by side: the weights of the same scores, and what they pass back."""
 
 import math
+from collections.abc import Mapping
+from functools import lru_cache
 
 import streamlit as st
 
@@ -23,18 +25,26 @@ from .by_width import DIVIDED, said
 WIDTH = 680
 
 
+@lru_cache(maxsize=32)
+def effects_at(d: int, seed: int) -> Mapping[str, Effect]:
+    """What softmax makes of scores of this width, by what divides them. Kept: the picture and what
+    is said of it ask for the same numbers.
+    """
+    return softmax_effect(Trials(d, EFFECT_TRIALS, seed=seed))
+
+
 def three_divisors() -> None:
     """A width, and the weights and gradients of the three at that width."""
     control("vd", version="_of_three", elsewhere=True, width=230)
     settings = session.current()
-    effects = softmax_effect(Trials(settings.vd, EFFECT_TRIALS, seed=settings.draw_seed))
+    measured = effects_at(settings.vd, settings.draw_seed)
     best = DIVIDED["sqrt_d"]
-    named = {DIVIDED[name]: effect for name, effect in effects.items()}
+    named = {DIVIDED[name]: effect for name, effect in measured.items()}
     weights = {name: effect.sorted_weights for name, effect in named.items()}
     show_within(sorted_weights(weights, best), WIDTH)
     sizes = {name: effect.gradient_norm for name, effect in named.items()}
     show_within(gradients(sizes, best), WIDTH)
-    narrow(told_at(settings.vd, effects))
+    narrow(told_at(settings.vd, measured))
     st.caption(
         f"One random query and {N_KEYS} random keys, drawn {EFFECT_TRIALS} times. Weights are "
         "means. The gradient is that of all weights with respect to q·k, before anything divides "
@@ -42,7 +52,7 @@ def three_divisors() -> None:
     )
 
 
-def told_at(d: int, effects: dict[str, Effect]) -> str:
+def told_at(d: int, effects: Mapping[str, Effect]) -> str:
     """What divides best at this width, from what was measured."""
     if d == 1:
         return "At d = 1 all three divide by 1. Make the vectors wider and watch them part."

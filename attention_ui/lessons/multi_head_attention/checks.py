@@ -117,10 +117,10 @@ def cost_question(d_in: int, recipe: HeadsRecipe) -> Pick | None:
     """Which has more parameters, the heads or one wide head; None where there is one only."""
     if recipe.n_heads == 1:
         return None
-    heads, wide = how_many(recipe.n_heads), _one_wide(recipe)
+    heads, wide = how_many(recipe.n_heads), one_wide(recipe)
     many, one = recipe.n_parameters(d_in), wide.n_parameters(d_in)
     return Pick(
-        words=f"{heads} {_widths(recipe)}, or one head {_widths(wide)}: which has more parameters?",
+        words=f"{heads} {widths(recipe)}, or one head {widths(wide)}: which has more parameters?",
         choices=(heads, "the one wide head", "neither: both have the same number"),
         judge=lambda guess: Verdict(
             guess[0] == 2, f"{heads} have {many:,}, the one wide head {one:,}."
@@ -130,7 +130,7 @@ def cost_question(d_in: int, recipe: HeadsRecipe) -> Pick | None:
 
 def parameter_words(d_in: int, recipe: HeadsRecipe) -> str:
     """How many numbers training may change, and that one wide head has as many."""
-    wide = _one_wide(recipe)
+    wide = one_wide(recipe)
     queries, values = recipe.n_heads * recipe.d_head, recipe.n_heads * recipe.d_value
     words = (
         f"`W_query`, `W_key` and `W_value` have {d_in} rows and {queries}, {queries} and {values} "
@@ -143,18 +143,18 @@ def parameter_words(d_in: int, recipe: HeadsRecipe) -> str:
             "columns are dealt out, and the number of parameters stays."
         )
     return words + (
-        f"One head {_widths(wide)} has {wide.n_parameters(d_in):,}: the columns are the same, only "
+        f"One head {widths(wide)} has {wide.n_parameters(d_in):,}: the columns are the same, only "
         "dealt out to more heads. Heads cost no parameters, but each sees a narrower query."
     )
 
 
-def _one_wide(recipe: HeadsRecipe) -> HeadsRecipe:
+def one_wide(recipe: HeadsRecipe) -> HeadsRecipe:
     """One head with the columns of all."""
     n_heads = recipe.n_heads
     return HeadsRecipe(1, n_heads * recipe.d_head, n_heads * recipe.d_value, recipe.d_model)
 
 
-def _widths(recipe: HeadsRecipe) -> str:
+def widths(recipe: HeadsRecipe) -> str:
     """How wide a head is; its values have a width of their own where theirs differs."""
     values = f" and values of width {recipe.d_value}" if recipe.d_value != recipe.d_head else ""
     return f"of width {recipe.d_head}{values}"

@@ -1,0 +1,103 @@
+"""What the lesson on simplified attention leaves its reader able to answer."""
+
+from attention_core.trace import Trace
+
+from ...page.closing import Answer, named
+from ...page.view import View
+from ...words import number, percent
+
+NEAR = 1e-6
+
+
+def answers(view: View) -> list[Answer]:
+    """On the axes, on what a context vector is made of, and on the order of words."""
+    trace, query = view.trace, view.settings.query
+    return [
+        Answer(
+            "Which axis is the query, and which one sums to 1?",
+            which_axis(trace, query),
+            "weights",
+        ),
+        Answer(
+            "What is a context vector made of?",
+            made_of(view),
+            "one_query",
+            ("query_weights",),
+        ),
+        Answer(
+            "Would another order of words change a context vector?",
+            on_order(view),
+            "context",
+        ),
+    ]
+
+
+def which_axis(trace: Trace, query: int) -> str:
+    """With the sum of the query's row, and of its column. Sums tell nobody which key is largest."""
+    weights = trace["weights"].value
+    row, column = weights[query].sum().item(), weights[:, query].sum().item()
+    words = (
+        "Each row is a query, each column a key, and a row sums to 1: a query shares out one whole "
+        f"among the keys. The row of {named(trace, 'query', query)} sums to {number(row, 2)}"
+    )
+    if number(column, 2) == number(row, 2):
+        return f"{words}; columns need not."
+    return f"{words}; its column, what it gets from all queries together, to {number(column, 2)}."
+
+
+def made_of(view: View) -> str:
+    """With the two largest shares of the page's query."""
+    trace, query = view.trace, view.settings.query
+    shares = trace["query_weights"].value
+    words = "All vectors, blended in the shares of one row of weights."
+    if len(shares) == 1:
+        return f"{words} With a single token there is nothing to blend: it is that token's vector."
+    top = shares.topk(2)
+    (first, second), (best, next_best) = top.indices.tolist(), top.values.tolist()
+    words += (
+        f" That of {named(trace, 'query', query)} is {percent(best)} {named(trace, 'key', first)} "
+        f"and {percent(next_best)} {named(trace, 'key', second)}."
+    )
+    if view.settings.similarity == "dot" and best > shares[query] + NEAR:
+        words += (
+            f" It gives itself only {percent(shares[query].item())}: key {first} has a longer "
+            "vector that points a similar way, so their dot product is larger."
+        )
+    return words
+
+
+def on_order(view: View) -> str:
+    """By what makes a vector: a word alone, its place too, or chance."""
+    if view.settings.positions:
+        return (
+            "Yes, because Positions is on: each place adds a vector of its own, so a word that "
+            "moves has another vector. Turn it off in the lesson “Tokenize and embed”, and order "
+            "plays no part."
+        )
+    if view.settings.vocabulary == "random":
+        return (
+            "Attention would not notice: move the vectors, and each context vector moves along, "
+            "unchanged. But here ids are drawn at random for each place, so a word that moves gets "
+            "another vector."
+        )
+    words = (
+        "No. Attention is given vectors, and nothing in them says where a word stands: each "
+        "context vector moves along with its word, unchanged. "
+    )
+    if pair := equal_vectors(view.trace):
+        first, second = pair
+        words += (
+            f"{named(view.trace, 'token', first)} and token {second} have equal vectors, and so "
+            "equal context vectors. "
+        )
+    return words + "The switch Positions, in the lesson “Tokenize and embed”, changes that."
+
+
+def equal_vectors(trace: Trace) -> tuple[int, int] | None:
+    """The first two tokens with one and the same vector, if there are two."""
+    seen: dict[tuple[float, ...], int] = {}
+    for place, vector in enumerate(trace["embeddings"].value.tolist()):
+        first = seen.setdefault(tuple(vector), place)
+        if first != place:
+            return first, place
+    return None

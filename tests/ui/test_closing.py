@@ -1,0 +1,296 @@
+"""What a lesson ends with: questions answered from its numbers, with the way to a picture."""
+
+import math
+import re
+from functools import cache
+
+import pytest
+import torch
+
+from attention_core.examples import EXAMPLES
+from attention_ui.page.page import Page
+from attention_ui.settings.link import from_query
+from attention_ui.shell import contents
+from attention_ui.shell.frame import takes
+from attention_ui.words import percent
+from hostile import MARK, TEXTS
+from visiting import LESSONS, PAGES, rendered, stands, texts, visit
+
+pytestmark = pytest.mark.slow("30 s: whole pages")
+
+ONE_TOKEN = {"sentence": "a", "tokenizer": "blanks"}
+ZEROS = {"d_in": "1", "edits": ",".join(f"{row}.0:0" for row in range(9))}
+LINKS = [
+    *({"example": example} for example in EXAMPLES),
+    ONE_TOKEN,
+    {**ONE_TOKEN, "d_in": "1", "reserved": "0", "n_heads": "1", "d_model": "1"},
+    {"sentence": "a b a", "tokenizer": "blanks", "vocabulary": "random"},
+    {"sentence": "The zebra zebra", "tokenizer": "text", "learned": "example"},
+    {"positions": "on", "d_in": "1", "similarity": "cosine", "divide": "sqrt_d"},
+    {"n_heads": "1", "d_model": "1", "causal_heads": "on", "bias": "on", "scale": "none"},
+    {"normalise": "sum", "layer_dropout": "0.5"},
+    {"normalise": "sum", **ZEROS},
+    {"window": "1", "hidden": "0", "turned": "1.1,2.2"},
+    {"causal": "off", "vd": "1"},
+    {**ONE_TOKEN, "hidden": "0", "vd": "2"},
+    {"edits": "0.0:1000,3.1:-1000", "q_edits": "0.0:1000", "scale": "none", "vd": "4096"},
+    {f"{role}_edits": "0.0:0,0.1:0,1.0:0,1.1:0,2.0:0,2.1:0" for role in "qkv"},
+    *({"row_from": "hand", "typed": row} for row in ("-inf,-inf", "-inf,3,1", "5", "1,-1")),
+    *({"row_from": "hand", "typed": row} for row in ("-1,-3", "2,2", "1000,-1000", "0")),
+]
+
+
+@cache
+def shown(lesson):
+    return stands(visit(lesson)).session_state["shown"]
+
+
+@cache
+def _closed(lesson, link):
+    settings, notices = from_query({**dict(link), "predict": "off"})
+    assert not notices
+    page = Page(shown(lesson)._view_of(settings), draws=False)
+    shown(lesson)._lesson(page)
+    parts = [part for name, part in page.parts.items() if name.startswith("answer_")]
+    return page.view, [part.about[0] for part in parts]
+
+
+def closed(lesson, link):
+    """The view of a lesson at a link, and its answers there."""
+    return _closed(lesson, tuple(link.items()))
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_up_to_three_questions_are_answered_with_numbers_wherever_the_settings_stand(lesson):
+    for link in LINKS:
+        _, answers = closed(lesson, link)  # raises where no heading above has an answer's anchor
+        assert len(answers) <= 3
+        for each in answers:
+            assert each.question.endswith("?")
+            assert each.answer.endswith("."), (link, each)
+            assert not re.search(r"\b(nan|inf|None)\b|!|-\d", each.answer), (link, each)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_an_answer_is_plain_text_and_links_to_a_heading_of_the_page(lesson):
+    at = visit(lesson, sentence=f"{TEXTS['markdown']} {TEXTS['directives']}", tokenizer="blanks")
+    stands(at)
+    headings = {each.proto.anchor: each.value for each in at.header}
+    view = at.session_state["shown"].page.view
+    page = Page(view, draws=False)
+    shown(lesson)._lesson(page)
+    answers = [part.about[0] for name, part in page.parts.items() if name.startswith("answer_")]
+    labels = [each.label for each in at.expander]
+    for each in answers:
+        assert each.question in labels
+        assert each.answer in texts(at)
+        assert f"See [{headings[each.anchor]}](#{each.anchor})." in [m.value for m in at.markdown]
+        named = re.findall("under “([^”]+)”", each.answer)
+        assert {*named} <= {*headings.values()}
+        titles = re.findall("lesson “([^”]+)”", each.answer)
+        assert {*titles} <= {every.title for every in contents.LESSONS}
+    assert MARK not in rendered(at)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_answer_stays_covered_while_a_question_asks_for_its_numbers(page):
+    asked, plain = visit(page, predict="on"), visit(page)
+    _, answers = closed(page.removeprefix("pages/").removesuffix(".py"), {"example": "wild_cat"})
+    view = asked.session_state["shown"].page.view
+    buttons = [each.key for each in asked.button if each.key.startswith("uncover_answer_")]
+    assert len(buttons) == sum(bool(view.covers_of(each.shows)) for each in answers)
+    for at, each in enumerate(answers):
+        is_covered = f"uncover_answer_{at}" in buttons
+        assert (each.answer in texts(asked)) != is_covered
+        assert each.answer in texts(plain)
+        assert each.question in [fold.label for fold in asked.expander]
+
+
+def test_a_share_is_said_as_all_or_nothing_only_where_it_is_that():
+    said = [percent(share) for share in (0.0, 1e-9, 0.004, 0.126, 0.994, 0.9999, 1.0)]
+    assert said == ["0%", "less than 1%", "less than 1%", "13%", "99%", "over 99%", "100%"]
+
+
+# --- the numbers, worked out anew -----------------------------------------------------------------
+
+
+def find(pattern, answers):
+    """The groups of a pattern, in the one answer that has it."""
+    (found,) = [match for each in answers if (match := re.search(pattern, each.answer))]
+    return found.groups()
+
+
+def near(said, value, digits=2):
+    """Whether a number in words is this one, to its digits."""
+    return abs(float(said.replace("−", "-").replace(",", "")) - value) <= 0.51 * 10**-digits
+
+
+def is_share(said, share):
+    return said == percent(float(share))
+
+
+def attend(embeddings, settings):
+    scores = embeddings @ embeddings.T
+    return scores / math.sqrt(embeddings.shape[1]) if settings.divide == "sqrt_d" else scores
+
+
+def of_tokens(view, answers):
+    table = view.trace["embedding_table"].value
+    rows, columns, both = find(r"here ([\d,]+) × ([\d,]+) = ([\d,]+)\.", answers)
+    assert (near(rows, len(table)), near(columns, view.settings.d_in)) == (True, True)
+    assert near(both, table.numel())
+    place, row = find(r"\(token (\d+)\) has id [\d,]+, so it takes row ([\d,]+)\.", answers)
+    assert table[int(row.replace(",", ""))].equal(view.trace["embeddings"].value[int(place)])
+
+
+def of_simplified(view, answers):
+    X, query = view.trace["embeddings"].value, view.settings.query
+    weights = torch.exp(attend(X, view.settings).double())
+    weights /= weights.sum(dim=1, keepdim=True)
+    pattern = r"is (.+%) “.*?” \(key (\d+)\) and (.+%) “.*?” \(key (\d+)\)\."
+    best, first, second_best, second = find(pattern, answers)
+    assert is_share(best, weights[query, int(first)])
+    assert is_share(second_best, weights[query, int(second)])
+    assert weights[query].sort(descending=True).values[1] <= weights[query, int(second)] + 1e-6
+    row, column = find(r"sums to ([\d.]+)(?:; its column, .* to ([\d.]+)\.|;)", answers)
+    assert near(row, weights[query].sum())
+    assert near(column or "1", weights[:, query].sum())
+
+
+def of_softmax(view, answers):
+    X = view.trace["embeddings"].value
+    scores = attend(X, view.settings)[view.settings.query].double()
+    best, following, lead, times = find(
+        r"\(key (\d+)\) leads .* \(key (\d+)\) by ([\d.]+), so .* as much: (.+) times", answers
+    )
+    gap = (scores[int(best)] - scores[int(following)]).item()
+    assert scores[int(best)] == scores.max()
+    assert near(lead, gap, 4)
+    if times == "over a million":
+        assert math.exp(gap) > 1e6
+    else:
+        assert float(times) == pytest.approx(math.exp(gap), rel=1e-3, abs=0.006)
+
+
+def of_root(view, answers):
+    trace = view.trace
+    count, mean, deviation = find(
+        r"The (\d+) under “Products” have a mean of (\S+) and a standard deviation of ([\d.]+)\. ",
+        answers,
+    )
+    products = trace["products"]
+    drawn = torch.stack([each.value for each in products.inputs])
+    assert near(count, drawn.numel())
+    assert near(mean, drawn.mean())
+    assert near(deviation, drawn.std())
+    d, root = find(r"At d = (\d+) it is √\d+ = ([\d.]+), and dividing", answers)
+    assert near(root, int(d) ** 0.5, 3)
+
+
+def of_projections(view, answers):
+    trace, token = view.trace, view.settings.token
+    X, W_query, W_key = (trace[n].value.double() for n in ("embeddings", "W_query", "W_key"))
+    scores = X[token] @ W_query @ (X @ W_key).T
+    weights = torch.softmax(scores / W_query.shape[1] ** 0.5, dim=0)
+    key, score, share = find(
+        r"comes from (?:itself|“.*” \(key (\d+)\)): a score of (\S+), and (.+%) of", answers
+    )
+    key = token if key is None else int(key)
+    assert near(score, scores[key])
+    assert is_share(share, weights[key])
+    assert weights[key] >= weights.max() - 1e-6
+    (count,) = find(r"the ([\d,]+) numbers under “Three matrices”", answers)
+    assert near(count, sum(trace[f"W_{role}"].value.numel() for role in ("query", "key", "value")))
+
+
+def of_mask(view, answers):
+    X = view.trace["embeddings"].value.double()
+    weights = torch.softmax(attend(X, view.settings), dim=1)
+    sums = weights.tril().sum(dim=1)
+    if sums.min() < 0.99:
+        row, left = find(r"the row of .* \(query (\d+)\) would sum to ([\d.]+)\.", answers)
+        assert near(left, sums[int(row)])
+        assert near(left, sums.min())
+    (score,) = find(r"sees only itself, with a score of (\S+) and a weight of 1\.", answers)
+    root = X.shape[1] ** 0.5 if view.settings.divide == "sqrt_d" else 1
+    assert near(score, X[0] @ X[0] / root)
+
+
+def of_heads(view, answers):
+    trace, query = view.trace, view.settings.query
+    n_heads = trace.size("head")
+    parts = trace["W_output"].value.unflatten(0, (n_heads, -1))
+    lengths = torch.stack(
+        [
+            (context[query] @ part).norm()
+            for context, part in zip(trace["head_context_vectors"].value, parts, strict=True)
+        ]
+    )
+    head, length = find(r"head (\d+)\)? adds most: a vector of length ([\d.]+)\.", answers)
+    assert near(length, lengths[int(head)])
+    assert near(length, lengths.max())
+    matrices = [trace[name].value for name in ("W_query", "W_key", "W_value", "W_output")]
+    (count,) = find(r"have ([\d,]+) parameters, and one head", answers)
+    assert near(count, sum(matrix.numel() for matrix in matrices))
+    right, rows = find(r"only (\d+) of (\d+) rows", answers)
+    n_tokens = len(trace["joined_queries"].value)
+    # Row i of head h should hold piece h of token i; in memory order it is piece h · n + i.
+    places = [(h * n_tokens + i, i * n_heads + h) for h in range(n_heads) for i in range(n_tokens)]
+    assert (int(right), int(rows)) == (sum(a == b for a, b in places), len(places))
+
+
+def of_layer(view, answers):
+    trace = view.trace
+    X = trace["embeddings"].value.double()
+    queries, keys, values = (
+        X @ trace[f"head_W_{role}"].value[0].double() for role in ("query", "key", "value")
+    )
+    scores = queries @ keys.T
+    weights = torch.softmax(scores / queries.shape[1] ** 0.5, dim=1)
+    query, key, score = find(
+        r"row of .*\(query (\d+)\) meets the column of .*\(key (\d+)\) in a score of (\S+)\.",
+        answers,
+    )
+    assert near(score, scores[int(query), int(key)])
+    query, key, weight, value, part, whole = find(
+        r"\(query (\d+)\) gives .*\(key (\d+)\) a weight of ([\d.]+): of its value in “.*”, (\S+), "
+        r"that lets (\S+) in\. All keys together make it (\S+)\.",
+        answers,
+    )
+    query, key = int(query), int(key)
+    assert near(weight, weights[query, key])
+    (entry,) = [at for at, each in enumerate(values[key]) if near(value, each)][:1]
+    assert near(part, weights[query, key] * values[key, entry])
+    assert near(whole, weights[query] @ values[:, entry])
+
+
+NUMBERS = {
+    "tokenize_and_embed": of_tokens,
+    "simplified_attention": of_simplified,
+    "softmax_or_sum": of_softmax,
+    "divide_by_sqrt_d": of_root,
+    "queries_keys_values": of_projections,
+    "causal_mask": of_mask,
+    "multi_head_attention": of_heads,
+    "whole_layer": of_layer,
+}
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("lesson", NUMBERS)
+def test_the_numbers_in_an_answer_are_those_of_the_trace(lesson, example):
+    NUMBERS[lesson](*closed(lesson, {"example": example}))
+
+
+# --- how long a lesson takes, and what comes before it --------------------------------------------
+
+
+@pytest.mark.parametrize("lesson", contents.LESSONS, ids=lambda lesson: lesson.name)
+def test_a_lesson_comes_after_one_further_up_and_says_so(lesson):
+    names = [each.name for each in contents.LESSONS]
+    assert lesson.after in ("", *names[: names.index(lesson.name)])
+    assert lesson.minutes in (0, *range(5, 13))
+    said = [each.value for each in visit(lesson.name).caption]
+    assert takes(lesson) in ("", *said)
+    if lesson.after:
+        assert f"*{contents.lesson(lesson.after).title}*" in takes(lesson)
