@@ -81,7 +81,7 @@ def lesson(page: Page) -> None:
     join(page)
     say_cost(page)
     closing(page, answers(view))
-    with page.deeper("three ways to make heads, ways to go wrong"):
+    with page.deeper("one head at a time, three ways to make heads, ways to go wrong"):
         make_otherwise(page)
         go_wrong(page, wrong)
     finish(page, wrong)
@@ -141,7 +141,7 @@ def split(page: Page) -> None:
 
 
 def weigh(page: Page) -> None:
-    """The weights of all heads, and one head at a time."""
+    """The weights of all heads."""
     view = page.view
     trace = view.trace
     weights, n_heads = trace["head_weights"], trace.size("head")
@@ -164,9 +164,6 @@ def weigh(page: Page) -> None:
     page.changing(left_out_words(weights))
     off = (weights.value.sum(dim=-1) - 1).abs().max().item()
     page.light(off < 1e-5, f"Every row of every head sums to 1: largest deviation {off:.1g}.")
-    page.header("One head at a time", anchor="one_head")
-    page.words("A head is an attention like any other, on narrower queries, keys and values.")
-    page.equation("one_head", build=lambda now: one_head(view, now))
 
 
 def join(page: Page) -> None:
@@ -226,9 +223,13 @@ def say_cost(page: Page) -> None:
 
 
 def make_otherwise(page: Page) -> None:
-    """The same heads made in three ways."""
-    trace = page.view.trace
+    """One head by itself, and the same heads made in three ways."""
+    view = page.view
+    trace = view.trace
     last = trace.size("head") - 1
+    page.header("One head at a time", anchor="one_head")
+    page.words("A head is an attention like any other, on narrower queries, keys and values.")
+    page.equation("one_head", build=lambda now: one_head(view, now))
     page.header("Three ways to the same heads", anchor="ways")
     page.words(
         "A loop over heads; a batched product, for which the vectors are repeated, multiplied by "

@@ -115,7 +115,8 @@ COVERED = "svg g[class*='covered_'][class$='_group']"
 
 def open_page(page, url, path="", timeout=60, first_visit=False):
     """Go to a page of the app ("", "masks", "masks?seed=3") and wait until it has settled. It shows
-    `wild_cat`, as links without an example do, but for a `first_visit` without any parameter.
+    `wild_cat`, as links without an example do, and what goes deeper is unfolded, but for a
+    `first_visit` without any parameter.
     """
     address = url.rstrip("/") + "/" + path.lstrip("/")
     if "?" not in path and not first_visit:
@@ -124,6 +125,10 @@ def open_page(page, url, path="", timeout=60, first_visit=False):
     settled(page, timeout=timeout)
     wanted, found = urlsplit(address).path, urlsplit(page.url).path
     assert found == wanted, f"the app has no page {wanted}: it went to {found}"
+    folded = page.locator(".st-key-deeper details:not([open]) > summary")
+    if folded.count() and not first_visit:
+        folded.click()
+        settled(page, timeout=timeout)
 
 
 def settled(page, quiet=0.3, timeout=30):
