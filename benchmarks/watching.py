@@ -63,7 +63,7 @@ WATCH = """
       if (type !== 'attributes' || !unseen(attributeName, element)) note(element);
     }
     bench.heading ??= first('h1');
-    bench.matrix ??= first('[data-testid=stVegaLiteChart] svg .mark-rect');
+    bench.matrix ??= first('[data-testid=stVegaLiteChart] svg .mark-rect path');
   }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   const canvas = CanvasRenderingContext2D.prototype;
   for (const name of ['fill', 'fillRect', 'fillText', 'stroke', 'drawImage']) {

@@ -65,8 +65,8 @@ def lesson(page: Page) -> None:
 
 def choose_opened() -> None:
     with control_row():
-        control("opened")
-        control("head")
+        control("opened", elsewhere=True)
+        control("head", elsewhere=True)
         control("h_seed", width=180)
 
 

@@ -107,6 +107,8 @@ def matrix(page, beat, at):
     return page.locator(f".st-key-eq_{beat} svg g.matrix_{at}_group")
 
 
+DEEPER = ".st-key-deeper details:not(details details)"
+"""What goes beyond the point of a lesson, folded or not; not what is folded within it."""
 MATRICES = "svg g[class*='matrix_'][class$='_group']"
 """The matrices of an equation, within its chart."""
 COVERED = "svg g[class*='covered_'][class$='_group']"
@@ -125,10 +127,16 @@ def open_page(page, url, path="", timeout=60, first_visit=False):
     settled(page, timeout=timeout)
     wanted, found = urlsplit(address).path, urlsplit(page.url).path
     assert found == wanted, f"the app has no page {wanted}: it went to {found}"
-    folded = page.locator(".st-key-deeper details:not([open]) > summary")
-    if folded.count() and not first_visit:
+    if not first_visit:
+        unfold(page)
+
+
+def unfold(page):
+    """Unfold what goes deeper."""
+    folded = page.locator(f"{DEEPER}:not([open]) > summary")
+    if folded.count():
         folded.click()
-        settled(page, timeout=timeout)
+        settled(page)
 
 
 def settled(page, quiet=0.3, timeout=30):

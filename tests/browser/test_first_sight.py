@@ -3,7 +3,8 @@
 import pytest
 
 from attention_ui.settings.link import FIRST, OLDER
-from browser_tools import no_exception, open_page, settled
+from attention_ui.shell import contents
+from browser_tools import DEEPER, no_exception, open_page, settled
 from visiting import LESSONS
 
 CHARTS = "[class*=st-key-eq_] [data-testid=stVegaLiteChart]"
@@ -22,6 +23,51 @@ def test_no_equation_is_wider_than_a_laptop_s_page(page, app_url, lesson, exampl
     open_page(page, app_url, f"{lesson}?example={example}")
     assert page.locator(CHARTS).count()
     assert page.locator(CHARTS).evaluate_all(WIDER) == []
+    no_exception(page)
+
+
+LEAST_IN_SIGHT = 200
+"""Pixels of a picture that can be seen without scrolling, to count as being in sight."""
+PICTURES = "[data-testid=stVegaLiteChart], [class*=st-key-chips]"
+IN_SIGHT = """pictures => Math.max(...pictures.filter((one) => one.checkVisibility())
+  .map((one) => one.getBoundingClientRect())
+  .map(({ top, bottom }) => Math.min(bottom, innerHeight) - Math.max(top, 0)))"""
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_question_and_picture_are_seen_without_scrolling(page, app_url, lesson):
+    open_page(page, app_url, lesson, first_visit=True)
+    idea = page.get_by_text(contents.lesson(lesson).idea)
+    assert idea.bounding_box()["y"] < 200
+    main = page.locator("[data-testid=stMain]")
+    least = 40 if lesson == "tokenize_and_embed" else LEAST_IN_SIGHT  # its tokens are one line
+    assert main.locator(PICTURES).evaluate_all(IN_SIGHT) >= least
+    formula = main.locator(".katex").first
+    if formula.count():
+        picture = main.locator(PICTURES).first.bounding_box()["y"]
+        assert formula.bounding_box()["y"] > picture, "the picture comes first"
+
+
+@pytest.mark.parametrize(
+    ("cell", "is_open"),
+    [("none", False), ("split_queries.0.1.0", False), ("permuted_queries.0.1.0", True)],
+)
+def test_what_goes_deeper_is_folded_unless_the_link_s_cell_is_there(page, app_url, cell, is_open):
+    address = f"{app_url}/multi_head_attention?predict=off&example={FIRST}&cell={cell}"
+    page.goto(address)
+    settled(page)
+    fold = page.locator(DEEPER)
+    assert fold.evaluate("fold => fold.open") == is_open
+    if cell != "none":
+        assert page.locator("[class*=st-key-cell_]").first.is_visible()
+    if not is_open:
+        fold.locator("summary").first.click()
+        settled(page)
+    assert page.get_by_text("One head at a time").first.is_visible()
+    assert fold.locator(".stVegaLiteChart svg.marks").first.is_visible()
+    page.locator(".st-key-control_predict label").first.click()  # the whole page runs
+    settled(page)
+    assert fold.evaluate("fold => fold.open"), "what was unfolded stays so"
     no_exception(page)
 
 

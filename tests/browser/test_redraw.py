@@ -3,7 +3,7 @@
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import no_exception, open_page, settled, unfold
 
 # All that a page says and draws, and where its links lead.
 ALL = """() => {
@@ -69,6 +69,7 @@ def assert_as_when_opened(page):
     now = page.evaluate(ALL)
     page.goto(page.url)
     settled(page)
+    unfold(page)
     assert page.evaluate(ALL) == now
     assert page.problems == []
 
@@ -86,6 +87,17 @@ def test_a_slider_runs_parts_and_leaves_the_page_that_its_link_opens(page, app_u
     assert parts
     assert all(parts), "the whole page was run"
     assert page.evaluate(ALL) != before
+    assert_as_when_opened(page)
+
+
+def test_the_matrix_and_head_that_are_chosen_in_the_layer_are_shown(page, app_url):
+    open_page(page, app_url, "whole_layer?predict=off&cell=none&example=wild_cat")
+    for name, choice, shown in (("opened", "scores", "scores[0]"), ("head", "1", "scores[1]")):
+        page.locator(f"[class*=st-key-control_{name}_], .st-key-control_{name}").first.get_by_role(
+            "radio", name=choice, exact=True
+        ).click()
+        settled(page)
+        assert f"head_{shown}" in page.locator(".st-key-eq_opened").text_content()
     assert_as_when_opened(page)
 
 
