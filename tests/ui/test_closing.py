@@ -111,13 +111,22 @@ def test_an_answer_stays_covered_while_a_question_asks_for_its_numbers(page):
         assert each.question in [fold.label for fold in asked.expander]
 
 
-def at_a_first_visit(lesson, other_steps=()):
+def flipped(value):
+    return value.flip(-1) * 1.7 + 0.3
+
+
+def moved(value):
+    """Other numbers in the same order along each row, and rows that differ from each other."""
+    rows = torch.arange(1.0, len(value) + 1).reshape(-1, *[1] * (value.ndim - 1))
+    return value * 1.7 + rows
+
+
+def at_a_first_visit(lesson, other_steps=(), change=None):
     """The answers of a lesson that no question covers; with other numbers in some steps."""
     settings, _ = from_query({"predict": "on", "example": "wild_cat"})
     view = shown(lesson)._view_of(settings)
     for name in other_steps:
-        value = view.trace[name].value
-        view.trace[name]._kept = value.flip(-1) * 1.7 + 0.3
+        view.trace[name]._kept = change(view.trace[name].value)
     page = Page(view, draws=False)
     shown(lesson)._lesson(page)
     parts = [part for name, part in page.parts.items() if name.startswith("answer_")]
@@ -125,10 +134,11 @@ def at_a_first_visit(lesson, other_steps=()):
     return {each.question: each.answer for each in shown_now}, view
 
 
+@pytest.mark.parametrize("change", [flipped, moved])
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_an_answer_that_is_not_covered_knows_nothing_of_what_is(lesson):
+def test_an_answer_that_is_not_covered_knows_nothing_of_what_is(lesson, change):
     answers, view = at_a_first_visit(lesson)
-    others, _ = at_a_first_visit(lesson, {*view.covered} & {*view.trace})
+    others, _ = at_a_first_visit(lesson, {*view.covered} & {*view.trace}, change)
     for question in answers.keys() & others.keys():  # other numbers may be asked for otherwise
         assert answers[question] == others[question]
 
@@ -136,11 +146,16 @@ def test_an_answer_that_is_not_covered_knows_nothing_of_what_is(lesson):
 @pytest.mark.parametrize(
     ("lesson", "question"),
     [
+        ("softmax_or_sum", "How much more weight does a score get that is larger by 1?"),
         ("divide_by_sqrt_d", "Why √d, and not d?"),
+        (
+            "multi_head_attention",
+            "Why does splitting into heads take a transpose, and not just a view?",
+        ),
         ("multi_head_attention", "Do more heads cost more parameters?"),
     ],
 )
-def test_what_no_step_has_is_covered_too(lesson, question):
+def test_an_answer_that_is_worked_out_otherwise_is_covered_too(lesson, question):
     assert question not in at_a_first_visit(lesson)[0]
     assert question in [each.question for each in closed(lesson, {"example": "wild_cat"})[1]]
 
