@@ -265,7 +265,9 @@ def of_mask(view, answers):
         row, left = find(r"the row of .* \(query (\d+)\) would sum to ([\d.]+)\.", answers)
         assert near(left, sums[int(row)])
         assert near(left, sums.min())
-    (score,) = find(r"sees only itself, with a score of (\S+), and gives it the whole 1", answers)
+    (score,) = find(
+        r"sees only itself, with a score of (\S+), and gives itself the whole 1", answers
+    )
     assert view.trace["weights"].value[0].tolist() == [1.0] + [0.0] * (len(X) - 1)
     root = X.shape[1] ** 0.5 if view.settings.divide == "sqrt_d" else 1
     assert near(score, X[0] @ X[0] / root)

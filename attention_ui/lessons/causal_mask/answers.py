@@ -74,9 +74,9 @@ def at_one_key(trace: Trace) -> str:
         return f"{words} Under this mask, no query sees just one key."
     query = alone[0]
     key = int(mask[query].nonzero())
-    found = "itself" if key == query else named(trace, "key", key)
+    found, it = ("itself", "itself") if key == query else (named(trace, "key", key), "it")
     score = number(trace["masked_scores"].value[query, key].item(), 2)
     return (
         f"{words} Here {named(trace, 'query', query)} sees only {found}, with a score of {score}, "
-        "and gives it the whole 1."
+        f"and gives {it} the whole 1."
     )

@@ -50,7 +50,7 @@ def made_of(view: View) -> str:
     """With the two largest shares of the page's query."""
     trace, query = view.trace, view.settings.query
     shares = trace["query_weights"].value
-    words = "All vectors, blended in the shares of one row of weights."
+    words = "All vectors, blended by one row of weights."
     if len(shares) == 1:
         return f"{words} With a single token there is nothing to blend: it is that token's vector."
     top = shares.topk(2)
