@@ -214,7 +214,7 @@ def join(page: Page) -> None:
 
 
 def say_cost(page: Page) -> None:
-    """What heads cost."""
+    """What heads cost: asked here, since a closing question answers it."""
     d_in, recipe = page.view.settings.d_in, page.view.settings.heads_recipe
     page.header("What heads cost", anchor="cost")
     cost = cost_question(d_in, recipe)

@@ -35,6 +35,7 @@ def closing(page: Page, answers: Sequence[Answer]) -> None:
     page.words("Try each in your own words before you open it.", caption=True)
     for at, each in enumerate(answers):
         see = f"See [{page.heading(each.anchor)}](#{each.anchor})."
+        # The part stands within the fold: where its answer is covered, the question stays.
         with page.folded(each.question, key=f"answer_{at}"):
             draw = partial(_answer, each.answer, see)
             page.part(f"answer_{at}", draw, about=(each, see), shows=each.shows)

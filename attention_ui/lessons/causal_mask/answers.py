@@ -26,7 +26,7 @@ def answers(view: View) -> list[Answer]:
         Answer(
             "What does a query give when it sees only one key?",
             at_one_key(trace),
-            "weights",  # shown also while rows are asked for: a row of one key never is
+            "weights",
         ),
     ]
 
@@ -64,7 +64,7 @@ def at_itself(mask: Tensor) -> str:
 
 def at_one_key(trace: Trace) -> str:
     """With the first query that sees one key alone."""
-    mask, weights = trace["mask"].value, trace["weights"].value
+    mask = trace["mask"].value
     words = (
         "Everything: softmax divides e to the power of that one score by itself, which gives 1 "
         "whatever the score is."
@@ -74,9 +74,9 @@ def at_one_key(trace: Trace) -> str:
         return f"{words} Under this mask, no query sees just one key."
     query = alone[0]
     key = int(mask[query].nonzero())
-    found = "itself" if key == query else named(trace, "key", key)
+    found, it = ("itself", "itself") if key == query else (named(trace, "key", key), "it")
     score = number(trace["masked_scores"].value[query, key].item(), 2)
     return (
-        f"{words} Here {named(trace, 'query', query)} sees only {found}, with a score of {score} "
-        f"and a weight of {weights[query, key]:g}."
+        f"{words} Here {named(trace, 'query', query)} sees only {found}, with a score of {score}, "
+        f"and gives {it} the whole 1."
     )

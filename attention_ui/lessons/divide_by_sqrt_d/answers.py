@@ -68,7 +68,7 @@ def without(d: int, seed: int) -> str:
     if plain.gradient_norm > by_root.gradient_norm:
         return f"{words} Vectors this narrow can do without; wider ones cannot."
     if 2 * plain.gradient_norm > by_root.gradient_norm:
-        return f"{words} The gradient is still about as large as with √d, but not for much longer."
+        return f"{words} The gradient is still about as large as with √d, but not for much wider d."
     gap = times(by_root.gradient_norm, plain.gradient_norm)
     return (
         f"{words} And the gradient is {gap} than with √d: training has little to go by where "

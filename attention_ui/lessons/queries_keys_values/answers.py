@@ -68,8 +68,8 @@ def what_training_changes(view: View) -> str:
     return (
         f"It changes the entries of W_query, W_key and W_value{biases}: the "
         f"{recipe.n_parameters(settings.d_in):,} numbers under “Three matrices”, which all tokens "
-        f"share. What is done with them stays: dot products,{DIVIDING[recipe.scale]} the mask, "
-        "softmax. On this page the embeddings stay too; a real model trains them as well."
+        f"share. What is done with them never changes: dot products,{DIVIDING[recipe.scale]} the "
+        "mask, softmax. On this page the embeddings stay too; a real model trains them as well."
     )
 
 

@@ -11,12 +11,12 @@ NEAR = 1e-6
 
 def answers(view: View) -> list[Answer]:
     """On the axes, on what a context vector is made of, and on the order of words."""
-    trace, query = view.trace, view.settings.query
     return [
         Answer(
             "Which axis is the query, and which one sums to 1?",
-            which_axis(trace, query),
+            which_axis(view),
             "weights",
+            ("query_weights",),
         ),
         Answer(
             "What is a context vector made of?",
@@ -32,24 +32,25 @@ def answers(view: View) -> list[Answer]:
     ]
 
 
-def which_axis(trace: Trace, query: int) -> str:
-    """With the sum of the query's row, and of its column. Sums tell nobody which key is largest."""
-    weights = trace["weights"].value
-    row, column = weights[query].sum().item(), weights[:, query].sum().item()
+def which_axis(view: View) -> str:
+    """With the sum of the query's row, and of its column unless a question covers other rows."""
+    trace, query = view.trace, view.settings.query
+    row = number(trace["query_weights"].value.sum().item(), 2)
     words = (
         "Each row is a query, each column a key, and a row sums to 1: a query shares out one whole "
-        f"among the keys. The row of {named(trace, 'query', query)} sums to {number(row, 2)}"
+        f"among the keys. The row of {named(trace, 'query', query)} sums to {row}; "
     )
-    if number(column, 2) == number(row, 2):
-        return f"{words}; columns need not."
-    return f"{words}; its column, what it gets from all queries together, to {number(column, 2)}."
+    column = number(trace["weights"].value[:, query].sum().item(), 2)
+    if view.covers_of(["weights"]) or column == row:
+        return f"{words}columns need not."
+    return f"{words}its column, what it gets from all queries together, to {column}."
 
 
 def made_of(view: View) -> str:
     """With the two largest shares of the page's query."""
     trace, query = view.trace, view.settings.query
     shares = trace["query_weights"].value
-    words = "All vectors, blended in the shares of one row of weights."
+    words = "All vectors, blended by one row of weights."
     if len(shares) == 1:
         return f"{words} With a single token there is nothing to blend: it is that token's vector."
     top = shares.topk(2)
