@@ -22,6 +22,7 @@ from ..streamlit_workarounds.style import STYLE
 from ..streamlit_workarounds.unreadable_messages import leave_out_what_cannot_be_read
 from .contents import HOME, LESSONS, Lesson, lesson
 from .descriptors import raise_open_files
+from .glossary import title_and_glossary
 from .memory import give_large_blocks_back
 from .share import pin_button, share
 
@@ -49,6 +50,7 @@ def open_page(name: str) -> Settings:
     settings = session.load(name)
     st.html(STYLE)
     with st.sidebar:
+        title_and_glossary()
         _contents()
         st.divider()
         _controls(name)
@@ -122,7 +124,6 @@ def _contents() -> None:
     """Our own contents; Streamlit's would show file names on a cold deep link. A part of its own,
     since the links carry the settings.
     """
-    st.markdown("**Attention Explorer**")
     query = session.link_query("contents")
     _link(HOME, query, "Home")
     group = ""

@@ -78,3 +78,21 @@ def test_questions_and_all_that_folds_open_can_be_used_too(page, app_url):
     page.emulate_media(color_scheme="dark")
     settled(page)
     assert violations(page, COLOURS) == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_glossary_can_be_used_too(page, app_url, width):
+    open_page(page, app_url, "simplified_attention?predict=off")
+    page.get_by_role("button", name="Glossary").click()
+    settled(page)
+    page.set_viewport_size({"width": width, "height": 900})
+    settled(page)
+    drawer = page.get_by_role("dialog")
+    box = drawer.bounding_box()
+    assert 0 <= box["x"] <= box["x"] + box["width"] <= width
+    wide, room = drawer.evaluate("each => [each.scrollWidth, each.clientWidth]")
+    assert wide <= room, "it can be pushed sideways"
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    settled(page)
+    assert violations(page, COLOURS) == []

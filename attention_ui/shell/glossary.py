@@ -1,0 +1,298 @@
+"""The words of the lessons, in a drawer that opens from any page."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from attention_core.symbols import SYMBOLS
+
+from ..settings import session
+from .contents import HOME, lesson
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word, what it means, and the page that explains it.
+
+    `names` are what code and pictures call it, with blanks between them: steps or settings.
+    """
+
+    word: str
+    meaning: str
+    page: str
+    names: str = ""
+
+    def heading(self) -> str:
+        """The word, its names, and their symbols in formulas, as Markdown."""
+        named = [
+            f"`{name}`" + (f" ${SYMBOLS[name]}$" if name in SYMBOLS else "")
+            for name in self.names.split()
+        ]
+        return f"**{self.word}**" + (" · " + ", ".join(named) if named else "")
+
+
+TERMS = (
+    Term(
+        "attention",
+        "How each word of a sentence finds the others that matter to it, and takes up something "
+        "of them. Queries and keys decide where it looks, values what it finds there.",
+        "home",
+    ),
+    Term(
+        "causal mask",
+        "A table that says of each query and key whether the one may look at the other; True "
+        "means it may. The causal mask hides every later token, so that a model cannot copy the "
+        "word it should predict.",
+        "causal_mask",
+        "mask",
+    ),
+    Term(
+        "context vector",
+        "A token's new vector, with something of the other tokens in it: a mean of all values, "
+        "weighted by the token's row of weights. Where there are no values yet, the embeddings "
+        "themselves are mixed.",
+        "simplified_attention",
+        "context_vectors",
+    ),
+    Term(
+        "dot product",
+        "One number for how well two vectors fit, written q·k: multiply them entry by entry, and "
+        "add up the products. It is large when both are long and point the same way.",
+        "simplified_attention",
+    ),
+    Term(
+        "dropout",
+        "Setting some weights to 0 by chance while a model trains, so that no query relies on a "
+        "single key. Those that are left are scaled up to make up for it.",
+        "causal_mask",
+        "dropped_weights",
+    ),
+    Term(
+        "embedding",
+        "The vector that stands for a token: the row of a table that its id picks. A sentence has "
+        "one for each token, and attention starts from them.",
+        "tokenize_and_embed",
+        "embeddings embedding_table",
+    ),
+    Term(
+        "entry",
+        "One number in a vector or a matrix; those of a vector are also called its components. "
+        "Pictures count them from 0, beginning with `d0`, unless the example gives them names.",
+        "tokenize_and_embed",
+    ),
+    Term(
+        "gradient",
+        "How much a result changes when you nudge one of the numbers it is made of. It tells "
+        "training which way to change each parameter; where it is nearly 0, little is learned.",
+        "queries_keys_values",
+    ),
+    Term(
+        "head",
+        "One of several attentions that look at the same sentence side by side. Each has queries, "
+        "keys and values of its own, so each can look for something else.",
+        "multi_head_attention",
+        "n_heads",
+    ),
+    Term(
+        "id",
+        "The whole number that a token goes by: it picks the token's row in the table of "
+        "embeddings. It is only a name, so id 8 is not twice id 4.",
+        "tokenize_and_embed",
+        "token_ids",
+    ),
+    Term(
+        "joined heads",
+        "The context vectors of all heads, side by side in one row for each token. Nothing is "
+        "computed here; the mixing is left to the output matrix.",
+        "multi_head_attention",
+        "concat",
+    ),
+    Term(
+        "key",
+        "What a token can be found by. Each query is compared with every key: the better the two "
+        "fit, the more weight that token gets.",
+        "queries_keys_values",
+        "keys",
+    ),
+    Term(
+        "layer",
+        "All the steps of attention, once through, from embeddings to output. A language model "
+        "has many layers, each working on what the one before it gave.",
+        "whole_layer",
+    ),
+    Term(
+        "minus infinity (−∞)",
+        "What a mask puts in the place of a hidden score. Softmax takes e to the power of each "
+        "score, and e to the power of −∞ is exactly 0: a hidden key gets no weight at all.",
+        "causal_mask",
+        "masked_scores",
+    ),
+    Term(
+        "output matrix",
+        "The matrix that mixes the joined heads into the output of the layer. Until then, no head "
+        "knows what the others found.",
+        "multi_head_attention",
+        "W_output",
+    ),
+    Term(
+        "parameter",
+        "A number that training may change, such as an entry of the table of embeddings or of "
+        "`W_query`. Scores and weights are not parameters: they are computed anew for every "
+        "sentence.",
+        "tokenize_and_embed",
+    ),
+    Term(
+        "position",
+        "Where a token stands in its sentence. Attention by itself does not notice order, so a "
+        "vector for each place can be added to the embeddings.",
+        "tokenize_and_embed",
+        "position_embeddings",
+    ),
+    Term(
+        "query",
+        "What a token asks for. It is compared with the key of every token, its own included, and "
+        "each comparison gives a score.",
+        "queries_keys_values",
+        "queries",
+    ),
+    Term(
+        "scaled score",
+        "A score divided by √d, the square root of the width of the vectors that were compared. "
+        "Undivided, the scores of wide vectors grow so large that softmax gives nearly everything "
+        "to one key.",
+        "divide_by_sqrt_d",
+        "scaled_scores",
+    ),
+    Term(
+        "score",
+        "How well a query fits a key: their dot product. It can be any number, also one below 0; "
+        "softmax turns a row of scores into weights.",
+        "simplified_attention",
+        "scores",
+    ),
+    Term(
+        "seed",
+        "The number that random numbers start from. The same seed always draws the same numbers, "
+        "so others can see exactly what you see.",
+        "tokenize_and_embed",
+    ),
+    Term(
+        "self-attention",
+        "Attention within one sentence: every token may look at every token of it, itself "
+        "included. All lessons here are about this kind.",
+        "home",
+    ),
+    Term(
+        "softmax",
+        "A way to turn a row of scores into shares: take e to the power of each, then divide by "
+        "the sum of these. No share is below 0, together they make 1, and the largest score gets "
+        "the most.",
+        "softmax_or_sum",
+    ),
+    Term(
+        "temperature",
+        "A number that all scores are divided by before they become shares. A low one lets the "
+        "largest score take nearly everything; a high one evens the weights out.",
+        "whole_layer",
+    ),
+    Term(
+        "token",
+        "A piece of text that is handled as one: a word, a comma, sometimes a blank. Each token "
+        "of a sentence gets a vector of its own.",
+        "tokenize_and_embed",
+    ),
+    Term(
+        "tokenizer",
+        "The rule that cuts a text into tokens. Another rule cuts elsewhere: some keep the "
+        "blanks, for example, and some drop them.",
+        "tokenize_and_embed",
+    ),
+    Term(
+        "trainable matrices",
+        "Three tables of numbers: multiply an embedding by each, and you get its query, its key "
+        "and its value. Their entries are parameters, and all tokens share them.",
+        "queries_keys_values",
+        "W_query W_key W_value",
+    ),
+    Term(
+        "training",
+        "Changing the parameters in many small steps, so that the *loss* falls: one number for "
+        "how wrong the predictions are. Gradients say which way each step should go.",
+        "queries_keys_values",
+    ),
+    Term(
+        "value",
+        "What a token hands on. The more weight its key gets from a query, the more of its value "
+        "enters that query's context vector.",
+        "queries_keys_values",
+        "values",
+    ),
+    Term(
+        "variance",
+        "How far numbers spread: the mean of their squared distances from their own mean. Its "
+        "square root is the standard deviation. Scores that spread far make softmax all or "
+        "nothing.",
+        "divide_by_sqrt_d",
+    ),
+    Term(
+        "vector",
+        "A list of numbers. Embeddings, queries, keys and values are all vectors, and two of the "
+        "same width can be compared by their dot product.",
+        "tokenize_and_embed",
+    ),
+    Term(
+        "vocabulary",
+        "All tokens that have an id. Here they come from a single sentence; a language model "
+        "knows tens of thousands.",
+        "tokenize_and_embed",
+    ),
+    Term(
+        "weight",
+        "The share of its attention that a query gives to one key: a row of weights sums to 1. "
+        "Elsewhere a model's parameters are called weights too; here they never are.",
+        "simplified_attention",
+        "weights",
+    ),
+    Term(
+        "width",
+        "How many numbers a vector has, d for short. Embeddings, queries, heads and the output "
+        "can each have a width of their own.",
+        "tokenize_and_embed",
+        "d_in d_out d_head d_model",
+    ),
+)
+
+
+@st.fragment
+def title_and_glossary() -> None:
+    """The app's title, and a button that opens the glossary. A part of its own: a click draws the
+    drawer and nothing else, and no slider draws it again.
+    """
+    with st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", wrap=False
+    ):
+        st.markdown(f"**{HOME.title}**", width="content")
+        if st.button("Glossary", type="tertiary", key="glossary"):
+            _glossary()
+
+
+@st.dialog("Glossary", position="right")
+def _glossary() -> None:
+    st.caption(
+        "Names such as `queries` stand in pictures and in programs, letters such as $Q$ in "
+        "formulas. Each link leads to where the word is explained, with your settings."
+    )
+    query = session.link_query("glossary")
+    for term in TERMS:
+        page = lesson(term.page)
+        with st.container(gap=None):
+            with st.container(
+                horizontal=True,
+                horizontal_alignment="distribute",
+                vertical_alignment="center",
+                gap=None,
+            ):
+                st.markdown(term.heading(), width="content")
+                label = "Home" if page is HOME else page.title
+                st.page_link(page.page, label=label, icon=page.icon, query_params=query)
+            st.markdown(term.meaning)

@@ -1,0 +1,77 @@
+"""The glossary: its words are those of the lessons, and it opens without touching the page."""
+
+import re
+
+import pytest
+
+from attention_ui.settings.link import from_query
+from attention_ui.settings.settings import FIELDS
+from attention_ui.shell.contents import lesson
+from attention_ui.shell.glossary import TERMS
+from builds import BUILDS
+from visiting import EVERYWHERE, charts, rendered, stands, visit, words
+
+ALL_SHOWN = {"positions": "on", "temperature": "2", "divide": "sqrt_d", "tokenizer": "text"}
+"""With what is off at first, and explained as well."""
+FIXED = {"hide": "seed,tokenizer", "lock": "d_in", "d_in": "5", "predict": "off"}
+
+
+def test_terms_stand_in_the_order_of_the_alphabet_each_once():
+    found = [term.word.casefold() for term in TERMS]
+    assert found == sorted(set(found))
+
+
+@pytest.mark.parametrize("term", TERMS, ids=lambda term: term.word)
+def test_a_term_says_in_few_sentences_what_it_is(term):
+    sentences = re.split(r"(?<=\.) ", term.meaning)
+    assert 1 <= len(sentences) <= 3
+    assert all(each[0].isupper() and each.endswith(".") for each in sentences)
+    assert len(term.meaning) <= 240
+
+
+def test_every_name_is_a_step_of_a_lesson_or_a_setting():
+    settings, notices = from_query(ALL_SHOWN)
+    assert notices == []
+    steps = {step.name for build in BUILDS for step in build(settings).values()}
+    assert not {name for term in TERMS for name in term.names.split()} - steps - set(FIELDS)
+
+
+@pytest.mark.slow("40 s: every page")
+@pytest.mark.parametrize("page", sorted({term.page for term in TERMS}))
+def test_the_page_that_a_term_leads_to_says_the_word(page):
+    at = visit(lesson(page).page, **ALL_SHOWN)
+    said = [rendered(at), words(at), *(each.alt for each in charts(at))]
+    said += [each.value for each in (*at.title, *at.header)]
+    said += [each.label for each in at.select_slider]
+    text = "\n".join(said).casefold()
+    for term in TERMS:
+        if term.page == page:
+            missing = [w for w in re.findall(r"\w+", term.word.casefold()) if w not in text]
+            assert not missing, term.word
+
+
+@pytest.mark.slow("60 s: every page twice")
+@pytest.mark.parametrize("page", EVERYWHERE)
+def test_it_opens_on_every_page_and_leaves_the_page_as_it_was(page):
+    def drawn():
+        return [(each.spec, each.alt, each.data.data) for each in charts(at)]
+
+    at = stands(visit(page, **FIXED))
+    before = drawn(), at.query_params.copy(), at.session_state["settings"]
+    n_links = len(at.get("page_link"))
+    assert TERMS[0].meaning not in words(at), "nothing of it is drawn until it is opened"
+    at.button(key="glossary").click().run()
+    stands(at)
+    said = [each.value for each in at.markdown]
+    assert [each for each in said if each in {term.heading() for term in TERMS}] == [
+        term.heading() for term in TERMS
+    ]
+    assert {term.meaning for term in TERMS} <= set(said)
+    assert (drawn(), at.query_params, at.session_state["settings"]) == before
+    links = [each.proto for each in at.get("page_link")]
+    assert len(links) == n_links + len(TERMS)
+    contents = {each.proto.page: each.proto.query_string for each in at.sidebar.get("page_link")}
+    assert "hide=seed%2Ctokenizer" in contents[""]
+    assert all(each.query_string == contents[each.page] for each in links[-len(TERMS) :])
+    at.run()
+    assert TERMS[0].meaning not in words(at), "the next run of the page closes it"
