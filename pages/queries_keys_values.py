@@ -193,7 +193,7 @@ def say_more(page: Page, others: dict[str, View]) -> None:
     )
     page.part("starts", lambda: compare_starts(view), shows=("largest_weights",))
     page.header("Ways to go wrong", anchor="mistakes")
-    page.part("mistakes", lambda: show_mistakes(others))
+    page.part("mistakes", lambda: show_mistakes(others), shows=("scores",))
 
 
 open_on(PAGE, view_of, lesson)

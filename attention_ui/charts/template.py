@@ -84,7 +84,7 @@ def template(numbers: bool, bars: bool) -> dict:
             tooltip=[
                 alt.Tooltip("row_name:N"),
                 alt.Tooltip("column_name:N"),
-                alt.Tooltip("value:Q", title="value", format=".6~f"),
+                alt.Tooltip("value:Q", title="number", format=".6~f"),
             ],
         )
         .add_params(chosen)

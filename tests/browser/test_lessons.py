@@ -108,7 +108,7 @@ def test_a_tooltip_names_both_tokens_and_the_value(page, app_url, labelled):
     tip.wait_for()
     words = tip.inner_text().split()
     assert words[:4] == ["query", "wild", "key", "the"]
-    assert words[4] == "value"
+    assert words[4] == "number"
     assert float(words[5]) == pytest.approx(3.3092 if labelled else 0.3910, abs=1e-4)
     said = "wild takes 39% of its context from the"
     assert (said in tip.inner_text()) != labelled, "of weights alone"

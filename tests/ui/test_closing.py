@@ -246,9 +246,14 @@ def of_projections(view, answers):
     X, W_query, W_key = (trace[n].value.double() for n in ("embeddings", "W_query", "W_key"))
     scores = X[token] @ W_query @ (X @ W_key).T
     weights = torch.softmax(scores / W_query.shape[1] ** 0.5, dim=0)
-    key, score, share = find(
-        r"comes from (?:itself|“.*” \(key (\d+)\)): a score of (\S+), and (.+%) of", answers
+    alike = int((weights > weights.max() - 1e-6).sum())
+    one = r"(comes) from (?:itself|“.*” \(key (\d+)\)): a score of (\S+), and (.+%) of"
+    some = (
+        r"(\d+) keys answer best, and alike, (?:itself|“.*” \(key (\d+)\)) among them: each has a "
+        r"score of (\S+), and gets (.+%) of"
     )
+    count, key, score, share = find(some if alike > 1 else one, answers)
+    assert count == ("comes" if alike == 1 else str(alike))
     key = token if key is None else int(key)
     assert near(score, scores[key])
     assert is_share(share, weights[key])

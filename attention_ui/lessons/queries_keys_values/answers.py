@@ -20,7 +20,11 @@ def answers(view: View) -> list[Answer]:
             "one_token",
             ("query_scores", "query_weights"),
         ),
-        Answer("What does training change, and what never?", what_training_changes(view), "train"),
+        Answer(
+            "What does training change, and what does it leave alone?",
+            what_training_changes(view),
+            "train",
+        ),
         Answer(
             "What if W_value were all 0?",
             without_values(trace, token),
@@ -43,6 +47,12 @@ def who_answers(trace: Trace, token: int) -> str:
     if weights.max() - weights.min() < ALIKE:
         return f"{words} all keys fit equally well, and each gets {share} of its attention."
     found, score = _found(trace, token, key), number(scores[key].item(), 2)
+    alike = int((weights > weights.max() - ALIKE).sum())
+    if alike > 1:
+        return (
+            f"{words} {alike} keys answer best, and alike, {found} among them: each has a score of "
+            f"{score}, and gets {share} of its attention."
+        )
     return (
         f"{words} the best answer comes from {found}: a score of {score}, and {share} of its "
         "attention."
@@ -68,8 +78,9 @@ def what_training_changes(view: View) -> str:
     return (
         f"It changes the entries of W_query, W_key and W_value{biases}: the "
         f"{recipe.n_parameters(settings.d_in):,} numbers under “Three matrices”, which all tokens "
-        f"share. What is done with them never changes: dot products,{DIVIDING[recipe.scale]} the "
-        "mask, softmax. On this page the embeddings stay too; a real model trains them as well."
+        f"share. What is done with them stays as it is: dot products,{DIVIDING[recipe.scale]} "
+        "softmax, and a mask where there is one. “Train it” trains a layer of its own, of the "
+        "width you choose, and leaves the embeddings as they are; a real model trains them as well."
     )
 
 
