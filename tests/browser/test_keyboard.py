@@ -67,6 +67,8 @@ def test_a_whole_lesson_by_keyboard(page, app_url):
 
     keys.go_to("Next key")
     keys.press("Enter")
+    keys.go_to("st-key-deeper")
+    keys.press("Enter")
     keys.go_to("st-key-control_similarity")
     keys.press("ArrowRight", "Enter")
     assert "similarity=cosine" in page.url

@@ -13,6 +13,11 @@ ALL = """() => {
   const apart = 'style, [data-testid^=stElementToolbar], .vg-tooltip, [data-testid=stDataFrame]';
   main.querySelectorAll(apart)
     .forEach((one) => one.remove());
+  // Marks that are kept stand in the order in which they came: what counts is where they are.
+  for (const group of main.querySelectorAll('svg g.mark-text')) {
+    const place = (text) => text.getAttribute('transform') + text.textContent;
+    group.replaceChildren(...[...group.children].sort((a, b) => place(a) < place(b) ? -1 : 1));
+  }
   const side = document.querySelector('[data-testid=stSidebar]');
   const links = [...side.querySelectorAll('a')].map((link) => link.href);
   return { main: main.textContent, side: side.innerText, links };
