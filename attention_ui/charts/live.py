@@ -97,9 +97,13 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
         laid_out = {"vconcat": [laid_out, legend.legend()]}
     marks = 2 * sum(table.num_rows for table in tables)
     n_reaches = max(map(len, reached))
-    _keep_marks(laid_out)
+    frame = _narrow(pa.concat_tables(tables, promote_options="default"))
+    renderer = "svg" if marks <= MOST_MARKS else "canvas"
+    if renderer == "svg":
+        _keep_marks(laid_out)
+        frame = _with_ids(frame)
     return Chart(
-        _with_ids(_narrow(pa.concat_tables(tables, promote_options="default"))),
+        frame,
         {
             **laid_out,
             "spacing": BETWEEN_LINES,
@@ -116,15 +120,15 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
             "resolve": {"scale": {"x": "independent", "y": "independent"}},
             "autosize": {"type": "pad"},
             "padding": {"left": 2, "top": 2, "right": 6, "bottom": 2},
-            "usermeta": {"embedOptions": {"renderer": "svg" if marks <= MOST_MARKS else "canvas"}},
+            "usermeta": {"embedOptions": {"renderer": renderer}},
         },
         " ".join(chart.alt for chart in charts),
     )
 
 
 def _keep_marks(view: dict) -> None:
-    """Let what is drawn stay when its data change. Else each mark would be made anew, which takes
-    most of the time of a new picture.
+    """Let what is drawn stay when its data change. Else each mark would be an element made anew,
+    which takes most of the time of a new picture.
     """
     for part in (*view.get("hconcat", ()), *view.get("vconcat", ()), *view.get("layer", ())):
         _keep_marks(part)
