@@ -169,8 +169,8 @@ EXAMPLES = {
         Example(
             "named_features",
             "The hungry cat chases a mouse because it purrs",
-            "Vectors and matrices set by hand. Their entries have names, so you can read what each "
-            "word asks for.",
+            "The best place to begin. Vectors and matrices are set by hand, and their entries have "
+            "names, so you can read what each word asks for.",
             "",
             Inputs(
                 "The hungry cat chases a mouse because it purrs",
@@ -191,7 +191,8 @@ EXAMPLES = {
         Example(
             "wild_cat",
             "The dog attacks the wild cat",
-            "Blanks are tokens of their own, and vectors have 3 entries.",
+            "Small enough to check by hand: 3 numbers for each token. The blanks between the words "
+            "count as tokens too.",
             "wild_cat",
             Inputs("The dog attacks the wild cat", tokenizer="blanks_kept", seed=69),
             token=1,
@@ -202,7 +203,8 @@ EXAMPLES = {
         Example(
             "journey_123",
             "Your journey starts with one step",
-            "Six given vectors of 3 entries.",
+            "Six words of 3 numbers each, written down instead of drawn. Good for following "
+            "queries, keys and values.",
             "journey_123",
             _JOURNEY,
             query=1,
@@ -214,7 +216,8 @@ EXAMPLES = {
         Example(
             "sorry_dave",
             "Sorry Dave, I'm afraid I can't do that.",
-            "Random ids into a table of 20,000 rows, vectors of 32, scores divided by √32.",
+            "32 numbers for each word: enough for you to see what dividing the scores by √32 "
+            "changes.",
             "sorry_dave",
             replace(_SORRY_DAVE, skipped_draws=652_920),
             divide="sqrt_d",
@@ -226,7 +229,8 @@ EXAMPLES = {
         Example(
             "sorry_dave_first_run",
             "Sorry Dave, the notebook's first run",
-            "The same cells run once before, without the division: the printed context vector.",
+            "The same notebook, before it divided its scores. Of what it printed then, one context "
+            "vector is left.",
             "sorry_dave",
             _SORRY_DAVE,
             query=3,
@@ -237,7 +241,8 @@ EXAMPLES = {
         Example(
             "life_is_short",
             "Life is short, eat dessert first is life",
-            "Repeated words, vectors of 16, and a vocabulary with holes.",
+            "Two words come twice: what tells them apart? Three heads look at vectors of 16 "
+            "numbers.",
             "life_is_short",
             Inputs(
                 "Life is short, eat dessert first is life",
@@ -261,7 +266,7 @@ EXAMPLES = {
         Example(
             "journey_789",
             "Your journey starts with one step, told again",
-            "The same six vectors, as another notebook has them.",
+            "The same six words in another notebook, which starts its matrices in two ways.",
             "journey_789",
             _JOURNEY,
             query=1,

@@ -7,12 +7,13 @@ numbers in it, and the cells it reads. A learner can therefore follow any number
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 SHOWN_TERMS = 5
 """Longer sums are written with an ellipsis in LaTeX; `terms` always has them all."""
 
 
+@lru_cache(maxsize=8_192)
 def number(value: float, digits: int = 4) -> str:
     """A number as LaTeX: four decimals, or a power of ten where four decimals say nothing."""
     if math.isnan(value):

@@ -64,6 +64,8 @@ SYMBOLS = {
 }
 VARIANTS = {
     "head_": "{}^{{(h)}}",
+    "layer_0_": "{}^{{0}}",
+    "layer_1_": "{}^{{1}}",
     "linear_": r"{}^{{\mathrm{{lin}}}}",
     "changed_": "{}'",
     "zero_filled_": "{}^{{0}}",

@@ -103,10 +103,11 @@ class Step:
 
     def arithmetics(self, cells: Iterable[tuple[int, ...]]) -> Iterator[Expression]:
         """How each of many cells comes about: the same, several times as fast."""
-        inputs = [_Listed(each) if each.value.numel() <= _FEW else each for each in self.inputs]
+        inputs = [_listed(each) for each in self.inputs]
+        own = _listed(self)
         for index in cells:
             made = self.operation.arithmetic(index, *inputs)
-            yield self._in_range(made, float(self.value[index]))
+            yield self._in_range(made, own.cell(index).known)
 
     def _in_range(self, made: Expression, has: float) -> Expression:
         """An arithmetic, which is done in float64, or what this tensor's precision left of it."""
@@ -133,20 +134,27 @@ class Step:
         return f"Step({self.code!r}, {self.shape})"
 
 
+def _listed(step: Step) -> Step:
+    return _Listed(step) if step.value.numel() <= _FEW else step
+
+
 class _Listed(Step):
     """A step that has its numbers in a list: one of them is read ten times as fast."""
 
-    __slots__ = ("_numbers",)
+    __slots__ = ("_cells", "_numbers")
 
     def __init__(self, step: Step) -> None:
         super().__init__(step.name, step.value, step.axes, step.operation, step.inputs, step.symbol)
         self._numbers = step.value.tolist()
+        self._cells: dict[tuple[int, ...], Cell] = {}
 
     def cell(self, index: tuple[int, ...]) -> Cell:
-        number = self._numbers
-        for place in index:
-            number = number[place]
-        return Cell(self.name, index, float(number))
+        if index not in self._cells:
+            number = self._numbers
+            for place in index:
+                number = number[place]
+            self._cells[index] = Cell(self.name, index, float(number))
+        return self._cells[index]
 
 
 def head_at(axes: Sequence[str], index: Sequence[int]) -> int | None:

@@ -11,7 +11,7 @@ from ..trace import Step, Trace
 from . import checker
 from .mistakes import is_mistake
 from .mistakes.around import around, known
-from .notebook import packed
+from .notebook import most_of, packed
 from .program import comment, components, imports, lines_of
 
 START = "embeddings"
@@ -167,7 +167,7 @@ def _blanks(run) -> list[dict]:
 def _checks(steps: list[Step], wanted: tuple[str, ...], apart: dict[str, float]) -> list[str]:
     lines = [inspect.getsource(checker).rstrip(), "", "", "checked = Checks(", "    ["]
     for step in steps:
-        numbers, stride = packed(step.value)
+        numbers, stride = packed(step.value, most_of(step))
         is_asked = step.name in wanted
         likely = around(step, steps) if is_asked else []
         told = {

@@ -12,13 +12,14 @@ import torch
 from torch import Tensor
 
 from ..cells import about, code, document, text
+from ..operations import Given
 from ..rounding import largest, rounding
 from ..text.tokenizers import visible
 from ..trace import Step, Trace
 from .checker import unpacked
 from .program import comment, components, imports, lines_of
 
-MOST_NUMBERS = 4096
+MOST_NUMBERS, MOST_GIVEN = 4096, 1024
 """Of a larger tensor only some numbers are compared, evenly spaced."""
 NEEDS = (
     "Each step has its formula, its line of PyTorch, and its tensor. The notebook needs `torch`, "
@@ -137,7 +138,7 @@ def _comparison(steps: Iterable[Step], apart: dict[str, float]) -> list[str]:
         "    [",
     ]
     for step in steps:
-        numbers, stride = packed(step.value)
+        numbers, stride = packed(step.value, most_of(step))
         dtype = str(step.value.dtype).removeprefix("torch.")
         tolerance = max(1e-6 * max(1.0, largest(step.value)), apart[step.name])
         shape = tuple(step.value.shape)
@@ -147,12 +148,19 @@ def _comparison(steps: Iterable[Step], apart: dict[str, float]) -> list[str]:
     return [*lines, "    ],", ")"]
 
 
-def packed(value: Tensor) -> tuple[str, int]:
+def most_of(step: Step) -> int:
+    """How many numbers of a step are compared. What the program has written down needs no more than
+    a look: of a trained network that is nearly all.
+    """
+    return MOST_GIVEN if isinstance(step.operation, Given) else MOST_NUMBERS
+
+
+def packed(value: Tensor, most: int = MOST_NUMBERS) -> tuple[str, int]:
     """The numbers of a tensor as text, every `stride`th of them, and the stride.
 
     A stride that divides the width would look at the same few columns in every row.
     """
-    stride = max(1, math.ceil(value.numel() / MOST_NUMBERS))
+    stride = max(1, math.ceil(value.numel() / most))
     while any(math.gcd(stride, size) > 1 for size in value.shape):
         stride += 1
     held = value.reshape(-1)[::stride].contiguous().view(torch.uint8)

@@ -117,6 +117,8 @@ def matched(operand: "Step", index: tuple[int, ...]) -> Cell:
     """The cell that torch matches with `index`: axes in front may be missing, or be 1 long."""
     shape = operand.value.shape
     last = index[len(index) - len(shape) :]
+    if 1 not in shape:
+        return operand.cell(last)
     return operand.cell(tuple(0 if size == 1 else at for at, size in zip(last, shape, strict=True)))
 
 

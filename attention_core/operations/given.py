@@ -32,7 +32,10 @@ class Given(Operation):
         return f"torch.tensor({written(self.value())})"
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
-        return Number(float(self.value()[index]))
+        number = self.numbers
+        for place in index:
+            number = number[place]
+        return Number(float(torch.tensor(number)))  # of all numbers, only this one is made
 
     def words(self) -> str:
         return "A number that was given: nothing is computed before it."

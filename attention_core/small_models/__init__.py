@@ -1,0 +1,1 @@
+"""Small transformers trained here, from nothing: a tiny language, and repeated random tokens."""

@@ -1,0 +1,58 @@
+"""How a network is measured on texts that it was not trained on."""
+
+import torch
+from torch import Tensor
+
+from .figures import TEXTS, Figures
+from .grammar import WORDS
+from .heads import KINDS
+from .network import Network
+from .tiny_language import Texts, bigram_loss, loss
+
+BINS = 10
+"""A head's shares are counted in so many bins, from 0 to 1."""
+
+
+def measure(network: Network, untrained: Network, texts: Texts, learned_from: Texts) -> Figures:
+    """The figures of a network and of the same before training, on texts, and of pairs of words
+    counted in the texts that it was trained on.
+    """
+    ids = texts.ids[:TEXTS, :-1]
+    after, before = shares(network, ids), shares(untrained, ids)
+    return Figures(
+        loss=loss(network, texts),
+        entropy=texts.entropy,
+        bigram=bigram_loss(learned_from, texts),
+        scores={name: _rounded(share.mean(-1)) for name, share in after.items()},
+        untrained={name: _rounded(share.mean(-1)) for name, share in before.items()},
+        spread={name: _rounded(_binned(share)) for name, share in after.items()},
+    )
+
+
+@torch.no_grad()
+def shares(network: Network, ids: Tensor) -> dict[str, Tensor]:
+    """For each kind, by its name: the share of weight that goes where it would look
+    (layer, head, look), for all looks of the texts (text, token).
+    """
+    _, weights = network(ids)  # (layer, text, head, query, key)
+    texts = [[WORDS[place] for place in text] for text in ids.tolist()]
+    found = {}
+    for kind in KINDS:
+        looked = [
+            weights[:, text, :, query, list(keys)].sum(-1)
+            for text, words in enumerate(texts)
+            for query, keys in kind.looks(words)
+        ]
+        none = weights.new_zeros(len(weights), weights.shape[2], 0)
+        found[kind.name] = torch.stack(looked, -1) if looked else none
+    return found
+
+
+def _binned(share: Tensor) -> Tensor:
+    """The part of the shares (layer, head, look) that is in each bin (layer, head, bin)."""
+    bins = (share * BINS).long().clamp(0, BINS - 1)
+    return (bins.unsqueeze(-1) == bins.new_tensor(range(BINS))).float().mean(-2)
+
+
+def _rounded(numbers: Tensor) -> list:
+    return (numbers.double() * 10_000).round().div(10_000).tolist()

@@ -1,0 +1,39 @@
+"""Random tokens that repeat: nothing in them can be learned by heart, only to look back.
+
+Each sequence begins with some tokens drawn at random, none of them twice, and repeats them to its
+end. How many there are differs from sequence to sequence, so that the place alone does not tell
+which token comes next: it has to be found by its content.
+"""
+
+import string
+
+import torch
+from torch import Tensor
+
+N_TOKENS = 24
+"""Words of the vocabulary. They have no meaning, so they are called by letters."""
+NAMES = tuple(string.ascii_uppercase[:N_TOKENS])
+LENGTH = 24
+PERIODS = (5, 12)
+"""The fewest and the most tokens before a sequence repeats. Were they nearly alike, the place would
+tell nearly enough, and no head would have to look for the token itself."""
+
+
+def draw_sequences(
+    n_sequences: int, generator: torch.Generator, periods: tuple[int, int] = PERIODS
+) -> Tensor:
+    """Token ids (sequence, token). Same state of the generator, same sequences."""
+    least, most = periods
+    each = torch.randint(least, most + 1, (n_sequences, 1), generator=generator)
+    drawn = torch.rand(n_sequences, N_TOKENS, generator=generator).argsort(-1)
+    return drawn.gather(1, torch.arange(LENGTH) % each)
+
+
+def next_of_earlier(ids: Tensor) -> Tensor:
+    """The keys that an induction head looks at, (sequence, query, key): those right after each
+    earlier place of the query's own token. True where a key is one.
+    """
+    n_tokens = ids.shape[-1]
+    earlier = torch.ones(n_tokens, n_tokens, dtype=torch.bool).tril(-1)
+    same = (ids.unsqueeze(-1) == ids.unsqueeze(-2)) & earlier
+    return torch.nn.functional.pad(same[..., :-1], (1, 0))

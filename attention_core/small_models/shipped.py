@@ -1,0 +1,34 @@
+"""The weights of the trained network that comes with the package."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from . import stored
+from .network import Network
+from .tiny_language import SIZE
+
+WEIGHTS = Path(__file__).with_name("tiny_language.safetensors")
+
+
+def write(network: Network) -> None:
+    """Store a network where `weights` reads it."""
+    about = {"made by": "python -m attention_core.small_models"}
+    stored.write(WEIGHTS, dict(network.named_parameters()), about)
+
+
+@lru_cache(maxsize=1)
+def weights() -> dict[str, Tensor]:
+    """The weights, by the names that they have in `Network`; nobody's to change."""
+    return stored.read(WEIGHTS)
+
+
+def network() -> Network:
+    """A network with these weights."""
+    made = Network(SIZE, seed=0)
+    with torch.no_grad():
+        for name, parameter in made.named_parameters():
+            parameter.copy_(weights()[name])
+    return made.requires_grad_(False)

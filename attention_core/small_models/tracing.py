@@ -1,0 +1,163 @@
+"""A small network's way through one sentence, as a trace in which each number can be taken apart,
+and what each part of it brought to one word's logit.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..mechanism.attention import attention
+from ..operations import (
+    Add,
+    Encode,
+    Given,
+    LayerNorm,
+    Lookup,
+    MatMul,
+    MayLook,
+    Softmax,
+    SumHeads,
+    SwitchOff,
+)
+from ..operations.layers import EPSILON
+from ..recipes import PLURAL, ROLES
+from ..trace import Step, Trace
+from .figures import Head
+
+
+def pass_through(
+    weights: Mapping[str, Tensor],
+    vocabulary: Sequence[str],
+    words: Sequence[str],
+    off: Head | None = None,
+) -> Trace:
+    """The forward pass of a `Network` with these weights on a sentence, as a trace.
+
+    Steps: `token_embeddings`, `position_embeddings`, their sum `embeddings` (token, d_model); for
+    each layer, with `layer_0_` and so on before the name, `normed` (token, d_model), `queries`
+    (head, query, d_head), `keys`, `values`, the steps of `attention`, `head_outputs`
+    (head, query, d_model), `output`, their sum (query, d_model), and `stream` (token, d_model),
+    what was there and the output; last `normed`, `logits` and `probabilities` (token, vocabulary).
+    One head may be `off`: its context vectors become 0, and all after it is computed with that.
+
+    Raises ValueError for a word that is not in the vocabulary, and for too many or none.
+    """
+    known = {word: place for place, word in enumerate(vocabulary)}
+    strange = [word for word in words if word not in known]
+    if strange:
+        raise ValueError(f"{strange[0]!r} is not in the vocabulary")
+    longest = len(weights["W_position"])
+    if not 1 <= len(words) <= longest:
+        raise ValueError(f"{len(words)} words: this network reads 1 to {longest}")
+    trace = Trace(token=words, query=words, key=words, vocabulary=vocabulary)
+    stream = _embedded(trace, weights, words, known)
+    mask = trace.step("mask", MayLook(len(words), len(words)), axes=("query", "key"))
+    for layer in range(len(weights["W_query"])):
+        switched = off[1] if off is not None and off[0] == layer else None
+        stream = _layer(trace, weights, layer, stream, mask, switched)
+    normed = trace.step("normed", LayerNorm(), stream, axes=stream.axes)
+    W_unembed = trace.step(
+        "W_unembed", _given(weights["W_unembed"]), axes=("d_model", "vocabulary")
+    )
+    logits = trace.step("logits", MatMul(), normed, W_unembed, axes=("token", "vocabulary"))
+    trace.step("probabilities", Softmax(), logits, axes=logits.axes)
+    return trace
+
+
+def _embedded(
+    trace: Trace, weights: Mapping[str, Tensor], words: Sequence[str], known: Mapping[str, int]
+) -> Step:
+    entries = tuple((word, known[word]) for word in dict.fromkeys(words))
+    ids = Encode(tuple(words), tuple(known[word] for word in words), entries)
+    word_ids = trace.step("word_ids", ids, axes=("token",))
+    table = trace.step("W_token", _given(weights["W_token"]), axes=("vocabulary", "d_model"))
+    stands = ("token", "d_model")
+    tokens = trace.step("token_embeddings", Lookup(), table, word_ids, axes=stands)
+    places = trace.step("place_ids", Given(tuple(range(len(words)))), axes=("token",))
+    table = trace.step("W_position", _given(weights["W_position"]), axes=("place", "d_model"))
+    positions = trace.step("position_embeddings", Lookup(), table, places, axes=stands)
+    return trace.step("embeddings", Add(), tokens, positions, axes=stands)
+
+
+def _layer(
+    trace: Trace,
+    weights: Mapping[str, Tensor],
+    layer: int,
+    stream: Step,
+    mask: Step,
+    switched: int | None,
+) -> Step:
+    prefix = f"layer_{layer}_"
+    normed = trace.step(f"{prefix}normed", LayerNorm(), stream, axes=stream.axes)
+    made = []
+    for role in ROLES:
+        matrix = trace.step(
+            f"{prefix}W_{role}",
+            _given(weights[f"W_{role}"][layer]),
+            axes=("head", "d_model", "d_head"),
+        )
+        axes = ("head", "query" if role == "query" else "key", "d_head")
+        made.append(trace.step(f"{prefix}{PLURAL[role]}", MatMul(), normed, matrix, axes=axes))
+    context = attention(trace, *made, mask=mask, prefix=prefix)
+    if switched is not None:
+        name = f"{prefix}context_vectors_left"
+        context = trace.step(name, SwitchOff(switched), context, axes=context.axes)
+    W_output = trace.step(
+        f"{prefix}W_output", _given(weights["W_output"][layer]), axes=("head", "d_head", "d_model")
+    )
+    of_heads = trace.step(
+        f"{prefix}head_outputs", MatMul(), context, W_output, axes=("head", "query", "d_model")
+    )
+    output = trace.step(f"{prefix}output", SumHeads(), of_heads, axes=("query", "d_model"))
+    return trace.step(f"{prefix}stream", Add(), stream, output, axes=stream.axes)
+
+
+def _given(tensor: Tensor) -> Given:
+    return Given(_nested(tensor.tolist()))
+
+
+def _nested(numbers: list | float) -> tuple | float:
+    return tuple(map(_nested, numbers)) if isinstance(numbers, list) else numbers
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one part of the network adds to a logit: the token, its position, or a head."""
+
+    name: str
+    amount: float
+    head: Head | None = None
+
+
+def contributions(trace: Trace, word: int, token: int = -1) -> tuple[Part, ...]:
+    """What each part of a trace of `pass_through` brought to a word's logit at a token: together
+    they are the logit.
+
+    Before the last step everything is a sum: token, position, and what each head wrote. The last
+    one takes away the mean, which can be done to each part by itself, and divides by the standard
+    deviation of the whole, which is taken as it came out. So what a part brought is exact, but
+    without it the others would be divided by another number.
+    """
+    normed = trace["normed"]
+    (stream,) = (given.value[token].double() for given in normed.inputs)
+    deviation = (stream.var(correction=0) + EPSILON).sqrt()
+    column = trace["W_unembed"].value[:, word].double()
+    direction = (column - column.mean()) / deviation  # the mean of a part is taken away here
+    found = [
+        Part(name, _along(trace[step].value[token], direction))
+        for name, step in (("token", "token_embeddings"), ("position", "position_embeddings"))
+    ]
+    layers = sum(name.endswith("head_outputs") for name in trace)
+    for layer in range(layers):
+        of_heads = trace[f"layer_{layer}_head_outputs"].value[:, token]  # (head, d_model)
+        found += [
+            Part(f"layer {layer} head {head}", _along(wrote, direction), (layer, head))
+            for head, wrote in enumerate(of_heads)
+        ]
+    return tuple(found)
+
+
+def _along(vector: Tensor, direction: Tensor) -> float:
+    return torch.dot(vector.double(), direction).item()

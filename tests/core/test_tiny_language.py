@@ -1,0 +1,391 @@
+"""The shipped network: what it reaches, what its heads do, and that a trace shows what it does."""
+
+import re
+from dataclasses import dataclass, replace
+from importlib import import_module
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from attention_core.small_models import shipped
+from attention_core.small_models.figures import shipped_figures
+from attention_core.small_models.grammar import ANIMALS, START, WORDS, nearest, next_words, split
+from attention_core.small_models.heads import BAR, FAR, KINDS, named
+from attention_core.small_models.measuring import BINS, measure, shares
+from attention_core.small_models.tiny_language import (
+    HELD_OUT,
+    SIZE,
+    TrainingPlan,
+    as_ids,
+    loss,
+    told,
+    train,
+    untrained,
+)
+from attention_core.small_models.tracing import contributions, pass_through
+
+SENTENCES = (
+    "the tired cat sees the dog because it",
+    "the small frog follows the old horse but it",
+    "anna brook finds the ball . the cow moos in the garden . anna",
+    "clara hill says “ the bird sings in the forest",
+    "",
+)
+HEADS = shipped_figures().heads
+WANTED = {"pronoun to noun", "because", "name again", "whose name", "opening mark"}
+"""What the grammar cannot be told without, and heads of the shipped network do."""
+
+
+def words(sentence):
+    return [START, *sentence.split()]
+
+
+def traced(sentence, off=None):
+    return pass_through(shipped.weights(), WORDS, words(sentence), off)
+
+
+@pytest.fixture(scope="module")
+def held_out():
+    return told(1_000, HELD_OUT)
+
+
+# --- what is shipped ------------------------------------------------------------------------------
+
+
+def test_the_shipped_file_is_small_and_has_the_weights_of_the_network():
+    assert shipped.WEIGHTS.stat().st_size < 300_000
+    shapes = {name: p.shape for name, p in untrained(0).named_parameters()}
+    assert {name: tensor.shape for name, tensor in shipped.weights().items()} == shapes
+
+
+def test_the_loss_is_within_a_tenth_of_the_entropy_and_far_below_that_of_pairs():
+    figures = shipped_figures()
+    assert figures.entropy < figures.loss < 1.1 * figures.entropy
+    assert figures.bigram > 1.3 * figures.loss
+    left = (figures.loss - figures.entropy) / (figures.bigram - figures.entropy)
+    assert left < 0.1  # of what pairs of words lack
+
+
+@pytest.mark.slow("15 s: tells the texts that it was trained on")
+def test_the_shipped_weights_give_the_shipped_figures(held_out):
+    plan = TrainingPlan()
+    texts = told(plan.n_texts, seed=0)
+    found = measure(shipped.network(), untrained(plan.seed), held_out, texts)
+    said = shipped_figures()
+    assert found.loss == pytest.approx(said.loss, rel=1e-5)
+    assert found.entropy == pytest.approx(said.entropy, rel=1e-6)
+    assert found.bigram == pytest.approx(said.bigram, rel=1e-5)
+    for name in ("scores", "untrained"):
+        ours, theirs = getattr(found, name), getattr(said, name)
+        assert ours.keys() == theirs.keys()
+        for kind, table in ours.items():
+            assert torch.allclose(torch.tensor(table), torch.tensor(theirs[kind]), atol=2e-4), kind
+    for kind, tables in found.spread.items():
+        close = torch.allclose(torch.tensor(tables), torch.tensor(said.spread[kind]), atol=0.02)
+        assert close, kind
+
+
+def test_the_loss_of_held_out_texts_is_the_one_that_is_told(held_out):
+    assert loss(shipped.network(), held_out) == pytest.approx(shipped_figures().loss, rel=1e-5)
+    assert loss(untrained(0), held_out) > 3.5
+    assert held_out.entropy == pytest.approx(shipped_figures().entropy, rel=1e-6)
+
+
+def test_the_verb_after_it_is_one_of_the_noun_s_own(held_out):
+    ids = held_out.ids[:, :-1]
+    logits, _ = shipped.network()(ids)
+    said = logits.argmax(-1)
+    it = ids == WORDS.index("it")
+    right = [
+        WORDS[verb] in next_words([WORDS[place] for place in text[: at + 1]])
+        for text, verbs, places in zip(ids.tolist(), said.tolist(), it, strict=True)
+        for at, verb in enumerate(verbs)
+        if places[at]
+    ]
+    assert len(right) > 300
+    assert sum(right) / len(right) > 0.99
+
+
+# --- heads ----------------------------------------------------------------------------------------
+
+
+def test_the_kinds_that_the_grammar_asks_for_are_found_and_far_from_the_untrained(held_out):
+    ids = held_out.ids[:100, :-1]
+    after, before = shares(shipped.network(), ids), shares(untrained(0), ids)
+    given = {name for head in HEADS for name in shipped_figures().names(head)}
+    assert given >= WANTED
+    for layer, head in HEADS:
+        for name in shipped_figures().names((layer, head)):
+            score, start = (of[name][layer, head].mean().item() for of in (after, before))
+            assert score > BAR, (layer, head, name)
+            assert score - start > FAR, (layer, head, name)
+
+
+def test_names_are_given_by_rule():
+    low = {kind.name: 0.1 for kind in KINDS}
+    assert named(low, low) == ()
+    assert named({**low, "itself": 0.7, "same word": 0.9}, low) == ("same word", "itself")
+    assert named({**low, "itself": 0.7}, {**low, "itself": 0.6}) == ()
+    assert named({**low, "itself": BAR - 0.01}, {**low, "itself": 0.0}) == ()
+
+
+def test_shares_are_of_the_weights_where_a_kind_looks():
+    ids = as_ids(words("anna brook says “ the cat purrs in the house ” . anna"))[None]
+    found = shares(shipped.network(), ids)
+    _, weights = shipped.network()(ids)
+    of = weights[:, 0]  # (layer, head, query, key)
+    assert found["whose name"].equal(of[..., 2, 1:2])
+    assert found["pronoun to noun"].shape[-1] == 0
+    assert found["name again"].equal(of[..., 13, 2:3])
+    assert found["opening mark"].equal(of[..., [7, 10], 4])
+    assert found["previous word"].equal(of[..., range(1, 14), range(13)])
+    assert found["sentence start"][..., -1].equal(of[..., 13, 12])
+    assert found["sentence start"].shape[-1] == 13
+    assert found["same word"].equal(torch.stack([of[..., 9, 5], of[..., 13, 1]], -1))
+    assert found["text start"].equal(of[..., 1:, 0])
+    assert found["itself"].equal(of[..., range(1, 14), range(1, 14)])
+    sentence = words("the cat sees the old dog but it")
+    _, weights = shipped.network()(as_ids(sentence)[None])
+    pronoun = shares(shipped.network(), as_ids(sentence)[None])["pronoun to noun"]
+    assert pronoun.equal(weights[:, 0, :, 8, 6:7])
+    joining = shares(shipped.network(), as_ids(sentence)[None])
+    assert joining["but"].equal(weights[:, 0, :, 8, 7:8])
+    assert joining["because"].shape[-1] == 0
+
+
+def test_every_head_s_distribution_is_one_and_has_its_score_as_mean():
+    figures = shipped_figures()
+    middles = (torch.arange(BINS) + 0.5) / BINS
+    for kind, tables in figures.spread.items():
+        spread = torch.tensor(tables)
+        assert torch.allclose(spread.sum(-1), torch.ones(spread.shape[:-1]), atol=1e-2)
+        mean = spread @ middles
+        assert torch.allclose(mean, torch.tensor(figures.scores[kind]), atol=0.5 / BINS + 0.01)
+
+
+# --- the trace ------------------------------------------------------------------------------------
+
+
+class Plain(nn.Module):
+    """The same network from torch's own modules, heads joined; keeps what it computes by name."""
+
+    def __init__(self, weights):
+        super().__init__()
+        self.weights = weights
+        d_model = weights["W_token"].shape[1]
+        self.norm = nn.LayerNorm(d_model, elementwise_affine=False)
+        self.token, self.place = (
+            nn.Embedding.from_pretrained(weights[name]) for name in ("W_token", "W_position")
+        )
+        self.unembed = self.linear(weights["W_unembed"])
+
+    @staticmethod
+    def linear(matrix):
+        made = nn.Linear(*matrix.shape, bias=False)
+        made.weight = nn.Parameter(matrix.T.clone(), requires_grad=False)
+        return made
+
+    def forward(self, ids):
+        found = {"token_embeddings": self.token(ids)}
+        found["position_embeddings"] = self.place(torch.arange(len(ids)))
+        stream = found["embeddings"] = found["token_embeddings"] + found["position_embeddings"]
+        hidden = torch.full((len(ids), len(ids)), -torch.inf).triu(1)
+        for layer in range(len(self.weights["W_query"])):
+            name = f"layer_{layer}_"
+            normed = found[f"{name}normed"] = self.norm(stream)
+            made = []
+            for role, plural in (("query", "queries"), ("key", "keys"), ("value", "values")):
+                joined = self.linear(torch.cat([*self.weights[f"W_{role}"][layer]], 1))(normed)
+                n_heads = self.weights["W_query"].shape[1]
+                of_heads = joined.view(len(ids), n_heads, -1).transpose(0, 1)
+                found[f"{name}{plural}"] = of_heads
+                made.append(of_heads)
+            queries, keys, _ = made
+            found[f"{name}scores"] = torch.einsum("hqd,hkd->hqk", queries, keys)
+            scaled = found[f"{name}scaled_scores"] = (
+                found[f"{name}scores"] * queries.shape[-1] ** -0.5
+            )
+            found[f"{name}masked_scores"] = scaled + hidden
+            found[f"{name}weights"] = F.softmax(scaled + hidden, -1)
+            context = F.scaled_dot_product_attention(*(x[None] for x in made), is_causal=True)[0]
+            found[f"{name}context_vectors"] = context
+            joined = context.transpose(0, 1).flatten(1)
+            output = self.linear(self.weights["W_output"][layer].flatten(0, 1))(joined)
+            found[f"{name}output"] = output
+            stream = found[f"{name}stream"] = stream + output
+        found["normed"] = self.norm(stream)
+        found["logits"] = self.unembed(found["normed"])
+        found["probabilities"] = found["logits"].softmax(-1)
+        return found
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_every_step_of_the_trace_is_that_of_torchs_modules(sentence):
+    trace = traced(sentence)
+    found = Plain(shipped.weights())(as_ids(words(sentence)))
+    given = {"word_ids", "place_ids", "mask", *(name for name in trace if "W_" in name)}
+    made = {f"layer_{layer}_head_outputs" for layer in range(SIZE.n_layers)}  # summed in `output`
+    assert {*trace} - given - made == {*found}
+    for name, value in found.items():
+        ours = trace[name].value
+        assert torch.allclose(
+            ours, value, rtol=1e-5, atol=1e-5 * value[value.isfinite()].abs().max()
+        )
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_the_trace_is_the_network(sentence):
+    trace = traced(sentence)
+    logits, weights = shipped.network()(as_ids(words(sentence))[None])
+    assert torch.allclose(trace["logits"].value, logits[0], atol=1e-5)
+    for layer in range(SIZE.n_layers):
+        found = trace[f"layer_{layer}_weights"].value
+        assert torch.allclose(found, weights[layer, 0], atol=1e-6)
+
+
+def test_every_number_comes_from_the_shipped_weights():
+    trace = traced(SENTENCES[0])
+    first = {name for name, step in trace.items() if not step.inputs}
+    shipped_ones = {name for name in first if "W_" in name}
+    assert first - shipped_ones == {"word_ids", "place_ids", "mask"}
+    for name in shipped_ones:
+        layer, role = re.fullmatch(r"(?:layer_(\d+)_)?(W_\w+)", name).groups()
+        whole = shipped.weights()[role]
+        assert trace[name].value.equal(whole if layer is None else whole[int(layer)])
+    for step in trace.values():
+        if step.inputs:
+            again = step.operation.value(*(given.value for given in step.inputs))
+            assert again.equal(step.value)
+
+
+@pytest.mark.parametrize("off", [None, HEADS[1], HEADS[-2]])
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_what_the_parts_bring_adds_up_to_the_logit(sentence, off):
+    trace = traced(sentence, off)
+    for token in {0, len(words(sentence)) // 2, len(words(sentence)) - 1}:
+        for word in ("purrs", "barks", ".", START):
+            at = WORDS.index(word)
+            parts = contributions(trace, at, token)
+            assert len(parts) == 2 + len(HEADS)
+            logit = trace["logits"].value[token, at].item()
+            assert sum(part.amount for part in parts) == pytest.approx(logit, abs=1e-5)
+            assert all(part.amount == 0 for part in parts if part.head == off and off)
+
+
+@pytest.mark.parametrize("off", HEADS[::3])
+def test_a_head_switched_off_is_one_whose_output_matrix_is_0(off):
+    layer, head = off
+    network = shipped.network()
+    network.W_output[layer, head] = 0
+    for sentence in SENTENCES:
+        logits, _ = network(as_ids(words(sentence))[None])
+        assert torch.allclose(traced(sentence, off)["logits"].value, logits[0], atol=1e-5)
+
+
+def told_right(sentence, off):
+    """The chance that the network, without a head, gives to what the grammar may say next."""
+    right = [WORDS.index(word) for word in next_words(words(sentence))]
+    return traced(sentence, off)["probabilities"].value[-1, right].sum().item()
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("because", "the tired cat sees the dog because it"),
+        ("whose name", "anna brook finds the ball . ben hill paints the kite . anna"),
+        ("name again", "anna brook finds the ball . ben hill paints the kite . anna"),
+    ],
+)
+def test_a_sentence_goes_wrong_without_the_head_that_it_needs(kind, sentence):
+    assert told_right(sentence, None) > 0.95
+    assert told_right(sentence, shipped_figures().best(kind)) < 0.3
+
+
+def test_without_the_head_that_finds_because_the_verb_is_the_other_animal_s():
+    because, but = (f"the tired cat sees the dog {joint} it" for joint in ("because", "but"))
+    off = shipped_figures().best("because")
+    said = traced(because, off)["probabilities"].value[-1].topk(2).indices.tolist()
+    assert {WORDS[place] for place in said} == {*ANIMALS["dog"]}
+    assert told_right(but, off) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ('Anna Brook says "the cat purrs" .', "anna brook says “ the cat purrs ” ."),
+        ("anna(the dog barks)holds", "anna ( the dog barks ) holds"),
+        ('“the" "it', "“ the ” “ it"),
+        ("  ", ""),
+        ("<start>*", "<start>*"),
+    ],
+)
+def test_what_is_typed_is_cut_into_words_and_marks(typed, read):
+    assert split(typed) == read.split()
+
+
+def test_the_nearest_words_of_one_that_is_not_known():
+    assert nearest("cats")[0] == "cat"
+    assert nearest("barked")[0] == "barks"
+    assert len(nearest("猫")) == 3
+    assert START not in nearest(START)
+
+
+def test_unknown_words_and_lengths_are_refused():
+    with pytest.raises(ValueError, match="'lion' is not in the vocabulary"):
+        pass_through(shipped.weights(), WORDS, [START, "the", "lion"])
+    for wrong in ([], [START] * (SIZE.n_positions + 1)):
+        with pytest.raises(ValueError, match=f"reads 1 to {SIZE.n_positions}"):
+            pass_through(shipped.weights(), WORDS, wrong)
+    assert pass_through(shipped.weights(), WORDS, [START] * SIZE.n_positions)
+
+
+# --- training -------------------------------------------------------------------------------------
+
+
+def test_a_few_steps_of_training_learn_and_are_the_same_again():
+    texts, plan = told(100, 5), TrainingPlan(seed=4, steps=60, batch=8)
+
+    def run(plan):
+        return [wrong for _, wrong, _ in train(plan, texts)]
+
+    first = run(plan)
+    assert first[-1] < 0.8 * first[0]
+    assert len(first) == plan.steps
+    assert first == run(plan)
+    assert first[0] != run(replace(plan, steps=1, seed=5))[0]
+
+
+def test_animals_have_verbs_of_their_own():
+    verbs = [verb for own in ANIMALS.values() for verb in own]
+    assert len(verbs) == len({*verbs}) == 2 * len(ANIMALS)
+
+
+@pytest.mark.slow("10 s: tells texts and measures")
+def test_the_command_trains_says_what_came_of_it_and_writes_only_if_asked(
+    monkeypatch, capsys, tmp_path
+):
+    command = import_module("attention_core.small_models.__main__")
+
+    @dataclass(frozen=True)
+    class Short(TrainingPlan):
+        steps: int = 3
+        n_texts: int = 60
+
+    monkeypatch.setattr(command, "TrainingPlan", Short)
+    for module, name, file in (
+        (command, "WEIGHTS", "weights"),
+        (shipped, "WEIGHTS", "weights"),
+        (import_module("attention_core.small_models.figures"), "SHIPPED", "figures"),
+    ):
+        monkeypatch.setattr(module, name, tmp_path / file)
+    for options in (["--dry"], ["--seed", "3"]):
+        monkeypatch.setattr("sys.argv", ["small_models", *options])
+        command.main()
+        said = capsys.readouterr().out
+        for named_ in ("loss", "entropy", "bigram", *(f"layer {i} head {j}:" for i, j in HEADS)):
+            assert f"\n{named_}" in said
+        written = {file.name for file in tmp_path.iterdir()}
+        assert written == (set() if options == ["--dry"] else {"weights", "figures"})
+        assert ("written: weights" in said) == bool(written)
