@@ -7,12 +7,17 @@ from .figures import Figure
 from .watching import Watched, new_page
 
 # From the pointer's first event to the last change that it makes: an outline, a tooltip. Later
-# events are of the same move, or the browser's own, as the page below the pointer has changed.
-CLOCK = """() => {
+# events are of the same move, or the browser's own, as what is below the pointer has changed. Where
+# `within` names elements, only what changes in them counts.
+CLOCK = """(within) => {
   const clock = window.pointing = { began: 0, changed: 0 };
   for (const name of ['pointerover', 'pointermove', 'mousemove'])
     addEventListener(name, () => { clock.began ||= performance.now(); }, true);
-  new MutationObserver(() => { clock.changed = performance.now(); }).observe(document.body,
+  const counts = ({ target }) =>
+    !within || (target.nodeType === 1 ? target : target.parentElement)?.closest(within);
+  new MutationObserver((records) => {
+    if (records.some(counts)) clock.changed = performance.now();
+  }).observe(document.body,
     { subtree: true, childList: true, attributes: true, characterData: true });
 }"""
 
@@ -41,10 +46,12 @@ def side_by_side(
     return figures
 
 
-def point(watched: Watched, places: Sequence[tuple[float, float]], moves: int) -> list[float]:
+def point(
+    watched: Watched, places: Sequence[tuple[float, float]], moves: int, within: str = ""
+) -> list[float]:
     """The pointer goes so often from place to place, after once that is not counted."""
     page = watched.page
-    page.evaluate(CLOCK)
+    page.evaluate(CLOCK, within)
     times = []
     for number in range(moves + 1):
         page.evaluate("pointing.began = pointing.changed = 0")

@@ -11,6 +11,7 @@ from attention_core.mechanism.multi_head import attend_heads
 from attention_core.text.embedding import embed
 from attention_ui.charts.matrix import names_of
 from attention_ui.settings.settings import Settings
+from browser_tools import unfold
 
 from . import HERE
 from .beside import point, side_by_side
@@ -32,7 +33,7 @@ PICTURES = "[...document.querySelectorAll('svg')].map((one) => one.innerHTML)"
 # To the clock and to what waits until a page is still, BertViz's view is a Streamlit page at rest.
 PAGE = """<!doctype html><meta charset="utf-8">
 <body data-testid="stApp" data-test-connection-state="CONNECTED" data-test-script-state="notRunning"
-><main data-testid="stMainBlockContainer">{}</main></body>"""
+><main data-testid="stMainBlockContainer"><h1>BertViz</h1>{}</main></body>"""
 FIRST = """new MutationObserver(() => {
   if (document.querySelector('%s')) window.firstPicture ??= performance.now();
 }).observe(document, { subtree: true, childList: true });"""
@@ -91,6 +92,7 @@ def _measure(
     if tokens:
         taken["token"] = point(watched, _places(watched, tokens), times)
     if heads:
+        unfold(watched.page)
         taken["head"] = _click(watched, _places(watched, heads), times)
     return taken
 

@@ -23,7 +23,8 @@ def beside_plotly(browser, app, empty, quick: bool) -> list[Part]:
     moves = 3 if quick else 8
     with tempfile.TemporaryDirectory() as folder:
         other = start_server(Path(folder) / "plotly.txt", HERE / "plotly_page")
-        ours, theirs = (f"{app.url}/{LESSON}", "g[class*=cells_] path"), (other.url, ".nsewdrag")
+        ours = (f"{app.url}/{LESSON}", "g[class*=cells_] path", "#vg-tooltip-element")
+        theirs = (other.url, ".nsewdrag", ".hoverlayer")
         pages = {
             "Attention Explorer, simplified attention": partial(_measure, *ours, moves),
             "Plotly, four heatmaps": partial(_measure, *theirs, moves),
@@ -33,16 +34,21 @@ def beside_plotly(browser, app, empty, quick: bool) -> list[Part]:
         finally:
             other.stop()
     how = (
-        "The width of the vectors by one, and the pointer from cell to cell, until the last change "
-        "in sight. Plotly's page has four heatmaps and nothing else (benchmarks/plotly_page); it "
-        "shows a cell's number, ours also what it is made of."
+        "*slider*: the width of the vectors by one, until the last change in sight. *number*: the "
+        "pointer from cell to cell, until the tooltip has the cell's number. *pointer*: the same, "
+        "until the last change of the page: Plotly's shows the number and nothing else, ours "
+        "outlines what the cell is made of and dims the rest. Plotly's page has four heatmaps and "
+        "nothing else (benchmarks/plotly_page)."
     )
     return [Part("Beside Plotly", how, figures)]
 
 
-def _measure(address: str, cells: str, moves: int, watched: Watched) -> dict[str, list[float]]:
+def _measure(
+    address: str, cells: str, tooltip: str, moves: int, watched: Watched
+) -> dict[str, list[float]]:
     watched.open(address)
     slider = [one.seen for one in move(watched, "control_d_in", moves)]
     box = watched.page.locator(cells).first.bounding_box()
     places = [(box["x"] + 12 + 29 * place, box["y"] + 10) for place in range(3)]
-    return {"slider": slider, "pointer": point(watched, places, moves)}
+    number = point(watched, places, moves, within=tooltip)
+    return {"slider": slider, "number": number, "pointer": point(watched, places, moves)}

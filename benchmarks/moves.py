@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from attention_ui.settings.settings import MAX_TOKENS
 from attention_ui.shell.contents import LESSONS
 from attention_ui.streamlit_workarounds.visible_parts import REST
+from browser_tools import unfold
 
 from .figures import Figure, Part, spread
 from .process import cpu_seconds
@@ -48,6 +49,7 @@ def move(watched: Watched, key: str, moves: int) -> list[Moved]:
             direction = "ArrowRight"
         slider.focus()
         one = watched.press(direction)
+        assert slider.evaluate("(one) => one.value") != now, f"{key} does not move"
         if count:
             moved.append(one)
     return moved
@@ -56,6 +58,9 @@ def move(watched: Watched, key: str, moves: int) -> list[Moved]:
 def measured(server, address: str, key: str, moves: int, watched: Watched) -> dict[str, float]:
     """One slider of a page that is opened anew: times, bytes, processor time of the server."""
     watched.open(server.url + address)
+    if not watched.page.locator(f".st-key-{key} input").first.is_visible():
+        unfold(watched.page)
+        watched.still()
     before = cpu_seconds(server.process.pid)
     moved = move(watched, key, moves)
     used = (cpu_seconds(server.process.pid) - before) / (moves + 1) * 1_000

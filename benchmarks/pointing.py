@@ -10,10 +10,10 @@ from .watching import Watched, new_page
 CELLS = 24
 LARGER = {"whole_layer": "&n_heads=3&d_model=6"}
 """What is measured a second time, with more heads."""
-# The clock starts when the page is told of the pointer. It stops with the last change of a mark.
+# From when the page is told of the pointer to the last change of a mark.
 CLOCK = """() => {
   const clock = window.pointing = { began: 0, changed: 0 };
-  addEventListener('pointerover', () => { clock.began = performance.now(); }, true);
+  addEventListener('pointerover', () => { clock.began ||= performance.now(); }, true);
   new MutationObserver(() => { clock.changed = performance.now(); }).observe(
     document.querySelector('[data-testid=stMain]'),
     { subtree: true, childList: true, attributes: true, attributeFilter: ['stroke', 'opacity'] });
@@ -22,6 +22,7 @@ CLOCK = """() => {
 PLACES = """() => {
   const inside = ([x, y]) => x > 270 && x < innerWidth - 20 && y > 60 && y < innerHeight - 40;
   const matrices = [...document.querySelectorAll('[class*=st-key-eq_] g[class*=cells_]')]
+    .filter((marks) => marks.checkVisibility())
     .map((marks) => [...marks.querySelectorAll('path')].map((cell) => {
       const box = cell.getBoundingClientRect();
       return [box.x + box.width / 2, box.y + box.height / 2];
@@ -69,20 +70,22 @@ def pointing(browser, app, empty, quick: bool) -> list[Part]:
 
 def _point(watched: Watched, count: int, sent: list[str | bytes]) -> list[float]:
     page = watched.page
-    if not page.locator("[class*=st-key-eq_] g[class*=cells_]").count():
+    matrices = page.locator("[class*=st-key-eq_] g[class*=cells_]:visible")
+    if not matrices.count():
         return []
-    page.locator("[class*=st-key-eq_] g[class*=cells_]").last.scroll_into_view_if_needed()
+    matrices.last.scroll_into_view_if_needed()
+    page.wait_for_timeout(1_000)  # what scrolling into view has asked for
     watched.still()
     places = page.evaluate(PLACES)
     page.evaluate(CLOCK)
-    page.wait_for_timeout(1_000)  # what scrolling into view has asked for
-    watched.still()
     already, times = len(sent), []
     for number in range(count + 1):
+        page.evaluate("pointing.began = 0")
         page.mouse.move(*places[(number * 7 + 3) % len(places)])
         page.wait_for_timeout(250)
         took = page.evaluate("pointing.changed - pointing.began")
         if number:
+            assert took > 0, f"no mark changed at {places[(number * 7 + 3) % len(places)]}"
             times.append(took)
     assert len(sent) == already, f"{len(sent) - already} messages were sent while pointing"
     return times
