@@ -9,6 +9,7 @@ from attention_ui.lessons.causal_mask.leaks import (
     changed,
     judge_leaks,
     leak,
+    leaky_ways,
     share_verdict,
     ways_to_hide,
 )
@@ -38,7 +39,10 @@ def build(settings: Settings) -> Trace:
 
 
 def view_of(settings: Settings) -> View:
-    return View.of(PAGE, settings, build, opens_with=("masked_scores", (0, 0)), lesson="causal")
+    view = View.of(PAGE, settings, build, lesson="causal")
+    hidden = (~view.trace["mask"].value).nonzero().tolist()
+    view.opens_with = ("masked_scores", tuple(next(iter(hidden), (0, 0))))
+    return view
 
 
 def lesson(page: Page) -> None:
@@ -140,6 +144,7 @@ def compare_ways(page: Page) -> None:
             "vectors of earlier queries?",
             choices=list(WAYS_TO_HIDE.values()),
             judge=lambda guess: judge_leaks(guess, view.settings),
+            truth=lambda: f"It is {leaky_ways(view.settings)[1]}.",
             many=True,
             teaches="A 0 before softmax is a score like any other, since e⁰ = 1. A 0 after softmax "
             "comes too late: the sum that the others were divided by contains the hidden score.",

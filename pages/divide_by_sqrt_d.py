@@ -3,7 +3,12 @@
 from attention_core.examples import EXAMPLES
 from attention_core.experiments.variance import few_trials
 from attention_ui.lessons.divide_by_sqrt_d.answers import answers
-from attention_ui.lessons.divide_by_sqrt_d.many_trials import choose_seed, judge_growth, many_trials
+from attention_ui.lessons.divide_by_sqrt_d.many_trials import (
+    choose_seed,
+    growth_words,
+    judge_growth,
+    many_trials,
+)
 from attention_ui.lessons.divide_by_sqrt_d.published_variances import published_variances
 from attention_ui.lessons.divide_by_sqrt_d.three_divisors import three_divisors
 from attention_ui.page.closing import closing
@@ -83,6 +88,7 @@ def lesson(page: Page) -> None:
                 "64 times as large",
             ),
             judge=lambda guess: judge_growth(guess[0], settings.draw_seed),
+            truth=lambda: growth_words(settings.draw_seed),
             teaches="The variance grows like d: 16 times. The standard deviation is its root, and "
             "grows like √d: 4 times.",
         ),

@@ -11,6 +11,7 @@ from attention_core.mechanism.multi_head import (
 )
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
+from attention_ui.charts.equation_parts import NEW_LINE, equation_of
 from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.multi_head_attention.answers import answers
 from attention_ui.lessons.multi_head_attention.checks import (
@@ -32,9 +33,11 @@ from attention_ui.lessons.multi_head_attention.experiments import (
 )
 from attention_ui.lessons.multi_head_attention.heads import (
     added,
+    adds_most,
     choose_heads,
+    choose_widths,
     how_many,
-    judge_largest,
+    judge_most,
     left_out_words,
     one_head,
     show_parts,
@@ -42,7 +45,7 @@ from attention_ui.lessons.multi_head_attention.heads import (
     widths_words,
 )
 from attention_ui.page.begin_and_finish import begin, finish
-from attention_ui.page.closing import closing
+from attention_ui.page.closing import closing, named
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.predict.questions import Pick, Shape
@@ -62,8 +65,7 @@ def build(settings: Settings) -> Trace:
 
 
 def view_of(settings: Settings) -> View:
-    first = ("joined_queries", (settings.query, 0))
-    return View.of(PAGE, settings, build, opens_with=first, lesson="multi_head")
+    return View.of(PAGE, settings, build, lesson="multi_head")
 
 
 def lesson(page: Page) -> None:
@@ -72,43 +74,50 @@ def lesson(page: Page) -> None:
     settings = view.settings
     wrong = view.beside(heads_compete(settings), "multi_head_wrong_axis")
     begin(page, wrong, view.beside(without_a_head(settings)))
-    page.header("How many heads, how wide", anchor="sizes")
-    page.controls(choose_heads, *(getattr(settings, name) for name in HEADS))
-    page.changing(widths_words(settings.heads_recipe))
+    look(page)
     make_heads(page)
-    split(page)
-    weigh(page)
     join(page)
+    add_up(page)
     say_cost(page)
     closing(page, answers(view))
-    with page.deeper("one head at a time, three ways to make heads, ways to go wrong"):
+    with page.deeper("scores, one head at a time, three ways to make heads, ways to go wrong"):
         make_otherwise(page)
         go_wrong(page, wrong)
     finish(page, wrong)
 
 
+def look(page: Page) -> None:
+    """The weights of all heads, beside the sentence."""
+    settings, trace = page.view.settings, page.view.trace
+    weights = trace["head_weights"]
+    page.header("One sentence, seen several ways", anchor="weights")
+    page.words(
+        "Each head has a colour. Point at a word: its arcs show where each head looks. Where do "
+        "they agree, and where does one see what another overlooks? A colour is as strong as the "
+        "square root of its weight, so that small differences show."
+    )
+    page.controls(choose_heads, *(getattr(settings, name) for name in HEADS))
+    page.equation("weights", *side_by_side(trace, "head_weights"), sentence=True)
+    page.changing(left_out_words(weights))
+    off = (weights.value.sum(dim=-1) - 1).abs().max().item()
+    page.light(off < 1e-5, f"Every row of every head sums to 1: largest deviation {off:.1g}.")
+
+
 def make_heads(page: Page) -> None:
-    """The queries of all heads."""
-    trace = page.view.trace
-    page.beat(
-        "queries",
-        "The queries of all heads",
-        "One product makes them all: each head owns some columns of `W_query`, marked by its "
-        "colour. Keys and values are made the same way.",
-        trace["joined_queries"],
-    )
-
-
-def split(page: Page) -> None:
-    """The heads apart, and their scores."""
-    trace, recipe = page.view.trace, page.view.settings.heads_recipe
-    last = trace.size("head") - 1
-    page.header("Split into heads", anchor="split")
+    """The queries of all heads from one product, and dealt out."""
+    view = page.view
+    trace, settings = view.trace, view.settings
+    recipe = settings.heads_recipe
+    page.header("One product, split into heads", anchor="split")
     page.changing(
-        "The columns are dealt out. Every head now has a query for every token, only narrower."
-        if last
-        else "The columns are dealt out: to one head, which gets them all."
+        "One product makes the queries of all heads: each head owns some columns of `W_query`, "
+        "marked by its colour. Then the columns are dealt out, so every head has a query for every "
+        "token, only narrower. Keys and values are made the same way."
+        if recipe.n_heads > 1
+        else "One product makes the queries. With one head there is nothing to deal out: it gets "
+        "all columns. Keys and values are made the same way."
     )
+    page.controls(choose_widths, *(getattr(settings, name) for name in HEADS))
     page.ask(
         "shape",
         Shape(
@@ -126,48 +135,28 @@ def split(page: Page) -> None:
         covers=SPLIT,
     )
     page.equation(
-        "split",
-        *(Matrix(trace["joined_queries"]), "→", *side_by_side(trace, "split_queries")),
+        "queries",
+        *equation_of(trace["joined_queries"]),
+        NEW_LINE,
+        "→",
+        *side_by_side(trace, "split_queries"),
     )
-    before_softmax = trace["head_weights"].inputs[0]
-    page.beat(
-        "scores",
-        "Scores of every head",
-        "Each head compares its own queries with its own keys, so each finds different pairs "
-        "alike. A colour means the same number in every head.",
-        *side_by_side(trace, before_softmax.name),
-    )
-    page.changing(left_out_words(trace["head_weights"]))
-
-
-def weigh(page: Page) -> None:
-    """The weights of all heads."""
-    view = page.view
-    trace = view.trace
-    weights, n_heads = trace["head_weights"], trace.size("head")
-    question = Pick(
-        words="Which head will hold the largest single weight? Look for a score that stands far "
-        "above the others of its row.",
-        choices=[f"Head {head}" for head in range(n_heads)],
-        judge=lambda guess: judge_largest(guess[0], weights.value),
-        teaches="Softmax looks at one row of one head at a time: how far a score stands above its "
-        "own row counts, not how large it is.",
-    )
-    page.header("Weights of every head", anchor="weights")
-    page.words(
-        "The same sentence, seen in several ways. Follow one row through all heads: where do they "
-        "agree, and where does one see what another overlooks? Untrained heads differ little, so a "
-        "colour is as strong as the square root of its weight: small differences show."
-    )
-    page.ask("largest", question if n_heads > 1 else None, covers=("head_weights",))
-    page.equation("weights", *side_by_side(trace, "head_weights"), sentence=True)
-    page.changing(left_out_words(weights))
-    off = (weights.value.sum(dim=-1) - 1).abs().max().item()
-    page.light(off < 1e-5, f"Every row of every head sums to 1: largest deviation {off:.1g}.")
+    page.changing(widths_words(recipe))
+    with page.folded(
+        "What if you leave out the transpose?", "no_transpose", icon=":material/shuffle:"
+    ):
+        page.words(
+            "`view` or `reshape` straight to (head, query, d_head) runs, and its shape is right. "
+            "But it cuts the numbers in memory order, row after row: head 0 gets everything of the "
+            "first tokens, the next head everything of the following ones. No error, only worse "
+            "results. Each cell says which token its number came from, in the colour of its head; "
+            "what belongs elsewhere is framed."
+        )
+        page.part("mixed", lambda: split_wrongly(view), shows=SPLIT)
 
 
 def join(page: Page) -> None:
-    """The heads joined and mixed, the output as a sum over heads, and one head switched off."""
+    """The heads joined and mixed."""
     view = page.view
     trace = view.trace
     page.beat(
@@ -188,18 +177,35 @@ def join(page: Page) -> None:
         trace.formula("output", known=("head_context_vectors", "W_output")),
     )
     page.words(
-        "All of it in two lines: each head does what attention does, with queries, keys and values "
+        "All of it in two steps: each head does what attention does, with queries, keys and values "
         "of its own. What they find is put side by side, and one more matrix mixes it.",
         caption=True,
     )
     page.light(*torch_agrees(trace))
     page.changing(torch_words(trace))
+
+
+def add_up(page: Page) -> None:
+    """The output as a sum over heads, and one head switched off."""
+    view = page.view
+    trace, query = view.trace, view.settings.query
+    outputs, n_heads = trace["head_outputs"], trace.size("head")
     page.header("The output is a sum over heads", anchor="parts")
     page.words(
         "Joining and multiplying gives the same as this: multiply each head by its own rows of "
         "`W_output`, and add them all. So you can see how much of each number in the output "
         "comes from which head."
     )
+    question = Pick(
+        words="Which head will add most to the output of this query: the longest vector?",
+        asked=named(trace, "query", query),
+        choices=[f"Head {head}" for head in range(n_heads)],
+        judge=lambda guess: judge_most(guess[0], outputs.value[:, query]),
+        truth=lambda: f"It is {adds_most(outputs.value[:, query])[1]}.",
+        teaches="How sharply a head looks says little about how much it adds: that depends on the "
+        "values it mixes, and on its own rows of `W_output`.",
+    )
+    page.ask("adds_most", question if n_heads > 1 else None, covers=("head_outputs",))
     page.equation(
         "parts",
         *added(side_by_side(trace, "head_outputs")),
@@ -209,8 +215,11 @@ def join(page: Page) -> None:
     page.changing(left_out_words(trace["head_outputs"]))
     page.light(*sum_agrees(trace))
     page.header("Switch a head off", anchor="off")
-    page.words("Its context vectors become 0. What does the output lose?")
-    page.part("off", lambda: switch_a_head_off(view))
+    page.words(
+        "Its context vectors become 0. The output loses exactly what this head added; what the "
+        "other heads add stays as it is."
+    )
+    page.part("off", lambda: switch_a_head_off(view), shows=("head_outputs",))
 
 
 def say_cost(page: Page) -> None:
@@ -223,10 +232,20 @@ def say_cost(page: Page) -> None:
 
 
 def make_otherwise(page: Page) -> None:
-    """One head by itself, and the same heads made in three ways."""
+    """The scores of all heads, one head by itself, and the same heads made in three ways."""
     view = page.view
     trace = view.trace
     last = trace.size("head") - 1
+    before_softmax = trace["head_weights"].inputs[0]
+    page.beat(
+        "scores",
+        "Scores of every head",
+        "Each head compares its own queries with its own keys, so each finds different pairs "
+        "alike, and softmax turns each row into the weights at the top. A colour means the same "
+        "number in every head.",
+        *side_by_side(trace, before_softmax.name),
+    )
+    page.changing(left_out_words(trace["head_weights"]))
     page.header("One head at a time", anchor="one_head")
     page.words("A head is an attention like any other, on narrower queries, keys and values.")
     page.equation("one_head", build=lambda now: one_head(view, now))
@@ -252,17 +271,7 @@ def make_otherwise(page: Page) -> None:
 
 
 def go_wrong(page: Page, wrong: View) -> None:
-    """A split that mixes tokens up, and a softmax over the heads."""
-    view = page.view
-    page.header("Split the wrong way", anchor="mixed")
-    page.words(
-        "`reshape` to (head, query, d_head) runs, and its shape is right. But it cuts the numbers "
-        "in memory order, row after row: head 0 gets everything of the first tokens, the next "
-        "head everything of the following ones. No error, only worse results. Each cell says "
-        "which token its number came from, in the colour of its head; what belongs elsewhere is "
-        "framed."
-    )
-    page.part("mixed", lambda: split_wrongly(view), shows=SPLIT)
+    """A softmax over the heads."""
     page.header("Heads compete instead of keys", anchor="compete")
     page.words(
         "Softmax over the wrong axis: for each query and key the heads share a weight of 1, and "

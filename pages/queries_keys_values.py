@@ -15,9 +15,11 @@ from attention_ui.lessons.queries_keys_values.projections import (
     one_role,
     origin_words,
     own_matrices,
+    sure_words,
     ways_agree,
 )
 from attention_ui.lessons.queries_keys_values.training import train_it
+from attention_ui.lessons.queries_keys_values.zeroed import set_to_zero
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
@@ -36,7 +38,7 @@ def build(settings: Settings) -> Trace:
 
 
 def view_of(settings: Settings) -> View:
-    return View.of(PAGE, settings, build, opens_with=("queries", (settings.token, 0)), lesson="qkv")
+    return View.of(PAGE, settings, build, lesson="qkv")
 
 
 def lesson(page: Page) -> None:
@@ -65,7 +67,9 @@ def lesson(page: Page) -> None:
     )
     page.part("train", lambda: train_it(view))
     closing(page, answers(view))
-    with page.deeper("the same, written differently; what the start does; ways to go wrong"):
+    with page.deeper(
+        "one context vector; the same, written differently; what the start does; ways to go wrong"
+    ):
         say_more(page, others)
     finish(page, linear, *others.values())
 
@@ -77,7 +81,8 @@ def make_matrices(page: Page) -> None:
     page.header("Three matrices", "matrices")
     page.words(
         "Each row belongs to one entry of an embedding, each column to one entry of a query, key "
-        "or value. Change them and watch the scores further down."
+        "or value. All tokens share these three: one number changed in `W_query` can move every "
+        "row of scores further down."
     )
     page.changing(origin_words(view.settings, trace))
     page.equation("matrices", *(Matrix(trace[name]) for name in ("W_query", "W_key", "W_value")))
@@ -99,39 +104,39 @@ def one_token(page: Page) -> None:
     page.controls(lambda: control("token", width=240), settings.numbered_tokens)
     names = ("one_query", "one_key", "one_value")
     page.equation("one_token", build=lambda _: one_role(view, names, "one"))
-    page.words("Its query meets the key of every token: one score each.")
-    page.equation("one_scores", trace["query_scores"])
-    page.words("Softmax turns its scores into weights, and the weights mix the values.")
-    page.equation("one_context", trace["query_weights"], trace["query_context"])
+    page.words(
+        "Its query meets the key of every token: one score each. Softmax turns the scores into "
+        "shares of its attention. That is who answers, and how much."
+    )
+    weights = trace["query_weights"]
+    page.equation(
+        "one_row",
+        Matrix(trace["keys"]),
+        "·",
+        *(Matrix(trace["one_query"]), "=", Matrix(trace["query_scores"])),
+        *(("→", Matrix(weights.inputs[0])) if weights.inputs[0].name != "query_scores" else ()),
+        *("→", Matrix(weights)),
+        sentence=True,
+    )
 
 
 def score(page: Page) -> None:
     """The scores of all tokens."""
     trace = page.view.trace
-    n_rows = len(trace["weights"].value)
-    before_softmax = trace["weights"].inputs[0].name
     page.header("Scores", anchor="scores")
     page.words(
         "A score is the dot product of one token's query with another's key. It is no longer the "
-        "same in both directions: compare a cell with its mirror across the diagonal."
-    )
-    page.ask(
-        "shape",
-        Shape(
-            words=f"Queries are {trace['queries'].shape}, keys {trace['keys'].shape}. Which shape "
-            "will `scores` have, when each query meets each key?",
-            truth=(("query", n_rows), ("key", n_rows)),
-            teaches="A score for each pair of tokens, however wide queries and keys are: the width "
-            "is summed over. Twice as many tokens make four times as many scores.",
-        ),
-        covers=("scores", before_softmax, "weights"),
+        "same in both directions: compare a cell with its mirror across the diagonal. There is a "
+        "score for each pair of tokens, however wide queries and keys are, so twice as many tokens "
+        "make four times as many scores."
     )
     page.equation("scores", trace["scores"])
 
 
 def attend(page: Page) -> None:
     """Weights and context vectors."""
-    trace = page.view.trace
+    view = page.view
+    trace = view.trace
     weights = trace["weights"]
     n_rows = len(weights.value)
     page.header("Weights", anchor="weights")
@@ -146,6 +151,7 @@ def attend(page: Page) -> None:
             "single key?",
             choices=[str(count) for count in range(n_rows + 1)],
             judge=lambda guess: judge_sure(guess[0], weights.value),
+            truth=lambda: f"{sure_words(weights.value)}.",
             teaches="What counts is how far the largest score of a row stands above the next: a "
             "lead of 5 is enough for 0.99 against one other key.",
         ),
@@ -154,12 +160,22 @@ def attend(page: Page) -> None:
     page.equation("weights", weights, sentence=True)
     off = (weights.value.sum(dim=-1) - 1).abs().max().item()
     page.light(off < 1e-5, f"Every row sums to 1: largest deviation {off:.1g}.")
-    page.beat(
-        "context",
-        "Context vectors",
-        "The weights mix the values, not the embeddings: a context vector is as wide as a value.",
-        trace["context_vectors"],
+    page.header("Context vectors", anchor="context")
+    page.words("The weights mix the values, not the embeddings.")
+    context, values = trace["context_vectors"], trace["values"]
+    page.ask(
+        "shape",
+        Shape(
+            words=f"`weights` are {weights.shape}, and `values` {values.shape}. Which shape will "
+            "`context_vectors` have, when each row of weights mixes the values?",
+            truth=tuple(zip(context.axes, context.value.shape, strict=True)),
+            teaches="There is a context vector for each query, as wide as a value. The keys are "
+            "summed over, so they are gone.",
+        ),
+        covers=(context.name,),
     )
+    page.equation("context", context)
+    page.part("zeroed", lambda: set_to_zero(view))
     page.formulas(
         r"Q = X W_Q",
         r"K = X W_K",
@@ -167,7 +183,7 @@ def attend(page: Page) -> None:
         trace.formula("context_vectors", known=("queries", "keys", "values")),
     )
     page.words(
-        "All of it in four lines: make a query, a key and a value from every vector, compare each "
+        "All of it in four steps: make a query, a key and a value from every vector, compare each "
         "query with every key, turn each row of scores into shares (softmax), and blend the values "
         "by these shares.",
         caption=True,
@@ -177,6 +193,16 @@ def attend(page: Page) -> None:
 def say_more(page: Page, others: dict[str, View]) -> None:
     """Other ways of writing it, two starts compared, and ways to go wrong."""
     view = page.view
+    page.beat(
+        "one_context",
+        "One token's context vector",
+        "The weights of the token at the top mix the values of all tokens into one vector.",
+        Matrix(view.trace["query_weights"], transposed=True),
+        "·",
+        Matrix(view.trace["values"]),
+        "=",
+        Matrix(view.trace["query_context"], transposed=True),
+    )
     page.header("The same, written differently", anchor="otherwise")
     page.words(
         "With tokens as rows it is `x @ W`; with tokens as columns, `W @ x` with the matrix "
@@ -193,7 +219,7 @@ def say_more(page: Page, others: dict[str, View]) -> None:
     )
     page.part("starts", lambda: compare_starts(view), shows=("largest_weights",))
     page.header("Ways to go wrong", anchor="mistakes")
-    page.part("mistakes", lambda: show_mistakes(others), shows=("scores",))
+    page.part("mistakes", lambda: show_mistakes(view, others))
 
 
 open_on(PAGE, view_of, lesson)

@@ -124,6 +124,14 @@ def mix(page: Page) -> None:
         "Where a row gives nearly all to one token, its context is nearly that token's vector.",
         trace["context_vectors"],
     )
+    page.changing(
+        "Each place now adds a vector of its own, so a word that moves has another vector, and "
+        "another context."
+        if settings.positions
+        else "Order plays no part in this: if two words change places, their context vectors move "
+        "along, unchanged. Switch positions on, and each place adds a vector of its own."
+    )
+    page.controls(lambda: control("positions"), settings.positions)
     compared, vectors = trace["scores"].inputs[0], trace["context_vectors"].inputs[1]
     page.formulas(trace.formula("context_vectors", known=(vectors.name, compared.name)))
     page.words(
@@ -149,6 +157,7 @@ def one_query(page: Page) -> None:
         agree(pairs, (trace, "running_context"), (trace, "context_vectors")),
         f"The last row of `running_context` is row {settings.query} of `context_vectors`: "
         f"the largest difference is {difference(pairs):.1g}.",
+        shows=OF_ONE_QUERY,
     )
 
 
@@ -186,7 +195,7 @@ def try_otherwise(page: Page) -> None:
     page.words(
         "Cosine compares directions only: every vector is brought to length 1 first. Dividing by "
         "√d brings all scores nearer to 0, and the weights nearer to each other, unless d is 1. "
-        "Both change the whole page."
+        "Both change every picture of this page, also those above."
     )
     page.controls(choose_similarity)
     page.note(blanks_words(trace, settings))
@@ -209,7 +218,7 @@ def draw_mean(page: Page) -> None:
         page.words(
             "Each point is a vector, as large as the weight it gets from your query. The context "
             "vector lies among them, drawn towards the heavy ones. It can never leave the area "
-            "between them, their convex hull."
+            "between them."
         )
         vectors, contexts = trace["context_vectors"].inputs[1], trace["context_vectors"]
         entries = (settings.across, settings.up)

@@ -6,6 +6,7 @@ from attention_ui.charts.equation_parts import equation_of
 from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.softmax_or_sum.answers import answers
 from attention_ui.lessons.softmax_or_sum.experiments import add_constant, magnify, winners
+from attention_ui.lessons.softmax_or_sum.hero import hero
 from attention_ui.lessons.softmax_or_sum.overflow import overflow
 from attention_ui.lessons.softmax_or_sum.score_row import (
     choose_row,
@@ -31,12 +32,7 @@ def build(settings: Settings) -> Trace:
 
 
 def view_of(settings: Settings) -> View:
-    view = View.of(PAGE, settings, build, lesson=PAGE)
-    if settings.row_from == "example":
-        row = view.trace["score_row"]
-        first = view.trace.get("query_scores", row)
-        view.opens_with = (first.name, (int(row.value.argmax()),))
-    return view
+    return View.of(PAGE, settings, build, lesson=PAGE)
 
 
 def lesson(page: Page) -> None:
@@ -45,6 +41,14 @@ def lesson(page: Page) -> None:
     trace, settings = view.trace, view.settings
     magnified = normalise_row(row_trace(settings), magnify=settings.magnify)
     begin(page, view.beside(magnified))
+    page.header("Two ways to share", anchor="two_ways")
+    page.words(
+        "Three words were compared with a query: one is a good match, with a score of 2, one a "
+        "fair match with 1, and one a poor match. Which share should each get? Move the poor "
+        "match's score, and see which bars still make sense."
+    )
+    page.part("hero", hero)
+    page.header("One row of scores", anchor="scores")
     page.part("choose_row", lambda: choose_row(settings))
     show_row(page)
     hopeless = is_hidden(trace["score_row"].value)
@@ -70,12 +74,8 @@ def show_row(page: Page) -> None:
     trace = page.view.trace
     score_row = trace["score_row"]
     if page.view.settings.row_from == "hand":
-        page.beat(
-            "scores",
-            "One row of scores",
-            "A row of your own: the scores of one query, one for each key.",
-            Matrix(score_row, transposed=True),
-        )
+        page.words("A row of your own: the scores of one query, one for each key.")
+        page.equation("scores", Matrix(score_row, transposed=True))
         return
     first = trace.get("query_scores", score_row)
     vectors, query = first.inputs
@@ -84,13 +84,11 @@ def show_row(page: Page) -> None:
     parts = equation_of(*dict.fromkeys((first, score_row)), drawn=[result])
     if len(query.value) > STANDING:  # too tall: only its row of the embeddings shows it
         parts = (Matrix(vectors), "→", *parts[parts.index("=") + 1 :])
-    page.beat(
-        "scores",
-        "One row of scores",
+    page.words(
         "One query is compared with every token. These are the dot products of the last lesson, "
-        "but only one row of them, drawn upright.",
-        *parts,
+        "but only one row of them, drawn upright."
     )
+    page.equation("scores", *parts)
 
 
 def divide(page: Page) -> None:
@@ -100,8 +98,9 @@ def divide(page: Page) -> None:
     finite = bool(sum_weights.value.isfinite().all())
     page.header("Divide by the sum", anchor="divide")
     page.changing(
-        "The weights sum to 1, as shares should. But look at the sum you divide by, and at the "
-        "signs."
+        "The weights sum to 1, as shares should. Whether they are shares is another matter: look "
+        "at the sum you divide by, and at the signs. Negative scores spoil it, as in the picture "
+        "at the top."
         if finite
         else "Look at the sum: dividing by it gives no weights."
     )
@@ -121,7 +120,7 @@ def divide(page: Page) -> None:
     page.equation("divide", sum_weights, sentence=settings.row_from == "example")
     page.formulas(trace.formula("sum_weights", known=("score_row",)))
     verdict = sum_verdict(score_row.value, sum_weights.value)
-    page.light(*verdict, shows=("sum_weights",))
+    page.light(*verdict)
 
 
 def try_softmax(page: Page, hopeless: bool) -> None:
@@ -177,7 +176,7 @@ def experiment(page: Page) -> None:
     page.header("Magnify the scores", anchor="magnify")
     page.words(
         "Long vectors make large scores, and softmax reacts to their size: at ×0 all keys are "
-        f"alike, far to the right {winners(scores)}. The temperature that language models use is "
+        f"alike; far to the right {winners(scores)}. The temperature that language models use is "
         "1 divided by this factor. The entropy is large where the weights are alike; it is drawn "
         "as a fraction of its maximum."
     )

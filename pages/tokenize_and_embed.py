@@ -9,6 +9,7 @@ from attention_ui.lessons.tokenize_and_embed.tokens import (
     identical_rows,
     identical_words,
     judge_identical,
+    repeated_words,
     size_of_table,
     token_chips,
     type_vectors,
@@ -96,6 +97,7 @@ def look_up(page: Page) -> None:
             words="Which rows of `embeddings` will be identical to another row?",
             choices=settings.numbered_tokens,
             judge=lambda guess: judge_identical(guess, vectors),
+            truth=lambda: repeated_words(vectors),
             many=True,
             teaches="The same id picks the same row, but each place adds a vector of its own."
             if settings.positions
@@ -119,7 +121,7 @@ def look_up(page: Page) -> None:
         page.note(identical_words(groups, settings), shows=("embeddings",))
     else:
         words = "Every row is different, so attention can tell all tokens apart."
-        page.light(True, words, shows=("embeddings",))
+        page.light(True, words)
     page.formulas(trace["embeddings"].formula)
 
 
@@ -164,7 +166,10 @@ def draw_vectors(page: Page) -> None:
         now = session.current()
         show(picture(trace, trace["embeddings"], now.across, now.up))
 
-    page.part("picture", draw, shows=("embeddings",))
+    vectors = trace["embeddings"].value
+    points = vectors[:, [settings.across, settings.up]]
+    tells = identical_rows(points) == identical_rows(vectors)
+    page.part("picture", draw, shows=("embeddings",) if tells else ())
 
 
 def change_it(page: Page) -> None:

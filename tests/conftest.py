@@ -1,5 +1,6 @@
 """What all tests share: one torch thread, the app's servers and a real browser."""
 
+import logging
 import os
 import re
 from pathlib import Path
@@ -17,6 +18,9 @@ hypothesis.settings.register_profile("long", max_examples=1_500, deadline=None)
 hypothesis.settings.register_profile("short", max_examples=40, deadline=None)
 if hypothesis.settings.get_current_profile_name() != "long":
     hypothesis.settings.load_profile("short")
+
+# AppTest runs pages outside a server, which Streamlit would say of every single run.
+logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").disabled = True
 
 # As fast for tensors of this size, and 10 to 100 times faster on a busy machine.
 torch.set_num_threads(1)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 from contextlib import contextmanager
 
 from attention_core.examples import EXAMPLES
+from attention_core.small_models import grammar
 from attention_ui.settings import fields, fit
 from attention_ui.settings import link as links
 from attention_ui.settings import settings as all_settings
@@ -25,6 +26,7 @@ ENDS: dict[type, Callable[..., Collection[str]]] = {
         ",".join([f"{field.most}", "-inf"] * (field.longest // 2)),
     ),
     fields.Edits: lambda _: (f"0.0:{fields.LARGEST_ENTRY}", f"0.0:-{fields.LARGEST_ENTRY}"),
+    fields.KnownWords: lambda _: (".", "the cat " * ((grammar.LONGEST - 1) // 2)),
     fields.Sentence: lambda _: ("Hello", "word " * MAX_TOKENS),
 }
 """By the kind of a field, the texts of a link at its ends."""

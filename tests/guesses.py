@@ -2,6 +2,7 @@
 
 from hypothesis import strategies as st
 
+from attention_core.small_models.grammar import WORDS
 from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS
 from hostile import TEXTS, VALUES
@@ -49,6 +50,8 @@ def _plausible(name: str) -> st.SearchStrategy[str]:
         return st.lists(cell, min_size=1, max_size=3).map(",".join)
     if kind == "Names":
         return st.lists(st.sampled_from(sorted(FIELDS)), max_size=4).map(",".join)
+    if kind == "KnownWords":
+        return st.lists(st.sampled_from(WORDS[1:]), min_size=1, max_size=34).map(" ".join)
     if kind == "Sentence":
         return texts
     if kind == "Pinned":

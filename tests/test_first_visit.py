@@ -11,11 +11,15 @@ from attention_core.published import notebook
 from attention_ui.charts.fit import size_for
 from attention_ui.charts.heatmap import heatmap
 from attention_ui.charts.matrix import Matrix
+from attention_ui.lessons.simplified_attention.one_query import asked_query
 from attention_ui.page.since_the_pin import drawable, side_by_side
-from attention_ui.settings.link import from_query
+from attention_ui.settings.link import FIRST, from_query
 from visiting import COVERED, PAGES, charts, drawn, stands, visit
 
 pytestmark = pytest.mark.slow("2 min: every page with every example, each question by itself")
+
+
+LIGHT = ":(green|orange)\\[:material/(check_circle|error):\\]"
 
 
 def headings(at):
@@ -47,6 +51,39 @@ def buttons(at, kind):
     return [button for button in at.button if (button.key or "").startswith(kind)]
 
 
+def checks(at):
+    """What is said with a green or an orange sign, but for the verdicts of questions."""
+    return [each.value for each in at.markdown if re.match(LIGHT, each.value)]
+
+
+def in_order(block):
+    """All elements of a page from top to bottom."""
+    for child in getattr(block, "children", {}).values():
+        yield from in_order(child)
+    if not getattr(block, "children", None):
+        yield block
+
+
+def proven_above_its_numbers(at):
+    """The checks that stand below a covered picture of the same section, and the lines on printed
+    numbers that name a step which is covered.
+    """
+    covered = set()
+    is_covered = False
+    for each in in_order(at.main):
+        match each.type:
+            case "header":
+                is_covered = False
+            case "vega_lite_chart":
+                is_covered = COVERED in each.proto.alt
+                unknown = r"Heatmap of (\w+)[^:,]*[:,](?:(?!Heatmap of).)*?" + re.escape(COVERED)
+                covered = {*re.findall(unknown, each.proto.alt)}
+            case "markdown" if is_covered and re.match(LIGHT, each.value):
+                yield each.value
+            case "caption" if covered & {*re.findall(r"`(\w+)`", each.value)}:
+                yield each.value
+
+
 def uncovered(at):
     """The page once every question has been skipped."""
     while skips := buttons(at, "skip_"):
@@ -62,6 +99,7 @@ def test_a_question_covers_what_would_answer_it_and_nothing_else(page, example):
     stands(asked)
     assert headings(asked) == headings(plain)
     assert parts_of(asked) == parts_of(plain)
+    assert not [*proven_above_its_numbers(asked)]
     missing = pictures(plain) - pictures(asked)
     frames = [alt for alt in pictures(asked).elements() if alt.endswith(COVERED)]
     missing -= Counter(alt.removesuffix(COVERED) for alt in frames)
@@ -78,6 +116,41 @@ def test_a_question_covers_what_would_answer_it_and_nothing_else(page, example):
     assert not +missing - whole, "pictures are missing that no question covers"
     assert not buttons(uncovered(asked), "uncover_")
     assert pictures(asked) == pictures(plain)
+    assert checks(asked) == checks(plain)
+
+
+def test_no_check_of_the_chosen_query_stands_below_its_covered_walk():
+    page = "simplified_attention"
+    asked = asked_query(visit(page).session_state["shown"].page.view.trace["weights"].value)
+    at = visit(page, predict="on", query=str(asked))
+    assert not [*proven_above_its_numbers(at)]
+    assert checks(uncovered(at)) == checks(visit(page, query=str(asked)))
+
+
+COMPARED = {"ways": "three names of what a question asks for"}
+"""Equations whose matrices are all covered, and why."""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_covered_picture_is_made_of_is_drawn(page):
+    """A question without its operands could not be answered, and its section would be empty."""
+    for chart in charts(visit(page, predict="on", example=FIRST)):
+        beat = chart.id.rpartition(".")[2].partition("-")[0]
+        matrices = re.split(r" (?=Heatmap of )", chart.alt)
+        n_covered = sum(each.endswith(COVERED) for each in matrices)
+        assert n_covered < len(matrices) or not n_covered or beat in COMPARED, chart.alt
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_points_are_covered_where_they_tell_which_vectors_are_identical(example):
+    at = visit("tokenize_and_embed", predict="on", example=example)
+    view = lesson_of(at).view
+    vectors = view.trace["embeddings"].value
+    points = vectors[:, [view.settings.across, view.settings.up]]
+    same, drawn_same = (each[:, None].eq(each).all(dim=-1) for each in (vectors, points))
+    is_covered = "uncover_picture" in [each.key for each in at.button]
+    assert is_covered == same.equal(drawn_same)
+    assert not is_covered or example != FIRST
 
 
 @pytest.mark.parametrize("page", PAGES)

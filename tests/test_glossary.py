@@ -7,7 +7,7 @@ import pytest
 from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS
 from attention_ui.shell.contents import lesson
-from attention_ui.shell.glossary import TERMS
+from attention_ui.shell.glossary import TERMS, meanings, terms_in
 from builds import BUILDS
 from visiting import EVERYWHERE, charts, rendered, stands, visit, words
 
@@ -27,6 +27,34 @@ def test_a_term_says_in_few_sentences_what_it_is(term):
     assert 1 <= len(sentences) <= 3
     assert all(each[0].isupper() and each.endswith(".") for each in sentences)
     assert len(term.meaning) <= 240
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("Queries meet keys; a query is one.", ["query", "key"]),
+        ("The causal mask hides every later token.", ["causal mask", "token"]),
+        ("`W_query` and $W_{key}$ are names, a monkey is none, nor is subtoken.", []),
+        ("Heads, joined heads and the output matrix.", ["head", "joined heads", "output matrix"]),
+        ("Embeddings have a width.", ["embedding", "width"]),
+    ],
+)
+def test_the_terms_of_a_paragraph_are_found_in_its_order(words, found):
+    assert [term.word for term in terms_in(words)] == found
+    assert meanings(terms_in(words)).count("**") == 2 * len(found)
+
+
+@pytest.mark.slow("20 s: every page")
+@pytest.mark.parametrize("page", sorted({term.page for term in TERMS} - {"home"}))
+def test_a_term_opens_where_it_first_stands_and_nowhere_twice(page):
+    at = stands(visit(page, predict="off"))
+    told = [each.help for each in (*at.markdown, *at.caption) if each.help]
+    assert told
+    heads = [head for each in told for head in re.findall(r"^\*\*(.+?)\*\*:", each, re.MULTILINE)]
+    assert len(heads) == len(set(heads))
+    assert set(heads) <= {term.word for term in TERMS}
+    hidden = stands(visit(page, predict="off", hide="glossary"))
+    assert not any((each.help or "").startswith("**") for each in hidden.markdown)
 
 
 def test_every_name_is_a_step_of_a_lesson_or_a_setting():

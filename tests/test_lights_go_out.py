@@ -14,6 +14,7 @@ import torch
 from attention_core import operations as ops
 from attention_ui.lessons.divide_by_sqrt_d import published_variances
 from attention_ui.lessons.queries_keys_values import training as descent
+from attention_ui.lessons.tiny_language.beginning import told
 from attention_ui.page import page as pages
 from attention_ui.page import show
 from conftest import ROOT
@@ -27,7 +28,14 @@ for path in FILES:
 LINKS = (
     {"example": "journey_123"},
     {"example": "wild_cat", "precision": "float16", "push": "100", "way": "zeroed"},
-    {"sentence": "a b c", "tokenizer": "blanks", "row_from": "hand", "typed": "1,-2"},
+    {
+        "sentence": "a b c",
+        "tokenizer": "blanks",
+        "row_from": "hand",
+        "typed": "1,-2",
+        "shift": "1.5",
+        "tiny_off": "0.0",
+    },
 )
 WRONG = ("MatMul", "Softmax", "SoftmaxOfSeen", "Divide", "RunningSum", "MatMulByLoop", "Linear")
 WRONG += ("MatMulUpright", "BatchedMatMul", "SplitHeads", "SumHeads", "SwitchOff", "Hide", "OneHot")
@@ -75,6 +83,8 @@ def lights(page, link, *patches):
         stack.enter_context(patch.object(pages.Page, "light", noted_on_page))
         for each in patches:
             stack.enter_context(each)
+        told.cache_clear()  # what is kept was computed before anything was broken
+        stack.callback(told.cache_clear)  # and what is broken is not to be kept
         at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
         at.switch_page(page)
         for fold in FOLDS:

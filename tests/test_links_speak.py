@@ -94,9 +94,13 @@ def cell_that_changes(page, name, text):
 
 
 @SLOW
-@pytest.mark.parametrize("page", [page for page in PAGES if "divide" not in page])
+@pytest.mark.parametrize("page", PAGES)
 def test_a_lesson_without_such_a_cell_does_not_depend_on_the_setting(page):
-    build = equations(page, {})[0].view.build
+    view = equations(page, {})[0].view
+    if view.build is None:  # a lesson on numbers of its own, of which the sentence is no part
+        assert "token_ids" not in view.trace
+        return
+    build = view.build
     plain = build(from_query({})[0])
     for name, text in LINKS.items():
         trace = build(from_query({name: text})[0])
@@ -117,7 +121,7 @@ CHANGES = {
 
 @SLOW
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("page", [page for page in PAGES if "divide" not in page])
+@pytest.mark.parametrize("page", PAGES)
 def test_after_a_change_the_arithmetic_is_that_of_a_fresh_visit(page, change):
     cell = cell_that_changes(page, change, LINKS[change])
     if cell is None:
@@ -139,7 +143,7 @@ def parts(at):
 
 @SLOW
 @pytest.mark.parametrize("name", ["seed", "d_in", "edits"])
-@pytest.mark.parametrize("page", [page for page in PAGES if "divide" not in page])
+@pytest.mark.parametrize("page", PAGES)
 def test_a_part_with_a_cell_open_is_another_part_with_other_numbers(page, name):
     """Else it would not be drawn again where only parts are that are other than before."""
     cell = cell_that_changes(page, name, LINKS[name])

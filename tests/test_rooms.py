@@ -25,6 +25,7 @@ DOORS = {
     "attention_core.text": "operations recipes trace",
     "attention_core.mechanism": f"operations {TOP}",
     "attention_core.experiments": f"mechanism operations {TOP}",
+    "attention_core.small_models": f"mechanism operations {TOP}",
     "attention_core.explain": f"operations {TOP}",
     "attention_core.export": f"operations text {TOP}",
     "attention_core.published": f"examples mechanism text {TOP}",

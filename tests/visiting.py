@@ -53,9 +53,13 @@ def prints_nothing(at: AppTest) -> bool:
 
 def stands(at: AppTest) -> AppTest:
     """The page again, seen to have a title and no exception."""
-    assert not at.exception, [exception.message for exception in at.exception]
+    has_no_exception(at)
     assert at.title, "the page has no title"
     return at
+
+
+def has_no_exception(at: AppTest) -> None:
+    assert not at.exception, [exception.message for exception in at.exception]
 
 
 def texts(at: AppTest) -> str:

@@ -14,12 +14,17 @@ from .chart import Chart
 from .template import without_data
 
 BAR = 26
+LETTER = 10
+"""About as wide is a letter: names that are wider than their bars stand aslant."""
 FARTHEST = 2.0
 """A bar that goes further is cut there: else one of 500 would leave nothing of those up to 1."""
 
 
-def bars(names: tuple[str, ...], rows: dict[str, list[float]], title: str) -> Chart:
+def bars(
+    names: tuple[str, ...], rows: dict[str, list[float]], title: str, width: int = BAR
+) -> Chart:
     """One bar a token and row; `rows` are at most two, the first drawn in grey if there are two.
+    The bars of a token are `width` pixels wide together.
 
     `names` are tokens as they are; the bars keep their order. Values are read on one axis from
     0 to 1, as weights are, or further where one of them lies beyond, at most to FARTHEST: a bar
@@ -34,11 +39,12 @@ def bars(names: tuple[str, ...], rows: dict[str, list[float]], title: str) -> Ch
         ]
     )
     spec = deepcopy(_template(len(rows)))
+    spec["width"] = {"step": width / len(rows)}
     ends = [0.0, 1.0, *frame["shown"].dropna()]
     spec["encoding"]["y"]["scale"]["domain"] = [min(ends), max(ends)]
     axis = spec["encoding"]["x"]["axis"]
     axis["labelExpr"] = "bar_names[datum.value]"
-    axis["labelAngle"] = -45 if any(len(name) > 2 for name in names) else 0
+    axis["labelAngle"] = -45 if any(len(name) * LETTER > width for name in names) else 0
     spec["params"] = [{"name": "bar_names", "value": [visible(name) for name in names]}]
     colour = spec["encoding"]["color"]
     colour["scale"] = {
@@ -103,6 +109,5 @@ def _template(n_rows: int) -> dict:
         up.mark_text(align="right", dx=-8, **number).encode(text="cut:N", color=ink),
         down.mark_text(align="left", dx=8, **number).encode(text="cut:N", color=ink),
     )
-    size = {"width": alt.Step(BAR if n_rows == 1 else BAR / 2), "height": 150}
-    chart = chart.encode(**place).properties(**size)
+    chart = chart.encode(**place).properties(height=150)
     return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}

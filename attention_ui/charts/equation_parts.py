@@ -55,8 +55,9 @@ def laid_out(parts: Sequence[Step | Matrix | str]) -> Parts:
     labelled = None
     for at, part in enumerate(written):
         if isinstance(part, Matrix):
-            along = part.axes[0], part.rows, part.lead
-            if part.axes[0] in UNNAMED or along == labelled:
+            axis = part.axes[0]
+            along = axis, part.rows, part.lead if axis.startswith("d_") else ()
+            if axis in UNNAMED or along == labelled:
                 written[at] = replace(part, row_labels=False)
             else:
                 labelled = along

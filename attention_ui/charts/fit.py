@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 from attention_core.trace import Trace
 
 from .cells import decimals_of, written
+from .equation_parts import UNNAMED
 from .head_marks import FAR
 from .margin import has_sums
 from .matrix import Matrix, heads_of, names_along
@@ -28,6 +30,7 @@ from .sizes import (
     column_room,
     label_room,
     labelled_every,
+    numbered,
     text_width,
 )
 
@@ -109,7 +112,9 @@ def sizes_for(trace: Trace, lines: Sequence[Sequence[tuple[str, Matrix]]]) -> li
     """The size of the cells of each matrix of an equation, line by line: one for all, as long as it
     has room for numbers. Else only what is wide or tall is small, and the others keep theirs.
     """
-    sizes = [size_for(trace, [part for _, part in line]) for line in lines]
+    sizes = [
+        _of_all_heads(trace, line) or size_for(trace, [part for _, part in line]) for line in lines
+    ]
     size = min(sizes, key=lambda each: (each.font > 0, each.width))
     drawn = [each for line in lines for each in line]
     if size.font:
@@ -117,15 +122,30 @@ def sizes_for(trace: Trace, lines: Sequence[Sequence[tuple[str, Matrix]]]) -> li
     return [found for line in lines for found in _mixed(trace, line, size)]
 
 
+def _of_all_heads(trace: Trace, line: Sequence[tuple[str, Matrix]]) -> CellSize | None:
+    """The size at which more heads than have to fit on one line do so, with numbers in them."""
+    if max(Counter(matrix.step.name for _, matrix in line).values(), default=0) <= ON_ONE_LINE:
+        return None
+    digits = max(_digits(matrix.drawn) for _, matrix in line)
+    for size in numbered(digits):
+        placed = [Placed(*each, size) for each in line]
+        if _fit_on_one_line(trace, placed):
+            return size
+    return None
+
+
+def _fit_on_one_line(trace: Trace, placed: Sequence[Placed]) -> bool:
+    height = max(each.matrix.sizes[0] * each.size.height for each in placed)
+    return height <= TALLEST and sum(width_of(trace, one) + BETWEEN for one in placed) <= ROW_ROOM
+
+
 def _mixed(trace: Trace, line: Sequence[tuple[str, Matrix]], size: CellSize) -> list[CellSize]:
     is_large = [max(matrix.sizes) > LARGE for _, matrix in line]
-    numbered = [one for one in WITH_NUMBERS if one.width <= WITH_NUMBERS[0].width]
-    for readable, small in product(numbered, WITHOUT_NUMBERS):
+    no_wider = [one for one in WITH_NUMBERS if one.width <= WITH_NUMBERS[0].width]
+    for readable, small in product(no_wider, WITHOUT_NUMBERS):
         sizes = [small if large else readable for large in is_large]
         placed = [Placed(*each, one) for each, one in zip(line, sizes, strict=True)]
-        width = sum(width_of(trace, each) + BETWEEN for each in placed)
-        height = max(each.matrix.sizes[0] * each.size.height for each in placed)
-        if width <= ROW_ROOM and height <= TALLEST:
+        if _fit_on_one_line(trace, placed):
             return sizes
     return [size] * len(line)
 
@@ -150,10 +170,19 @@ def _broken(
             width = width_of(trace, each) + BETWEEN
             if taken + width > ROW_ROOM:
                 lines.append([])
+                each = _labelled(each)
+                width = width_of(trace, each) + BETWEEN
                 taken = max(0, margin - _before(trace, each))
             lines[-1].append(each)
             taken += width
     return lines
+
+
+def _labelled(first: Placed) -> Placed:
+    """The first matrix of a line: the rows of the one before it are not beside it."""
+    if first.matrix.row_labels or first.matrix.axes[0] in UNNAMED:
+        return first
+    return replace(first, matrix=replace(first.matrix, row_labels=True))
 
 
 def width_of(trace: Trace, placed: Placed) -> int:

@@ -27,8 +27,10 @@ OF_A_HEAD = (
     "head_context_vectors",
 )
 OUTPUTS = ("concat", "W_output", "output")
-HEIGHT = 320
-"""What all heads together may be high, so that a window of 900 pixels has room for them."""
+HEIGHT = 400
+"""What the heads may be high, so that a window of 900 pixels has room for all matrices."""
+LINE_ROOM = 52
+"""What a line of matrices takes beside its cells: titles, labels, the gap to the next one."""
 TALLEST_ROW, LOWEST_ROW = 20, 9
 WIDEST_CELL, NARROWEST_CELL = 26, 4
 WITH_NUMBERS = CellSize(26, 20, 10)
@@ -77,8 +79,7 @@ def short(step: Step) -> str:
 def layer(trace: Trace) -> list[list[list[Placed]]]:
     """The matrices with the largest cells that fit on one screen."""
     drawn = matrices(trace)
-    n_rows = n_drawn(trace) * trace.size("query")
-    height = max(LOWEST_ROW, min(TALLEST_ROW, HEIGHT // n_rows))
+    height = max(LOWEST_ROW, min(TALLEST_ROW, _row_height(drawn[1])))
     for width in range(WIDEST_CELL, NARROWEST_CELL - 1, -1):
         font = WITH_NUMBERS.font if (width, height) >= (26, 20) else 0
         columns = [
@@ -91,6 +92,14 @@ def layer(trace: Trace) -> list[list[list[Placed]]]:
         if sum(_width(trace, lines) for lines in columns) <= ROW_ROOM:
             break
     return columns
+
+
+def _row_height(lines: list[list[Matrix]]) -> int:
+    """How high a row may be for the heads to fit. Other columns have rows as high, so that a wider
+    vector does not move all that is drawn.
+    """
+    n_rows = sum(max(matrix.sizes[0] for matrix in line) for line in lines)
+    return (HEIGHT - LINE_ROOM * len(lines)) // n_rows
 
 
 def _width(trace: Trace, lines: list[list[Placed]]) -> int:

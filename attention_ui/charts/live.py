@@ -4,8 +4,8 @@ Its matrices are views of one table of cells. Each view is the heatmap that stan
 what is added here are the rules of pointing, the sums in the margin, and the arithmetic in words.
 """
 
+import json
 from collections.abc import Iterable, Sequence
-from copy import deepcopy
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,7 +21,7 @@ from .heatmap import heatmap
 from .margin import add_sums, has_sums, is_one_row, is_shares, sums
 from .matrix import Matrix
 from .placed import Placed
-from .pointing import columns_of, fields, is_bright, is_fed, is_lit, n_slots, parameters
+from .pointing import column_of, fields, is_bright, is_fed, is_lit, n_slots, packed, parameters
 from .reach import Reach, places, reaches
 from .scale import Scale, limits
 from .sizes import BETWEEN, text_width
@@ -38,8 +38,8 @@ MOST_MARKS = 6_000
 
 
 MEANING = (
-    "datum.row_name + ' takes ' + format(datum.value, '.0%') + ' of its context from ' + "
-    "datum.column_name"
+    "'“' + datum.row_name + '” takes in ' + format(datum.value, '.0%') + ' of “' + "
+    "datum.column_name + '”'"
 )
 """What a weight does, in words."""
 Lines = Sequence[Sequence[Placed]]
@@ -141,7 +141,7 @@ def _with_ids(table: pa.Table) -> pa.Table:
     found = table["matrix"].cast(pa.int32())
     for side in SIDES:
         found = pc.add(pc.multiply(found, MOST_PLACES), table[side].cast(pa.int32()))
-    return table.append_column("id", found)
+    return table.append_column("id", found.cast(pa.int32()))
 
 
 def _narrow(table: pa.Table) -> pa.Table:
@@ -193,7 +193,7 @@ def _table(
     if has_places:
         more |= dict(zip("ij", (each.short() for each in places(matrix)), strict=True))
     for number, each in enumerate(reached):
-        more |= dict(zip(columns_of(number), each.rectangles.unbind(dim=1), strict=True))
+        more[column_of(number)] = packed(each.rectangles)
     for name, column in more.items():
         cells = cells.append_column(name, pa.array(column.numpy()))
     if has_sums(matrix):
@@ -227,7 +227,7 @@ def _view(
     head: str,
 ) -> dict:
     """A heatmap as one view of a larger chart."""
-    view = deepcopy(spec)
+    view = json.loads(json.dumps(spec))  # a copy, in a quarter of the time that deepcopy takes
     for needless in ("autosize", "padding"):
         view.pop(needless)
     name = f"{'covered' if placed.matrix.covered else 'matrix'}_{at}"

@@ -14,6 +14,10 @@ from .matrix import names_of
 from .template import without_data
 
 SIDE = 320
+NEAR, LINE = 0.05, 14
+"""Labels of points that differ in height by less than this share of the axis stand one above the
+other, a line of text apart.
+"""
 
 
 def picture(
@@ -40,6 +44,7 @@ def picture(
     merged = frame.groupby(["x", "y"], sort=False, as_index=False).agg(
         name=("name", _once), weight=("weight", "sum"), kind=("kind", "first")
     )
+    merged["lift"] = _lifts(merged["x"].tolist(), merged["y"].tolist())
     entries = names_of(trace, vectors.axes[1], (across, up))
     title = f"{vectors.name} as points, by their entries {' and '.join(entries)}"
     if context is not None:
@@ -58,6 +63,22 @@ def picture(
                 layer["encoding"][channel]["axis"]["title"] = entry
                 layer["encoding"][channel]["scale"]["domain"] = ends
     return Chart(merged, spec, title + ".")
+
+
+def _lifts(across: list[float], up: list[float]) -> list[int]:
+    """How far each label is raised, so that it does not stand on that of its neighbour."""
+    height = max(*up, 0.0) - min(*up, 0.0) or 1.0
+    width = max(*across, 0.0) - min(*across, 0.0) or 1.0
+    lifts = [0] * len(across)
+    order = sorted(range(len(across)), key=lambda at: -across[at])
+    for nth, at in enumerate(order):
+        beside = [
+            lifts[other]
+            for other in order[:nth]
+            if abs(up[other] - up[at]) < NEAR * height and across[other] - across[at] < width / 2
+        ]
+        lifts[at] = max(beside, default=-LINE) + LINE
+    return lifts
 
 
 def _ends(columns: pd.DataFrame) -> list[float]:
@@ -109,7 +130,14 @@ def _template(weighted: bool) -> dict:
     label = {**place, "text": "name:N"}
     labels = (
         base.transform_filter("datum.kind == 'vector'")
-        .mark_text(align="left", dx=9, dy=-9, fontSize=12, limit=140, color=palette.MUTED)
+        .mark_text(
+            align="left",
+            dx=9,
+            dy=alt.expr("-9 - datum.lift"),
+            fontSize=12,
+            limit=140,
+            color=palette.MUTED,
+        )
         .encode(**label)
     )
     context_label = (

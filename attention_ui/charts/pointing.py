@@ -6,20 +6,35 @@ its places along the axes (i, j), and the rectangles that it is made of (see rea
 
 from collections.abc import Iterable, Sequence
 
+import torch
+from torch import Tensor
+
 from .matrix import JOINED, Matrix
-from .reach import SAME_TOKENS, Reach, are_related
+from .reach import SAME_TOKENS, Reach, related
 
-SIDES = ("first_row", "last_row", "first_column", "last_column")
+BASE = 8_192
+"""More than a matrix that is drawn has rows or columns, such that a number holds four of them."""
 
 
-def columns_of(at: int) -> list[str]:
-    """The columns of the table that hold the rectangles of this number."""
-    return [f"{side}_{at}" for side in SIDES]
+def packed(rectangles: Tensor) -> Tensor:
+    """Rectangles (cell, 4) as one number a cell: a browser takes its time over each column."""
+    return (rectangles.double() + 1) @ torch.tensor([BASE**3, BASE**2, BASE, 1.0]).double()
+
+
+def ends(number: str) -> list[str]:
+    """The expressions for first row, last row, first column and last column of such a number."""
+    above = [f"floor({number} / {BASE**power})" for power in (3, 2, 1)]
+    first, *rest = (*above, number)
+    return [f"({first} - 1)", *(f"({each} % {BASE} - 1)" for each in rest)]
+
+
+def column_of(at: int) -> str:
+    """The column of the table that holds the rectangles of this number."""
+    return f"reach_{at}"
 
 
 def fields(n_reaches: int, joined: Iterable[str]) -> list[str]:
     """What the chart keeps of the cell that is pointed at; of its head, where heads are joined."""
-    reached = [column for at in range(n_reaches) for column in columns_of(at)]
     return [
         "matrix",
         "row",
@@ -27,7 +42,7 @@ def fields(n_reaches: int, joined: Iterable[str]) -> list[str]:
         "i",
         "j",
         *(f"{side}_head" for side in sorted(joined)),
-        *reached,
+        *map(column_of, range(n_reaches)),
     ]
 
 
@@ -39,6 +54,7 @@ def parameters(
     beyond the last matrix is a token of the sentence, `pointed_as` a query or a key.
     """
     found = []
+    flows = related([matrix.step for matrix in matrices])
     for at, matrix in enumerate(matrices):
         for slot in range(n_slots(reached, at)):
             here = "[hover.row[0], hover.row[0], hover.column[0], hover.column[0]]"
@@ -46,13 +62,13 @@ def parameters(
             for source, reaches in enumerate(reached):
                 numbers = [k for k, each in enumerate(reaches) if each.into == at]
                 if slot < len(numbers):
-                    ends = ", ".join(f"hover.{side}[0]" for side in columns_of(numbers[slot]))
-                    expr = f"hover.matrix[0] === {source} ? [{ends}] : {expr}"
+                    four = ", ".join(ends(f"hover.{column_of(numbers[slot])}[0]"))
+                    expr = f"hover.matrix[0] === {source} ? [{four}] : {expr}"
             found.append({"name": f"lit_{at}_{slot}", "expr": f"hover.matrix ? ({expr}) : null"})
         expr = f"hover.matrix[0] === {len(matrices)} ? {_of_token(matrix, pointed_as)} : null"
         for source, pointed in enumerate(matrices):
-            names = _same_names(pointed, matrix)
-            if names and not pointed.covered:
+            if (pointed.step.name, matrix.step.name) in flows and not pointed.covered:
+                names = _same_names(pointed, matrix)
                 expr = f"hover.matrix[0] === {source} ? {names} : {expr}"
         found.append({"name": f"same_{at}", "expr": f"hover.matrix ? ({expr}) : null"})
         expr = "null"
@@ -81,7 +97,7 @@ def is_fed(at: int, reaches: Sequence[Reach]) -> str:
     """Whether a cell of this matrix is made of the cell that is pointed at."""
     tests = []
     for number in range(len(reaches)):
-        first, last, left, right = (f"datum.{side}" for side in columns_of(number))
+        first, last, left, right = ends(f"datum.{column_of(number)}")
         inside = f"{first} <= hover.row[0] && {last} >= hover.row[0]"
         inside += f" && {left} <= hover.column[0] && {right} >= hover.column[0]"
         others = [each.into for each in reaches].count(reaches[number].into) > 1
@@ -106,11 +122,8 @@ def is_bright(at: int, n: int, joined: Sequence[str] = ()) -> str:
 
 def _same_names(pointed: Matrix, matrix: Matrix) -> str:
     """What the places of a matrix must be to have the names of the cell that is pointed at: two
-    that its row may be, two for its column (-1 for any), and whether one of both is enough. '' for
-    a matrix that is neither before it nor after it.
+    that its row may be, two for its column (-1 for any), and whether one of both is enough.
     """
-    if not are_related(pointed.step, matrix.step):
-        return ""
     here = {axis: f"hover.{side}[0]" for side, axis in zip("ij", pointed.axes, strict=True) if axis}
     lead = zip(pointed.step.axes, pointed.lead, strict=False)
     here |= {axis: str(place) for axis, place in lead}

@@ -107,6 +107,9 @@ def before(step: Step) -> set[str]:
     return found
 
 
-def are_related(one: Step, other: Step) -> bool:
-    """Whether numbers flow from one of them to the other, or they are the same."""
-    return one.name == other.name or one.name in before(other) or other.name in before(one)
+def related(steps: Sequence[Step]) -> set[tuple[str, str]]:
+    """The pairs of names between which numbers flow, in either order; each step with itself."""
+    found = set()
+    for name, earlier in {step.name: before(step) for step in steps}.items():
+        found |= {pair for each in (*earlier, name) for pair in ((each, name), (name, each))}
+    return found

@@ -61,19 +61,23 @@ def cell_size(
     labels, or whose matrices are all small, keeps its numbers and wraps.
     """
     widest = n_columns if widest is None else widest
-    numbered = [size for size in WITH_NUMBERS if digits * size.font * 0.47 <= size.width]
     for columns, room in (
         (n_columns, ROW_ROOM - beside),
         (n_columns, ROW_ROOM),
         (widest, ALONE_ROOM),
     ):
-        for size in numbered:
+        for size in numbered(digits):
             if n_rows * size.height <= TALLEST and columns * size.width <= room:
                 return size
     for size in WITHOUT_NUMBERS:
         if n_rows * size.height <= TALLEST and n_columns * size.width + beside <= ROW_ROOM:
             return size
     return SMALLEST
+
+
+def numbered(digits: int) -> list[CellSize]:
+    """The sizes of cells with room for so long a number, the best first."""
+    return [size for size in WITH_NUMBERS if digits * size.font * 0.47 <= size.width]
 
 
 def side_by_side(n_charts: int) -> int:

@@ -180,7 +180,7 @@ def _matrix(at: int, matrix: Watched, now: bool) -> dict:
         shade = f"sqrt({shade})"
 
     def axis(side: str, size: int, names: Sequence[str]) -> dict:
-        label = f"{side}_{at}[datum.value]" if names else "'d' + (datum.value + 1)"
+        label = f"{side}_{at}[datum.value]" if names else "'d' + datum.value"
         return {
             "title": None,
             "labelExpr": label,
@@ -202,7 +202,7 @@ def _matrix(at: int, matrix: Watched, now: bool) -> dict:
     ends = {"domain": [-1, 0, 1], "range": [palette.FULL, palette.FAINT, palette.FULL]}
 
     def place_of(names: str, place: str) -> str:
-        return f"isValid({names}[{place}]) ? {names}[{place}] : 'd' + ({place} + 1)"
+        return f"isValid({names}[{place}]) ? {names}[{place}] : 'd' + {place}"
 
     text = f"datum.hidden ? '·' : replace(format(datum.value, '.2f'), '-', '{chr(0x2212)}')"
     layers = [

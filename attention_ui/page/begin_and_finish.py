@@ -29,5 +29,6 @@ def finish(page: Page, *others: View) -> None:
     """The published numbers, what to take along, and the way to the next lesson."""
     view = page.view
     page.part("proof", lambda: proof(view, *others))
-    page.part("take_away", lambda: take_away(view), about=view.fingerprint(view.trace))
+    if "take_away" not in view.settings.hide:
+        page.part("take_away", lambda: take_away(view), about=view.fingerprint(view.trace))
     page.part("way", lambda: close_lesson(view.page))

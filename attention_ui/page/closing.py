@@ -31,6 +31,8 @@ def closing(page: Page, answers: Sequence[Answer]) -> None:
     """The questions, each folded over its answer and the way to the picture that shows why. Raises
     KeyError where no heading above has the anchor of an answer.
     """
+    if "answers" in page.view.settings.hide:
+        return
     page.header("What you can now answer", anchor="answers")
     page.words("Try each in your own words before you open it.", caption=True)
     for at, each in enumerate(answers):

@@ -91,7 +91,7 @@ def draw_columns(
     is_home = view.is_home(name, names)
     with st.container(key=f"eq_{name}"):
         _chart(view, name, columns, first_query)
-    matches(view, name, names)
+    matches(view, name, [each for each in names if not view.covers_of([each])])
     last = matrices[-1]
     if is_home:
         st.session_state[session.OPEN_IN] = name

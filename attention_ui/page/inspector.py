@@ -30,7 +30,9 @@ def open_button(beat_name: str, result: Step, lead: tuple[int, ...] = ()) -> Non
     first = (*lead, *(0,) * (result.value.ndim - len(lead)))
     is_made = bool(result.inputs)
     st.button(
-        f"Take a cell of {result.name} apart" if is_made else f"Where {result.name} comes from",
+        f"Take a cell of {result.name} apart"
+        if is_made
+        else f"Where the numbers of {result.name} come from",
         key=f"open_{beat_name}",
         type="tertiary",
         icon=":material/calculate:",
@@ -41,7 +43,7 @@ def open_button(beat_name: str, result: Step, lead: tuple[int, ...] = ()) -> Non
 
 def inspect(view: View, beat_name: str) -> None:
     """The arithmetic of the open cell with its numbers, and buttons to follow it upstream."""
-    with st.container(border=True, key=f"cell_{beat_name}"):
+    with st.container(border=True, gap="small", key=f"cell_{beat_name}"):
         _inspector(view, beat_name)
 
 
@@ -49,24 +51,29 @@ def _inspector(view: View, beat_name: str) -> None:
     name, index = view.trail[-1]
     step = view.trace[name]
     arithmetic = view.arithmetic
-    _trail(view, beat_name)
-    _where(view, step, index)
-    _sliders(view, beat_name, step, index)
-    st.latex(_equation(step, index, arithmetic))
-    for remark in remarks(step, index):
-        st.markdown(remark)
-    st.caption(
-        f"{step.operation.words()}  `{step.code}`"
-        if len(step.code) < 140
-        else step.operation.words()
-    )
+    _trail(view, beat_name, _where(view, step, index))
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        if step.value.numel() > 1:
+            with st.container(width=200, gap="xsmall"):
+                _sliders(view, beat_name, step, index)
+        with st.container(gap="small"):
+            st.latex(_equation(step, index, arithmetic))
+            for remark in remarks(step, index):
+                st.markdown(remark)
+            st.caption(
+                f"{step.operation.words()}  `{step.code}`"
+                if len(step.code) < 140
+                else step.operation.words()
+            )
     _upstream(view, beat_name)
     _terms(view, step, arithmetic)
     _agreement(step, index, arithmetic)
 
 
-def _trail(view: View, beat_name: str) -> None:
-    """A button for each cell from the one that was chosen to the one that is open."""
+def _trail(view: View, beat_name: str, where: str) -> None:
+    """A button for each cell from the one that was chosen to the one that is open, and where that
+    is. Plain text, since tokens are a visitor's.
+    """
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         for at, (name, index) in enumerate(view.trail):
             label = f"{name}[{', '.join(map(str, index))}]"
@@ -81,6 +88,7 @@ def _trail(view: View, beat_name: str) -> None:
                     args=(beat_name, view.trail[: at + 1]),
                 )
                 st.markdown("›", width="content")
+        st.text(where, width="content")
         st.space("stretch")
         st.button(
             "Close",
@@ -92,34 +100,32 @@ def _trail(view: View, beat_name: str) -> None:
         )
 
 
-def _where(view: View, step: Step, index: tuple[int, ...]) -> None:
-    """Where the cell is, by the names on its axes. Plain text, since tokens are a visitor's."""
+def _where(view: View, step: Step, index: tuple[int, ...]) -> str:
+    """Where the cell is, by the names on its axes."""
     head = head_at(step.axes, index)
     places = []
     for axis, place in zip(step.axes, index, strict=True):
         name = view.trace.name_of(axis, place, head)
         places.append(f"{axis} {place}" if name is None else f"{axis} {place}: {visible(name)}")
-    st.text("   ·   ".join(places))
+    return " · ".join(places)
 
 
 def _sliders(view: View, beat_name: str, step: Step, index: tuple[int, ...]) -> None:
     """One slider per axis, so that the arrow keys walk from cell to cell."""
-    with st.container(horizontal=True, gap="medium"):
-        for at, (axis, size) in enumerate(zip(step.axes, step.value.shape, strict=True)):
-            if size < 2:
-                continue
-            key = f"cell_{beat_name}_{step.name}_{at}_of_{size}"
-            if st.session_state.get(key) != index[at]:
-                st.session_state[key] = index[at]
-            st.slider(
-                axis,
-                min_value=0,
-                max_value=size - 1,
-                key=key,
-                width=220,
-                on_change=_slid,
-                args=(view.trail, at, key, beat_name),
-            )
+    for at, (axis, size) in enumerate(zip(step.axes, step.value.shape, strict=True)):
+        if size < 2:
+            continue
+        key = f"cell_{beat_name}_{step.name}_{at}_of_{size}"
+        if st.session_state.get(key) != index[at]:
+            st.session_state[key] = index[at]
+        st.slider(
+            axis,
+            min_value=0,
+            max_value=size - 1,
+            key=key,
+            on_change=_slid,
+            args=(view.trail, at, key, beat_name),
+        )
 
 
 def _slid(trail: tuple[CellPlace, ...], at: int, key: str, beat_name: str) -> None:
@@ -132,20 +138,25 @@ def _slid(trail: tuple[CellPlace, ...], at: int, key: str, beat_name: str) -> No
 
 
 def _equation(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str:
-    """The cell as an equation in LaTeX; a longer sum takes several lines."""
+    """The cell as an equation in LaTeX; what is longer takes several lines."""
     left = f"{{{step.symbol}}}_{{{','.join(map(str, index))}}}"
     result = number(float(step.value[index]))
     terms = [term.latex() for term in arithmetic.terms]
-    if isinstance(arithmetic, Sum) and len(terms) > TERMS_A_LINE:
+    if isinstance(arithmetic, Sum) and len(terms) >= TERMS_A_LINE:
         if len(terms) > TERMS_A_LINE * 4:
             terms = [*terms[: TERMS_A_LINE * 3], r"\dots", terms[-1]]
         lines = [
             plus_signs(terms[at : at + TERMS_A_LINE]) for at in range(0, len(terms), TERMS_A_LINE)
         ]
-        joined = r" \\ & + ".join(lines).replace("+ -", "- ")
-        return rf"\begin{{aligned}}{left} = {{}} & {joined} \\ = {{}} & {result}\end{{aligned}}"
+        return _in_lines(left, r" \\ & + ".join(lines).replace("+ -", "- "), result)
     made = arithmetic.latex()
+    if isinstance(arithmetic, Share) and len(terms) >= TERMS_A_LINE:
+        return _in_lines(left, made, result)
     return f"{left} = {made}" + ("" if made.endswith(result) else f" = {result}")
+
+
+def _in_lines(left: str, made: str, result: str) -> str:
+    return rf"\begin{{aligned}}{left} = {{}} & {made} \\ = {{}} & {result}\end{{aligned}}"
 
 
 def _upstream(view: View, beat_name: str) -> None:
@@ -158,14 +169,20 @@ def _upstream(view: View, beat_name: str) -> None:
         key = f"operand_{at}_{len(view.trail) % 2}"
         if st.session_state.get(key) is not None:
             st.session_state[key] = None
-        st.pills(
-            f"Follow `{_common(group)}` upstream{more}",
-            options=shown,
-            format_func=partial(_operand_label, components(view.trace, shown)),
-            key=key,
-            on_change=_follow,
-            args=(view.trail, key, beat_name),
-        )
+        where = f"`{_common(group)}`{more}"
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.markdown(f"From {where}", width="content")
+            st.pills(
+                f"Follow {where} upstream",
+                options=shown,
+                format_func=partial(_operand_label, components(view.trace, shown)),
+                key=key,
+                on_change=_follow,
+                args=(view.trail, key, beat_name),
+                label_visibility="collapsed",
+                width="stretch",
+                wrap=True,
+            )
 
 
 def _common(group: tuple[Cell, ...]) -> str:

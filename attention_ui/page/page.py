@@ -8,7 +8,7 @@ first; otherwise the whole page is.
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -23,10 +23,12 @@ from ..predict.panel import cover_by, covered, is_answered, panel
 from ..predict.questions import Question
 from ..settings import session
 from ..settings.settings import Settings
-from ..shell.frame import LINE, open_lesson
+from ..shell.frame import LINE, open_lesson, show_outline
+from ..shell.glossary import meanings, terms_in
 from ..streamlit_workarounds import visible_parts
 from ..streamlit_workarounds.finished_parts import keep_what_has_finished
 from ..streamlit_workarounds.parts_alone import named_part, requested_page, run_alone
+from ..widgets.long_run import stop_all
 from .equation import draw_equation
 from .show import formulas, light, note
 from .view import View
@@ -66,6 +68,15 @@ class Page:
         """Parts whose picture is out of date, in page order."""
         self._drawn: set[str] = set()
         """The steps that equations so far are known to draw."""
+        self.outline: list[tuple[str, str]] = []
+        """Words and anchor of each heading that is not folded away."""
+        self._where = "the question above"
+        """Where on the page a question is that is asked now."""
+        self._above: tuple[str, ...] = ()
+        """The steps of the last equation of this section."""
+        self._n_folds = 0
+        self._terms: set[str] = set()
+        """The words of the glossary that stand above."""
 
     @contextmanager
     def deeper(self, words: str) -> Iterator[None]:
@@ -83,11 +94,11 @@ class Page:
     def folded(self, label: str, key: str, **look: Any) -> Iterator[None]:
         """What is folded away below a label of ours."""
         self._standing.append(("folded", label))
-        if not self._draws:
+        self._n_folds += 1
+        is_drawn = self._draws and not self.view.settings.only
+        with st.expander(label, key=key, **look) if is_drawn else nullcontext():
             yield
-            return
-        with st.expander(label, key=key, **look):
-            yield
+        self._n_folds -= 1
 
     def heading(self, anchor: str) -> str:
         """The words of the heading so far that has this anchor; raises KeyError for none."""
@@ -95,15 +106,29 @@ class Page:
 
     def header(self, words: str, anchor: str) -> None:
         """A heading with an anchor for links."""
+        self._where = f"the question under [{words}](#{anchor})"
+        self._above = ()
+        if not self._n_folds:
+            self.outline.append((words, anchor))
         self._stand(("header", words, anchor), lambda: st.header(words, anchor=anchor))
 
     def words(self, words: str, caption: bool = False) -> None:
         """A paragraph of ours; never a visitor's text, which could hold Markdown."""
-        self._stand(("words", words), lambda: narrow(words, caption))
+        told = self._told(words)
+        self._stand(("words", words), lambda: narrow(words, caption, told))
 
     def changing(self, words: str, shows: Sequence[str] = ()) -> None:
         """A paragraph of ours with numbers that change; nothing for ''."""
-        self._saying(narrow, words, shows)
+        told = self._told(words)
+        self._saying(partial(narrow, told=told), words, shows)
+
+    def _told(self, words: str) -> str | None:
+        """What the terms mean that stand here for the first time on the page; None for none."""
+        if "glossary" in self.view.settings.hide:
+            return None
+        new = [term for term in terms_in(words) if term.word not in self._terms]
+        self._terms.update(term.word for term in new)
+        return meanings(new) or None
 
     def formulas(self, *each: str, shows: Sequence[str] = ()) -> None:
         """Formulas beside each other."""
@@ -114,8 +139,10 @@ class Page:
         self._place(f"{_CONTROLS}{len(self.parts)}", Part(draw, about))
 
     def light(self, good: bool, words: str, shows: Sequence[str] = ()) -> None:
-        """A check with its result as a coloured sign and in words."""
-        self._saying(partial(light, good), words, shows)
+        """A check with its result as a coloured sign and in words, on what it `shows` and on the
+        equation above it: it proves nothing of numbers that are covered, and waits for them.
+        """
+        self._saying(partial(light, good), words, (*self._above, *shows))
 
     def note(self, words: str, shows: Sequence[str] = ()) -> None:
         """Something to notice; nothing for ''."""
@@ -137,7 +164,8 @@ class Page:
     def equation(self, name: str, *parts: Step | Matrix | str, **options: Any) -> None:
         """An equation, and the arithmetic of a cell below it: see `draw_equation`."""
         view, parts = self.view, laid_out(parts)
-        self._drawn |= {each.step.name for each in parts if isinstance(each, Matrix)}
+        self._above = tuple(each.step.name for each in parts if isinstance(each, Matrix))
+        self._drawn.update(self._above)
         about = None if options.keys() & {"build", "below"} else depends_on(view, parts)
         draw = partial(draw_equation, view, name, *parts, **options)
         self._place(name, Part(draw, about, is_equation=True))
@@ -156,11 +184,11 @@ class Page:
         A guess counts only for the numbers that these steps, and those of `about`, have now.
         """
         view = self.view
-        if question is None or not view.settings.predict:
+        if question is None or not view.settings.predict or view.settings.only:
             return
         chosen = view.settings.cell[-1][0] if view.settings.cell else ""
         told = view.revealed_by(chosen) if chosen in view.trace else ()
-        cover = cover_by(view, name, question, (*covers, *about))
+        cover = cover_by(view, name, question, (*covers, *about), self._where)
         if not is_answered(cover) and not {*told} & {*covers}:
             for each in covers:
                 view.covered[each] = (*view.covered.get(each, ()), cover)
@@ -183,6 +211,8 @@ class Page:
         self._place(name, Part(draw, about))
 
     def _place(self, name: str, part: Part) -> None:
+        if self.view.settings.only not in ("", name):
+            return
         self.parts[name] = part
 
         def place() -> None:
@@ -194,7 +224,7 @@ class Page:
 
     def _stand(self, what: tuple[Hashable, ...], draw: Callable[[], Any]) -> None:
         self._standing.append(what)
-        if self._draws:
+        if self._draws and (what[0] == "part" or not self.view.settings.only):
             draw()
 
     def has_layout_of(self, other: "Page") -> bool:
@@ -246,6 +276,8 @@ class LessonOnScreen:
             self._lesson(self.page)
         finally:  # also where the run is interrupted
             self._first_screen = False
+        if settings.only and not self.page.parts:
+            st.text(f"This page has no picture called “{settings.only}”.")
 
     def redraw(self, settings: Settings, controls: bool = False) -> None:
         """From a callback: run only the parts that these settings change, those in sight first.
@@ -299,10 +331,15 @@ class LessonOnScreen:
 def open_on(name: str, view_of: Callable[[Settings], View], lesson: Lesson) -> None:
     """Draw a lesson, and keep it so that a changed setting redraws only what it changes."""
     place = visible_parts.place()
-    settings = open_lesson(name)
+    settings, beside_title = open_lesson(name)
+    if session.has_come_from_another():
+        stop_all()
     shown = st.session_state[session.SHOWN] = LessonOnScreen(view_of, lesson)
     with _turn():
         shown.draw(settings)
+    if not settings.only:
+        with beside_title:
+            show_outline(shown.page.outline)
     with place:
         visible_parts.watch(shown)
 
@@ -329,6 +366,6 @@ def _draw(page_name: str, name: str) -> None:
     st.session_state[session.SHOWN].draw_part(name)
 
 
-def narrow(words: str, caption: bool = False) -> None:
-    """Words in lines that are not too long to be read."""
-    (st.caption if caption else st.markdown)(words, width=LINE)
+def narrow(words: str, caption: bool = False, told: str | None = None) -> None:
+    """Words in lines that are not too long to be read; `told` opens from a sign beside them."""
+    (st.caption if caption else st.markdown)(words, width=LINE, help=told)

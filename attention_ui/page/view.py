@@ -23,6 +23,8 @@ class Cover:
     """Changes when the numbers that it asks about change."""
     hides_shape: bool
     """Whether the frame would give the answer away too."""
+    where: str
+    """Where it stands, in words of ours with a link: `the question under …`."""
 
 
 @dataclass
@@ -59,9 +61,13 @@ class View:
         """The same page with newer settings that leave its trace as it is, such as the cell."""
         return self if settings is self.settings else replace(self, settings=settings)
 
-    def beside(self, trace: Trace, lesson: str = "") -> "View":
-        """Another trace on the same page, such as an experiment's; its cells open as well."""
-        return replace(self, trace=trace, lesson=lesson, opens_with=None, build=None, covered={})
+    def beside(self, trace: Trace, lesson: str = "", same: Iterable[str] = ()) -> "View":
+        """Another trace on the same page, such as an experiment's; its cells open as well. Steps
+        that are the `same` in both are covered in both.
+        """
+        covered = {name: self.covered[name] for name in same if name in self.covered}
+        there = {"trace": trace, "lesson": lesson, "covered": covered}
+        return replace(self, **there, opens_with=None, build=None)
 
     def covers_of(self, shown: Iterable[str]) -> tuple[Cover, ...]:
         """The open questions that a picture of these steps would answer."""

@@ -41,6 +41,7 @@ def which_key(
         words=words,
         choices=choices or [f"{place}: {name}" for place, name in enumerate(shown)],
         judge=lambda guess: judge_key(guess[0], row),
+        truth=lambda: f"It is {largest_keys(row)}.",
         asked=asked,
         teaches=teaches,
         picture=over if len(row) <= DRAWN_KEYS else None,

@@ -14,6 +14,7 @@ from ..charts.guess_bars import width_of
 from ..page.show import show_within
 from ..page.view import Cover, View
 from ..settings import session
+from ..words import listed
 from .questions import Question, Verdict
 from .tally import tally
 
@@ -30,13 +31,13 @@ class Answer:
     counts: bool = False
 
 
-def cover_by(view: View, name: str, question: Question, steps: Sequence[str]) -> Cover:
-    """The cover that an open question puts over pictures. A guess counts only for the numbers that
-    these steps have now; steps that are not in the trace are left out.
+def cover_by(view: View, name: str, question: Question, steps: Sequence[str], where: str) -> Cover:
+    """The cover that an open question, which stands `where`, puts over pictures. A guess counts
+    only for the numbers that these steps have now; steps that are not in the trace are left out.
     """
     known = [step for step in steps if step in view.trace]
     fingerprint = _fingerprint(view.trace, known, question.only_shapes)
-    return Cover(f"{view.page}.{name}", fingerprint, question.only_shapes)
+    return Cover(f"{view.page}.{name}", fingerprint, question.only_shapes, where)
 
 
 def is_answered(cover: Cover) -> bool:
@@ -46,10 +47,12 @@ def is_answered(cover: Cover) -> bool:
 
 def covered(name: str, covers: Sequence[Cover]) -> None:
     """Drawn in place of a part that would answer open questions: a way to uncover it."""
+    where = listed(list(dict.fromkeys(cover.where for cover in covers)))
+    counts = "that question counts" if len(covers) == 1 else "those questions count"
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(
-            ":material/visibility_off: Covered, since it would answer a question above. If you "
-            "look, that question counts as skipped.",
+            f":material/visibility_off: Covered, since it would answer {where}. If you look, "
+            f"{counts} as skipped.",
             width="content",
         )
         st.button("Uncover", key=f"uncover_{name}", on_click=_skipped, args=covers)
@@ -59,7 +62,7 @@ def panel(question: Question, cover: Cover) -> None:
     """The question, or, once it is answered, the guess and the truth."""
     key = cover.question
     answer: Answer | None = st.session_state[ANSWERS].get(key)
-    with st.container(border=True, key=f"predict_{key.partition('.')[2]}"):
+    with st.container(border=True, gap="small", key=f"predict_{key.partition('.')[2]}"):
         st.markdown(f":material/psychology_alt: **Predict first.** {question.words}")
         if question.asked:
             st.text(question.asked)
@@ -79,14 +82,16 @@ def _fingerprint(trace: Trace, steps: Sequence[str], only_shapes: bool) -> int:
 def _ask(question: Question, cover: Cover) -> None:
     """The widgets and the buttons."""
     key = cover.question
-    question.ask(f"guess_{key}")
-    if st.session_state.pop(f"missing_{key}", False):
-        st.markdown(f":orange[:material/info:] {question.missing}")
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        question.ask(f"guess_{key}")
         asked = (question, cover)
         st.button("Reveal", key=f"reveal_{key}", type="primary", on_click=_guessed, args=asked)
         st.button("Skip, show me", key=f"skip_{key}", on_click=_skipped, args=(cover,))
-    st.caption("Only the answer is covered. You can turn the questions off in the sidebar.")
+        st.caption(
+            "Only the answer is covered. You can turn the questions off in the sidebar.", width=260
+        )
+    if st.session_state.pop(f"missing_{key}", False):
+        st.markdown(f":orange[:material/info:] {question.missing}")
 
 
 def _guessed(question: Question, cover: Cover) -> None:
@@ -121,8 +126,8 @@ def _reveal(question: Question, cover: Cover, answer: Answer) -> None:
         st.markdown("The numbers have changed since your guess.")
     elif guessed:
         _judged(question, answer)
-    elif question.teaches:
-        st.markdown(question.teaches)
+    else:
+        st.markdown(f"{question.answer()} {question.teaches}".strip())
     st.button(
         "Guess again" if guessed else "Make a guess after all",
         key=f"again_{key}",

@@ -62,6 +62,10 @@ class Question(ABC):
     def judged(self, guess: Any) -> Verdict:
         """Whether it is right, or how far off it is."""
 
+    @abstractmethod
+    def answer(self) -> str:
+        """What is right, in a sentence of ours: said to who has not guessed."""
+
     def drawn(self, guess: Any) -> Chart | None:
         """The truth over the guess, where there is a picture of it."""
         return self.picture(guess) if self.picture else None
@@ -71,11 +75,13 @@ class Question(ABC):
 class Pick(Question):
     """One of many, or some of them if `many`: an arg-max, a count, the rows that are alike.
 
-    `choices` may hold a person's text. `judge` gets the places that were picked, in order.
+    `choices` may hold a person's text. `judge` gets the places that were picked, in order; `truth`
+    says what is right, in a sentence of ours.
     """
 
     choices: Sequence[str]
     judge: Callable[[list[int]], Verdict]
+    truth: Callable[[], str]
     many: bool = False
 
     def ask(self, key: str) -> None:
@@ -103,6 +109,9 @@ class Pick(Question):
     def judged(self, guess: list[int]) -> Verdict:
         return self.judge(guess)
 
+    def answer(self) -> str:
+        return self.truth()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sign(Question):
@@ -121,6 +130,7 @@ class Sign(Question):
             range(3),
             format_func=lambda way: f":material/{self.ICONS[way]}: It {self.WAYS[way]}",
             key=key,
+            width="content",
         )
 
     def guess(self, key: str) -> int | None:
@@ -139,12 +149,17 @@ class Sign(Question):
 
     def judged(self, guess: int) -> Verdict:
         right = guess == self.truth
+        return Verdict(right, f"Right: {self._found()}" if right else self.answer())
+
+    def answer(self) -> str:
+        found = self._found()
+        return found[0].upper() + found[1:]
+
+    def _found(self) -> str:
         end = f"at {self.after:.4f}"
         if self.truth != 2:
             end = f"from {self.before:.4f} to {self.after:.4f}"
-        way = self.WAYS[self.truth]
-        what = f"Right: {self.what}" if right else self.what[0].upper() + self.what[1:]
-        return Verdict(right, f"{what} {way}, {end}.")
+        return f"{self.what} {self.WAYS[self.truth]}, {end}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +178,7 @@ class Shape(Question):
         return [f"{key}_{at}" for at in range(len(self.truth))]
 
     def ask(self, key: str) -> None:
-        with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
             for side, each in zip(self.sides, self._keys(key), strict=True):
                 st.number_input(
                     side, min_value=1, max_value=9_999, value=None, step=1, key=each, width=132
@@ -176,8 +191,14 @@ class Shape(Question):
     def said(self, guess: tuple[int, ...]) -> str:
         return " × ".join(map(str, guess))
 
+    def answer(self) -> str:
+        return f"It is {self._shape()}."
+
+    def _shape(self) -> str:
+        return " × ".join(f"{axis} {size}" for axis, size in self.truth)
+
     def judged(self, guess: tuple[int, ...]) -> Verdict:
-        shape = " × ".join(f"{axis} {size}" for axis, size in self.truth)
+        shape = self._shape()
         sizes = tuple(size for _, size in self.truth)
         if guess == sizes:
             return Verdict(True, f"Right: {shape}.")

@@ -10,10 +10,13 @@ from attention_core.text.tokenizers import visible
 from ..charts.chart import Chart
 from ..charts.guess_bars import guess_bars, width_of
 from ..page.show import show_within
+from ..words import listed
 from .questions import Question, Verdict
 
-MOST = 8
-"""Sliders of one row; further keys share the last one."""
+MOST = 9
+"""Sliders of one row; further keys share the last one. The first example has as many keys."""
+SLIDERS = 330
+"""Pixels across."""
 GUESS, TRUTH = "your guess", "the weights"
 CLOSE = 0.1
 """A guess at most this far off counts as right."""
@@ -76,8 +79,10 @@ class Row(Question):
         return [f"{key}_{at}_of_{len(self.keys)}" for at in range(len(self.labels))]
 
     def ask(self, key: str) -> None:
-        with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-            with st.container(width=330, gap="xsmall", key=f"sliders_{key}"):
+        # So wide that the buttons stand below, and the bars beside the sliders.
+        wide = SLIDERS + 2 * width_of(len(self.names))
+        with st.container(horizontal=True, gap="medium", vertical_alignment="center", width=wide):
+            with st.container(width=SLIDERS, gap="xsmall", key=f"sliders_{key}"):
                 rows = zip(self._keys(key), self.labels, self.names, strict=True)
                 for each, label, name in rows:
                     with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
@@ -111,6 +116,10 @@ class Row(Question):
             + compared
         )
         return Verdict(off <= CLOSE, words, off)
+
+    def answer(self) -> str:
+        found = zip(self.truth, self.labels, strict=True)
+        return f"The weights are {listed([f'{w:.2f} for {key}' for w, key in found])}."
 
     def drawn(self, guess: tuple[float, ...]) -> Chart:
         return guess_bars(self.names, {GUESS: guess, TRUTH: self.truth})

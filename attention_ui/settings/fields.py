@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from attention_core.text.tokenizers import clean
+from attention_core.small_models.grammar import LONGEST, START, WORDS, nearest, split
+from attention_core.text.tokenizers import clean, visible
 
 from ..words import listed, true_minus
 
@@ -17,6 +18,10 @@ MAX_TOKENS = 64
 MAX_EDITS = 200
 MAX_TRAIL = 12
 LARGEST_ENTRY = 1_000.0
+MOST_CHOICES = 16
+"""Of more choices than these, the rest is counted."""
+MOST_QUOTED = 40
+"""Characters that are quoted of a word that is not known."""
 
 
 class Field(Protocol):
@@ -41,7 +46,10 @@ class Choice:
 
     def read(self, text: str) -> str:
         if text not in self.options:
-            raise ValueError(f"it must be one of {', '.join(self.options)}")
+            told = [*self.options][:MOST_CHOICES]
+            more = len(self.options) - len(told)
+            also = f" and {more} more" if more else ""
+            raise ValueError(f"it must be one of {', '.join(told)}{also}")
         return text
 
     def write(self, value: str) -> str:
@@ -192,6 +200,31 @@ class Sentence:
 
 
 @dataclass(frozen=True)
+class KnownWords:
+    """Words of the tiny language, with blanks between them."""
+
+    def read(self, text: str) -> str:
+        if len(text) > MAX_CHARACTERS:
+            raise ValueError(f"it has {len(text):,} characters: shorten it")
+        words = split(clean(text)[0])
+        if not words:
+            raise ValueError("it must have at least one word")
+        for word in words:
+            if word == START or word not in WORDS:
+                near = listed([f"“{each}”" for each in nearest(word[:MOST_QUOTED])])
+                raise ValueError(
+                    f"“{visible(word[:MOST_QUOTED])}” is none of the {len(WORDS) - 1} words of "
+                    f"this language. The nearest are {near}"
+                )
+        if len(words) >= LONGEST:
+            raise ValueError(f"it has {len(words)} words, and {LONGEST - 1} fit: shorten it")
+        return " ".join(words)
+
+    def write(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True)
 class Edits:
     """Cells typed by hand: `row.column:number`, with commas between them; `none` for none."""
 
@@ -247,7 +280,7 @@ class Trail:
             raise ValueError(f"it holds more than {MAX_TRAIL} cells")
         trail = []
         for part in parts:
-            if not re.fullmatch(r"[A-Za-z_]{1,40}(\.[0-9]{1,5}){1,4}", part):
+            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,39}(\.[0-9]{1,5}){1,4}", part):
                 raise ValueError("it must look like scores.3.2 (step.row.column)")
             step, *index = part.split(".")
             trail.append((step, tuple(map(int, index))))
@@ -268,6 +301,42 @@ class Word:
 
     def write(self, value: str) -> str:
         return value
+
+
+@dataclass(frozen=True)
+class Pages:
+    """Names of lessons, with commas between them. One that is unknown here is left alone."""
+
+    def read(self, text: str) -> tuple[str, ...]:
+        if not re.fullmatch(r"[a-z_]{0,40}(,[a-z_]{1,40}){0,39}", text):
+            raise ValueError("it must be names of lessons, such as causal_mask,whole_layer")
+        return tuple(sorted(set(filter(None, text.split(",")))))
+
+    def write(self, value: tuple[str, ...]) -> str:
+        return ",".join(value)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Some lines of text, without those that are empty."""
+
+    most: int
+    longest: int
+
+    def read(self, text: str) -> tuple[str, ...]:
+        lines = tuple(filter(None, (clean(line)[0].strip() for line in text.splitlines())))
+        if len(lines) > self.most:
+            raise ValueError(f"there are {len(lines):,}, and {self.most} fit")
+        for at, line in enumerate(lines):
+            if len(line) > self.longest:
+                raise ValueError(
+                    f"line {at + 1} has {len(line):,} characters, and {self.longest} fit: "
+                    "shorten it"
+                )
+        return lines
+
+    def write(self, value: tuple[str, ...]) -> str:
+        return "\n".join(value)
 
 
 def nine_digits(text: str) -> float:

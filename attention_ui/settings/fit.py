@@ -114,8 +114,8 @@ def drawn_instead(settings: Settings) -> str | None:
     if not names:
         return None
     return (
-        f"Drawn at random now: {', '.join(names)}. What was set by hand has other sizes. Go back "
-        "to those of the example to have it again."
+        f"Drawn at random now: {', '.join(names)}. What was set by hand does not fit these sizes. "
+        "“Back to the example” brings it back."
     )
 
 

@@ -1,5 +1,6 @@
 """Settings in the session and in the address bar: read once, changed by controls, written back."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -20,7 +21,7 @@ WANTED = "wanted"
 """Sizes of heads as they were asked for, where others are in use: they come back when they fit."""
 CONTENTS, BACK, CONTROLS = "frame_contents", "frame_back", "frame_controls"
 """Parts of the frame that show settings: keys of fragments."""
-NOT_CARRIED = ("beat", "cell", "upto")
+NOT_CARRIED = ("beat", "cell", "upto", "only")
 """Settings of one page: they stay behind when another is opened."""
 OWN_TEXT = {"sentence": "", "tokenizer": "text", "vocabulary": "distinct"}
 """What a text of the person's own brings along."""
@@ -122,6 +123,12 @@ def forget_cell(page: str) -> None:
 def wants_whole_page() -> bool:
     """Whether a part of the page that runs alone changed something outside of it."""
     return st.session_state.pop(WHOLE_PAGE, False)
+
+
+def parts_shown() -> Mapping[str, Any]:
+    """The parts of the lesson that is on the screen, by name; empty where there is none."""
+    shown = st.session_state.get(SHOWN)
+    return shown.page.parts if shown else {}
 
 
 def link_query(where: str) -> dict[str, str]:

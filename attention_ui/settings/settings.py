@@ -12,6 +12,7 @@ from attention_core.examples import EXAMPLES, Example
 from attention_core.recipes import (
     MAX_HEADS,
     NORMALISERS,
+    ROLES,
     SCALES,
     STARTS,
     HeadsRecipe,
@@ -19,6 +20,8 @@ from attention_core.recipes import (
     Projections,
     even_width,
 )
+from attention_core.small_models.figures import Head, shipped_figures
+from attention_core.small_models.grammar import WORDS
 from attention_core.text.inputs import RANDOM_ID_ROWS, VOCABULARIES, Inputs
 from attention_core.text.tokenizers import TOKENIZERS, visible
 
@@ -30,7 +33,10 @@ from .fields import (
     Edits,
     Field,
     Flag,
+    KnownWords,
+    Lines,
     OptionalWhole,
+    Pages,
     Places,
     ScoreRow,
     Sentence,
@@ -68,6 +74,7 @@ LOOKS = {
     "attention": "What softmax makes of it",
 }
 CUTS = {"split": "Split, then transpose", "reshape": "Reshape alone"}
+ZEROED = {role: f"W_{role}" for role in ROLES}
 AXES = {"log": "Logarithmic", "linear": "Linear"}
 VECTOR_WIDTHS = (*range(1, 9), 12, 16, 24, 32, 48, 64, 100, 128, 256, 512, 768, 1_024, 2_048, 4_096)
 TRIAL_COUNTS = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
@@ -80,6 +87,28 @@ RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1_000.0)
 TRAINED_WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 
 
+NEXT_WORDS = {"likeliest": "The likeliest one", **dict(zip(WORDS[1:], WORDS[1:], strict=True))}
+
+
+def head_called(head: Head) -> str:
+    """A head of the tiny language's network, by the name that was measured for it."""
+    names = shipped_figures().names(head)
+    return f"layer {head[0]} head {head[1]} ({', '.join(names) if names else 'no name fits'})"
+
+
+def head_briefly(head: Head) -> str:
+    """The same, short enough for a chart: `1.2 opening mark and 2 more`."""
+    first, *more = shipped_figures().names(head) or ("no name",)
+    return f"{_written(head)} {first}" + (f" and {len(more)} more" if more else "")
+
+
+def _written(head: Head) -> str:
+    return ".".join(map(str, head))
+
+
+TINY_HEADS = {_written(head): head_called(head) for head in shipped_figures().heads}
+"""The heads of the tiny language's network."""
+FIRST_WATCHED = _written(shipped_figures().best("pronoun to noun"))
 TEMPERATURES = (0.1, 0.2, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 OPENED = {
     "queries": "queries",
@@ -90,6 +119,18 @@ OPENED = {
     "context_vectors": "context_vectors",
     "output": "output",
 }
+
+
+MAX_TASKS = 12
+SECTIONS = {
+    "contents": "Contents, previous and next",
+    "glossary": "Glossary",
+    "pin": "Pin and compare",
+    "share": "Share",
+    "answers": "What you can now answer",
+    "take_away": "Take it with you",
+}
+"""What a teacher's link can leave out beside controls."""
 
 
 class Pinned:
@@ -104,14 +145,16 @@ class Pinned:
         return value
 
 
+@dataclass(frozen=True)
 class Names:
-    """Controls, by the names of their settings, with commas between them."""
+    """Controls, by the names of their settings, and `others`, with commas between them."""
+
+    others: tuple[str, ...] = ()
 
     def read(self, text: str) -> tuple[str, ...]:
         said = text.split(",") if text else []
         names = tuple(dict.fromkeys(ALIASES.get(name, name) for name in said))
-        unknown = [name for name in names if name not in FIELDS]
-        if unknown:
+        if any(name not in FIELDS and name not in self.others for name in names):
             raise ValueError("it must be names of controls, such as seed,d_in")
         return names
 
@@ -252,10 +295,23 @@ class Settings:
     )
     pin: str = setting(Pinned(), start="", view_only=True)
     """Settings to compare with, as the parameters of a link; '' for none."""
-    hide: tuple[str, ...] = setting(Names(), start=(), view_only=True)
-    """Controls that a teacher's link leaves out."""
+    hide: tuple[str, ...] = setting(Names(tuple(SECTIONS)), start=(), view_only=True)
+    """Controls and sections that a teacher's link leaves out."""
     lock: tuple[str, ...] = setting(Names(), start=(), view_only=True)
     """Controls that a teacher's link shows and does not let be changed."""
+    only: str = setting(Word(), start="", view_only=True)
+    """The one equation that is shown, without anything around it; '' for the whole page."""
+    large: bool = setting(
+        Flag(),
+        "Projector view",
+        False,
+        view_only=True,
+        help="Large type, and the arrow keys ← and → go from card to card.",
+    )
+    done: tuple[str, ...] = setting(Pages(), start=(), view_only=True)
+    """The lessons that the person has marked as done."""
+    tasks: tuple[str, ...] = setting(Lines(MAX_TASKS, 400), start=(), view_only=True)
+    """A teacher's tasks, in order."""
     # Tokenize and embed.
     table_rows: int = setting(
         Whole(7, 200_000, TABLE_ROWS),
@@ -284,6 +340,9 @@ class Settings:
         hint=f"1 to {MAX_SCORES} numbers",
         help=f"Numbers from −{MAX_SCORE:,.0f} to {MAX_SCORE:,.0f} with commas between them. "
         "Type -inf for a key that is hidden.",
+    )
+    poor: float = setting(
+        Decimal(-6, 2), "Score of the poor match", -4.0, view_only=True, step=0.5, format="%.1f"
     )
     shift: float = setting(
         Decimal(-10, 10), "Add to all scores", 0.0, view_only=True, step=0.1, format="%.3f"
@@ -333,6 +392,7 @@ class Settings:
         lambda settings: ("W_value", settings.d_in, settings.d_v),
         "start d_in w_seed d_v v_seed",
     )
+    zeroed: str = setting(Choice(ZEROED), "Set to 0", "value", view_only=True)
     steps: int = setting(Whole(10, 5_000, STEPS), "Training steps", 2_000, view_only=True)
     rate: float = setting(Decimal(0.01, 1_000, RATES), "Learning rate", 0.2, view_only=True)
     t_width: int = setting(
@@ -340,6 +400,26 @@ class Settings:
     )
     t_seed: int = _seed("Seed of the training", 28, view_only=True)
     t_scaled: bool = setting(Flag(), "Divide by √d in training", True, view_only=True)
+    # A tiny language.
+    beginning: str = setting(
+        KnownWords(),
+        "Your beginning",
+        "the tired cat sees the dog because it",
+        widget="text_input",
+    )
+    tiny_head: str = setting(
+        Choice(TINY_HEADS), "Head to watch", FIRST_WATCHED, widget="selectbox", view_only=True
+    )
+    tiny_off: str = setting(
+        Choice({"none": "none", **TINY_HEADS}),
+        "Head to switch off",
+        "none",
+        widget="selectbox",
+        view_only=True,
+    )
+    next_word: str = setting(
+        Choice(NEXT_WORDS), "Next word", "likeliest", widget="selectbox", view_only=True
+    )
     # The causal mask.
     causal: bool = setting(Flag(), "Causal: no later key", True)
     window: int = setting(
@@ -404,6 +484,8 @@ class Settings:
     head_off: int = _head("Switch off head")
     head_cut: int = _head("Head that is cut")
     cut_by: str = setting(Choice(CUTS), "Cut by", "reshape", view_only=True)
+    # How heads learn.
+    network_seed: int = _seed("Seed of the network", 1, view_only=True)
 
     @staticmethod
     def of(example: Example) -> "Settings":
@@ -430,7 +512,7 @@ class Settings:
     @property
     def fixed(self) -> set[str]:
         """Settings that stay whatever example is shown, those that a link has fixed among them."""
-        return {*KEPT, *self.hide, *self.lock}
+        return {*KEPT, *self.hide, *self.lock} & FIELDS.keys()
 
     @property
     def start_of_own(self) -> "Settings":
@@ -592,7 +674,7 @@ FIELDS: dict[str, Field] = {name: each.field for name, each in SETTINGS.items()}
 ALIASES = {each.once: name for name, each in SETTINGS.items() if each.once}
 """What older links call a setting, and its name of today."""
 VIEW_ONLY = {name for name, each in SETTINGS.items() if each.view_only}
-KEPT = ("predict", "pin", "hide", "lock")
+KEPT = ("predict", "pin", "hide", "lock", "large", "done", "tasks")
 """Settings that stay when another example is chosen."""
 HEADS = ("n_heads", "d_model", "d_head", "d_value")
 """Settings that must fit each other."""

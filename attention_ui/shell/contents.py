@@ -7,6 +7,7 @@ from dataclasses import dataclass
 class Lesson:
     """A page: its file, its title, the one sentence that says its idea, and its place; about how
     many minutes it takes, and the name of the lesson to read before it, where these are known.
+    `first` names shared settings that matter more here than elsewhere: they stand further up.
     """
 
     name: str
@@ -16,6 +17,7 @@ class Lesson:
     icon: str
     minutes: int = 0
     after: str = ""
+    first: tuple[str, ...] = ()
 
     @property
     def page(self) -> str:
@@ -23,13 +25,16 @@ class Lesson:
         return f"pages/{self.name}.py" if self.group else "app.py"
 
 
+CUTTING = ("tokenizer", "drop_blanks")
+"""The settings that cut a text into tokens."""
 HOME = Lesson("home", "Attention Explorer", "", "", ":material/home:")
 LESSONS = (
     Lesson(
         "whole_layer",
         "The whole layer",
         "Each token asks (query), every token can be found (key): the better the two match, the "
-        "more of that token's value enters the context. Point at anything to see its way.",
+        "more of that token's value enters the context. This is the map of all lessons: point at "
+        "anything to see its way.",
         "At a glance",
         ":material/schema:",
         minutes=5,
@@ -42,6 +47,7 @@ LESSONS = (
         "From text to vectors",
         ":material/text_fields:",
         minutes=6,
+        first=("tokenizer",),
     ),
     Lesson(
         "simplified_attention",
@@ -92,7 +98,7 @@ LESSONS = (
         "The mechanism",
         ":material/visibility_off:",
         minutes=8,
-        after="softmax_or_sum",
+        after="queries_keys_values",
     ),
     Lesson(
         "multi_head_attention",
@@ -103,6 +109,27 @@ LESSONS = (
         ":material/view_column:",
         minutes=12,
         after="queries_keys_values",
+    ),
+    Lesson(
+        "tiny_language",
+        "A tiny language",
+        "What does a trained head do? A small network learned a language of 60 words. Give it a "
+        "beginning: see what it says next and which head brought it, and switch a head off.",
+        "Trained heads",
+        ":material/translate:",
+        minutes=8,
+        after="multi_head_attention",
+    ),
+    Lesson(
+        "heads_learning",
+        "Watch heads learn",
+        "How does a head learn what it does? Nobody tells it. A small network guesses the next "
+        "letter in random rows that begin to repeat. For a while it fails; then its heads find out "
+        "how.",
+        "Trained heads",
+        ":material/model_training:",
+        minutes=8,
+        after="multi_head_attention",
     ),
 )
 AT_A_GLANCE, FIRST_CHECKED = LESSONS[:2]

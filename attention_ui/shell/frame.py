@@ -7,6 +7,8 @@ import gc
 import sys
 import threading
 from base64 import b64encode
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
 
@@ -17,14 +19,16 @@ from ..settings.control import control, control_row
 from ..settings.fit import drawn_instead
 from ..settings.settings import Settings
 from ..streamlit_workarounds.parts_alone import named_part
+from ..streamlit_workarounds.projector import LARGE, listen_for_arrow_keys
 from ..streamlit_workarounds.reconnect import run_again_when_back
-from ..streamlit_workarounds.style import STYLE
+from ..streamlit_workarounds.style import ALONE, STYLE
 from ..streamlit_workarounds.unreadable_messages import leave_out_what_cannot_be_read
-from .contents import HOME, LESSONS, Lesson, lesson
+from .contents import AT_A_GLANCE, CUTTING, HOME, LESSONS, Lesson, lesson
 from .descriptors import raise_open_files
 from .glossary import title_and_glossary
 from .memory import give_large_blocks_back
 from .share import pin_button, share
+from .tasks import show_tasks
 
 leave_out_what_cannot_be_read()
 LINE = 760
@@ -42,53 +46,94 @@ def open_page(name: str) -> Settings:
     """The first call of every page. Returns the settings that the page is to show."""
     _warm_up()
     here = lesson(name)
+    settings = session.load(name)
     st.set_page_config(
         page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
         page_icon=ICON,
         layout="wide",
+        initial_sidebar_state="collapsed" if settings.large else "auto",
     )
-    settings = session.load(name)
     st.html(STYLE)
-    with st.sidebar:
-        title_and_glossary()
+    if settings.only:
+        st.html(ALONE)
+    if settings.large:
+        st.html(LARGE)
+        listen_for_arrow_keys()
+    with st.sidebar, st.container(gap="xsmall"):
+        title_and_glossary(settings)
         _contents()
-        st.divider()
         _controls(name)
         run_again_when_back()
     session.save(name)
     return settings
 
 
-def open_lesson(name: str) -> Settings:
-    """Open a page that is a lesson: its title and its idea in one sentence."""
+def open_lesson(name: str) -> tuple[Settings, AbstractContextManager]:
+    """Open a page that is a lesson: its title and its idea in one sentence. Returns the settings,
+    and the place beside the title. Of a picture that stands alone there is neither.
+    """
     settings = open_page(name)
+    if settings.only:
+        show_notices()
+        return settings, st.container()
     here = lesson(name)
-    st.title(here.title, anchor=False)
+    with st.container(
+        key="title_row",
+        horizontal=True,
+        horizontal_alignment="distribute",
+        vertical_alignment="center",
+    ):
+        st.title(here.title, anchor=False, width="content")
+        beside_title = st.container(width="content", key="outline")
     show_notices()
-    st.markdown(here.idea, width=LINE)
-    if words := takes(here):
-        st.caption(words)
-    return settings
+    show_tasks(settings)
+    st.markdown(f"{here.idea} {takes(here)}".strip(), width=LINE)
+    return settings, beside_title
+
+
+def show_outline(headings: Sequence[tuple[str, str]]) -> None:
+    """A button that opens the headings of the page, words and anchor, as links."""
+    with st.popover("On this page", icon=":material/toc:", type="tertiary", key="toc"):
+        st.markdown("\n".join(f"- [{words}](#{anchor})" for words, anchor in headings))
 
 
 def takes(here: Lesson) -> str:
     """How long a lesson takes and what comes before it, as far as it says so."""
     time = [f"About {here.minutes} minutes."] if here.minutes else []
     before = [f"Comes after *{lesson(here.after).title}*."] if here.after else []
-    return " ".join(time + before)
+    words = " ".join(time + before)
+    return f":gray[:small[{words}]]" if words else ""
 
 
 def close_lesson(name: str) -> None:
     """The links to the lessons before and after this one."""
+    if "contents" in session.current().hide:
+        return
     pages = (HOME, *LESSONS)
     at = pages.index(lesson(name))
     st.divider()
-    with st.container(horizontal=True, horizontal_alignment="distribute"):
+    with st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+    ):
         query = session.link_query("way")
         _link(pages[at - 1], query, f"Previous: {pages[at - 1].title}", ":material/arrow_back:")
+        is_done = name in session.current().done
+        st.button(
+            "Done (undo)" if is_done else "Mark as done",
+            key="mark_done",
+            type="tertiary",
+            icon=":material/check_circle:" if is_done else ":material/radio_button_unchecked:",
+            on_click=_mark,
+            args=(name,),
+        )
         if at + 1 < len(pages):
             following = pages[at + 1]
             _link(following, query, f"Next: {following.title}", ":material/arrow_forward:", "right")
+
+
+def _mark(name: str) -> None:
+    """Mark a lesson as done, or take that back."""
+    session.change(done=tuple(sorted({*session.current().done} ^ {name})))
 
 
 def show_notices() -> None:
@@ -125,13 +170,17 @@ def _contents() -> None:
     since the links carry the settings.
     """
     query = session.link_query("contents")
-    _link(HOME, query, "Home")
-    group = ""
-    for page in LESSONS:
-        if page.group != group:
-            st.caption(page.group)
-            group = page.group
-        _link(page, query)
+    if "contents" in session.current().hide:
+        return
+    with st.container(gap="xxsmall", key="contents"):
+        _link(HOME, query, "Home")
+        group = AT_A_GLANCE.group  # said by the place, below Home: room for the controls
+        for page in LESSONS:
+            if page.group != group:
+                st.caption(page.group)
+                group = page.group
+            is_done = page.name in session.current().done
+            _link(page, query, f"{page.title} ✓" if is_done else None)
 
 
 @named_part(session.CONTROLS)
@@ -143,11 +192,34 @@ def _controls(name: str) -> None:
         st.rerun()
     session.save(name)
     settings = session.current()
-    control("example")
-    if settings.has_own_text and "example" not in settings.hide:
-        st.caption("The text is your own. What you have not changed is this example's.")
-    control("sentence")
-    control("tokenizer")
+    with st.container(gap="xsmall"):
+        control("example")
+        if settings.has_own_text and "example" not in settings.hide:
+            st.caption("The text is your own. What you have not changed is this example's.")
+        control("sentence")
+        first = lesson(name).first
+        for each in first:
+            control(each)
+        _seed(settings)
+        control("d_in")
+        if drawn := drawn_instead(settings):
+            st.text(drawn)  # plain: it quotes the person
+        if settings.positions:
+            st.caption("Positions are on: each place adds a vector of its own to the embeddings.")
+        control("predict")
+        with st.container(horizontal=True, gap="xsmall"):
+            if "pin" not in settings.hide:
+                pin_button(settings)
+            if "share" not in settings.hide:
+                share(settings)
+        _back()
+        for each in CUTTING:
+            if each not in first:
+                control(each)
+        control("large")
+
+
+def _seed(settings: Settings) -> None:
     with control_row(wrap=False, gap="small"):
         control("seed")
         if "seed" not in settings.hide + settings.lock:
@@ -158,15 +230,6 @@ def _controls(name: str) -> None:
                 args=("seed",),
                 help="The seed after this one: other random numbers.",
             )
-    control("d_in")
-    control("drop_blanks")
-    if drawn := drawn_instead(settings):
-        st.text(drawn)  # plain: it quotes the person
-    control("predict")
-    st.divider()
-    _back()
-    pin_button(settings)
-    share(settings)
 
 
 @named_part(session.BACK)

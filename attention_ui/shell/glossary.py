@@ -1,5 +1,7 @@
 """The words of the lessons, in a drawer that opens from any page."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -7,6 +9,7 @@ import streamlit as st
 from attention_core.symbols import SYMBOLS
 
 from ..settings import session
+from ..settings.settings import Settings
 from .contents import HOME, lesson
 
 
@@ -101,6 +104,12 @@ TERMS = (
         "token_ids",
     ),
     Term(
+        "induction head",
+        "A head that continues what repeats: it looks at the token that came after the query's "
+        "own token last time, and hands it on as the next one.",
+        "heads_learning",
+    ),
+    Term(
         "joined heads",
         "The context vectors of all heads, side by side in one row for each token. Nothing is "
         "computed here; the mixing is left to the output matrix.",
@@ -119,6 +128,12 @@ TERMS = (
         "All the steps of attention, once through, from embeddings to output. A language model "
         "has many layers, each working on what the one before it gave.",
         "whole_layer",
+    ),
+    Term(
+        "logit",
+        "A model's score for one word of its vocabulary: how strongly it expects that word next. "
+        "Softmax turns the logits of all words into probabilities.",
+        "tiny_language",
     ),
     Term(
         "minus infinity (−∞)",
@@ -147,6 +162,12 @@ TERMS = (
         "vector for each place can be added to the embeddings.",
         "tokenize_and_embed",
         "position_embeddings",
+    ),
+    Term(
+        "previous-token head",
+        "A head that looks at the token just before. It writes into each token's vector what came "
+        "before it, so that a head of a later layer can look for that.",
+        "heads_learning",
     ),
     Term(
         "query",
@@ -263,16 +284,51 @@ TERMS = (
 )
 
 
+def _forms(word: str) -> str:
+    """A pattern for the singular and the plural of a word."""
+    singular = word.partition(" (")[0]
+    plural = re.sub("ry$", "rie", singular) + "s"  # query, vocabulary; but key
+    return rf"\b(?:{re.escape(singular)}|{re.escape(plural)})\b"
+
+
+_FOUND_BY = {
+    term: re.compile(_forms(term.word), re.IGNORECASE)
+    for term in sorted(TERMS, key=lambda term: -len(term.word))
+}
+"""Longer words first: what is a “causal mask” is not looked up as a “mask”."""
+
+
+def terms_in(words: str) -> list[Term]:
+    """The terms that stand in a paragraph, in its order. Names in code are none."""
+    left = re.sub(r"`[^`]*`|\$[^$]*\$", "", words)
+    found = []
+    for term, pattern in _FOUND_BY.items():
+        if match := pattern.search(left):
+            found.append((match.start(), term))
+            left = pattern.sub(lambda each: " " * len(each[0]), left)
+    return [term for _, term in sorted(found, key=lambda one: one[0])]
+
+
+def meanings(terms: Sequence[Term]) -> str:
+    """What the terms mean, as Markdown."""
+    return "\n\n".join(f"**{term.word}**: {term.meaning}" for term in terms)
+
+
 @st.fragment
-def title_and_glossary() -> None:
+def title_and_glossary(settings: Settings) -> None:
     """The app's title, and a button that opens the glossary. A part of its own: a click draws the
     drawer and nothing else, and no slider draws it again.
     """
     with st.container(
-        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", wrap=False
+        horizontal=True,
+        horizontal_alignment="distribute",
+        vertical_alignment="center",
+        wrap=False,
+        key="app_title",
     ):
         st.markdown(f"**{HOME.title}**", width="content")
-        if st.button("Glossary", type="tertiary", key="glossary"):
+        is_offered = "glossary" not in settings.hide
+        if is_offered and st.button("Glossary", type="tertiary", key="glossary"):
             _glossary()
 
 

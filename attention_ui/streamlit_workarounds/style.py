@@ -3,6 +3,13 @@
 from ..charts.sizes import SIDEBAR_WIDTH
 
 # Ours, and constant: a person's text is never part of it.
+ALONE = """<style>
+[data-testid="stSidebar"], [data-testid="stExpandSidebarButton"], [data-testid="stHeader"] {
+  display: none;
+}
+[data-testid="stMain"] [data-testid="stMainBlockContainer"] { padding: 0.75rem; }
+</style>"""
+"""Beside `STYLE`, of a picture that stands alone."""
 STYLE = """<style>
 /* Streamlit's own width is that of the last visit, or one of two at random. */
 [data-testid="stSidebar"][data-collapsed="false"] {
@@ -13,7 +20,8 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 3.6rem 1rem 6rem; }
 }
-.st-key-reconnect, .st-key-watcher { display: none; }
+.st-key-title_row { padding-top: 1.25rem; }
+.st-key-reconnect, .st-key-watcher, .st-key-turner { display: none; }
 /* Parts out of sight that are out of date, until they are drawn again. */
 [data-old] { opacity: 0.3; }
 [class*="st-key-chips"] [data-testid="stText"] {
@@ -26,20 +34,38 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 /* A chain of joined emoji is one character, and no line break fits into it. */
 [data-testid="stText"] { max-width: 100%; overflow-wrap: anywhere; overflow-x: clip; }
 [data-testid="stSidebar"] [data-testid="stPageLink-NavLink"] * { white-space: normal; }
+/* The settings are reached without scrolling on a laptop, below the contents. */
+[data-testid="stSidebarHeader"] {
+  position: absolute; top: 1.1rem; right: 0; width: auto; height: auto; margin: 0; padding: 0;
+}
+.st-key-app_title { padding-right: 1.25rem; }
+[data-testid="stSidebarUserContent"] { padding-top: 0.75rem; }
+/* What opens a cell belongs to the picture above it. */
+[class*="st-key-open_"] { margin-top: -0.75rem; }
+[class*="st-key-open_"] button { min-height: 1.5rem; padding-block: 0; }
+[class*="st-key-cell_"] .katex-display { margin: 0.4rem 0; }
+[class*="st-key-cell_"] [data-testid="stButtonGroup"] button { flex: none; }
+.st-key-contents { padding-bottom: 0.75rem; }
+.st-key-contents [data-testid="stCaptionContainer"] { margin: 0; }
+.st-key-contents [data-testid="stCaptionContainer"] p { margin: 0.1rem 0 0; line-height: 1.2; }
+.st-key-contents [data-testid="stPageLink-NavLink"] { line-height: 1.25; padding-block: 0.2rem; }
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
 /* Its picture comes last, when torch is loaded: nothing below it is to move then. */
 .st-key-hero { min-height: 400px; }
 /* Numbers on cells, in the strongest ink of each theme. */
 [data-testid="stVegaLiteChart"] svg text[fill="currentColor"] { fill: light-dark(#000, #fff); }
-/* A little can be seen through a tooltip; numbers below it must not be read with its own. */
-#vg-tooltip-element { backdrop-filter: blur(6px); }
+/* A little can be seen through a tooltip; numbers below it must not be read with its own. Nor does
+   it take the pointer: a cell below it could not be pointed at. */
+#vg-tooltip-element { backdrop-filter: blur(6px); pointer-events: none; }
 /* Where there is room, equations grow. A drawing on a canvas would lose the pointer. */
 @media (min-width: 1500px) {
-  [class*="st-key-eq_"] [data-testid="stVegaLiteChart"] svg { zoom: 1.2; }
+  [class*="st-key-eq_"] [data-testid="stVegaLiteChart"] svg,
+  [class*="st-key-watched_heads_"] svg.marks { zoom: 1.2; }
 }
 @media (min-width: 1800px) {
-  [class*="st-key-eq_"]:not(.st-key-eq_layer) [data-testid="stVegaLiteChart"] svg { zoom: 1.45; }
+  [class*="st-key-eq_"]:not(.st-key-eq_layer) [data-testid="stVegaLiteChart"] svg,
+  [class*="st-key-watched_heads_"] svg.marks { zoom: 1.45; }
 }
 /* Streamlit's tools would stand on the words and sliders above a chart. A matrix is no larger on a
    full screen, and the lesson has its numbers as tables; what fills its place keeps that button,
@@ -51,7 +77,7 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [data-testid="stElementToolbar"]:has(~ .stVegaLiteChart)
   [data-testid="stElementToolbarButton"]:not(:last-child) { display: none; }
 /* The slider counts recorded steps; the chart above it says which step of the training it is. */
-.st-key-watched_training .vega-bind span:not(.vega-bind-name) { display: none; }
+[class*="st-key-watched_"] .vega-bind span:not(.vega-bind-name) { display: none; }
 .katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0.25rem 0.2rem 0; }
 /* Streamlit's captions and colours of code are too faint for some, as is white on the dark
    theme's blue. */

@@ -90,6 +90,15 @@ def go_on(run: Run) -> None:
         st.rerun()
 
 
+def stop_all() -> None:
+    """Stop the work of a page that was left: nobody sees it, and coming back to it under way would
+    hold up what the page draws below.
+    """
+    for run in st.session_state.values():
+        if isinstance(run, Run):
+            run.steps = None
+
+
 def _start(run: Run, work: Callable[[], Steps]) -> None:
     run.share, run.found, run.steps = 0.0, None, work()
 

@@ -109,11 +109,11 @@ def test_positions_part_repeated_words(page, app_url):
 def test_a_number_typed_into_the_table_is_used_everywhere(page, app_url):
     open_page(page, app_url, TABLE)
     grid = page.locator("[data-testid=stDataFrame]").first
-    grid.scroll_into_view_if_needed()
-    page.wait_for_timeout(500)
-    corner = grid.bounding_box()
     # The grid loads its editor at the first use, and what is typed before that is lost.
     for _ in range(5):
+        grid.scroll_into_view_if_needed()
+        page.wait_for_timeout(500)
+        corner = grid.bounding_box()  # it moves while what is above it is drawn
         page.mouse.click(corner["x"] + 100, corner["y"] + 52)
         page.keyboard.press("Enter")
         page.wait_for_timeout(1_500)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from attention_ui.charts.sizes import SIDEBAR_WIDTH
 from attention_ui.settings.link import FIRST, OLDER
 from attention_ui.shell import contents
 from browser_tools import DEEPER, no_exception, open_page, settled
@@ -17,10 +18,9 @@ UNREACHED = """charts => charts.filter((chart) => chart.checkVisibility())
 THREE_HEADS = "whole_layer?example=wild_cat&n_heads=3&d_model=6"
 
 
-@pytest.mark.parametrize("example", [FIRST, OLDER])
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_no_equation_is_wider_than_a_laptop_s_page(page, app_url, lesson, example):
-    open_page(page, app_url, f"{lesson}?example={example}")
+def test_no_equation_is_wider_than_a_laptop_s_page(page, app_url, lesson):
+    open_page(page, app_url, f"{lesson}?example={OLDER}")
     assert page.locator(CHARTS).count()
     assert page.locator(CHARTS).evaluate_all(WIDER) == []
     no_exception(page)
@@ -34,9 +34,15 @@ IN_SIGHT = """pictures => Math.max(...pictures.filter((one) => one.checkVisibili
   .map(({ top, bottom }) => Math.min(bottom, innerHeight) - Math.max(top, 0)))"""
 
 
+REACHED = ("control_example", "control_seed", "control_d_in", "control_predict", "pin", "share")
+"""What a laptop shows of the sidebar without scrolling."""
+
+
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_question_and_picture_are_seen_without_scrolling(page, app_url, lesson):
+def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, lesson):
+    """The question, a picture, and the settings that all lessons share; nothing is too wide."""
     open_page(page, app_url, lesson, first_visit=True)
+    assert page.locator(CHARTS).evaluate_all(WIDER) == []
     idea = page.get_by_text(contents.lesson(lesson).idea)
     assert idea.bounding_box()["y"] < 200
     main = page.locator("[data-testid=stMain]")
@@ -46,6 +52,12 @@ def test_question_and_picture_are_seen_without_scrolling(page, app_url, lesson):
     if formula.count():
         picture = main.locator(PICTURES).first.bounding_box()["y"]
         assert formula.bounding_box()["y"] > picture, "the picture comes first"
+    first = contents.lesson(lesson).first
+    for name in (*REACHED, *(f"control_{name}" for name in first)):
+        box = page.locator(f"[data-testid=stSidebar] .st-key-{name}").bounding_box()
+        assert 0 <= box["y"] < box["y"] + box["height"] <= 900, name
+        assert box["x"] + box["width"] <= SIDEBAR_WIDTH, name
+    no_exception(page)
 
 
 @pytest.mark.parametrize(
@@ -80,19 +92,22 @@ def test_on_a_phone_what_is_wider_than_the_page_is_reached_by_keyboard(new_page,
     assert charts.evaluate_all(UNREACHED) == []
 
 
-def layer(page):
-    """The chart of the whole layer: where it ends, and what it shows."""
-    chart = page.locator(".st-key-eq_layer svg.marks")
-    return chart.evaluate("chart => chart.getBoundingClientRect().toJSON()")
+ENDS = """chart => {
+  const boxes = [...chart.querySelectorAll('g[class*=cells_] path')]
+    .map((cell) => cell.getBoundingClientRect());
+  return [Math.max(...boxes.map((box) => box.right)), Math.max(...boxes.map((box) => box.bottom))];
+}"""
+"""Where the last cells of a chart end, in the window."""
 
 
+@pytest.mark.parametrize("address", ["whole_layer", THREE_HEADS])
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (1920, 1080)])
-def test_three_heads_of_eleven_tokens_fit_in_one_window(new_page, app_url, width, height):
+def test_the_whole_layer_fits_in_one_window(new_page, app_url, width, height, address):
     page = new_page(viewport={"width": width, "height": height})
-    open_page(page, app_url, THREE_HEADS)
-    drawn = layer(page)
-    assert drawn["height"] < height
-    assert drawn["right"] <= width
+    open_page(page, app_url, address, first_visit="?" not in address)
+    right, bottom = page.locator(".st-key-eq_layer svg.marks").evaluate(ENDS)
+    assert 0 < right <= width
+    assert 0 < bottom <= height
     no_exception(page)
 
 

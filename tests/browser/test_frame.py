@@ -5,7 +5,6 @@ import re
 import pytest
 
 from attention_ui.charts.sizes import ROW_ROOM, SIDEBAR_WIDTH
-from attention_ui.shell.contents import LESSONS
 from browser_tools import open_page, settled
 
 SCROLLBAR = 17
@@ -39,7 +38,6 @@ def room(page):
     [
         "",
         "divide_by_sqrt_d?predict=off&cell=none&vlook=width",
-        "queries_keys_values?predict=off&cell=none",
     ],
 )
 def test_every_load_has_one_width_of_the_sidebar_and_one_layout(new_page, app_url, path):
@@ -119,14 +117,15 @@ COVERED = """() => {
   });
 }"""
 """What lies under each of Streamlit's tools that can be seen: words, numbers, sliders."""
-LOOKS = {lesson.name: [""] for lesson in LESSONS} | {
-    "divide_by_sqrt_d": ["", "vlook=width", "vlook=attention"]
-}
+LOOKS = [
+    ("whole_layer", ""),
+    ("queries_keys_values", ""),
+    *(("divide_by_sqrt_d", look) for look in ("", "vlook=width", "vlook=attention")),
+]
+"""A large chart, many equations, and charts that fill their place: the only ones with tools."""
 
 
-@pytest.mark.parametrize(
-    ("lesson", "look"), [(lesson, look) for lesson, looks in LOOKS.items() for look in looks]
-)
+@pytest.mark.parametrize(("lesson", "look"), LOOKS)
 def test_no_tools_cover_words_or_controls_when_the_pointer_is_over_a_chart(
     page, app_url, lesson, look
 ):
@@ -163,3 +162,19 @@ def test_a_chart_that_fills_its_place_fills_the_screen(page, app_url):
     assert chart.bounding_box()["width"] > narrow + 100
     press_in_toolbar(page, chart, "^(Close|Exit) full")
     assert chart.bounding_box()["width"] == narrow
+
+
+@pytest.mark.parametrize("lesson", ["queries_keys_values", "whole_layer"])
+def test_what_is_on_the_page_is_listed_beside_its_title_and_leads_there(page, app_url, lesson):
+    open_page(page, app_url, lesson, first_visit=True)
+    heading, button = page.locator("h1").bounding_box(), page.get_by_text("On this page")
+    assert heading["y"] > 60, "below Streamlit's own bar"
+    assert heading["y"] < button.bounding_box()["y"] < heading["y"] + heading["height"]
+    button.click()
+    links = page.locator("[data-testid=stPopoverBody] a")
+    seen = [each for each in page.locator("[data-testid=stMain] h2").all() if each.is_visible()]
+    taken_along = "Take it with you"
+    headings = [each.inner_text() for each in seen if each.inner_text() != taken_along]
+    assert links.all_inner_texts() == headings
+    links.last.click()
+    page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 500")

@@ -110,8 +110,31 @@ def test_a_tooltip_names_both_tokens_and_the_value(page, app_url, labelled):
     assert words[:4] == ["query", "wild", "key", "the"]
     assert words[4] == "number"
     assert float(words[5]) == pytest.approx(3.3092 if labelled else 0.3910, abs=1e-4)
-    said = "wild takes 39% of its context from the"
+    said = "“wild” takes in 39% of “the”"
     assert (said in tip.inner_text()) != labelled, "of weights alone"
+
+
+def test_a_cell_below_the_tooltip_of_another_can_be_pointed_at(page, app_url):
+    open_page(page, app_url, LESSON)
+    drawn = cells(page, "scores", 2)
+    drawn.nth(2 * 11 + 2).hover()
+    tip = page.locator("#vg-tooltip-element.visible")
+    tip.wait_for()
+    before, (over,) = tip.inner_text(), boxes(tip)
+    middles = [(one["x"] + 9, one["y"] + 9) for one in boxes(drawn)]
+    below = [
+        (x, y)
+        for x, y in middles
+        if over["left"] < x < over["right"] and over["top"] < y < over["bottom"]
+    ]
+    page.mouse.move(*below[0])
+    page.wait_for_function(
+        """before => {
+          const tip = document.querySelector('#vg-tooltip-element.visible');
+          return tip && tip.innerText !== before;
+        }""",
+        arg=before,
+    )
 
 
 def test_hostile_text_that_is_typed_is_text_on_every_page(page, app_url):

@@ -1,4 +1,4 @@
-"""Every page dark and narrow; test_accessibility opens it light."""
+"""Every page dark and narrow at once; test_accessibility opens it wide, light and dark."""
 
 import pytest
 
@@ -9,16 +9,8 @@ PAGES = ["", *sorted(path.stem for path in (ROOT / "pages").glob("*.py"))]
 
 
 @pytest.mark.parametrize("path", PAGES)
-@pytest.mark.parametrize(
-    "look",
-    [
-        {"color_scheme": "dark"},
-        {"viewport": {"width": 390, "height": 844}},
-    ],
-    ids=["dark", "narrow"],
-)
-def test_a_page_opens_whole(new_page, app_url, path, look):
-    page = new_page(**look)
+def test_a_page_opens_whole(new_page, app_url, path):
+    page = new_page(color_scheme="dark", viewport={"width": 390, "height": 844})
     open_page(page, app_url, f"{path}?predict=off")
     no_exception(page)
     assert page.problems == []

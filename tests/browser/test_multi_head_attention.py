@@ -44,7 +44,7 @@ def test_more_heads_take_the_width_along_and_are_drawn(page, app_url):
         assert width.inner_text() == d_model
         along = page.get_by_text("d_model went from 4 to 6, so that 3 heads can share it.")
         assert along.count() == (d_model == "6")
-    assert len(numbers(page, "split", 3)) == 11, "four heads of width 1"
+    assert len(numbers(page, "queries", 5)) == 11, "four heads of width 1"
     page.locator(".st-key-control_causal_heads label").click()
     settled(page)
     assert numbers(page, "weights", 3)[:3] == ["1.00", "·", "·"], "the first sees itself only"
@@ -83,7 +83,7 @@ def test_the_output_is_shared_out_to_heads_and_one_can_be_switched_off(page, app
     settled(page)
     assert page.get_by_text("What each head gives to output[3, 1]").count() == 1
     panel = page.locator(".st-key-cell_parts")
-    assert panel.get_by_text("head_outputs[:, 3, 1]").count() == 1
+    assert panel.get_by_text("From head_outputs[:, 3, 1]").count() == 1
 
     with_all, lost = numbers(page, "off", 0), numbers(page, "off", 2)
     assert lost == numbers(page, "parts", 0), "what head 0 gives"
@@ -97,10 +97,12 @@ def test_the_output_is_shared_out_to_heads_and_one_can_be_switched_off(page, app
 
 def test_a_wrong_split_gives_the_second_head_other_tokens(page, app_url):
     open_page(page, app_url, LESSON)
+    page.locator("summary", has_text="leave out the transpose").click()
+    settled(page)
     joined = numbers(page, "mixed", 0)
     assert numbers(page, "mixed", 1) == joined[: 11 * 2], "row after row"
     choose(page, "control_head_cut", "1")
     assert numbers(page, "mixed", 1) == joined[11 * 2 :]
-    assert numbers(page, "mixed", 2) == numbers(page, "split", 2)
+    assert numbers(page, "mixed", 2) == numbers(page, "queries", 4)
     assert page.get_by_text("2 of 22 rows, in all heads, hold what they should.").count() == 1
     no_exception(page)

@@ -50,13 +50,50 @@ def test_the_share_panel_makes_a_teachers_link(page, new_page, app_url):
     page.keyboard.press("Escape")
     panel.get_by_text("Without Streamlit's frame").click()
     settled(page)
-    plain, link = panel.locator("code").all_inner_texts()
+    plain, link, _ = panel.locator("code").all_inner_texts()
     assert plain == f"{app_url}/simplified_attention?example=wild_cat&seed=7&predict=off"
     assert link == f"{plain}&hide=tokenizer&embed=true"
     other = new_page()
     open_page(other, app_url, link.removeprefix(app_url))
     assert other.locator("[class*='st-key-control_tokenizer']").count() == 0
     assert other.locator("[class*='st-key-control_seed'] input").input_value() == "7"
+    no_exception(page)
+
+
+def test_one_picture_alone_is_offered_for_a_page_of_ones_own_and_is_live_there(
+    page, new_page, app_url
+):
+    open_page(page, app_url, "simplified_attention?predict=off&seed=7")
+    page.get_by_role("button", name="Share").click()
+    panel = page.get_by_role("dialog")
+    panel.get_by_role("combobox", name="Picture").fill("weights")
+    page.keyboard.press("Enter")
+    settled(page)
+    *_, frame = panel.locator("code").all_inner_texts()
+    other = new_page()
+    other.set_content(f"<!doctype html><title>A course</title><body>{frame}")
+    inside = other.frame_locator("iframe")
+    cell = inside.locator("g[class*=cells_] path").nth(30)
+    cell.hover()
+    inside.locator("#vg-tooltip-element.visible").wait_for()
+    assert inside.locator("[class*=st-key-eq_]").count() == 1
+    assert inside.locator(".st-key-eq_weights").is_visible()
+    for around in ("h1", "h2", "[data-testid=stSidebar]", "[data-testid=stHeader]"):
+        assert not inside.locator(f"{around}:visible").count(), around
+    assert other.problems == []
+
+
+def test_a_teachers_link_leaves_sections_out(page, app_url):
+    names = ("contents", "glossary", "pin", "share", "answers", "take_away")
+    open_page(page, app_url, f"simplified_attention?predict=off&hide={','.join(names)}")
+    sidebar = page.locator("[data-testid=stSidebar]")
+    assert sidebar.locator("a").count() == 0
+    for name in ("Glossary", "Pin and compare", "Share"):
+        assert page.get_by_role("button", name=name).count() == 0
+    for heading in ("What you can now answer", "Take it with you"):
+        assert page.get_by_role("heading", name=heading).count() == 0
+    assert page.get_by_text("Previous:").count() == 0
+    assert page.locator(".st-key-eq_weights").count() == 1
     no_exception(page)
 
 

@@ -70,7 +70,7 @@ def lit_by(equation, at, place):
     return {(at, *place)} | made, expected_bright(equation, at, place)
 
 
-def becomes(page, name, equation, expected, seconds=3):
+def becomes(page, name, equation, expected, seconds=10):
     """Wait until these cells are outlined, and these bright."""
     for _ in range(int(seconds / 0.05)):
         if shown(page, name, equation) == expected:

@@ -99,13 +99,13 @@ def test_a_sign_and_a_shape_are_answered_by_keyboard(page, app_url):
 
     open_page(page, app_url, "queries_keys_values?cell=none")
     sides = question(page, "shape").locator("input")
-    for at, size in enumerate(("11", "2")):
+    for at, size in enumerate(("2", "11")):
         sides.nth(at).focus()
         page.keyboard.type(size)
     # As long as a finger takes: the button also takes up the number just typed.
     question(page, "shape").get_by_role("button", name="Reveal").click(delay=100)
     settled(page)
-    assert "It is query 11 × key 11: columns 11 instead of 2." in (
+    assert "It is query 11 × d_out 2: the numbers are right, their order is not." in (
         question(page, "shape").inner_text()
     )
-    assert covered(page, "scores") == 0
+    assert covered(page, "context") == 1, "by the question about weights alone"

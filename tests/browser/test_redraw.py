@@ -24,21 +24,17 @@ ALL = """() => {
 }"""
 SLIDERS = [
     ("tokenize_and_embed", "d_in"),
-    ("tokenize_and_embed", "reserved"),
     ("simplified_attention", "d_in"),
     ("softmax_or_sum", "d_in"),
     ("divide_by_sqrt_d", "d_in"),
     ("queries_keys_values", "d_in"),
     ("queries_keys_values", "d_out"),
-    ("queries_keys_values", "d_v"),
     ("causal_mask", "d_in"),
     ("causal_mask", "window"),
     ("multi_head_attention", "d_in"),
     # Widths of their own, so that every number of heads fits.
     ("multi_head_attention", "n_heads", "d_head=2&d_value=3"),
-    ("multi_head_attention", "d_model", "d_head=2&d_value=3"),
     ("multi_head_attention", "d_head", "d_value=3"),
-    ("multi_head_attention", "d_value", "d_head=2"),
 ]
 
 

@@ -16,7 +16,7 @@ def boxes(locator):
 
 
 def chart(page, words):
-    return page.locator("[data-testid=stVegaLiteChart] svg").filter(has_text=words).first
+    return page.locator("[data-testid=stVegaLiteChart] svg").filter(has_text=words).last
 
 
 def heights(page, words):
@@ -34,6 +34,7 @@ def test_a_constant_blows_up_the_division_and_leaves_softmax(page, app_url):
     before = heights(page, "divided by the sum")
     assert len(before) == 22, "two bars a token"
     assert before[11] > 30, "the best score has most of the softmax"
+    assert page.get_by_text("Softmax has not moved").count() == 0, "nothing was added"
     exact = control(page, "shift_exact")
     exact.fill("0.525")
     exact.press("Enter")

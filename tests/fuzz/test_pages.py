@@ -12,7 +12,7 @@ from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS, HEADS
 from guesses import links, texts
 from hostile import TEXTS, TOO_LONG, VALUES
-from visiting import EVERYWHERE, stands, visit
+from visiting import EVERYWHERE, has_no_exception, visit
 
 pytestmark = pytest.mark.slow("1 min: whole pages")
 
@@ -34,8 +34,12 @@ def as_sent(text):
 
 
 def explains(at):
-    """A title, no exception, and no number that is none without a word about it."""
-    stands(at)
+    """A title, no exception, and no number that is none without a word about it.
+
+    A picture that stands alone has no title; then there is the picture, or why there is none.
+    """
+    has_no_exception(at)
+    assert at.title or at.get("vega_lite_chart") or at.main.text, "the page is empty"
     kinds = (at.markdown, at.caption, at.latex, at.metric)
     words = [str(element.value) for kind in kinds for element in kind]
     if not any(EXPLAINED in each for each in words):

@@ -12,7 +12,7 @@ OPEN = {
 }
 
 
-UNCONTROLLED = {"beat", "cell", "pin", "hide", "lock", "upto"}
+UNCONTROLLED = {"beat", "cell", "pin", "hide", "lock", "only", "upto", "done", "tasks"}
 """Settings that nobody chooses in a control of their own: no link need hide them."""
 
 

@@ -188,21 +188,21 @@ def test_the_control_and_the_picture_call_an_entry_what_the_charts_do(name):
 @pytest.mark.parametrize(
     ("page", "cell", "words"),
     [
-        ("simplified_attention", "embeddings.7.5", "token 7: it   ·   d_in 5: refers"),
-        ("queries_keys_values", "W_query.5.1", "d_in 5: refers   ·   d_out 1: hunter"),
-        ("queries_keys_values", "context_vectors.7.2", "query 7: it   ·   d_v 2: mood"),
+        ("simplified_attention", "embeddings.7.5", "token 7: it · d_in 5: refers"),
+        ("queries_keys_values", "W_query.5.1", "d_in 5: refers · d_out 1: hunter"),
+        ("queries_keys_values", "context_vectors.7.2", "query 7: it · d_v 2: mood"),
         (
             "multi_head_attention",
             "head_queries.1.3.1",
-            "head 1: whom   ·   query 3: chases   ·   d_head 1: small",
+            "head 1: whom · query 3: chases · d_head 1: small",
         ),
-        ("multi_head_attention", "W_output.3.2", "d_concat 3: h1·small   ·   d_model 2: small"),
+        ("multi_head_attention", "W_output.3.2", "d_concat 3: h1·small · d_model 2: small"),
     ],
 )
 def test_the_arithmetic_of_a_cell_names_its_components(page, cell, words):
     assert words in texts(visit(page, example=FIRST, cell=cell))
     plain = texts(visit(page, example="life_is_short", cell=cell))
-    axis, place = words.rsplit("   ·   ", 1)[1].partition(":")[0].split()
+    axis, place = words.rsplit(" · ", 1)[1].partition(":")[0].split()
     assert f"{axis} {place}" in plain
     assert f"{axis} {place}: " not in plain
 
@@ -238,9 +238,9 @@ def test_an_own_sentence_over_the_same_words_keeps_what_was_set_by_hand():
         ({"sentence": "the zebra"}, ("no vector for “zebra”", "cat, dog, mouse")),
         ({"d_in": 5}, ("the given vectors are 6 wide",)),
         ({"vocabulary": "random"}, ("distinct tokens",)),
-        ({"d_out": 2}, ("W_query, W_key", "other sizes")),
-        ({"d_v": 2}, ("W_value", "other sizes")),
-        ({"n_heads": 2}, ("all matrices of the heads", "other sizes")),
+        ({"d_out": 2}, ("W_query, W_key", "not fit these sizes")),
+        ({"d_v": 2}, ("W_value", "not fit these sizes")),
+        ({"n_heads": 2}, ("all matrices of the heads", "not fit these sizes")),
     ],
     ids=str,
 )

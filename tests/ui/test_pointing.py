@@ -18,8 +18,10 @@ from attention_core.examples import EXAMPLES
 from attention_core.explain.extents import extents
 from attention_core.explain.plain_text import plain_text
 from attention_core.trace import Step, Trace
+from attention_ui.charts.live import MOST_PLACES
 from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.placed import Placed
+from attention_ui.charts.pointing import BASE, ends, packed
 from attention_ui.charts.reach import reaches
 from attention_ui.charts.sizes import CellSize
 from attention_ui.page.equation import draw_equation
@@ -174,12 +176,13 @@ def reached(equation, at):
     for row in equation.rows[at]:
         lit = found[row["row"], row["column"]] = set()
         for number, each in enumerate(to):
-            ends = [
-                row[f"{side}_{number}"]
-                for side in ("first_row", "last_row", "first_column", "last_column")
-            ]
-            if ends != [-1] * 4:
-                first_row, last_row, first, last = ends
+            left, last = divmod(int(row[f"reach_{number}"]), BASE)
+            left, first = divmod(left, BASE)
+            first_row, last_row = divmod(left, BASE)
+            if (first_row, last_row, first, last) != (0, 0, 0, 0):  # counted from 1
+                first_row, last_row, first, last = (
+                    end - 1 for end in (first_row, last_row, first, last)
+                )
                 rows, columns = range(first_row, last_row + 1), range(first, last + 1)
                 lit |= {(each.into, *place) for place in itertools.product(rows, columns)}
     return found
@@ -298,7 +301,7 @@ def in_python(expression):
     return made
 
 
-FUNCTIONS = {"abs": abs, "min": min, "isFinite": math.isfinite}
+FUNCTIONS = {"abs": abs, "min": min, "floor": math.floor, "isFinite": math.isfinite}
 
 
 @cache
@@ -318,6 +321,15 @@ def _of_rows(test):
 def those_of(rows, test, names):
     """The rows of which a test is true."""
     return eval(_of_rows(test), {**FUNCTIONS, "rows": rows, **names})
+
+
+def test_a_browser_finds_the_four_ends_again_in_one_number():
+    highest = MOST_PLACES - 1
+    told = [[-1] * 4, [0] * 4, [highest] * 4, [0, highest, 0, 0], [1, 2, 3, 5], [highest, 0, 7, -1]]
+    numbers = packed(torch.tensor(told, dtype=torch.int16)).tolist()
+    for number, rectangle in zip(numbers, told, strict=True):
+        assert number == int(number)
+        assert [worked_out(each, number=number) for each in ends("number")] == rectangle
 
 
 def test_expressions_are_worked_out_as_a_browser_does():

@@ -1,15 +1,20 @@
 """Kinds of questions: asked on every lesson, judged by its numbers, counted once, and skipped."""
 
+import re
+from unittest.mock import patch
+
 import pytest
 import torch
 
 from attention_core import EXAMPLES, embed
 from attention_core.mechanism.masking import attend_masked
 from attention_ui.charts.guess_bars import guess_bars
+from attention_ui.page import page as pages
 from attention_ui.predict.common_questions import row_to_share, whole_row
 from attention_ui.predict.questions import Pick, Shape, Sign, Verdict
 from attention_ui.predict.row_question import MOST, Row, as_shares, distance
 from attention_ui.predict.tally import Tally
+from attention_ui.settings.link import FIRST
 from visiting import LESSONS, stands, visit, words
 
 pytestmark = pytest.mark.slow("25 s: whole pages")
@@ -194,6 +199,77 @@ def test_a_mask_that_leaves_nothing_to_share_asks_for_no_row():
     assert open_questions(at) == ["causal_mask.leaks"]
 
 
+def right_guess(question):
+    """A guess that is right, found by judging."""
+    if isinstance(question, Row):
+        return tuple(question.truth)
+    if isinstance(question, Shape):
+        return tuple(size for _, size in question.truth)
+    if isinstance(question, Sign):
+        return question.truth
+    places = range(len(question.choices))
+    if not question.many:
+        return next([place] for place in places if question.judge([place]).right)
+    named = [int(number) for number in re.findall(r"\d+", question.answer())]
+    tries = [[at for at in places if str(question.choices[at]) in question.answer()], named]
+    return next(each for each in tries if question.judged(each).right)
+
+
+def numbers_in(words):
+    return re.findall(r"\d[\d.,]*(?<![.,])", words)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("page", LESSONS)
+def test_a_skipped_question_says_its_answer(page, example):
+    asked = {}
+    ask = pages.Page.ask
+
+    def noted(self, name, question, *others, **more):
+        asked[f"{self.view.page}.{name}"] = question
+        ask(self, name, question, *others, **more)
+
+    with patch.object(pages.Page, "ask", noted):
+        at = opened(page, example=example)
+        while names := open_questions(at):
+            at = press(at, "skip", names[0])
+            question = asked[names[0]]
+            said = question.answer()
+            assert f"{said} {question.teaches}".strip() in [each.value for each in at.markdown]
+            assert said.endswith(".")
+            if isinstance(question, Row):
+                told = zip(question.truth, question.labels, strict=True)
+                assert all(f"{weight:.2f} for {key}" in said for weight, key in told)
+            else:
+                verdict = question.judged(right_guess(question))
+                assert verdict.right
+                assert {*numbers_in(verdict.words)} <= {*numbers_in(said)}
+            if isinstance(question, Sign):
+                assert f" {Sign.WAYS[question.truth]}, " in said
+
+
+@pytest.mark.parametrize("page", LESSONS)
+def test_a_cover_says_which_question_it_keeps(page):
+    at = opened(page, sentence=HOSTILE, tokenizer="blanks")
+    nothing_rendered(at)
+    drawn = at.session_state["shown"].page
+    under, heading = {}, None
+    for kind, *what in drawn._standing:
+        if kind == "header":
+            heading = f"[{what[0]}](#{what[1]})"
+        elif kind == "part":
+            under[what[0]] = heading
+    said = [each.value for each in at.markdown if "Covered, since" in each.value]
+    keys = [each.key or "" for each in at.button]
+    keys = [each.removeprefix("uncover_") for each in keys if each.startswith("uncover_")]
+    assert len(said) == len(keys)
+    for words_, name in zip(said, keys, strict=True):
+        covers = drawn.parts[name].about
+        for cover in covers:
+            assert under[f"predict_{cover.question.partition('.')[2]}"] in words_
+        assert words_.count("](#") == len({cover.where for cover in covers})
+
+
 # --- the kinds, without a page -------------------------------------------------------------------
 
 
@@ -216,12 +292,17 @@ def test_the_distance_is_half_the_sum_of_all_differences():
 
 
 def test_a_long_row_has_few_sliders_and_its_last_keys_share_one():
-    row = row_of(*[0.1] * 10)
+    n_keys = MOST + 2
+    row = row_of(*[1 / n_keys] * n_keys)
     assert len(row.labels) == MOST == len(row.names) == len(row.truth)
     assert row.labels[-1] == "the other 3 keys together"
-    assert row.truth[-1] == pytest.approx(0.3)
+    assert row.truth[-1] == pytest.approx(3 / n_keys)
     assert len(row_of(*[1 / MOST] * MOST).labels) == MOST
     assert "others" not in row_of(*[1 / MOST] * MOST).names
+
+
+def test_every_key_of_the_first_example_has_a_slider_of_its_own():
+    assert len(EXAMPLES[FIRST].inputs.tokens) <= MOST
 
 
 def test_only_visible_keys_are_asked_for():
@@ -267,7 +348,13 @@ def test_a_shape_is_told_where_it_is_wrong(guess, right, words):
 
 
 def test_many_are_said_in_order_and_none_is_an_answer():
-    pick = Pick(words="", choices="abc", judge=lambda guess: Verdict(guess == [], ""), many=True)
+    pick = Pick(
+        words="",
+        choices="abc",
+        judge=lambda guess: Verdict(guess == [], ""),
+        truth=lambda: "None of them.",
+        many=True,
+    )
     assert pick.said([0, 2]) == "a, c"
     assert pick.said([]) == "none"
     assert pick.judged([]).right

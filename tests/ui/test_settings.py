@@ -21,7 +21,9 @@ from attention_ui.settings.fields import (
     Choice,
     Decimal,
     Flag,
+    Lines,
     OptionalWhole,
+    Pages,
     ScoreRow,
     Sentence,
     Whole,
@@ -310,6 +312,8 @@ ACCEPTED = {
     ScoreRow: {"minus", "-inf", "comma"},
     Sentence: HOSTILE.keys() - {"empty", "blank", "blanks", "null", "surrogate", "long"},
     Word: {"empty", "word", "nan", "inf", "python"},
+    Pages: {"empty", "word", "nan", "inf", "python"},
+    Lines: HOSTILE.keys() - {"long", "4300 digits", "commas", "colons", "dots"},
 }
 """What a kind of field takes of these. A text may be nearly anything, a part's name any word, a
 row of scores some numbers; no other field takes any but -1, if that is within its bounds.

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from attention_ui.settings.settings import FACTORS
+from attention_ui.words import percent
 from visiting import stands, visit, words
 
 pytestmark = pytest.mark.slow("20 s: whole pages")
@@ -157,3 +158,22 @@ def test_every_stop_of_the_factor_draws():
         stands(at)
     largest = next(each for each in at.metric if each.label.startswith("Largest weight"))
     assert largest.value == "1.0000"
+
+
+@pytest.mark.parametrize("poor", [-6.0, -4.0, -3.0, -1.5, 0.0, 2.0])
+def test_the_first_picture_says_what_each_way_gives_the_good_match_and_the_poor_one(poor):
+    said = words(opened(poor=str(poor)))
+    scores = (2.0, 1.0, poor)
+    total = sum(scores)
+    exponentials = [math.exp(score) for score in scores]
+    good = exponentials[0] / sum(exponentials)
+    assert f"Softmax gives {percent(good)}" in said
+    if total == 0:
+        assert "The sum is 0, and nothing can be divided by 0." in said
+    elif poor >= 0:
+        assert "both ways give proper shares" in said
+    else:
+        for share in (2 / total, poor / total):
+            assert f"{share:.2f}".replace("-", "−") in said
+        assert ("turns the order round" in said) == (total < 0)
+        assert ("more than there is to share" in said) == (total > 0)

@@ -2,6 +2,8 @@
 
 import threading
 import time
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,7 +18,7 @@ class Drawn:
     fails = False
 
     def __init__(self, *_):
-        pass
+        self.page = SimpleNamespace(outline=())
 
     def draw(self, _):
         Drawn.at_once += 1
@@ -31,7 +33,9 @@ class Drawn:
 def _nothing_but_the_turn(monkeypatch):
     Drawn.at_once, Drawn.most, Drawn.fails = 0, 0, False
     monkeypatch.setattr(page, "LessonOnScreen", Drawn)
-    monkeypatch.setattr(page, "open_lesson", lambda _: None)
+    opened = (SimpleNamespace(only=""), nullcontext())
+    monkeypatch.setattr(page, "open_lesson", lambda _: opened)
+    monkeypatch.setattr(page.session, "has_come_from_another", lambda: False)
     monkeypatch.setattr(visible_parts, "watch", lambda _: None)
 
 

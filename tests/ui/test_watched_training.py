@@ -34,7 +34,7 @@ def of(chart, at):
 def test_the_chart_holds_the_recorded_tensors_to_the_last_bit(name, d_out):
     tokens, records = run(steps=60, d_out=d_out)
     before = [record.weights.clone() for record in records]
-    chart = watched(tokens, records, name)
+    chart = watched(tokens, (), records, name)
     assert json.loads(json.dumps(chart.spec, allow_nan=False)) == chart.spec
     steps = next(each["value"] for each in chart.spec["params"] if each["name"] == "steps")
     assert (steps[0], steps[-1], len(steps)) == (0, 60, MOST_FRAMES)
@@ -55,7 +55,7 @@ def test_the_chart_holds_the_recorded_tensors_to_the_last_bit(name, d_out):
 
 def test_the_target_of_each_row_is_outlined_and_the_future_is_hidden():
     tokens, records = run(steps=10)
-    cells = of(watched(tokens, records, "W_query"), 0)
+    cells = of(watched(tokens, (), records, "W_query"), 0)
     for _, cell in cells.iterrows():
         assert cell["outlined"] == (cell["column"] == cell["row"] + 1)
         assert cell["hidden"] == (cell["column"] > cell["row"])
@@ -76,7 +76,7 @@ def test_few_steps_are_shown_the_first_and_the_last_among_them(n_records, n_cell
 
 def test_one_slider_of_the_chart_moves_all_of_it():
     tokens, records = run(steps=60)
-    spec = watched(tokens, records, "W_value").spec
+    spec = watched(tokens, (), records, "W_value").spec
     bound = [each for each in spec["params"] if "bind" in each]
     assert [(each["name"], each["bind"]["max"]) for each in bound] == [("at", MOST_FRAMES - 1)]
     assert bound[0]["value"] == MOST_FRAMES - 1, "nothing moves before it is asked to"

@@ -90,8 +90,15 @@ def underflowed(trace: Trace, token: int) -> torch.Tensor:
 
 
 def judge_leaks(guess: list[int], settings: Settings) -> Verdict:
-    """Which ways let the last token reach an earlier context vector, measured; a way that leaks
-    too little to be seen here is told apart from one that does not leak.
+    """Whether these are the places of the ways that leak."""
+    leaky, found = leaky_ways(settings)
+    right = guess == [place for place, way in enumerate(WAYS_TO_HIDE) if way in leaky]
+    return Verdict(right, f"{'Right: ' if right else 'It is '}{found}.")
+
+
+def leaky_ways(settings: Settings) -> tuple[list[str], str]:
+    """Which ways let the last token reach an earlier context vector, measured, and that in words; a
+    way that leaks too little to be seen here is told apart from one that does not leak.
     """
     last = len(settings.inputs.tokens) - 1
     ways = list(WAYS_TO_HIDE)
@@ -112,8 +119,7 @@ def judge_leaks(guess: list[int], settings: Settings) -> Verdict:
         most = max(moved[way].max().item() for way in faint)
         names = listed([WAYS_TO_HIDE[way] for way in faint])
         found += f" (with these scores {names} by {number(most)} at most, too little to be seen)"
-    right = guess == [place for place, way in enumerate(ways) if way in seen + faint]
-    return Verdict(right, f"{'Right: ' if right else 'It is '}{found}.")
+    return seen + faint, found
 
 
 def ways_to_hide(view: View) -> None:
@@ -121,8 +127,9 @@ def ways_to_hide(view: View) -> None:
     settings = session.current()
     trace = view.trace
     equation(view, "ways", build=lambda now: _way(trace, prefix_of(now.way)))
-    light(*sums_verdict(trace, settings.way))
-    light(*share_verdict(trace, settings.way))
+    if not view.covers_of([f"{prefix_of(settings.way)}weights"]):
+        light(*sums_verdict(trace, settings.way))
+        light(*share_verdict(trace, settings.way))
     table = {
         label: [number(share) if share else "0" for share in hidden_share(trace, way).tolist()]
         for way, label in WAYS_TO_HIDE.items()

@@ -38,13 +38,17 @@ def choose_seed() -> None:
 
 
 def judge_growth(guess: int, seed: int) -> Verdict:
-    """Of the choices for the growth from d = 4 to d = 64, the second is right; measured."""
+    """Of the choices for the growth from d = 4 to d = 64, the second is right."""
+    return Verdict(guess == 1, f"{'Right. ' if guess == 1 else ''}{growth_words(seed)}")
+
+
+def growth_words(seed: int) -> str:
+    """How much the standard deviation grows from d = 4 to d = 64, and what was measured."""
     narrow, wide = (last(Trials(d=d, seed=seed)).variance ** 0.5 for d in (4, 64))
-    words = (
-        f"In 1,000 trials the standard deviation goes from {narrow:.2f} to {wide:.2f}, "
+    return (
+        f"It is 4 times as large. In 1,000 trials it goes from {narrow:.2f} to {wide:.2f}, "
         f"{wide / narrow:.2f} times as large."
     )
-    return Verdict(guess == 1, ("Right. " if guess == 1 else "It is 4 times. ") + words)
 
 
 def last(settings: Trials) -> Measured:

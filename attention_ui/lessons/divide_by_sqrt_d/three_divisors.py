@@ -47,8 +47,8 @@ def three_divisors() -> None:
     narrow(told_at(settings.vd, measured))
     st.caption(
         f"One random query and {N_KEYS} random keys, drawn {EFFECT_TRIALS} times. Weights are "
-        "means. The gradient is that of all weights with respect to q·k, before anything divides "
-        "it, in the middle draw: half of the draws have less."
+        "means. The gradient says how much the weights move when an undivided score q·k is nudged: "
+        "shown is the median of the draws."
     )
 
 
@@ -72,7 +72,10 @@ def told_at(d: int, effects: Mapping[str, Effect]) -> str:
             "Widen them."
         )
     if 2 * plain.gradient_norm > by_root.gradient_norm:
-        return words + "Divided by nothing it is about as large as by √d, but not for much longer."
+        return words + (
+            "Undivided, it still looks healthy at this width. Make the vectors wider and it "
+            "shrinks, since one key takes everything."
+        )
     return words + (
         f"Divided by nothing it is {times(by_root.gradient_norm, plain.gradient_norm)} than by √d: "
         "where softmax is all or nothing, there is hardly anything to learn from."

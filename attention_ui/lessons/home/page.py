@@ -7,6 +7,7 @@ from attention_core.examples import EXAMPLES
 from ...settings import session
 from ...shell.contents import FIRST_CHECKED, HOME, LESSONS
 from ...shell.frame import LINE, open_page, show_notices
+from ...shell.tasks import show_tasks
 from .own_text import own_text
 
 WHAT_IT_MEANS = """
@@ -15,8 +16,8 @@ WHAT_IT_MEANS = """
 """
 WHAT = "**Attention** is how each word of a sentence finds the others that matter to it."
 WHY = """
-A computer knows a word as a list of numbers, the same list wherever the word stands. So “it” could
-be anything: what it means has to come from the words around it.
+A computer knows a word as a list of numbers, the same list wherever the word stands. But what “it”
+or “bank” means differs from sentence to sentence: that has to come from the words around it.
 
 With attention, every word looks at all the others and takes up something of those that matter to
 it. Each word **asks for** something (its *query*), can be **found by** something (its *key*), and
@@ -61,6 +62,7 @@ def home() -> None:
 
     st.title(HOME.title, anchor=False)
     show_notices()
+    show_tasks(settings)
     first, *_ = EXAMPLES.values()
     st.markdown(WHAT_IT_MEANS if settings.sentence == first.inputs.sentence else WHAT, width=LINE)
 
@@ -79,8 +81,8 @@ def home() -> None:
     if session.takes_own_text():
         st.markdown(
             "Type a sentence of your own to see the whole layer at work on it, or take an example "
-            "through the lessons. The first has vectors that you can read; the others stand beside "
-            "the numbers of a published notebook.",
+            "through the lessons. The first was made to be read. The others come from notebooks "
+            "that people learn attention from, and stand beside the numbers printed there.",
             width=LINE,
         )
         own_text()
@@ -124,7 +126,9 @@ def home() -> None:
     st.header("A sentence on its way", anchor="journey")
     st.markdown(
         "Your text becomes tokens, each token a vector, and all vectors together one context "
-        "vector for the chosen query. These are the numbers of the text in the sidebar.",
+        "vector for the chosen query. Here vectors are compared by likeness alone; what a word "
+        "asks for comes later. From left to right: each token's vector, its share, its vector "
+        "times that share, and the sum so far, whose last row is the context vector.",
         width=LINE,
     )
     # Imported here: all else needs no torch, and is on the screen while torch is loaded.

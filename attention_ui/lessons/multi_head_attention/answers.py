@@ -29,6 +29,7 @@ def answers(view: View) -> list[Answer]:
             "What would the output lose without one of its heads?",
             what_a_head_adds(view.trace, settings.query),
             "parts",
+            ("head_outputs",),
         ),
         Answer(
             "Do more heads cost more parameters?",
@@ -47,8 +48,8 @@ def why_transpose(trace: Trace) -> str:
     split, mixed = (way.value(numbered) for way in ways)
     n_heads, n_tokens, d_head = split.shape
     words = (
-        f"A view of {n_tokens} × {n_heads} × {d_head} cuts each token's row into heads, and the "
-        f"transpose puts heads first: {n_heads} × {n_tokens} × {d_head}."
+        f"A view of {n_tokens} × {n_heads} × {d_head} cuts each token's row into its heads; the "
+        f"transpose then puts heads first: {n_heads} × {n_tokens} × {d_head}."
     )
     if n_heads == 1 or n_tokens == 1:
         return f"{words} With one head, or one token, a view alone gives the same."

@@ -119,12 +119,12 @@ def cost_question(d_in: int, recipe: HeadsRecipe) -> Pick | None:
         return None
     heads, wide = how_many(recipe.n_heads), one_wide(recipe)
     many, one = recipe.n_parameters(d_in), wide.n_parameters(d_in)
+    found = f"{heads} have {many:,}, the one wide head {one:,}."
     return Pick(
         words=f"{heads} {widths(recipe)}, or one head {widths(wide)}: which has more parameters?",
         choices=(heads, "the one wide head", "neither: both have the same number"),
-        judge=lambda guess: Verdict(
-            guess[0] == 2, f"{heads} have {many:,}, the one wide head {one:,}."
-        ),
+        judge=lambda guess: Verdict(guess[0] == 2, found),
+        truth=lambda: f"Neither: {found}",
     )
 
 
@@ -144,7 +144,8 @@ def parameter_words(d_in: int, recipe: HeadsRecipe) -> str:
         )
     return words + (
         f"One head {widths(wide)} has {wide.n_parameters(d_in):,}: the columns are the same, only "
-        "dealt out to more heads. Heads cost no parameters, but each sees a narrower query."
+        "dealt out to more heads. So more heads need no more parameters and no more "
+        "multiplications; only softmax runs once for each. The price: each sees a narrower query."
     )
 
 

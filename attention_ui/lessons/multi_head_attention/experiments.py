@@ -53,7 +53,7 @@ def switch_a_head_off(view: View) -> None:
     light(
         agree(pairs, (view.trace, "head_outputs"), (trace, "output_lost")),
         f"What is lost is `head_outputs[{off}]`, and nothing else: the largest difference is "
-        f"{difference(pairs):.1g}. Row {most} changes most, by a vector of length "
+        f"{difference(pairs):.1g}. The output of token {most} changes most, by a vector of length "
         f"{lost[most].norm():.4f}.",
     )
 
@@ -96,7 +96,7 @@ def split_wrongly(view: View) -> None:
         ),
         hide_index=True,
         width="content",
-        height=min(36 * (len(tokens) + 1), 420),
+        height=min(35 * (len(tokens) + 1) + 3, 420),
     )
     total = n_heads * shape[0]
     light(

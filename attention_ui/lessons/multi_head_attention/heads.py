@@ -23,17 +23,27 @@ DRAWN_CELLS = 8_192
 
 
 def choose_heads() -> None:
-    """The controls that make the heads, and how wide each of them is. Each offers what can be
-    used, and says where another took it along.
-    """
+    """How many heads there are, and whether they may look at what comes later."""
+    with control_row(vertical_alignment="top"):
+        _choose("n_heads")
+        control("causal_heads")
+
+
+def choose_widths() -> None:
+    """How wide each head is, and the seed that its matrices are drawn from."""
     with control_row(vertical_alignment="top"):
         for name in HEADS:
-            with st.container(width=204):
-                control(name)
-                if (wanted := session.wanted(name)) is not None:
-                    st.caption(along_words(name, wanted, session.current()))
-        control("causal_heads")
+            if name != "n_heads":
+                _choose(name)
         control("h_seed", width=204)
+
+
+def _choose(name: str) -> None:
+    """A control that offers what can be used, and says where another took it along."""
+    with st.container(width=204):
+        control(name)
+        if (wanted := session.wanted(name)) is not None:
+            st.caption(along_words(name, wanted, session.current()))
 
 
 def along_words(name: str, wanted: int, now: Settings) -> str:
@@ -144,12 +154,18 @@ def show_parts(view: View) -> None:
     show(parts(shares, f"output[{row}, {column}]"))
 
 
-def judge_largest(guess: int, weights: Tensor) -> Verdict:
-    """How a guess of the head with the largest weight does; equal ones are all right."""
-    largest = weights.flatten(1).max(dim=-1).values
-    best = largest.max().item()
-    winners = (largest >= best - 1e-6).nonzero().flatten().tolist()
-    named = " and ".join(f"head {head}" for head in winners) + f" ({best:.4f})"
+def judge_most(guess: int, added: Tensor) -> Verdict:
+    """How a guess of the head that adds the longest vector does; equal ones are all right."""
+    winners, named = adds_most(added)
     if guess in winners:
         return Verdict(True, f"Right: {named}.")
-    return Verdict(False, f"It is {named}; the largest weight of yours is {largest[guess]:.4f}.")
+    length = added[guess].norm()
+    return Verdict(False, f"It is {named}; what yours adds has a length of {length:.4f}.")
+
+
+def adds_most(added: Tensor) -> tuple[list[int], str]:
+    """The heads whose vectors (head, d_model) are longest, and that in words."""
+    lengths = added.norm(dim=-1)
+    most = lengths.max().item()
+    winners = (lengths >= most - 1e-6).nonzero().flatten().tolist()
+    return winners, " and ".join(f"head {head}" for head in winners) + f" ({most:.4f})"

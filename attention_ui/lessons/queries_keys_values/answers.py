@@ -4,7 +4,7 @@ from attention_core.trace import Trace
 
 from ...page.closing import Answer, named
 from ...page.view import View
-from ...words import number, percent
+from ...words import listed, number, percent
 
 ALIKE = 1e-6
 DIVIDING = {"sqrt_d": " dividing by √d,", "d": " dividing by d,", "none": ""}
@@ -63,10 +63,11 @@ def _asks(trace: Trace, token: int) -> str:
     """The beginning of a sentence on the page's token, with what it asks for where that has a
     name.
     """
-    query = trace["one_query"].value
-    entry = int(query.argmax())
-    asked = trace.name_of(trace["one_query"].axes[0], entry)
-    asks = f", which asks most for “{asked}”," if asked and query[entry] > 0 else ""
+    query, (axis,) = trace["one_query"].value, trace["one_query"].axes
+    most = query.max().item()
+    entries = [at for at, each in enumerate(query.tolist()) if most > 0 and most - each < ALIKE]
+    names = [f"“{name}”" for at in entries if (name := trace.name_of(axis, at))]
+    asks = f", which asks most for {listed(names)}," if names else ""
     return f"For {named(trace, 'query', token)}{asks or ','}"
 
 

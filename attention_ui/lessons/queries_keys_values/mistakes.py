@@ -31,12 +31,13 @@ def other_views(view: View) -> dict[str, View]:
     return views | {"token_axis": view.beside(vectors, "token_axis")}
 
 
-def show_mistakes(views: dict[str, View]) -> None:
-    """Each of them folded away until it is opened."""
+def show_mistakes(view: View, views: dict[str, View]) -> None:
+    """Each of them folded away until it is opened, beside the view of the page."""
     _wrong_axis(views["wrong_axis"])
     _token_axis(views["token_axis"])
     if "again" in views:
-        _again(views["again"])
+        again = views["again"]
+        _again(view.beside(again.trace, again.lesson, same=["context_vectors"]))
 
 
 def _wrong_axis(view: View) -> None:

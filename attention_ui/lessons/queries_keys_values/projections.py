@@ -115,11 +115,15 @@ def sure_rows(weights: Tensor) -> int:
 
 def judge_sure(guess: int, weights: Tensor) -> Verdict:
     """How far a guess of the sure rows is off."""
-    truth = sure_rows(weights)
-    found = f"{truth} of {len(weights)} rows give one key more than {SURE}"
+    truth, found = sure_rows(weights), sure_words(weights)
     if guess == truth:
         return Verdict(True, f"Right: {found}.")
     return Verdict(False, f"{found}; you are {abs(guess - truth)} off.")
+
+
+def sure_words(weights: Tensor) -> str:
+    """How many rows those are, of how many."""
+    return f"{sure_rows(weights)} of {len(weights)} rows give one key more than {SURE}"
 
 
 def compare_starts(view: View) -> None:

@@ -96,12 +96,14 @@ def _scrub(
         return
     if finite[1:]:
         st.text(change_words(view.trace.labels("token"), most_changed(finite[0], finite[-1])))
-    matrix = one_of("Matrix", MATRICES, "W_query", key="trained_matrix")
-    show_played(watched(view.trace.labels("token"), finite, matrix), "watched_training")
+    most = most_changed(finite[0], finite[-1]).matrix if finite[1:] else "W_query"
+    matrix = one_of("Matrix", MATRICES, most, key="trained_matrix")
+    names = view.trace.labels("d_in") if view.trace.has_axis("d_in") else ()
+    show_played(watched(view.trace.labels("token"), names, finite, matrix), "watched_training")
     narrow(
         "Play it, or move the slider with the pointer or the arrow keys. Orange frames are the "
-        "targets: the token each row has to predict. In the weights the mask hides it there, so "
-        "it must be told from the tokens before it.",
+        "targets: the token each row has to predict. A mask hides that token from its row (the "
+        "next lesson), so the row has to predict it from the tokens before.",
         caption=True,
     )
     narrow(loss_words(finite[-1].loss), caption=True)
@@ -114,8 +116,12 @@ def _scrub(
             _one_step(view, settings, finite)
 
 
-def watched(tokens: Sequence[str], records: list[TrainingRecord], name: str) -> Chart:
-    """The chart of the recorded steps: the loss, the attention, and the matrix of this name."""
+def watched(
+    tokens: Sequence[str], components: Sequence[str], records: list[TrainingRecord], name: str
+) -> Chart:
+    """The chart of the recorded steps: the loss, the attention, and the matrix of this name.
+    `components` are the names of an embedding's entries; none where they are numbered.
+    """
     names = list(map(visible, tokens))
     n_tokens = len(names)
     turned = getattr(records[0].matrices, name)
@@ -124,8 +130,8 @@ def watched(tokens: Sequence[str], records: list[TrainingRecord], name: str) -> 
     shown = [records[at] for at in kept]
     matrices = [getattr(record.matrices, name) for record in shown]
     pairs = [(query, key) for query in range(n_tokens) for key in range(query + 1, n_tokens)]
-    next_names = list(dict.fromkeys(names)) if name == "W_output" else []
-    rows, columns = ([], next_names) if not is_wide else (next_names, [])
+    own, other = ([], list(dict.fromkeys(names))) if name == "W_output" else (list(components), [])
+    rows, columns = (other, own) if is_wide else (own, other)
     return watch_training(
         [record.step for record in shown],
         [record.loss for record in shown],

@@ -55,10 +55,14 @@ def made_of(view: View) -> str:
         return f"{words} With a single token there is nothing to blend: it is that token's vector."
     top = shares.topk(2)
     (first, second), (best, next_best) = top.indices.tolist(), top.values.tolist()
-    words += (
-        f" That of {named(trace, 'query', query)} is {percent(best)} {named(trace, 'key', first)} "
-        f"and {percent(next_best)} {named(trace, 'key', second)}."
-    )
+    of_first = f"{percent(best)} {named(trace, 'key', first)}"
+    of_second = f"{percent(next_best)} {named(trace, 'key', second)}"
+    words += f" The context vector of {named(trace, 'query', query)} is {of_first}"
+    if len(shares) == 2:
+        words += f" and {of_second}."
+    else:
+        rest = percent(max(0.0, 1 - best - next_best))
+        words += f", {of_second}, and {rest} all others together."
     if view.settings.similarity == "dot" and best > shares[query] + NEAR:
         words += (
             f" It gives itself only {percent(shares[query].item())}: key {first} has a longer "
@@ -72,8 +76,8 @@ def on_order(view: View) -> str:
     if view.settings.positions:
         return (
             "Yes, because Positions is on: each place adds a vector of its own, so a word that "
-            "moves has another vector. Turn it off in the lesson “Tokenize and embed”, and order "
-            "plays no part."
+            "moves has another vector. Turn it off below “Context vectors”, and order plays no "
+            "part."
         )
     if view.settings.vocabulary == "random":
         return (
@@ -91,7 +95,7 @@ def on_order(view: View) -> str:
             f"{named(view.trace, 'token', first)} and token {second} have equal vectors, and so "
             "equal context vectors. "
         )
-    return words + "The switch Positions, in the lesson “Tokenize and embed”, changes that."
+    return words + "The switch Positions, below “Context vectors”, changes that."
 
 
 def equal_vectors(trace: Trace) -> tuple[int, int] | None:

@@ -103,8 +103,8 @@ def on_a_lead(trace: Trace) -> str:
     best, (following, *_), (lead, *_) = found
     ratio = "over a million" if lead > math.log(MILLION) else number(math.exp(lead), 2)
     return (
-        f"{words} Here {best} leads {following} by {number(lead)}, so it gets e to that power as "
-        f"much: {ratio} times the weight."
+        f"{words} Here {best} leads {following} by {number(lead)}, so it gets e to that power, "
+        f"{ratio} times the weight."
     )
 
 

@@ -7,7 +7,6 @@ from torch import Tensor
 
 from attention_core.mechanism.softmax import Spread, normalise_row, spreads
 from attention_core.rounding import agree, difference
-from attention_core.trace import Trace
 
 from ...charts.bars import bars
 from ...charts.chart import Chart
@@ -20,21 +19,10 @@ from ...settings.control import control, control_row
 from ...settings.settings import FACTORS, FIELDS
 from ...shell.frame import LINE
 from ...words import number
+from .hero import paired
 from .score_row import row_trace, sum_verdict
 
 LARGEST_SHIFT = FIELDS["shift"].most
-
-
-def paired(trace: Trace) -> Chart:
-    """Both kinds of weights of a row, side by side."""
-    return bars(
-        trace.labels("key"),
-        {
-            "divided by the sum": trace["sum_weights"].value.tolist(),
-            "softmax": trace["softmax_weights"].value.tolist(),
-        },
-        "Weights of each key: the scores divided by their sum, and their softmax.",
-    )
 
 
 def add_constant(view: View) -> None:
@@ -48,9 +36,11 @@ def add_constant(view: View) -> None:
             _to_zero(-scores.double().mean().item())
     shift = session.current().shift
     trace = normalise_row(row_trace(session.current()), shift=shift)
-    show(paired(trace))
+    show(paired(trace, trace.labels("key")))
     moved = trace[trace["score_sum"].inputs[0].name].value
     light(*sum_verdict(moved, trace["sum_weights"].value))
+    if not shift:
+        return
     name = "softmax_weights"
     pairs = [(trace[name].value, view.trace[name].value)]
     light(
@@ -116,7 +106,7 @@ def winners(scores: Tensor) -> str:
         return "the largest score takes all"
     if equal == len(scores):
         return "they still are, since all scores are equal"
-    return f"the {equal} largest scores, which are equal, take all and get 1/{equal} each"
+    return f"the largest score takes all; here {equal} are equal, and get 1/{equal} each"
 
 
 def _spread(spread: Spread, weights: Tensor) -> None:

@@ -138,6 +138,11 @@ def sum_verdict(scores: Tensor, weights: Tensor) -> tuple[bool, str]:
         return False, told
     return (
         True,
-        f"All scores have the sign of the sum, {number(total)}, or are 0, so here the weights are "
+        f"This row has {_sign(total)}, so dividing by the sum, {number(total)}, gives proper "
         "shares.",
     )
+
+
+def _sign(total: float) -> str:
+    """What no score is, where all have the sign of their sum or are 0."""
+    return "no score below 0" if total > 0 else "no score above 0"

@@ -72,12 +72,26 @@ def identical_words(groups: list[list[int]], settings: Settings) -> str:
 
 def judge_identical(guess: list[int], vectors: Tensor) -> Verdict:
     """How far a guess of the repeated rows is from the truth, in rows."""
-    truth = {place for group in identical_rows(vectors) for place in group}
-    wrong = len(truth ^ set(guess))
-    listed = ", ".join(map(str, sorted(truth))) or "none"
+    truth = repeated_rows(vectors)
+    wrong = len({*truth} ^ {*guess})
     if wrong == 0:
-        return Verdict(True, f"Right: {listed}.")
-    return Verdict(False, f"The rows are {listed}: your guess is {_count(wrong, 'row')} off.")
+        return Verdict(True, f"Right: {_rows(truth)}.")
+    return Verdict(False, f"The rows are {_rows(truth)}: your guess is {_count(wrong, 'row')} off.")
+
+
+def repeated_rows(vectors: Tensor) -> list[int]:
+    """The places of all rows that are identical to another one."""
+    return sorted(place for group in identical_rows(vectors) for place in group)
+
+
+def repeated_words(vectors: Tensor) -> str:
+    """Which rows those are."""
+    rows = repeated_rows(vectors)
+    return f"The rows are {_rows(rows)}." if rows else "None of them: all rows differ."
+
+
+def _rows(places: list[int]) -> str:
+    return ", ".join(map(str, places)) or "none"
 
 
 def size_of_table() -> None:

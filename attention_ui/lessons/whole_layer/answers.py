@@ -18,13 +18,18 @@ def answers(view: View) -> list[Answer]:
 
 
 def which_axis(trace: Trace, query: int) -> str:
-    """With the largest score of one query in the first head."""
-    scores = trace["head_scores"].value[0, query]
-    key = int(scores.argmax())
+    """With the largest weight of one query in the first head."""
+    weights = trace["head_weights"].value[0, query]
+    words = (
+        "In scores and weights, each row is a query that asks, each column a key that can be found."
+    )
+    if not weights.isfinite().all():
+        return words
+    key = int(weights.argmax())
     return (
-        "In scores and weights, each row is a query that asks, each column a key that can be "
-        f"found. In {named(trace, 'head', 0)}, the row of {named(trace, 'query', query)} meets the "
-        f"column of {named(trace, 'key', key)} in a score of {number(scores[key].item(), 2)}."
+        f"{words} In {named(trace, 'head', 0)}, the row of {named(trace, 'query', query)} meets "
+        f"the column of {named(trace, 'key', key)} in a weight of "
+        f"{number(weights[key].item(), 2)}."
     )
 
 
@@ -67,7 +72,10 @@ def what_a_weight_does(trace: Trace, query: int) -> str:
     component = trace.labels(context.axes[-1], 0)[entry]
     words += (
         f" In {named(trace, 'head', 0)}, {named(trace, 'query', query)} gives "
-        f"{named(trace, 'key', key)} a weight of {number(weight, 2)}: of its value in "
-        f"“{component}”, {number(value[entry].item(), 2)}, that lets {number(part, 2)} in."
+        f"{named(trace, 'key', key)} a weight of {number(weight, 2)}: of the "
+        f"{number(value[entry].item(), 2)} that its value has in “{component}”, "
+        f"{number(part, 2)} goes into the context vector."
     )
-    return words if len(weights) == 1 else f"{words} All keys together make it {number(whole, 2)}."
+    if len(weights) == 1:
+        return words
+    return f"{words} All keys together bring {number(whole, 2)} there."

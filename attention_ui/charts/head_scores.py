@@ -1,0 +1,124 @@
+"""What each head of a network does: its score for each kind of head, and how the shares behind its
+best score are spread.
+"""
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from functools import lru_cache
+
+import altair as alt
+import pandas as pd
+
+from . import palette
+from .chart import Chart
+from .template import without_data
+
+STEP = 30
+
+
+def head_scores(
+    heads: Sequence[str],
+    scores: Mapping[str, Sequence[float]],
+    before: Mapping[str, Sequence[float]],
+    bar: float,
+) -> Chart:
+    """A row a head and a column a kind; scores from the `bar` on are outlined. `before` are those
+    before training, told under the pointer.
+    """
+    rows = [
+        {
+            "row": row,
+            "head": head,
+            "kind": kind,
+            "score": score,
+            "shade": score**0.5 * palette.FULL,
+            "before": before[kind][row],
+            "is_named": score >= bar,
+        }
+        for kind, each in scores.items()
+        for row, (head, score) in enumerate(zip(heads, each, strict=True))
+    ]
+    spec = deepcopy(_scores())
+    spec["params"] = [{"name": "head_names", "value": list(heads)}]
+    return Chart(pd.DataFrame(rows), spec, f"Scores of {len(heads)} heads for {len(scores)} kinds.")
+
+
+def spreads(heads: Sequence[str], kinds: Sequence[str], bins: Sequence[Sequence[float]]) -> Chart:
+    """For each head, how many of the words that look give which share, from 0 to 1, in bins."""
+    width = 1 / len(bins[0])
+    rows = [
+        {"head": f"{head}: {kind}", "from": at * width, "to": (at + 1) * width, "part": part}
+        for head, kind, each in zip(heads, kinds, bins, strict=True)
+        for at, part in enumerate(each)
+    ]
+    return Chart(pd.DataFrame(rows), _spreads(), "How the shares behind each score are spread.")
+
+
+@lru_cache(maxsize=1)
+def _scores() -> dict:
+    quiet = {"domain": False, "ticks": False, "labelFontSize": 12, "labelPadding": 6}
+    quiet |= {"labelOverlap": False, "labelFlush": False}
+    side = alt.Axis(
+        labelExpr="head_names[datum.value]", labelBaseline="middle", labelLimit=330, **quiet
+    )
+    above = alt.Axis(orient="top", labelAngle=-45, labelLimit=160, **quiet)
+    gaps = alt.Scale(paddingInner=0.06, paddingOuter=0)
+    base = alt.Chart(alt.Data(values=[])).encode(
+        y=alt.Y("row:O", title=None, axis=side, scale=gaps),
+        x=alt.X("kind:N", title=None, sort=None, axis=above, scale=gaps),
+    )
+    outline = alt.when("datum.is_named").then(alt.value(palette.CHOSEN))
+    cells = base.mark_rect(cornerRadius=3, aria=False, strokeWidth=2).encode(
+        color=alt.value(palette.POSITIVE),
+        fillOpacity=alt.FillOpacity("shade:Q", scale=None),
+        stroke=outline.otherwise(alt.value("transparent")),
+        tooltip=[
+            alt.Tooltip("head:N"),
+            alt.Tooltip("kind:N", title="looks for"),
+            alt.Tooltip("score:Q", title="share of its weight", format=".2f"),
+            alt.Tooltip("before:Q", title="before training", format=".2f"),
+        ],
+    )
+    numbers = base.mark_text(fontSize=12, aria=False, color=palette.INK).encode(
+        text=alt.Text("score:Q", format=".2f")
+    )
+    chart = alt.layer(cells, numbers).properties(width=alt.Step(48), height=alt.Step(STEP))
+    return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}
+
+
+@lru_cache(maxsize=1)
+def _spreads() -> dict:
+    quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
+    grid = {"gridColor": palette.MUTED, "gridOpacity": 0.2}
+    chart = (
+        alt.Chart(alt.Data(values=[]))
+        .mark_rect(aria=False, color=palette.BAR)
+        .encode(
+            x=alt.X(
+                "from:Q",
+                title=None,
+                scale=alt.Scale(domain=[0, 1], nice=False),
+                axis=alt.Axis(tickCount=5, **grid, **quiet),
+            ),
+            x2="to:Q",
+            y=alt.Y(
+                "part:Q",
+                title=None,
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(tickCount=2, format="%", **grid, **quiet),
+            ),
+            tooltip=[
+                alt.Tooltip("from:Q", format=".1f"),
+                alt.Tooltip("to:Q", format=".1f"),
+                alt.Tooltip("part:Q", title="of all", format=".0%"),
+            ],
+        )
+        .properties(width=150, height=54)
+        .facet(
+            facet=alt.Facet(
+                "head:N", sort=None, title=None, header=alt.Header(labelAnchor="start")
+            ),
+            columns=4,
+        )
+    )
+    return without_data(chart.to_dict()) | {"autosize": {"type": "pad"}}

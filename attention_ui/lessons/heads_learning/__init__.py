@@ -1,0 +1,1 @@
+"""Watch heads learn: a network that comes to continue what repeats, moment by moment."""

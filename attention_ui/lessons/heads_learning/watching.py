@@ -1,0 +1,101 @@
+"""A run to be watched, and what is said of it, from its records."""
+
+from collections.abc import Sequence
+
+import torch
+
+from attention_core.small_models.induction import (
+    EXAMPLE,
+    EXAMPLE_IDS,
+    IS_INDUCTION,
+    Record,
+    appearance,
+    best_head,
+    shipped_run,
+)
+from attention_core.small_models.repeated import PERIODS, next_of_earlier
+
+from ...charts.learning import watch_heads
+from ...page.show import show_played
+from ...words import number
+
+_BEFORE = torch.ones(len(EXAMPLE), len(EXAMPLE), dtype=torch.bool).tril(-1).triu(-1)
+TARGETS = torch.stack([_BEFORE, next_of_earlier(EXAMPLE_IDS)])
+"""(layer, query, key): True where a head of that layer is expected to look."""
+
+
+def watch_shipped() -> None:
+    """The finished run."""
+    show_run(shipped_run().records, "watched_heads_shipped")
+
+
+def show_run(records: Sequence[Record], key: str) -> None:
+    """A run with its slider and its buttons."""
+    show_played(watch_heads(records, EXAMPLE, TARGETS), key)
+
+
+def moment_words(records: Sequence[Record]) -> str:
+    """When an induction head appeared, and what the loss did then."""
+    first, last = records[0], records[-1]
+    at = appearance(records)
+    if at is None:
+        return (
+            f"After {last.step} steps no head of the second layer gives more than "
+            f"{number(last.prefix_matching[1].max().item(), 2)} of its weight to the token that "
+            "came after its own. An induction head has not formed: there may be one after more "
+            "steps, or from another seed."
+        )
+    now, then = records[at], _before(records[: at + 1])
+    seeker, writer = best_head(now), _previous_token_head(last)
+    return (
+        f"**The moment is step {now.step}** (dashed line). At step {then.step}, head {seeker[1]} "
+        f"of the second layer gave the token after its own {_score(then, seeker)} of its weight, "
+        f"on average over many sequences; at step {now.step} it gives it {_score(now, seeker)}, "
+        f"and in the end {_score(last, seeker)}. In the same steps the loss on repeated letters "
+        f"fell from {number(then.loss_repeated, 2)} to {number(now.loss_repeated, 2)}; in the end "
+        f"it is {number(last.loss_repeated, 3)}. What follows a letter that is there for the first "
+        f"time cannot be known: that loss (grey) ends at {number(last.loss_first, 2)}. Below, head "
+        f"{writer[1]} of the first layer turned to the token before: from "
+        f"{_previous(first, writer)} of its weight at the start to {_previous(now, writer)} at "
+        f"step {now.step} and {_previous(last, writer)} in the end."
+    )
+
+
+def looks_back_words(last: Record) -> str:
+    """Where the previous-token head looks back, and where it does not need to."""
+    head = _previous_token_head(last)
+    back = last.weights[head].diagonal(-1)
+    most = PERIODS[1]
+    early, late = back[: most - 1].mean().item(), back[most - 1 :].mean().item()
+    words = (
+        f"Head {head[1]} of the first layer gives the token before {number(early, 2)} of its "
+        f"weight, on average, at the first {most} places of these letters, and {number(late, 2)} "
+        "further on"
+    )
+    if early < 2 * late:
+        return f"{words}."
+    return (
+        f"{words}. In training a sequence repeats after at most {most} letters: from there on, "
+        f"nobody looks for what came before. Over all places its score is {_previous(last, head)}."
+    )
+
+
+def _before(records: Sequence[Record]) -> Record:
+    """The last of the records in which no head was on its way yet."""
+    head = best_head(records[-1])
+    start = records[0].prefix_matching[head].item()
+    quiet = start + (IS_INDUCTION - start) / 4
+    found = [record for record in records[:-1] if record.prefix_matching[head].item() < quiet]
+    return found[-1] if found else records[0]
+
+
+def _previous_token_head(record: Record) -> tuple[int, int]:
+    return 0, int(record.previous_token[0].argmax())
+
+
+def _score(record: Record, head: tuple[int, int]) -> str:
+    return number(record.prefix_matching[head].item(), 2)
+
+
+def _previous(record: Record, head: tuple[int, int]) -> str:
+    return number(record.previous_token[head].item(), 2)

@@ -1,0 +1,1 @@
+"""A tiny language: a trained network whose heads have names that were measured."""

@@ -1,0 +1,11 @@
+"""The address of the page that is open."""
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+
+def address_of(query: dict[str, str]) -> str:
+    """This page with these parameters."""
+    address = (st.context.url or "").split("?")[0]
+    return address + ("?" + urlencode(query) if query else "")

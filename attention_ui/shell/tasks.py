@@ -1,0 +1,128 @@
+"""A teacher's tasks, in order, on every page, and the answers to them as a file to hand in."""
+
+from dataclasses import dataclass, field, replace
+from html import escape
+
+import streamlit as st
+
+from ..settings import session
+from ..settings.link import to_query
+from ..settings.settings import Settings
+from ..streamlit_workarounds.parts_alone import named_part
+from .address import address_of
+from .contents import LESSONS, Lesson
+
+HANDED, AT, NAME = "task_handed", "task_at", "task_name"
+LONGEST = 4_000
+NOBODY = "No name given"
+
+
+@dataclass
+class Handed:
+    """What a person has given so far: answers with the links to what they were given to, by the
+    number of the task. The button that hands them in keeps hold of it: it is asked outside of any
+    run, where there is no session.
+    """
+
+    name: str = ""
+    answers: dict[int, tuple[str, str]] = field(default_factory=dict)
+
+
+def show_tasks(settings: Settings) -> None:
+    """The task that is open, with room for an answer; nothing where the link has no tasks."""
+    if settings.tasks:
+        _show_tasks()
+
+
+@named_part("tasks_part")
+def _show_tasks() -> None:
+    settings = session.current()
+    tasks = settings.tasks
+    handed = st.session_state.setdefault(HANDED, Handed())
+    at = min(max(st.session_state.get(AT, 0), 0), len(tasks) - 1)
+    lesson, words = parted(tasks[at])
+    with st.container(border=True, gap="small", key="tasks"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f":material/assignment: **Task {at + 1} of {len(tasks)}**", width="content")
+            if lesson is not None:
+                query = session.link_query("tasks")
+                st.page_link(lesson.page, label=lesson.title, query_params=query, width="content")
+            st.text(words, width="stretch")
+        key = f"task_{at}_of_{len(tasks)}"
+        # Each time: on another page a field begins anew, although the session has its text.
+        st.session_state[key] = handed.answers.get(at, ("", ""))[0]
+        st.text_area(
+            "Your answer",
+            placeholder="Your answer",
+            label_visibility="collapsed",
+            key=key,
+            max_chars=LONGEST,
+            height=68,
+            on_change=_answered,
+            args=(at, key),
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            back, on = at > 0, at + 1 < len(tasks)
+            st.button("Back", key="task_back", disabled=not back, on_click=_go, args=(at - 1,))
+            st.button("Next task", key="task_on", disabled=not on, on_click=_go, args=(at + 1,))
+            st.space("stretch")
+            st.session_state[NAME] = handed.name
+            st.text_input(
+                "Your name",
+                placeholder="Your name",
+                label_visibility="collapsed",
+                key=NAME,
+                max_chars=80,
+                width=200,
+                on_change=_named,
+            )
+            st.download_button(
+                "Hand in: all answers as a file",
+                lambda: answer_page(tasks, handed),
+                file_name="answers.html",
+                mime="text/html",
+                icon=":material/download:",
+                key="task_file",
+            )
+
+
+def parted(task: str) -> tuple[Lesson | None, str]:
+    """The lesson that a task names before a colon, if it does, and the words of the task."""
+    before, colon, rest = task.partition(":")
+    called = before.strip().lower().removeprefix("the ")
+    for lesson in LESSONS if colon else ():
+        if called in (lesson.name, lesson.title.lower().removeprefix("the ")):
+            return lesson, rest.strip()
+    return None, task
+
+
+def answer_page(tasks: tuple[str, ...], handed: Handed) -> str:
+    """All tasks and answers as a page of its own, with the link to what each answer was given to.
+    Whatever was typed stands in it as plain text.
+    """
+    parts = []
+    for at, task in enumerate(tasks):
+        answer, link = handed.answers.get(at, ("", ""))
+        seen = f'<p><a href="{escape(link)}">What was on the screen</a></p>' if link else ""
+        said = f"<pre>{escape(answer)}</pre>" if answer else "<p><em>No answer.</em></p>"
+        parts.append(f"<h2>Task {at + 1}</h2><p>{escape(parted(task)[1])}</p>{said}{seen}")
+    who = escape(handed.name.strip() or NOBODY)
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Answers</title><style>'
+        "body{font:1rem/1.5 sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}"
+        "pre{font:inherit;white-space:pre-wrap;border-left:3px solid #999;padding-left:1rem}"
+        f"</style><h1>Answers</h1><p>{who}</p>{''.join(parts)}</html>"
+    )
+
+
+def _answered(at: int, key: str) -> None:
+    seen = replace(session.current(), tasks=(), done=())
+    st.session_state[HANDED].answers[at] = (st.session_state[key], address_of(to_query(seen)))
+
+
+def _named() -> None:
+    st.session_state[HANDED].name = st.session_state[NAME]
+
+
+def _go(at: int) -> None:
+    st.session_state[AT] = at

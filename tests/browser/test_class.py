@@ -1,0 +1,88 @@
+"""For a class, in a real browser: tasks with answers to hand in, the projector, what is done."""
+
+from pathlib import Path
+
+from browser_tools import no_exception, open_page, settled
+
+TASKS = "The+causal+mask%3A+why+1%3F%0AWhat+does+it+take+in%3F"
+
+
+def test_answers_stay_from_page_to_page_and_are_handed_in_as_a_file(page, app_url):
+    open_page(page, app_url, f"whole_layer?tasks={TASKS}&predict=off")
+    card = page.locator(".st-key-tasks")
+    assert "Task 1 of 2" in card.inner_text()
+    card.get_by_role("textbox", name="Your answer").fill("It sees <b>itself</b> alone.")
+    card.get_by_role("button", name="Next task").click()
+    settled(page)
+    assert "What does it take in?" in card.inner_text()
+    card.get_by_role("button", name="Back").click()
+    settled(page)
+    assert card.get_by_role("textbox", name="Your answer").input_value().startswith("It sees")
+    card.get_by_role("link", name="The causal mask").click()
+    settled(page)
+    assert "/causal_mask" in page.url
+    assert card.get_by_role("textbox", name="Your answer").input_value().startswith("It sees")
+    card.get_by_role("textbox", name="Your name").fill("Ada")
+    page.keyboard.press("Enter")
+    settled(page)
+    with page.expect_download() as saved:
+        card.get_by_role("button", name="Hand in").click()
+    text = Path(saved.value.path()).read_text(encoding="utf-8")
+    assert "Ada" in text
+    assert "It sees &lt;b&gt;itself&lt;/b&gt; alone." in text
+    assert "/whole_layer?" in text
+    no_exception(page)
+
+
+def test_the_arrow_keys_go_from_card_to_card_in_the_projector_view_alone(page, app_url):
+    tops = """() => [...document.querySelectorAll('[data-testid=stMain] h2')]
+        .filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect().top)"""
+
+    def nearest():
+        return min(range(3), key=lambda at: abs(page.evaluate(tops)[at]))
+
+    open_page(page, app_url, "simplified_attention?predict=off")
+    before = page.evaluate(tops)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(500)
+    assert page.evaluate(tops)[:3] == before[:3]
+    open_page(page, app_url, "simplified_attention?predict=off&large=on")
+    assert page.locator("[data-testid=stSidebar]").bounding_box()["width"] < 5
+    for step, at in (("Right", 0), ("Right", 1), ("Right", 2), ("Left", 1)):
+        page.keyboard.press(f"Arrow{step}")
+        settled(page)
+        assert abs(page.evaluate(tops)[at]) < 60
+        assert nearest() == at
+    no_exception(page)
+
+
+def test_a_lesson_that_is_done_is_ticked_and_no_link_for_others_says_so(page, app_url):
+    open_page(page, app_url, "divide_by_sqrt_d?predict=off")
+    contents = page.locator(".st-key-contents")
+    assert "✓" not in contents.inner_text()
+    page.get_by_role("button", name="Mark as done").click()
+    settled(page)
+    assert "Why divide by √d ✓" in contents.inner_text()
+    assert "done=divide_by_sqrt_d" in page.url
+    page.get_by_role("button", name="Share").click()
+    links = page.get_by_role("dialog").locator("code").all_inner_texts()
+    assert not any("done=" in link for link in links)
+    page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    page.get_by_role("dialog").wait_for(state="detached")
+    contents.get_by_role("link", name="The causal mask").click()
+    settled(page)
+    assert contents.inner_text().count("✓") == 1
+    page.go_back()
+    settled(page)
+    page.get_by_role("button", name="Done (undo)").click()
+    settled(page)
+    assert "✓" not in contents.inner_text()
+    no_exception(page)
+
+
+def test_a_term_opens_from_the_paragraph_where_it_first_stands(page, app_url):
+    open_page(page, app_url, "simplified_attention?predict=off")
+    page.locator("[data-testid=stMain] [data-testid=stTooltipIcon]").first.hover()
+    told = page.get_by_role("tooltip").first
+    told.wait_for()
+    assert "What a token asks for" in told.inner_text() or "dot product" in told.inner_text()

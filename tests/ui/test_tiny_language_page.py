@@ -1,0 +1,138 @@
+"""The page of the tiny language: what comes next, who brought it, what goes wrong without it."""
+
+import pyarrow as pa
+import pytest
+
+from attention_core.small_models.figures import shipped_figures
+from attention_core.small_models.grammar import LONGEST, WORDS
+from attention_ui.settings.link import from_query
+from attention_ui.settings.settings import TINY_HEADS, head_called
+from hostile import MARK, TEXTS
+from visiting import charts, rendered, stands, texts, visit, words
+
+PAGE = "tiny_language"
+BUT, AGAIN = (
+    "the tired cat sees the dog but it",
+    "anna brook finds the ball . ben hill paints the kite . anna",
+)
+
+
+def table(at, beginning):
+    """The data of the one chart whose words begin so."""
+    (found,) = [each for each in charts(at) if each.alt.startswith(beginning)]
+    return pa.ipc.open_stream(found.data.data).read_all().to_pylist()
+
+
+def chances(at):
+    """The bars of the next word: by row, the chance of each word that is drawn."""
+    found = {}
+    for each in table(at, "Chances of the next word"):
+        found.setdefault(each["row"], {})[each["name"]] = each["value"]
+    return found
+
+
+def test_the_likeliest_next_words_stand_beside_the_grammar_s_own():
+    found = chances(stands(visit(PAGE)))
+    assert found["the grammar"]["purrs"] == found["the grammar"]["meows"] == 0.5
+    assert found["the network"]["purrs"] + found["the network"]["meows"] > 0.95
+    assert "barks" in found["the network"]
+    found = chances(visit(PAGE, beginning=BUT))["the network"]
+    assert found["barks"] + found["growls"] > 0.95
+
+
+@pytest.mark.parametrize("word", ["likeliest", "barks"])
+def test_the_bars_of_the_parts_add_up_to_the_logit_on_the_screen(word):
+    at = visit(PAGE, next_word=word)
+    *parts, total = table(at, "What each part brought")
+    assert len(parts) == 2 + len(shipped_figures().heads)
+    end = 0.0
+    for part in parts:
+        assert part["from"] == pytest.approx(end, abs=1e-9)
+        end = part["to"]
+        assert part["to"] - part["from"] == pytest.approx(part["amount"])
+    logits = at.session_state["shown"].page.view.trace["logits"].value[-1]
+    logit = logits.max() if word == "likeliest" else logits[WORDS.index(word)]
+    assert total["is_sum"]
+    assert total["from"] == 0
+    assert total["to"] == pytest.approx(end) == pytest.approx(logit.item(), abs=1e-4)
+    assert any(each.value.startswith(":green[") and "add up" in each.value for each in at.markdown)
+
+
+def test_a_sentence_goes_wrong_without_the_head_that_it_needs():
+    for kind, beginning in (("name again", AGAIN), ("because", "the cat sees the dog because it")):
+        off = ".".join(map(str, shipped_figures().best(kind)))
+        at = stands(visit(PAGE, beginning=beginning, tiny_off=off))
+        assert "the sentence goes wrong" in words(at)
+        found = chances(at)
+        whole, less = found["all heads"], found[f"without layer {off.replace('.', ' head ')}"]
+        right = max(whole, key=whole.get)
+        assert whole[right] > 0.4
+        assert less[right] < whole[right] / 2
+
+
+@pytest.mark.parametrize("head", shipped_figures().heads)
+def test_each_head_can_be_watched_and_says_what_was_measured_of_it(head):
+    at = visit(PAGE, tiny_head=".".join(map(str, head)))
+    said, names = words(stands(at)), shipped_figures().names(head)
+    assert ("No name fits this head" in said) == (not names)
+    for name in names:
+        assert f"({shipped_figures().scores_of(head)[name]:.2f} of its weight there)" in said
+    trail = at.session_state["shown"].page.view.trail
+    assert trail[0][0] == f"layer_{head[0]}_weights"
+    assert trail[0][1][:2] == (head[1], 8)
+
+
+def test_a_first_visit_watches_it_look_at_its_noun():
+    view = visit(PAGE).session_state["shown"].page.view
+    ((name, (_, query, key)),) = view.trail
+    assert view.trace.labels("query")[query] == "it"
+    assert view.trace.labels("key")[key] == "cat"
+    assert view.trace[name].value[view.trail[0][1]] > 0.9
+
+
+def test_a_name_is_what_was_measured():
+    assert [*TINY_HEADS.values()] == [head_called(head) for head in shipped_figures().heads]
+    assert any("(no name fits)" in called for called in TINY_HEADS.values())
+
+
+@pytest.mark.parametrize("text", [*TEXTS.values(), "the lion sees", "<start> the cat"])
+def test_words_that_the_network_does_not_know_are_refused_in_words(text):
+    at = visit(PAGE)
+    at.text_input(key="control_beginning").set_value(text).run()
+    stands(at)
+    assert at.session_state["settings"].beginning == "the tired cat sees the dog because it"
+    assert at.text_input(key="control_beginning").value == text
+    said = texts(at)
+    assert "is none of the 60 words of this language. The nearest are" in said or (
+        "characters: shorten it" in said or "at least one word" in said
+    )
+    assert MARK not in rendered(at)
+
+
+def test_the_nearest_words_are_named():
+    at = visit(PAGE)
+    at.text_input(key="control_beginning").set_value("the hors sees").run()
+    assert "“hors” is none of the 60 words of this language. The nearest are “horse”" in texts(at)
+
+
+def test_a_beginning_may_be_as_long_as_the_network_reads_and_no_longer():
+    most = " ".join(["cat"] * (LONGEST - 1))
+    assert from_query({"beginning": most})[0].beginning == most
+    stands(visit(PAGE, beginning=most))
+    settings, (notice,) = from_query({"beginning": f"{most} cat"})
+    assert settings.beginning != f"{most} cat"
+    assert f"has {LONGEST} words, and {LONGEST - 1} fit" in notice
+
+
+def test_what_the_grammar_never_says_is_said_to_have_no_right_answer():
+    at = stands(visit(PAGE, beginning="cat cat cat"))
+    assert "The grammar never says these words in this order" in words(at)
+    assert {*chances(at)} == {"the network"}
+
+
+def test_a_ready_beginning_is_taken_up():
+    at = visit(PAGE)
+    at.button(key="ready_a name again …").click().run()
+    assert at.session_state["settings"].beginning == AGAIN
+    assert at.query_params["beginning"] == AGAIN
+    assert chances(stands(at))["the network"]["brook"] > 0.9
