@@ -9,7 +9,9 @@ second run continues the generator 652,920 numbers further on. Each run is an ex
 from dataclasses import dataclass, replace
 
 from .recipes import HEADS, PROJECTIONS, GivenHeads, HeadsRecipe, Projections
-from .text.inputs import Inputs
+from .small_models.given import heads, projections, width
+from .text.inputs import TRAINED, Inputs
+from .text.tokenizers import TINY_LANGUAGE
 
 JOURNEY_VECTORS = (
     ("Your", (0.43, 0.15, 0.89)),
@@ -67,6 +69,11 @@ class Example:
     drawn_again: Projections | None = None
     """Where the notebook draws the three once more without a new seed: those."""
     heads: HeadsRecipe = HEADS
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether its vectors and matrices are those of a trained network."""
+        return self.inputs.vocabulary == TRAINED
 
     @property
     def linear(self) -> Projections:
@@ -162,6 +169,7 @@ _HEADS = GivenHeads(
     components=(("animal", "hunter"), ("animal", "small"), ("mood", "action")),
     outputs=FEATURES,
 )
+_TRAINED = heads()
 
 EXAMPLES = {
     example.name: example
@@ -186,6 +194,36 @@ EXAMPLES = {
             projections=_ASKS,
             heads=HeadsRecipe(
                 n_heads=3, d_model=len(FEATURES), start="given", seed=None, given=_HEADS
+            ),
+        ),
+        Example(
+            "tiny_language",
+            "The tired cat sees the dog because it purrs",
+            "Trained: the second layer of a small network that learned a language of 60 words. "
+            "Nobody told its heads what to look for.",
+            "",
+            Inputs(
+                "the tired cat sees the dog because it purrs",
+                tokenizer=TINY_LANGUAGE,
+                vocabulary=TRAINED,
+                reserved=0,
+                d_in=width(),
+                positions=True,
+            ),
+            divide="sqrt_d",
+            query=8,
+            token=8,
+            shown_first=8,
+            projections=projections(),
+            heads=HeadsRecipe(
+                n_heads=len(_TRAINED.names),
+                d_head=_TRAINED.sizes[1],
+                d_value=_TRAINED.sizes[2],
+                d_model=_TRAINED.sizes[3],
+                start="given",
+                seed=None,
+                causal=True,
+                given=_TRAINED,
             ),
         ),
         Example(

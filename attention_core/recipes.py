@@ -117,16 +117,16 @@ PROJECTIONS = Projections()
 
 @dataclass(frozen=True)
 class GivenHeads:
-    """The matrices of heads set by hand: each head's W_query, W_key and W_value, and W_output."""
+    """The matrices of heads set by hand or trained: W_query, W_key and W_value of each, and W_output."""
 
     names: tuple[str, ...]
-    """What each head asks, in a word."""
+    """What each head asks or does, in a word or a few."""
     by_head: tuple[tuple[Table, Table, Table], ...]
     output: Table
-    components: tuple[tuple[str, ...], ...]
-    """What the columns of each head's queries, keys and values mean."""
-    outputs: tuple[str, ...]
-    """What the columns of the output mean."""
+    components: tuple[tuple[str, ...], ...] = ()
+    """What the columns of each head's queries, keys and values mean, where that is known."""
+    outputs: tuple[str, ...] = ()
+    """What the columns of the output mean, where that is known."""
 
     @property
     def sizes(self) -> tuple[int, int, int, int, int]:

@@ -1,6 +1,8 @@
 """Lesson 1: from a sentence to embeddings."""
 
 from attention_core.text.embedding import embed
+from attention_core.text.inputs import TRAINED
+from attention_core.trace import Step, Trace
 from attention_ui.charts.equation_parts import equation_of
 from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.picture import picture
@@ -76,6 +78,11 @@ def lesson(page: Page) -> None:
     finish(page)
 
 
+def looked_up_in(trace: Trace) -> Step:
+    """The rows of the table, as they were picked."""
+    return trace["token_embeddings" if "token_embeddings" in trace else "embeddings"]
+
+
 def look_up(page: Page) -> None:
     """The lookup, and positions."""
     trace, settings = page.view.trace, page.view.settings
@@ -83,7 +90,7 @@ def look_up(page: Page) -> None:
     small_table = "one_hot" in trace
     unused = frozenset(range(trace.size("vocabulary"))) - {*ids} if small_table else frozenset()
     rows = None if small_table else tuple(dict.fromkeys(ids))
-    looked_up = trace["token_embeddings" if settings.positions else "embeddings"]
+    looked_up = looked_up_in(trace)
     vectors = trace["embeddings"].value
     page.header("Embeddings", anchor="lookup")
     page.words(
@@ -115,7 +122,16 @@ def look_up(page: Page) -> None:
             "A position vector is added to each token's vector, so that the same word gets a "
             "different vector at each place."
         )
-        page.equation("positions", trace["embeddings"])
+        page.equation("positions", trace["stream" if "stream" in trace else "embeddings"])
+    if "stream" in trace:
+        page.words(
+            "This network has two layers. The heads of the first add what they found to each "
+            "vector (`layer_0_output`). Each sum is then brought to mean 0 and variance 1 over its "
+            "entries (layer norm): that is what the second layer reads. On every page, "
+            "`embeddings` means these rows."
+        )
+        page.equation("first_layer", trace["layer_0_stream"])
+        page.equation("normed", trace["embeddings"])
     groups = identical_rows(trace["embeddings"].value)
     if groups:
         page.note(identical_words(groups, settings), shows=("embeddings",))
@@ -137,7 +153,7 @@ def multiply(page: Page) -> None:
         "and nothing else: every other term is 0 times something.",
         trace["embeddings_by_product"],
     )
-    looked_up = trace["token_embeddings" if page.view.settings.positions else "embeddings"]
+    looked_up = looked_up_in(trace)
     gap = (trace["embeddings_by_product"].value - looked_up.value).abs().max().item()
     page.light(gap == 0, f"The product and the lookup agree: the largest difference is {gap:.1g}.")
 
@@ -147,7 +163,10 @@ def draw_vectors(page: Page) -> None:
     trace, settings = page.view.trace, page.view.settings
     page.header("A picture of the vectors", anchor="picture")
     made = (
-        "These vectors were set by hand, not trained."
+        "These vectors are what a trained network's second layer reads: the first has already mixed "
+        "them, so the same word differs from place to place."
+        if settings.has_given_vectors and settings.vocabulary == TRAINED
+        else "These vectors were set by hand, not trained."
         if settings.has_given_vectors
         else "They are random, not trained: tokens that lie close together need not be alike."
     )

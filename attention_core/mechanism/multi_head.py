@@ -74,13 +74,14 @@ def _label_columns(trace: Trace, recipe: HeadsRecipe, given: GivenHeads | None) 
     """
     for axis, width in zip(JOINED, (recipe.d_head, recipe.d_value), strict=True):
         plain = [[f"d{column}" for column in range(width)]] * recipe.n_heads
-        names = plain if given is None else given.components
+        names = given.components if given is not None and given.components else plain
         trace.label(axis, [f"h{head}·{name}" for head, own in enumerate(names) for name in own])
     if given is not None:
         trace.label("head", given.names)
-        for axis in dict.fromkeys(map(recipe.axis, ROLES)):
-            trace.label_by_head(axis, given.components)
-        if not trace.has_axis("d_model"):
+        if given.components:
+            for axis in dict.fromkeys(map(recipe.axis, ROLES)):
+                trace.label_by_head(axis, given.components)
+        if given.outputs and not trace.has_axis("d_model"):
             trace.label("d_model", given.outputs)
 
 

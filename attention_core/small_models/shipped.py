@@ -1,16 +1,14 @@
 """The weights of the trained network that comes with the package."""
 
 from functools import lru_cache
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from . import stored
+from .given import WEIGHTS
 from .network import Network
 from .tiny_language import SIZE
-
-WEIGHTS = Path(__file__).with_name("tiny_language.safetensors")
 
 
 def write(network: Network) -> None:

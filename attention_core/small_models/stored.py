@@ -2,6 +2,8 @@
 
 Eight bytes say how long the header is, the header is JSON, and the numbers follow it.
 
+Torch is loaded only where tensors are made, so that a start-up which needs numbers does not wait.
+
 Source: https://github.com/huggingface/safetensors, "Format".
 """
 
@@ -10,26 +12,26 @@ import math
 import struct
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
 CODES = {"F32": "f", "F16": "e"}
 """How the header calls a kind of number, and how `struct` does."""
-_KINDS = {torch.float32: "F32", torch.float16: "F16"}
-_DTYPES = {kind: dtype for dtype, kind in _KINDS.items()}
+_KINDS = {"torch.float32": "F32", "torch.float16": "F16"}
 
 
 def write(
-    path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, str] | None = None
+    path: Path, tensors: Mapping[str, "Tensor"], about: Mapping[str, str] | None = None
 ) -> None:
     """Store tensors of float32 or float16, and words about them. Raises ValueError for others."""
     header: dict[str, object] = {"__metadata__": dict(about)} if about else {}
     numbers = b""
     for name, tensor in tensors.items():
-        if tensor.dtype not in _KINDS:
+        if str(tensor.dtype) not in _KINDS:
             raise ValueError(f"{name} is {tensor.dtype}: only float32 and float16 are stored")
-        kind = _KINDS[tensor.dtype]
+        kind = _KINDS[str(tensor.dtype)]
         flat = tensor.detach().flatten().tolist()
         start = len(numbers)
         numbers += struct.pack(f"<{len(flat)}{CODES[kind]}", *flat)
@@ -40,8 +42,23 @@ def write(
     path.write_bytes(struct.pack("<Q", len(written)) + written + numbers)
 
 
-def read(path: Path) -> dict[str, Tensor]:
+Numbers = tuple[str, tuple[int, ...], tuple[float, ...]]
+"""The kind of a tensor, its shape, and its numbers one after the other."""
+
+
+def read(path: Path) -> dict[str, "Tensor"]:
     """The tensors of a file, by name. Raises ValueError, in words, for a file that is broken."""
+    import torch
+
+    dtypes = {"F32": torch.float32, "F16": torch.float16}
+    return {
+        name: torch.tensor(numbers, dtype=dtypes[kind]).view(shape)
+        for name, (kind, shape, numbers) in read_numbers(path).items()
+    }
+
+
+def read_numbers(path: Path) -> dict[str, Numbers]:
+    """What is in a file, by name, without torch. Raises ValueError for a file that is broken."""
     content = path.read_bytes()
     if len(content) < 8:
         raise ValueError(f"{path.name} is no file of tensors: it has {len(content)} bytes")
@@ -54,7 +71,7 @@ def read(path: Path) -> dict[str, Tensor]:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path.name} has a header that cannot be read: {error}") from error
     numbers = content[8 + length :]
-    return {name: _tensor(path, name, numbers, *entry) for name, entry in entries.items()}
+    return {name: _checked(path, name, numbers, *entry) for name, entry in entries.items()}
 
 
 def _entry(of: Mapping) -> tuple[str, tuple[int, ...], int, int]:
@@ -62,9 +79,9 @@ def _entry(of: Mapping) -> tuple[str, tuple[int, ...], int, int]:
     return str(of["dtype"]), tuple(map(int, of["shape"])), start, end
 
 
-def _tensor(
+def _checked(
     path: Path, name: str, numbers: bytes, kind: str, shape: tuple[int, ...], start: int, end: int
-) -> Tensor:
+) -> Numbers:
     if kind not in CODES:
         raise ValueError(f"{path.name}: {name} has numbers of kind {kind}, not F32 or F16")
     if min(shape, default=0) < 0 or not 0 <= start <= end:
@@ -75,6 +92,4 @@ def _tensor(
     if n_numbers * struct.calcsize(f"<{code}") != end - start:
         sizes = " × ".join(map(str, shape))
         raise ValueError(f"{path.name}: {name} is {sizes}, which {end - start} bytes cannot hold")
-    return torch.tensor(
-        struct.unpack(f"<{n_numbers}{code}", numbers[start:end]), dtype=_DTYPES[kind]
-    ).view(shape)
+    return kind, shape, struct.unpack(f"<{n_numbers}{code}", numbers[start:end])

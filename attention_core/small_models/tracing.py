@@ -56,7 +56,7 @@ def pass_through(
     mask = trace.step("mask", MayLook(len(words), len(words)), axes=("query", "key"))
     for layer in range(len(weights["W_query"])):
         switched = off[1] if off is not None and off[0] == layer else None
-        stream = _layer(trace, weights, layer, stream, mask, switched)
+        stream = add_layer(trace, weights, layer, stream, mask, switched=switched)
     normed = trace.step("normed", LayerNorm(), stream, axes=stream.axes)
     W_unembed = trace.step(
         "W_unembed", _given(weights["W_unembed"]), axes=("d_model", "vocabulary")
@@ -81,36 +81,43 @@ def _embedded(
     return trace.step("embeddings", Add(), tokens, positions, axes=stands)
 
 
-def _layer(
+def add_layer(
     trace: Trace,
     weights: Mapping[str, Tensor],
     layer: int,
     stream: Step,
     mask: Step,
-    switched: int | None,
+    of_heads: tuple[str, str] = ("head", "d_head"),
+    switched: int | None = None,
 ) -> Step:
-    prefix = f"layer_{layer}_"
+    """Add one layer to a trace, from `stream` (token, width): steps as in `pass_through`.
+
+    `of_heads` names the axes of its heads and of their width, where others of the same trace have
+    those names. Returns the stream behind it.
+    """
+    prefix, width = f"layer_{layer}_", stream.axes[-1]
+    head, d_head = of_heads
     normed = trace.step(f"{prefix}normed", LayerNorm(), stream, axes=stream.axes)
     made = []
     for role in ROLES:
         matrix = trace.step(
             f"{prefix}W_{role}",
             _given(weights[f"W_{role}"][layer]),
-            axes=("head", "d_model", "d_head"),
+            axes=(head, width, d_head),
         )
-        axes = ("head", "query" if role == "query" else "key", "d_head")
+        axes = (head, "query" if role == "query" else "key", d_head)
         made.append(trace.step(f"{prefix}{PLURAL[role]}", MatMul(), normed, matrix, axes=axes))
     context = attention(trace, *made, mask=mask, prefix=prefix)
     if switched is not None:
         name = f"{prefix}context_vectors_left"
         context = trace.step(name, SwitchOff(switched), context, axes=context.axes)
     W_output = trace.step(
-        f"{prefix}W_output", _given(weights["W_output"][layer]), axes=("head", "d_head", "d_model")
+        f"{prefix}W_output", _given(weights["W_output"][layer]), axes=(head, d_head, width)
     )
-    of_heads = trace.step(
-        f"{prefix}head_outputs", MatMul(), context, W_output, axes=("head", "query", "d_model")
+    outputs = trace.step(
+        f"{prefix}head_outputs", MatMul(), context, W_output, axes=(head, "query", width)
     )
-    output = trace.step(f"{prefix}output", SumHeads(), of_heads, axes=("query", "d_model"))
+    output = trace.step(f"{prefix}output", SumHeads(), outputs, axes=("query", width))
     return trace.step(f"{prefix}stream", Add(), stream, output, axes=stream.axes)
 
 

@@ -1,8 +1,25 @@
 """From a sentence to embeddings, as a trace."""
 
-from ..operations import Add, Draw, Edit, Encode, Given, Lookup, MatMul, OneHot, Sinusoid
+from ..operations import (
+    Add,
+    Draw,
+    Edit,
+    Encode,
+    Given,
+    LayerNorm,
+    Lookup,
+    MatMul,
+    MayLook,
+    OneHot,
+    Sinusoid,
+)
+from ..recipes import Table
+from ..small_models import shipped
+from ..small_models.given import tables
+from ..small_models.tracing import add_layer
 from ..trace import Step, Trace
-from .inputs import RANDOM_ID_ROWS, Inputs
+from .inputs import RANDOM_ID_ROWS, TRAINED, Inputs
+from .vocabulary import Vocabulary
 
 MAX_DRAWN_ROWS = 64
 """Up to this many rows the lookup is also written as a product with one-hot rows."""
@@ -15,6 +32,11 @@ def embed(inputs: Inputs, with_product: bool = False) -> Trace:
     where cells were typed by hand), `embeddings` (token, d_in); with positions also
     `token_embeddings` and `position_embeddings`; `with_product`, for tables of at most 64
     rows, also `one_hot` (token, vocabulary) and `embeddings_by_product` (token, d_in).
+
+    With the trained vectors of the tiny language, the positions are trained too
+    (`position_table`, `place_ids`), and the network's first layer follows, from `stream`
+    (token, d_in), what goes in, to `layer_0_stream`: `embeddings` are this, normed, which is what
+    the second layer reads.
 
     Raises ValueError where the sentence has no tokens, or one that the vocabulary cannot hold.
     """
@@ -34,17 +56,35 @@ def embed(inputs: Inputs, with_product: bool = False) -> Trace:
             "one_hot", OneHot(table.value.shape[0]), token_ids, axes=("token", "vocabulary")
         )
         trace.step("embeddings_by_product", MatMul(), one_hot, table, axes=("token", "d_in"))
-    if not inputs.positions:
-        trace.step("embeddings", Lookup(), table, token_ids, axes=("token", "d_in"))
-        return trace
-    token_embeddings = trace.step(
-        "token_embeddings", Lookup(), table, token_ids, axes=("token", "d_in")
-    )
-    position_embeddings = trace.step(
-        "position_embeddings", Sinusoid(len(tokens), inputs.d_in), axes=("token", "d_in")
-    )
-    trace.step("embeddings", Add(), token_embeddings, position_embeddings, axes=("token", "d_in"))
+    trained = inputs.vocabulary == TRAINED and inputs.has_given_vectors()
+    last = "stream" if trained else "embeddings"
+    looked_up = "token_embeddings" if inputs.positions or trained else last
+    vectors = trace.step(looked_up, Lookup(), table, token_ids, axes=("token", "d_in"))
+    if inputs.positions:
+        places = _positions(trace, inputs, trained)
+        vectors = trace.step(last, Add(), vectors, places, axes=("token", "d_in"))
+    if trained:
+        _first_layer(trace, vectors)
     return trace
+
+
+def _positions(trace: Trace, inputs: Inputs, trained: bool) -> Step:
+    """Record `position_embeddings`: trained with the vectors, else sines and cosines."""
+    n_tokens, axes = len(inputs.tokens), ("token", "d_in")
+    if not trained:
+        return trace.step("position_embeddings", Sinusoid(n_tokens, inputs.d_in), axes=axes)
+    table = trace.step("position_table", Given(tables()["W_position"]), axes=("place", "d_in"))
+    places = trace.step("place_ids", Given(tuple(range(n_tokens))), axes=("token",))
+    return trace.step("position_embeddings", Lookup(), table, places, axes=axes)
+
+
+def _first_layer(trace: Trace, stream: Step) -> None:
+    """Record the tiny language's first layer, and `embeddings`: what its second layer reads."""
+    n_tokens = trace.size("token")
+    mask = trace.step("layer_0_mask", MayLook(n_tokens, n_tokens), axes=("query", "key"))
+    of_heads = ("layer_0_head", "d_layer_0_head")
+    read = add_layer(trace, shipped.weights(), 0, stream, mask, of_heads)
+    trace.step("embeddings", LayerNorm(), read, axes=("token", "d_in"))
 
 
 def _row_names(inputs: Inputs) -> dict[str, tuple[str, ...]]:
@@ -72,11 +112,18 @@ def _ids_and_table(trace: Trace, inputs: Inputs) -> tuple[Step, Step]:
         ids = vocabulary.ids(inputs.tokens)
         token_ids = trace.step("token_ids", _encode(inputs, ids), axes=("token",))
         if inputs.has_given_vectors():
-            given = dict(inputs.vectors)
-            table = Given(tuple(given[token] for token in vocabulary.rows()))
+            table = Given(_given_rows(inputs, vocabulary))
         else:
             table = Draw("normal", (vocabulary.n_rows, inputs.d_in), **start)
     return token_ids, _edited(trace, table, inputs)
+
+
+def _given_rows(inputs: Inputs, vocabulary: Vocabulary) -> Table:
+    """The given or trained vector of each row."""
+    if inputs.vocabulary == TRAINED:
+        return tables()["W_token"]
+    given = dict(inputs.vectors)
+    return tuple(given[token] for token in vocabulary.rows())
 
 
 def _encode(inputs: Inputs, ids: list[int]) -> Encode:

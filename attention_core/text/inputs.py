@@ -3,16 +3,21 @@
 from dataclasses import dataclass
 
 from ..recipes import check_choice, check_least
+from ..small_models.given import width
+from ..small_models.grammar import WORDS
 from .tokenizers import TOKENIZERS
 from .vocabulary import Vocabulary
 
 RANDOM_ID_ROWS = 20_000
 """Rows of the table that random ids point into, as in `sorry_dave`."""
 
+TRAINED = "trained"
+"""The vocabulary that a network was trained with, and its vectors."""
 VOCABULARIES = {
     "distinct": "Sorted distinct tokens",
     "duplicates": "Sorted tokens, duplicates kept",
     "random": f"Random ids below {RANDOM_ID_ROWS:,}",
+    TRAINED: "The words of the tiny language",
 }
 
 
@@ -75,12 +80,18 @@ class Inputs:
         tokens = self._split(self.sentence if self.learned_from is None else self.learned_from)
         if self.vocabulary == "duplicates":
             return Vocabulary.with_duplicates(tokens)
+        if self.vocabulary == TRAINED:
+            return Vocabulary(tuple(zip(WORDS, range(len(WORDS)), strict=True)), len(WORDS))
         if self.vocabulary == "distinct":
             return Vocabulary.distinct(tokens, self.reserved_names)
         raise ValueError("random ids belong to no vocabulary: they are drawn")
 
     def has_given_vectors(self) -> bool:
-        """Whether each token of the vocabulary has a given vector of the width asked for."""
+        """Whether each token of the vocabulary has a given or trained vector of the width asked
+        for.
+        """
+        if self.vocabulary == TRAINED:
+            return self.d_in == width()
         widths = {token: len(vector) for token, vector in self.vectors}
         return (
             bool(widths)

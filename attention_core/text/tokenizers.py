@@ -1,4 +1,4 @@
-"""Four ways to cut a text into tokens, and how a token is written so that it can be seen.
+"""Ways to cut a text into tokens, and how a token is written so that it can be seen.
 
 The default, "text", knows no language and no dictionary. It turns the text into its *shape*, one
 letter for the kind of each character (punctuation stands for itself), and reads that shape with a
@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+
+from ..small_models import grammar
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,15 @@ def _split_lower_words(text: str) -> list[str]:
     return [token.lower() for token in _split_text(text) if any(map(str.isalnum, token))]
 
 
+TINY_LANGUAGE = "tiny_language"
+"""The tokenizer of the language that the shipped network was trained on."""
+
+
+def _split_tiny_language(text: str) -> list[str]:
+    words = grammar.split(text)
+    return [grammar.START, *words] if words else []
+
+
 TOKENIZERS: dict[str, Tokenizer] = {
     tokenizer.name: tokenizer
     for tokenizer in (
@@ -164,6 +175,13 @@ TOKENIZERS: dict[str, Tokenizer] = {
             "Only words and numbers are kept, in lower case, with the apostrophes and hyphens "
             "inside them (can't is one word).",
             _split_lower_words,
+        ),
+        Tokenizer(
+            TINY_LANGUAGE,
+            "Words of the tiny language",
+            "Words in lower case and marks are tokens, and one that says where the text starts "
+            "stands before them.",
+            _split_tiny_language,
         ),
     )
 }

@@ -4,7 +4,7 @@ cannot be: it raises ValueError with the reason.
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -199,6 +199,18 @@ class Sentence:
         return value
 
 
+def unknown_word(words: Iterable[str]) -> str | None:
+    """What is wrong with the first of some words that is not of the tiny language; None for none."""
+    for word in words:
+        if word == START or word not in WORDS:
+            near = listed([f"“{each}”" for each in nearest(word[:MOST_QUOTED])])
+            return (
+                f"“{visible(word[:MOST_QUOTED])}” is none of the {len(WORDS) - 1} words of this "
+                f"language. The nearest are {near}"
+            )
+    return None
+
+
 @dataclass(frozen=True)
 class KnownWords:
     """Words of the tiny language, with blanks between them."""
@@ -209,13 +221,8 @@ class KnownWords:
         words = split(clean(text)[0])
         if not words:
             raise ValueError("it must have at least one word")
-        for word in words:
-            if word == START or word not in WORDS:
-                near = listed([f"“{each}”" for each in nearest(word[:MOST_QUOTED])])
-                raise ValueError(
-                    f"“{visible(word[:MOST_QUOTED])}” is none of the {len(WORDS) - 1} words of "
-                    f"this language. The nearest are {near}"
-                )
+        if problem := unknown_word(words):
+            raise ValueError(problem)
         if len(words) >= LONGEST:
             raise ValueError(f"it has {len(words)} words, and {LONGEST - 1} fit: shorten it")
         return " ".join(words)

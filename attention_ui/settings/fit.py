@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from attention_core.examples import EXAMPLES
 from attention_core.recipes import ROLES
+from attention_core.small_models.grammar import LONGEST
 from attention_core.text.tokenizers import visible
 
-from .fields import Sentence
+from .fields import Choice, Sentence, unknown_word
 from .settings import HEADS, MAX_JOINED, MAX_TOKENS, MAX_WIDTH, SETTINGS, Settings
 
 FOLLOW_THE_TEXT = ("query", "token", "changed_token")
@@ -52,12 +53,19 @@ def heads_that_fit(
 
 def misfit(settings: Settings) -> str | None:
     """What stops these settings from making a lesson, in words; None if nothing does."""
+    trained = EXAMPLES[settings.example].is_trained
     for name, field in SENTENCES.items():
-        if problem := _problem_with_sentence(settings, name, field.most_tokens):
+        most = LONGEST if trained else field.most_tokens
+        if problem := _problem_with_sentence(settings, name, most):
             return problem
     inputs = settings.inputs
-    if settings.start not in SETTINGS["start"].values(settings):
-        return "This example has no matrices that were set by hand. Choose another start."
+    for name, each in SETTINGS.items():
+        chosen = getattr(settings, name)
+        if isinstance(each.field, Choice) and chosen not in each.values(settings):
+            said = f"{each.label}: {each.field.options[chosen]}"
+            return f"This example does not go with “{said}”. Choose another."
+    if trained and (problem := unknown_word(inputs.tokens[1:])):
+        return f"{problem}."
     if settings.vocabulary != "random":
         try:
             inputs.build_vocabulary().ids(inputs.tokens)
@@ -87,21 +95,26 @@ def _problem_with_sentence(settings: Settings, name: str, most: int) -> str | No
 
 
 def drawn_instead(settings: Settings) -> str | None:
-    """What is drawn at random though the example has it set by hand, and why; None for nothing."""
+    """What is drawn at random though the example has it set by hand, or trained, and why; None for
+    nothing.
+    """
     example = EXAMPLES[settings.example]
     known = [token for token, _ in example.inputs.vectors]
-    if not known:
+    if not known and not example.is_trained:
         return None
+    made = "trained" if example.is_trained else "set by hand"
     inputs = settings.inputs
     if not settings.has_given_vectors:
         has_own_matrices = bool(example.projections.given)
         drawn = "Vectors and matrices are" if has_own_matrices else "The vectors are"
         rows = () if inputs.vocabulary == "random" else inputs.build_vocabulary().rows()
-        if unknown := [token for token in rows if token not in known]:
+        unknown = [token for token in rows if token not in known]
+        if unknown and not example.is_trained:
             told = ", ".join(f"“{visible(token)}”" for token in unknown[:MAX_TOLD])
             why = f"this example has no vector for {told}. It has: {', '.join(known)}"
         elif inputs.d_in != example.inputs.d_in:
-            why = f"the given vectors are {example.inputs.d_in} wide"
+            given = "trained" if example.is_trained else "given"
+            why = f"the {given} vectors are {example.inputs.d_in} wide"
         else:
             why = "the given vectors belong to distinct tokens"
         return f"{drawn} drawn at random now: {why}."
@@ -114,7 +127,7 @@ def drawn_instead(settings: Settings) -> str | None:
     if not names:
         return None
     return (
-        f"Drawn at random now: {', '.join(names)}. What was set by hand does not fit these sizes. "
+        f"Drawn at random now: {', '.join(names)}. What was {made} does not fit these sizes. "
         "“Back to the example” brings it back."
     )
 

@@ -282,8 +282,9 @@ def take_text(text: str) -> str | None:
         updates = {**OWN_TEXT, "sentence": FIELDS["sentence"].read(text)}
     except ValueError as error:
         return f"{label('sentence')}: {error}."
-    same_words = changed(Settings.of(EXAMPLES[current().example]), sentence=updates["sentence"])
-    if misfit(same_words) is None and same_words.has_given_vectors:
+    example = EXAMPLES[current().example]
+    same_words = changed(Settings.of(example), sentence=updates["sentence"])
+    if example.is_trained or (misfit(same_words) is None and same_words.has_given_vectors):
         updates |= {name: getattr(same_words, name) for name in OWN_TEXT}
     wrong = problem_with(changed(state[SETTINGS], **updates))
     if wrong is None:

@@ -22,8 +22,8 @@ from attention_core.recipes import (
 )
 from attention_core.small_models.figures import Head, shipped_figures
 from attention_core.small_models.grammar import WORDS
-from attention_core.text.inputs import RANDOM_ID_ROWS, VOCABULARIES, Inputs
-from attention_core.text.tokenizers import TOKENIZERS, visible
+from attention_core.text.inputs import RANDOM_ID_ROWS, TRAINED, VOCABULARIES, Inputs
+from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, visible
 
 from .fields import (
     MAX_TOKENS,
@@ -178,9 +178,25 @@ def _entries(settings: "Settings") -> dict[int, str]:
 
 
 def _starts(settings: "Settings") -> dict[str, str]:
-    """How matrices can begin: set by hand only where the example has such."""
-    has_own = EXAMPLES[settings.example].projections.given
-    return {name: title for name, title in STARTS.items() if name != "given" or has_own}
+    """How matrices can begin: set by hand, or trained, only where the example has such."""
+    example = EXAMPLES[settings.example]
+    given = {"given": "Trained"} if example.is_trained else {"given": STARTS["given"]}
+    drawn = {name: title for name, title in STARTS.items() if name != "given"}
+    return drawn | (given if example.projections.given else {})
+
+
+def _tokenizers(settings: "Settings") -> dict[str, str]:
+    """A trained network reads its own tokens, and nobody else does."""
+    trained = EXAMPLES[settings.example].is_trained
+    return {
+        name: each.title for name, each in TOKENIZERS.items() if (name == TINY_LANGUAGE) == trained
+    }
+
+
+def _vocabularies(settings: "Settings") -> dict[str, str]:
+    """A trained network has a vector for each of its own words, and for no others."""
+    trained = EXAMPLES[settings.example].is_trained
+    return {name: title for name, title in VOCABULARIES.items() if (name == TRAINED) == trained}
 
 
 def _last_entry(settings: "Settings") -> tuple[int, str]:
@@ -260,22 +276,22 @@ class Settings:
         Choice({name: example.title for name, example in EXAMPLES.items()}),
         "Example",
         widget="selectbox",
-        help="Choosing one sets everything below to its numbers. The first has entries with names; "
-        "the others are published notebooks.",
+        help="Choosing one sets everything below to its numbers. The first has entries with names, "
+        "the second was trained, and the others are published notebooks.",
     )
     sentence: str = setting(Sentence(), "Text", once="text", height=96)
     tokenizer: str = setting(
         Choice({name: each.title for name, each in TOKENIZERS.items()}),
         "Tokenizer",
-        widget="selectbox",
+        choices=_tokenizers,
     )
-    vocabulary: str = setting(Choice(VOCABULARIES), "Ids", once="ids", widget="selectbox")
+    vocabulary: str = setting(Choice(VOCABULARIES), "Ids", once="ids", choices=_vocabularies)
     learned: str = setting(Choice(LEARNED), "Vocabulary built from", "sentence", widget="selectbox")
     reserved: int = setting(Whole(0, 8), "Reserved rows")
     seed: int = _seed("Seed", help=f"A whole number from 0 to {MAX_SEED:,}.")
     d_in: int = setting(Whole(1, MAX_WIDTH), "Width of the vectors, d_in", once="width")
     drop_blanks: bool = setting(Flag(), "Drop blank tokens", False)
-    positions: bool = setting(Flag(), "Positions", False)
+    positions: bool = setting(Flag(), "Positions")
     edits: tuple[tuple[int, int, float], ...] = _edits(
         "Numbers typed into the embeddings",
         lambda settings: ("the table of embeddings", settings.n_rows, settings.d_in),
@@ -499,6 +515,7 @@ class Settings:
             reserved=inputs.reserved,
             seed=inputs.seed,
             d_in=inputs.d_in,
+            positions=inputs.positions,
             query=example.query,
             divide=example.divide,
             token=example.token,

@@ -45,6 +45,11 @@ def origin_words(settings: Settings, trace: Trace) -> str:
             "`torch.rand` draws from 0 to 1, so all entries are positive; `nn.Linear` draws around "
             "0."
         )
+    if EXAMPLES[settings.example].is_trained:
+        return (
+            "These matrices were trained: nobody chose a number in them. Together they are the "
+            "head that finds the noun of a pronoun, so look at what *it* asks for."
+        )
     words = "These matrices were set by hand, so you can read them."
     matrix = trace["W_query"].value
     row, column = divmod(int(matrix.argmax()), matrix.shape[1])
