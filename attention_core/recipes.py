@@ -117,7 +117,7 @@ PROJECTIONS = Projections()
 
 @dataclass(frozen=True)
 class GivenHeads:
-    """The matrices of heads set by hand or trained: W_query, W_key and W_value of each, and W_output."""
+    """The matrices of heads, set by hand or trained: those of each, and W_output."""
 
     names: tuple[str, ...]
     """What each head asks or does, in a word or a few."""

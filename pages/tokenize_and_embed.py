@@ -123,7 +123,7 @@ def look_up(page: Page) -> None:
             "different vector at each place."
         )
         page.equation("positions", trace["stream" if "stream" in trace else "embeddings"])
-    if "stream" in trace:
+    if "layer_0_stream" in trace:
         page.words(
             "This network has two layers. The heads of the first add what they found to each "
             "vector (`layer_0_output`). Each sum is then brought to mean 0 and variance 1 over its "
@@ -163,8 +163,8 @@ def draw_vectors(page: Page) -> None:
     trace, settings = page.view.trace, page.view.settings
     page.header("A picture of the vectors", anchor="picture")
     made = (
-        "These vectors are what a trained network's second layer reads: the first has already mixed "
-        "them, so the same word differs from place to place."
+        "These vectors are what a trained network's second layer reads: the first has already "
+        "mixed them, so the same word differs from place to place."
         if settings.has_given_vectors and settings.vocabulary == TRAINED
         else "These vectors were set by hand, not trained."
         if settings.has_given_vectors

@@ -22,7 +22,7 @@ SHOWN = [APP, *PAGES, *UI]
 TOP = "trace expression symbols recipes rounding cells"  # the core's modules that are in no room
 DOORS = {
     "attention_core.operations": "expression trace",  # the trace for its types alone
-    "attention_core.text": "operations recipes trace",
+    "attention_core.text": "operations recipes small_models trace",
     "attention_core.mechanism": f"operations {TOP}",
     "attention_core.experiments": f"mechanism operations {TOP}",
     "attention_core.small_models": f"mechanism operations {TOP}",

@@ -27,6 +27,7 @@ FEWER = {
     "journey_789": ("as_published", "together"),
     "sorry_dave": ("as_published", "cosine", "sum", "together"),
     "sorry_dave_first_run": ("as_published",),
+    "tiny_language": ("as_published", "edited"),
 }
 LESSONS = (
     "softmax_or_sum/wild_cat",

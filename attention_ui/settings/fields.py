@@ -200,7 +200,7 @@ class Sentence:
 
 
 def unknown_word(words: Iterable[str]) -> str | None:
-    """What is wrong with the first of some words that is not of the tiny language; None for none."""
+    """What to say of the first word that is not of the tiny language; None where all are."""
     for word in words:
         if word == START or word not in WORDS:
             near = listed([f"“{each}”" for each in nearest(word[:MOST_QUOTED])])

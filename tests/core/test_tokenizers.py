@@ -73,7 +73,7 @@ def test_lower_words_gives_the_published_words_of_life_is_short():
 
 
 def test_tokenizers_are_listed_by_name_with_the_default_first():
-    assert list(TOKENIZERS) == ["text", "blanks_kept", "blanks", "lower_words"]
+    assert list(TOKENIZERS) == ["text", "blanks_kept", "blanks", "lower_words", "tiny_language"]
     assert all(name == tokenizer.name for name, tokenizer in TOKENIZERS.items())
 
 

@@ -60,11 +60,11 @@ def why_equal(view: View) -> str:
             f"{ids[first]:,} and {ids[second]:,}. With a vocabulary, an equal word has an equal id."
         )
     has = f"{stands}, and has id {ids[first]:,} at both."
-    if "stream" in trace:
+    if "layer_0_stream" in trace:
         return (
-            f"They get the same row of the table: {has} The vectors that you see have come further: "
-            "the network's first layer has added what it found before each place, so the two "
-            "differ."
+            f"They get the same row of the table: {has} The vectors that you see have come "
+            "further: the network's first layer has added what it found before each place, so the "
+            "two differ."
         )
     if not vectors[first].equal(vectors[second]):
         return (

@@ -1,0 +1,98 @@
+"""The example whose vectors and heads were trained, against the network itself."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from attention_core.examples import EXAMPLES
+from attention_core.mechanism.multi_head import attend_heads
+from attention_core.mechanism.trainable import attend_trainable
+from attention_core.small_models import given, shipped
+from attention_core.small_models.figures import shipped_figures
+from attention_core.small_models.grammar import START, WORDS
+from attention_core.text.embedding import embed
+
+TRAINED = EXAMPLES["tiny_language"]
+SENTENCES = [
+    TRAINED.inputs.sentence,
+    "the old frog meets the cow but it grazes .",
+    'anna brook says "the bird sings in the garden" .',
+    "it",
+]
+
+
+def saying(sentence, **changes):
+    return replace(TRAINED.inputs, sentence=sentence, **changes)
+
+
+def hidden_of(network, ids):
+    """What the network's second layer reads, and gives: by plain torch, step by step."""
+    with torch.no_grad():
+        stream = network.W_token[ids] + network.W_position[: len(ids)]
+        later = torch.ones(len(ids), len(ids), dtype=torch.bool).triu(1)
+        found = []
+        for layer in range(2):
+            read = torch.nn.functional.layer_norm(stream, stream.shape[-1:])
+            heads = []
+            for head in range(4):
+                q, k, v = (
+                    read @ matrix[layer, head]
+                    for matrix in (network.W_query, network.W_key, network.W_value)
+                )
+                scores = (q @ k.T / 12**0.5).masked_fill(later, -torch.inf)
+                heads.append(scores.softmax(-1))
+                stream = stream + heads[-1] @ v @ network.W_output[layer, head]
+            found.append((read, torch.stack(heads), stream))
+    return found
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_the_lessons_show_what_the_network_does(sentence):
+    inputs = saying(sentence)
+    ids = torch.tensor([WORDS.index(token) for token in inputs.tokens])
+    (_, _, between), (read, weights, after) = hidden_of(shipped.network(), ids)
+    trace = attend_heads(embed(inputs), TRAINED.heads)
+    assert inputs.tokens[0] == START
+    for name, truth in (
+        ("embeddings", read),
+        ("head_weights", weights),
+        ("layer_0_stream", between),
+        ("output", after - between),
+    ):
+        assert torch.allclose(trace[name].value, truth, atol=1e-5), name
+
+
+def test_the_head_of_the_projections_finds_the_noun_also_without_a_mask():
+    trace = attend_trainable(embed(TRAINED.inputs), TRAINED.projections)
+    tokens = trace.labels("token")
+    assert tokens[TRAINED.token] == "it"
+    assert trace["weights"].value[TRAINED.token, tokens.index("cat")] > 0.9
+
+
+def test_heads_have_their_measured_names_and_the_weights_that_are_shipped():
+    weights, heads = shipped.weights(), given.heads()
+    measured = [shipped_figures().names((given.LAYER, head)) for head in range(4)]
+    assert heads.names == tuple(names[0] if names else "no name" for names in measured)
+    for head, (query, key, value) in enumerate(heads.by_head):
+        for role, table in (("query", query), ("key", key), ("value", value)):
+            assert torch.equal(torch.tensor(table), weights[f"W_{role}"][given.LAYER, head])
+    output = torch.tensor(heads.output).view(weights["W_output"][given.LAYER].shape)
+    assert torch.equal(output, weights["W_output"][given.LAYER])
+
+
+def test_what_does_not_fit_the_network_is_drawn_and_has_no_first_layer():
+    narrow = embed(saying("the cat purrs", d_in=5))
+    assert narrow["embeddings"].value.shape == (4, 5)
+    assert "layer_0_stream" not in narrow
+    assert "position_table" not in narrow
+    without = embed(saying("the cat purrs", positions=False))
+    assert "position_embeddings" not in without
+    (read,) = without["layer_0_normed"].inputs
+    assert read.name == "token_embeddings"
+
+
+@pytest.mark.parametrize("sentence", ["the elephant purrs", "The cat, it purrs"])
+def test_words_without_a_trained_vector_are_refused(sentence):
+    with pytest.raises(ValueError, match="is not in the vocabulary"):
+        embed(saying(sentence))
