@@ -4,6 +4,7 @@ from functools import partial
 
 from attention_core.small_models.figures import TEXTS, shipped_figures
 from attention_core.small_models.grammar import WORDS
+from attention_core.small_models.recording import shipped_recording
 from attention_ui.lessons.tiny_language.answers import answers
 from attention_ui.lessons.tiny_language.beginning import all_words, build, choose, judged, next_word
 from attention_ui.lessons.tiny_language.brought_by import (
@@ -21,6 +22,11 @@ from attention_ui.lessons.tiny_language.heads import (
     show_spreads,
     weights_of,
     why,
+)
+from attention_ui.lessons.tiny_language.training import (
+    watch_training,
+    what_came_first,
+    which_run,
 )
 from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
@@ -91,6 +97,14 @@ def lesson(page: Page) -> None:
         caption=True,
     )
     page.part("spreads", show_spreads, about="spreads")
+    page.header("How they came about", anchor="training")
+    page.words(
+        "Play a training, or move the slider. Each square is one head on the same text: a row for "
+        "each word that looks, darker where it looks harder. The curves give early steps more room."
+    )
+    page.part("training", watch_training, about="training")
+    page.words(what_came_first(shipped_recording()))
+    page.words(which_run(shipped_recording()), caption=True)
     closing(page, answers(view))
     with page.deeper("why a head looks there"):
         page.header("Queries and keys of the head you watch", anchor="why")

@@ -1,7 +1,7 @@
 """`python -m attention_core.small_models`: trains the tiny language anew, and measures it.
 
-It writes the weights and the figures over those of this folder. `--seed 3` begins elsewhere,
-`--dry` writes nothing.
+It writes the weights, the figures and the recording of its training over those of this folder.
+`--seed 3` begins elsewhere, `--record` writes the recording alone, `--dry` writes nothing.
 """
 
 import argparse
@@ -11,14 +11,16 @@ import torch
 
 from .figures import Figures
 from .measuring import measure
+from .recording import RECORDING, record, store
 from .shipped import WEIGHTS, write
-from .tiny_language import HELD_OUT, TrainingPlan, loss, shorten, told, train, untrained
+from .tiny_language import HELD_OUT, TrainingPlan, told, untrained
 
 
 def main() -> None:
     """Train, print the losses and the heads, and write the files."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seed", type=int, default=TrainingPlan.seed)
+    options.add_argument("--record", action="store_true", help="write the recording alone")
     options.add_argument("--dry", action="store_true", help="write nothing")
     asked = options.parse_args()
     torch.set_num_threads(1)  # matrices are small: more threads wait for each other
@@ -26,17 +28,25 @@ def main() -> None:
     plan = TrainingPlan(seed=asked.seed)
     texts, held_out = told(plan.n_texts, seed=0), told(1_000, HELD_OUT)
     print(f"{plan.n_texts:,} texts after {time.perf_counter() - began:.0f} s")
-    for step, _, network in train(plan, texts):
-        if step % 250 == 0:
+    run = []
+    for moment, network in record(plan, texts, held_out):
+        run.append((moment, network))
+        if len(run) % 5 == 1:
             so_far = f"{time.perf_counter() - began:.0f} s"
-            print(f"step {step:5,}: held-out loss {loss(network, held_out):.4f}, {so_far}")
-    shorten(network)
+            print(f"step {moment.step:5,}: held-out loss {moment.loss:.4f}, {so_far}")
+    moments, (*_, network) = zip(*run, strict=True)
     figures = measure(network, untrained(plan.seed), held_out, texts)
     say(figures)
-    if not asked.dry:
+    if asked.dry:
+        return
+    store(moments)
+    written = [RECORDING]
+    if not asked.record:
         write(network)
         figures.write()
-        print(f"written: {WEIGHTS.name}, {WEIGHTS.stat().st_size / 1000:.0f} kB")
+        written.append(WEIGHTS)
+    for path in written:
+        print(f"written: {path.name}, {path.stat().st_size / 1000:.0f} kB")
 
 
 def say(figures: Figures) -> None:

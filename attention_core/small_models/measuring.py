@@ -1,11 +1,13 @@
 """How a network is measured on texts that it was not trained on."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from .figures import TEXTS, Figures
 from .grammar import WORDS
-from .heads import KINDS
+from .heads import KINDS, Kind
 from .network import Network
 from .tiny_language import Texts, bigram_loss, loss
 
@@ -30,14 +32,14 @@ def measure(network: Network, untrained: Network, texts: Texts, learned_from: Te
 
 
 @torch.no_grad()
-def shares(network: Network, ids: Tensor) -> dict[str, Tensor]:
+def shares(network: Network, ids: Tensor, kinds: Sequence[Kind] = KINDS) -> dict[str, Tensor]:
     """For each kind, by its name: the share of weight that goes where it would look
     (layer, head, look), for all looks of the texts (text, token).
     """
     _, weights = network(ids)  # (layer, text, head, query, key)
     texts = [[WORDS[place] for place in text] for text in ids.tolist()]
     found = {}
-    for kind in KINDS:
+    for kind in kinds:
         looked = [
             weights[:, text, :, query, list(keys)].sum(-1)
             for text, words in enumerate(texts)

@@ -1,4 +1,4 @@
-"""The page of the tiny language in a browser: its menus move what they are about."""
+"""The page of the tiny language in a browser: its menus, and its training that is played."""
 
 import pytest
 
@@ -28,5 +28,31 @@ def test_the_menus_move_what_they_are_about(page, app_url):
     menu.press("Enter")
     settled(page)
     assert page.get_by_text("logit of “meows”").count() == 1
+    no_exception(page)
+    assert page.problems == []
+
+
+def test_its_training_is_played_without_the_server(page, app_url):
+    open_page(page, app_url, PAGE)
+    player = page.locator(".st-key-watched_heads_tiny")
+    player.scroll_into_view_if_needed()
+    settled(page)
+    asked = page.evaluate("window.testRuns.asked")
+    drawn, slider = player.locator("svg.marks"), player.locator("input[type=range]")
+    said = drawn.text_content()
+    assert "step 1,500: loss 1.0" in said
+    assert "1.3 pronoun to noun" in said
+    assert drawn.bounding_box()["width"] <= player.bounding_box()["width"] + 1
+    slider.press("Home")
+    page.wait_for_function(
+        "document.querySelector('.st-key-watched_heads_tiny').innerText.includes('step 0: loss 4.')"
+    )
+    assert "nearest: " in drawn.text_content()
+    player.get_by_role("button").filter(has_text="Step on").press("Enter")
+    assert slider.input_value() == "1"
+    slider.press("End")
+    page.wait_for_timeout(200)
+    assert drawn.text_content() == said
+    assert page.evaluate("window.testRuns.asked") == asked, "the server was not asked"
     no_exception(page)
     assert page.problems == []

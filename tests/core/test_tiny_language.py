@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import pairwise
 
 import pytest
 import torch
@@ -14,6 +15,20 @@ from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.grammar import ANIMALS, START, WORDS, nearest, next_words, split
 from attention_core.small_models.heads import BAR, FAR, KINDS, named
 from attention_core.small_models.measuring import BINS, measure, shares
+from attention_core.small_models.recording import (
+    ASKED_FOR,
+    MOMENTS,
+    RECORDING,
+    SENTENCE,
+    best,
+    first_named,
+    moment_of,
+    names_at,
+    record,
+    recorded_steps,
+    shipped_recording,
+    store,
+)
 from attention_core.small_models.tiny_language import (
     HELD_OUT,
     SIZE,
@@ -357,6 +372,100 @@ def test_a_few_steps_of_training_learn_and_are_the_same_again():
     assert first[0] != run(replace(plan, steps=1, seed=5))[0]
 
 
+# --- the recorded training ------------------------------------------------------------------------
+
+
+def test_the_recording_is_small_and_goes_from_the_first_step_to_the_last():
+    moments = shipped_recording()
+    assert RECORDING.stat().st_size < 150_000
+    steps = [moment.step for moment in moments]
+    assert steps == recorded_steps(TrainingPlan().steps)
+    assert (steps[0], steps[-1], len(steps)) == (0, TrainingPlan().steps, MOMENTS)
+    gaps = [later - earlier for earlier, later in pairwise(steps)]
+    assert gaps[0] >= 1
+    assert all(later - earlier >= -1 for earlier, later in pairwise(gaps)), "denser at the start"
+    n_words = len(SENTENCE)
+    for moment in moments:
+        assert moment.scores.shape == (len(ASKED_FOR), SIZE.n_layers, SIZE.n_heads)
+        assert moment.weights.shape == (SIZE.n_layers, SIZE.n_heads, n_words, n_words)
+        assert torch.allclose(moment.weights.sum(-1), torch.ones(()), atol=4e-3)
+        assert not moment.weights.triu(1).any()
+    assert next_words(SENTENCE), "the grammar says the sentence"
+
+
+def test_what_is_recorded_is_measured_as_what_is_shipped(held_out):
+    """Of the untrained network, which no processor changes; and how the shipped one is measured."""
+    first, again = shipped_recording()[0], moment_of(0, untrained(0), held_out)
+    assert again.loss == pytest.approx(first.loss, rel=1e-5)
+    assert torch.allclose(again.scores, first.scores, atol=1e-5)
+    assert torch.allclose(again.weights, first.weights, atol=1e-3)
+    figures, moment = shipped_figures(), moment_of(1, shipped.network(), held_out)
+    assert moment.loss == pytest.approx(figures.loss, rel=1e-5)
+    for head in HEADS:
+        ours, theirs = moment.scores_of(head), figures.scores_of(head)
+        assert ours == pytest.approx({name: theirs[name] for name in ASKED_FOR}, abs=2e-4)
+
+
+def test_heads_get_their_names_one_after_the_other():
+    moments = shipped_recording()
+    first, last = moments[0], moments[-1]
+    assert last.loss == pytest.approx(shipped_figures().loss, rel=0.02)
+    assert first.loss > 3 * last.loss
+    for kind, scores in zip(ASKED_FOR, last.scores, strict=True):
+        named_first = first_named(moments, kind)
+        if named_first is None:
+            assert kind not in WANTED
+            continue
+        head = best(last, kind)
+        assert scores[head] == scores.max() > 0.9
+        assert first.scores_of(head)[kind] < 0.2
+        at = moments.index(named_first.moment)
+        assert kind in names_at(moments, at, named_first.head)
+        place = ASKED_FOR.index(kind)
+        before = [each.scores[place] for each in moments[:at]]
+        assert all((each < BAR).all() or (each - before[0]).max() < FAR for each in before)
+        assert named_first.moment.scores[place].max() >= BAR
+        (kind_of,) = [each for each in KINDS if each.name == kind]
+        looks = list(kind_of.looks(SENTENCE))
+        assert looks
+        for query, keys in looks:
+            assert last.weights[*head, query, list(keys)].sum() > BAR, "so it does on the sentence"
+    steps = [first_named(moments, kind).moment.step for kind in WANTED]
+    assert len({*steps}) > 3
+
+
+def test_a_run_is_recorded_by_the_way_and_read_as_it_was(held_out, tmp_path, monkeypatch):
+    texts, plan = told(60, 5), TrainingPlan(seed=4, steps=5, batch=8)
+    few = replace(held_out, ids=held_out.ids[:40], chances=held_out.chances[:40])
+    run = list(record(plan, texts, few))
+    moments, (*_, network) = zip(*run, strict=True)
+    assert [moment.step for moment in moments] == [0, 1, 2, 3, 4, 5]
+    *_, (_, _, alone) = train(plan, texts)
+    for name, parameter in network.named_parameters():
+        shortened = (dict(alone.named_parameters())[name].double() * 1e4).round() / 1e4
+        assert torch.allclose(parameter.double(), shortened, atol=1e-7), "what is shipped"
+    figures = measure(network, untrained(4), few, texts)
+    assert figures.loss == pytest.approx(moments[-1].loss, rel=1e-6)
+    for place, name in enumerate(ASKED_FOR):
+        found = torch.tensor(figures.scores[name])
+        assert torch.allclose(found, moments[-1].scores[place], atol=1e-4, equal_nan=True)
+    store(moments, tmp_path / "run.safetensors")
+    monkeypatch.setattr(
+        "attention_core.small_models.recording.RECORDING", tmp_path / "run.safetensors"
+    )
+    for before, after in zip(moments, shipped_recording.__wrapped__(), strict=True):
+        assert (before.step, pytest.approx(before.loss)) == (after.step, after.loss)
+        assert torch.equal(before.scores, after.scores)
+        assert torch.allclose(before.weights, after.weights, atol=5e-4)
+
+
+@pytest.mark.parametrize("steps", [1, 3, 40, 1_500])
+def test_recorded_steps_begin_and_end_the_run(steps):
+    found = recorded_steps(steps)
+    assert (found[0], found[-1]) == (0, steps)
+    assert found == sorted({*found})
+
+
 def test_animals_have_verbs_of_their_own():
     verbs = [verb for own in ANIMALS.values() for verb in own]
     assert len(verbs) == len({*verbs}) == 2 * len(ANIMALS)
@@ -377,15 +486,22 @@ def test_the_command_trains_says_what_came_of_it_and_writes_only_if_asked(
     for module, name, file in (
         (command, "WEIGHTS", "weights"),
         (shipped, "WEIGHTS", "weights"),
+        (command, "RECORDING", "recording"),
         (import_module("attention_core.small_models.figures"), "SHIPPED", "figures"),
     ):
         monkeypatch.setattr(module, name, tmp_path / file)
-    for options in (["--dry"], ["--seed", "3"]):
+    monkeypatch.setattr(command, "store", lambda moments: store(moments, tmp_path / "recording"))
+    for options, wanted in (
+        (["--dry"], set()),
+        (["--record"], {"recording"}),
+        (["--seed", "3"], {"recording", "weights", "figures"}),
+    ):
         monkeypatch.setattr("sys.argv", ["small_models", *options])
         command.main()
         said = capsys.readouterr().out
         for named_ in ("loss", "entropy", "bigram", *(f"layer {i} head {j}:" for i, j in HEADS)):
             assert f"\n{named_}" in said
         written = {file.name for file in tmp_path.iterdir()}
-        assert written == (set() if options == ["--dry"] else {"weights", "figures"})
-        assert ("written: weights" in said) == bool(written)
+        assert written == wanted
+        for file in ("weights", "recording"):
+            assert (f"written: {file}" in said) == (file in written)

@@ -26,14 +26,19 @@ from attention_ui.lessons.heads_learning.induction import (
     one_layer_words,
     recorded_gap,
 )
-from attention_ui.lessons.heads_learning.watching import TARGETS, looks_back_words, moment_words
+from attention_ui.lessons.heads_learning.watching import (
+    TARGETS,
+    looks_back_words,
+    moment_words,
+    run_of,
+)
 
 RECORDS = shipped_run().records
 
 
 @pytest.fixture(scope="module")
 def chart():
-    return watch_heads(RECORDS, EXAMPLE, TARGETS)
+    return watch_heads(run_of(RECORDS))
 
 
 def parameters(chart):
@@ -63,7 +68,19 @@ def test_the_curves_are_the_losses_and_the_scores_of_all_heads(chart):
         for head in range(8):
             wanted = [getattr(record, name).flatten()[head].item() for record in RECORDS]
             assert curves[f"{name}_{head}"].tolist() == pytest.approx(wanted)
-            assert [each[head] for each in parameters(chart)[name]] == pytest.approx(wanted)
+
+
+def test_what_stands_above_is_the_step_and_the_score_of_each_moment(chart):
+    found = parameters(chart)
+    for at, record in enumerate(RECORDS):
+        assert found["loss_title"][at] == f"step {record.step}: loss {record.loss_repeated:.3f}"
+        for head in range(8):
+            name = ("previous_token", "prefix_matching")[head // 4]
+            score = getattr(record, name).flatten()[head].item()
+            assert found["below"][head][at].endswith(f" {score:.2f}")
+            is_one = record.prefix_matching.flatten()[head] > 0.5
+            said = ": induction head" if is_one else ""
+            assert found["heads"][head][at] == f"head {head % 4}{said}"
 
 
 def test_outlined_is_where_each_layer_is_expected_to_look(chart):
@@ -144,7 +161,7 @@ def test_the_question_on_one_layer_is_judged_by_its_loss():
 def test_a_run_without_an_induction_head_says_so():
     records = list(learn(LearningSettings(seed=1, steps=4)))
     assert "An induction head has not formed" in moment_words(records)
-    assert parameters(watch_heads(records, EXAMPLE, TARGETS))["appeared"] == -1
+    assert parameters(watch_heads(run_of(records)))["appeared"] == -1
     only = records[:1]
     assert "has not formed" in moment_words(only)
-    assert watch_heads(only, EXAMPLE, TARGETS).spec["params"][0]["value"] == 0
+    assert watch_heads(run_of(only)).spec["params"][0]["value"] == 0

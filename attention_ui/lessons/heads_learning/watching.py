@@ -15,13 +15,24 @@ from attention_core.small_models.induction import (
 )
 from attention_core.small_models.repeated import PERIODS, next_of_earlier
 
-from ...charts.learning import watch_heads
+from ...charts import palette
+from ...charts.learning import COLOURS, watch_heads
+from ...charts.learning_run import Curve, Layer, LearningRun, Panel
 from ...page.show import show_played
 from ...words import number
 
 _BEFORE = torch.ones(len(EXAMPLE), len(EXAMPLE), dtype=torch.bool).tril(-1).triu(-1)
 TARGETS = torch.stack([_BEFORE, next_of_earlier(EXAMPLE_IDS)])
 """(layer, query, key): True where a head of that layer is expected to look."""
+SCORES = {
+    "previous_token": "previous-token score",
+    "prefix_matching": "prefix-matching score",
+}
+"""That of the first layer, and that of the second."""
+OUTLINED = (
+    "First layer. Outlined: the token before",
+    "Second layer. Outlined: the token that came after this one, the first time",
+)
 
 
 def watch_shipped() -> None:
@@ -31,7 +42,51 @@ def watch_shipped() -> None:
 
 def show_run(records: Sequence[Record], key: str) -> None:
     """A run with its slider and its buttons."""
-    show_played(watch_heads(records, EXAMPLE, TARGETS), key)
+    show_played(watch_heads(run_of(records)), key)
+
+
+def run_of(records: Sequence[Record]) -> LearningRun:
+    """What is drawn of a run."""
+    at = appearance(records)
+    titles = [f"step {each.step}: loss {number(each.loss_repeated, 3)}" for each in records]
+    losses = ("loss_repeated", palette.NEGATIVE), ("loss_first", palette.MUTED)
+    curves = [Curve([getattr(each, name) for each in records], colour) for name, colour in losses]
+    return LearningRun(
+        steps=[each.step for each in records],
+        panels=[
+            Panel("loss", titles, (0, 4), curves),
+            *(Panel(name, title, (0, 1), _curves(records, name)) for name, title in SCORES.items()),
+        ],
+        layers=[_layer(records, layer) for layer in range(len(SCORES))],
+        tokens=EXAMPLE,
+        weights=torch.stack([each.weights for each in records]),
+        targets=TARGETS.unsqueeze(1),
+        appeared=None if at is None else records[at].step,
+    )
+
+
+def _curves(records: Sequence[Record], name: str) -> list[Curve]:
+    """A score of all heads, in the colour of their layer."""
+    scores = torch.stack([getattr(each, name) for each in records], dim=-1)
+    return [Curve(head.tolist(), COLOURS[layer]) for layer, of in enumerate(scores) for head in of]
+
+
+def _layer(records: Sequence[Record], layer: int) -> Layer:
+    name, words = [*SCORES.items()][layer]
+    n_heads = records[0].weights.shape[1]
+    return Layer(
+        OUTLINED[layer],
+        [[_called(each, layer, head) for each in records] for head in range(n_heads)],
+        [
+            [f"{words} {number(getattr(each, name)[layer, head].item(), 2)}" for each in records]
+            for head in range(n_heads)
+        ],
+    )
+
+
+def _called(record: Record, layer: int, head: int) -> str:
+    is_one = record.prefix_matching[layer, head] > IS_INDUCTION
+    return f"head {head}{': induction head' if is_one else ''}"
 
 
 def moment_words(records: Sequence[Record]) -> str:

@@ -1,0 +1,70 @@
+"""What a watched training is made of: curves in panels, and the heads of each layer, at moments."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A number at each moment. One with a `label` is explained below its panel."""
+
+    values: Sequence[float]
+    colour: str
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Level:
+    """A quiet line at a height that no moment changes, and words on it, or under it."""
+
+    value: float
+    label: str
+    is_under: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves that share an axis; `name` is that of their columns in the table: `name_0` …"""
+
+    name: str
+    title: str | Sequence[str]
+    """What stands above, or what does at each moment."""
+    ends: tuple[float, float]
+    curves: Sequence[Curve]
+    levels: Sequence[Level] = ()
+    height: int = 96
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The words about the heads of a layer: above all of them, and above each at each moment."""
+
+    title: str
+    heads: Sequence[Sequence[str]]
+    """(head, moment): its name."""
+    below: Sequence[Sequence[str]]
+    """(head, moment): what stands under its name, in small letters."""
+
+
+@dataclass(frozen=True, eq=False)
+class LearningRun:
+    """A training to be watched, at its recorded moments."""
+
+    steps: Sequence[int]
+    panels: Sequence[Panel]
+    layers: Sequence[Layer]
+    tokens: Sequence[str]
+    weights: Tensor
+    """(moment, layer, head, query, key)"""
+    targets: Tensor
+    """(layer, head or 1, query, key): True for the cells to outline, where a head is expected to
+    look."""
+    appeared: int | None = None
+    """A step to be marked on every panel."""
+    ticks: Sequence[int] = ()
+    """The steps written below the curves; none to let them be chosen."""
+    crowded: float | None = None
+    """About up to this step the axis of steps gives each step as much room, and less to later ones;
+    None for as much to all."""

@@ -1,0 +1,194 @@
+"""The training of the tiny language's network, to be watched, and what is said of it."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from attention_core.small_models.figures import Head, shipped_figures
+from attention_core.small_models.heads import BAR
+from attention_core.small_models.recording import (
+    ASKED_FOR,
+    CROWDED,
+    SENTENCE,
+    Moment,
+    Named,
+    best,
+    first_named,
+    kinds_asked_for,
+    names_at,
+    shipped_recording,
+)
+
+from ...charts import palette
+from ...charts.learning import watch_heads
+from ...charts.learning_run import Curve, Layer, LearningRun, Level, Panel
+from ...page.show import show_played
+from ...words import listed, number
+
+WATCHED = "pronoun to noun"
+"""The first head of this kind is what the dashed line marks."""
+LAYERS = ("First", "Second")
+TICKS = (0, 100, 300, 700, 1_500)
+SAME = 5e-4
+"""Figures that are no further apart are those of one network."""
+Moments = Sequence[Moment]
+
+
+def watch_training() -> None:
+    """The recorded run with its slider and its buttons."""
+    show_played(watch_heads(run_of(shipped_recording())), "watched_heads_tiny")
+
+
+def run_of(moments: Moments) -> LearningRun:
+    """What is drawn of a run."""
+    figures = shipped_figures()
+    loss = Panel(
+        "loss",
+        [f"step {each.step:,}: loss {number(each.loss, 3)}" for each in moments],
+        (0, 4.5),
+        [Curve([each.loss for each in moments], palette.NEGATIVE)],
+        [
+            Level(figures.bigram, f"pairs of words {number(figures.bigram, 2)}"),
+            Level(figures.entropy, f"the grammar {number(figures.entropy, 2)}", is_under=True),
+        ],
+    )
+    first = first_named(moments, WATCHED)
+    return LearningRun(
+        steps=[each.step for each in moments],
+        panels=[loss, _scores(moments)],
+        layers=[_layer(moments, layer) for layer in range(len(LAYERS))],
+        tokens=SENTENCE,
+        weights=torch.stack([each.weights for each in moments]),
+        targets=targets(moments),
+        appeared=None if first is None else first.moment.step,
+        ticks=[tick for tick in TICKS if tick <= moments[-1].step],
+        crowded=CROWDED,
+    )
+
+
+def targets(moments: Moments) -> Tensor:
+    """(layer, head, query, key): where each head looks, if it does what it ends up named for."""
+    n_layers, n_heads, n_words, _ = moments[-1].weights.shape
+    found = torch.zeros(n_layers, n_heads, n_words, n_words, dtype=torch.bool)
+    for layer in range(n_layers):
+        for head in range(n_heads):
+            names = _names(moments, (layer, head))
+            for kind in kinds_asked_for():
+                for query, keys in kind.looks(SENTENCE) if kind.name in names else ():
+                    found[layer, head, query, list(keys)] = True
+    return found
+
+
+def _scores(moments: Moments) -> Panel:
+    """For each kind that a head ends up named for, the best of these heads."""
+    heads = {kind: best(moments[-1], kind) for kind in ASKED_FOR}
+    curves = [
+        Curve(
+            [each.scores_of(head)[kind] for each in moments],
+            palette.HEADS[ASKED_FOR.index(kind)],
+            f"{_written(head)} {kind}",
+        )
+        for kind, head in sorted(heads.items(), key=lambda each: each[1])
+        if kind in _names(moments, head)
+    ]
+    return Panel("scores", "weight where its name says", (0, 1), curves, height=130)
+
+
+def _layer(moments: Moments, layer: int) -> Layer:
+    heads = [(layer, head) for head in range(moments[-1].weights.shape[1])]
+    return Layer(
+        f"{LAYERS[layer]} layer. Outlined: where heads with a name should look",
+        [[_called(moments, at, head) for at in range(len(moments))] for head in heads],
+        [[_score(each, head, _names(moments, head)) for each in moments] for head in heads],
+    )
+
+
+def _score(moment: Moment, head: Head, names: Sequence[str]) -> str:
+    """The score for what the head ends up named for; without a name, the best at the moment."""
+    scores = moment.scores_of(head)
+    kind = names[0] if names else max(scores, key=scores.__getitem__)
+    return f"{'' if names else 'nearest: '}{kind} {scores[kind]:.2f}"
+
+
+def _called(moments: Moments, at: int, head: Head) -> str:
+    """A head by what it may be called at a moment: `1.2 opening mark and 2 more`."""
+    names = names_at(moments, at, head)
+    more = f" and {len(names) - 1} more" if names[1:] else ""
+    return _written(head) + (f" {names[0]}{more}" if names else "")
+
+
+def _written(head: Head) -> str:
+    return ".".join(map(str, head))
+
+
+def _names(moments: Moments, head: Head) -> tuple[str, ...]:
+    """What a head may be called in the end."""
+    return names_at(moments, len(moments) - 1, head)
+
+
+def in_order(moments: Moments) -> list[tuple[str, Named]]:
+    """The kinds that got a head, and when each first did, the earliest first."""
+    found = [(kind, first_named(moments, kind)) for kind in ASKED_FOR]
+    came = [(kind, first) for kind, first in found if first is not None]
+    return sorted(came, key=lambda each: each[1].moment.step)
+
+
+def what_came_first(moments: Moments) -> str:
+    """When the loss passed that of pairs of words, and when each kind of head came."""
+    bigram, came = shipped_figures().bigram, in_order(moments)
+    if not came:
+        return (
+            f"After {moments[-1].step:,} steps no head gives {BAR:.0%} of its weight to anything."
+        )
+    told = listed(
+        [
+            f"*{kind}* at step {first.moment.step} ({number(first.moment.loss, 2)})"
+            for kind, first in came
+        ]
+    )
+    words = (
+        f"Heads earn their names one after the other, by the same {BAR:.0%} as above. In brackets, "
+        f"the loss at that step: {told}. The dashed line marks *{WATCHED}*."
+    )
+    below = next((each for each in moments if each.loss < bigram), None)
+    if below is None:
+        return words
+    there = [kind for kind, first in came if first.moment.step <= below.step]
+    scores = below.scores.flatten(1).max(1).values
+    nearest = ASKED_FOR[int(scores.argmax())]
+    then = (
+        f"heads are there by then for *{listed(there)}*"
+        if there
+        else f"no head has a name yet. The nearest is *{nearest}*, with {number(scores.max(), 2)}"
+    )
+    return (
+        f"**At step {below.step} the loss is {number(below.loss, 2)}**, below the "
+        f"{number(bigram, 2)} of knowing only which word follows which, and {then}. {words}"
+    )
+
+
+def which_run(moments: Moments) -> str:
+    """Whether this is the training of the network above, and if not, how near it ended."""
+    figures, last = shipped_figures(), moments[-1]
+    gaps = [
+        abs(last.scores_of(head)[kind] - figures.scores_of(head)[kind])
+        for head in figures.heads
+        for kind in ASKED_FOR
+    ]
+    if max(*gaps, abs(last.loss - figures.loss)) < SAME:
+        return "This is the training of the network above."
+    same = all(
+        {*_names(moments, head)} == {*figures.names(head)} & {*ASKED_FOR} for head in figures.heads
+    )
+    return (
+        "Recorded from another training by the same plan: the same start, the same texts. In its "
+        "last digits a training depends on the processor, and that adds up. So this one ends with "
+        f"other weights than the network above, and a loss of {number(last.loss, 4)} instead of "
+        f"{number(figures.loss, 4)}. "
+        + (
+            "Each head ends with the names that it has above."
+            if same
+            else "Some heads end with other names than above; here they have those of this run."
+        )
+    )
