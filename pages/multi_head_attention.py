@@ -39,6 +39,7 @@ from attention_ui.lessons.multi_head_attention.heads import (
     how_many,
     judge_most,
     left_out_words,
+    names_words,
     one_head,
     show_parts,
     side_by_side,
@@ -99,6 +100,7 @@ def look(page: Page) -> None:
     page.controls(choose_heads, *(getattr(settings, name) for name in HEADS))
     page.equation("weights", *side_by_side(trace, "head_weights"), sentence=True)
     page.changing(left_out_words(weights))
+    page.changing(names_words(settings))
     off = (weights.value.sum(dim=-1) - 1).abs().max().item()
     page.light(off < 1e-5, f"Every row of every head sums to 1: largest deviation {off:.1g}.")
 

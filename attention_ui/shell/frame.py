@@ -14,6 +14,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from attention_core.examples import EXAMPLES
+from attention_core.small_models.grammar import LONGEST, WORDS
+
 from ..settings import session
 from ..settings.control import control, control_row
 from ..settings.fit import drawn_instead
@@ -197,6 +200,8 @@ def _controls(name: str) -> None:
         if settings.has_own_text and "example" not in settings.hide:
             st.caption("The text is your own. What you have not changed is this example's.")
         control("sentence")
+        if EXAMPLES[settings.example].is_trained:
+            st.caption(f"This network reads up to {LONGEST - 1} of its {len(WORDS) - 1} words.")
         first = lesson(name).first
         for each in first:
             control(each)

@@ -81,8 +81,9 @@ def home() -> None:
     if session.takes_own_text():
         st.markdown(
             "Type a sentence of your own to see the whole layer at work on it, or take an example "
-            "through the lessons. The first was made to be read. The others come from notebooks "
-            "that people learn attention from, and stand beside the numbers printed there.",
+            "through the lessons. The first was made to be read, and the second was trained. The "
+            "others come from notebooks that people learn attention from, and stand beside the "
+            "numbers printed there.",
             width=LINE,
         )
         own_text()

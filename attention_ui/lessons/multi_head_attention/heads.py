@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 from torch import Tensor
 
+from attention_core.examples import EXAMPLES
 from attention_core.recipes import HeadsRecipe
 from attention_core.trace import Step, Trace
 
@@ -17,6 +18,7 @@ from ...predict.questions import Verdict
 from ...settings import session
 from ...settings.control import control, control_row
 from ...settings.settings import HEADS, MAX_JOINED, Settings
+from ...words import listed
 
 DRAWN_CELLS = 8_192
 """So many cells are drawn of the heads side by side; with more, the page would be slow."""
@@ -82,6 +84,20 @@ def side_by_side(trace: Trace, name: str) -> tuple[Matrix, ...]:
     """All heads of a step; of very large ones the first."""
     step = trace[name]
     return tuple(Matrix(step, lead=(head,)) for head in range(n_drawn(step)))
+
+
+def names_words(settings: Settings) -> str:
+    """What the heads are called, where they were set by hand or trained; else ''."""
+    given = settings.heads_recipe.given_for(settings.d_in)
+    if given is None:
+        return ""
+    names = listed([f"**{head}** {name}" for head, name in enumerate(given.names)])
+    if EXAMPLES[settings.example].is_trained:
+        return (
+            f"Nobody named these heads by hand. Measured on many texts, they are {names}: *A tiny "
+            "language* shows the measurements."
+        )
+    return f"Each head was given a question of its own: {names}."
 
 
 def added(matrices: Sequence[Matrix]) -> list[Matrix | str]:

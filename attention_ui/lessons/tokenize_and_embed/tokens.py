@@ -3,6 +3,7 @@
 import streamlit as st
 from torch import Tensor
 
+from attention_core.text.inputs import TRAINED
 from attention_core.text.tokenizers import TOKENIZERS, visible
 
 from ...page.show import note
@@ -11,6 +12,8 @@ from ...predict.questions import Verdict
 from ...settings.control import control, control_row
 from ...settings.settings import Settings
 from ...widgets.grid import grid
+
+IN_ORDER = "the tokens in sorted order"
 
 
 def token_chips(settings: Settings) -> None:
@@ -32,7 +35,8 @@ def vocabulary_chips(settings: Settings) -> None:
         return
     vocabulary = inputs.build_vocabulary()
     rows = vocabulary.rows()
-    words = f"The vocabulary has {_count(len(rows), 'row')}: the tokens in sorted order"
+    order = "every word that the network learned" if inputs.vocabulary == TRAINED else IN_ORDER
+    words = f"The vocabulary has {_count(len(rows), 'row')}: {order}"
     if vocabulary.reserved:
         words += (
             f", then {len(vocabulary.reserved)} reserved, for tokens that it does not know and for "
