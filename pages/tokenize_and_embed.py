@@ -46,8 +46,14 @@ def lesson(page: Page) -> None:
     trace, settings = page.view.trace, page.view.settings
     page.header("Tokens", anchor="tokens")
     page.words(
-        "The text is cut into tokens. Blanks are drawn as ␣ so that you can see them. "
-        "Try another tokenizer in the sidebar and watch the cuts move."
+        "The text is cut into tokens. "
+        + (
+            "A network has to be given the tokens that it was trained on, so there is one way to "
+            "cut here."
+            if settings.vocabulary == TRAINED
+            else "Blanks are drawn as ␣ so that you can see them. Try another tokenizer in the "
+            "sidebar and watch the cuts move."
+        )
     )
     inputs = settings.inputs
     cut = (inputs.tokens, settings.tokenizer)

@@ -372,7 +372,7 @@ class Settings:
     precision: str = setting(Choice(PRECISIONS), "Numbers are kept in", "float32", view_only=True)
     # Why divide by √d.
     draw_seed: int = _seed("Seed of this lesson", 0)
-    vd: int = setting(Whole(1, 4_096, VECTOR_WIDTHS), "Width d", 64, view_only=True)
+    vd: int = setting(Whole(1, 4_096, VECTOR_WIDTHS), "Width d", 128, view_only=True)
     trials: int = setting(
         Whole(10, 100_000, TRIAL_COUNTS), "Trials", 1_000, view_only=True, shown="{:,}"
     )

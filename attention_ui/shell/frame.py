@@ -201,7 +201,10 @@ def _controls(name: str) -> None:
             st.caption("The text is your own. What you have not changed is this example's.")
         control("sentence")
         if EXAMPLES[settings.example].is_trained:
-            st.caption(f"This network reads up to {LONGEST - 1} of its {len(WORDS) - 1} words.")
+            st.caption(
+                f"This network knows {len(WORDS) - 1} words, and reads up to {LONGEST - 1} at a "
+                "time."
+            )
         first = lesson(name).first
         for each in first:
             control(each)
