@@ -74,6 +74,10 @@ def _rerun_by_key():
     st.rerun = of_all
 
 
+def _request_of_a_run():
+    del app_session.AppSession.request_rerun
+
+
 def _app():
     del st.App
 

@@ -12,9 +12,11 @@ import sys
 import tomllib
 from functools import cache
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import streamlit as st
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
@@ -23,6 +25,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention_ui.shell.contents import HOME, LESSONS
 from attention_ui.streamlit_workarounds import deep_pages, reconnect, visible_parts
+from attention_ui.streamlit_workarounds.left_pages import run_no_part_of_a_page_that_was_left
 from attention_ui.streamlit_workarounds.style import STYLE
 from streamlit_insides import GONE, ROOT
 
@@ -108,6 +111,42 @@ def test_fragments_have_names_and_a_callback_can_run_some_of_them():
     at.button[1].click().run()  # a name that is not on the page: all of it
     assert not at.exception
     assert at.session_state["ran"] == ["page", "one", "two", "three"]
+
+
+# --- left_pages -----------------------------------------------------------------------------------
+
+
+def runs_after(request, *asked, open_now="old"):
+    """Whether the last of these requests, each of a page and a part, is run."""
+    session = Mock(_client_state=ClientState(page_script_hash=open_now), _scriptrunner=None)
+    if open_now is None:
+        del session._client_state
+    for page, part in asked:
+        session._create_scriptrunner.reset_mock()
+        request(session, ClientState(page_script_hash=page, fragment_id=part))
+    return session._create_scriptrunner.called
+
+
+def test_no_part_runs_for_a_page_that_was_left():
+    """First without the mend: where that fails, the mend may go."""
+    late = ("new", ""), ("old", "a part")
+    assert runs_after(inspect.unwrap(AppSession.request_rerun), *late)
+    run_no_part_of_a_page_that_was_left()
+    mended = AppSession.request_rerun
+    run_no_part_of_a_page_that_was_left()
+    assert AppSession.request_rerun is mended, "mending twice is mending once"
+    assert not runs_after(mended, *late)
+    assert runs_after(mended, *late, ("new", "a part"))
+    assert runs_after(mended, *late, ("old", ""), ("old", "a part"))
+    assert runs_after(mended, ("", ""), ("old", "a part"), open_now="")  # the first visit
+    assert runs_after(mended, *late, open_now=None), "a Streamlit that does not say what is open"
+
+
+def test_a_session_says_which_page_is_open_and_is_asked_for_runs_by_that_name():
+    parameters = inspect.signature(inspect.unwrap(AppSession.request_rerun)).parameters
+    assert [*parameters] == ["self", "client_state"]
+    begun = inspect.getsource(AppSession._handle_scriptrunner_event_on_event_loop)
+    assert "self._client_state.page_script_hash = page_script_hash" in begun
 
 
 # --- unseen_component -----------------------------------------------------------------------------

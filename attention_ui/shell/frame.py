@@ -21,6 +21,7 @@ from ..settings import session
 from ..settings.control import control, control_row
 from ..settings.fit import drawn_instead
 from ..settings.settings import Settings
+from ..streamlit_workarounds.left_pages import run_no_part_of_a_page_that_was_left
 from ..streamlit_workarounds.parts_alone import named_part
 from ..streamlit_workarounds.projector import LARGE, listen_for_arrow_keys
 from ..streamlit_workarounds.reconnect import run_again_when_back
@@ -34,6 +35,7 @@ from .share import pin_button, share
 from .tasks import show_tasks
 
 leave_out_what_cannot_be_read()
+run_no_part_of_a_page_that_was_left()
 LINE = 760
 """Pixels that a line of words is wide at most: longer ones are hard to read."""
 # A file of our own: Streamlit's icons by name are fetched from the network for a browser's tab.

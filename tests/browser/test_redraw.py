@@ -1,6 +1,7 @@
 """Sliders of a whole page run only the parts that they change: nothing old may be left over."""
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from browser_tools import no_exception, open_page, settled, unfold
@@ -157,6 +158,42 @@ def test_a_link_of_the_contents_takes_the_last_change_along(page, app_url):
     settled(page)
     assert "d_in=4" in page.url
     assert page.locator(".st-key-control_d_in input").first.input_value() == "4"
+
+
+# What a busy server says comes as many milliseconds later as `window.late` says.
+LATE = """(() => {
+  const listen = WebSocket.prototype.addEventListener;
+  WebSocket.prototype.addEventListener = function (event, hear, ...more) {
+    const late = (told) => (window.late ? setTimeout(hear, window.late, told) : hear(told));
+    return listen.call(this, event, event === 'message' ? late : hear, ...more);
+  };
+})()"""
+
+
+def test_what_a_page_asks_for_once_it_is_left_breaks_nothing(page, app_url):
+    """On a page that still scrolls, a part comes into sight after the click on a link."""
+    asked = []
+
+    def sent(payload):
+        message = BackMsg()
+        message.ParseFromString(payload)
+        if message.HasField("rerun_script"):
+            asked.append((message.rerun_script.page_script_hash, message.rerun_script.fragment_id))
+
+    page.on("websocket", lambda socket: socket.on("framesent", sent))
+    page.add_init_script(LATE)
+    open_page(page, app_url, "simplified_attention?predict=off")
+    here, _ = asked[-1]
+    asked.clear()
+    page.evaluate("window.late = 600")
+    page.get_by_role("link", name="The causal mask", exact=True).first.click()
+    page.locator("[data-testid=stMain]").evaluate("main => main.scrollBy(0, 900)")
+    settled(page, quiet=1)
+    (there, _), *later = asked
+    assert there != here
+    assert [part for where, part in later if where == here], "nothing was asked for too late"
+    assert page.locator("h1").first.inner_text() == "The causal mask"
+    assert page.problems == []
 
 
 def test_what_is_out_of_sight_cannot_be_used_until_it_is_drawn(page, app_url):

@@ -1,0 +1,47 @@
+"""Works around Streamlit: no part runs for a page that has been left.
+
+A part may be asked for just after a click on a link to another page: one comes into sight while
+the page still scrolls. The request names the page that was left, and Streamlit 1.67 runs the part
+as one of that page once the new one is drawn. Its browser then clears the screen as for another
+page, gets a part whose place is gone, and leaves the window white. Or the link is undone.
+"""
+
+from contextlib import suppress
+from functools import wraps
+from typing import Any
+
+NOT_AS_EXPECTED = (AttributeError, TypeError)
+
+
+def run_no_part_of_a_page_that_was_left() -> None:
+    """Ignore requests for a part of another page than the one that was last asked for. Changes
+    nothing where Streamlit's sessions are not as expected.
+    """
+    try:
+        from streamlit.runtime.app_session import AppSession
+
+        request = AppSession.request_rerun
+    except (ImportError, AttributeError):
+        return
+    if hasattr(request, "__wrapped__"):
+        return
+
+    @wraps(request)
+    def request_unless_left(session: Any, client_state: Any, *given: Any, **named: Any) -> Any:
+        with suppress(*NOT_AS_EXPECTED):
+            if _is_for_a_page_that_was_left(session, client_state):
+                return None
+        return request(session, client_state, *given, **named)
+
+    AppSession.request_rerun = request_unless_left
+
+
+def _is_for_a_page_that_was_left(session: Any, wanted: Any) -> bool:
+    if not wanted or not wanted.page_script_hash:
+        return False
+    open_now = session._client_state
+    if wanted.fragment_id:
+        return open_now.page_script_hash not in ("", wanted.page_script_hash)
+    # Streamlit would take it up when its run begins: a moment too late.
+    open_now.page_script_hash = wanted.page_script_hash
+    return False
