@@ -20,6 +20,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
@@ -111,6 +112,11 @@ def test_fragments_have_names_and_a_callback_can_run_some_of_them():
     at.button[1].click().run()  # a name that is not on the page: all of it
     assert not at.exception
     assert at.session_state["ran"] == ["page", "one", "two", "three"]
+
+
+def test_a_run_knows_the_parts_it_is_asked_for_and_a_request_can_have_more():
+    assert "fragment_ids_this_run" in ScriptRunContext.__dataclass_fields__
+    assert RerunException(RerunData()).rerun_data.fragment_id_queue == []
 
 
 # --- left_pages -----------------------------------------------------------------------------------
