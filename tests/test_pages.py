@@ -20,6 +20,7 @@ from pointing import drawn_by
 from visiting import (
     EVERYWHERE,
     PAGES,
+    box,
     charts,
     prints_nothing,
     rendered,
@@ -236,7 +237,7 @@ def test_a_control_that_makes_no_sense_with_the_others_is_refused(page):
     at = visit(page, sentence="a b", tokenizer="blanks_kept")
     at.toggle(key="control_drop_blanks").set_value(True).run()
     assert at.session_state["settings"].inputs.tokens == ("a", "b")
-    at.selectbox(key="control_tokenizer").set_value("text").run()
+    box(at, "tokenizer").set_value("text").run()
     stands(at)
 
 
@@ -249,7 +250,7 @@ def test_choosing_an_example_sets_all_controls(page):
     assert at.text_area(key="control_sentence").value == inputs.sentence
     assert at.text_input(key="control_seed").value == str(inputs.seed)
     assert at.slider(key="control_d_in").value == inputs.d_in
-    assert at.selectbox(key="control_tokenizer").value == inputs.tokenizer
+    assert box(at, "tokenizer").value == inputs.tokenizer
     assert at.session_state["settings"].inputs == inputs
 
 
@@ -275,7 +276,7 @@ def test_settings_go_along_from_page_to_page():
         assert (settings.sentence, settings.seed) == ("A cat sat", 5)
         assert at.text_area(key="control_sentence").value == "A cat sat"
         assert at.text_input(key="control_seed").value == "5"
-        assert at.selectbox(key="control_tokenizer").value == "text"
+        assert box(at, "tokenizer").value == "text"
 
 
 def test_every_step_that_is_drawn_has_words_for_those_who_cannot_see_it():

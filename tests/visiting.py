@@ -62,6 +62,12 @@ def has_no_exception(at: AppTest) -> None:
     assert not at.exception, [exception.message for exception in at.exception]
 
 
+def box(at: AppTest, name: str):
+    """The select box of a setting, whatever it offers."""
+    (found,) = [each for each in at.selectbox if each.key.startswith(f"control_{name}")]
+    return found
+
+
 def texts(at: AppTest) -> str:
     """All that is shown as plain text."""
     return "\n".join(element.value for element in at.text)

@@ -15,7 +15,7 @@ from attention_ui.lessons.queries_keys_values.training import loss_words, recipe
 from attention_ui.lessons.softmax_or_sum.experiments import winners
 from attention_ui.settings.settings import Settings
 from attention_ui.words import number
-from visiting import charts, rendered, texts, visit
+from visiting import box, charts, rendered, texts, visit
 
 pytestmark = pytest.mark.slow("20 s: whole pages")
 
@@ -109,8 +109,8 @@ def test_a_choice_for_the_table_that_is_not_in_use_says_so_beside_it(name, value
     """No row is left for a word that the example's sentence does not have."""
     link = {"learned": "example", "sentence": "The zebra sat", "tokenizer": "text"}
     at = visit("pages/tokenize_and_embed.py", cell="none", **link)
-    kind = at.selectbox if name == "vocabulary" else at.slider
-    kind(key=f"control_{name}").set_value(value).run()
+    control = box(at, name) if name == "vocabulary" else at.slider(key=f"control_{name}")
+    control.set_value(value).run()
     assert getattr(at.session_state["settings"], name) != value
     assert at.session_state[f"problem_{name}"] in texts(at)
     assert "Not applied:" in rendered(at)
@@ -118,6 +118,6 @@ def test_a_choice_for_the_table_that_is_not_in_use_says_so_beside_it(name, value
 
 def test_a_tokenizer_that_leaves_too_many_tokens_says_so_beside_it():
     at = visit("app.py", sentence="a b " * 30, tokenizer="blanks")
-    at.selectbox(key="control_tokenizer").set_value("blanks_kept").run()
+    box(at, "tokenizer").set_value("blanks_kept").run()
     assert at.session_state["settings"].tokenizer == "blanks"
     assert "at most 64 fit" in texts(at)
