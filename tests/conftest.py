@@ -168,7 +168,8 @@ def page(browser, kept_tab, request):
     request.node.stash.setdefault(PAGES, []).append(page)
     yield page
     del page.on
-    if FAILED in request.node.stash:  # whatever state that has left it in
+    # A failed test has left it in whatever state, and from elsewhere nothing stored can be reached.
+    if FAILED in request.node.stash or not page.url.startswith("http"):
         kept_tab.clear()
         page.context.close()
         return
