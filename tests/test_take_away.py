@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from functools import cache
 
 import nbformat
 import pytest
@@ -27,15 +28,19 @@ everywhere = pytest.mark.parametrize("place", PLACES, ids="-".join)
 
 
 @pytest.fixture(scope="module")
-def views():
-    """The view of every lesson with every example: as its page hands it over, and builds it."""
-    handed = {}
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (anatomy, takeaway):
-            patch.setattr(module, "take_away", lambda view: handed.update({view.page: view}))
-        for lesson in LESSONS:
+def view_at():
+    """By place, the view of a lesson with an example: as its page hands it over, and builds it."""
+
+    @cache
+    def handed(lesson):
+        found = []
+        with pytest.MonkeyPatch.context() as patch:
+            for module in (anatomy, takeaway):
+                patch.setattr(module, "take_away", found.append)
             stands(visit(lesson))
-    return {(lesson, name): _with(handed[lesson], EXAMPLES[name]) for lesson, name in PLACES}
+        return next(view for view in found if view.page == lesson)
+
+    return cache(lambda place: _with(handed(place[0]), EXAMPLES[place[1]]))
 
 
 def _with(view, example):
@@ -46,49 +51,61 @@ def _with(view, example):
 
 
 @pytest.fixture(scope="module")
-def files(views):
+def files_at(view_at):
     """By place, what its downloads hold."""
-    return {
-        place: {label: make(view.trace, title_of(view)) for label, make in MAKE.items()}
-        for place, view in views.items()
-    }
+
+    @cache
+    def made(place):
+        view = view_at(place)
+        return {label: make(view.trace, title_of(view)) for label, make in MAKE.items()}
+
+    return made
 
 
 @pytest.fixture(scope="module")
-def ran(views, files, tmp_path_factory):
-    """All programs, notebooks and solved exercises, in one fresh interpreter."""
-    folder = tmp_path_factory.mktemp("taken")
-    ready = {}
-    for place, made in files.items():
-        stem = "-".join(place)
-        ready[f"{stem}.py"] = made["Program"]
-        ready[f"{stem}.ipynb"] = made["Notebook"]
+def ran(request, view_at, files_at, tmp_path_factory):
+    """By place and ending, what programs, notebooks and solved exercises say and have: all that
+    this run asks for, in one fresh interpreter. Of equal ones, one.
+    """
+    asked_for = [getattr(item, "callspec", None) for item in request.session.items]
+    places = {each.params["place"] for each in asked_for if each and "place" in each.params}
+    named, kept = {}, {}
+    for place in sorted(places):
+        made = files_at(place)
         exercise = json.loads(made["Exercise"])
-        ready[f"{stem}-exercise.ipynb"] = solved(views[place].trace, exercise)
-    return all_of(folder, start_all(folder, ready))
+        for ending, content in (
+            (".py", made["Program"]),
+            (".ipynb", json.loads(made["Notebook"])),
+            ("-exercise.ipynb", solved(view_at(place).trace, exercise)),
+        ):
+            name = "-".join(place) + ending
+            named[place, ending] = kept.setdefault(json.dumps([ending, content]), (name, content))
+    folder = tmp_path_factory.mktemp("taken")
+    said = all_of(folder, start_all(folder, dict(kept.values())))
+    return {which: said[name] for which, (name, _) in named.items()}
 
 
 @everywhere
-def test_what_is_taken_along_gives_the_tensors_of_the_screen(place, views, ran):
-    trace, stem = views[place].trace, "-".join(place)
-    for kind in (".py", ".ipynb"):
-        names = ran[stem + kind]
+def test_what_is_taken_along_gives_the_tensors_of_the_screen(place, view_at, ran):
+    trace = view_at(place).trace
+    for ending in (".py", ".ipynb"):
+        names = ran[place, ending]
         assert isinstance(names, dict), names
         for step in trace.values():
             assert close(names[step.name], step.value), step
-    assert f"All {len(trace)} tensors are the lesson's." in ran[f"{stem}.ipynb"]["said"]
-    names, wanted = ran[f"{stem}-exercise.ipynb"], asked(trace)
+    assert f"All {len(trace)} tensors are the lesson's." in ran[place, ".ipynb"]["said"]
+    names, wanted = ran[place, "-exercise.ipynb"], asked(trace)
     assert isinstance(names, dict), names
     assert wanted
     assert names["said"].splitlines() == [f"✓ {step} is right." for step in wanted]
 
 
 @everywhere
-def test_all_tensors_in_one_file_are_those_of_the_screen(place, views, files, tmp_path):
+def test_all_tensors_in_one_file_are_those_of_the_screen(place, view_at, files_at, tmp_path):
     path = tmp_path / "tensors.pt"
-    path.write_bytes(files[place]["All tensors"])
+    path.write_bytes(files_at(place)["All tensors"])
     held = torch.load(path, weights_only=True)
-    trace = views[place].trace
+    trace = view_at(place).trace
     assert list(held) == list(trace)
     for name, step in trace.items():
         assert held[name].dtype == step.value.dtype
@@ -96,10 +113,10 @@ def test_all_tensors_in_one_file_are_those_of_the_screen(place, views, files, tm
 
 
 @everywhere
-def test_both_notebooks_are_valid_and_not_large(place, files):
+def test_both_notebooks_are_valid_and_not_large(place, files_at):
     for label in ("Notebook", "Exercise"):
-        nbformat.validate(nbformat.reads(files[place][label], as_version=nbformat.NO_CONVERT))
-        assert len(files[place][label]) < 500_000
+        nbformat.validate(nbformat.reads(files_at(place)[label], as_version=nbformat.NO_CONVERT))
+        assert len(files_at(place)[label]) < 500_000
 
 
 # --- a person's text ------------------------------------------------------------------------------
@@ -147,14 +164,15 @@ def test_a_file_is_named_by_its_lesson_and_what_is_plain_of_the_sentence(sentenc
     assert file_name("causal_mask", sentence, ".py") == name
 
 
-def test_files_of_one_state_have_names_of_their_own(views):
-    for (lesson, _), view in views.items():
+def test_files_of_one_state_have_names_of_their_own(view_at):
+    for lesson, example in PLACES:
+        view = view_at((lesson, example))
         names = [name_of(view, each.kind, each.suffix) for each in DOWNLOADS]
         assert len(set(names)) == len(names)
         assert all(name.startswith(lesson) for name in names)
     sentence = "-the_dog_attacks_the_wild_cat"
-    assert name_of(views["causal_mask", "wild_cat"], ".py") == f"causal_mask{sentence}.py"
-    assert name_of(views["divide_by_sqrt_d", "wild_cat"], ".py") == "divide_by_sqrt_d.py"
+    assert name_of(view_at(("causal_mask", "wild_cat")), ".py") == f"causal_mask{sentence}.py"
+    assert name_of(view_at(("divide_by_sqrt_d", "wild_cat")), ".py") == "divide_by_sqrt_d.py"
 
 
 # --- in a kernel of Jupyter's own -----------------------------------------------------------------
@@ -179,10 +197,10 @@ def test_jupyter_runs_a_notebook_of_hostile_text_and_draws_its_picture():
     assert outputs[-1].text == f"All {len(trace)} tensors are the lesson's.\n"
 
 
-def test_jupyter_says_what_is_wrong_and_nothing_else(views):
+def test_jupyter_says_what_is_wrong_and_nothing_else(view_at):
     from nbclient.exceptions import CellExecutionError
 
-    trace = views["queries_keys_values", "life_is_short"].trace
+    trace = view_at(("queries_keys_values", "life_is_short")).trace
     made = solved(trace, exercise(trace))
     right = f"\n    {trace['scaled_scores'].code}  #"
     for cell in made["cells"]:

@@ -18,14 +18,6 @@ UNREACHED = """charts => charts.filter((chart) => chart.checkVisibility())
 THREE_HEADS = "whole_layer?example=wild_cat&n_heads=3&d_model=6"
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_no_equation_is_wider_than_a_laptop_s_page(page, app_url, lesson):
-    open_page(page, app_url, f"{lesson}?example={OLDER}")
-    assert page.locator(CHARTS).count()
-    assert page.locator(CHARTS).evaluate_all(WIDER) == []
-    no_exception(page)
-
-
 LEAST_IN_SIGHT = 200
 """Pixels of a picture that can be seen without scrolling, to count as being in sight."""
 PICTURES = "[data-testid=stVegaLiteChart], [class*=st-key-chips]"

@@ -123,35 +123,6 @@ def away(page):
     page.mouse.move(1, 1)
 
 
-# The page of one lesson after the other, and what is asked of it in turn.
-
-
-@pytest.fixture(params=LESSONS)
-def lesson(request):
-    return request.param
-
-
-def test_pointing_lights_up_what_the_steps_say_and_the_server_is_not_told(page, app_url, lesson):
-    messages = sent(page)
-    open_page(page, app_url, link(lesson))
-    assert messages, "messages are heard"
-    for name, equation, at, place in targets(page, lesson):
-        x, y = middle(page, cell(page, name, at, *place))
-        away(page)
-        settled(page)
-        messages.clear()
-        began = page.evaluate("window.testRuns.began")
-        page.mouse.move(x, y)
-        becomes(page, name, equation, lit_by(equation, at, place))
-        away(page)
-        becomes(page, name, equation, everything(equation))
-        page.wait_for_timeout(300)
-        assert messages == []
-        assert page.evaluate("window.testRuns.began") == began
-    no_exception(page)
-    assert page.problems == []
-
-
 FRAMES = """() => [...document.querySelectorAll('[class*=st-key-eq_] .stVegaLiteChart')]
   .filter((chart) => chart.checkVisibility())
   .map((chart) => {
@@ -159,35 +130,65 @@ FRAMES = """() => [...document.querySelectorAll('[class*=st-key-eq_] .stVegaLite
     const frame = chart.closest('[class*=st-key-eq_]').getBoundingClientRect();
     const style = getComputedStyle(chart);
     return [left >= frame.left - 1 && right <= frame.right + 1 && right <= innerWidth + 1,
-            chart.scrollWidth <= chart.clientWidth + 1 || style.overflowX === 'auto'];
+            chart.scrollWidth <= chart.clientWidth + 1, style.overflowX === 'auto',
+            chart.closest('[class*=st-key-eq_]').className];
   })"""
-"""Of each equation: whether it is inside its frame and the window, and what is wider scrolls."""
+"""Of each equation: whether it is inside its frame and the window, whole, and scrolls; its name."""
 
 
-def test_at_any_width_light_and_dark_an_equation_stays_in_its_frame_and_answers(
-    page, app_url, lesson
-):
-    open_page(page, app_url, link(lesson))
-    name, equation, at, place = next(targets(page, lesson))
+def fits(page):
+    """No equation leaves its frame or is wider than a laptop's page; what is wider than a phone's
+    scrolls, and nothing else can be pushed sideways.
+    """
+    frames, width = page.evaluate(FRAMES), page.viewport_size["width"]
+    assert frames
+    for inside, is_whole, scrolls, name in frames:
+        assert inside, (width, name)
+        assert is_whole or (width < 1280 and scrolls), (width, name)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), width
     main = page.locator("[data-testid=stMain]")
+    assert main.evaluate("main => main.scrollWidth <= main.clientWidth + 1"), width
+
+
+def lights_up(page, name, equation, at, place, messages):
+    """Pointing at a cell lights up what the steps say, and the server is not told."""
+    x, y = middle(page, cell(page, name, at, *place))
+    assert 0 < x < page.viewport_size["width"], "what is wide can be scrolled to"
+    away(page)
+    settled(page)
+    messages.clear()
+    began = page.evaluate("window.testRuns.began")
+    page.mouse.move(x, y)
+    becomes(page, name, equation, lit_by(equation, at, place))
+    away(page)
+    becomes(page, name, equation, everything(equation))
+    page.wait_for_timeout(300)
+    assert messages == []
+    assert page.evaluate("window.testRuns.began") == began
+
+
+LOOKS = [(390, 844, "light"), (1920, 1080, "light"), (1920, 1080, "dark")]
+"""Looks besides the first, 1280 pixels wide and light; one cell is pointed at in each."""
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_pointing_lights_up_what_the_steps_say_at_any_width_light_and_dark(page, app_url, lesson):
+    """And the server is not told, and an equation stays in its frame."""
+    messages = sent(page)
+    open_page(page, app_url, link(lesson))
+    assert messages, "messages are heard"
+    fits(page)
+    pointed_at = list(targets(page, lesson))
+    for target in pointed_at:
+        lights_up(page, *target, messages)
     grounds = set()
-    looks = [(390, 844, "light"), (1280, 900, "light"), (1920, 1080, "light"), (1920, 1080, "dark")]
-    for width, height, scheme in looks:
+    for width, height, scheme in LOOKS:
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         settled(page)
         grounds.add(page.locator(".stApp").evaluate("app => getComputedStyle(app).backgroundColor"))
-        frames = page.evaluate(FRAMES)
-        assert frames
-        assert all(inside and scrolls for inside, scrolls in frames), (width, frames)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), width
-        assert main.evaluate("main => main.scrollWidth <= main.clientWidth + 1"), width
-        x, y = middle(page, cell(page, name, at, *place))
-        assert 0 < x < width, "what is wide can be scrolled to"
-        page.mouse.move(x, y)
-        becomes(page, name, equation, lit_by(equation, at, place))
-        away(page)
-        becomes(page, name, equation, everything(equation))
+        fits(page)
+        lights_up(page, *pointed_at[0], messages)
     assert len(grounds) == 2, "light and dark"
     no_exception(page)
     assert page.problems == []

@@ -52,8 +52,9 @@ def use(page, url):
 
 
 @pytest.mark.parametrize("gone", IN_THE_BROWSER)
-def test_a_page_that_tells_less_is_drawn_to_its_end(page, app_url, gone):
+def test_a_page_that_tells_less_is_drawn_to_its_end(new_page, app_url, gone):
     lost, instead = IN_THE_BROWSER[gone]
+    page = new_page()
     page.add_init_script(LOST.replace("LOST", lost).replace("INSTEAD", instead))
     use(page, app_url)
 
