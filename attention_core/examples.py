@@ -69,6 +69,8 @@ class Example:
     drawn_again: Projections | None = None
     """Where the notebook draws the three once more without a new seed: those."""
     heads: HeadsRecipe = HEADS
+    learning_rate: float = 0.2
+    """A rate with which training on its tokens goes down at every step."""
 
     @property
     def is_trained(self) -> bool:
@@ -214,6 +216,7 @@ EXAMPLES = {
             query=8,
             token=8,
             shown_first=8,
+            learning_rate=0.1,
             projections=projections(),
             heads=HeadsRecipe(
                 n_heads=len(_TRAINED.names),

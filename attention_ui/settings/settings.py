@@ -410,7 +410,7 @@ class Settings:
     )
     zeroed: str = setting(Choice(ZEROED), "Set to 0", "value", view_only=True)
     steps: int = setting(Whole(10, 5_000, STEPS), "Training steps", 2_000, view_only=True)
-    rate: float = setting(Decimal(0.01, 1_000, RATES), "Learning rate", 0.2, view_only=True)
+    rate: float = setting(Decimal(0.01, 1_000, RATES), "Learning rate", view_only=True)
     t_width: int = setting(
         Whole(1, 64, TRAINED_WIDTHS), "Width d_out of the trained layer", 32, view_only=True
     )
@@ -523,6 +523,7 @@ class Settings:
             start=example.projections.start,
             d_out=example.projections.d_out,
             d_v=example.projections.d_v,
+            rate=example.learning_rate,
             **_of_heads(example.heads),
         )
 

@@ -223,11 +223,13 @@ def test_a_recipe_offers_choices_and_no_others(recipe):
     [
         (
             {"tokenizer": "nope"},
-            "tokenizer is 'nope', but must be 'text' or 'blanks_kept' or 'blanks' or 'lower_words'",
+            "tokenizer is 'nope', but must be 'text' or 'blanks_kept' or 'blanks' or "
+            "'lower_words' or 'tiny_language'",
         ),
         (
             {"vocabulary": "sorted"},
-            "vocabulary is 'sorted', but must be 'distinct' or 'duplicates' or 'random'",
+            "vocabulary is 'sorted', but must be 'distinct' or 'duplicates' or 'random' or "
+            "'trained'",
         ),
         ({"d_in": 0}, "d_in is 0, but must be 1 or more"),
         ({"reserved": -1}, "reserved is -1, but must be 0 or more"),

@@ -47,6 +47,7 @@ class Layer(nn.Module):
 def learned(example, **settings):
     inputs = EXAMPLES[example].inputs
     vectors = embed(inputs)["embeddings"].value
+    settings = {"learning_rate": EXAMPLES[example].learning_rate} | settings
     return vectors, next_tokens(inputs.tokens), TrainingSettings(**settings)
 
 
@@ -132,11 +133,17 @@ def test_what_changed_most_is_what_a_search_through_every_number_finds(example):
 LOSSES = """
 import json, torch
 from attention_core import EXAMPLES, embed
-from attention_core.experiments.training import next_tokens, train
+from attention_core.experiments.training import TrainingSettings, next_tokens, train
 
 torch.set_num_threads(1)
-inputs = [example.inputs for example in EXAMPLES.values()]
-runs = [train(embed(each)["embeddings"].value, next_tokens(each.tokens)) for each in inputs]
+runs = [
+    train(
+        embed(each.inputs)["embeddings"].value,
+        next_tokens(each.inputs.tokens),
+        TrainingSettings(learning_rate=each.learning_rate),
+    )
+    for each in EXAMPLES.values()
+]
 print(json.dumps([[record.loss for record in run] for run in runs]))
 """
 
