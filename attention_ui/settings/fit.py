@@ -55,7 +55,7 @@ def misfit(settings: Settings) -> str | None:
     """What stops these settings from making a lesson, in words; None if nothing does."""
     trained = EXAMPLES[settings.example].is_trained
     for name, field in SENTENCES.items():
-        most = LONGEST if trained else field.most_tokens
+        most = LONGEST if trained and name == "sentence" else field.most_tokens
         if problem := _problem_with_sentence(settings, name, most):
             return problem
     inputs = settings.inputs
