@@ -17,6 +17,7 @@ from attention_ui.lessons.tiny_language.heads import (
     choose_head,
     does,
     first_cell,
+    meanings_of_names,
     rule,
     show_scores,
     show_spreads,
@@ -89,11 +90,12 @@ def lesson(page: Page) -> None:
         "head its name; point at a number to see what it was before training."
     )
     page.part("scores", show_scores, about="scores")
+    page.words(meanings_of_names())
     page.words(rule())
     page.words(
-        "Behind each average: from left to right the share, from 0 to 1, and as a bar how many "
-        "words give it. Where two bars stand far apart, the head does it in some sentences and "
-        "not in others.",
+        "An average can hide a lot. Below, a bar is the higher, the more words give that share of "
+        "their weight, from 0 on the left to 1 on the right. Where two bars stand far apart, the "
+        "head does it in some sentences and not in others.",
         caption=True,
     )
     page.part("spreads", show_spreads, about="spreads")

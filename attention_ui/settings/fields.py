@@ -206,7 +206,7 @@ def unknown_word(words: Iterable[str]) -> str | None:
             near = listed([f"“{each}”" for each in nearest(word[:MOST_QUOTED])])
             return (
                 f"“{visible(word[:MOST_QUOTED])}” is none of the {len(WORDS) - 1} words of this "
-                f"language. The nearest are {near}"
+                f"language (the page A tiny language lists them). Spelled most like it are {near}"
             )
     return None
 

@@ -19,7 +19,7 @@ OWN = Settings.of(EXAMPLES[NAME])
 )
 def test_other_words_are_refused_in_words_with_the_nearest_ones(sentence, named):
     problem = misfit(changed(OWN, sentence=sentence))
-    assert problem.startswith(f"“{named}” is none of the 60 words of this language.")
+    assert problem.startswith(f"“{named}” is none of the 60 words of this language ")
     assert problem.count("“") == 4, "the word, and three near ones"
     settings, notices = from_query({"example": NAME, "sentence": sentence})
     assert settings == OWN

@@ -87,7 +87,15 @@ def rule() -> str:
     none = sum(not shipped_figures().names(head) for head in shipped_figures().heads)
     return (
         f"A head gets the name of a column if it puts at least {BAR:.0%} of its weight there, and "
-        f"if that share has grown by at least {FAR:.0%} of the weight in training, which also made "
-        f"undecided heads cost a little. No name is given by hand: {none} of "
-        f"{len(shipped_figures().heads)} heads have none."
+        f"at least {FAR:.0%} of its weight more than before training. No name is given by hand: "
+        f"{none} of {len(shipped_figures().heads)} heads have none. Looking everywhere at once cost "
+        "a little in training. Without that, several heads share each task, and none can be read."
     )
+
+
+def meanings_of_names() -> str:
+    """What a head does that has a name, in words, for each name that was given."""
+    figures = shipped_figures()
+    given = {name for head in figures.heads for name in figures.names(head)}
+    told = [f"- **{kind.name}** {kind.does}" for kind in KINDS if kind.name in given]
+    return "\n".join(["What the names mean:", "", *told])
