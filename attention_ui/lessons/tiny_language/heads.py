@@ -89,7 +89,8 @@ def rule() -> str:
         f"A head gets the name of a column if it puts at least {BAR:.0%} of its weight there, and "
         f"at least {FAR:.0%} of its weight more than before training. No name is given by hand: "
         f"{none} of {len(shipped_figures().heads)} heads have none. Looking everywhere at once "
-        "cost a little in training. Without that, several heads share each task, and none can be read."
+        "cost a little in training. Without that, several heads share each task, and none can be "
+        "read."
     )
 
 
