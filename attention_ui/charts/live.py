@@ -30,7 +30,7 @@ from .tooltip import arithmetics
 SIDES = ("row", "column")
 DIM = 0.3
 BETWEEN_LINES = 14
-MOST_POINTED = 10_000
+MOST_POINTED = 15_000
 MOST_PLACES = 4_096
 """More than a matrix that is drawn has rows or columns."""
 MOST_MARKS = 6_000

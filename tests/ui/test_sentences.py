@@ -60,7 +60,8 @@ def test_a_loss_that_is_no_number_is_no_probability():
 
 @pytest.mark.parametrize("example", EXAMPLES.values(), ids=lambda example: example.name)
 def test_the_page_trains_by_the_defaults_of_the_core(example):
-    assert recipe_of(Settings.of(example)) == TrainingSettings()
+    expected = TrainingSettings(learning_rate=example.learning_rate)
+    assert recipe_of(Settings.of(example)) == expected
 
 
 @pytest.mark.parametrize(("rate", "hangs"), [(1, True), (0.05, False)])
