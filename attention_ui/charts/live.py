@@ -30,7 +30,7 @@ from .tooltip import arithmetics
 SIDES = ("row", "column")
 DIM = 0.3
 BETWEEN_LINES = 14
-MOST_POINTED = 15_000
+MOST_POINTED, MOST_OF_A_LAYER = 10_000, 15_000
 MOST_PLACES = 4_096
 """More than a matrix that is drawn has rows or columns."""
 MOST_MARKS = 6_000
@@ -60,7 +60,9 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
     ends = limits(matrices, [each.operator for each in placed])
     leaks = leak_limit(matrices)
     # Of so many cells none could be aimed at, and their rectangles would be most of the page.
-    is_small = sum(each.drawn.numel() for each in matrices) <= MOST_POINTED
+    # A whole layer is the only chart of its page, so it may have more.
+    most = MOST_POINTED if len(columns) == 1 else MOST_OF_A_LAYER
+    is_small = sum(each.drawn.numel() for each in matrices) <= most
     reached = [
         reaches(matrices, at) if is_small and not each.covered else []
         for at, each in enumerate(matrices)
