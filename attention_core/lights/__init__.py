@@ -1,0 +1,1 @@
+"""Lights: what attention should do, measured on a trace or on a learner's own code."""

@@ -1,0 +1,43 @@
+"""What a light is: one property that attention should have, and whether it was found to hold.
+
+The source of this file is part of the file that checks a learner's own code. It therefore needs
+the standard library alone.
+"""
+
+from typing import NamedTuple
+
+TITLES = {
+    "runs": "It runs, and its output has one vector for each token",
+    "finite": "Large scores give finite weights",
+    "rows_sum_to_1": "Every row of weights sums to 1",
+    "not_negative": "No weight is below 0",
+    "hidden_is_zero": "Hidden keys get no weight",
+    "no_leak": "Later tokens change nothing before them",
+    "own_row": "A query changes its own row of weights alone",
+    "variance": "Scores neither spread nor shrink as vectors widen",
+    "tokens_apart": "Outside attention, tokens do not mix",
+    "order_free": "Reordered tokens give the same vectors, reordered",
+    "any_length": "It takes a sentence of any length",
+    "repeatable": "The same input twice gives the same output",
+    "both_signs": "The output goes below 0 as well as above",
+    "ids": "Equal tokens have equal ids, and no id is skipped",
+}
+"""The lights in the order in which they are looked at, by name: what each says when it is green."""
+
+
+class Light(NamedTuple):
+    """One property of one computation."""
+
+    name: str
+    """A key of `TITLES`."""
+    holds: bool | None
+    """Green, red, or None where the question does not arise (no mask, so nothing is hidden)."""
+    evidence: str
+    """The number that was measured, in one sentence. Never holds a person's text."""
+    step: str = ""
+    """The step in which it shows first, where the computation is a trace."""
+
+    @property
+    def title(self) -> str:
+        """What it says when it is green."""
+        return TITLES[self.name]
