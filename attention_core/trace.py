@@ -244,6 +244,12 @@ class Trace(Mapping[str, Step]):
         """Name the places of an axis that mean something else in each head."""
         self._labels_by_head[axis] = tuple(map(tuple, names))
 
+    def emptied(self) -> "Trace":
+        """A trace without steps whose axes have the same labels."""
+        empty = Trace(**self._labels)
+        empty._labels_by_head = dict(self._labels_by_head)
+        return empty
+
     def labels(self, axis: str, head: int | None = None) -> tuple[str, ...]:
         """The names of an axis's places: its labels, or d0, d1, … for a width, or 0, 1, 2, …;
         within one head those that they have there. All are counted as the arithmetic counts them.

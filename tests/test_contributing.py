@@ -69,7 +69,7 @@ def test_the_lesson_is_its_page_its_room_a_setting_and_a_line_of_the_contents():
     room = f"attention_ui/lessons/{LESSON}/"
     new = [name for name in BLOCKS if name not in INTO and not (ROOT / name).exists()]
     assert new == [f"pages/{LESSON}.py", f"{room}__init__.py", f"{room}looking.py"]
-    assert {*BLOCKS} - {*new} == {*INTO, OPERATION, "attention_core/export/mistakes/entries.py"}
+    assert {*BLOCKS} - {*new} == {*INTO, OPERATION, "attention_core/mistakes/entries.py"}
 
 
 @pytest.mark.slow("2 min: the tests of one lesson, in a process of their own")
@@ -100,7 +100,7 @@ def test_the_operation_passes_the_tests_of_every_operation(contributed):
         contributed,
         "-c",
         "import torch; from attention_core import operations as ops; "
-        "from attention_core.export.mistakes import mistakes; scores = torch.ones(2, 3); "
+        "from attention_core.mistakes import mistakes; scores = torch.ones(2, 3); "
         f"(mistake,) = mistakes(ops.{KIND}(), 'scores'); "
         f"assert not torch.equal(eval(mistake.line), ops.{KIND}().value(scores))",
     )

@@ -9,8 +9,8 @@ from ..cells import about, code, document, text
 from ..rounding import largest, rounding
 from ..trace import Step, Trace
 from . import checker
-from .mistakes import is_mistake
-from .mistakes.around import around, known
+from ..mistakes import WRONG, is_mistake
+from ..mistakes.around import around, known
 from .notebook import most_of, packed
 from .program import comment, components, imports, lines_of
 
@@ -85,6 +85,7 @@ def _beside(trace: Trace) -> set[str]:
     users: dict[str, set[str]] = {name: set() for name in trace}
     for name, step in trace.items():
         is_shown = is_mistake(step.operation) and _kind(step) in right
+        is_shown = is_shown or name.startswith(WRONG)
         if is_shown or any(given.name in beside for given in step.inputs):
             beside.add(name)
         for given in step.inputs:

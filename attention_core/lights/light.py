@@ -12,6 +12,7 @@ TITLES = {
     "rows_sum_to_1": "Every row of weights sums to 1",
     "not_negative": "No weight is below 0",
     "hidden_is_zero": "Hidden keys get no weight",
+    "seen_has_weight": "Every key that may be seen gets some weight",
     "no_leak": "Later tokens change nothing before them",
     "own_row": "A query changes its own row of weights alone",
     "variance": "Scores neither spread nor shrink as vectors widen",

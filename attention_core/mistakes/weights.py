@@ -1,6 +1,6 @@
 """Mistakes on the way from scores to weights: dividing, softmax, hiding."""
 
-from ... import operations as ops
+from .. import operations as ops
 from .base import Mistake, mistakes
 
 

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from ... import operations as ops
-from ...trace import Step
+from .. import operations as ops
+from ..trace import Step
 from .base import Mistake, is_mistake, mistakes
 
 

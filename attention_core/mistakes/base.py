@@ -7,7 +7,11 @@ import math
 from functools import singledispatch
 from typing import NamedTuple
 
-from ... import operations as ops
+from .. import operations as ops
+
+
+WRONG = "wrong_"
+"""What the names of a wrong computation's steps begin with, where it stands beside a right one."""
 
 
 class Mistake(NamedTuple):

@@ -1,6 +1,6 @@
 """Mistakes in splitting and joining heads."""
 
-from ... import operations as ops
+from .. import operations as ops
 from .base import Mistake, mistakes
 
 

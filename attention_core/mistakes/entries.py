@@ -1,6 +1,6 @@
 """Mistakes in lookups, sums of a row, and what is done entry by entry."""
 
-from ... import operations as ops
+from .. import operations as ops
 from .base import Mistake, mistakes
 
 

@@ -1,6 +1,6 @@
 """Mistakes in matrix products and in products of entries."""
 
-from ... import operations as ops
+from .. import operations as ops
 from .base import Mistake, mistakes
 
 

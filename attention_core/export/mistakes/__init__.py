@@ -1,6 +1,0 @@
-"""The mistakes that learners make in a step. Each file adds those of some operations."""
-
-from . import entries, heads, products, weights
-from .base import Mistake, is_mistake, mistakes
-
-__all__ = ["Mistake", "entries", "heads", "is_mistake", "mistakes", "products", "weights"]

@@ -1,0 +1,131 @@
+"""A trace computed again with some of its steps replaced: what would have come out instead."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..operations import Magnify, MatMul, Scale
+from ..trace import Step, Trace
+
+TOKENS = ("token", "query", "key")
+"""Axes that have a place for each token."""
+TABLE = ("query", "key")
+START = "embeddings"
+"""The vectors that a layer starts from."""
+
+
+def computed_again(trace: Trace, given: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The value of every step where those of `given` have these numbers instead."""
+    values: dict[str, Tensor] = {}
+    changed = set(given)
+    for name, step in trace.items():
+        if name in given:
+            values[name] = given[name]
+        elif any(each.name in changed for each in step.inputs):
+            values[name] = step.operation.value(*(values[each.name] for each in step.inputs))
+            changed.add(name)
+        else:
+            values[name] = step.value
+    return values
+
+
+@dataclass(frozen=True)
+class Found:
+    """One attention in a trace, found by its shape and operations, whatever its steps are called.
+
+    Scores are a matrix product (…, query, key) of two steps that each have one of these axes;
+    weights are the table, made from scores, that another step is averaged with.
+    """
+
+    scores: Step
+    before: Step
+    """The scores as they were divided, before anything is hidden or normalised."""
+    weights: Step
+    context: Step
+
+    @property
+    def asks(self) -> Step:
+        """The operand that has the axis of queries."""
+        return next(each for each in self.scores.inputs if "query" in each.axes)
+
+    @property
+    def answers(self) -> Step:
+        """The other operand; the same step where tokens are compared as they are."""
+        others = [each for each in self.scores.inputs if "query" not in each.axes]
+        return others[0] if others else self.scores.inputs[1]
+
+
+def attentions(trace: Trace) -> list[Found]:
+    """Every attention of a trace, in its order."""
+    steps = list(trace.values())
+    found = []
+    for step in steps:
+        if not (isinstance(step.operation, MatMul) and is_table(step.inputs[0])):
+            continue
+        weights = step.inputs[0]
+        needed = made_from(weights)  # the nearest, where layers lie below
+        nearest = (s for s in reversed(steps) if s.name in needed and _is_scores(s))
+        scores = next(nearest, None)
+        if scores is not None:
+            found.append(Found(scores, _divided(scores, steps), weights, step))
+    return found
+
+
+def made_from(step: Step) -> set[str]:
+    """The names of a step and of all that it is made from."""
+    found, ahead = {step.name}, list(step.inputs)
+    while ahead:
+        given = ahead.pop()
+        if given.name not in found:
+            found.add(given.name)
+            ahead += given.inputs
+    return found
+
+
+def is_table(step: Step) -> bool:
+    """Whether it has a number for each query and key that was worked out, and not given."""
+    return bool(step.inputs) and step.axes[-2:] == TABLE and step.value.is_floating_point()
+
+
+def of_tokens(step: Step) -> bool:
+    """Whether it has a vector (or more, or a number) for each token, and is no table."""
+    return sum(axis in TOKENS for axis in step.axes) == 1
+
+
+def last_of_tokens(trace: Trace) -> str:
+    """The last step that has vectors of tokens: what a layer gives. Raises ValueError for none."""
+    for name in reversed(list(trace)):
+        if of_tokens(trace[name]) and trace[name].value.is_floating_point():
+            return name
+    raise ValueError("this trace has no vectors of tokens")
+
+
+def _is_scores(step: Step) -> bool:
+    operation = step.operation
+    return is_table(step) and isinstance(operation, MatMul) and operation.transpose
+
+
+def _divided(scores: Step, steps: Iterable[Step]) -> Step:
+    """The last of the scores' multiples: divided, tempered."""
+    last = scores
+    for step in steps:
+        if step.inputs[:1] == (last,) and isinstance(step.operation, Scale | Magnify):
+            last = step
+    return last
+
+
+def with_row(value: Tensor, axis: int, place: int, row: Tensor) -> Tensor:
+    """A copy in which one place of an axis has other numbers."""
+    changed = value.clone()
+    changed.select(axis, place).copy_(row)
+    return changed
+
+
+def other_row(value: Tensor, axis: int, place: int) -> Tensor:
+    """Numbers for one place of an axis unlike those there: drawn, as large as the rest."""
+    here = value.select(axis, place)
+    generator = torch.Generator().manual_seed(place)
+    size = value.abs().max().clamp(min=1.0) if value.numel() else torch.tensor(1.0)
+    return here + size * torch.randn(here.shape, generator=generator).to(here.dtype)

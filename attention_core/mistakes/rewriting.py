@@ -1,0 +1,45 @@
+"""A computation made otherwise: the same steps, but for those that a mistake changes."""
+
+from collections.abc import Callable, Mapping
+
+from ..trace import Step, Trace
+
+Make = Callable[[Trace, Step, tuple[Step, ...]], Step]
+"""Makes one step otherwise, given the new trace, the right step, and what its inputs have become.
+It may add several steps, or none and give an earlier one; what it gives takes the step's place."""
+
+
+def rewritten(trace: Trace, makes: Mapping[str, Make]) -> Trace:
+    """The same computation in which some steps are made otherwise, by name. Whatever is made from
+    them is computed again. Raises KeyError for a step that the trace does not have.
+    """
+    for name in makes:
+        trace[name]
+    new = trace.emptied()
+    became: dict[str, Step] = {}
+    for name, step in trace.items():
+        inputs = tuple(became[each.name] for each in step.inputs)
+        make = makes.get(name, again)
+        became[name] = make(new, step, inputs)
+    return new
+
+
+def again(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
+    """The step as it was, from what its inputs have become."""
+    return new.step(step.name, step.operation, *inputs, axes=step.axes, symbol=step.symbol)
+
+
+def left_out(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:  # noqa: ARG001
+    """Nothing is done: what the step was made from takes its place."""
+    return inputs[0]
+
+
+def changed_lines(right: Trace, wrong: Trace) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The lines of PyTorch in which two computations differ: those of the right one, and those of
+    the wrong one.
+    """
+    lines = [{name: step.code for name, step in trace.items()} for trace in (right, wrong)]
+    return tuple(
+        tuple(code for name, code in mine.items() if others.get(name) != code)
+        for mine, others in (lines, lines[::-1])
+    )
