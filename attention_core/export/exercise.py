@@ -6,11 +6,11 @@ from itertools import groupby
 import torch
 
 from ..cells import about, code, document, text
+from ..mistakes import WRONG, is_mistake
+from ..mistakes.around import around, known
 from ..rounding import largest, rounding
 from ..trace import Step, Trace
 from . import checker
-from ..mistakes import WRONG, is_mistake
-from ..mistakes.around import around, known
 from .notebook import most_of, packed
 from .program import comment, components, imports, lines_of
 

@@ -79,7 +79,7 @@ class _Seen:
     def steps(self) -> Iterator[Step]:
         return (step for name, step in self.trace.items() if name in self.needed)
 
-    def tables(self, name: str) -> Iterator[tuple[Step, Tensor, str]]:
+    def tables(self) -> Iterator[tuple[Step, Tensor, str]]:
         """The weights of every attention as they are, and then with scores of ordinary size: where
         some scores are far larger than others, a mistake is there and too small to be seen.
         """
@@ -127,7 +127,7 @@ def _rows_sum_to_1(seen: _Seen) -> Light:
         return _none(name, NO_ATTENTION)
     sees_some = seen.may_look.any(dim=-1)
     worst = 0.0
-    for step, weights, where in seen.tables(name):
+    for step, weights, where in seen.tables():
         sums = weights.sum(dim=-1)[..., sees_some]
         off = (sums - 1).abs().nan_to_num(torch.inf)
         if off.numel() and off.max() > 1e-4:
@@ -141,7 +141,7 @@ def _not_negative(seen: _Seen) -> Light:
     name = "not_negative"
     if not seen.attentions:
         return _none(name, NO_ATTENTION)
-    for step, weights, where in seen.tables(name):
+    for step, weights, where in seen.tables():
         n_below = int((weights < 0).sum())
         if n_below:
             evidence = f"{n_below} of {weights.numel()} weights are below 0 {where}, the lowest "
@@ -156,7 +156,7 @@ def _hidden_is_zero(seen: _Seen) -> Light:
         return _none(name, NO_ATTENTION)
     if seen.may_look.all():
         return _none(name, "No key is meant to be hidden.")
-    for step, weights, where in seen.tables(name):
+    for step, weights, where in seen.tables():
         hidden = weights.masked_fill(seen.may_look, 0.0).abs().nan_to_num()
         most = hidden.sum(dim=-1).max().item()
         if most > 0:
@@ -273,9 +273,9 @@ def _score_variance(trace: Trace, found: Found) -> float:
     scores = found.scores.operation.value(*drawn, *(e.value for e in found.scores.inputs[2:]))
     values = {found.scores.name: scores}
     for step in trace.values():
-        if step.inputs[:1] and step.inputs[0].name in values and len(step.inputs) == 1:
-            if step.name in made_from(found.before):
-                values[step.name] = step.operation.value(values[step.inputs[0].name])
+        alone = len(step.inputs) == 1 and step.inputs[0].name in values
+        if alone and step.name in made_from(found.before):
+            values[step.name] = step.operation.value(values[step.inputs[0].name])
     return float(values[found.before.name].var())
 
 

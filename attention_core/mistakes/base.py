@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from .. import operations as ops
 
-
 WRONG = "wrong_"
 """What the names of a wrong computation's steps begin with, where it stands beside a right one."""
 

@@ -327,8 +327,8 @@ MISTAKES = {
         Switched(
             "softmax_overflow",
             "Softmax without taking away the largest",
-            "e = (scores - scores.amax(-1, keepdim=True)).exp()\nweights = e / e.sum(-1, keepdim=True)",
-            "e = scores.exp()\nweights = e / e.sum(-1, keepdim=True)",
+            "e = (scores - scores.amax(-1, True)).exp()\nweights = e / e.sum(-1, True)",
+            "e = scores.exp()\nweights = e / e.sum(-1, True)",
             "e to the power of 89 is more than float32 can hold. While the scores are small "
             "nothing is wrong; one large score makes a row of nan. Subtract the largest score of "
             "the row first, or call softmax, which does.",
