@@ -100,7 +100,7 @@ def test_the_operation_passes_the_tests_of_every_operation(contributed):
         contributed,
         "-c",
         "import torch; from attention_core import operations as ops; "
-        "from attention_core.mistakes import mistakes; scores = torch.ones(2, 3); "
+        "from attention_core.mistakes.known import mistakes; scores = torch.ones(2, 3); "
         f"(mistake,) = mistakes(ops.{KIND}(), 'scores'); "
         f"assert not torch.equal(eval(mistake.line), ops.{KIND}().value(scores))",
     )

@@ -6,8 +6,8 @@ from itertools import groupby
 import torch
 
 from ..cells import about, code, document, text
-from ..mistakes import WRONG, is_mistake
 from ..mistakes.around import around, known
+from ..mistakes.known import WRONG, is_mistake
 from ..rounding import largest, rounding
 from ..trace import Step, Trace
 from . import checker

@@ -1,6 +1,1 @@
-"""The mistakes that learners make in a step. Each file adds those of some operations."""
-
-from . import entries, heads, products, weights
-from .base import WRONG, Mistake, is_mistake, mistakes
-
-__all__ = ["WRONG", "Mistake", "entries", "heads", "is_mistake", "mistakes", "products", "weights"]
+"""Mistakes: those of one step, which exercises name, and those of a whole layer, to be tried."""

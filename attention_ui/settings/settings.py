@@ -9,6 +9,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
 from attention_core.examples import EXAMPLES, Example
+from attention_core.mistakes.named import NAMED
 from attention_core.recipes import (
     MAX_HEADS,
     NORMALISERS,
@@ -328,6 +329,13 @@ class Settings:
     """The lessons that the person has marked as done."""
     tasks: tuple[str, ...] = setting(Lines(MAX_TASKS, 400), start=(), view_only=True)
     """A teacher's tasks, in order."""
+    # Mistakes.
+    mistake: str = setting(
+        Choice({name: each.title for name, each in NAMED.items()}),
+        "Mistake",
+        next(iter(NAMED)),
+        widget="selectbox",
+    )
     # Tokenize and embed.
     table_rows: int = setting(
         Whole(7, 200_000, TABLE_ROWS),

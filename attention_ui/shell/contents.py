@@ -131,6 +131,16 @@ LESSONS = (
         minutes=8,
         after="multi_head_attention",
     ),
+    Lesson(
+        "mistakes_lab",
+        "The mistakes lab",
+        "What goes wrong in attention code, and how would you notice? Switch on one mistake at a "
+        "time: most of them run, have the right shape, and rows that sum to 1.",
+        "Mistakes and numbers",
+        ":material/bug_report:",
+        minutes=8,
+        after="multi_head_attention",
+    ),
 )
 AT_A_GLANCE, FIRST_CHECKED = LESSONS[:2]
 """Where a sentence of one's own opens, and where a published example does: the first lesson whose

@@ -13,11 +13,11 @@ from attention_core import EXAMPLES, Trace, embed
 from attention_core import operations as ops
 from attention_core.experiments.variance import few_trials
 from attention_core.export.exercise import asked, exercise
-from attention_core.mistakes import is_mistake, mistakes
 from attention_core.export.notebook import MOST_NUMBERS
 from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.multi_head import add_big_projection, add_head_parts, attend_heads
 from attention_core.mechanism.trainable import attend_trainable
+from attention_core.mistakes.known import is_mistake, mistakes
 from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
 from attention_core.rounding import largest
