@@ -9,9 +9,11 @@ from attention_ui.lessons.mistakes_lab.lab import (
     choose,
     chosen,
     compared,
+    draw_lights,
+    found_in,
     made,
     names,
-    show_lights,
+    right_verdict,
     show_lines,
     which_lights,
     why_not,
@@ -56,8 +58,9 @@ def lesson(page: Page) -> None:
         "its numbers, or by changing something and computing everything again."
     )
     page.ask("lights", which_lights(settings), covers=(LIGHTS,), about=("difference",))
-    about = (mistake.name, view.fingerprint(["difference"]))
-    page.part("lights", partial(show_lights, settings), about=about, shows=(LIGHTS,))
+    found = found_in(settings)
+    page.part("lights", partial(draw_lights, found), about=found, shows=(LIGHTS,))
+    page.light(*right_verdict(settings))
     page.changing(f"No light sees this one. {mistake.named.unseen}" if mistake.named.unseen else "")
     page.header("How the wrong numbers come about", anchor="made")
     page.words("Click a cell of the result to take it apart, down to the first numbers.")

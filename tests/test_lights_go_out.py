@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from attention_core import operations as ops
+from attention_core.mistakes.rounds import lights_with
 from attention_ui.lessons.divide_by_sqrt_d import published_variances
 from attention_ui.lessons.queries_keys_values import training as descent
 from attention_ui.lessons.tiny_language.beginning import told
@@ -83,8 +84,9 @@ def lights(page, link, *patches):
         stack.enter_context(patch.object(pages.Page, "light", noted_on_page))
         for each in patches:
             stack.enter_context(each)
-        told.cache_clear()  # what is kept was computed before anything was broken
-        stack.callback(told.cache_clear)  # and what is broken is not to be kept
+        for kept in (told, lights_with):
+            kept.cache_clear()  # what is kept was computed before anything was broken
+            stack.callback(kept.cache_clear)  # and what is broken is not to be kept
         at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
         at.switch_page(page)
         for fold in FOLDS:

@@ -122,6 +122,21 @@ OPENED = {
 }
 
 
+LEVELS = {"one": "One", "several": "Several", "none": "None"}
+"""How many lights of an unseen mistake are red."""
+TENSORS = {
+    "token_ids": "Ids",
+    "embeddings": "Embeddings",
+    "head_queries": "Queries",
+    "head_keys": "Keys",
+    "head_values": "Values",
+    "mask": "Mask",
+    "head_weights": "Weights",
+    "head_context_vectors": "Context vectors",
+    "output": "Output of the heads",
+    "normed": "After layer norm",
+    "layer_output": "Output of the layer",
+}
 MAX_TASKS = 12
 SECTIONS = {
     "contents": "Contents, previous and next",
@@ -335,6 +350,11 @@ class Settings:
         "Mistake",
         next(iter(NAMED)),
         widget="selectbox",
+    )
+    level: str = setting(Choice(LEVELS), "Red lights", "one")
+    round_seed: int = _seed("Round", 0)
+    tensor: str = setting(
+        Choice(TENSORS), "Look at", "head_weights", view_only=True, widget="selectbox"
     )
     # Tokenize and embed.
     table_rows: int = setting(

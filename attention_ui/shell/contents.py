@@ -141,6 +141,16 @@ LESSONS = (
         minutes=8,
         after="multi_head_attention",
     ),
+    Lesson(
+        "diagnosis",
+        "Find the mistake",
+        "Can you tell from the numbers alone what is wrong? A mistake is switched on, and nobody "
+        "says which. Look at the lights and the tensors, and name it.",
+        "Mistakes and numbers",
+        ":material/search:",
+        minutes=10,
+        after="mistakes_lab",
+    ),
 )
 AT_A_GLANCE, FIRST_CHECKED = LESSONS[:2]
 """Where a sentence of one's own opens, and where a published example does: the first lesson whose

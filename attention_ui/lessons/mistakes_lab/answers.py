@@ -1,11 +1,12 @@
 """What the mistakes lab leaves its reader able to answer."""
 
+from attention_core.mistakes.rounds import red
 from attention_core.rounding import largest
 
 from ...page.closing import Answer
 from ...page.view import View
 from ...words import listed, number
-from .lab import LIGHTS, chosen, lights_of, names, red
+from .lab import LIGHTS, chosen, found_in, names
 
 
 def answers(view: View) -> list[Answer]:
@@ -37,9 +38,10 @@ def what_finds(view: View) -> str:
     """The lights that turn red, or why none does."""
     settings = view.settings
     mistake = chosen(settings)
-    found = red(lights_of(settings.inputs, settings.heads_recipe, mistake.name))
+    found = red(found_in(settings))
     if not found:
-        return f"None of the checks here. {mistake.named.unseen}"
+        why = mistake.named.unseen or "This text is too short for it to make a difference."
+        return f"None of the checks here. {why}"
     said = listed([f"“{each.title}”" for each in found])
     return f"Checking {said}. {found[0].evidence}"
 
@@ -47,8 +49,7 @@ def what_finds(view: View) -> str:
 def enough(view: View) -> str:
     """With what that check says of this mistake."""
     settings = view.settings
-    mistake = chosen(settings)
-    found = lights_of(settings.inputs, settings.heads_recipe, mistake.name)
+    found = found_in(settings)
     sums = next(each for each in found if each.name == "rows_sum_to_1")
     if sums.holds is False:
         return f"Here it is: {sums.evidence} Most other mistakes leave these sums as they are."

@@ -1,17 +1,12 @@
 """The layer with one mistake beside the right one: its trace, its lines, its lights."""
 
-from functools import lru_cache
-
 import streamlit as st
 
 from attention_core.lights.light import Light
-from attention_core.lights.of_trace import lights
 from attention_core.mistakes.base import WRONG
-from attention_core.mistakes.layer import layer, right_inputs
+from attention_core.mistakes.rounds import lights_with, red
 from attention_core.mistakes.side_by_side import side_by_side
 from attention_core.mistakes.switched import MISTAKES, Switched
-from attention_core.recipes import HeadsRecipe
-from attention_core.text.inputs import Inputs
 from attention_core.trace import Trace
 
 from ...charts.equation_parts import Parts
@@ -98,31 +93,17 @@ def show_lines(mistake: Switched) -> None:
         st.code(mistake.named.right, language="python", wrap_lines=True)
 
 
-@lru_cache(maxsize=64)
-def lights_of(inputs: Inputs, recipe: HeadsRecipe, name: str) -> tuple[Light, ...]:
-    """The lights of a layer with one mistake; of the right one, where it has no name."""
-    right = layer(right_inputs(inputs), recipe)
-    may_look = right["mask"].value
-    if not name:
-        return lights(right, may_look, layer(right_inputs(inputs), recipe))
-    mistake = MISTAKES[name]
-    calls = [mistake.layer(inputs, recipe, call) for call in (0, 1)]
-    return lights(calls[0], may_look, calls[1])
+def found_in(settings: Settings) -> tuple[Light, ...]:
+    """The lights of the layer with the chosen mistake."""
+    return lights_with(settings.inputs, settings.heads_recipe, chosen(settings).name)
 
 
-def red(found: tuple[Light, ...]) -> list[Light]:
-    """Those that do not hold."""
-    return [each for each in found if each.holds is False]
-
-
-def show_lights(settings: Settings) -> None:
-    """Every light: red ones first to be seen, with what was measured."""
-    recipe = settings.heads_recipe
-    wrong = lights_of(settings.inputs, recipe, chosen(settings).name)
-    draw_lights(wrong)
-    n_right = len(red(lights_of(settings.inputs, recipe, "")))
-    if not n_right:
-        st.caption("Done right, the same layer turns every one of them green.")
+def right_verdict(settings: Settings) -> tuple[bool, str]:
+    """Whether the layer done right turns every light green, in words."""
+    off = red(lights_with(settings.inputs, settings.heads_recipe))
+    if off:
+        return False, f"Done right, the same layer breaks “{off[0].title}”: {off[0].evidence}"
+    return True, "Done right, the same layer turns every one of them green."
 
 
 def draw_lights(found: tuple[Light, ...]) -> None:
@@ -138,7 +119,7 @@ def draw_lights(found: tuple[Light, ...]) -> None:
 
 def which_lights(settings: Settings) -> Pick | None:
     """Which properties does this mistake break? Nothing to ask where no light sees it."""
-    found = lights_of(settings.inputs, settings.heads_recipe, chosen(settings).name)
+    found = found_in(settings)
     asked = [each for each in found if each.holds is not None]
     broken = [at for at, each in enumerate(asked) if each.holds is False]
     if not broken:

@@ -1,0 +1,1 @@
+"""The diagnosis game: an unseen mistake, to be named from tensors and lights."""

@@ -1,0 +1,154 @@
+"""A round of the game: what is on the table, the guess, and what gives the mistake away."""
+
+import streamlit as st
+
+from attention_core.lights.light import Light
+from attention_core.mistakes.named import NAMED
+from attention_core.mistakes.rounds import (
+    lights_with,
+    red,
+    ruled_out_by,
+    suspects,
+    switched_on,
+)
+from attention_core.mistakes.switched import MISTAKES
+from attention_core.operations import Given
+from attention_core.trace import Trace
+
+from ...charts.equation_parts import Parts
+from ...charts.matrix import Matrix
+from ...predict.questions import Pick, Verdict
+from ...settings import session
+from ...settings.control import control, control_row, offered
+from ...settings.settings import TENSORS, Settings
+from ...words import listed
+
+MISTAKE = "mistake"
+"""What the question covers: which mistake it is."""
+ON_THE_TABLE = tuple(TENSORS)
+"""The steps whose numbers are shown. Not how they came about: that would name the mistake."""
+
+
+def hidden(settings: Settings) -> str:
+    """The mistake of this round."""
+    inputs, recipe = settings.inputs, settings.heads_recipe
+    return switched_on(inputs, recipe, settings.level, settings.round_seed)
+
+
+def build(settings: Settings) -> Trace:
+    """The tensors on the table, as numbers that were given.
+
+    Raises ValueError where this text can show no mistake of the level.
+    """
+    made = MISTAKES[hidden(settings)].layer(settings.inputs, settings.heads_recipe)
+    last = {"head_weights": made["head_context_vectors"].inputs[0].name}
+    trace = made.emptied()
+    for name in ON_THE_TABLE:
+        step = made[last.get(name, name)]
+        trace.step(name, Given(_nested(step.value.tolist())), axes=step.axes)
+    return trace
+
+
+def _nested(values: list | float) -> tuple | float:
+    return tuple(map(_nested, values)) if isinstance(values, list) else values
+
+
+def choose() -> None:
+    """The level, and the round."""
+    with control_row():
+        control("level")
+        control("round_seed", width=140)
+        st.button("Next round", on_click=session.next_seed, args=("round_seed",))
+
+
+def choose_tensor(settings: Settings) -> None:
+    """Which tensor is looked at, of which head."""
+    with control_row():
+        control("tensor", elsewhere=True, width=260)
+        if len(offered("head", settings)) > 1:
+            control("head", elsewhere=True)
+
+
+def tensor(trace: Trace, settings: Settings) -> Parts:
+    """The chosen tensor."""
+    step = trace[settings.tensor]
+    lead = (min(settings.head, trace.size("head") - 1),) if step.value.ndim == 3 else ()
+    return (Matrix(step, lead=lead),)
+
+
+def _found(settings: Settings, name: str = "") -> tuple[Light, ...]:
+    inputs, recipe = settings.inputs, settings.heads_recipe
+    return lights_with(inputs, recipe, name or hidden(settings))
+
+
+def which_mistake(settings: Settings) -> Pick:
+    """The question of the game."""
+    truth = hidden(settings)
+    names = suspects(settings.inputs, settings.heads_recipe)
+
+    def judge(guess: list[int]) -> Verdict:
+        guessed = names[guess[0]]
+        if guessed == truth:
+            return Verdict(True, f"Right: {gives_away(settings)}")
+        return Verdict(False, f"Not quite. {rules_out(settings, guessed)}")
+
+    return Pick(
+        words="Which mistake was switched on? Look at the lights, then at the tensors.",
+        choices=[NAMED[name].title for name in names],
+        judge=judge,
+        truth=lambda: f"It is “{NAMED[truth].title}”.",
+    )
+
+
+def gives_away(settings: Settings) -> str:
+    """The evidence for the mistake, in words."""
+    truth = NAMED[hidden(settings)]
+    found = red(_found(settings))
+    if not found:
+        return f"no light is red, and the numbers tell it. {truth.unseen}"
+    first = found[0]
+    others = listed([f"“{each.title}”" for each in found[1:]])
+    also = f" Red too: {others}." if others else ""
+    return f"it is given away by “{first.title}”, which is red. {first.evidence}{also}"
+
+
+def rules_out(settings: Settings, guessed: str) -> str:
+    """What would have ruled out a guess."""
+    here, there = _found(settings), _found(settings, guessed)
+    apart = ruled_out_by(here, there)
+    if not apart:
+        said = _otherwise(here, there)
+        return (
+            f"“{NAMED[guessed].title}” turns the same lights red, so look at what they measured. "
+            f"{said}"
+        )
+    light, other = apart[0]
+    colour = {True: "green", False: "red", None: "grey"}
+    return (
+        f"With “{NAMED[guessed].title}”, the light “{light.title}” would be {colour[other.holds]}. "
+        f"Here it is {colour[light.holds]}: {light.evidence}"
+    )
+
+
+def _otherwise(here: tuple[Light, ...], there: tuple[Light, ...]) -> str:
+    for mine, other in zip(here, there, strict=True):
+        if mine.holds is False and mine.evidence != other.evidence:
+            return f"Here: {mine.evidence} With that one: {other.evidence}"
+    return "No light tells the two apart: only the tensors do."
+
+
+def show_truth(settings: Settings) -> None:
+    """What it was, its line, and the way to the lab."""
+    name = hidden(settings)
+    mistake = NAMED[name]
+    st.markdown(f"**{mistake.title}.** {mistake.words}")
+    wrong, right = st.columns(2)
+    with wrong:
+        st.code(mistake.wrong, language="python", wrap_lines=True)
+    with right:
+        st.code(mistake.right, language="python", wrap_lines=True)
+    st.page_link(
+        "pages/mistakes_lab.py",
+        label="Look at it in the mistakes lab",
+        query_params={**session.link_query("mistakes_lab"), "mistake": name},
+    )

@@ -1,0 +1,56 @@
+"""The diagnosis game: name an unseen mistake from its tensors and lights."""
+
+from functools import partial
+
+from attention_core.mistakes.rounds import lights_with
+from attention_ui.lessons.diagnosis.answers import answers
+from attention_ui.lessons.diagnosis.game import (
+    MISTAKE,
+    ON_THE_TABLE,
+    build,
+    choose,
+    choose_tensor,
+    hidden,
+    show_truth,
+    tensor,
+    which_mistake,
+)
+from attention_ui.lessons.mistakes_lab.lab import draw_lights
+from attention_ui.page.begin_and_finish import begin, finish
+from attention_ui.page.closing import closing
+from attention_ui.page.page import Page, open_on
+from attention_ui.page.view import View
+from attention_ui.settings.control import offered
+from attention_ui.settings.settings import Settings
+
+PAGE = "diagnosis"
+
+
+def view_of(settings: Settings) -> View:
+    return View.of(PAGE, settings, build)
+
+
+def lesson(page: Page) -> None:
+    """What stands on the page, from top to bottom."""
+    begin(page)
+    view, settings = page.view, page.view.settings
+    page.controls(choose)
+    page.controls(partial(choose_tensor, settings), offered("head", settings))
+    page.equation("tensor", build=partial(tensor, view.trace))
+    page.words(
+        "These are the numbers of one layer, and something in it is wrong. How they were computed "
+        "is not told. Each round has another mistake; the address of this page is this round, so "
+        "a class can share it.",
+        caption=True,
+    )
+    page.header("What the lights say", anchor="lights")
+    found = lights_with(settings.inputs, settings.heads_recipe, hidden(settings))
+    page.part("lights", partial(draw_lights, found), about=found)
+    page.header("Name it", anchor="name_it")
+    page.ask("mistake", which_mistake(settings), covers=(MISTAKE,), about=ON_THE_TABLE)
+    page.part("truth", partial(show_truth, settings), shows=(MISTAKE,))
+    closing(page, answers(view))
+    finish(page)
+
+
+open_on(PAGE, view_of, lesson)
