@@ -15,7 +15,7 @@ from attention_ui.lessons.diagnosis.game import (
     tensor,
     which_mistake,
 )
-from attention_ui.lessons.mistakes_lab.lab import draw_lights
+from attention_ui.lessons.mistakes_lab.lab import draw_lights, right_verdict
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
@@ -46,6 +46,7 @@ def lesson(page: Page) -> None:
     page.header("What the lights say", anchor="lights")
     found = lights_with(settings.inputs, settings.heads_recipe, hidden(settings))
     page.part("lights", partial(draw_lights, found), about=found)
+    page.light(*right_verdict(settings))
     page.header("Name it", anchor="name_it")
     page.ask("mistake", which_mistake(settings), covers=(MISTAKE,), about=ON_THE_TABLE)
     page.part("truth", partial(show_truth, settings), shows=(MISTAKE,))

@@ -13,11 +13,12 @@ from .game import MISTAKE, gives_away, hidden
 def answers(view: View) -> list[Answer]:
     """On the evidence of this round, and on which light finds most."""
     settings = view.settings
-    truth = NAMED[hidden(settings)].title
+    name = hidden(settings)
+    was = f"It was “{NAMED[name].title}”: " if name else ""
     return [
         Answer(
             "What gave the mistake away?",
-            f"It was “{truth}”: {gives_away(settings)}",
+            f"{was}{gives_away(settings)}",
             "name_it",
             (MISTAKE,),
         ),
@@ -42,6 +43,8 @@ def finds_most(view: View) -> str:
     found = _by_light(view)
     best = max(found, key=lambda name: len(found[name]))
     n_all = len(suspects(settings.inputs, settings.heads_recipe))
+    if not n_all:
+        return "On a text of one token every check passes: type a longer one."
     return (
         f"“{TITLES[best]}” turns red for {len(found[best])} of the {n_all} mistakes that this text "
         f"can show, “{TITLES['rows_sum_to_1']}” for {len(found['rows_sum_to_1'])}. In your own "
@@ -54,6 +57,8 @@ def finds_none(view: View) -> str:
     settings = view.settings
     names = suspects(settings.inputs, settings.heads_recipe)
     unseen = [NAMED[name].title for name in names if NAMED[name].unseen]
+    if not unseen:
+        return "This text is too short to tell."
     said = listed([f"“{title}”" for title in unseen])
     return (
         f"{said}. They are attention too, only not the one that was meant. For these, read the "

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from attention_core.lights.light import Light
+from attention_core.mistakes.layer import layer, right_inputs
 from attention_core.mistakes.named import NAMED
 from attention_core.mistakes.rounds import (
     lights_with,
@@ -23,6 +24,10 @@ from ...settings.control import control, control_row, offered
 from ...settings.settings import TENSORS, Settings
 from ...words import listed
 
+TOO_SHORT = (
+    "Nothing is wrong here: on this text no mistake of this kind can be seen. Type a longer one, "
+    "or choose another number of red lights."
+)
 MISTAKE = "mistake"
 """What the question covers: which mistake it is."""
 ON_THE_TABLE = tuple(TENSORS)
@@ -30,17 +35,15 @@ ON_THE_TABLE = tuple(TENSORS)
 
 
 def hidden(settings: Settings) -> str:
-    """The mistake of this round."""
+    """The mistake of this round; "" where this text can show none."""
     inputs, recipe = settings.inputs, settings.heads_recipe
     return switched_on(inputs, recipe, settings.level, settings.round_seed)
 
 
 def build(settings: Settings) -> Trace:
-    """The tensors on the table, as numbers that were given.
-
-    Raises ValueError where this text can show no mistake of the level.
-    """
-    made = MISTAKES[hidden(settings)].layer(settings.inputs, settings.heads_recipe)
+    """The tensors on the table, as numbers that were given."""
+    inputs, recipe, name = settings.inputs, settings.heads_recipe, hidden(settings)
+    made = MISTAKES[name].layer(inputs, recipe) if name else layer(right_inputs(inputs), recipe)
     last = {"head_weights": made["head_context_vectors"].inputs[0].name}
     trace = made.emptied()
     for name in ON_THE_TABLE:
@@ -81,9 +84,11 @@ def _found(settings: Settings, name: str = "") -> tuple[Light, ...]:
     return lights_with(inputs, recipe, name or hidden(settings))
 
 
-def which_mistake(settings: Settings) -> Pick:
-    """The question of the game."""
+def which_mistake(settings: Settings) -> Pick | None:
+    """The question of the game; None where nothing could be switched on."""
     truth = hidden(settings)
+    if not truth:
+        return None
     names = suspects(settings.inputs, settings.heads_recipe)
 
     def judge(guess: list[int]) -> Verdict:
@@ -102,6 +107,8 @@ def which_mistake(settings: Settings) -> Pick:
 
 def gives_away(settings: Settings) -> str:
     """The evidence for the mistake, in words."""
+    if not hidden(settings):
+        return TOO_SHORT
     truth = NAMED[hidden(settings)]
     found = red(_found(settings))
     if not found:
@@ -140,6 +147,9 @@ def _otherwise(here: tuple[Light, ...], there: tuple[Light, ...]) -> str:
 def show_truth(settings: Settings) -> None:
     """What it was, its line, and the way to the lab."""
     name = hidden(settings)
+    if not name:
+        st.markdown(TOO_SHORT)
+        return
     mistake = NAMED[name]
     st.markdown(f"**{mistake.title}.** {mistake.words}")
     wrong, right = st.columns(2)
