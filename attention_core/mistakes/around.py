@@ -22,6 +22,7 @@ def around(step: Step, steps: Sequence[Step]) -> list[Mistake]:
         *_at_once(step),
         *_other_sizes(step, steps),
         *_before_softmax(step),
+        *_rectified_late(step),
         *known(step),
         *_mixed_up(step, earlier),
         *_unchanged(step, earlier),
@@ -79,6 +80,16 @@ def _before_softmax(step: Step) -> list[Mistake]:
         line = f"({scores.name} / {made.operation.width} ** 0.5).softmax(dim=-1)"
         found.append(Mistake("divided by √d twice", words, line))
     return found
+
+
+def _rectified_late(step: Step) -> list[Mistake]:
+    """The rectifier after the second linear layer, in place of before it."""
+    if type(step.operation) is not ops.MatMul or not isinstance(step.inputs[0].operation, ops.ReLU):
+        return []
+    rectified, *others = step.inputs
+    product = step.operation.code(rectified.inputs[0].name, *(each.name for each in others))
+    words = f"it belongs between the two linear layers: take {rectified.name} as it is."
+    return [Mistake("ReLU after the product", words, f"torch.relu({product})")]
 
 
 def _other_sizes(step: Step, steps: Sequence[Step]) -> list[Mistake]:

@@ -1,0 +1,292 @@
+"""Mistakes switched on in a layer, and the lights: what is right is green, what is wrong is red."""
+
+import ast
+import math
+import random
+from dataclasses import replace
+
+import pytest
+import torch
+
+from attention_core.examples import EXAMPLES
+from attention_core.lights.light import TITLES
+from attention_core.lights.of_trace import first_red, lights
+from attention_core.mechanism.multi_head import attend_heads
+from attention_core.mistakes.around import around
+from attention_core.mistakes.layer import layer, right_inputs
+from attention_core.mistakes.named import NAMED
+from attention_core.mistakes.rounds import (
+    LEVELS,
+    lights_with,
+    red,
+    ruled_out_by,
+    suspects,
+    switched_on,
+)
+from attention_core.mistakes.side_by_side import side_by_side
+from attention_core.mistakes.switched import MISTAKES
+from attention_core.recipes import HeadsRecipe
+from attention_core.text.embedding import embed
+from attention_core.text.inputs import Inputs
+
+PRIME = (
+    Inputs("a b c a d b e", tokenizer="blanks", d_in=5, seed=7),
+    HeadsRecipe(n_heads=3, d_head=7, d_value=2, d_model=11, start="rand", by_head=True),
+)
+"""Sizes that are all prime and different, and matrices that are all above 0."""
+SUBJECTS = {name: (each.inputs, each.heads) for name, each in EXAMPLES.items()} | {"prime": PRIME}
+GIVES_AWAY = {
+    "softmax_over_queries": {"rows_sum_to_1", "own_row"},
+    "heads_normalised": {"rows_sum_to_1"},
+    "mask_after_softmax": {"rows_sum_to_1", "no_leak"},
+    "zero_in_place_of_infinity": {"hidden_is_zero", "no_leak"},
+    "mask_transposed": {"hidden_is_zero", "seen_has_weight", "no_leak"},
+    "mask_ignored": {"hidden_is_zero", "no_leak"},
+    "no_scaling": {"variance"},
+    "divided_by_d": {"variance"},
+    "query_and_key_swapped": {"own_row"},
+    "divided_by_the_sum": {"not_negative"},
+    "softmax_overflow": {"finite"},
+    "heads_without_transpose": {"tokens_apart", "no_leak"},
+    "matrices_on_tokens": {"tokens_apart", "no_leak", "any_length"},
+    "whole_matrix_norm": {"tokens_apart", "no_leak"},
+    "relu_last": {"both_signs"},
+    "weights_redrawn": {"repeatable"},
+    "dictionary_with_gaps": {"ids"},
+    "random_tokenizer": {"ids", "repeatable"},
+}
+"""The lights that must be red, worked out by thought and not by running it."""
+
+
+def reds(found):
+    return {each.name for each in found if each.holds is False}
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_the_layer_done_right_turns_every_light_green(subject):
+    found = lights_with(*SUBJECTS[subject])
+    assert [each.name for each in found] == [name for name in TITLES if name != "runs"]
+    assert first_red(found) is None
+    grey = {each.name for each in found if each.holds is None}
+    assert grey == set(), "every property can be measured on this layer"
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_every_mistake_turns_its_lights_red_or_says_why_none_does(subject):
+    inputs, recipe = SUBJECTS[subject]
+    tried = 0
+    for name, mistake in MISTAKES.items():
+        if mistake.applies(inputs, recipe):
+            continue
+        tried += 1
+        found = reds(lights_with(inputs, recipe, name))
+        assert found >= GIVES_AWAY.get(name, set()), name
+        assert bool(found) != bool(NAMED[name].unseen), name
+    assert tried >= 17
+
+
+def test_every_mistake_is_made_on_some_example_and_has_its_words():
+    assert list(MISTAKES) == list(NAMED)
+    shown = {name for inputs, recipe in SUBJECTS.values() for name in suspects(inputs, recipe)}
+    assert shown == set(MISTAKES)
+    for each in NAMED.values():
+        ast.parse(each.right), ast.parse(each.wrong)
+        assert each.right != each.wrong
+        assert each.words.endswith(".")
+
+
+def wrong_by_hand(name, trace, mask):
+    """What a mistake makes of one step, written out in plain torch."""
+    value = {each: step.value for each, step in trace.items()}
+    scores, width = value["head_scores"], value["head_queries"].shape[-1]
+    scaled = scores / math.sqrt(width)
+    hidden = scaled.masked_fill(~mask, -math.inf)
+    x, n_heads = value["embeddings"], len(scores)
+    return {
+        "softmax_over_queries": lambda: hidden.exp() / hidden.exp().sum(-2, keepdim=True),
+        "heads_normalised": lambda: torch.nan_to_num(hidden.exp() / hidden.exp().sum(0)),
+        "mask_after_softmax": lambda: scaled.softmax(-1) * mask,
+        "zero_in_place_of_infinity": lambda: (scaled * mask).softmax(-1),
+        "mask_transposed": lambda: scaled.masked_fill(~mask.T, -math.inf).softmax(-1),
+        "mask_ignored": lambda: scaled.softmax(-1),
+        "no_scaling": lambda: scores.masked_fill(~mask, -math.inf).softmax(-1),
+        "divided_by_d": lambda: (scores / width).masked_fill(~mask, -math.inf).softmax(-1),
+        "query_and_key_swapped": lambda: scaled.mT.masked_fill(~mask, -math.inf).softmax(-1),
+        "divided_by_the_sum": lambda: scaled * mask / (scaled * mask).sum(-1, keepdim=True),
+        "heads_without_transpose": lambda: torch.cat(list(value["head_queries"]), -1).reshape(
+            n_heads, len(x), -1
+        ),
+        "whole_matrix_norm": lambda: (
+            (value["output"] - value["output"].mean())
+            / (value["output"].var(correction=0) + 1e-5).sqrt()
+        ),
+        "relu_last": lambda: (value["hidden"] @ value["W_out"]).clamp(min=0),
+        "queries_as_keys": lambda: x @ value["head_W_query"],
+        "one_head_repeated": lambda: value["head_weights"][:1].expand(n_heads, -1, -1),
+    }.get(name)
+
+
+@pytest.mark.parametrize("subject", ["wild_cat", "tiny_language", "prime"])
+def test_a_mistake_makes_what_plain_torch_makes_of_it(subject):
+    inputs, recipe = SUBJECTS[subject]
+    right = layer(right_inputs(inputs), recipe)
+    compared = 0
+    for name, mistake in MISTAKES.items():
+        by_hand = wrong_by_hand(name, right, right["mask"].value)
+        if by_hand is None or mistake.applies(inputs, recipe):
+            continue
+        compared += 1
+        wrong = mistake.layer(inputs, recipe)[mistake.wrong_step or mistake.step].value
+        expected = by_hand()
+        near = torch.isclose(wrong, expected, rtol=2e-3, atol=1e-5, equal_nan=True)
+        assert near.all() or (name == "divided_by_the_sum" and near.float().mean() > 0.9), name
+    assert compared >= 14
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_both_stand_side_by_side_with_their_difference(name):
+    subject = next(s for s in SUBJECTS.values() if not MISTAKES[name].applies(*s))
+    mistake = MISTAKES[name]
+    right, wrong = mistake.pair(*subject)
+    trace = side_by_side(right, wrong, mistake.step, mistake.wrong_step)
+    here, there = (pair[0].value for pair in ((trace[mistake.step],), (trace["difference"],)))
+    other = wrong[mistake.wrong_step or mistake.step].value
+    assert torch.equal(torch.nan_to_num(other - here), torch.nan_to_num(there))
+    assert (there != 0).any(), "nothing is to be seen"
+    for step in trace.values():
+        assert step.name in right or step.name.startswith("wrong_") or step.name == "difference"
+        if step.name in right:
+            assert torch.equal(step.value, right[step.name].value)
+
+
+NOT_ASKED = {"weights_redrawn", "dictionary_with_gaps", "random_tokenizer"}
+"""Mistakes in how numbers are drawn, which an exercise gives and does not ask for."""
+
+
+def named_by_the_checks(right, wrong, mistake):
+    """The mistakes that the checks of an exercise compare with a wrong answer, and that give just
+    what this mistake gives.
+    """
+    names = {each: step.value for each, step in right.items()}
+    steps = list(right.values())
+    for step in steps:
+        theirs = wrong.get(mistake.wrong_step if step.name == mistake.step else step.name)
+        theirs = wrong.get(step.name) if theirs is None else theirs
+        if theirs is None or theirs.value.shape != step.value.shape:
+            continue
+        if torch.allclose(theirs.value.float(), step.value.float(), equal_nan=True):
+            continue
+        for each in around(step, steps):
+            try:
+                made = eval(each.line, {"torch": torch}, dict(names))
+            except (RuntimeError, IndexError, TypeError, NameError):
+                continue
+            if made.shape == step.value.shape and torch.allclose(
+                made.float(), theirs.value.float(), equal_nan=True, atol=1e-6
+            ):
+                yield each.name
+
+
+@pytest.mark.parametrize("name", [name for name in MISTAKES if name not in NOT_ASKED])
+def test_the_checks_of_an_exercise_name_what_can_be_switched_on(name):
+    mistake = MISTAKES[name]
+    inputs, recipe = SUBJECTS["wild_cat"]
+    right, wrong = mistake.pair(inputs, recipe)
+    assert list(named_by_the_checks(right, wrong, mistake))
+
+
+def without_seeing(found):
+    """A player's reasoning, from lights alone: red ones by name, and what they measured."""
+    names, said = reds(found), {each.name: each.evidence for each in found}
+    if not names:
+        return None
+    if "ids" in names:
+        return "random_tokenizer" if "repeatable" in names else "dictionary_with_gaps"
+    if "repeatable" in names:
+        return "weights_redrawn"
+    if "both_signs" in names:
+        return "relu_last"
+    if "any_length" in names:
+        return "matrices_on_tokens"
+    if "tokens_apart" in names and "order_free" not in names:
+        return "whole_matrix_norm"
+    if "not_negative" in names:
+        return "divided_by_the_sum"
+    if "tokens_apart" in names:
+        return "softmax_overflow" if "finite" in names else "heads_without_transpose"
+    if "finite" in names:
+        return "softmax_overflow"
+    if "seen_has_weight" in names:
+        return "mask_transposed"
+    if "hidden_is_zero" in names:
+        alike = "as if its score were 0" in said["hidden_is_zero"]
+        return "zero_in_place_of_infinity" if alike else "mask_ignored"
+    if "variance" in names:
+        spread = float(
+            said["variance"].partition("of variance ")[2].split("variance ")[1].split(",")[0]
+        )
+        return "no_scaling" if spread > 1 else "divided_by_d"
+    if names == {"own_row"}:
+        return "query_and_key_swapped"
+    if "own_row" in names:
+        return "softmax_over_queries"
+    return "mask_after_softmax" if "no_leak" in names else "heads_normalised"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_the_game_is_won_from_the_lights_alone(subject, level):
+    inputs, recipe = SUBJECTS[subject]
+    met = set()
+    for seed in range(12):
+        truth = switched_on(inputs, recipe, level, seed)
+        met.add(truth)
+        found = lights_with(inputs, recipe, truth)
+        assert {0: "none", 1: "one"}.get(len(red(found)), "several") == level
+        guess = without_seeing(found)
+        if guess is None:  # what no light sees is left to the tensors
+            assert NAMED[truth].unseen
+        else:
+            assert guess == truth
+    assert len(met) > 1, "every round has the same mistake"
+
+
+def test_a_round_is_the_same_for_a_whole_class():
+    inputs, recipe = SUBJECTS["wild_cat"]
+    random.seed(1)
+    first = [switched_on(inputs, recipe, "one", seed) for seed in range(5)]
+    random.seed(2)
+    assert first == [switched_on(inputs, recipe, "one", seed) for seed in range(5)]
+    with pytest.raises(ValueError, match="level is 'two'"):
+        switched_on(inputs, recipe, "two", 0)
+    assert switched_on(replace(inputs, sentence="a"), recipe, "one", 0) == ""
+
+
+def test_what_rules_a_guess_out_is_a_light_that_differs():
+    inputs, recipe = SUBJECTS["wild_cat"]
+    here = lights_with(inputs, recipe, "softmax_over_queries")
+    there = lights_with(inputs, recipe, "heads_normalised")
+    assert {mine.name for mine, _ in ruled_out_by(here, there)} == {"own_row", "no_leak"}
+
+
+def test_lights_look_at_any_trace_and_say_where_a_question_does_not_arise():
+    plain = embed(PRIME[0])
+    found = {each.name: each for each in lights(plain)}
+    assert found["rows_sum_to_1"].holds is None
+    assert found["ids"].holds is True
+    free = attend_heads(embed(PRIME[0]), PRIME[1])
+    found = {each.name: each for each in lights(free)}
+    assert found["no_leak"].holds is None is found["hidden_is_zero"].holds
+    assert found["order_free"].holds is True
+    masked = attend_heads(embed(PRIME[0]), replace(PRIME[1], causal=True))
+    late = torch.ones(7, 7, dtype=torch.bool).tril(-1)
+    late[0, 0] = True
+    assert lights(masked, late)[3].holds is False, "it sees itself, and was not meant to"
+
+
+def test_the_evidence_is_what_plain_torch_measures():
+    inputs, recipe = SUBJECTS["wild_cat"]
+    wrong = MISTAKES["softmax_over_queries"].layer(inputs, recipe)
+    sums = wrong["head_weights"].value.sum(-1)
+    found = next(x for x in lights_with(inputs, recipe, "softmax_over_queries") if x.holds is False)
+    assert found.evidence == f"Rows sum to {sums.min():.4f} up to {sums.max():.4f} here."
