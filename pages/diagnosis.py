@@ -15,9 +15,9 @@ from attention_ui.lessons.diagnosis.game import (
     tensor,
     which_mistake,
 )
-from attention_ui.lessons.mistakes_lab.lab import draw_lights, right_verdict
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
+from attention_ui.page.lights import draw_lights, right_verdict
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.settings.control import offered

@@ -9,17 +9,16 @@ from attention_ui.lessons.mistakes_lab.lab import (
     choose,
     chosen,
     compared,
-    draw_lights,
     found_in,
     made,
     names,
-    right_verdict,
     show_lines,
     which_lights,
     why_not,
 )
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
+from attention_ui.page.lights import draw_lights, right_verdict
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.settings.control import offered

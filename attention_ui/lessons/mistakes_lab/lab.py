@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.lights.light import Light
 from attention_core.mistakes.base import WRONG
-from attention_core.mistakes.rounds import lights_with, red
+from attention_core.mistakes.rounds import lights_with
 from attention_core.mistakes.side_by_side import side_by_side
 from attention_core.mistakes.switched import MISTAKES, Switched
 from attention_core.trace import Trace
@@ -96,25 +96,6 @@ def show_lines(mistake: Switched) -> None:
 def found_in(settings: Settings) -> tuple[Light, ...]:
     """The lights of the layer with the chosen mistake."""
     return lights_with(settings.inputs, settings.heads_recipe, chosen(settings).name)
-
-
-def right_verdict(settings: Settings) -> tuple[bool, str]:
-    """Whether the layer done right turns every light green, in words."""
-    off = red(lights_with(settings.inputs, settings.heads_recipe))
-    if off:
-        return False, f"Done right, the same layer breaks “{off[0].title}”: {off[0].evidence}"
-    return True, "Done right, the same layer turns every one of them green."
-
-
-def draw_lights(found: tuple[Light, ...]) -> None:
-    """One line for each light: its sign, what it says, and what was measured."""
-    for each in found:
-        sign = {
-            True: ":green[:material/check_circle:]",
-            False: ":orange[:material/error:]",
-            None: ":gray[:material/remove:]",
-        }[each.holds]
-        st.markdown(f"{sign} **{each.title}.** {each.evidence}")
 
 
 def which_lights(settings: Settings) -> Pick | None:
