@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from .. import operations as ops
 from ..trace import Step
-from .base import Mistake, is_mistake, mistakes
+from .known import Mistake, is_mistake, mistakes
 
 
 def known(step: Step) -> tuple[Mistake, ...]:

@@ -19,6 +19,11 @@ def _(operation: ops.SplitHeads, joined: str) -> tuple[Mistake, ...]:
             "head 0 takes the first columns.",
             f"{operation.code(joined)}.flip(0)",
         ),
+        Mistake(
+            "head 0 stands in the place of every head",
+            "each head takes the columns after those of the one before.",
+            f"{operation.code(joined)}[:1].repeat({n_heads}, 1, 1)",
+        ),
         Mistake("the heads are not in front", front, f"{joined}.unflatten(-1, ({n_heads}, -1))"),
         Mistake(
             "a view in the wrong order",

@@ -201,10 +201,9 @@ def _one_for_all(role: str) -> Make:
     """The matrix of head 0 in every head."""
 
     def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-        own = again(new, step, inputs)
+        own = new.step(f"own_W_{role}", step.operation, *inputs, axes=step.axes)
         first = new.step(f"first_W_{role}", Row(0), own, axes=own.axes[1:])
-        repeat = Repeat(new.size("head"))
-        return new.step(f"repeated_W_{role}", repeat, first, axes=own.axes)
+        return new.step(step.name, Repeat(new.size("head")), first, axes=step.axes)
 
     return make
 
