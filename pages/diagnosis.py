@@ -5,11 +5,12 @@ from functools import partial
 from attention_core.mistakes.rounds import lights_with
 from attention_ui.lessons.diagnosis.answers import answers
 from attention_ui.lessons.diagnosis.game import (
+    BEFORE,
     MISTAKE,
-    ON_THE_TABLE,
     build,
     choose,
     choose_tensor,
+    context,
     hidden,
     show_truth,
     tensor,
@@ -27,28 +28,30 @@ PAGE = "diagnosis"
 
 
 def view_of(settings: Settings) -> View:
-    return View.of(PAGE, settings, build)
+    return View.of(PAGE, settings, build, opens_with=("head_context_vectors", (0, 0, 0)))
 
 
 def lesson(page: Page) -> None:
     """What stands on the page, from top to bottom."""
     begin(page)
     view, settings = page.view, page.view.settings
-    page.controls(choose)
-    page.controls(partial(choose_tensor, settings), offered("head", settings))
-    page.equation("tensor", build=partial(tensor, view.trace))
+    page.controls(partial(choose, settings), offered("head", settings))
+    page.equation("context", build=partial(context, view.trace))
     page.words(
-        "These are the numbers of one layer, and something in it is wrong. How they were computed "
-        "is not told. Each round has another mistake; the address of this page is this round, so "
-        "a class can share it.",
+        "Something in this layer is wrong. You see its numbers, and not how they were computed. "
+        "Each round has another mistake, and the address of this page holds the round, so a class "
+        "can share it.",
         caption=True,
     )
     page.header("What the lights say", anchor="lights")
     found = lights_with(settings.inputs, settings.heads_recipe, hidden(settings))
     page.part("lights", partial(draw_lights, found), about=found)
     page.light(*right_verdict(settings))
+    page.header("More tensors", anchor="tensors")
+    page.controls(choose_tensor)
+    page.equation("tensor", build=partial(tensor, view.trace))
     page.header("Name it", anchor="name_it")
-    page.ask("mistake", which_mistake(settings), covers=(MISTAKE,), about=ON_THE_TABLE)
+    page.ask("mistake", which_mistake(settings), covers=(MISTAKE,), about=BEFORE)
     page.part("truth", partial(show_truth, settings), shows=(MISTAKE,))
     closing(page, answers(view))
     finish(page)

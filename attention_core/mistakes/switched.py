@@ -78,7 +78,8 @@ class Switched:
         """The layer with this mistake, as the first call of it (0) or the next one makes it."""
         if self.makes is None:
             seed = inputs.seed + call * (self.vocabulary == "random")
-            return layer(replace(inputs, vocabulary=self.vocabulary, seed=seed), recipe)
+            ids = {"vocabulary": self.vocabulary, "learned_from": None, "seed": seed}
+            return layer(replace(inputs, **ids), recipe)
         return rewritten(layer(right_inputs(inputs), recipe), self.makes(call))
 
     def pair(self, inputs: Inputs, recipe: HeadsRecipe) -> tuple[Trace, Trace]:

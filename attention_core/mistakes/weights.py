@@ -50,6 +50,11 @@ def _(operation: ops.Softmax, scores: str) -> tuple[Mistake, ...]:
             f"(-{scores}).softmax(dim=-1)",
         ),
         Mistake("the logarithm of softmax", "write softmax.", f"{scores}.log_softmax(dim=-1)"),
+        Mistake(
+            "e to large scores overflows",
+            "take the row's largest score away from each first, or write softmax.",
+            f"{scores}.exp() / {scores}.exp().sum(dim=-1, keepdim=True)",
+        ),
     )
     if not isinstance(operation, ops.SoftmaxOfSeen):
         return found

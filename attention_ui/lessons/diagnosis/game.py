@@ -16,7 +16,7 @@ from attention_core.mistakes.switched import MISTAKES
 from attention_core.operations import Given
 from attention_core.trace import Trace
 
-from ...charts.equation_parts import Parts
+from ...charts.equation_parts import Parts, equation_of
 from ...charts.matrix import Matrix
 from ...predict.questions import Pick, Verdict
 from ...settings import session
@@ -30,8 +30,15 @@ TOO_SHORT = (
 )
 MISTAKE = "mistake"
 """What the question covers: which mistake it is."""
-ON_THE_TABLE = tuple(TENSORS)
-"""The steps whose numbers are shown. Not how they came about: that would name the mistake."""
+BEFORE = ("token_ids", "embeddings", "head_queries", "head_keys", "head_values", "mask")
+BEFORE += ("head_weights", "W_output")
+"""Steps whose numbers are on the table. Not how they came about: that would name the mistake."""
+AFTER = {
+    "head_context_vectors": ("head_weights", "head_values"),
+    "concat": ("head_context_vectors",),
+    "output": ("concat", "W_output"),
+}
+"""Steps that every layer makes from others in the same way."""
 
 
 def hidden(settings: Settings) -> str:
@@ -41,14 +48,19 @@ def hidden(settings: Settings) -> str:
 
 
 def build(settings: Settings) -> Trace:
-    """The tensors on the table, as numbers that were given."""
+    """The tensors on the table: numbers that were given, and what is made from them in any case."""
     inputs, recipe, name = settings.inputs, settings.heads_recipe, hidden(settings)
     made = MISTAKES[name].layer(inputs, recipe) if name else layer(right_inputs(inputs), recipe)
-    last = {"head_weights": made["head_context_vectors"].inputs[0].name}
+    weights, _ = made["head_context_vectors"].inputs  # whatever is done to them on the way
+    found = {step: made[step] for step in (*TENSORS, "concat", "W_output")}
+    found["head_weights"] = weights
     trace = made.emptied()
-    for name in ON_THE_TABLE:
-        step = made[last.get(name, name)]
-        trace.step(name, Given(_nested(step.value.tolist())), axes=step.axes)
+    for name in dict.fromkeys((*BEFORE, *AFTER, *found)):
+        step = found[name]
+        operation, inputs = Given(_nested(step.value.tolist())), []
+        if name in AFTER:  # no mistake changes how these are made
+            operation, inputs = step.operation, [trace[each] for each in AFTER[name]]
+        trace.step(name, operation, *inputs, axes=step.axes)
     return trace
 
 
@@ -56,27 +68,36 @@ def _nested(values: list | float) -> tuple | float:
     return tuple(map(_nested, values)) if isinstance(values, list) else values
 
 
-def choose() -> None:
-    """The level, and the round."""
+def choose(settings: Settings) -> None:
+    """The level, the round, and the head that is drawn."""
     with control_row():
         control("level")
         control("round_seed", width=140)
         st.button("Next round", on_click=session.next_seed, args=("round_seed",))
-
-
-def choose_tensor(settings: Settings) -> None:
-    """Which tensor is looked at, of which head."""
-    with control_row():
-        control("tensor", elsewhere=True, width=260)
         if len(offered("head", settings)) > 1:
             control("head", elsewhere=True)
 
 
+def choose_tensor() -> None:
+    """Which other tensor is looked at."""
+    control("tensor", elsewhere=True, width=260)
+
+
 def tensor(trace: Trace, settings: Settings) -> Parts:
-    """The chosen tensor."""
-    step = trace[settings.tensor]
-    lead = (min(settings.head, trace.size("head") - 1),) if step.value.ndim == 3 else ()
-    return (Matrix(step, lead=lead),)
+    """The chosen tensor, with what it is made from where that may be told."""
+    return _of_head(trace, settings.tensor, settings)
+
+
+def context(trace: Trace, settings: Settings) -> Parts:
+    """Weights and values of one head, and what comes of them."""
+    return _of_head(trace, "head_context_vectors", settings)
+
+
+def _of_head(trace: Trace, name: str, settings: Settings) -> Parts:
+    head = min(settings.head, trace.size("head") - 1)
+    step = trace[name]
+    drawn = [Matrix(e, lead=(head,)) for e in (*step.inputs, step) if e.value.ndim == 3]
+    return equation_of(step, drawn=drawn)
 
 
 def _found(settings: Settings, name: str = "") -> tuple[Light, ...]:
@@ -101,7 +122,7 @@ def which_mistake(settings: Settings) -> Pick | None:
         words="Which mistake was switched on? Look at the lights, then at the tensors.",
         choices=[NAMED[name].title for name in names],
         judge=judge,
-        truth=lambda: f"It is “{NAMED[truth].title}”.",
+        truth=lambda: f"It is “{NAMED[truth].title}”: {gives_away(settings)}",
     )
 
 

@@ -41,7 +41,7 @@ def what_finds(view: View) -> str:
     found = red(found_in(settings))
     if not found:
         why = mistake.named.unseen or "This text is too short for it to make a difference."
-        return f"None of the checks here. {why}"
+        return f"No check here does. {why}"
     said = listed([f"“{each.title}”" for each in found])
     return f"Checking {said}. {found[0].evidence}"
 
