@@ -50,20 +50,20 @@ def _(operation: ops.Softmax, scores: str) -> tuple[Mistake, ...]:
             f"(-{scores}).softmax(dim=-1)",
         ),
         Mistake("the logarithm of softmax", "write softmax.", f"{scores}.log_softmax(dim=-1)"),
-        Mistake(
-            "e to large scores overflows",
-            "take the row's largest score away from each first, or write softmax.",
-            f"{scores}.exp() / {scores}.exp().sum(dim=-1, keepdim=True)",
-        ),
+    )
+    overflow = Mistake(
+        "e to large scores overflows",
+        "take the row's largest score away from each first, or write softmax.",
+        f"{scores}.exp() / {scores}.exp().sum(dim=-1, keepdim=True)",
     )
     if not isinstance(operation, ops.SoftmaxOfSeen):
-        return found
+        return (*found, overflow)
     plain = Mistake(
         "0/0 in a row that sees nothing",
         "where every key is hidden, softmax gives nan; the lesson has 0 there.",
         f"{scores}.softmax(dim=-1)",
     )
-    return (*found, Mistake(found[0].name, rows, f"{scores}.softmax(dim=-2)"), plain)
+    return (*found, Mistake(found[0].name, rows, f"{scores}.softmax(dim=-2)"), plain, overflow)
 
 
 @mistakes.register
