@@ -22,6 +22,7 @@ from attention_ui.lessons.causal_mask.mask import (
 )
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
+from attention_ui.page.lights import show_checks
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.predict.common_questions import row_to_share, whole_row
@@ -53,7 +54,8 @@ def lesson(page: Page) -> None:
     hide(page)
     attend(page)
     compare_ways(page)
-    closing(page, answers(page.view))
+    page.part("checks", lambda: show_checks(view.trace, "context_vectors"))
+    closing(page, answers(view))
     with page.deeper("dropout, which hides weights by chance"):
         page.header("Dropout on the weights", anchor="dropout")
         page.words(

@@ -47,6 +47,7 @@ from attention_ui.lessons.multi_head_attention.heads import (
 )
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing, named
+from attention_ui.page.lights import show_checks, sums_verdict
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.predict.questions import Pick, Shape
@@ -80,6 +81,7 @@ def lesson(page: Page) -> None:
     join(page)
     add_up(page)
     say_cost(page)
+    page.part("checks", lambda: show_checks(view.trace, "output"))
     closing(page, answers(view))
     with page.deeper("scores, one head at a time, three ways to make heads, ways to go wrong"):
         make_otherwise(page)
@@ -101,8 +103,7 @@ def look(page: Page) -> None:
     page.equation("weights", *side_by_side(trace, "head_weights"), sentence=True)
     page.changing(left_out_words(weights))
     page.changing(names_words(settings))
-    off = (weights.value.sum(dim=-1) - 1).abs().max().item()
-    page.light(off < 1e-5, f"Every row of every head sums to 1: largest deviation {off:.1g}.")
+    page.light(*sums_verdict(trace, "output"))
 
 
 def make_heads(page: Page) -> None:

@@ -22,6 +22,7 @@ from attention_ui.lessons.queries_keys_values.training import train_it
 from attention_ui.lessons.queries_keys_values.zeroed import set_to_zero
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
+from attention_ui.page.lights import show_checks, sums_verdict
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.predict.questions import Pick, Shape
@@ -66,6 +67,7 @@ def lesson(page: Page) -> None:
         "`nn.Linear` does. Then try it without √d, and with too large a learning rate."
     )
     page.part("train", lambda: train_it(view))
+    page.part("checks", lambda: show_checks(view.trace, "context_vectors"))
     closing(page, answers(view))
     with page.deeper(
         "one context vector; the same, written differently; what the start does; ways to go wrong"
@@ -158,8 +160,7 @@ def attend(page: Page) -> None:
         covers=("weights", "largest_weights"),
     )
     page.equation("weights", weights, sentence=True)
-    off = (weights.value.sum(dim=-1) - 1).abs().max().item()
-    page.light(off < 1e-5, f"Every row sums to 1: largest deviation {off:.1g}.")
+    page.light(*sums_verdict(trace, "context_vectors"))
     page.header("Context vectors", anchor="context")
     page.words("The weights mix the values, not the embeddings.")
     context, values = trace["context_vectors"], trace["values"]

@@ -23,6 +23,7 @@ from attention_ui.lessons.simplified_attention.one_query import (
 )
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
+from attention_ui.page.lights import show_checks, sums_verdict
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.show import show
 from attention_ui.page.view import View
@@ -58,7 +59,9 @@ def lesson(page: Page) -> None:
     mix(page)
     one_query(page)
     draw_mean(page)
-    closing(page, answers(page.view))
+    view = page.view
+    page.part("checks", lambda: show_checks(view.trace, "context_vectors"))
+    closing(page, answers(view))
     with page.deeper("scores by a loop, other ways to compare, one vector stretched"):
         try_otherwise(page)
     finish(page)
@@ -115,8 +118,7 @@ def mix(page: Page) -> None:
         covers=("weights", *(OF_ONE_QUERY if settings.query == asked else ())),
     )
     page.equation("weights", weights, sentence=True)
-    off = (weights.value.sum(dim=-1) - 1).abs().max().item()
-    page.light(off < 1e-5, f"Every row sums to 1: largest deviation {off:.1g}.")
+    page.light(*sums_verdict(trace, "context_vectors"))
     page.beat(
         "context",
         "Context vectors",

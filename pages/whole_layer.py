@@ -17,6 +17,7 @@ from attention_ui.lessons.whole_layer.sums import sums_verdict
 from attention_ui.lessons.whole_layer.temperature import when_hotter
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
+from attention_ui.page.lights import show_checks
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.settings.control import control, control_row, offered
@@ -49,6 +50,7 @@ def lesson(page: Page) -> None:
     )
     page.changing(left_out_words(view.trace))
     page.light(*sums_verdict(view.trace))
+    page.part("checks", lambda: show_checks(view.trace, "output"))
     page.part("ways", lambda: ways_to_lessons(PAGE))
     weights = view.trace["head_weights"]
     page.ask("hotter", when_hotter(view.trace), about=(weights.name, weights.inputs[0].name))

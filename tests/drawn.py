@@ -17,7 +17,7 @@ from attention_ui.settings.settings import OPENED
 from conftest import ROOT
 from visiting import PAGES, stands
 
-FOLDS = ("zeroed", "wrong_axis", "token_axis", "again")
+FOLDS = ("checks", "zeroed", "wrong_axis", "token_axis", "again")
 SWITCHED = {
     "everything on": {
         **{"positions": "on", "bias": "on", "causal_heads": "on", "start": "linear"},

@@ -48,9 +48,13 @@ def lights(
     Only the steps that `output` is made from are looked at; "" for the last vectors of tokens.
     Raises ValueError for a trace without vectors of tokens.
     """
-    output = output or last_of_tokens(trace)
-    seen = _Seen(trace, output, may_look, second)
+    seen = _Seen(trace, output or last_of_tokens(trace), may_look, second)
     return tuple(_OF[name](seen) for name in TITLES if name in _OF)
+
+
+def light(trace: Trace, name: str, may_look: Tensor | None = None, output: str = "") -> Light:
+    """One of the lights of a trace, as in `lights`. Raises KeyError for one that there is not."""
+    return _OF[name](_Seen(trace, output or last_of_tokens(trace), may_look, None))
 
 
 def first_red(found: tuple[Light, ...]) -> Light | None:

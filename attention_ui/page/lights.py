@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 
 import streamlit as st
+from torch import Tensor
 
 from attention_core.lights.light import Light
+from attention_core.lights.of_trace import light, lights
 from attention_core.mistakes.rounds import lights_with, red
+from attention_core.trace import Trace
 
 from ..settings.settings import Settings
+from .show import folded
 
 SIGNS = {
     True: ":green[:material/check_circle:]",
@@ -22,6 +26,24 @@ def draw_lights(found: Sequence[Light]) -> None:
     with st.container(gap="small"):
         for each in found:
             st.markdown(f"{SIGNS[each.holds]} **{each.title}.** {each.evidence}")
+
+
+def sums_verdict(trace: Trace, output: str) -> tuple[bool, str]:
+    """Whether every row of the weights that an output is made with sums to 1, in words."""
+    found = light(trace, "rows_sum_to_1", _mask(trace), output)
+    return found.holds is not False, f"{found.title}. {found.evidence}"
+
+
+def show_checks(trace: Trace, output: str) -> None:
+    """Folded away: every property that can be measured on the way to an output."""
+    with folded("What holds of this attention", "checks", ":material/fact_check:") as is_open:
+        if is_open:
+            found = lights(trace, _mask(trace), output=output)
+            draw_lights([each for each in found if each.holds is not None])
+
+
+def _mask(trace: Trace) -> Tensor | None:
+    return trace["mask"].value if "mask" in trace else None
 
 
 def right_verdict(settings: Settings) -> tuple[bool, str]:
