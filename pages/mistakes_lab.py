@@ -10,11 +10,11 @@ from attention_ui.lessons.mistakes_lab.lab import (
     chosen,
     compared,
     found_in,
+    instead_words,
     made,
     names,
     show_lines,
     which_lights,
-    why_not,
 )
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
@@ -42,7 +42,7 @@ def lesson(page: Page) -> None:
     mistake, trace = chosen(settings), view.trace
     heads = offered("head", settings)
     page.controls(partial(choose, settings), settings.mistake, mistake.step, heads)
-    page.note(f"{why_not(settings)} So here is another one." if why_not(settings) else "")
+    page.note(instead_words(settings))
     page.part("lines", partial(show_lines, mistake), about=mistake)
     page.changing(mistake.named.words)
     page.equation("compared", build=partial(compared, trace))

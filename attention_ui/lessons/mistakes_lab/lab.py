@@ -31,6 +31,13 @@ def why_not(settings: Settings) -> str:
     return MISTAKES[settings.mistake].applies(settings.inputs, settings.heads_recipe)
 
 
+def instead_words(settings: Settings) -> str:
+    """Says so where another mistake is shown than the one that was chosen; else ""."""
+    why = why_not(settings)
+    title = chosen(settings).named.title
+    return f"{why} So you see “{title}” instead." if why else ""
+
+
 def build(settings: Settings) -> Trace:
     """The right layer, the wrong one as far as it differs, and the difference."""
     mistake = chosen(settings)
