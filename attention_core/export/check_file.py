@@ -70,7 +70,11 @@ def check_file() -> str:
                 names = {ast.unparse(name) for name in node.names}
                 imported.setdefault(f"from {node.module} import ", set()).update(names)
         title = part.__name__.rpartition(".")[2].replace("_", " ")
-        bodies.append(f"# --- {title} ---\n\n" + "\n".join(lines).strip())
-    head = [start + ", ".join(sorted(names)) for start, names in sorted(imported.items())]
+        bodies.append(f"# --- {title} ---\n\n\n" + "\n".join(lines).strip())
+    lines = [start + ", ".join(sorted(names)) for start, names in imported.items()]
+    lines.sort(key=lambda line: (line.startswith("from"), line))
+    own, torchs = (
+        [line for line in lines if ("torch" in line) is is_torchs] for is_torchs in (False, True)
+    )
     end = 'if __name__ == "__main__":\n    sys.exit(main())'
-    return "\n\n\n".join(["\n".join([OPENING, *head]), *bodies, end]) + "\n"
+    return "\n\n\n".join(["\n".join([OPENING, *own, "", *torchs]), *bodies, end]) + "\n"

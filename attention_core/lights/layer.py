@@ -99,6 +99,10 @@ class Layer:
         each other if there are such. Raises Stopped for none.
         """
         first, alone = None, None
+        for parameter in self.module.parameters():
+            if parameter.dtype not in (torch.float32, torch.float64):
+                kind = str(parameter.dtype).removeprefix("torch.")
+                raise Stopped(f"{kind} has too few digits: check a copy of it in float32, .float()")
         widths = [d_in] if d_in else list(dict.fromkeys(_widths(self.module)))
         if not widths:
             raise Stopped("nothing tells how wide its vectors are: add d_in, as in d_in=12")

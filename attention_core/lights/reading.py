@@ -4,6 +4,8 @@ The source of this file is part of the file that checks a learner's own code. It
 torch and the standard library alone.
 """
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -32,7 +34,7 @@ def largest_gap(one: Tensor, other: Tensor | float) -> float:
         return 0.0
     size = max(1.0, float(one.abs().max()), float(other.abs().max()))
     gap = float((one - other).abs().max()) / size
-    return gap if gap == gap else float("inf")
+    return math.inf if math.isnan(gap) else gap
 
 
 def logs(weights: Tensor) -> Tensor:

@@ -85,8 +85,8 @@ def take_away(view: View) -> None:
         for download in DOWNLOADS:
             _row(view, download)
         st.markdown(
-            "Have you written attention yourself? This file is the same on every page. It measures "
-            "your code on your own computer."
+            "Have you written attention yourself? This file checks it on your own computer, and is "
+            "the same on every page."
         )
         _check_row()
     with folded("Read the program", "program", ":material/code:") as is_open:
@@ -127,8 +127,8 @@ def _check_row() -> None:
     """A button for the file that checks a person's own code, and what that does."""
     _button(
         "Check your code",
-        "A light for each property of your `attention(x, W_q, W_k, W_v)` or `nn.Module`: do rows "
-        "sum to 1, does the future leak, is it √d? It names the first that fails, and likely why.",
+        "Do rows sum to 1, does the future leak, is it √d? It asks all that of your "
+        "`attention(x, W_q, W_k, W_v)` or `nn.Module`, and names what fails first, and likely why.",
         check_file,
         CHECK_NAME,
         "text/x-python",

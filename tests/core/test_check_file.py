@@ -230,6 +230,7 @@ WRONG = [  # mistake, first red light, when, the implementation
     ("matrices_ignored", "tokens_apart", OPEN, of_ones),
     ("whole_matrix_norm", "tokens_apart", OPEN, {"before": normed}),
     ("whole_matrix_norm", "no_leak", CAUSAL, {"before": normed}),
+    ("whole_matrix_norm", "tokens_apart", OPEN, {"before": lambda x: 10 * x / x.norm()}),
     ("whole_matrix_norm", "tokens_apart", OPEN, {"share": normed_scores}),
     ("whole_matrix_norm", "no_leak", CAUSAL, {"share": normed_scores}),
     ("whole_matrix_norm", "tokens_apart", OPEN, {"end": normed}),
@@ -447,6 +448,7 @@ def test_what_a_module_cannot_do_is_said_in_words():
     assert report.is_right
     assert "1 to 6 tokens come out as long; it stops at 7" in report.text()
     assert first_wrong(looked_at(nn.Linear(3, 3))) == ("runs", "tokens_never_meet")
+    assert "bfloat16 has too few digits" in looked_at(nn.Linear(3, 3).bfloat16()).text()
     assert "add d_in" in looked_at(nn.ReLU()).text()
     assert "it stopped with RuntimeError" in looked_at(nn.Embedding(5, 3)).text()
     with pytest.raises(TypeError, match="Own is a class: make a module first"):
