@@ -121,12 +121,10 @@ def no_leak(probe: Probe) -> Light:
 
 
 def own_row(probe: Probe) -> Light:
-    """Another query. Its numbers are the old ones in another order, so that nothing that is
-    normalised over the whole matrix is taken for this.
-    """
+    """Another query for one token, whose key and value stay."""
     if tokens_apart(probe).holds is False:
         return Light("own_row", None, MIXES)
-    query = probe.sentence.queries[:, TOKEN].flip(-1)
+    query = -probe.sentence.queries[:, TOKEN]
     moved = (probe.of(probe.sentence.with_token(TOKEN, queries=query)) - probe.output).abs()
     own, others = float(moved[TOKEN].max()), float(moved[OTHERS].max())
     if own <= NEAR and others <= NEAR:

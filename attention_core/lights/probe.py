@@ -62,6 +62,8 @@ class Probe:
             (output, value), (other, _) = self.alone(), self.alone(-2.0)
         except Stopped:  # it takes one length only, which is another light
             return ""
+        if not output.isfinite().all():  # so is that
+            return ""
         if is_share_of(output, value, self.widths.n_heads) and is_near(output, other):
             return ""
         return "a single token does not come out as its own value, so weights cannot be read"

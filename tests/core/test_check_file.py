@@ -155,6 +155,10 @@ def by_loops(x, W_q, W_k, W_v, causal=False):
 
 
 ANY, OPEN, CAUSAL = (False, True), (False,), (True,)
+ADDED = {"hide": lambda s: s + past(s)}
+NOT_DIVIDED = {"share": torch.exp}
+LESS_SURE = (ADDED, NOT_DIVIDED)
+"""These two are taken for another mistake too."""
 WRONG = [  # mistake, first red light, when, the implementation
     ("softmax_over_queries", "rows_sum_to_1", ANY, {"share": lambda s: s.softmax(-2)}),
     (
@@ -164,7 +168,7 @@ WRONG = [  # mistake, first red light, when, the implementation
         {"share": lambda s: s.flatten().softmax(0).view_as(s)},
     ),
     ("no_softmax", "rows_sum_to_1", ANY, {"share": same, "hide": lambda s: s * past(s)}),
-    ("not_normalised", "finite", ANY, {"share": torch.exp}),
+    ("not_normalised", "finite", ANY, NOT_DIVIDED),
     (
         "mask_after_softmax",
         "rows_sum_to_1",
@@ -185,6 +189,7 @@ WRONG = [  # mistake, first red light, when, the implementation
         {"hide": lambda s: s.masked_fill(~past(s), -5)},
     ),
     ("mask_ignored", "hidden_is_zero", CAUSAL, {"hide": same}),
+    ("mask_ignored", "hidden_is_zero", CAUSAL, ADDED),
     (
         "mask_transposed",
         "hidden_is_zero",
@@ -266,8 +271,7 @@ def test_wrong_functions_are_refused_by_the_right_name():
             report = looked_at(function, causal)
             assert first_wrong(report) == (light, mistake), (made, causal, report.text())
             assert LIKELY[mistake].words in report.text()
-            if mistake != "not_normalised":  # the others are told apart
-                assert len(report.likely) == 1
+            assert len(report.likely) == 1 + (made in LESS_SURE)
 
 
 def test_wrong_heads_are_refused_by_the_right_name():
@@ -287,6 +291,9 @@ def test_with_two_mistakes_the_first_red_light_is_told():
         "variance",
     }
     assert "Fix this one first" in report.text()
+    blind = partial(attention, hide=lambda s: s.masked_fill(~past(s).tril(-1), -torch.inf))
+    report = looked_at(blind, causal=True)  # nan is looked at once
+    assert [light.name for light in report.lights if light.holds is False] == ["finite"]
 
 
 def test_every_mistake_is_told_of_something_and_each_name_is_known():
@@ -393,7 +400,10 @@ def test_modules_are_refused_or_pass_by_what_comes_out():
         report = looked_at(Own(partial(attention, causal=causal, **made)), causal)
         assert first_wrong(report) == ((light, mistake) if light else (None,)), report.text()
         assert "return (output, weights)" in report.text() or light == "finite"
-    assert first_wrong(looked_at(Own(redrawn)))[:2] == ("repeatable", "weights_redrawn")
+    draws = Own(redrawn)
+    state = torch.random.get_rng_state()
+    assert first_wrong(looked_at(draws)) == ("repeatable", "weights_redrawn")
+    assert torch.equal(torch.random.get_rng_state(), state)
 
 
 def test_a_module_that_returns_its_weights_has_them_looked_at():
@@ -466,6 +476,11 @@ def test_what_a_function_cannot_do_is_said_in_words(capsys):
     def weights_alone(x, W_q, W_k, _):
         return softmax(x @ W_q @ (x @ W_k).mT / W_q.shape[1] ** 0.5)
 
+    def wants_a_batch_and_stops(x, *_):
+        _, _, d_in = x.shape
+        raise ValueError(f"{d_in} does not fit")
+
+    assert "ValueError: 23 does not fit" in looked_at(wants_a_batch_and_stops).text()
     report = looked_at(one_length, causal=True)
     assert first_wrong(report) == ("any_length", "one_length")
     assert "on a sentence of 5 after one of 7, it stopped with RuntimeError" in report.text()
