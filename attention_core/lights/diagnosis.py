@@ -163,6 +163,9 @@ def _behind_mixing(probe: Probe, _: list[str]) -> Iterator[str]:
 
 
 def _behind_order(probe: Probe, _: list[str]) -> Iterator[str]:
+    if probe.hides_later:
+        yield "hides_later_tokens"
+        return
     if probe.widths.n_heads > 1:
         yield "heads_without_transpose"
     yield "positions_inside"

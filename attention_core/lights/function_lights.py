@@ -7,7 +7,6 @@ torch and the standard library alone.
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
 
 from .calling import Stopped
 from .light import Light
@@ -19,6 +18,7 @@ from .reading import (
     is_near,
     largest_gap,
     logs,
+    range_of,
     rows_not_finite,
 )
 from .sentences import N_TOKENS, Sentence, Widths, all_widths
@@ -86,14 +86,9 @@ def rows_sum_to_1(probe: Probe) -> Light:
         if not large.isfinite().all() or is_near(large, 1.0):
             gap = float((sums - 1).abs().max())
             return Light("rows_sum_to_1", True, f"the largest deviation is {gap:.1g}")
-        said = f"with scores of ±{LARGE:,}, {_range(large)}"
+        said = f"with scores of ±{LARGE:,}, {range_of(large)}"
         return Light("rows_sum_to_1", False, f"{said}; with small ones, to 1")
-    return Light("rows_sum_to_1", False, _range(sums))
-
-
-def _range(sums: Tensor) -> str:
-    low, high = float(sums.min()), float(sums.max())
-    return f"rows sum to {low:.3g}" + (f" … {high:.3g}" if high - low > NEAR else "")
+    return Light("rows_sum_to_1", False, range_of(sums))
 
 
 def not_negative(probe: Probe) -> Light:

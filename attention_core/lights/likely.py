@@ -50,6 +50,10 @@ LIKELY = {
         'Use the mask: scores.masked_fill(~mask, float("-inf")). masked_fill gives a new tensor, '
         "so keep what it returns.",
     ),
+    "hides_later_tokens": Likely(
+        "Later tokens are hidden, as by a causal mask.",
+        "If they should be, say so: check(…, causal=True). If not, leave out the mask.",
+    ),
     "mask_transposed": Likely(
         "The mask is on the wrong side: each token sees itself and what comes later.",
         "Queries are rows and keys are columns, so the future lies right of the diagonal: keep "

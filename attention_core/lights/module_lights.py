@@ -21,6 +21,7 @@ from .reading import (
     largest_gap,
     logs,
     may_look,
+    range_of,
     rows_not_finite,
 )
 
@@ -75,8 +76,7 @@ def _finite_of_layer(layer: Layer) -> Light:
 
 def _rows_of_layer(weights: Tensor) -> Light:
     sums = weights.sum(-1)
-    said = f"rows sum to {float(sums.min()):.4g} … {float(sums.max()):.4g}"
-    return Light("rows_sum_to_1", is_near(sums, 1.0), said)
+    return Light("rows_sum_to_1", is_near(sums, 1.0), range_of(sums))
 
 
 def _negative_of_layer(weights: Tensor) -> Light:
@@ -213,6 +213,11 @@ def likely_in_module(layer: Layer, lights: list[Light]) -> list[str]:
         return ["mask_after_softmax"] if layer.causal else ["not_normalised"]
     if red[0] == "hidden_is_zero" and is_near(weights[:, ~may_look(layer.n_tokens, True).mT], 0.0):
         return ["mask_transposed"]
+    if red[0] == "order_free":
+        vectors = layer.draw()
+        vectors[-1] = layer.draw(seed=1)[-1]
+        if is_near(layer(vectors)[:-1], output[:-1]):
+            return ["hides_later_tokens"]
     return MAY_MEAN.get(red[0], [])
 
 

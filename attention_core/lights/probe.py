@@ -21,7 +21,6 @@ class Probe:
     def __init__(self, call: Caller, widths: Widths, causal: bool) -> None:
         self.call, self.widths, self.causal = call, widths, causal
         self.given = matrices(widths)
-        self.seen = may_look(N_TOKENS, causal)
         self.sentence = Sentence.drawn(widths.n_heads)
         self.output = self.of(self.sentence)
         again = self.of(self.sentence)
@@ -31,6 +30,10 @@ class Probe:
         )
         self.weights = self.weights_in(self.output)
         self.unread = self._why_unread()
+        later = self.weights[:, ~may_look(N_TOKENS, True)]
+        self.hides_later = not causal and not self.unread and is_near(later, 0.0)
+        """Whether later keys get no weight although nothing was said of a mask."""
+        self.seen = may_look(N_TOKENS, causal or self.hides_later)
 
     def of(self, sentence: Sentence) -> Tensor:
         """The output for a sentence: (token, d_v)."""
@@ -62,7 +65,7 @@ class Probe:
             (output, value), (other, _) = self.alone(), self.alone(-2.0)
         except Stopped:  # it takes one length only, which is another light
             return ""
-        if not output.isfinite().all():  # so is that
+        if not output.isfinite().all():  # which is another light
             return ""
         if is_share_of(output, value, self.widths.n_heads) and is_near(output, other):
             return ""

@@ -76,3 +76,9 @@ def hidden_scores(weights: Tensor, scores: Tensor, seen: Tensor, factor: float) 
 def rows_not_finite(output: Tensor) -> list[int]:
     """The rows that hold nan or infinity."""
     return [row for row, numbers in enumerate(output) if not numbers.isfinite().all()]
+
+
+def range_of(sums: Tensor) -> str:
+    """What rows sum to, in words."""
+    low, high = float(sums.min()), float(sums.max())
+    return f"rows sum to {low:.3g}" + (f" … {high:.3g}" if high - low > NEAR else "")

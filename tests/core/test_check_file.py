@@ -299,9 +299,21 @@ def test_with_two_mistakes_the_first_red_light_is_told():
 def test_every_mistake_is_told_of_something_and_each_name_is_known():
     told = {mistake for mistake, *_ in (*WRONG, *WRONG_HEADS)}
     told |= {name for names in MAY_MEAN.values() for name in names}
-    assert told | {"one_length", "tokens_never_meet"} == LIKELY.keys()
+    assert told | {"one_length", "tokens_never_meet", "hides_later_tokens"} == LIKELY.keys()
     assert BY_LIGHT.keys() | {"runs", "ids"} == TITLES.keys()
     assert MAY_MEAN.keys() <= TITLES.keys()
+
+
+def test_a_mask_of_which_nothing_was_said_is_named():
+    masked = partial(attention, causal=True)
+
+    def hiding(x, W_q, W_k, W_v):
+        return masked(x, W_q, W_k, W_v)
+
+    for attends in (hiding, Own(hiding)):
+        report = looked_at(attends)
+        assert first_wrong(report) == ("order_free", "hides_later_tokens"), report.text()
+        assert looked_at(attends, causal=True).is_right
 
 
 # --- right ones -----------------------------------------------------------------------------------
