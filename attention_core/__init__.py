@@ -32,6 +32,7 @@ _FROM = {
     "export.program": "program tensors",
     "export.notebook": "notebook",
     "export.exercise": "asked exercise",
+    "export.check_file": "check_file",
 }
 _HOME = {name: home for home, names in _FROM.items() for name in names.split()}
 _MODULES = ("operations", "published")

@@ -25,6 +25,9 @@ TITLES = {
 }
 """The lights in the order in which they are looked at, by name: what each says when it is green."""
 
+OF_TRACES = ("seen_has_weight", "ids")
+"""Lights that a trace shows, and closed code does not."""
+
 
 class Light(NamedTuple):
     """One property of one computation."""

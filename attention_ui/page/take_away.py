@@ -8,6 +8,8 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
+from attention_core.export.check_file import NAME as CHECK_NAME
+from attention_core.export.check_file import check_file
 from attention_core.export.exercise import exercise
 from attention_core.export.notebook import notebook
 from attention_core.export.program import program, tensors
@@ -82,6 +84,11 @@ def take_away(view: View) -> None:
     with st.container(gap="medium"):
         for download in DOWNLOADS:
             _row(view, download)
+        st.markdown(
+            "Have you written attention yourself? This file checks it on your own computer, and is "
+            "the same on every page."
+        )
+        _check_row()
     with folded("Read the program", "program", ":material/code:") as is_open:
         if is_open:
             st.code(program(view.trace, title_of(view)), language="python")
@@ -105,19 +112,45 @@ def name_of(view: View, kind: str, suffix: str = "") -> str:
 
 
 def _row(view: View, download: Download) -> None:
-    """A button and what it gives."""
+    """A button for a file of this page, and what it gives."""
+    _button(
+        download.label,
+        download.words,
+        partial(download.make, view.trace, title_of(view)),
+        name_of(view, download.kind, download.suffix),
+        download.mime,
+        download.icon,
+    )
+
+
+def _check_row() -> None:
+    """A button for the file that checks a person's own code, and what that does."""
+    _button(
+        "Check your code",
+        "Do rows sum to 1, does the future leak, is it √d? It asks all that of your "
+        "`attention(x, W_q, W_k, W_v)` or `nn.Module`, and names what fails first, and likely why.",
+        check_file,
+        CHECK_NAME,
+        "text/x-python",
+        ":material/rule:",
+    )
+
+
+def _button(
+    label: str, words: str, make: Callable[[], str | bytes], name: str, mime: str, icon: str
+) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.download_button(
-            download.label,
-            partial(download.make, view.trace, title_of(view)),
-            file_name=name_of(view, download.kind, download.suffix),
-            mime=download.mime,
-            icon=download.icon,
+            label,
+            make,
+            file_name=name,
+            mime=mime,
+            icon=icon,
             on_click="ignore",
-            key=f"download_{download.label}",
+            key=f"download_{label}",
             width=150,
         )
-        st.markdown(download.words, width=560)
+        st.markdown(words, width=560)
 
 
 def _table(view: View, step: Step) -> None:

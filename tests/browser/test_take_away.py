@@ -5,6 +5,7 @@ import json
 
 import torch
 
+from attention_core import check_file
 from browser_tools import choose, no_exception, open_page
 
 
@@ -34,6 +35,8 @@ def test_each_button_gives_its_file(page, app_url):
     assert name == f"causal_mask-{stem}.pt"
     held = torch.load(io.BytesIO(tensors), weights_only=True)
     assert held["mask"].tolist() == torch.ones(6, 6).tril().bool().tolist()
+    name, checks = downloaded(page, "Check your code")
+    assert (name, checks.decode()) == ("check_my_attention.py", check_file())
     no_exception(page)
 
 

@@ -10,6 +10,7 @@ import torch
 
 from attention_core.examples import EXAMPLES
 from attention_core.lights.light import TITLES
+from attention_core.lights.likely import LIKELY
 from attention_core.lights.of_trace import first_red, lights
 from attention_core.mechanism.multi_head import add_big_projection, attend_heads
 from attention_core.mistakes.around import around
@@ -95,6 +96,10 @@ def test_every_mistake_is_made_on_some_example_and_has_its_words():
         assert each.words.endswith(".")
 
 
+def test_the_check_of_own_code_knows_what_can_be_switched_on():
+    assert {name for name, each in NAMED.items() if not each.unseen} - OF_TEXT <= LIKELY.keys()
+
+
 def wrong_by_hand(name, trace, mask):
     """What a mistake makes of one step, written out in plain torch."""
     value = {each: step.value for each, step in trace.items()}
@@ -159,6 +164,8 @@ def test_both_stand_side_by_side_with_their_difference(name):
             assert torch.equal(step.value, right[step.name].value)
 
 
+OF_TEXT = {"dictionary_with_gaps", "random_tokenizer"}
+"""Mistakes that are made before there are vectors."""
 NOT_ASKED = {"weights_redrawn", "dictionary_with_gaps", "random_tokenizer", "matrices_on_tokens"}
 """Mistakes in how numbers are drawn, which an exercise gives and does not ask for."""
 

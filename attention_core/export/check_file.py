@@ -1,0 +1,80 @@
+"""The file that checks a learner's own attention, on the learner's own machine."""
+
+import ast
+import inspect
+
+from ..lights import (
+    calling,
+    checking,
+    command,
+    diagnosis,
+    function_lights,
+    layer,
+    light,
+    likely,
+    module_lights,
+    other_shapes,
+    probe,
+    reading,
+    report,
+    sentences,
+)
+
+NAME = "check_my_attention.py"
+OPENING = '''\
+"""Check an attention of your own, light by light. It needs torch and nothing else.
+
+    from check_my_attention import check
+    check(attention)               # attention(x, W_q, W_k, W_v), with x (token, d_in)
+    check(attention, causal=True)  # later tokens should be hidden; n_heads=3 where it splits heads
+    check(nn.MultiheadAttention(12, 3, batch_first=True))  # or an nn.Module of your own
+
+or `python check_my_attention.py my_file.py:attention --causal`. It names the first property that
+does not hold, and what is likely wrong. Nothing leaves your computer.
+"""
+'''
+PARTS = (
+    light,
+    likely,
+    calling,
+    sentences,
+    reading,
+    probe,
+    function_lights,
+    diagnosis,
+    other_shapes,
+    layer,
+    module_lights,
+    report,
+    checking,
+    command,
+)
+"""The modules that the file is made of, each after those that it needs."""
+
+
+def check_file() -> str:
+    """The file's text: a program that needs torch and the standard library alone."""
+    imported: dict[str, set[str]] = {}
+    bodies = []
+    for part in PARTS:
+        source = inspect.getsource(part)
+        lines = source.splitlines()
+        opening, *statements = ast.parse(source).body
+        imports = [each for each in statements if isinstance(each, ast.Import | ast.ImportFrom)]
+        for node in (opening, *imports):
+            lines[node.lineno - 1 : node.end_lineno] = [""] * (node.end_lineno - node.lineno + 1)
+        for node in imports:
+            if isinstance(node, ast.Import):
+                imported.setdefault(ast.unparse(node), set())
+            elif not node.level:
+                names = {ast.unparse(name) for name in node.names}
+                imported.setdefault(f"from {node.module} import ", set()).update(names)
+        title = part.__name__.rpartition(".")[2].replace("_", " ")
+        bodies.append(f"# --- {title} ---\n\n\n" + "\n".join(lines).strip())
+    lines = [start + ", ".join(sorted(names)) for start, names in imported.items()]
+    lines.sort(key=lambda line: (line.startswith("from"), line))
+    own, torchs = (
+        [line for line in lines if ("torch" in line) is is_torchs] for is_torchs in (False, True)
+    )
+    end = 'if __name__ == "__main__":\n    sys.exit(main())'
+    return "\n\n\n".join(["\n".join([OPENING, *own, "", *torchs]), *bodies, end]) + "\n"

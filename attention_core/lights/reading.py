@@ -1,0 +1,84 @@
+"""What can be read off a matrix of weights: what it adds up to, and which scores it was made from.
+
+The source of this file is part of the file that checks a learner's own code. It therefore needs
+torch and the standard library alone.
+"""
+
+import torch
+from torch import Tensor
+
+NEAR = 1e-4
+"""How far two ways to the same weights may be apart in float32."""
+FITS = 1e-3
+"""How much of a pattern may be left over where it fits."""
+SMALLEST = 1e-30
+
+
+def may_look(n_tokens: int, causal: bool) -> Tensor:
+    """(query, key): True where a query may look."""
+    seen = torch.ones(n_tokens, n_tokens, dtype=torch.bool)
+    return seen.tril() if causal else seen
+
+
+def is_near(one: Tensor, other: Tensor | float) -> bool:
+    """Whether all numbers are the same but for rounding."""
+    return largest_gap(one, other) <= NEAR
+
+
+def largest_gap(one: Tensor, other: Tensor | float) -> float:
+    """The largest difference, as a share of the largest number where that is above 1.
+
+    nan where there is any, which is not near anything.
+    """
+    other = torch.as_tensor(other, dtype=one.dtype)
+    if not one.numel():
+        return 0.0
+    size = max(1.0, float(one.abs().max()), float(other.abs().max()))
+    return float((one - other).abs().max()) / size
+
+
+def logs(weights: Tensor) -> Tensor:
+    """Their logarithms; that of what is not above 0 is very low."""
+    return weights.clamp(min=SMALLEST).log()
+
+
+def centred(numbers: Tensor, seen: Tensor) -> Tensor:
+    """Each row less its mean over the keys that are seen; 0 at the others."""
+    kept = torch.where(seen, numbers, 0.0)
+    mean = kept.sum(-1, keepdim=True) / seen.sum(-1, keepdim=True).clamp(min=1)
+    return torch.where(seen, numbers - mean, 0.0)
+
+
+def factor_of_scores(weights: Tensor, scores: Tensor, seen: Tensor) -> float | None:
+    """b where the weights of each row are in the ratios of e^(b · score); None where they are in
+    no such ratios. Attention with √d has 1/√d.
+    """
+    made, given = centred(logs(weights), seen), centred(scores, seen)
+    factor = float((made * given).sum() / given.square().sum())
+    left = (made - factor * given).abs().max() / made.abs().max().clamp(min=SMALLEST)
+    return factor if left < FITS and factor else None
+
+
+def is_proportional(weights: Tensor, scores: Tensor, seen: Tensor) -> bool:
+    """Whether each row of weights is a number times its row of scores."""
+    made, given = torch.where(seen, weights, 0.0), torch.where(seen, scores, 0.0)
+    factor = (made * given).sum(-1, keepdim=True) / given.square().sum(-1, keepdim=True)
+    return largest_gap(made, factor * given) < FITS
+
+
+def hidden_scores(weights: Tensor, scores: Tensor, seen: Tensor, factor: float) -> Tensor:
+    """Which scores, already divided, the hidden keys were given, by the weights that they got."""
+    offset = torch.where(seen, logs(weights) - factor * scores, 0.0).sum(-1, keepdim=True)
+    offset = offset / seen.sum(-1, keepdim=True)
+    return (logs(weights) - offset)[(~seen).expand_as(weights)]
+
+
+def rows_not_finite(output: Tensor) -> list[int]:
+    """The rows that hold nan or infinity."""
+    return [row for row, numbers in enumerate(output) if not numbers.isfinite().all()]
+
+
+def range_of(sums: Tensor) -> str:
+    """What rows sum to, in words."""
+    low, high = float(sums.min()), float(sums.max())
+    return f"rows sum to {low:.3g}" + (f" … {high:.3g}" if high - low > NEAR else "")

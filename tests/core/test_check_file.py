@@ -1,0 +1,580 @@
+"""The file that checks a learner's own code: wrong ones are refused by name, right ones pass."""
+
+import ast
+import math
+import subprocess
+import sys
+from collections import Counter
+from functools import partial
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from attention_core.export.check_file import NAME, PARTS, check_file
+from attention_core.lights.checking import check, looked_at
+from attention_core.lights.diagnosis import BY_LIGHT
+from attention_core.lights.light import OF_TRACES, TITLES
+from attention_core.lights.likely import LIKELY
+from attention_core.lights.module_lights import MAY_MEAN
+from fresh import BARE
+
+# --- attention, right and wrong -------------------------------------------------------------------
+
+
+def past(scores):
+    """True where a query may look."""
+    return torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+
+
+def hide(scores):
+    return scores.masked_fill(~past(scores), -torch.inf)
+
+
+def softmax(scores):
+    return scores.softmax(-1)
+
+
+def same(tensor):
+    return tensor
+
+
+def root_of_width(queries):
+    return queries.shape[-1] ** 0.5
+
+
+def attention(
+    x,
+    W_q,
+    W_k,
+    W_v,
+    *,
+    causal=False,
+    before=same,
+    divisor=root_of_width,
+    hide=hide,
+    share=softmax,
+    after=same,
+    end=same,
+    swaps=False,
+):
+    """Attention with one of its parts replaced."""
+    vectors = before(x)
+    queries, keys, values = vectors @ W_q, vectors @ W_k, vectors @ W_v
+    if swaps:
+        queries, keys = keys, queries
+    scores = queries @ keys.mT / divisor(queries)
+    weights = share(hide(scores) if causal else scores)
+    return end((after(weights) if causal else weights) @ values)
+
+
+def naive_softmax(scores):
+    return scores.exp() / scores.exp().sum(-1, keepdim=True)
+
+
+def by_sum(scores):
+    return scores / scores.sum(-1, keepdim=True)
+
+
+def normed(matrix):
+    return (matrix - matrix.mean()) / matrix.std()
+
+
+def normed_scores(scores):
+    seen = scores[scores.isfinite()]
+    return ((scores - seen.mean()) / (seen.std() + 1e-6 if len(seen) > 1 else 1)).softmax(-1)
+
+
+def renormalised(weights):
+    return weights * past(weights) / (weights * past(weights)).sum(-1, keepdim=True)
+
+
+def on_tokens(x, W_q, W_k, W_v, causal=False):
+    queries, keys, values = W_q @ x, W_k @ x, W_v @ x
+    scores = queries @ keys.mT / queries.shape[-1] ** 0.5
+    return softmax(hide(scores) if causal else scores) @ values
+
+
+def turned(x, W_q, W_k, W_v, causal=False):
+    return attention(x, W_q.T, W_k.T, W_v.T, causal=causal)
+
+
+def redrawn(x, W_q, W_k, W_v, causal=False):
+    return attention(x, *map(torch.rand_like, (W_q, W_k, W_v)), causal=causal)
+
+
+def unmoved(x, _, W_k, W_v, causal=False):
+    return attention(x, W_k, W_k, W_v, causal=causal)
+
+
+def of_ones(x, W_q, W_k, W_v, causal=False):
+    return attention(x, *map(torch.ones_like, (W_q, W_k, W_v)), causal=causal)
+
+
+def with_heads(x, W_q, W_k, W_v, n_heads, *, causal=False, splits=True, joins=True, dim=-1):
+    """Heads; split or joined by a reshape alone where that is asked for."""
+
+    def split(joined):
+        if splits:
+            return joined.view(len(x), n_heads, -1).transpose(0, 1)
+        return joined.view(n_heads, len(x), -1)
+
+    queries, keys, values = (split(x @ W) for W in (W_q, W_k, W_v))
+    scores = queries @ keys.mT / queries.shape[-1] ** 0.5
+    context = (hide(scores) if causal else scores).softmax(dim) @ values
+    return (context.transpose(0, 1) if joins else context).reshape(len(x), -1)
+
+
+def batched(x, W_q, W_k, W_v, dim=-1):
+    """Insists on a batch axis, and returns its weights too."""
+    _, _, _ = x.shape
+    queries, keys, values = x @ W_q, x @ W_k, x @ W_v
+    weights = F.softmax(queries @ keys.transpose(1, 2) / queries.shape[-1] ** 0.5, dim=dim)
+    return weights @ values, weights
+
+
+def by_loops(x, W_q, W_k, W_v, causal=False):
+    """The right way, number by number, with nothing of torch."""
+
+    def times(W):
+        return [[sum(a * b for a, b in zip(row, c, strict=True)) for c in W] for row in x.tolist()]
+
+    queries, keys, values = (times(W.T.tolist()) for W in (W_q, W_k, W_v))
+    rows = []
+    for at, query in enumerate(queries):
+        seen = keys[: at + 1] if causal else keys
+        dots = [sum(a * b for a, b in zip(query, key, strict=True)) for key in seen]
+        scores = [dot / math.sqrt(len(query)) for dot in dots]
+        shares = [math.exp(score - max(scores)) for score in scores]
+        brought = zip(*values[: len(seen)], strict=True)
+        rows.append(
+            [sum(s * v for s, v in zip(shares, vs, strict=True)) / sum(shares) for vs in brought]
+        )
+    return torch.tensor(rows)
+
+
+ANY, OPEN, CAUSAL = (False, True), (False,), (True,)
+ADDED = {"hide": lambda s: s + past(s)}
+NOT_DIVIDED = {"share": torch.exp}
+LESS_SURE = (ADDED, NOT_DIVIDED)
+"""These two are taken for another mistake too."""
+WRONG = [  # mistake, first red light, when, the implementation
+    ("softmax_over_queries", "rows_sum_to_1", ANY, {"share": lambda s: s.softmax(-2)}),
+    (
+        "softmax_over_everything",
+        "rows_sum_to_1",
+        ANY,
+        {"share": lambda s: s.flatten().softmax(0).view_as(s)},
+    ),
+    ("no_softmax", "rows_sum_to_1", ANY, {"share": same, "hide": lambda s: s * past(s)}),
+    ("not_normalised", "finite", ANY, NOT_DIVIDED),
+    (
+        "mask_after_softmax",
+        "rows_sum_to_1",
+        CAUSAL,
+        {"hide": same, "after": lambda w: w * past(w)},
+    ),
+    ("mask_after_softmax", "finite", CAUSAL, {"hide": same, "after": renormalised}),
+    (
+        "zero_in_place_of_infinity",
+        "hidden_is_zero",
+        CAUSAL,
+        {"hide": lambda s: s.masked_fill(~past(s), 0)},
+    ),
+    (
+        "zero_in_place_of_infinity",
+        "hidden_is_zero",
+        CAUSAL,
+        {"hide": lambda s: s.masked_fill(~past(s), -5)},
+    ),
+    ("mask_ignored", "hidden_is_zero", CAUSAL, {"hide": same}),
+    ("mask_ignored", "hidden_is_zero", CAUSAL, ADDED),
+    (
+        "mask_transposed",
+        "hidden_is_zero",
+        CAUSAL,
+        {"hide": lambda s: s.masked_fill(~past(s).T, -torch.inf)},
+    ),
+    (
+        "mask_opposite",
+        "finite",
+        CAUSAL,
+        {"hide": lambda s: s.masked_fill(past(s), -torch.inf)},
+    ),
+    (
+        "mask_opposite",
+        "hidden_is_zero",
+        CAUSAL,
+        {"hide": lambda s: s.masked_fill(past(s), -1e9)},
+    ),
+    (
+        "diagonal_hidden",
+        "finite",
+        CAUSAL,
+        {"hide": lambda s: s.masked_fill(~past(s).tril(-1), -torch.inf)},
+    ),
+    ("query_and_key_swapped", "own_row", ANY, {"swaps": True}),
+    ("query_unused", "own_row", ANY, unmoved),
+    ("no_scaling", "variance", ANY, {"divisor": lambda _: 1}),
+    ("divided_by_d", "variance", ANY, {"divisor": lambda q: q.shape[-1]}),
+    ("multiplied_by_root", "variance", ANY, {"divisor": lambda q: q.shape[-1] ** -0.5}),
+    ("divided_by_another_width", "variance", ANY, {"divisor": lambda q: len(q) ** 0.5}),
+    ("divided_by_the_sum", "not_negative", OPEN, {"share": by_sum}),
+    (
+        "divided_by_the_sum",
+        "not_negative",
+        CAUSAL,
+        {"share": by_sum, "hide": lambda s: s * past(s)},
+    ),
+    ("divided_by_the_sum", "finite", CAUSAL, {"share": by_sum}),
+    ("softmax_overflow", "finite", ANY, {"share": naive_softmax}),
+    ("matrices_on_tokens", "tokens_apart", OPEN, on_tokens),
+    ("matrices_on_tokens", "no_leak", CAUSAL, on_tokens),
+    ("matrices_turned", "runs", ANY, turned),
+    ("matrices_ignored", "tokens_apart", OPEN, of_ones),
+    ("whole_matrix_norm", "tokens_apart", OPEN, {"before": normed}),
+    ("whole_matrix_norm", "no_leak", CAUSAL, {"before": normed}),
+    ("whole_matrix_norm", "tokens_apart", OPEN, {"before": lambda x: 10 * x / x.norm()}),
+    ("whole_matrix_norm", "tokens_apart", OPEN, {"share": normed_scores}),
+    ("whole_matrix_norm", "no_leak", CAUSAL, {"share": normed_scores}),
+    ("whole_matrix_norm", "tokens_apart", OPEN, {"end": normed}),
+    (
+        "positions_inside",
+        "rows_sum_to_1",
+        OPEN,
+        {"before": lambda x: x + torch.arange(len(x))[:, None] / 10},
+    ),
+    ("relu_last", "both_signs", ANY, {"end": F.relu}),
+    ("weights_redrawn", "repeatable", ANY, redrawn),
+    ("dropout_left_on", "repeatable", ANY, {"share": lambda s: F.dropout(softmax(s), 0.3)}),
+    ("softmax_over_batch", "rows_sum_to_1", OPEN, partial(batched, dim=0)),
+    ("softmax_over_queries", "rows_sum_to_1", OPEN, partial(batched, dim=1)),
+]
+WRONG_HEADS = [
+    ("heads_without_transpose", {"splits": False, "joins": False}, "variance", "variance"),
+    ("heads_without_transpose", {"splits": False}, "own_row", "hidden_is_zero"),
+    ("heads_without_transpose", {"joins": False}, "tokens_apart", "hidden_is_zero"),
+    ("heads_normalised", {"dim": 0}, "rows_sum_to_1", "finite"),
+    ("softmax_over_queries", {"dim": 1}, "rows_sum_to_1", "rows_sum_to_1"),
+]
+
+
+def first_wrong(report):
+    return (report.first_wrong and report.first_wrong.name, *report.likely[:1])
+
+
+def test_wrong_functions_are_refused_by_the_right_name():
+    for mistake, light, when, made in WRONG:
+        function = partial(attention, **made) if isinstance(made, dict) else made
+        for causal in when:
+            report = looked_at(function, causal)
+            assert first_wrong(report) == (light, mistake), (made, causal, report.text())
+            assert LIKELY[mistake].words in report.text()
+            assert len(report.likely) == 1 + (made in LESS_SURE)
+
+
+def test_wrong_heads_are_refused_by_the_right_name():
+    for mistake, made, *lights in WRONG_HEADS:
+        for causal, light in zip(ANY, lights, strict=True):
+            report = looked_at(partial(with_heads, **made), causal, n_heads=3)
+            assert first_wrong(report) == (light, mistake), (made, causal, report.text())
+
+
+def test_with_two_mistakes_the_first_red_light_is_told():
+    both = partial(attention, divisor=lambda _: 1, hide=lambda s: s.masked_fill(~past(s), 0))
+    report = looked_at(both, causal=True)
+    assert first_wrong(report) == ("hidden_is_zero", "zero_in_place_of_infinity")
+    assert {light.name for light in report.lights if light.holds is False} == {
+        "hidden_is_zero",
+        "no_leak",
+        "variance",
+    }
+    assert "Fix this one first" in report.text()
+    blind = partial(attention, hide=lambda s: s.masked_fill(~past(s).tril(-1), -torch.inf))
+    report = looked_at(blind, causal=True)  # nan is looked at once
+    assert [light.name for light in report.lights if light.holds is False] == ["finite"]
+
+
+def test_every_mistake_is_told_of_something_and_each_name_is_known():
+    told = {mistake for mistake, *_ in (*WRONG, *WRONG_HEADS)}
+    told |= {name for names in MAY_MEAN.values() for name in names}
+    assert told | {"one_length", "tokens_never_meet", "hides_later_tokens"} == LIKELY.keys()
+    assert BY_LIGHT.keys() | {"runs", *OF_TRACES} == TITLES.keys()
+    assert MAY_MEAN.keys() <= TITLES.keys()
+
+
+def test_a_mask_of_which_nothing_was_said_is_named():
+    masked = partial(attention, causal=True)
+
+    def hiding(x, W_q, W_k, W_v):
+        return masked(x, W_q, W_k, W_v)
+
+    for attends in (hiding, Own(hiding)):
+        report = looked_at(attends)
+        assert first_wrong(report) == ("order_free", "hides_later_tokens"), report.text()
+        assert looked_at(attends, causal=True).is_right
+
+
+# --- right ones -----------------------------------------------------------------------------------
+
+
+def test_right_functions_pass_every_light_that_applies():
+    def with_output(x, W_q, W_k, W_v, W_o):
+        return with_heads(x, W_q, W_k, W_v, 2) @ W_o
+
+    def one_width(x, W_q, W_k, W_v):
+        assert W_q.shape == W_v.shape
+        return attention(x, W_q, W_k, W_v)
+
+    def all_square(x, W_q, W_k, W_v):
+        assert W_q.shape[0] == W_v.shape[1]
+        return attention(x, W_q, W_k, W_v)
+
+    def writes_into_its_input(x, W_q, W_k, W_v):
+        x *= 2
+        W_q /= 2
+        return attention(x / 2, W_q * 2, W_k, W_v)
+
+    def of_vectors(queries, keys, values):
+        return F.scaled_dot_product_attention(queries, keys, values)
+
+    for function in (attention, by_loops, F.scaled_dot_product_attention, with_heads):
+        for causal in ANY:
+            n_heads = 3 if function is with_heads else 1
+            report = looked_at(function, causal, n_heads)
+            unseen = {light.name for light in report.lights if light.holds is None}
+            assert report.is_right, report.text()
+            assert unseen == ({"order_free"} if causal else {"hidden_is_zero", "no_leak"})
+    for function in (one_width, all_square, writes_into_its_input, of_vectors, batched):
+        assert looked_at(function).is_right, function
+    assert looked_at(with_output, n_heads=2).is_right
+
+
+def test_torch_s_own_layers_pass_and_are_left_as_they_were():
+    for causal in ANY:
+        for batch_first in ANY:
+            layer = nn.MultiheadAttention(12, 3, dropout=0.5, batch_first=batch_first)
+            before = {name: each.clone() for name, each in layer.state_dict().items()}
+            state = torch.random.get_rng_state()
+            report = looked_at(layer, causal)
+            unseen = {light.name for light in report.lights if light.holds is None}
+            assert report.is_right, report.text()
+            assert unseen == ({"order_free"} if causal else {"hidden_is_zero", "no_leak"})
+            assert "divided by 2 (√4 = 2)" in report.text()
+            assert layer.training
+            assert all(torch.equal(each, before[n]) for n, each in layer.state_dict().items())
+            assert torch.equal(torch.random.get_rng_state(), state)
+            blocks = nn.TransformerEncoderLayer(12, 3, 8, batch_first=batch_first)
+            blocks.self_attn.eval()
+            assert looked_at(blocks, causal).is_right
+            assert blocks.training
+            assert not blocks.self_attn.training
+            stack = nn.TransformerEncoder(blocks, 2, enable_nested_tensor=False)
+            assert looked_at(stack, causal).is_right
+
+
+# --- modules of a learner's own -------------------------------------------------------------------
+
+
+class Own(nn.Module):
+    """A module of nn.Linear with dropout, and `attend` in its middle. Wants a batch axis."""
+
+    def __init__(self, attend, returns=same):
+        super().__init__()
+        made = torch.Generator().manual_seed(0)
+        self.W_q, self.W_k, self.W_v = (nn.Linear(5, 4, bias=False) for _ in range(3))
+        for parameter in self.parameters():
+            nn.init.normal_(parameter, generator=made)
+        self.dropout = nn.Dropout(0.5)
+        self.attend, self.returns = attend, returns
+
+    def forward(self, x):
+        (vectors,) = x
+        matrices = (each.weight.T for each in (self.W_q, self.W_k, self.W_v))
+        return self.returns(self.dropout(self.attend(vectors, *matrices)[None]))
+
+
+def test_modules_are_refused_or_pass_by_what_comes_out():
+    for mistake, light, causal, made in [
+        (None, None, False, {}),
+        (None, None, True, {}),
+        ("mask_ignored", "no_leak", True, {"hide": same}),
+        ("softmax_overflow", "finite", False, {"share": naive_softmax}),
+        (
+            "diagonal_hidden",
+            "finite",
+            True,
+            {"hide": lambda s: hide(s).masked_fill(s.new_ones(s.shape).bool().triu(), -torch.inf)},
+        ),
+        ("relu_last", "both_signs", True, {"end": F.relu}),
+    ]:
+        report = looked_at(Own(partial(attention, causal=causal, **made)), causal)
+        assert first_wrong(report) == ((light, mistake) if light else (None,)), report.text()
+        assert "return (output, weights)" in report.text() or light == "finite"
+    draws = Own(redrawn)
+    state = torch.random.get_rng_state()
+    assert first_wrong(looked_at(draws)) == ("repeatable", "weights_redrawn")
+    assert torch.equal(torch.random.get_rng_state(), state)
+
+
+def test_a_module_that_returns_its_weights_has_them_looked_at():
+    class Returns(nn.Module):
+        def __init__(self, share=softmax, hide=hide):
+            super().__init__()
+            self.W = nn.Parameter(torch.randn(3, 2, generator=torch.Generator().manual_seed(0)))
+            self.share, self.hide = share, hide
+
+        def forward(self, x, causal):
+            weights = self.share(self.hide(x @ self.W @ self.W.T @ x.mT) if causal else x @ x.mT)
+            return weights @ x, weights
+
+    assert looked_at(Returns(), True).is_right
+    report = looked_at(Returns())
+    assert report.is_right
+    assert {"rows_sum_to_1", "not_negative", "tokens_apart"} <= {
+        light.name for light in report.lights if light.holds
+    }
+    assert first_wrong(looked_at(Returns(share=lambda s: s.softmax(-2)))) == (
+        "rows_sum_to_1",
+        "softmax_over_queries",
+    )
+    turned_mask = Returns(hide=lambda s: s.masked_fill(~past(s).T, -torch.inf))
+    assert first_wrong(looked_at(turned_mask, True)) == ("hidden_is_zero", "mask_transposed")
+
+
+def test_what_a_module_cannot_do_is_said_in_words():
+    class TokensFirst(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.MultiheadAttention(6, 2)
+
+        def forward(self, x):
+            return self.inner(x, x, x)[0]
+
+    class UpTo6(nn.Module):
+        """Its mask is a buffer with room for 6 tokens."""
+
+        def __init__(self):
+            super().__init__()
+            self.W_q = nn.Linear(3, 3)
+            self.register_buffer("mask", torch.ones(6, 6).tril().bool())
+
+        def forward(self, x):
+            scores = self.W_q(x) @ x.mT
+            hidden = ~self.mask[: x.shape[-2], : x.shape[-2]]
+            return scores.masked_fill(hidden, -torch.inf).softmax(-1) @ x
+
+    assert "no token looks at another: batch_first=True?" in looked_at(TokensFirst()).text()
+    report = looked_at(UpTo6(), causal=True)
+    assert report.is_right
+    assert "1 to 6 tokens come out as long; it stops at 7" in report.text()
+    assert first_wrong(looked_at(nn.Linear(3, 3))) == ("runs", "tokens_never_meet")
+    assert "bfloat16 has too few digits" in looked_at(nn.Linear(3, 3).bfloat16()).text()
+    assert "add d_in" in looked_at(nn.ReLU()).text()
+    assert "it stopped with RuntimeError" in looked_at(nn.Embedding(5, 3)).text()
+    with pytest.raises(TypeError, match="Own is a class: make a module first"):
+        looked_at(Own)
+
+
+def test_what_a_function_cannot_do_is_said_in_words(capsys):
+    mask = torch.ones(7, 7).tril().bool()
+
+    def one_length(x, W_q, W_k, W_v):
+        return attention(
+            x, W_q, W_k, W_v, causal=True, hide=lambda s: s.masked_fill(~mask, -torch.inf)
+        )
+
+    def weights_alone(x, W_q, W_k, _):
+        return softmax(x @ W_q @ (x @ W_k).mT / W_q.shape[1] ** 0.5)
+
+    def wants_a_batch_and_stops(x, *_):
+        _, _, d_in = x.shape
+        raise ValueError(f"{d_in} does not fit")
+
+    assert "ValueError: 23 does not fit" in looked_at(wants_a_batch_and_stops).text()
+    report = looked_at(one_length, causal=True)
+    assert first_wrong(report) == ("any_length", "one_length")
+    assert "on a sentence of 5 after one of 7, it stopped with RuntimeError" in report.text()
+    assert "7 × 7, where 7 × 11 belongs" in looked_at(weights_alone).text()
+    assert "NoneType, not a tensor" in looked_at(lambda *_: None).text()
+    report = check(lambda x, W_q, W_k, W_v: with_heads(x, W_q, W_k, W_v, 3))
+    assert first_wrong(report) == ("runs",)
+    assert "how many: check(…, n_heads=3)" in capsys.readouterr().out
+    assert repr(report) == "<Report: ✗––––––––––––>"
+
+
+# --- the file itself ------------------------------------------------------------------------------
+
+
+def test_no_name_of_the_file_is_given_twice():
+    names = Counter(
+        getattr(target, "id", getattr(target, "name", None))
+        for node in ast.parse(check_file()).body
+        for target in getattr(node, "targets", [node])
+        if not isinstance(node, ast.AugAssign)
+    )
+    del names[None]
+    assert len(names) > 100
+    assert [name for name, n_times in names.items() if n_times > 1] == []
+
+
+def test_the_file_has_every_module_of_the_lights_after_those_it_needs():
+    place = {part.__name__: at for at, part in enumerate(PARTS)}
+    for part in PARTS:
+        for value in vars(part).values():
+            home = getattr(value, "__module__", None)
+            if home in place:
+                assert place[home] <= place[part.__name__], (part.__name__, value)
+
+
+LEARNERS = """
+import torch
+import torch.nn as nn
+
+def right(x, W_q, W_k, W_v):
+    scores = (x @ W_q) @ (x @ W_k).T / W_q.shape[1] ** 0.5
+    future = torch.ones(len(x), len(x)).triu(1).bool()
+    return scores.masked_fill(future, float("-inf")).softmax(-1) @ (x @ W_v)
+
+def wrong(x, W_q, W_k, W_v):
+    return ((x @ W_q) @ (x @ W_k).T).softmax(-1) @ (x @ W_v)
+
+layer = nn.MultiheadAttention(12, 3, batch_first=True)
+"""
+USE = """
+import subprocess, sys
+from check_my_attention import check, main
+import mine
+assert check(mine.right, causal=True).is_right
+assert check(mine.layer).is_right
+for arguments in (
+    ["mine.py:right", "--causal"], ["mine.py:wrong"], ["mine.py:none"], ["nothing.py:right"]
+):
+    try:
+        print("exit", main(arguments))
+    except SystemExit as stopped:
+        print("exit", stopped.code)
+assert "attention_core" not in sys.modules
+"""
+
+
+def test_the_file_alone_checks_what_a_learner_has(tmp_path):
+    (tmp_path / NAME).write_text(check_file(), encoding="utf-8")
+    (tmp_path / "mine.py").write_text(LEARNERS, encoding="utf-8")
+    process = subprocess.run(
+        [sys.executable, "-c", USE],
+        cwd=tmp_path,
+        env=BARE | {"OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr
+    exits = [line for line in process.stdout.splitlines() if line.startswith("exit")]
+    assert exits == ["exit 0", "exit 1", "exit 2", "exit 2"]
+    # A screen without such signs gets plain ones.
+    assert "NO Scores neither spread nor shrink" in process.stdout
+    assert "Likely: The scores are not divided by root d" in process.stdout
+    assert "none is no function" in process.stderr
+    assert process.stdout.isascii()
