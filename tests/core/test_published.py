@@ -543,7 +543,10 @@ def test_the_command_prints_the_counts_and_ends_with_0(capsys):
     said = " ".join(" ".join(lines).split())
     assert "cannot be computed: 4 results with 4 entries: var_before_5" in said
     assert "illustration_contexts: not computed by the document" in said
-    assert "another recipe than the code shown: context_3: stale output" in said
+    assert (
+        "another recipe than the code shown: context_3: the output is older than the code beside it"
+        in said
+    )
     assert "DOES NOT MATCH" not in said
 
 
