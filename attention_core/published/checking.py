@@ -43,7 +43,7 @@ def check(result: Result, value: Tensor | list | float | bool | None) -> Check:
     A value of another shape than the result's does not match. Of a cut print only what is printed
     is compared.
     """
-    if not fits(value, result.shape):
+    if value is None or not fits(value, result.shape):
         return Check(result.count, 0, None)
     live = value.tolist() if hasattr(value, "tolist") else value
     pairs = list(_pairs(result.values, live, len(result.shape)))
@@ -93,9 +93,7 @@ def _difference(printed: float, entry: object) -> float:
 
 
 def fits(value: object, shape: tuple[int, ...]) -> bool:
-    """Whether a tensor, or lists as deep as `shape`, have exactly that shape; None has none."""
-    if value is None:
-        return False
+    """Whether a tensor, or lists as deep as `shape`, have exactly that shape."""
     if hasattr(value, "shape"):
         return tuple(value.shape) == shape
     if not shape:

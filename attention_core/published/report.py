@@ -131,8 +131,9 @@ def each_outcome(name: str) -> Iterator[Outcome]:
 
 def _compared(result: Result, value: Any, cell: tuple[int, ...] | None = None) -> Outcome:
     """A printed result beside a value, of which only what is comparable is kept."""
-    there = value if fits(value, result.shape) else None
-    return Outcome(result, check(result, value), getattr(there, "tolist", lambda: there)(), cell)
+    there = value if value is not None and fits(value, result.shape) else None
+    computed = there.tolist() if hasattr(there, "tolist") else there
+    return Outcome(result, check(result, value), computed, cell)
 
 
 def totals(found: Iterable[Outcome]) -> dict[str, tuple[int, int]]:

@@ -145,8 +145,8 @@ def _carried(query: dict[str, str]) -> dict[str, str]:
 
 
 def example_query(name: str, **at: Any) -> tuple[dict[str, str], str]:
-    """Parameters for a link to an example, `at` other settings than its own where these are given,
-    such as a token or a cell; and in words why it cannot be opened, '' if it can.
+    """Parameters for a link to an example, `at` other settings than its own, such as a token; and
+    in words why it cannot be opened, '' if it can.
     """
     settings = current()
     if name != settings.example and "example" in settings.fixed:
@@ -155,11 +155,10 @@ def example_query(name: str, **at: Any) -> tuple[dict[str, str], str]:
     for each in at.keys() & settings.fixed:
         if at[each] != getattr(opened, each):
             return {}, f"The link that you opened fixes “{label(each)}”."
-    opened = changed(opened, **at)
+    opened = changed(opened, **at) if at else opened
     if problem_with(opened):
         return {}, "This example does not fit what the link that you opened keeps."
-    query = to_query(opened)
-    return {each: text for each, text in query.items() if each in at or each not in NOT_CARRIED}, ""
+    return _carried(to_query(opened)), ""
 
 
 def takes_own_text() -> bool:

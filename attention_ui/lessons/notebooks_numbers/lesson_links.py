@@ -1,12 +1,13 @@
 """Where a lesson shows a result: its page, and what its settings have to be."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attention_core.published import PLACES
 from attention_core.published.report import Outcome
 
 from ...settings import session
+from ...settings.settings import FIELDS
 from ...shell.contents import Lesson, lesson
 
 
@@ -37,6 +38,25 @@ WHERE = {
     "multi_head_wrong_axis": Where("multi_head_attention", beat="compete"),
 }
 """By the lesson of a place. That of the decoder is drawn nowhere."""
+ROW = -1
+INSTEAD = {
+    "scores_by_loop": ("scores", (0, 0)),
+    "one_key": ("keys", (ROW, 0)),
+    "one_value": ("values", (ROW, 0)),
+    "key_layer": ("W_key", (0, 0)),
+    "linear_context_vectors": ("context_vectors", (0, 0)),
+    **dict.fromkeys(
+        (
+            *("one_head_query", "one_head_key", "one_head_value", "repeated_embeddings"),
+            *("batched_queries", "batched_keys", "batched_values"),
+            *("permuted_keys", "permuted_values"),
+        ),
+        ("permuted_queries", (0, 0, 0)),
+    ),
+}
+"""By a step that no equation draws at first sight, the cell that is opened in its place: of the
+same numbers in another step, in the `ROW` that the result is about, or of the way they are made.
+"""
 VARIANCES = Where("divide_by_sqrt_d")
 """Shows the printed variances, which no trace has."""
 
@@ -51,19 +71,36 @@ class Link:
     """Why it cannot be followed, in words; "" where it can."""
 
 
-def link_to(notebook: str, outcome: Outcome) -> Link | None:
-    """The link to the lesson with a result on its screen; None where no lesson shows it."""
-    place = PLACES[notebook].get(outcome.result.id)
-    if place is None:
-        if not outcome.result.id.startswith("var_"):
+class Links:
+    """Links to the lessons that show the results of a notebook. Those into one state of a lesson
+    differ in the cell that they open alone: the rest of them is worked out once.
+    """
+
+    def __init__(self, notebook: str) -> None:
+        self._notebook = notebook
+        self._states: dict[tuple, tuple[dict[str, str], str]] = {}
+
+    def to(self, outcome: Outcome) -> Link | None:
+        """The link to the lesson with a result on its screen; None where no lesson shows it."""
+        place = PLACES[self._notebook].get(outcome.result.id)
+        if place is None:
+            is_shown = outcome.result.id.startswith("var_")
+            return self._link(VARIANCES.page, self._notebook, {}) if is_shown else None
+        where = WHERE.get(place.lesson)
+        if where is None:
             return None
-        return Link(lesson(VARIANCES.page), *session.example_query(notebook))
-    where = WHERE.get(place.lesson)
-    if where is None:
-        return None
-    at = dict(where.settings)
-    if place.query is not None:
-        at[where.row] = place.query
-    if outcome.cell is not None:
-        at |= {"cell": ((place.step, outcome.cell),), "beat": where.beat}
-    return Link(lesson(where.page), *session.example_query(place.example_of(notebook), **at))
+        row = {} if place.query is None else {where.row: place.query}
+        link = self._link(where.page, place.example_of(self._notebook), where.settings | row)
+        if outcome.cell is None or link.why_not:
+            return link
+        step, index = INSTEAD.get(place.step, (place.step, outcome.cell))
+        index = tuple(place.query if at == ROW else at for at in index)
+        opened = FIELDS["cell"].write(((step, index),))
+        beat = {"beat": where.beat} if where.beat else {}
+        return replace(link, query=link.query | {"cell": opened} | beat)
+
+    def _link(self, page: str, example: str, at: dict[str, Any]) -> Link:
+        state = (example, *at.items())
+        if state not in self._states:
+            self._states[state] = session.example_query(example, **at)
+        return Link(lesson(page), *self._states[state])

@@ -22,7 +22,7 @@ from ...settings.control import control, control_row
 from ...settings.settings import RESULT_KINDS, Settings
 from ...words import escaped, listed
 from .check import Found
-from .lesson_links import link_to
+from .lesson_links import Link, Links
 
 LARGE = 40
 """A result with more entries is folded away."""
@@ -81,8 +81,9 @@ def show_results(settings: Settings, found: Found) -> None:
     ]
     if elsewhere and len(shown) < n_all:
         st.caption(f"Of the other notebooks, {listed(elsewhere)}.")
+    links = Links(settings.notebook)
     for outcome in shown:
-        _card(settings.notebook, outcome)
+        _card(settings.notebook, outcome, links.to(outcome))
 
 
 def _asked_for(name: str, settings: Settings, found: Found) -> Iterator[Outcome]:
@@ -108,10 +109,9 @@ def _size(result: Result) -> str:
     return " × ".join(map(str, result.shape))
 
 
-def _card(name: str, outcome: Outcome) -> None:
+def _card(name: str, outcome: Outcome, link: Link | None) -> None:
     """One result: what it is, what came of it, its recipe, where it is shown, and both values."""
     result = outcome.result
-    link = link_to(name, outcome)
     with st.container(border=True, key=f"result_{name}_{result.id}", gap="small"):
         with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
             st.markdown(_told(outcome, has_lesson=link is not None), width=NARROW_LINE)
