@@ -125,9 +125,9 @@ OPENED = {
 
 VERDICTS = {
     "all": "Everything",
-    "print": "Matches as printed",
-    "slack": "Matches within the slack between processors",
-    "older": "Comes out of an older version of the code",
+    "print": "As printed",
+    "slack": "Within the slack",
+    "older": "By an older version",
     "never": "Cannot be computed",
     "differs": "Differs",
 }
@@ -542,7 +542,7 @@ class Settings:
         "",
         widget="text_input",
         view_only=True,
-        placeholder="softmax, or 0.7785",
+        placeholder="softmax, or 0.7682",
     )
 
     @staticmethod

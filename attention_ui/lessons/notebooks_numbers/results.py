@@ -30,6 +30,8 @@ NARROW = 4
 """Rows of so many entries stand beside the computed ones, longer ones above them."""
 FULL = 84
 """Characters of a line of entries."""
+LEAST = 8
+"""Entries of a line, however wide they are: rows of as many are not broken."""
 GAP = "  "
 NARROW_LINE = 600
 Row = tuple[tuple[int, ...], list[str], list[str]]
@@ -162,16 +164,15 @@ def says(outcome: Outcome) -> str:
             return f"Matches, by an older version of the code.{note}"
         case "slack":
             n_slack = outcome.check.by_slack
-            which = "its entry" if result.count == 1 else f"{n_slack:,} of {result.count:,} entries"
-            measured = _measured(result)
-            return f"Matches; {which} only within the slack between processors{measured}.{note}"
+            some = f", {n_slack:,} of {result.count:,} entries" if result.count > 1 else ""
+            return f"Matches{some} by the slack between processors{_measured(result)}.{note}"
     return f"Matches as printed.{note}"
 
 
 def _measured(result: Result) -> str:
     """How many entries needed the slack on the processors that were measured."""
     needed = sorted(result.n_differing.values())
-    return f" (on those measured, {needed[0]} to {needed[-1]})" if needed else ""
+    return f" ({needed[0]} to {needed[-1]} on those that were measured)" if needed else ""
 
 
 def _begun(words: str) -> str:
@@ -202,7 +203,7 @@ def _one_above_the_other(lines: Sequence[Row]) -> Iterator[str]:
     """Each printed row above the computed one, both broken where a line is full."""
     for number, (place, printed, computed) in enumerate(lines):
         cell = max(map(len, [*printed, *computed]), default=0) + len(GAP)
-        fits = max(1, FULL // cell)
+        fits = max(LEAST, FULL // cell)
         for at in range(0, len(printed), fits):
             if number or at:
                 yield ""
