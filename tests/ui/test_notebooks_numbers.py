@@ -169,7 +169,7 @@ def test_what_does_not_print_alike_has_a_sign():
     assert isinstance(outcome.result, Result)
 
 
-@pytest.mark.slow("15 s: a link into each step that a lesson draws")
+@pytest.mark.slow("20 s: a link into each step that a lesson draws")
 def test_every_link_opens_its_lesson_with_a_cell_of_the_result():
     links = {}
     for name in NOTEBOOKS:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from time import perf_counter
 
 import streamlit as st
@@ -147,9 +148,11 @@ def why_not_all(found: Found) -> str:
 def show_how_long(run: Run) -> None:
     """How long it took, and what has no part in it; nothing before it is over."""
     if run.share == 1:
+        seconds = ceil(run.found.seconds)
+        time = "a second" if seconds == 1 else f"{seconds} seconds"
         st.caption(
-            f"Computed when you opened this page, in {run.found.seconds:.1g} s. What you change in "
-            "the sidebar changes none of it: each result has its notebook's own settings.",
+            f"Computed when you opened this page, in less than {time}. What you change in the "
+            "sidebar changes none of it: each result has its notebook's own settings.",
             width=LINE,
         )
 
