@@ -13,7 +13,13 @@ from attention_ui.lessons.notebooks_numbers.check import (
     what_the_slack_is,
     why_not_all,
 )
-from attention_ui.lessons.notebooks_numbers.judged import build, judged, question, verdict
+from attention_ui.lessons.notebooks_numbers.judged import (
+    build,
+    in_units_words,
+    judged,
+    question,
+    verdict,
+)
 from attention_ui.lessons.notebooks_numbers.results import choose, show_results
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
@@ -60,9 +66,8 @@ def judge_one(page: Page) -> None:
     result = judged(settings)
     page.header("How a match is judged", anchor="judged")
     page.changing(
-        f"Here is one result of the chosen notebook, `{result.id}`. Count in units of the last "
-        f"printed digit: 0.0001 is 1, so a number printed as 1.1176 is 11,176. Take the printed "
-        "number away from the computed one, and see what is left over."
+        f"Here is one result of the chosen notebook, `{result.id}`. {in_units_words(result)} Take "
+        "the printed number away from the computed one, and see what is left over."
     )
     page.ask("left_over", question(settings), covers=("left_over",))
     lies = len(trace["left_over"].axes) == 1

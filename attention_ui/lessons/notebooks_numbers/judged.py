@@ -4,10 +4,13 @@ from attention_core.examples import EXAMPLES
 from attention_core.operations import Given, Magnify, Subtract
 from attention_core.published import PLACES, Check, Result, check, notebook, read
 from attention_core.published.building import BUILDERS
+from attention_core.published.printed import entries
+from attention_core.published.writing import written
 from attention_core.trace import Trace
 
 from ...predict.questions import Pick, Verdict
 from ...settings.settings import Settings
+from ...words import true_minus
 
 JUDGED = {
     "wild_cat": "context_all_matmul",
@@ -43,6 +46,17 @@ def build(settings: Settings) -> Trace:
     printed = trace.step("printed_units", Given(whole_units), axes=axes)
     trace.step("left_over", Subtract(), in_units, printed, axes=axes)
     return trace
+
+
+def in_units_words(result: Result) -> str:
+    """How its numbers are counted, with the first of them."""
+    first = next(entries(result.values, len(result.shape)))
+    unit = 10**result.decimals
+    return (
+        f"Count in units of the last printed digit: {1 / unit:g} is 1, so the first number, "
+        f"printed as {true_minus(written(result, first))}, is "
+        f"{true_minus(f'{round(first * unit):,}')}."
+    )
 
 
 def compared(settings: Settings, trace: Trace) -> Check:
