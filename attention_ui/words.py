@@ -1,5 +1,8 @@
 """Numbers and counts as a sentence has them."""
 
+import re
+from string import punctuation
+
 
 def number(value: float, digits: int = 4) -> str:
     """A number in a sentence: with a true minus, and as 1e-07 rather than as a 0 that it is not."""
@@ -12,6 +15,11 @@ def number(value: float, digits: int = 4) -> str:
 def true_minus(text: str) -> str:
     """A written number with the sign that the charts have."""
     return f"−{text[1:]}" if text.startswith("-") else text
+
+
+def escaped(words: str) -> str:
+    """Words in which nothing is Markdown, whatever stands in them."""
+    return re.sub(f"([{re.escape(punctuation)}])", r"\\\1", words)
 
 
 def percent(share: float) -> str:

@@ -43,7 +43,7 @@ def check(result: Result, value: Tensor | list | float | bool | None) -> Check:
     A value of another shape than the result's does not match. Of a cut print only what is printed
     is compared.
     """
-    if value is None or not _fits(value, result.shape):
+    if value is None or not fits(value, result.shape):
         return Check(result.count, 0, None)
     live = value.tolist() if hasattr(value, "tolist") else value
     pairs = list(_pairs(result.values, live, len(result.shape)))
@@ -51,11 +51,11 @@ def check(result: Result, value: Tensor | list | float | bool | None) -> Check:
     if result.kind not in NUMBER_KINDS:
         return Check(len(pairs), exact, None)
     differences = (_difference(*pair) for pair in pairs)
-    matching = sum(matches(result, *pair, slack=_slack(result, pair[0])) for pair in pairs)
+    matching = sum(matches(result, *pair, slack=slack_of(result, pair[0])) for pair in pairs)
     return Check(len(pairs), matching, max(differences), matching - exact)
 
 
-def _slack(result: Result, printed: float) -> float:
+def slack_of(result: Result, printed: float) -> float:
     """By how much a printed number may be off on another processor.
 
     A sum that nearly cancels is off by a share of what was added, not of itself. So the slack is a
@@ -92,7 +92,7 @@ def _difference(printed: float, entry: object) -> float:
     return abs(entry - printed)
 
 
-def _fits(value: object, shape: tuple[int, ...]) -> bool:
+def fits(value: object, shape: tuple[int, ...]) -> bool:
     """Whether a tensor, or lists as deep as `shape`, have exactly that shape."""
     if hasattr(value, "shape"):
         return tuple(value.shape) == shape
@@ -101,7 +101,7 @@ def _fits(value: object, shape: tuple[int, ...]) -> bool:
     return (
         isinstance(value, list)
         and len(value) == shape[0]
-        and all(_fits(part, shape[1:]) for part in value)
+        and all(fits(part, shape[1:]) for part in value)
     )
 
 

@@ -4,6 +4,7 @@ Left out are results that nothing computes: the numbers invented for a picture, 
 experiment without a seed.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,9 +27,18 @@ class Place:
     example: str | None = None
     """The example that gives it; None for the example that is named like the notebook."""
 
+    def example_of(self, notebook: str) -> str:
+        """The name of the example that shows this place of a notebook."""
+        return self.example or notebook
+
     def is_for(self, notebook: str, example: str) -> bool:
         """Whether an example shows this place of a notebook."""
-        return (self.example or notebook) == example
+        return self.example_of(notebook) == example
+
+    def first_cell(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """The first cell of the part, in a step of this shape; every place is counted from 0."""
+        inside = (at % size for at, size in zip(self.index, shape, strict=False))
+        return (*inside, *[0] * (len(shape) - len(self.index)))
 
 
 _tokenize = partial(Place, "tokenize")

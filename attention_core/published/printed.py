@@ -42,6 +42,8 @@ class Result:
     n_differing: dict[str, int]
     """By the settings of a processor that were measured: entries that print as others there."""
     source_line: int
+    reason: str = ""
+    """Why nothing can give these entries, in a few words; "" where the recipe does."""
 
     @cached_property
     def count(self) -> int:
@@ -89,6 +91,7 @@ def _result(given: dict) -> Result:
         abs_slack=check.get("abs_slack", 0.0),
         n_differing=check.get("differing_by_environment", {}),
         source_line=given["source_line"],
+        reason=given.get("reason", ""),
     )
 
 

@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from textwrap import fill
+from typing import Any
 
 from ..examples import EXAMPLES
 from ..trace import Trace
 from .building import BUILDERS
-from .checking import Check, check
+from .checking import Check, check, fits
 from .places import PLACES, Place
-from .printed import NOTEBOOKS, Notebook, Result, notebook
+from .printed import NOTEBOOKS, Result, notebook
 from .reading import read
 from .relations import RELATIONS
 
@@ -26,12 +27,30 @@ COLUMNS = {
 numbers too, and shapes by their sizes."""
 
 
+PRINT, SLACK, OLDER, NEVER, DIFFERS, PENDING = VERDICTS = (
+    "print",
+    "slack",
+    "older",
+    "never",
+    "differs",
+    "pending",
+)
+"""What can be said of a printed result: it matches as printed, or only by the slack between
+processors, or by an older version of the notebook's code; it cannot be computed; it could be, and
+differs; it could be, and nothing computes it yet."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What came of one printed result; without a check nothing computed it."""
 
     result: Result
     check: Check | None
+    computed: Any = None
+    """What was computed, as numbers, booleans or texts nested like the result's shape; None where
+    nothing was, or something of another shape."""
+    cell: tuple[int, ...] | None = None
+    """The first cell of it, in the step where it stands; None where it stands in none."""
 
     @property
     def matching(self) -> int:
@@ -48,35 +67,94 @@ class Outcome:
         """Whether it could be computed, and is not yet."""
         return self.result.reproduces and self.check is None
 
+    @property
+    def is_number(self) -> bool:
+        """Whether its entries are counted among the numbers."""
+        return self.result.kind in COLUMNS["numbers"]
+
+    @property
+    def verdict(self) -> str:
+        """What is to be said of it, one of `VERDICTS`."""
+        if not self.result.reproduces:
+            return NEVER
+        if self.check is None:
+            return PENDING
+        if not self.check.ok:
+            return DIFFERS
+        if not self.result.reproduces_as_shown:
+            return OLDER
+        return SLACK if self.check.by_slack else PRINT
+
+    def entries(self) -> dict[str, int]:
+        """How many of its entries each verdict is true of: of a result that matches by the slack,
+        most entries match as printed.
+        """
+        count, verdict = self.result.count, self.verdict
+        if verdict == SLACK:
+            return {PRINT: count - self.check.by_slack, SLACK: self.check.by_slack}
+        if verdict == DIFFERS:
+            return {PRINT: self.matching, DIFFERS: count - self.matching}
+        return {verdict: count}
+
 
 def outcomes(name: str) -> list[Outcome]:
     """All printed results of a notebook, compared with traces of its examples."""
+    return list(each_outcome(name))
+
+
+def each_outcome(name: str) -> Iterator[Outcome]:
+    """The same one after the other, in the order of the notebook's data. A trace is built when the
+    first result asks for it, and once.
+    """
     printed = notebook(name)
-    checks = {**_placed(printed), **_related(printed)}
-    return [Outcome(result, checks.get(result.id)) for result in printed.results.values()]
-
-
-def _placed(printed: Notebook) -> dict[str, Check]:
-    """The checks of results that stand in a trace; each trace is built once."""
+    places, relations = PLACES[name], RELATIONS.get(name, {})
     traces: dict[tuple, Trace] = {}
 
     def trace_of(place: Place) -> Trace:
-        example = EXAMPLES[place.example or printed.name]
+        example = EXAMPLES[place.example_of(name)]
         key = (place.lesson, example.name, place.query)
         if key not in traces:
             traces[key] = BUILDERS[place.lesson](example, place.query)
         return traces[key]
 
+    for result in printed.results.values():
+        place = places.get(result.id)
+        if place is not None:
+            trace = trace_of(place)
+            cell = place.first_cell(trace[place.step].value.shape) if place.step in trace else None
+            yield _compared(result, read(place, trace), cell)
+        elif result.id in relations:
+            yield _compared(result, relations[result.id](printed))
+        else:
+            yield Outcome(result, None)
+
+
+def _compared(result: Result, value: Any, cell: tuple[int, ...] | None = None) -> Outcome:
+    """A printed result beside a value, of which only what is comparable is kept."""
+    there = value if value is not None and fits(value, result.shape) else None
+    computed = there.tolist() if hasattr(there, "tolist") else there
+    return Outcome(result, check(result, value), computed, cell)
+
+
+def totals(found: Iterable[Outcome]) -> dict[str, tuple[int, int]]:
+    """For each of `COLUMNS`: how many printed entries match, of how many."""
+    found = list(found)
+    counted = {
+        name: [outcome for outcome in found if outcome.result.kind in kinds]
+        for name, kinds in COLUMNS.items()
+    }
     return {
-        name: check(printed.results[name], read(place, trace_of(place)))
-        for name, place in PLACES[printed.name].items()
+        name: (sum(each.matching for each in some), sum(each.result.count for each in some))
+        for name, some in counted.items()
     }
 
 
-def _related(printed: Notebook) -> dict[str, Check]:
-    """The checks of relations between printed numbers."""
-    relations = RELATIONS.get(printed.name, {})
-    return {name: check(printed.results[name], of(printed)) for name, of in relations.items()}
+def numbers_by_verdict(found: Iterable[Outcome]) -> Counter[str]:
+    """How many of the printed numbers each verdict is true of."""
+    counted: Counter[str] = Counter()
+    for outcome in found:
+        counted.update(outcome.entries() if outcome.is_number else {})
+    return counted
 
 
 def report(found: dict[str, list[Outcome]]) -> str:
@@ -116,13 +194,10 @@ def _row(name: str, cells: list[str]) -> str:
 
 def _counts(found: list[Outcome]) -> list[str]:
     """For each column: how many of how many."""
-    cells = []
-    for kinds in COLUMNS.values():
-        counted = [outcome for outcome in found if outcome.result.kind in kinds]
-        published = sum(outcome.result.count for outcome in counted)
-        matching = sum(outcome.matching for outcome in counted)
-        cells.append(f"{matching:,} of {published:,}" if published else "-")
-    return cells
+    return [
+        f"{matching:,} of {published:,}" if published else "-"
+        for matching, published in totals(found).values()
+    ]
 
 
 def _remarks(found: list[Outcome]) -> Iterator[str]:

@@ -85,7 +85,8 @@ class Page:
         """
         settings = self.view.settings
         chosen = {step for step, _ in (settings.cell or ())[:1]}
-        cell_is_above = settings.beat in self.parts or chosen <= self._drawn
+        is_named = settings.beat if settings.cell else ""
+        cell_is_above = settings.beat in self.parts if is_named else chosen <= self._drawn
         label, look = f"**Go deeper**: {words}", {"icon": ":material/stairs:"}
         with self.folded(label, "deeper", expanded=not cell_is_above, **look):
             yield

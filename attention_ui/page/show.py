@@ -39,8 +39,13 @@ def show_within(chart: Chart, width: int) -> None:
 
 @contextmanager
 def folded(label: str, key: str, icon: str | None = None) -> Iterator[bool]:
-    """A part that is folded away and costs nothing until it is opened. Gives whether it is."""
-    fold = st.expander(label, key=f"fold_{key}", icon=icon, on_change="rerun")
+    """A part that is folded away and costs nothing until it is opened, or a link opens a cell of
+    the equation of that name in it. Gives whether it is open.
+    """
+    settings = session.current()
+    is_linked = settings.cell is not None and settings.beat == key
+    look = {"expanded": is_linked, "icon": icon}
+    fold = st.expander(label, key=f"fold_{key}", on_change="rerun", **look)
     with fold:
         yield bool(fold.open)
 

@@ -144,12 +144,18 @@ def _carried(query: dict[str, str]) -> dict[str, str]:
     return {name: text for name, text in query.items() if name not in NOT_CARRIED}
 
 
-def example_query(name: str) -> tuple[dict[str, str], str]:
-    """Parameters for a link to an example, and in words why it cannot be opened; '' if it can."""
+def example_query(name: str, **at: Any) -> tuple[dict[str, str], str]:
+    """Parameters for a link to an example, `at` other settings than its own, such as a token; and
+    in words why it cannot be opened, '' if it can.
+    """
     settings = current()
     if name != settings.example and "example" in settings.fixed:
         return {}, "The link that you opened keeps to its own example."
     opened = changed(settings, example=name)
+    for each in at.keys() & settings.fixed:
+        if at[each] != getattr(opened, each):
+            return {}, f"The link that you opened fixes “{label(each)}”."
+    opened = changed(opened, **at) if at else opened
     if problem_with(opened):
         return {}, "This example does not fit what the link that you opened keeps."
     return _carried(to_query(opened)), ""

@@ -10,6 +10,7 @@ from typing import Any
 
 from attention_core.examples import EXAMPLES, Example
 from attention_core.mistakes.named import NAMED
+from attention_core.published import NOTEBOOKS
 from attention_core.recipes import (
     MAX_HEADS,
     NORMALISERS,
@@ -40,6 +41,7 @@ from .fields import (
     Pages,
     Places,
     ScoreRow,
+    Search,
     Sentence,
     Trail,
     Whole,
@@ -136,6 +138,25 @@ TENSORS = {
     "output": "Output of the heads",
     "normed": "After layer norm",
     "layer_output": "Output of the layer",
+}
+VERDICTS = {
+    "all": "Everything",
+    "print": "As printed",
+    "slack": "Within the slack",
+    "older": "By an older version",
+    "never": "Cannot be computed",
+    "differs": "Differs",
+}
+"""What may have come of a published result, by its name in `attention_core.published.report`."""
+RESULT_KINDS = {
+    "all": "Everything",
+    "tensor": "Tensors",
+    "scalar": "Single numbers",
+    "ints": "Whole numbers",
+    "shape": "Shapes",
+    "bool": "True or False",
+    "text": "Texts",
+    "derived": "Relations between numbers",
 }
 MAX_TASKS = 12
 SECTIONS = {
@@ -530,6 +551,27 @@ class Settings:
     cut_by: str = setting(Choice(CUTS), "Cut by", "reshape", view_only=True)
     # How heads learn.
     network_seed: int = _seed("Seed of the network", 1, view_only=True)
+    # The notebooks' numbers.
+    notebook: str = setting(
+        Choice({name: EXAMPLES[name].title for name in NOTEBOOKS}),
+        "Notebook",
+        widget="selectbox",
+        view_only=True,
+    )
+    verdict: str = setting(
+        Choice(VERDICTS), "What came of it", "all", widget="selectbox", view_only=True
+    )
+    kind: str = setting(
+        Choice(RESULT_KINDS), "Kind of result", "all", widget="selectbox", view_only=True
+    )
+    search: str = setting(
+        Search(60),
+        "Words or digits",
+        "",
+        widget="text_input",
+        view_only=True,
+        placeholder="softmax, or 0.7682",
+    )
 
     @staticmethod
     def of(example: Example) -> "Settings":
@@ -552,6 +594,7 @@ class Settings:
             d_out=example.projections.d_out,
             d_v=example.projections.d_v,
             rate=example.learning_rate,
+            notebook=example.notebook or NOTEBOOKS[0],
             **_of_heads(example.heads),
         )
 

@@ -151,6 +151,15 @@ LESSONS = (
         minutes=10,
         after="mistakes_lab",
     ),
+    Lesson(
+        "notebooks_numbers",
+        "The notebooks' numbers",
+        "Does this app compute what the notebooks print? Every result of five published "
+        "notebooks is computed here again and set beside the print, digit for digit.",
+        "Mistakes and numbers",
+        ":material/fact_check:",
+        minutes=5,
+    ),
 )
 AT_A_GLANCE, FIRST_CHECKED = LESSONS[:2]
 """Where a sentence of one's own opens, and where a published example does: the first lesson whose

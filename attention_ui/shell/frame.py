@@ -197,7 +197,7 @@ def _controls(name: str) -> None:
         st.rerun()
     session.save(name)
     settings = session.current()
-    with st.container(gap="xsmall"):
+    with st.container(gap="xxsmall"):
         control("example")
         if settings.has_own_text and "example" not in settings.hide:
             st.caption("The text is your own. What you have not changed is this example's.")

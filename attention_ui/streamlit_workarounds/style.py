@@ -39,15 +39,16 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
   position: absolute; top: 1.1rem; right: 0; width: auto; height: auto; margin: 0; padding: 0;
 }
 .st-key-app_title { padding-right: 1.25rem; }
-[data-testid="stSidebarUserContent"] { padding-top: 0.75rem; }
+.st-key-app_title button { min-height: 1.75rem; padding-block: 0; }
+[data-testid="stSidebarUserContent"] { padding-top: 0.5rem; }
 /* What opens a cell belongs to the picture above it. */
 [class*="st-key-open_"] { margin-top: -0.75rem; }
 [class*="st-key-open_"] button { min-height: 1.5rem; padding-block: 0; }
 [class*="st-key-cell_"] .katex-display { margin: 0.4rem 0; }
 [class*="st-key-cell_"] [data-testid="stButtonGroup"] button { flex: none; }
-.st-key-contents { padding-bottom: 0.75rem; }
+.st-key-contents { padding-bottom: 0; }
 .st-key-contents [data-testid="stCaptionContainer"] { margin: 0; }
-.st-key-contents [data-testid="stCaptionContainer"] p { margin: 0.1rem 0 0; line-height: 1.2; }
+.st-key-contents [data-testid="stCaptionContainer"] p { margin: 0; line-height: 1.2; }
 .st-key-contents [data-testid="stPageLink-NavLink"] { line-height: 1.25; padding-block: 0.2rem; }
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }

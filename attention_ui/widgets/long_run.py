@@ -14,6 +14,9 @@ from streamlit.errors import StreamlitAPIException
 SLICE = 0.3
 """Seconds of work between two pictures of it: as long as a click on Stop may have to wait."""
 
+MOMENT = 0.1
+"""Seconds of work before the first picture, of work that begins by itself."""
+
 Steps = Iterator[tuple[float, object]]
 """How much is done, from 0 to 1, and the result so far."""
 
@@ -77,6 +80,26 @@ def long_run(
         key = f"start_or_stop_{name}"
         st.button(label, key=key, icon=f":material/{icon}:", on_click=then, args=(run, work))
     return run
+
+
+def begun(name: str, about: Hashable, work: Callable[[], Steps]) -> Run:
+    """Work that begins by itself when its page is opened, as far as it has come: a first moment of
+    it is done at once. When the page has been drawn, call `go_on_with_page`.
+    """
+    run: Run | None = st.session_state.get(f"run_{name}")
+    if run is None or run.about != about or (run.steps is None and run.share < 1):
+        run = st.session_state[f"run_{name}"] = Run(about, steps=work())
+        run.advance(MOMENT)
+    return run
+
+
+def go_on_with_page(run: Run) -> None:
+    """Do the next slice and draw the whole page again, while there is work; nothing after this
+    call is drawn.
+    """
+    if run.steps is not None:
+        run.advance(SLICE)
+        st.rerun()
 
 
 def go_on(run: Run) -> None:

@@ -30,7 +30,17 @@ from attention_core.published import (
 from attention_core.published.building import BUILDERS
 from attention_core.published.reading import READINGS
 from attention_core.published.relations import RELATIONS
-from attention_core.published.report import main, outcomes, report, slack_on_processors
+from attention_core.published.report import (
+    VERDICTS,
+    each_outcome,
+    main,
+    numbers_by_verdict,
+    outcomes,
+    report,
+    slack_on_processors,
+    totals,
+)
+from attention_core.published.writing import rows, written
 
 ROOT = Path(__file__).parents[2]
 ALL_PLACES = [(name, id, place) for name in NOTEBOOKS for id, place in PLACES[name].items()]
@@ -543,8 +553,79 @@ def test_the_command_prints_the_counts_and_ends_with_0(capsys):
     said = " ".join(" ".join(lines).split())
     assert "cannot be computed: 4 results with 4 entries: var_before_5" in said
     assert "illustration_contexts: not computed by the document" in said
-    assert "another recipe than the code shown: context_3: stale output" in said
+    assert (
+        "another recipe than the code shown: context_3: the output is older than the code beside it"
+        in said
+    )
     assert "DOES NOT MATCH" not in said
+
+
+def test_all_148_results_come_one_by_one_with_what_was_computed():
+    """Everything that a page needs: what is counted here is what the report counts."""
+    found = {name: list(each_outcome(name)) for name in NOTEBOOKS}
+    everything = [outcome for some in found.values() for outcome in some]
+    assert len(everything) == 148
+    assert {name: [each.result.id for each in some] for name, some in found.items()} == {
+        name: [*notebook(name).results] for name in NOTEBOOKS
+    }
+    told = [f"{good:,} of {count:,}" for good, count in totals(everything).values()]
+    assert " ".join(told) == TOTALS
+    counted = numbers_by_verdict(everything)
+    assert {*counted} <= {*VERDICTS}
+    assert counted.total() == 2_603
+    assert counted["never"] == 40
+    assert counted["slack"] == sum(each.check.by_slack for each in everything if each.check)
+    assert [each.result.id for each in everything if each.verdict == "older"] == [
+        "context_3",
+        "causal_context_3_equal",
+        "decoder_shape",
+    ]
+    reasons = {each.result.reason for each in everything if each.verdict == "never"}
+    assert reasons == {"invented for a diagram", "drawn at random without a seed"}
+    for outcome in everything:
+        assert bool(outcome.result.reason) == (outcome.verdict == "never")
+        assert (outcome.computed is None) == (outcome.verdict == "never")
+        if outcome.computed is not None:
+            assert check(outcome.result, outcome.computed) == outcome.check
+
+
+def test_a_notebook_s_results_are_computed_when_they_are_asked_for(monkeypatch):
+    built = []
+    build = BUILDERS["simplified"]
+    monkeypatch.setitem(BUILDERS, "simplified", lambda *a: built.append(a) or build(*a))
+    each = each_outcome("wild_cat")
+    for _ in range(4):
+        next(each)
+    assert built == []
+    next(each)
+    assert len(built) == 1
+    assert len([*each]) == 64 - 5
+    assert len(built) == len({query for _, query in built}), "each trace once"
+
+
+def test_a_verdict_counts_entries_that_differ_apart(monkeypatch):
+    results = notebook("wild_cat").results
+    right = results["context_0"]
+    wrong = replace(right, values=[right.values[0] + 0.001, *right.values[1:]])
+    monkeypatch.setitem(results, "context_0", wrong)
+    (found,) = [each for each in outcomes("wild_cat") if each.result.id == "context_0"]
+    assert (found.verdict, found.entries()) == ("differs", {"print": 2, "differs": 1})
+    ((_, own, computed),) = rows(wrong, found.computed)
+    assert (own[0], computed) == ("1.1186", ["≠1.1176", *own[1:]])
+    monkeypatch.setitem(PLACES, "wild_cat", {})
+    assert {each.verdict for each in outcomes("wild_cat")} == {"pending", "never"}
+
+
+def test_entries_are_written_in_the_digits_of_the_print():
+    assert written(printed(0.5, decimals=4, kind="scalar"), -0.00001) == "0.0000"
+    assert written(printed(0.5, significant=5, kind="scalar"), 12.55) == "1.2550e+01"
+    assert written(printed(["a b"], (1,), "text"), "a b") == "'a b'"
+    assert written(printed(True, kind="bool"), True) == "True"
+    near = printed([44.1], (1,), decimals=1, rel_slack=0.1, abs_slack=0.2)
+    assert [computed for _, _, computed in rows(near, [44.3])] == [["≈44.3"]]
+    cut = printed([[1, 2, 3], [4, 5]], (3, 3), "ints", truncated=True)
+    assert [place for place, *_ in rows(cut, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])] == [(0,), (1,)]
+    assert [*rows(cut, None)] == [((0,), ["1", "2", "3"], []), ((1,), ["4", "5"], [])]
 
 
 def test_the_command_ends_with_1_where_a_number_is_another(monkeypatch, capsys):

@@ -25,6 +25,7 @@ from attention_ui.settings.fields import (
     OptionalWhole,
     Pages,
     ScoreRow,
+    Search,
     Sentence,
     Whole,
     Word,
@@ -314,6 +315,7 @@ ACCEPTED = {
     Word: {"empty", "word", "nan", "inf", "python"},
     Pages: {"empty", "word", "nan", "inf", "python"},
     Lines: HOSTILE.keys() - {"long", "4300 digits", "commas", "colons", "dots"},
+    Search: HOSTILE.keys() - {"long", "4300 digits", "commas", "colons", "dots"},
 }
 """What a kind of field takes of these. A text may be nearly anything, a part's name any word, a
 row of scores some numbers; no other field takes any but -1, if that is within its bounds.

@@ -1,0 +1,1 @@
+"""The notebooks' numbers: everything they print, computed again and set beside the print."""

@@ -1,0 +1,51 @@
+"""What the page on the notebooks' numbers leaves its reader able to answer."""
+
+from collections import Counter
+
+from attention_core.published import NOTEBOOKS, notebook
+from attention_core.published.report import COLUMNS, slack_on_processors
+
+from ...page.closing import Answer
+from ...page.view import View
+from .judged import compared, judged
+
+
+def answers(view: View) -> list[Answer]:
+    """On rounding, on processors, and on what nobody can compute."""
+    return [
+        Answer("When is a computed number the printed one?", by_rounding(view), "judged"),
+        Answer("Why may the last digit differ on your computer?", by_processor(view), "judged"),
+        Answer("Why can some printed numbers never be computed again?", never(), "results"),
+    ]
+
+
+def by_rounding(view: View) -> str:
+    """With the unit of the result that is taken apart."""
+    half = f"{0.5 / 10 ** judged(view.settings).decimals:.8f}".rstrip("0")
+    return (
+        "When it would be printed with the same digits: it may differ by half a unit of the last "
+        f"one, here by {half}. Everything that was never rounded, such as an id or a shape, has to "
+        "be equal."
+    )
+
+
+def by_processor(view: View) -> str:
+    """With what was measured, and the result that is taken apart."""
+    fewest, most = slack_on_processors()
+    here = compared(view.settings, view.trace).by_slack
+    return (
+        "Adding floating-point numbers in another order rounds at other places, and processors "
+        f"add in different orders. Of all results, {fewest} to {most} numbers needed more than "
+        f"half a unit on the processors that were measured; of the one above, {here} on this one."
+    )
+
+
+def never() -> str:
+    """With how many there are of each kind."""
+    counted: Counter[str] = Counter()
+    for name in NOTEBOOKS:
+        for result in notebook(name).results.values():
+            if not result.reproduces and result.kind in COLUMNS["numbers"]:
+                counted[result.reason] += result.count
+    told = ", and ".join(f"{count} were {reason}" for reason, count in counted.items())
+    return f"No computation gives them: {told}. A seed would have been enough for the last ones."

@@ -1,0 +1,172 @@
+"""The check of everything that the notebooks print: as far as it has come, in words and as bars."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from time import perf_counter
+
+import streamlit as st
+
+from attention_core.examples import EXAMPLES
+from attention_core.published import NOTEBOOKS, notebook
+from attention_core.published.report import (
+    DIFFERS,
+    NEVER,
+    OLDER,
+    PENDING,
+    PRINT,
+    SLACK,
+    Outcome,
+    each_outcome,
+    numbers_by_verdict,
+    slack_on_processors,
+    totals,
+)
+
+from ...charts.by_verdict import by_verdict
+from ...page.show import show_within
+from ...shell.frame import LINE
+from ...widgets.long_run import Run, Steps, begun
+from ...words import listed
+
+LEGEND = {
+    PRINT: "matches as printed",
+    SLACK: "within the slack",
+    OLDER: "by an older version",
+    NEVER: "cannot be computed",
+    DIFFERS: "differs",
+    PENDING: "not yet computed",
+}
+"""What the colours of the picture mean."""
+AMONG = {
+    "shapes": "sizes of shapes",
+    "booleans": "answers of True or False",
+    "texts": "texts",
+    "relations": "relations between numbers",
+}
+"""What is counted beside the numbers, by its name in the report."""
+N_RESULTS = sum(len(notebook(name).results) for name in NOTEBOOKS)
+
+
+@dataclass
+class Found:
+    """What has come of the results so far, by notebook, and how long it took."""
+
+    outcomes: dict[str, list[Outcome]] = field(default_factory=lambda: {n: [] for n in NOTEBOOKS})
+    seconds: float = 0.0
+
+    @property
+    def all(self) -> list[Outcome]:
+        """The outcomes of all notebooks."""
+        return [outcome for found in self.outcomes.values() for outcome in found]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every result has been looked at."""
+        return len(self.all) == N_RESULTS
+
+
+def check_of_all() -> Run:
+    """The check, which begins when the page is opened."""
+    return begun("published", "published", _work)
+
+
+def _work() -> Steps:
+    """One result after the other. Only the time of the work itself is counted."""
+    found = Found()
+    n_done, began = 0, perf_counter()
+    for name in NOTEBOOKS:
+        for outcome in each_outcome(name):
+            found.outcomes[name].append(outcome)
+            found.seconds += perf_counter() - began
+            n_done += 1
+            yield n_done / N_RESULTS, found
+            began = perf_counter()
+
+
+def show_progress(run: Run) -> None:
+    """A bar while the check goes on; nothing when it is over."""
+    if run.share < 1:
+        done = len(run.found.all)
+        with st.container(width=LINE):
+            st.progress(run.share, text=f"{done} of {N_RESULTS} results computed again")
+
+
+def show_bars(found: Found) -> None:
+    """A bar a notebook: what came of its numbers."""
+    unseen = {name: _numbers_in(name) for name in NOTEBOOKS}
+    counted: dict[str, Counter[str]] = {}
+    for name, outcomes in found.outcomes.items():
+        counted[name] = numbers_by_verdict(outcomes)
+        counted[name][PENDING] += unseen[name] - counted[name].total()
+    titles = [EXAMPLES[name].title for name in NOTEBOOKS]
+    show_within(by_verdict(titles, list(counted.values()), LEGEND), LINE)
+
+
+def _numbers_in(name: str) -> int:
+    """How many numbers a notebook prints."""
+    results = notebook(name).results.values()
+    return totals(Outcome(result, None) for result in results)["numbers"][1]
+
+
+def says_total(found: Found) -> tuple[bool, str]:
+    """Whether all that can be computed came out again, and how many numbers did."""
+    matching, published = totals(found.all)["numbers"]
+    failed = [outcome for outcome in found.all if outcome.failed or outcome.pending]
+    counts = numbers_by_verdict(found.all)
+    words = (
+        f"**{matching:,} of the {published:,} numbers** come out again: "
+        f"{counts[PRINT] + counts[OLDER]:,} digit for digit, and {counts[SLACK]:,} within the "
+        "[slack between processors](#judged)."
+    )
+    if failed:
+        words += f" {len(failed)} results should, and do not: {_named(failed)}."
+    others = [
+        f"{good:,} of {count:,} {AMONG[name]}"
+        for name, (good, count) in totals(found.all).items()
+        if name in AMONG
+    ]
+    return found.is_whole and not failed, f"{words} So do {listed(others)}."
+
+
+def why_not_all(found: Found) -> str:
+    """Why the other numbers cannot be computed, and what comes out of older code alone."""
+    reasons: Counter[str] = Counter()
+    for outcome in found.all:
+        if outcome.verdict == NEVER and outcome.is_number:
+            reasons[outcome.result.reason] += outcome.result.count
+    told = [f"{count} were {reason}" for reason, count in reasons.items()]
+    older = [outcome for outcome in found.all if outcome.verdict == OLDER]
+    return (
+        f"The other {reasons.total()} cannot be computed by anybody: {listed(told)}. "
+        f"{len(older)} results come only out of an older version of a notebook's code than the "
+        f"one it shows: {_named(older)}."
+    )
+
+
+def show_how_long(run: Run) -> None:
+    """How long it took, and what has no part in it; nothing before it is over."""
+    if run.share == 1:
+        seconds = ceil(run.found.seconds)
+        time = "a second" if seconds == 1 else f"{seconds} seconds"
+        st.caption(
+            f"Computed when you opened this page, in less than {time}. What you change in the "
+            "sidebar changes none of it: each result has its notebook's own settings.",
+            width=LINE,
+        )
+
+
+def what_the_slack_is() -> str:
+    """Why a last digit may differ, with what was measured."""
+    fewest, most = slack_on_processors()
+    return (
+        "Processors add up in different orders, and each order rounds at other places, so a last "
+        f"digit may differ. Of the processors that were measured, one needs this **slack** for "
+        f"{fewest} numbers and another for {most}. It is never more than 1.3 times the largest gap "
+        "that was measured. Ids, shapes, texts and answers of True or False have to be equal."
+    )
+
+
+def _named(outcomes: Sequence[Outcome]) -> str:
+    return listed([f"`{outcome.result.id}`" for outcome in outcomes])

@@ -1,0 +1,101 @@
+"""How a match is judged: one result, counted in units of its last printed digit."""
+
+from attention_core.examples import EXAMPLES
+from attention_core.operations import Given, Magnify, Subtract
+from attention_core.published import PLACES, Check, Result, check, notebook, read
+from attention_core.published.building import BUILDERS
+from attention_core.published.printed import entries
+from attention_core.published.writing import written
+from attention_core.trace import Trace
+
+from ...predict.questions import Pick, Verdict
+from ...settings.settings import Settings
+from ...words import true_minus
+
+JUDGED = {
+    "wild_cat": "context_all_matmul",
+    "journey_123": "context_rand",
+    "sorry_dave": "causal_scores_0",
+    "life_is_short": "omega_1_all",
+    "journey_789": "context_rand_unreseeded",
+}
+"""By notebook, the result that is taken apart: a whole print with a fixed number of decimals."""
+CHOICES = ("Nothing", "At most half a unit", "At most one unit", "At most ten units")
+RIGHT = 1
+
+
+def judged(settings: Settings) -> Result:
+    """The result of the chosen notebook that is taken apart."""
+    return notebook(settings.notebook).results[JUDGED[settings.notebook]]
+
+
+def build(settings: Settings) -> Trace:
+    """What is computed, what is printed, both in units of the last printed digit, and what is left
+    over, with the axes of the step that is printed.
+    """
+    result, name = judged(settings), settings.notebook
+    place = PLACES[name][result.id]
+    whole = BUILDERS[place.lesson](EXAMPLES[place.example_of(name)], place.query)
+    axes = whole[place.step].axes[len(place.index) :]
+    trace = Trace(**{axis: whole.labels(axis) for axis in axes})
+    unit = 10**result.decimals
+    value = read(place, whole)
+    computed = trace.step("computed", Given(_nested(value.tolist())), axes=axes)
+    in_units = trace.step("in_units", Magnify(unit), computed, axes=axes)
+    whole_units = _in_units(result.values, unit)
+    printed = trace.step("printed_units", Given(whole_units), axes=axes)
+    trace.step("left_over", Subtract(), in_units, printed, axes=axes)
+    return trace
+
+
+def in_units_words(result: Result) -> str:
+    """How its numbers are counted, with the first of them."""
+    first = next(entries(result.values, len(result.shape)))
+    unit = 10**result.decimals
+    return (
+        f"Count in units of the last printed digit: {1 / unit:g} is 1, so the first number, "
+        f"printed as {true_minus(written(result, first))}, is "
+        f"{true_minus(f'{round(first * unit):,}')}."
+    )
+
+
+def compared(settings: Settings, trace: Trace) -> Check:
+    """How the result compares, by the rule of the report."""
+    return check(judged(settings), trace["computed"].value)
+
+
+def verdict(settings: Settings, trace: Trace) -> tuple[bool, str]:
+    """Whether every entry matches, and how much is left over at most."""
+    found = compared(settings, trace)
+    most = trace["left_over"].value.abs().max().item()
+    words = f"{found.matching} of {found.published} entries match: at most {most:.2f} is left over"
+    if found.by_slack:
+        words += f", and {found.by_slack} of them need the slack between processors"
+    return found.ok, f"{words}."
+
+
+def question(settings: Settings) -> Pick:
+    """How much may be left over of two numbers that are the same but for the print."""
+    decimals = judged(settings).decimals
+    truth = f"It is {CHOICES[RIGHT].lower()}: {0.5 / 10**decimals:g} of the number itself."
+    return Pick(
+        words=f"The print has {decimals} decimals, rounded to the nearest. When a computed number "
+        "is the printed one, how much can be left over?",
+        choices=CHOICES,
+        judge=lambda guess: Verdict(
+            guess[0] == RIGHT, f"Right. {truth}" if guess[0] == RIGHT else truth
+        ),
+        truth=lambda: truth,
+        teaches="Whatever is farther away would have been rounded to another digit.",
+    )
+
+
+def _in_units(values: list | float, unit: int) -> tuple | float:
+    """Printed numbers in units of their last digit, which makes them whole."""
+    if isinstance(values, list):
+        return tuple(_in_units(each, unit) for each in values)
+    return float(round(values * unit))
+
+
+def _nested(values: list | float) -> tuple | float:
+    return tuple(map(_nested, values)) if isinstance(values, list) else values

@@ -1,0 +1,225 @@
+"""The results of a notebook: which are shown, and each beside what is computed here."""
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+import streamlit as st
+
+from attention_core.examples import EXAMPLES
+from attention_core.published import NOTEBOOKS, Result, notebook
+from attention_core.published.report import (
+    DIFFERS,
+    NEVER,
+    OLDER,
+    PENDING,
+    PRINT,
+    SLACK,
+    Outcome,
+)
+from attention_core.published.writing import rows
+
+from ...settings.control import control, control_row
+from ...settings.settings import RESULT_KINDS, Settings
+from ...words import escaped, listed
+from .check import Found
+from .lesson_links import Link, Links
+
+LARGE = 40
+"""A result with more entries is folded away."""
+NARROW = 4
+"""Rows of so many entries stand beside the computed ones, longer ones above them."""
+FULL = 84
+"""Characters of a line of entries."""
+LEAST = 8
+"""Entries of a line, however wide they are: rows of as many are not broken."""
+GAP = "  "
+NARROW_LINE = 600
+Row = tuple[tuple[int, ...], list[str], list[str]]
+"""The place of a row, its printed entries, and the computed ones."""
+KINDS = {
+    "tensor": "tensor",
+    "scalar": "number",
+    "ints": "whole numbers",
+    "shape": "shape",
+    "bool": "True or False",
+    "text": "text",
+    "derived": "relation",
+}
+SIGNS = {
+    PRINT: ":green[:material/check:]",
+    SLACK: ":green[:material/check:]",
+    OLDER: ":blue[:material/history:]",
+    NEVER: ":gray[:material/remove:]",
+    DIFFERS: ":orange[:material/close:]",
+    PENDING: ":gray[:material/hourglass_empty:]",
+}
+
+
+def choose() -> None:
+    """Whose results are shown, and which of them."""
+    with control_row(gap="small"):
+        control("notebook", elsewhere=True, width=290)
+        control("search", elsewhere=True, width=180)
+        control("verdict", elsewhere=True, width=230)
+        control("kind", elsewhere=True, width=160)
+
+
+def show_results(settings: Settings, found: Found) -> None:
+    """The results that are asked for, in the order of the notebook."""
+    by_notebook = {name: list(_asked_for(name, settings, found)) for name in NOTEBOOKS}
+    shown = by_notebook[settings.notebook]
+    n_all = len(notebook(settings.notebook).results)
+    st.caption(notebook(settings.notebook).source)
+    if len(shown) == n_all:
+        st.markdown(f"**All {n_all} results**")
+    else:
+        st.markdown(f"**{len(shown)} of {n_all} results**")
+        if settings.search:
+            st.text(f"Searched for: {settings.search}")  # plain: it is the person's
+    elsewhere = [
+        f"*{EXAMPLES[name].title}* has {len(each)}"
+        for name, each in by_notebook.items()
+        if each and name != settings.notebook
+    ]
+    if elsewhere and len(shown) < n_all:
+        st.caption(f"Of the other notebooks, {listed(elsewhere)}.")
+    links = Links(settings.notebook)
+    for outcome in shown:
+        _card(settings.notebook, outcome, links.to(outcome))
+
+
+def _asked_for(name: str, settings: Settings, found: Found) -> Iterator[Outcome]:
+    known = {outcome.result.id: outcome for outcome in found.outcomes[name]}
+    for result in notebook(name).results.values():
+        outcome = known.get(result.id, Outcome(result, None))
+        is_kind = settings.kind in ("all", result.kind)
+        is_verdict = settings.verdict in ("all", outcome.verdict)
+        if is_kind and is_verdict and _holds(result, settings.search):
+            yield outcome
+
+
+def _holds(result: Result, search: str) -> bool:
+    """Whether each word of a search stands in what is said of a result or in its digits."""
+    said = [result.id, result.description, result.how, result.note, result.reason]
+    said += [KINDS[result.kind], RESULT_KINDS[result.kind], _size(result)]
+    said += [entry for _, printed, _ in rows(result, None) for entry in printed]
+    text = "\n".join(said).casefold()
+    return all(word in text for word in search.replace("−", "-").casefold().split())
+
+
+def _size(result: Result) -> str:
+    return " × ".join(map(str, result.shape))
+
+
+def _card(name: str, outcome: Outcome, link: Link | None) -> None:
+    """One result: what it is, what came of it, its recipe, where it is shown, and both values."""
+    result = outcome.result
+    with st.container(border=True, key=f"result_{name}_{result.id}", gap="small"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
+            st.markdown(_told(outcome, has_lesson=link is not None), width=NARROW_LINE)
+            if link is not None:
+                st.page_link(
+                    link.lesson.page,
+                    label=f"See it in *{link.lesson.title}*",
+                    icon=link.lesson.icon,
+                    query_params=link.query,
+                    disabled=bool(link.why_not),
+                    help=link.why_not or "Open it there, with these numbers.",
+                )
+        code = side_by_side(outcome)
+        if result.count > LARGE:
+            with st.expander(f"All {result.count} entries side by side", key=f"all_{result.id}"):
+                st.code(code, language=None)
+        else:
+            st.code(code, language=None)
+
+
+def _told(outcome: Outcome, has_lesson: bool) -> str:
+    """What a result is, what came of it, and its recipe: a line each."""
+    result = outcome.result
+    size = f" {_size(result)}" if result.shape and result.kind != "shape" else ""
+    about = f"{KINDS[result.kind]}{size}, line {result.source_line}"
+    lines = [
+        f"**{escaped(_begun(result.description))}** :gray[:small[{about}]]",
+        f"{SIGNS[outcome.verdict]} {says(outcome)}",
+        f":gray[:small[Recipe: {escaped(result.how)}.]]",
+    ]
+    if not has_lesson and outcome.verdict not in (NEVER, PENDING):
+        lines.append(":gray[:small[No lesson draws it: it is computed for this page alone.]]")
+    return "  \n".join(lines)
+
+
+def says(outcome: Outcome) -> str:
+    """What came of a result, and why, in a sentence or two."""
+    result = outcome.result
+    note = f" {escaped(_begun(result.note))}." if result.note else ""
+    match outcome.verdict:
+        case "never":
+            return f"Cannot be computed: {result.reason}.{note}"
+        case "pending":
+            return "Not computed yet."
+        case "differs":
+            return f"Differs: {outcome.matching:,} of {result.count:,} entries match.{note}"
+        case "older":
+            return f"Matches, by an older version of the code.{note}"
+        case "slack":
+            n_slack = outcome.check.by_slack
+            some = f", {n_slack:,} of {result.count:,} entries" if result.count > 1 else ""
+            return f"Matches{some} by the slack between processors{_measured(result)}.{note}"
+    return f"Matches as printed.{note}"
+
+
+def _measured(result: Result) -> str:
+    """How many entries needed the slack on the processors that were measured."""
+    needed = sorted(result.n_differing.values())
+    return f" ({needed[0]} to {needed[-1]} on those that were measured)" if needed else ""
+
+
+def _begun(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def side_by_side(outcome: Outcome) -> str:
+    """The printed entries and the computed ones, in the printed digits and in columns; a sign
+    stands before an entry that does not print alike.
+    """
+    lines = list(rows(outcome.result, outcome.computed))
+    longest = max((len(printed) for _, printed, _ in lines), default=0)
+    if len(lines) > 1 and longest <= NARROW:
+        return "\n".join(_beside(lines))
+    return "\n".join(_one_above_the_other(lines))
+
+
+def _beside(lines: Sequence[Row]) -> Iterator[str]:
+    """Each printed row to the left of the computed one."""
+    left, right = (_in_columns([each[at] for each in lines]) for at in (1, 2))
+    width = max(len("printed"), *map(len, left))
+    yield f"{'printed':<{width}}    {'computed' if any(right) else ''}".rstrip()
+    for printed, computed in zip(left, right, strict=True):
+        yield f"{printed:<{width}}    {computed}".rstrip()
+
+
+def _one_above_the_other(lines: Sequence[Row]) -> Iterator[str]:
+    """Each printed row above the computed one, both broken where a line is full."""
+    for number, (place, printed, computed) in enumerate(lines):
+        cell = max(map(len, [*printed, *computed]), default=0) + len(GAP)
+        fits = max(LEAST, FULL // cell)
+        for at in range(0, len(printed), fits):
+            if number or at:
+                yield ""
+            if place and not at:
+                yield "".join(f"[{index}]" for index in place)
+            parts = [each[at : at + fits] for each in (printed, computed)]
+            above, below = _in_columns(parts)
+            yield f"printed   {above}"
+            if computed:
+                yield f"computed  {below}"
+
+
+def _in_columns(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Entries of several lines below each other."""
+    widths = [max(map(len, column)) for column in zip_longest(*lines, fillvalue="")]
+    return [
+        GAP.join(entry.rjust(width) for entry, width in zip(line, widths, strict=False))
+        for line in lines
+    ]

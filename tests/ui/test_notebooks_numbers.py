@@ -1,0 +1,200 @@
+"""The page of the notebooks' numbers: every result, its totals, its filter and its links."""
+
+import json
+from urllib.parse import parse_qsl
+
+import pytest
+
+from attention_core.published import NOTEBOOKS, Result
+from attention_core.published.report import each_outcome, main
+from attention_ui.lessons.notebooks_numbers import check as checks
+from attention_ui.lessons.notebooks_numbers.results import side_by_side
+from attention_ui.widgets import long_run
+from conftest import ROOT
+from hostile import MARK, TEXTS
+from visiting import charts, rendered, stands, texts, visit, words
+
+PAGE = "notebooks_numbers"
+DATA = {
+    name: json.loads((ROOT / "attention_core" / "published" / f"{name}.json").read_text())
+    for name in NOTEBOOKS
+}
+
+
+def cards(at):
+    """The ids of the results that are shown, in their order."""
+    keys = [getattr(each.proto, "id", "") for each in at.get("flex_container")]
+    of_results = [key.rpartition("-result_")[2] for key in keys if "-result_" in key]
+    name = at.session_state["settings"].notebook
+    return [key.removeprefix(f"{name}_") for key in of_results]
+
+
+def flat(values):
+    return (
+        [each for part in values for each in flat(part)] if isinstance(values, list) else [values]
+    )
+
+
+def digits(result):
+    """The printed entries of a result, read from the data without the core."""
+    if result["kind"] not in ("tensor", "scalar"):
+        return [str(each) for each in flat(result["values"])]
+    if result.get("decimals") is None:
+        return [f"{each:.{result['significant'] - 1}e}" for each in flat(result["values"])]
+    return [f"{each:.{result['decimals']}f}" for each in flat(result["values"])]
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_notebook_shows_all_its_results_with_both_values(name):
+    at = stands(visit(PAGE, notebook=name))
+    results = DATA[name]["results"]
+    assert cards(at) == [each["id"] for each in results]
+    shown = [code.value for code in at.main.code]
+    for result, code in zip(results, shown, strict=False):
+        wanted = digits(result)
+        told = code.replace("≈", "").split()
+        assert "≠" not in code
+        if result["kind"] not in ("text", "derived"):
+            for entry in wanted:
+                assert told.count(entry) >= wanted.count(entry), (result["id"], entry)
+        assert ("computed" in told) == result["reproduces"]
+    said = rendered(at)
+    for result in results:
+        if not result["reproduces"]:
+            assert result["reason"] in said
+    older = [each for each in results if each["reproduces"] and not each["reproduces_as_shown"]]
+    assert said.count("by an older version of the code") == len(older)
+    assert len(older) == (3 if name == "sorry_dave" else 0)
+
+
+def test_the_totals_are_those_of_the_report(capsys):
+    assert main() == 0
+    total = capsys.readouterr().out.splitlines()[-1].split()
+    at = visit(PAGE)
+    said = words(at)
+    assert f"**{total[1]} of the {total[3]} numbers** come out again" in said
+    for good, count, what in (
+        (total[7], total[9], "sizes of shapes"),
+        (total[10], total[12], "answers of True or False"),
+        (total[13], total[15], "texts"),
+    ):
+        assert f"{good} of {count} {what}" in said
+    assert (
+        "The other 40 cannot be computed by anybody: 36 were invented for a diagram and 4" in said
+    )
+    assert "3 results come only out of an older version" in said
+    (bars,) = [each.alt for each in charts(at) if each.alt.startswith("Published numbers")]
+    assert "1,470 of 1,470" in bars
+    assert "893 of 929" in bars
+
+
+SEARCHES = {
+    "digits": {"search": "0.7682"},
+    "a minus of ours": {"search": "−0.5300 embedding"},
+    "words": {"search": "SOFTMAX row"},
+    "an exponent": {"search": "5.5834e-09", "notebook": "life_is_short"},
+    "a kind": {"kind": "bool", "notebook": "sorry_dave"},
+    "never": {"verdict": "never", "notebook": "journey_123"},
+    "older": {"verdict": "older", "notebook": "sorry_dave"},
+    "both": {"kind": "tensor", "search": "linear"},
+    "nothing": {"search": "no such words"},
+}
+
+
+def independently(result, link):
+    """Whether a result is asked for, by another reading of the data."""
+    said = [result[each] for each in ("id", "description", "how", "note")]
+    said = " ".join([*said, result.get("reason", ""), *digits(result)]).lower()
+    is_older = result["reproduces"] and not result["reproduces_as_shown"]
+    verdict = "never" if not result["reproduces"] else "older" if is_older else "other"
+    return (
+        link.get("kind", result["kind"]) == result["kind"]
+        and link.get("verdict", verdict) == verdict
+        and all(w.lower().replace("−", "-") in said for w in link.get("search", "").split())
+    )
+
+
+@pytest.mark.parametrize("link", SEARCHES.values(), ids=SEARCHES)
+def test_filter_and_search_find_what_the_data_holds(link):
+    at = stands(visit(PAGE, **{"notebook": "wild_cat", **link}))
+    name = at.session_state["settings"].notebook
+    wanted = [each["id"] for each in DATA[name]["results"] if independently(each, link)]
+    assert cards(at) == wanted
+    assert bool(wanted) == (link.get("search") != "no such words")
+    assert f"**{len(wanted)} of {len(DATA[name]['results'])} results**" in words(at)
+    assert {*link} <= {*at.query_params}, "the address keeps it"
+
+
+def test_what_is_typed_into_the_search_is_shown_as_text():
+    at = visit(PAGE)
+    for text in TEXTS.values():
+        at.text_input(key="control_search").set_value(text[:60]).run()
+        stands(at)
+        assert at.session_state["drafts"] == {}
+        assert MARK not in rendered(at)
+        assert f"Searched for: {at.session_state['settings'].search}" in texts(at)
+    at.text_input(key="control_search").set_value(MARK * 20).run()
+    assert "and 60 fit" in texts(at)
+    assert MARK not in rendered(at)
+
+
+def test_a_slow_check_goes_on_in_slices_and_shows_how_far_it_is(monkeypatch):
+    for each in ("MOMENT", "SLICE"):
+        monkeypatch.setattr(long_run, each, 0.0)
+    seen = []
+    show = checks.show_progress
+    monkeypatch.setattr(checks.st, "progress", lambda _, text: seen.append(text))
+    monkeypatch.setattr(checks, "NOTEBOOKS", ("journey_123", "journey_789"))
+    monkeypatch.setattr(checks, "N_RESULTS", 23)
+    run = checks.begun("of_test", "of_test", checks._work)
+    while run.share < 1:
+        show(run)
+        run.advance(0.0)
+    assert seen == [f"{n} of 23 results computed again" for n in range(1, 23)]
+    good, said = checks.says_total(run.found)
+    assert good
+    assert "135 of the 139 numbers" in said
+    del run.found.outcomes["journey_123"][0]
+    assert not checks.says_total(run.found)[0], "one is missing"
+
+
+def test_what_does_not_print_alike_has_a_sign():
+    outcome = next(each for each in each_outcome("wild_cat") if each.result.id == "context_0")
+    assert side_by_side(outcome).splitlines() == [
+        "printed   1.1176  0.9091  0.6043",
+        "computed  1.1176  0.9091  0.6043",
+    ]
+    off = type(outcome)(outcome.result, outcome.check, [1.1176, 0.9094, 0.6043])
+    assert side_by_side(off).splitlines()[1] == "computed  1.1176  ≠0.9094  0.6043"
+    assert isinstance(outcome.result, Result)
+
+
+@pytest.mark.slow("20 s: a link into each step that a lesson draws")
+def test_every_link_opens_its_lesson_with_a_cell_of_the_result():
+    links = {}
+    for name in NOTEBOOKS:
+        found = [each.proto for each in visit(PAGE, notebook=name).main.get("page_link")]
+        for each in (link for link in found if link.label.startswith("See it in")):
+            query = dict(parse_qsl(each.query_string))
+            step = query.get("cell", "").partition(".")[0]
+            links[each.page, step, query.get("beat"), query.get("start")] = query
+    assert len({page for page, *_ in links}) == 7
+    for (page, step, beat, _), query in links.items():
+        at = stands(visit(page, **query))
+        assert at.session_state["notices"] == []
+        assert at.session_state["settings"].example == query["example"]
+        assert "link's cell" not in texts(at), (page, step)
+        if step:
+            opened = at.session_state["open_in"]
+            assert opened == (beat or opened), (page, step)
+        else:
+            assert page == "divide_by_sqrt_d"
+
+
+@pytest.mark.parametrize("lock", ["example", "token,query"])
+def test_a_link_that_a_teacher_s_link_forbids_says_why(lock):
+    at = stands(visit(PAGE, notebook="wild_cat", example="journey_123", lock=lock))
+    links = [each.proto for each in at.main.get("page_link")]
+    closed = [each for each in links if each.label.startswith("See it in") and each.disabled]
+    assert closed
+    assert all("The link that you opened" in each.help for each in closed)
