@@ -28,30 +28,35 @@ PAGE = "diagnosis"
 
 
 def view_of(settings: Settings) -> View:
-    return View.of(PAGE, settings, build, opens_with=("head_context_vectors", (0, 0, 0)))
+    return View.of(PAGE, settings, build)
 
 
 def lesson(page: Page) -> None:
     """What stands on the page, from top to bottom."""
     begin(page)
     view, settings = page.view, page.view.settings
-    page.controls(partial(choose, settings), offered("head", settings))
-    page.equation("context", build=partial(context, view.trace))
     page.words(
-        "Something in this layer is wrong. You see its numbers, and not how they were computed. "
-        "Each round has another mistake, and the address of this page holds the round, so a class "
-        "can share it.",
+        "Something in this layer is wrong. You see its numbers and what was measured, and not how "
+        "the numbers were made: taking a cell apart soon ends here. Each round has another mistake; "
+        "*Share*, in the sidebar, gives a class the link to this one.",
         caption=True,
     )
+    page.controls(partial(choose, settings), offered("head", settings))
+    page.equation("context", build=partial(context, view.trace))
     page.header("What the lights say", anchor="lights")
+    page.words(
+        "A light is one property that attention should have, measured on this layer. Green: it "
+        "holds. Orange: it does not."
+    )
+    page.light(*right_verdict(settings))
     found = lights_with(settings.inputs, settings.heads_recipe, hidden(settings))
     page.part("lights", partial(draw_lights, found), about=found)
-    page.light(*right_verdict(settings))
     page.header("More tensors", anchor="tensors")
     page.controls(choose_tensor)
     page.equation("tensor", build=partial(tensor, view.trace))
     page.header("Name it", anchor="name_it")
-    page.ask("mistake", which_mistake(settings), covers=(MISTAKE,), about=BEFORE)
+    this_round = f"mistake_{settings.level}_{settings.round_seed}"
+    page.ask(this_round, which_mistake(settings), covers=(MISTAKE,), about=BEFORE)
     page.part("truth", partial(show_truth, settings), shows=(MISTAKE,))
     closing(page, answers(view))
     finish(page)

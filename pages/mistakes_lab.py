@@ -12,7 +12,6 @@ from attention_ui.lessons.mistakes_lab.lab import (
     found_in,
     instead_words,
     made,
-    names,
     show_lines,
     which_lights,
 )
@@ -28,11 +27,7 @@ PAGE = "mistakes_lab"
 
 
 def view_of(settings: Settings) -> View:
-    view = View.of(PAGE, settings, build)
-    gap = view.trace["difference"].value
-    first = tuple((gap != 0).nonzero()[0].tolist()) if (gap != 0).any() else (0,) * gap.ndim
-    view.opens_with = (names(settings)[1], first)
-    return view
+    return View.of(PAGE, settings, build)
 
 
 def lesson(page: Page) -> None:
@@ -45,21 +40,24 @@ def lesson(page: Page) -> None:
     page.note(instead_words(settings))
     page.part("lines", partial(show_lines, mistake), about=mistake)
     page.changing(mistake.named.words)
-    page.equation("compared", build=partial(compared, trace))
     page.words(
-        "On the left the wrong numbers, then the right ones, then the difference. Point at a cell: "
-        "the same cell lights up in all three.",
+        "The wrong numbers, less the right ones, give the difference. Point at a cell, and it lights "
+        "up in all three; click it, and it is taken apart.",
         caption=True,
     )
+    page.equation("compared", build=partial(compared, trace))
     page.header("What the lights say", anchor="lights")
     page.words(
         "A light is one property that attention should have, measured on this layer: by looking at "
-        "its numbers, or by changing something and computing everything again."
+        "its numbers, or by changing something and computing everything again. Green: it holds. "
+        "Orange: it does not."
     )
-    page.ask("lights", which_lights(settings), covers=(LIGHTS,), about=("difference",))
+    page.light(*right_verdict(settings))
+    page.ask(
+        f"lights_{mistake.name}", which_lights(settings), covers=(LIGHTS,), about=("difference",)
+    )
     found = found_in(settings)
     page.part("lights", partial(draw_lights, found), about=found, shows=(LIGHTS,))
-    page.light(*right_verdict(settings))
     page.changing(f"No light sees this one. {mistake.named.unseen}" if mistake.named.unseen else "")
     page.header("How the wrong numbers come about", anchor="made")
     page.words("Click a cell of the result to take it apart, down to the first numbers.")

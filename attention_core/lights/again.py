@@ -47,8 +47,9 @@ class Found:
 
     @property
     def asks(self) -> Step:
-        """The operand that has the axis of queries."""
-        return next(each for each in self.scores.inputs if "query" in each.axes)
+        """The operand that has the axis of queries; the first where none has."""
+        asking = (each for each in self.scores.inputs if "query" in each.axes)
+        return next(asking, self.scores.inputs[0])
 
     @property
     def answers(self) -> Step:

@@ -91,7 +91,7 @@ class _Seen:
             yield found.weights, found.weights.value, "here"
         for found in self.attentions:
             values = computed_again(self.trace, {found.before.name: _ordinary(found.before.value)})
-            yield found.weights, values[found.weights.name], "with scores of ordinary size"
+            yield found.weights, values[found.weights.name], "where scores are drawn around 0"
 
 
 def _ordinary(scores: Tensor) -> Tensor:
@@ -149,7 +149,7 @@ def _not_negative(seen: _Seen) -> Light:
         n_below = int((weights < 0).sum())
         if n_below:
             evidence = f"{n_below} of {weights.numel()} weights are below 0 {where}, the lowest "
-            return Light(name, False, f"{evidence}{weights.min():.4f}.", step.name)
+            return Light(name, False, f"{evidence}{_minus(float(weights.min()))}.", step.name)
     lowest = min(float(found.weights.value.min()) for found in seen.attentions)
     return Light(name, True, f"The smallest weight is {lowest:.1g}.")
 
@@ -194,7 +194,7 @@ def _seen_has_weight(seen: _Seen) -> Light:
                 "may be seen."
             )
             return Light(name, False, evidence, found.weights.name)
-    return Light(name, True, "With scores of ordinary size, none of them is 0.")
+    return Light(name, True, "Where scores are drawn around 0, none of them gets 0.")
 
 
 def _no_leak(seen: _Seen) -> Light:
@@ -261,11 +261,12 @@ def _variance(seen: _Seen) -> Light:
     for found in seen.attentions:
         width = found.asks.value.shape[-1]
         variance = _score_variance(seen.trace, found)
-        said.append(f"Queries and keys of variance 1 give scores of variance {variance:.3g}")
+        said.append(
+            f"Queries and keys of variance 1, {width} wide, give scores of variance {variance:.3g}"
+        )
         if not SPREAD[0] < variance < SPREAD[1]:
-            evidence = f"{said[-1]}, since they are {width} wide."
-            return Light(name, False, evidence, found.before.name)
-    return Light(name, True, f"{said[0]}.")
+            return Light(name, False, f"{said[-1]}, not near 1.", found.before.name)
+    return Light(name, True, f"{said[0]}, near 1.")
 
 
 def _score_variance(trace: Trace, found: Found) -> float:
@@ -303,7 +304,7 @@ def _tokens_apart(seen: _Seen) -> Light:
                 return Light(name, False, evidence, step.name)
     if not measured:
         return _none(name, "Nothing is done to tokens outside attention.")
-    return Light(name, True, f"Each of {measured} steps works on every token alone.")
+    return Light(name, True, f"This is so in each of the {measured} steps on the way.")
 
 
 def _far_from_own(step: Step, place: int) -> float:
@@ -335,13 +336,14 @@ def _order_free(seen: _Seen) -> Light:
     for step in seen.steps():  # whoever may see whom goes along
         if step.axes == TABLE and not step.value.is_floating_point() and not step.inputs:
             given[step.name] = step.value[order][:, order]
+    along = "With the mask reordered too," if len(given) > 1 else "Measured:"
     values = computed_again(seen.trace, given)
     expected = out.value.index_select(_token_axis(out), order)
     far = (values[seen.output] - expected).abs().nan_to_num(torch.inf).max().item()
     if far > 1e-3 * max(largest(out.value), 1e-9):
-        evidence = f"Reordered tokens give other vectors, by up to {far:.4g}."
+        evidence = f"{along} other vectors come out, up to {far:.4g} away."
         return Light(name, False, evidence, seen.output)
-    return Light(name, True, f"Reordered tokens give the same vectors: {far:.1g} at most apart.")
+    return Light(name, True, f"{along} they differ by at most {far:.1g}.")
 
 
 def _any_length(seen: _Seen) -> Light:
@@ -398,9 +400,14 @@ def _both_signs(seen: _Seen) -> Light:
         lowest = min(lowest, values.min().item())
         highest = max(highest, values.max().item())
     if lowest >= 0 or highest <= 0:
-        evidence = f"Whatever goes in, it lies between {lowest:.4g} and {highest:.4g}."
+        evidence = f"Whatever goes in, it lies between {_minus(lowest)} and {_minus(highest)}."
         return Light(name, False, evidence, seen.output)
-    return Light(name, True, f"It lies between {lowest:.4g} and {highest:.4g}.")
+    return Light(name, True, f"It lies between {_minus(lowest)} and {_minus(highest)}.")
+
+
+def _minus(value: float) -> str:
+    """A number in a sentence, with the minus that the charts have."""
+    return f"{value:.4g}".replace("-", "−")
 
 
 def _ids(seen: _Seen) -> Light:

@@ -59,7 +59,7 @@ _ALL = (
     ),
     Named(
         "mask_transposed",
-        "The mask turned over",
+        "The mask transposed",
         "mask = torch.ones(n, n, dtype=torch.bool).tril()",
         "mask = torch.ones(n, n, dtype=torch.bool).triu()",
         "Each token sees itself and what comes after it, and nothing before. One .T too "
@@ -107,12 +107,13 @@ _ALL = (
     ),
     Named(
         "softmax_overflow",
-        "Softmax without taking away the largest",
+        "Softmax written out, and large scores",
         "e = (scores - scores.amax(-1, True)).exp()\nweights = e / e.sum(-1, True)",
         "e = scores.exp()\nweights = e / e.sum(-1, True)",
         "e to the power of 89 is more than float32 can hold. While the scores are small "
         "nothing is wrong; one large score makes a row of nan. Subtract the largest score of "
-        "the row first, or call softmax, which does.",
+        "the row first, or call softmax, which does. Here all scores are made larger, up to 120, "
+        "so that you can see it; the lights look at them as they are.",
     ),
     Named(
         "heads_without_transpose",
@@ -178,17 +179,17 @@ _ALL = (
         "One matrix for queries and keys",
         "keys = x @ W_key",
         "keys = x @ W_query",
-        "keys = x @ W_query: what a token asks for is also how it is found, so a token likes "
-        "itself best, and scores before the mask are the same both ways.",
+        "What a token asks for is also how it is found, so before the mask any two tokens score "
+        "each other alike: “cat” cannot matter more to “it” than “it” matters to “cat”.",
         "It is attention, only a poorer one: nothing that holds of every attention is "
         "broken. Look at head_queries and head_keys, which are equal.",
     ),
     Named(
         "keys_as_values",
-        "Keys handed on in place of values",
+        "W_key used for the values too",
         "values = x @ W_value",
         "values = x @ W_key",
-        "values = x @ W_key: a line copied and not changed. The token hands on how it is "
+        "A line copied and not changed. The token hands on how it is "
         "found, and W_value never learns.",
         "A value may be anything, so no property of attention is broken. Compare head_keys "
         "with head_values: they are equal.",
@@ -199,7 +200,8 @@ _ALL = (
         "heads = [Head() for _ in range(n_heads)]",
         "heads = [Head()] * n_heads",
         "[head] * n makes a list with one head in it n times. All look the same way, so n "
-        "heads see no more than one. Make each anew: [Head() for _ in range(n)].",
+        "heads see no more than one. Make each anew: [Head() for _ in range(n)]. Head 0 stays "
+        "as it is: choose another head to see it.",
         "Each head is right, taken by itself. Compare the heads: their weights are equal.",
     ),
 )

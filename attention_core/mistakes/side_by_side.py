@@ -48,4 +48,4 @@ def _axis(trace: Trace, wrong: Trace, axis: str) -> str:
 
 
 def _wrong(symbol: str) -> str:
-    return rf"\tilde{{{symbol}}}"
+    return rf"{{{symbol}}}_{{\text{{wrong}}}}"

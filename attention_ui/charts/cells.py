@@ -14,6 +14,8 @@ from .scale import Scale, shades
 from .sizes import CellSize
 
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
+LONG = 1e6
+"""A number as large is written with its power of ten."""
 COVERED = "?"
 
 
@@ -114,8 +116,12 @@ def decimals_of(values: Tensor) -> int:
 
 
 def written(value: float, decimals: int = 2) -> str:
-    """A number as it stands in a cell: at most two decimals, none where it is large."""
+    """A number as it stands in a cell: at most two decimals, none where it is large, and with its
+    power of ten where it would be too long.
+    """
     if not math.isfinite(value):
         return "nan" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+    if abs(value) >= LONG:
+        return f"{value:.1e}".replace("e+", "e").replace("-", "−")
     text = f"{value:.{decimals}f}" if abs(value) < 99.95 else f"{value:.0f}"
     return text.replace("-", "" if float(text) == 0 else "−")

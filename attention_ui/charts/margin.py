@@ -42,7 +42,7 @@ def add_sums(view: dict, matrix: Matrix, size: CellSize) -> None:
     """
     end = {"value": {"expr": f"{view['name']}_width"}}
     first_column = {"filter": "datum.column === 0"}
-    loud = f"abs(datum.row_sum - 1) > {NEAR_1}"
+    loud = f"!(abs(datum.row_sum - 1) <= {NEAR_1})"  # also where it is no number
     font = max(9, size.font or min(11, size.height))
     text = {"type": "text", "aria": False, "align": "left", "dx": 8, "fontSize": font}
     colour = {"condition": {"test": loud, "value": palette.CHOSEN}, "value": palette.MUTED}

@@ -51,4 +51,4 @@ def right_verdict(settings: Settings) -> tuple[bool, str]:
     off = red(lights_with(settings.inputs, settings.heads_recipe))
     if off:
         return False, f"Done right, the same layer breaks “{off[0].title}”: {off[0].evidence}"
-    return True, "Done right, the same layer turns every one of them green."
+    return True, "Done right, this layer turns every light green."

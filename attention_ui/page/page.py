@@ -190,7 +190,7 @@ class Page:
         chosen = view.settings.cell[-1][0] if view.settings.cell else ""
         told = view.revealed_by(chosen) if chosen in view.trace else ()
         cover = cover_by(view, name, question, (*covers, *about), self._where)
-        if not is_answered(cover) and not {*told} & {*covers}:
+        if not is_answered(cover, question) and not {*told} & {*covers}:
             for each in covers:
                 view.covered[each] = (*view.covered.get(each, ()), cover)
         self.part(f"predict_{name}", lambda: panel(question, cover))

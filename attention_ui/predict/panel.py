@@ -40,9 +40,12 @@ def cover_by(view: View, name: str, question: Question, steps: Sequence[str], wh
     return Cover(f"{view.page}.{name}", fingerprint, question.only_shapes, where)
 
 
-def is_answered(cover: Cover) -> bool:
-    """Whether its question has been answered, or skipped."""
-    return cover.question in st.session_state.setdefault(ANSWERS, {})
+def is_answered(cover: Cover, question: Question) -> bool:
+    """Whether a question has been answered, or skipped; rightly, where that is what uncovers."""
+    answer = st.session_state.setdefault(ANSWERS, {}).get(cover.question)
+    if answer is None or not question.until_right:
+        return answer is not None
+    return answer.verdict is None or answer.verdict.right
 
 
 def covered(name: str, covers: Sequence[Cover]) -> None:

@@ -43,6 +43,8 @@ class Question(ABC):
     """Draws the truth over a guess."""
     missing: str = field(default="Choose an answer first.", init=False)
     """What is said when Reveal is pressed without a guess."""
+    until_right: bool = False
+    """Whether a wrong guess leaves the pictures covered, so that one can guess again."""
     only_shapes = False
     """Whether the answer depends only on the shapes of the tensors, not on their numbers."""
 

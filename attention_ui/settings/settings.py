@@ -9,7 +9,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
 from attention_core.examples import EXAMPLES, Example
-from attention_core.mistakes.named import NAMED
+from attention_core.mistakes.named import NAMED, Named
 from attention_core.published import NOTEBOOKS
 from attention_core.recipes import (
     MAX_HEADS,
@@ -124,14 +124,12 @@ OPENED = {
 }
 
 
-LEVELS = {"one": "One", "several": "Several", "none": "None"}
+LEVELS = {"one": "One red light", "several": "Several", "none": "No red light"}
 """How many lights of an unseen mistake are red."""
 TENSORS = {
     "token_ids": "Ids",
     "embeddings": "Embeddings",
-    "head_queries": "Queries",
-    "head_keys": "Keys",
-    "head_values": "Values",
+    "head_queries": "Queries, keys and values",
     "mask": "Mask",
     "head_weights": "Weights",
     "head_context_vectors": "Context vectors",
@@ -168,6 +166,11 @@ SECTIONS = {
     "take_away": "Take it with you",
 }
 """What a teacher's link can leave out beside controls."""
+
+
+def mistake_called(mistake: Named) -> str:
+    """A mistake in the list of the lab."""
+    return f"{mistake.title} (no light sees it)" if mistake.unseen else mistake.title
 
 
 class Pinned:
@@ -367,12 +370,12 @@ class Settings:
     """A teacher's tasks, in order."""
     # Mistakes.
     mistake: str = setting(
-        Choice({name: each.title for name, each in NAMED.items()}),
+        Choice({name: mistake_called(each) for name, each in NAMED.items()}),
         "Mistake",
         next(iter(NAMED)),
         widget="selectbox",
     )
-    level: str = setting(Choice(LEVELS), "Red lights", "one")
+    level: str = setting(Choice(LEVELS), "Level", "one")
     round_seed: int = _seed("Round", 0)
     tensor: str = setting(
         Choice(TENSORS), "Look at", "head_weights", view_only=True, widget="selectbox"

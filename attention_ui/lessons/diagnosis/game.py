@@ -14,6 +14,7 @@ from attention_core.mistakes.rounds import (
 )
 from attention_core.mistakes.switched import MISTAKES
 from attention_core.operations import Given
+from attention_core.recipes import PLURAL
 from attention_core.trace import Trace
 
 from ...charts.equation_parts import Parts, equation_of
@@ -52,11 +53,10 @@ def build(settings: Settings) -> Trace:
     inputs, recipe, name = settings.inputs, settings.heads_recipe, hidden(settings)
     made = MISTAKES[name].layer(inputs, recipe) if name else layer(right_inputs(inputs), recipe)
     weights, _ = made["head_context_vectors"].inputs  # whatever is done to them on the way
-    found = {step: made[step] for step in (*TENSORS, "concat", "W_output")}
+    found = {step: made[step] for step in (*BEFORE, *AFTER, *TENSORS)}
     found["head_weights"] = weights
     trace = made.emptied()
-    for name in dict.fromkeys((*BEFORE, *AFTER, *found)):
-        step = found[name]
+    for name, step in found.items():
         operation, inputs = Given(_nested(step.value.tolist())), []
         if name in AFTER:  # no mistake changes how these are made
             operation, inputs = step.operation, [trace[each] for each in AFTER[name]]
@@ -85,12 +85,19 @@ def choose_tensor() -> None:
 
 def tensor(trace: Trace, settings: Settings) -> Parts:
     """The chosen tensor, with what it is made from where that may be told."""
+    if settings.tensor == "head_queries":
+        return _roles(trace, settings)
     return _of_head(trace, settings.tensor, settings)
 
 
 def context(trace: Trace, settings: Settings) -> Parts:
     """Weights and values of one head, and what comes of them."""
     return _of_head(trace, "head_context_vectors", settings)
+
+
+def _roles(trace: Trace, settings: Settings) -> Parts:
+    head = min(settings.head, trace.size("head") - 1)
+    return tuple(Matrix(trace[f"head_{role}"], lead=(head,)) for role in PLURAL.values())
 
 
 def _of_head(trace: Trace, name: str, settings: Settings) -> Parts:
@@ -123,6 +130,7 @@ def which_mistake(settings: Settings) -> Pick | None:
         choices=[NAMED[name].title for name in names],
         judge=judge,
         truth=lambda: f"It is “{NAMED[truth].title}”: {gives_away(settings)}",
+        until_right=True,
     )
 
 

@@ -116,13 +116,19 @@ def which_lights(settings: Settings) -> Pick | None:
     truth = f"What breaks is {said}."
 
     def judge(guess: list[int]) -> Verdict:
-        return Verdict(guess == broken, f"Right: {said}." if guess == broken else truth)
+        if guess == broken:
+            return Verdict(True, f"Right: {said}.")
+        n_right = len({*guess} & {*broken})
+        n_missing, n_wrong = len(broken) - n_right, len({*guess} - {*broken})
+        counted = f"{n_right} of your choices break, {n_wrong} hold, and {n_missing} were missing."
+        return Verdict(False, f"{counted} {truth}")
 
     return Pick(
-        words="Which of these does the mistake break? Each is true of the layer done right.",
+        words="Which of these does the mistake break? Choose one or several: each is true of the "
+        "layer done right.",
         choices=[each.title for each in asked],
         judge=judge,
         truth=lambda: truth,
         many=True,
-        teaches="What a number shows, you can check in your own code.",
+        teaches="Each of these can be a test in your own code.",
     )
