@@ -16,6 +16,7 @@ from attention_ui.lessons.mistakes_lab.lab import (
     which_lights,
     why_not,
 )
+from attention_ui.lessons.mistakes_lab.seen import seen
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
 from attention_ui.page.lights import draw_lights, right_verdict
@@ -61,6 +62,7 @@ def lesson(page: Page) -> None:
     page.part("lights", partial(draw_lights, found), about=found, shows=(LIGHTS,))
     page.light(*right_verdict(settings))
     page.changing(f"No light sees this one. {mistake.named.unseen}" if mistake.named.unseen else "")
+    seen(page)
     page.header("How the wrong numbers come about", anchor="made")
     page.words("Click a cell of the result to take it apart, down to the first numbers.")
     page.equation("wrong", build=partial(made, trace, is_wrong=True))
