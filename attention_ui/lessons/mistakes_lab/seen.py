@@ -9,18 +9,14 @@ from attention_core.published.stories import Story, stories_of
 
 from ...page.page import Page
 from ...settings import session
-from ...settings.settings import Settings
-from ...shell.contents import lesson
 from ...shell.frame import LINE
 from .lab import chosen
-
-PAGE = "mistakes_lab"
 
 
 def seen(page: Page) -> None:
     """The stories of the chosen mistake, and folded away those that the lab has no switch for."""
     settings = page.view.settings
-    page.header("Seen in a published notebook", anchor="seen")
+    page.header("Seen in the wild", anchor="seen")
     page.words(
         "Everybody makes these, and people who teach make them in public. Five notebooks from "
         "which thousands have learned attention are computed again here, so what went wrong in "
@@ -28,7 +24,9 @@ def seen(page: Page) -> None:
         caption=True,
     )
     name = chosen(settings).name
-    page.part("stories", partial(show_stories, name), about=(name, settings))
+    page.part(
+        "stories", partial(show_stories, name), about=(name, settings.example, settings.sentence)
+    )
     with page.folded("What else the notebooks got wrong", "other_stories"):
         page.part("other_stories", show_others, about="others")
 
@@ -56,27 +54,30 @@ def show_others() -> None:
 
 def _tell(story: Story) -> None:
     told = story.told()
-    st.markdown(f"**{story.title}**, in “{_title(story)}”", width=LINE)
+    st.markdown(f"**{story.title}**", width=LINE)
+    st.caption(f"Seen in a published notebook, on “{EXAMPLES[story.example].title}”", width=LINE)
     st.markdown(f":orange[:material/close:] {told.wrong}", width=LINE)
     st.markdown(f":green[:material/check:] {told.right}", width=LINE)
 
 
 def _way_to(story: Story) -> None:
-    """A link to the mistake on the sentence of its notebook, unless that is what is shown."""
-    now: Settings = session.current()
+    """The way to the mistake on the sentence of its notebook, unless that is what is shown."""
+    now = session.current()
     if now.example == story.example and now.sentence == EXAMPLES[story.example].inputs.sentence:
         st.caption("This is the sentence that you are looking at.")
         return
-    query, why_not = session.example_query(story.example)
-    st.page_link(
-        lesson(PAGE).page,
-        label="Switch it on in the lab, with this sentence",
+    # No link: one from a page to itself leaves the browser's address as it was.
+    st.button(
+        "Switch it on with this sentence",
+        key=f"seen_{story.name}",
         icon=":material/arrow_forward:",
-        query_params={**query, "mistake": story.mistake},
-        disabled=bool(why_not),
-        help=why_not or None,
+        type="tertiary",
+        on_click=partial(_open, story),
+        disabled="example" in now.fixed,
     )
 
 
-def _title(story: Story) -> str:
-    return EXAMPLES[story.example].title
+def _open(story: Story) -> None:
+    """The notebook's sentence, and then the mistake: an example brings all of its own settings."""
+    session.change(example=story.example)
+    session.change(mistake=story.mistake)
