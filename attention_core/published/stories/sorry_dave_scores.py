@@ -159,7 +159,7 @@ STORIES = (
         "row differ by {first:.4f} in the first run, {second:.4f} in the second, and agree in "
         "{n_true} of {n_drawn} random sentences.",
         "It is {unscaled_says} where nothing divides the scores, since only {unscaled_leak:.0e} "
-        "leaks then; that is how the cell was when it ran. *Restart and run all* before saving "
+        "leaks then, so it may be an earlier cell's output. *Restart and run all* before saving "
         "finds such things.",
         _stale_causal_check,
         "zero_in_place_of_infinity",
