@@ -209,9 +209,9 @@ STORIES = (
         "What softmax is for",
         LIFE,
         "The text says that scores are normalised to be more stable. Softmax by itself does not "
-        "give that: as its formula is written, {lost} weights of these scores would be nan.",
+        "give that: as its formula is written, {lost} weights of these scores would be lost.",
         "It makes weights that are positive and sum to {sum:.0f}. What keeps them stable is the "
-        "largest score, subtracted first ({kept} nan then), and the division by √d.",
+        "largest score, subtracted first ({kept} are lost then), and the division by √d.",
         _stability,
     ),
     Story(

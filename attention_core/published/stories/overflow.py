@@ -56,10 +56,11 @@ STORIES = (
         "Softmax just as its formula says",
         WILD_CAT,
         "e to {limit:.4f} is the most that float32 holds. The notebook's own scores are small "
-        "enough; times {factor:.4f}, row 0 has nan in it. {n_keys} equal scores give weights of 0 "
-        "from {all_zero:.4f} on, and nan from {all_nan:.4f} on or from {too_small:.3f} down. In "
-        "“Life is short” a score of {life_score:.2f} would be enough for {life_lost} nan in row "
-        "{life_row}, {life_unscaled} without the division, and {life_heads} in its heads.",
+        "enough; times {factor:.4f}, row 0 has nan in it (not a number). {n_keys} equal scores "
+        "give weights of 0 from {all_zero:.4f} on, and nan from {all_nan:.4f} on or from "
+        "{too_small:.3f} down. In “Life is short” a score of {life_score:.2f} would be enough for "
+        "{life_lost} nan in row {life_row}, {life_unscaled} without the division, and "
+        "{life_heads} in its heads.",
         "With the largest score of the row subtracted first there are {right_lost}. Other "
         "precisions end at {others:.2f} (float16, bfloat16, float64).",
         _overflow,
