@@ -37,8 +37,8 @@ def lesson(page: Page) -> None:
     view, settings = page.view, page.view.settings
     page.words(
         "Something in this layer is wrong. You see its numbers and what was measured, and not how "
-        "the numbers were made: taking a cell apart soon ends here. Each round has another mistake; "
-        "*Share*, in the sidebar, gives a class the link to this one.",
+        "the numbers were made: taking a cell apart soon ends here. Each round has another "
+        "mistake; *Share*, in the sidebar, gives a class the link to this one.",
         caption=True,
     )
     page.controls(partial(choose, settings), offered("head", settings))

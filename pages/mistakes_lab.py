@@ -15,6 +15,7 @@ from attention_ui.lessons.mistakes_lab.lab import (
     show_lines,
     which_lights,
 )
+from attention_ui.lessons.mistakes_lab.seen import seen
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
 from attention_ui.page.lights import draw_lights, right_verdict
@@ -59,6 +60,7 @@ def lesson(page: Page) -> None:
     found = found_in(settings)
     page.part("lights", partial(draw_lights, found), about=found, shows=(LIGHTS,))
     page.changing(f"No light sees this one. {mistake.named.unseen}" if mistake.named.unseen else "")
+    seen(page)
     page.header("How the wrong numbers come about", anchor="made")
     page.words("Click a cell of the result to take it apart, down to the first numbers.")
     page.equation("wrong", build=partial(made, trace, is_wrong=True))

@@ -30,7 +30,7 @@ DOORS = {
     "attention_core.lights": f"operations text {TOP}",
     "attention_core.mistakes": f"lights mechanism operations text {TOP}",
     "attention_core.export": f"lights mistakes operations text {TOP}",
-    "attention_core.published": f"examples mechanism text {TOP}",
+    "attention_core.published": f"examples experiments mechanism text {TOP}",
     "attention_ui.charts": "",
     "attention_ui.settings": "words",
     "attention_ui.streamlit_workarounds": "charts settings",
