@@ -42,8 +42,8 @@ def lesson(page: Page) -> None:
     page.part("lines", partial(show_lines, mistake), about=mistake)
     page.changing(mistake.named.words)
     page.words(
-        "The wrong numbers, less the right ones, give the difference. Point at a cell, and it lights "
-        "up in all three; click it, and it is taken apart.",
+        "The wrong numbers, less the right ones, give the difference. Point at a cell, and it "
+        "lights up in all three; click it, and it is taken apart.",
         caption=True,
     )
     page.equation("compared", build=partial(compared, trace))

@@ -574,7 +574,7 @@ def test_the_file_alone_checks_what_a_learner_has(tmp_path):
     exits = [line for line in process.stdout.splitlines() if line.startswith("exit")]
     assert exits == ["exit 0", "exit 1", "exit 2", "exit 2"]
     # A screen without such signs gets plain ones.
-    assert "NO Scores neither spread nor shrink" in process.stdout
+    assert "NO Scores spread equally far" in process.stdout
     assert "Likely: The scores are not divided by root d" in process.stdout
     assert "none is no function" in process.stderr
     assert process.stdout.isascii()
