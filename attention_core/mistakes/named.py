@@ -112,8 +112,8 @@ _ALL = (
         "e = scores.exp()\nweights = e / e.sum(-1, True)",
         "e to the power of 89 is more than float32 can hold. While the scores are small "
         "nothing is wrong; one large score makes a row of nan. Subtract the largest score of "
-        "the row first, or call softmax, which does. Here all scores are made larger, up to 120, "
-        "so that you can see it; the lights look at them as they are.",
+        "the row first, or call softmax, which does. Here all scores are made so "
+        "large that you can see it; the lights look at them as they are.",
     ),
     Named(
         "heads_without_transpose",

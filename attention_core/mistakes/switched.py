@@ -23,7 +23,6 @@ from ..operations import (
     Transpose,
 )
 from ..recipes import PLURAL, ROLES, HeadsRecipe
-from ..rounding import largest
 from ..text.inputs import Inputs
 from ..trace import Step, Trace
 from .layer import layer, next_draw, right_inputs
@@ -182,9 +181,13 @@ def _by_hand(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
 
 
 def _made_large(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-    """The scores, so many times as large that e to the largest overflows in float32."""
+    """The scores, so many times as large that e to the largest of each head overflows in float32;
+    heads aside whose scores are all far smaller, or below 0.
+    """
     scores = again(new, step, inputs)
-    factor = OVERFLOWS / max(largest(scores.value), 1e-6)
+    seen = scores.value.masked_fill(~new["mask"].value, 0.0).amax(dim=(-2, -1))
+    tops = [top for top in seen.tolist() if top > max(seen.max().item() / 20, 1e-6)]
+    factor = OVERFLOWS / min(tops, default=1.0)
     return new.step("head_magnified_scores", Magnify(factor), scores, axes=step.axes)
 
 
