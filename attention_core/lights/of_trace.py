@@ -52,7 +52,7 @@ def lights(
     return tuple(_OF[name](seen) for name in TITLES if name in _OF)
 
 
-def light(trace: Trace, name: str, may_look: Tensor | None = None, output: str = "") -> Light:
+def one_light(trace: Trace, name: str, may_look: Tensor | None = None, output: str = "") -> Light:
     """One of the lights of a trace, as in `lights`. Raises KeyError for one that there is not."""
     return _OF[name](_Seen(trace, output or last_of_tokens(trace), may_look, None))
 

@@ -6,7 +6,7 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.lights.light import Light
-from attention_core.lights.of_trace import light, lights
+from attention_core.lights.of_trace import lights, one_light
 from attention_core.mistakes.rounds import lights_with, red
 from attention_core.trace import Trace
 
@@ -30,7 +30,7 @@ def draw_lights(found: Sequence[Light]) -> None:
 
 def sums_verdict(trace: Trace, output: str) -> tuple[bool, str]:
     """Whether every row of the weights that an output is made with sums to 1, in words."""
-    found = light(trace, "rows_sum_to_1", _mask(trace), output)
+    found = one_light(trace, "rows_sum_to_1", _mask(trace), output)
     return found.holds is not False, f"{found.title}. {found.evidence}"
 
 

@@ -18,7 +18,7 @@ MAX_TOKENS = 64
 MAX_EDITS = 200
 MAX_TRAIL = 12
 LARGEST_ENTRY = 1_000.0
-MOST_CHOICES = 16
+MOST_CHOICES = 10
 """Of more choices than these, the rest is counted."""
 MOST_QUOTED = 40
 """Characters that are quoted of a word that is not known."""

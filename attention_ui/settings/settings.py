@@ -378,7 +378,7 @@ class Settings:
     level: str = setting(Choice(LEVELS), "Level", "one")
     round_seed: int = _seed("Round", 0)
     tensor: str = setting(
-        Choice(TENSORS), "Look at", "head_weights", view_only=True, widget="selectbox"
+        Choice(TENSORS), "Tensor", "head_weights", view_only=True, widget="selectbox"
     )
     # Tokenize and embed.
     table_rows: int = setting(
