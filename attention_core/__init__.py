@@ -18,6 +18,7 @@ _FROM = {
     "examples": "EXAMPLES Example",
     "recipes": "HeadsRecipe MaskRecipe Projections",
     "mechanism.attention": "attention",
+    "mechanism.any_tensors": "attend_tensors",
     "mechanism.simplified": "SimplifiedOptions attend expand_query",
     "mechanism.softmax": "compare_row given_row normalise_row store_row",
     "mechanism.trainable": "add_other_ways attend_trainable expand_token",
