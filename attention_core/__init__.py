@@ -19,6 +19,8 @@ _FROM = {
     "recipes": "HeadsRecipe MaskRecipe Projections",
     "mechanism.attention": "attention",
     "mechanism.any_tensors": "attend_tensors",
+    "mechanism.own_matrices": "attend_vectors",
+    "mechanism.checkpoint": "from_checkpoint",
     "mechanism.simplified": "SimplifiedOptions attend expand_query",
     "mechanism.softmax": "compare_row given_row normalise_row store_row",
     "mechanism.trainable": "add_other_ways attend_trainable expand_token",

@@ -100,10 +100,11 @@ def attend_tensors(
     chosen = Options.of(options)
     n_axes = (2, 3, 4) if lead is None else (len(lead) + 2,)
     given = {"queries": queries, "keys": keys, "values": values}
-    given |= {"past_keys": past_keys, "past_values": past_values}
     if (past_keys is None) != (past_values is None):
         raise ValueError("past keys and past values belong together: give both or neither")
-    tensors = {name: own(name, of, n_axes) for name, of in given.items() if of is not None}
+    if past_keys is not None:
+        given |= {"past_keys": past_keys, "past_values": past_values}
+    tensors = {name: own(name, numbers, n_axes) for name, numbers in given.items()}
     check_same_kind(tensors)
     front = _front(tensors["queries"], lead)
     n_past = tensors["past_keys"].shape[-2] if "past_keys" in tensors else 0
