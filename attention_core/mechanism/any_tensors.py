@@ -43,12 +43,23 @@ class Options:
         check_choice("corner", self.corner, CORNERS)
         if isinstance(self.scale, str):
             check_scale(self.scale)
-        elif isinstance(self.scale, bool) or not math.isfinite(self.scale):
-            raise ValueError(f"scale is {self.scale}, but must be a finite number")
-        if not isinstance(self.window, tuple | list) or len(self.window) != 2:
+        numbers = {"temperature": self.temperature, "dropout": self.dropout}
+        if not isinstance(self.scale, str):
+            numbers["scale"] = self.scale
+        if self.soft_cap is not None:
+            numbers["soft_cap"] = self.soft_cap
+        for name, number in numbers.items():
+            if not _is_number(number, float):
+                raise ValueError(f"{name} is {number!r}, but must be a finite number")
+        if self.causal not in (True, False):
             raise ValueError(
-                f"window is {self.window}, but must be two numbers: how many keys to the left and "
-                "to the right, None for all"
+                f"causal is {self.causal!r}, but must be True or False: `corner` says from where"
+            )
+        sides = self.window if isinstance(self.window, tuple | list) else ()
+        if len(sides) != 2 or not all(each is None or _is_number(each, int) for each in sides):
+            raise ValueError(
+                f"window is {self.window!r}, but must be two whole numbers: how many keys to the "
+                "left and to the right, None for all"
             )
 
     @staticmethod
@@ -300,9 +311,14 @@ def _padding(
     lengths: int | Sequence[int], axes: tuple[str, ...], table: tuple[int, ...]
 ) -> LookWithinLengths:
     """The mask of lengths: one for all, or one for each text."""
-    if isinstance(lengths, int):
-        return LookWithinLengths((lengths,), table[-1])
-    found = tuple(map(int, lengths))
+    if isinstance(lengths, Tensor):
+        lengths = lengths.tolist()
+    found = tuple(lengths) if isinstance(lengths, Sequence) else (lengths,)
+    for length in found:
+        if not _is_number(length, int):
+            raise ValueError(f"a length of {length!r}: lengths are whole numbers")
+    if not isinstance(lengths, Sequence):
+        return LookWithinLengths(found, table[-1])
     if "batch" not in axes:
         raise ValueError(
             f"there are {len(found)} lengths, but no axis 'batch' that they could belong to: give "
@@ -312,6 +328,12 @@ def _padding(
     if len(found) != table[at]:
         raise ValueError(f"there are {len(found)} lengths for {table[at]} texts: each has one")
     return LookWithinLengths(found, table[-1], len(axes) - at - 2)
+
+
+def _is_number(value: object, kind: type) -> bool:
+    """Whether it is a whole number, or any finite one, and not True or False."""
+    kinds = (int,) if kind is int else (int, float)
+    return isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _named(shape: Sequence[int], axes: tuple[str, ...], table: tuple[int, ...]) -> tuple[str, ...]:

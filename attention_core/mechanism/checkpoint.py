@@ -144,7 +144,7 @@ class _Found:
         }
         if layer not in layers:
             known = ", ".join(map(str, sorted(layers))) or "none"
-            raise ValueError(f"there is no layer {layer} in {self.path.name}: it has {known}")
+            raise ValueError(f"there is no layer {layer!r} in {self.path.name}: it has {known}")
         beginning = prefix + layout.layer.format(layer)
         known = {f"{matrix}.{kind}" for matrix in layout.matrices for kind in ("weight", "bias")}
         for name in self.tensors:

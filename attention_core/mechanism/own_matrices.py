@@ -38,7 +38,7 @@ class Heads:
         for name in ("n_heads", "n_kv_heads"):
             count = getattr(self, name)
             if count is not None and (not isinstance(count, int) or count < 1):
-                raise ValueError(f"{name} is {count}, but must be a whole number of 1 or more")
+                raise ValueError(f"{name} is {count!r}, but must be a whole number of 1 or more")
         if self.n_heads % self.of_keys:
             raise ValueError(
                 f"{self.n_heads} query heads cannot be shared evenly among {self.of_keys} key heads"

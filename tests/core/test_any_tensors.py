@@ -113,12 +113,26 @@ def test_a_window_is_its_rule_and_joins_with_lengths_and_a_mask(corner, window):
     assert (trace["context_vectors"].value[blind] == 0).all()
 
 
+def test_a_causal_window_has_no_keys_to_its_right():
+    given = tensors(N_HEADS)
+    assert context(*given, causal=True, window=(2, 1)).equal(context(*given, window=(2, 0)))
+
+
+def test_axes_in_front_may_have_any_names():
+    given = tensors(2, 3, 4, 1)
+    trace = attend_tensors(*given, lead=["book", "page", "batch", "head"], lengths=[7, 5, 3, 1])
+    assert trace["weights"].axes == ("book", "page", "batch", "head", "query", "key")
+    mask = torch.arange(N_KEYS) < torch.tensor([7, 5, 3, 1])[:, None, None, None]
+    same(trace["context_vectors"].value, scaled_dot_product_attention(*given, attn_mask=mask))
+
+
 def test_lengths_are_of_each_text_or_of_all():
     texts = tensors(N_TEXTS)
     made = context(*texts, lead=["batch"], lengths=[3, 6])
     for text, length in enumerate((3, 6)):
         queries, keys, values = (of[text] for of in texts)
         same(made[text], scaled_dot_product_attention(queries, keys[:length], values[:length]))
+    assert context(*texts, lead=["batch"], lengths=torch.tensor([3, 6])).equal(made)
     same(context(*texts, lengths=4), context(texts[0], texts[1][:, :4], texts[2][:, :4]))
 
 
@@ -281,7 +295,16 @@ REFUSED = {
     "cap": ((Q, K, V), {"soft_cap": 0.0}, "a cap of 0 on the scores: choose a number above 0"),
     "temperature": ((Q, K, V), {"temperature": 0.0}, "temperature is 0, but must be above 0"),
     "dropout": ((Q, K, V), {"dropout": 1.0}, "dropout of 1.0: choose 0 or more, and less than 1"),
-    "window": ((Q, K, V), {"window": 3}, "window is 3, but must be two numbers"),
+    "no scale": ((Q, K, V), {"scale": None}, "scale is None, but must be a finite number"),
+    "cap in words": (
+        (Q, K, V),
+        {"soft_cap": "30"},
+        "soft_cap is '30', but must be a finite number",
+    ),
+    "causal": ((Q, K, V), {"causal": "bottom_right"}, "causal is 'bottom_right', but must be True"),
+    "window": ((Q, K, V), {"window": 3}, "window is 3, but must be two whole numbers"),
+    "half a window": ((Q, K, V), {"window": (1.5, 0)}, "window is (1.5, 0), but must be two whole"),
+    "half a key": ((Q, K, V), {"lengths": 3.5}, "a length of 3.5: lengths are whole numbers"),
     "window below 0": ((Q, K, V), {"window": (-1, 0)}, "a window of -1 keys to the left: choose"),
     "length": ((Q, K, V), {"lengths": 8}, "a length of 8, but there are 7 keys"),
     "lengths": ((Q, K, V), {"lengths": [3]}, "there are 1 lengths, but no axis 'batch'"),
