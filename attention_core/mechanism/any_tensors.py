@@ -109,6 +109,7 @@ def attend_tensors(
     numbers and options that do not fit.
     """
     chosen = Options.of(options)
+    lead = (lead,) if isinstance(lead, str) else lead
     n_axes = (2, 3, 4) if lead is None else (len(lead) + 2,)
     given = {"queries": queries, "keys": keys, "values": values}
     if (past_keys is None) != (past_values is None):

@@ -132,7 +132,7 @@ def test_lengths_are_of_each_text_or_of_all():
     for text, length in enumerate((3, 6)):
         queries, keys, values = (of[text] for of in texts)
         same(made[text], scaled_dot_product_attention(queries, keys[:length], values[:length]))
-    assert context(*texts, lead=["batch"], lengths=torch.tensor([3, 6])).equal(made)
+    assert context(*texts, lead="batch", lengths=torch.tensor([3, 6])).equal(made)
     same(context(*texts, lengths=4), context(texts[0], texts[1][:, :4], texts[2][:, :4]))
 
 
