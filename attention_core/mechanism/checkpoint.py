@@ -12,7 +12,7 @@ from ..recipes import PLURAL, ROLES
 from ..stored import Place, places
 from ..trace import Step, Trace
 from .any_tensors import Options
-from .own_matrices import Heads, attend_projected, check_rows, row_of, times
+from .own_matrices import Heads, Slowed, attend_projected, check_rows, row_of, times
 from .own_tensors import give, own
 
 KNOWN = ("gpt2", "llama", "mistral", "qwen2")
@@ -218,13 +218,21 @@ def _heads(
         return Heads(n_heads)
     turning = config.get("rope_parameters") or config.get("rope_scaling") or {}
     how = turning.get("rope_type", turning.get("type", "default"))
-    if how != "default":
+    slowed = None
+    if how == "llama3":
+        named = ("factor", "low_freq_factor", "high_freq_factor")
+        named = (*named, "original_max_position_embeddings")
+        missing = [name for name in named if name not in turning]
+        if missing:
+            raise ValueError(f"config.json has no {missing[0]} for its rotary positions")
+        slowed = Slowed(*(turning[name] for name in named))
+    elif how != "default":
         raise ValueError(
             f"config.json asks for rotary positions of the kind {how!r}, but only the plain kind "
-            "is computed here"
+            "and llama3 are computed here"
         )
     base = rotary_base or config.get("rope_theta") or turning.get("rope_theta") or 10000.0
-    return Heads(n_heads, n_kv_heads or config.get("num_key_value_heads"), float(base))
+    return Heads(n_heads, n_kv_heads or config.get("num_key_value_heads"), float(base), slowed)
 
 
 def _window(config: Mapping, layer: int) -> int | None:

@@ -1,5 +1,6 @@
 """Attention with one's own matrices: vectors go in, and each step from them can be taken apart."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,40 @@ from .own_tensors import check_same_kind, give, own, sizes
 
 
 @dataclass(frozen=True)
+class Slowed:
+    """Rotary positions of which the slow pairs turn `factor` times slower: those that turn less
+    than `low` times over the `places` that a model was first trained on. Those that turn more than
+    `high` times are left; in between, the rates go over from the one to the other.
+
+    Source: Llama Team 2024, The Llama 3 Herd of Models; Meta's reference code, `apply_scaling`.
+    """
+
+    factor: float
+    low: float
+    high: float
+    places: int
+
+    def __post_init__(self) -> None:
+        numbers = (self.factor, self.low, self.high, self.places)
+        right = all(isinstance(each, int | float) and each > 0 for each in numbers)
+        if not right or self.high <= self.low:
+            raise ValueError(
+                f"rotary positions slowed by {numbers}: choose four numbers above 0, the third "
+                "above the second"
+            )
+
+    def rates(self, base: float, n_pairs: int) -> tuple[float, ...]:
+        """The angle by which each pair turns from one place to the next."""
+        made = []
+        for pair in range(n_pairs):
+            rate = base ** (-pair / n_pairs)
+            turns = self.places * rate / (2 * math.pi)
+            share = min(max((turns - self.low) / (self.high - self.low), 0.0), 1.0)
+            made.append(rate * (share + (1 - share) / self.factor))
+        return tuple(made)
+
+
+@dataclass(frozen=True)
 class Heads:
     """How the columns of queries, keys and values are dealt out to heads, and what happens to the
     heads before they are compared. Raises ValueError, in words, for what cannot be shared.
@@ -33,6 +68,8 @@ class Heads:
     """How many heads keys and values have; None for as many as queries."""
     rotary_base: float | None = None
     """The base of rotary positions; None for none."""
+    slowed: "Slowed | None" = None
+    """How a model that was trained on further places slows its rotary positions down."""
 
     def __post_init__(self) -> None:
         for name in ("n_heads", "n_kv_heads"):
@@ -246,7 +283,8 @@ def _turned(trace: Trace, role: str, step: Step, heads: Heads, n_past: int) -> S
     n_tokens, width = step.value.shape[-2:]
     if width % 2:
         raise ValueError(f"rotary positions turn pairs of columns, but a head is {width} wide")
-    turn = RotaryAngles(n_tokens, width // 2, heads.rotary_base, n_past)
+    rates = heads.slowed.rates(heads.rotary_base, width // 2) if heads.slowed else ()
+    turn = RotaryAngles(n_tokens, width // 2, heads.rotary_base, n_past, rates)
     angles = trace.step(f"{role}_angles", turn, axes=(step.axes[-2], "d_pairs"))
     return trace.step(f"turned_{PLURAL[role]}", Rotate(), step, angles, axes=step.axes)
 

@@ -14,10 +14,11 @@ from .given import written
 @dataclass(frozen=True)
 class RotaryAngles(Operation):
     """The angle by which each pair of columns is turned, place · base^(−k/pairs): (token, pair).
-    The first row stands at the place `first`.
+    The first row stands at the place `first`. With `rates`, one for each pair, the angle is
+    place · rate.
 
-    Worked out in float64. Raises ValueError for a base that is not above 0, and for fewer than one
-    token or pair.
+    Worked out in float64. Raises ValueError for a base that is not above 0, for fewer than one
+    token or pair, and for rates that are not one for each pair.
 
     Source: Su et al. 2021, RoFormer, section 3.2.2.
     """
@@ -26,33 +27,47 @@ class RotaryAngles(Operation):
     n_pairs: int
     base: float = 10000.0
     first: int = 0
+    rates: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 < self.base < math.inf:
             raise ValueError(f"a base of {self.base:g}: rotary positions need one above 0")
         if min(self.n_tokens, self.n_pairs) < 1:
             raise ValueError("rotary positions need at least one token and one pair of columns")
+        if self.rates and len(self.rates) != self.n_pairs:
+            raise ValueError(f"there are {len(self.rates)} rates for {self.n_pairs} pairs")
 
     def value(self) -> Tensor:
         places = torch.arange(self.first, self.first + self.n_tokens).double()[:, None]
+        if self.rates:
+            return (places * torch.tensor(self.rates, dtype=torch.float64)).float()
         pairs = torch.arange(self.n_pairs).double()
         return (places / self.base ** (pairs / self.n_pairs)).float()
 
     def formula(self) -> str:
+        if self.rates:
+            return r"i \cdot \omega_k"
         return rf"i \cdot {constant(self.base)}^{{-k/{self.n_pairs}}}"
 
     def code(self) -> str:
         places = f"torch.arange({self.first}, {self.first + self.n_tokens}).double()[:, None]"
+        if self.rates:
+            rates = f"torch.tensor({list(self.rates)!r}, dtype=torch.float64)"
+            return f"({places} * {rates}).float()"
         pairs = f"torch.arange({self.n_pairs}).double()"
         return f"({places} / {written(self.base)} ** ({pairs} / {self.n_pairs})).float()"
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         token, pair = index
         place = self.first + token
+        if self.rates:
+            return Product((Number(float(place)), Number(self.rates[pair])))
         power = rf"{constant(self.base)}^{{{pair}/{self.n_pairs}}}"
         return Number(place / self.base ** (pair / self.n_pairs), f"{place} / {power}")
 
     def words(self) -> str:
+        if self.rates:
+            return "The place of the token, times the rate of its pair of columns."
         return "The place of the token, divided by a number that grows from pair to pair."
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import re
 import struct
 
@@ -150,6 +151,47 @@ def test_a_sliding_window_and_newer_settings_are_kept(tmp_path):
         same(from_checkpoint(path, 0, vectors)["output"].value, want)
 
 
+def slowed(rates, factor, low, high, places):
+    """As Meta's reference code has it: by wavelengths."""
+    made = []
+    for rate in rates.tolist():
+        wavelength = 2 * math.pi / rate
+        if wavelength < places / high:
+            made.append(rate)
+        elif wavelength > places / low:
+            made.append(rate / factor)
+        else:
+            smooth = (places / wavelength - low) / (high - low)
+            made.append((1 - smooth) * rate / factor + smooth * rate)
+    return torch.tensor(made)
+
+
+def test_slowed_rotary_positions_are_those_of_llama_3(tmp_path):
+    """Of a head that is 32 wide: some pairs are left, some slowed, some in between."""
+    width, of = 32, "model.layers.0.self_attn."
+    tensors = {
+        f"{of}{each}_proj.weight": random(2 * width, 64, seed=at) for at, each in enumerate("qkvo")
+    }
+    path = write(tmp_path / "some.safetensors", tensors)
+    scaling = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    scaling |= {"rope_type": "llama3", "original_max_position_embeddings": 64}
+    config = {"model_type": "llama", "num_attention_heads": 2, "rope_theta": 500.0}
+    (tmp_path / "config.json").write_text(json.dumps(config | {"rope_scaling": scaling}))
+    trace = from_checkpoint(path, 0, random(N_TOKENS, 64, seed=8))
+    rates = 1 / 500.0 ** (torch.arange(0, width, 2) / width)
+    want = slowed(rates, 8.0, 1.0, 4.0, 64)
+    same(trace["query_angles"].value, torch.outer(torch.arange(N_TOKENS), want))
+    shares = (want / rates).tolist()
+    assert 1.0 in shares
+    assert 0.125 in [round(share, 5) for share in shares]
+    assert any(0.2 < share < 0.9 for share in shares)
+    angles = trace["key_angles"]
+    assert angles.arithmetic((3, 5)).value == pytest.approx(angles.value[3, 5].item())
+    names = {"__name__": "program"}
+    exec(program(trace), names)
+    assert names["output"].equal(trace["output"].value)
+
+
 @pytest.mark.parametrize("made", [gpt2, llama])
 def test_every_step_can_be_taken_apart_and_runs_anew(tmp_path, made):
     path = write(tmp_path / "some.safetensors", made())
@@ -237,9 +279,29 @@ REFUSED = {
     ),
     "scaled turns": (
         llama(),
-        {"rope_scaling": {"rope_type": "llama3"}},
+        {"rope_scaling": {"rope_type": "yarn"}},
         KV,
-        "config.json asks for rotary positions of the kind 'llama3'",
+        "config.json asks for rotary positions of the kind 'yarn'",
+    ),
+    "half scaled turns": (
+        llama(),
+        {"rope_scaling": {"rope_type": "llama3", "factor": 8.0}},
+        KV,
+        "config.json has no low_freq_factor for its rotary positions",
+    ),
+    "wrongly scaled turns": (
+        llama(),
+        {
+            "rope_scaling": {
+                "rope_type": "llama3",
+                "factor": 8.0,
+                "low_freq_factor": 4.0,
+                "high_freq_factor": 4.0,
+                "original_max_position_embeddings": 64,
+            }
+        },
+        KV,
+        "rotary positions slowed by (8.0, 4.0, 4.0, 64): choose four numbers above 0",
     ),
     "another scale": (
         gpt2(),

@@ -181,7 +181,10 @@ ORACLES = {
     "RepeatHeads": lambda op, a: np.repeat(a, op.times, axis=-3),
     "RotaryAngles": lambda op: np.array(
         [
-            [place * op.base ** (-pair / op.n_pairs) for pair in range(op.n_pairs)]
+            [
+                place * (op.rates[pair] if op.rates else op.base ** (-pair / op.n_pairs))
+                for pair in range(op.n_pairs)
+            ]
             for place in range(op.first, op.first + op.n_tokens)
         ]
     ),
@@ -253,6 +256,8 @@ def variants():
     for at, p in enumerate((0.0, 0.5, 0.9)):
         trace.step(f"dropped_{at}", ops.Drop(p), trace["drawn_0"], first, axes=table)
     trace.step("hidden", ops.Hide(-2.0), first, trace["mask_0"], axes=table)
+    rates = (1.0, 0.25, 0.03)
+    trace.step("slowed", ops.RotaryAngles(5, 3, first=2, rates=rates), axes=("key", "pair"))
     trace.step("half", ops.Cast("float16"), trace["drawn_0"], axes=table)
     return trace
 
