@@ -17,6 +17,7 @@ from .symbols import symbol_of
 
 NOT_A_NAME = {*keyword.kwlist, *dir(builtins), "torch", "generator", "tokens", "vocabulary"}
 NOT_A_NAME |= {"unknown", "positions", "columns", "angles", "name", "tensor"}
+NOT_A_NAME |= {"stored_file", "stored_bytes"}
 NOT_A_NAME |= {*vars(checker), "F", "checked", "plt", "heatmap", "compare"}
 """Names that mean something else in the program or in a notebook made of a trace."""
 
@@ -122,6 +123,9 @@ class Step:
             return OutOfRange(made, has, f"too small or too large a number for {precision}")
         if made.cancels(range_.eps):
             return OutOfRange(made, has, f"{precision} has no digits left where so much cancels")
+        largest = max(filter(math.isfinite, made.on_the_way()), default=0.0)
+        if range_.bits == 16 and abs(made.value - has) <= 2 * range_.eps * largest:
+            return OutOfRange(made, has, f"rounded to {precision}")
         return made
 
     def has(self, index: Sequence[int]) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, expand_query
 from attention_core import operations as ops
 from attention_core.published.building import BUILDERS
+from attention_core.small_models.given import WEIGHTS
 
 # Each variant: what it changes in an example's inputs, and in its options. The numbers typed by
 # hand are such that no score of a small example is nearly cancelled (see `scale`).
@@ -112,6 +113,7 @@ def workshop():
     _projections(trace, drawn)
     _hiding(trace, drawn)
     _heads(trace, drawn)
+    _batches(trace, drawn)
     return trace
 
 
@@ -179,3 +181,27 @@ def _heads(trace, drawn):
     trace.step("switched", ops.SwitchOff(1), queries, axes=("head", "query", "d_head"))
     head_scores = drawn("head_scores", 2, 3, 7, axes=("head", "query", "key"), seed=13)
     trace.step("over_heads", ops.Softmax(-3), head_scores, axes=("head", "query", "key"))
+
+
+def _batches(trace, drawn):
+    table = ("query", "key")
+    window = trace.step("near", ops.LookWithin(3, 7, 2, 1, 3), axes=table)
+    lengths = ops.LookWithinLengths((5, 2), 7)
+    padding = trace.step("not_padding", lengths, axes=("head", "one_query", "key"))
+    trace.step("both_masks", ops.Both(), window, padding, axes=("head", "query", "key"))
+    trace.step("capped", ops.SoftCap(1.5), trace["all_scores"], axes=table)
+    served = ("served_head", "key", "d")
+    trace.step("served", ops.RepeatHeads(3), trace["keys"], axes=served)
+    texts = drawn("texts", 3, 2, 10, axes=("batch", "place", "d_all"), seed=14)
+    by_text = ("batch", "piece", "place", "d")
+    split = trace.step("split_texts", ops.SplitHeadsInBatch(2), texts, axes=by_text)
+    trace.step("joined_texts", ops.JoinHeadsInBatch(), split, axes=("batch", "place", "d_all"))
+    wide = drawn("wide", 2, 3, 10, axes=("head", "query", "d_all"), seed=15)
+    trace.step("some_columns", ops.Columns(3, 5), wide, axes=("head", "query", "d_out"))
+    rows = (trace["first_keys"], trace["vectors"])
+    trace.step("more_rows", ops.JoinRows(), *rows, axes=("row_of_both", "d"))
+    turns = trace.step("turns", ops.RotaryAngles(3, 5, 100.0, 3), axes=("query", "d_pairs"))
+    trace.step("turned", ops.Rotate(), wide, turns, axes=("head", "query", "d_all"))
+    # The last numbers of the weights that come with the package.
+    stored = ops.Stored(str(WEIGHTS), "some", "F16", (3, 2), (WEIGHTS.stat().st_size - 12) & ~1)
+    trace.step("stored_numbers", stored, axes=("query", "d_out"))

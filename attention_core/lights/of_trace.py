@@ -76,7 +76,8 @@ class _Seen:
             self.needed -= made_from(trace[START]) - {START}
         self.attentions = [each for each in attentions(trace) if each.context.name in self.needed]
         n_tokens = trace[output].value.shape[_token_axis(trace[output])]
-        everything = torch.ones(n_tokens, n_tokens, dtype=torch.bool)
+        tables = [each.weights.value.shape[-2:] for each in self.attentions]
+        everything = torch.ones(tables[0] if tables else (n_tokens, n_tokens), dtype=torch.bool)
         self.may_look = everything if may_look is None else may_look
         self.places = sorted({0, n_tokens // 2, n_tokens - 1})
 

@@ -3,12 +3,14 @@
 import math
 
 from ..operations import (
+    Add,
     Draw,
     Drop,
     Hide,
     Magnify,
     MatMul,
     Scale,
+    SoftCap,
     Softmax,
     SoftmaxOfSeen,
     SumNormalise,
@@ -22,7 +24,7 @@ def attention(
     queries: Step,
     keys: Step,
     values: Step,
-    scale: str = "sqrt_d",
+    scale: str | float = "sqrt_d",
     mask: Step | None = None,
     prefix: str = "",
     softmax_dim: int = -1,
@@ -30,36 +32,51 @@ def attention(
     normalise: str = "softmax",
     dropout: float = 0.0,
     dropout_seed: int = 0,
+    added_mask: Step | None = None,
+    soft_cap: float | None = None,
 ) -> Step:
     """Add attention to a trace: softmax(Q Kᵀ / √d) V. Returns the context vectors.
 
     `queries` (…, query, d), `keys` (…, key, d) and `values` (…, key, d_v) may be single or have
     heads in front. Steps, each with `prefix` before its name: `scores`, `scaled_scores` where they
-    are divided, `tempered_scores` where the temperature is not 1, `masked_scores` where there is a
-    mask (True = may look), `weights`, `kept` and `dropped_weights` with dropout, all
-    (…, query, key), and `context_vectors` (…, query, d_v). `softmax_dim` other than -1 shows a
-    mistake, `scale` is a key of `recipes.SCALES`, and `normalise` one of `recipes.NORMALISERS`: a
-    sum in place of softmax hides with 0, which changes no sum. Raises ValueError for any other, and
-    for a temperature that is not positive.
+    are divided or multiplied, `capped_scores` with a `soft_cap`, `tempered_scores` where the
+    temperature is not 1, `biased_scores` with an `added_mask` (numbers that are added), and
+    `masked_scores` where there is a mask (True = may look), `weights`, `kept` and `dropped_weights`
+    with dropout, all (…, query, key), and `context_vectors` (…, query, d_v). `softmax_dim` other
+    than -1 shows a mistake, `scale` is a key of `recipes.SCALES`, or the number that scores are
+    multiplied by, and `normalise` one of `recipes.NORMALISERS`: a sum in place of softmax hides
+    with 0, which changes no sum. Raises ValueError for any other, for a temperature or a cap that
+    is not positive, and for a sum of scores to which a mask is added.
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.1.
     """
-    check_scale(scale)
+    if isinstance(scale, str):
+        check_scale(scale)
     check_choice("normalise", normalise, NORMALISERS)
+    if normalise == "sum" and added_mask is not None:
+        raise ValueError("a mask that is added hides from a softmax, and not from a sum")
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature:g}, but must be above 0")
     lead = queries.axes[:-2]
     table = (*lead, "query", "key")
     scores = trace.step(f"{prefix}scores", MatMul(transpose=True), queries, keys, axes=table)
-    if scale != "none":
+    if not isinstance(scale, str):
+        symbol, name = rf"{scores.symbol}_{{\times c}}", f"{prefix}scaled_scores"
+        scores = trace.step(name, Magnify(scale), scores, axes=table, symbol=symbol)
+    elif scale != "none":
         divide = Scale(queries.value.shape[-1], root=scale == "sqrt_d")
         symbol = None if divide.root else rf"{scores.symbol}_{{/d}}"
         name = f"{prefix}scaled_scores"
         scores = trace.step(name, divide, scores, axes=table, symbol=symbol)
+    if soft_cap is not None:
+        scores = trace.step(f"{prefix}capped_scores", SoftCap(soft_cap), scores, axes=table)
     if temperature != 1:
         cooled = Magnify(1 / temperature)
         scores = trace.step(f"{prefix}tempered_scores", cooled, scores, axes=table)
     shares = SumNormalise() if normalise == "sum" else Softmax(softmax_dim)
+    if added_mask is not None:
+        scores = trace.step(f"{prefix}biased_scores", Add(), scores, added_mask, axes=table)
+        shares = SoftmaxOfSeen(softmax_dim)
     if mask is not None:
         fill = 0.0 if normalise == "sum" else -math.inf
         scores = trace.step(f"{prefix}masked_scores", Hide(fill), scores, mask, axes=table)
@@ -78,9 +95,13 @@ def attention(
     )
 
 
-def scale_of(trace: Trace, prefix: str = "") -> str:
-    """What the scores of a trace made by `attention` are divided by: a key of `recipes.SCALES`."""
+def scale_of(trace: Trace, prefix: str = "") -> str | float:
+    """What the scores of a trace made by `attention` are divided by: a key of `recipes.SCALES`; or
+    the number that they are multiplied by.
+    """
     scaled = trace.get(f"{prefix}scaled_scores")
     if scaled is None:
         return "none"
+    if isinstance(scaled.operation, Magnify):
+        return scaled.operation.factor
     return "sqrt_d" if scaled.operation.root else "d"

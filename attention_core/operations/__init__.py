@@ -2,7 +2,7 @@
 
 from .base import Operation
 from .combine import Add, Multiply, RunningSum, Scale, ScaleRow, ShiftRow, Subtract, SumLast
-from .entrywise import Cast, Exp, Magnify, Shift
+from .entrywise import Cast, Exp, Magnify, Shift, SoftCap
 from .given import Draw, Edit, Encode, Given, Sinusoid
 from .heads import (
     JoinHeads,
@@ -18,15 +18,21 @@ from .heads import (
 from .layers import LayerNorm, ReLU
 from .masks import Drop, Hide, MayLook, Renormalise
 from .normalise import Softmax, SoftmaxOfSeen, SumNormalise, UnitRows
+from .positions import Both, LookWithin, LookWithinLengths
 from .product import Affine, BatchedMatMul, Linear, MatMul, MatMulByLoop, MatMulUpright, MatVec
+from .rotary import RotaryAngles, Rotate
 from .rowwise import Divide, RowLargest, RowSum, SoftmaxJacobian
 from .select import Lookup, OneHot, Row
+from .shared_heads import Columns, JoinHeadsInBatch, JoinRows, RepeatHeads, SplitHeadsInBatch
+from .stored import Stored
 
 __all__ = [
     "Add",
     "Affine",
     "BatchedMatMul",
+    "Both",
     "Cast",
+    "Columns",
     "Divide",
     "Draw",
     "Drop",
@@ -36,8 +42,12 @@ __all__ = [
     "Given",
     "Hide",
     "JoinHeads",
+    "JoinHeadsInBatch",
+    "JoinRows",
     "LayerNorm",
     "Linear",
+    "LookWithin",
+    "LookWithinLengths",
     "Lookup",
     "Magnify",
     "MatMul",
@@ -52,6 +62,9 @@ __all__ = [
     "ReLU",
     "Renormalise",
     "Repeat",
+    "RepeatHeads",
+    "RotaryAngles",
+    "Rotate",
     "Row",
     "RowLargest",
     "RowSum",
@@ -62,11 +75,14 @@ __all__ = [
     "Shift",
     "ShiftRow",
     "Sinusoid",
+    "SoftCap",
     "Softmax",
     "SoftmaxJacobian",
     "SoftmaxOfSeen",
     "SplitHeads",
+    "SplitHeadsInBatch",
     "SplitWithoutTranspose",
+    "Stored",
     "Subtract",
     "SumHeads",
     "SumLast",

@@ -7,7 +7,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from ..expression import Called, Expression, Number, Product, Sum, constant
+from ..expression import Called, Expression, Number, Product, Quotient, Sum, constant
 from .base import Operation
 from .given import written
 
@@ -63,6 +63,41 @@ class Magnify(Operation):
 
     def words(self) -> str:
         return "A score, times your factor."
+
+
+@dataclass(frozen=True)
+class SoftCap(Operation):
+    """Every entry kept within ±cap: cap · tanh(entry / cap). (…) → (…)
+
+    Small entries stay nearly as they are. Raises ValueError for a cap that is not above 0.
+
+    Source: Gemma Team 2024, Gemma 2, section 2.
+    """
+
+    takes = "(…)"
+
+    cap: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.cap < math.inf:
+            raise ValueError(f"a cap of {self.cap:g} on the scores: choose a number above 0")
+
+    def value(self, scores: Tensor) -> Tensor:
+        return self.cap * (scores / self.cap).tanh()
+
+    def formula(self, scores: str) -> str:
+        cap = constant(self.cap)
+        return rf"{cap} 	anh\!\left({scores} / {cap}\right)"
+
+    def code(self, scores: str) -> str:
+        return f"{written(self.cap)} * ({scores} / {written(self.cap)}).tanh()"
+
+    def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
+        share = Quotient(scores.cell(index), Number(self.cap))
+        return Product((Number(self.cap), Called(math.tanh, r"	anh\!\left({}\right)", share)))
+
+    def words(self) -> str:
+        return "A score, bent so that it never leaves the range from minus the cap to the cap."
 
 
 @dataclass(frozen=True)

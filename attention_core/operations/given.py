@@ -21,21 +21,30 @@ class Given(Operation):
     """Numbers that were given, as nested tuples: nothing stands before them."""
 
     numbers: tuple
+    precision: str | None = None
+    """The kind of the numbers, such as float16; None for what torch makes of them."""
+
+    @property
+    def _dtype(self) -> torch.dtype | None:
+        return getattr(torch, self.precision) if self.precision else None
 
     def value(self) -> Tensor:
-        return torch.tensor(self.numbers)
+        return torch.tensor(self.numbers, dtype=self._dtype)
 
     def formula(self) -> str:
         return r"\text{given}"
 
     def code(self) -> str:
-        return f"torch.tensor({written(self.value())})"
+        dtype = f", dtype={self._dtype}" if self.precision else ""
+        return f"torch.tensor({written(self.value())}{dtype})"
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         number = self.numbers
         for place in index:
             number = number[place]
-        return Number(float(torch.tensor(number)))  # of all numbers, only this one is made
+        return Number(
+            float(torch.tensor(number, dtype=self._dtype))
+        )  # of all numbers, only this one is made
 
     def words(self) -> str:
         return "A number that was given: nothing is computed before it."

@@ -6,8 +6,8 @@ Loads no torch, so that the list of examples can be read without it.
 from functools import lru_cache
 from pathlib import Path
 
+from .. import stored
 from ..recipes import ROLES, GivenHeads, Projections, Table
-from . import stored
 from .figures import shipped_figures
 
 WEIGHTS = Path(__file__).with_name("tiny_language.safetensors")

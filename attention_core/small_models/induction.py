@@ -22,9 +22,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, layer_norm
 
+from ..stored import read, write
 from .network import Network, Size
 from .repeated import LENGTH, N_TOKENS, NAMES, draw_sequences, next_of_earlier
-from .stored import read, write
 
 SIZE = Size(N_TOKENS, LENGTH, d_model=64, n_heads=4)
 STEPS = 300

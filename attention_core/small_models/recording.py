@@ -15,12 +15,12 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from ..stored import read, write
 from .figures import TEXTS, Head
 from .grammar import START, split
 from .heads import KINDS, Kind, named
 from .measuring import shares
 from .network import Network
-from .stored import read, write
 from .tiny_language import Texts, TrainingPlan, as_ids, loss, shorten, train, untrained
 
 SENTENCE = (

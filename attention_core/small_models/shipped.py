@@ -5,7 +5,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from . import stored
+from .. import stored
 from .given import WEIGHTS
 from .network import Network
 from .tiny_language import SIZE

@@ -142,6 +142,10 @@ def test_every_input_step_is_among_the_leaves(apart):
         inputs = set() if is_typed(step, index) else {given.name for given in step.inputs}
         if isinstance(step.arithmetic(index), Hidden):  # what hides it is all that counts
             inputs = {step.arithmetic(index).because[0].step}
+        if isinstance(step.operation, ops.JoinRows):  # a row comes from one of the two
+            above, below = step.inputs
+            n_above = above.value.shape[-2]
+            inputs = {above.name if index[-2] < n_above else below.name}
         assert {leaf.step for leaf in leaves} == inputs, (step, index)
 
 

@@ -106,13 +106,45 @@ def at_row(a, row, new):
     return np.stack([new(each) if at == row else each for at, each in enumerate(a)])
 
 
+def within(op):
+    def rule(query, key):
+        place = query + op.offset
+        near = op.left is None or place - op.left <= key
+        return near and (op.right is None or key <= place + op.right)
+
+    return np.array([[rule(i, j) for j in range(op.n_keys)] for i in range(op.n_queries)])
+
+
+def not_padding(op):
+    made = np.array([[key < length for key in range(op.n_keys)] for length in op.lengths])
+    return made.reshape(len(op.lengths), *[1] * op.ones, op.n_keys)
+
+
+def turned(_, a, angles):
+    """By complex numbers: the left half of the columns is real, the right half imaginary."""
+    left, right = np.split(a, 2, axis=-1)
+    made = (left + 1j * right) * np.exp(1j * angles)
+    return np.concatenate([made.real, made.imag], axis=-1)
+
+
+def from_file(op):
+    """By numpy's own reader; bfloat16 is the upper half of a float32."""
+    n_numbers, kind = math.prod(op.shape), {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}[op.kind]
+    found = np.fromfile(op.path, kind, n_numbers, offset=op.start)
+    if op.kind == "BF16":
+        found = (found.astype(np.uint32) << 16).view(np.float32)
+    return found.reshape(op.shape).astype(float)
+
+
 ORACLES = {
     "Add": lambda _, a, b: a + b,
     "Affine": lambda op, *given: product(op, *given),
     "BatchedMatMul": lambda op, a, b: np.stack(
         [x @ (y.T if op.transpose else y) for x, y in zip(a, b, strict=True)]
     ),
+    "Both": lambda _, a, b: np.logical_and(a, b),
     "Cast": rounded,
+    "Columns": lambda op, a: np.take(a, range(op.first, op.end), axis=-1),
     "Divide": lambda _, a, b: a / b,
     "Draw": made_anew,
     "Drop": lambda op, a, u: np.where(u < op.probability, 0.0, a / (1 - op.probability)),
@@ -121,9 +153,13 @@ ORACLES = {
     "Exp": lambda _, a: np.exp(a),
     "Given": lambda op: np.array(op.numbers),
     "Hide": lambda op, a, mask: np.where(mask, a, op.fill),
+    "JoinHeadsInBatch": lambda _, a: np.stack([np.concatenate(list(text), axis=1) for text in a]),
+    "JoinRows": lambda _, a, b: np.concatenate([a, b], axis=-2),
     "JoinHeads": lambda _, a: np.concatenate(list(a), axis=1),
     "LayerNorm": normed,
     "Linear": lambda _, x, W, bias=0.0: np.inner(x, W) + bias,
+    "LookWithin": within,
+    "LookWithinLengths": not_padding,
     "Lookup": lambda _, table, ids: np.stack([table[at] for at in ids.tolist()]),
     "Magnify": lambda op, a: a * op.factor,
     "MatMul": product,
@@ -142,6 +178,17 @@ ORACLES = {
     ),
     "Repeat": lambda op, a: np.stack([a] * op.n_heads),
     "Row": lambda op, a: a[op.row],
+    "RepeatHeads": lambda op, a: np.repeat(a, op.times, axis=-3),
+    "RotaryAngles": lambda op: np.array(
+        [
+            [
+                place * (op.rates[pair] if op.rates else op.base ** (-pair / op.n_pairs))
+                for pair in range(op.n_pairs)
+            ]
+            for place in range(op.first, op.first + op.n_tokens)
+        ]
+    ),
+    "Rotate": turned,
     "RowLargest": lambda _, a: np.max(a, -1, keepdims=True),
     "RowSum": lambda _, a: np.add.reduce(a, -1, keepdims=True),
     "RowsOfHeads": lambda op, a: np.stack(np.split(a, op.n_heads)),
@@ -151,15 +198,20 @@ ORACLES = {
     "Shift": lambda op, a: a + op.constant,
     "ShiftRow": lambda op, a: at_row(a, op.row, lambda row: row + op.amount),
     "Sinusoid": waves,
+    "SoftCap": lambda op, a: op.cap * np.tanh(a / op.cap),
     "Softmax": lambda op, a: shares(a, op.dim),
     "SoftmaxJacobian": lambda _, w: np.diag(w) - np.outer(w, w),
     "SoftmaxOfSeen": lambda op, a: of_what_is_left(
         shares(a, op.dim), np.isneginf(a).all(op.dim, keepdims=True)
     ),
+    "SplitHeadsInBatch": lambda op, a: np.stack(
+        [np.stack(np.split(text, op.n_heads, axis=1)) for text in a]
+    ),
     "SplitHeads": lambda op, a: np.stack(np.split(a, op.n_heads, axis=1)),
     "SplitWithoutTranspose": lambda op, a: np.stack(
         [part.reshape(len(a), -1) for part in np.split(a.ravel(), op.n_heads)]
     ),
+    "Stored": from_file,
     "Subtract": lambda _, a, b: a - b,
     "SumHeads": lambda _, a: reduce(np.add, a),
     "SumLast": lambda _, a: np.add.reduce(a, -1),
@@ -204,6 +256,8 @@ def variants():
     for at, p in enumerate((0.0, 0.5, 0.9)):
         trace.step(f"dropped_{at}", ops.Drop(p), trace["drawn_0"], first, axes=table)
     trace.step("hidden", ops.Hide(-2.0), first, trace["mask_0"], axes=table)
+    rates = (1.0, 0.25, 0.03)
+    trace.step("slowed", ops.RotaryAngles(5, 3, first=2, rates=rates), axes=("key", "pair"))
     trace.step("half", ops.Cast("float16"), trace["drawn_0"], axes=table)
     return trace
 

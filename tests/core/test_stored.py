@@ -7,7 +7,8 @@ import struct
 import pytest
 import torch
 
-from attention_core.small_models import shipped, stored
+from attention_core import stored
+from attention_core.small_models import shipped
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from attention_core import Trace
 from attention_core import operations as ops
 from attention_core.operations.base import Operation
+from attention_core.small_models.given import WEIGHTS
 from traces import workshop
 
 places = st.integers(0, 3)
@@ -22,6 +23,7 @@ numbers = st.integers(-16, 16).map(lambda eighths: eighths / 8)
 several = st.lists(st.tuples(places, places, numbers), min_size=1, max_size=3).map(tuple)
 SETTINGS = {
     "Cast": st.tuples(st.sampled_from(["float32", "float16", "bfloat16"])),
+    "Columns": st.tuples(places, st.integers(1, 4)).filter(lambda ends: ends[0] < ends[1]),
     "Draw": st.tuples(
         st.sampled_from(["normal", "uniform", "linear"]),
         st.lists(counts, min_size=1, max_size=3).map(tuple),
@@ -33,6 +35,8 @@ SETTINGS = {
     "Given": st.tuples(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=3).map(tuple)),
     "Hide": st.tuples(st.sampled_from([-math.inf, 0.0, -2.0])),
     "LayerNorm": st.tuples(st.booleans()),
+    "LookWithin": st.tuples(counts, counts, st.none() | places, st.none() | places, places),
+    "LookWithinLengths": st.tuples(st.lists(places, min_size=1, max_size=3).map(tuple), st.just(3)),
     "Magnify": st.tuples(numbers),
     "MatMul": st.tuples(st.booleans()),
     "BatchedMatMul": st.tuples(st.booleans()),
@@ -40,6 +44,8 @@ SETTINGS = {
     "Multiply": st.tuples(st.booleans()),
     "OneHot": st.tuples(counts),
     "Repeat": st.tuples(counts),
+    "RepeatHeads": st.tuples(counts),
+    "RotaryAngles": st.tuples(counts, counts, st.sampled_from([10000.0, 7.0]), places),
     "Row": st.tuples(places),
     "RowsOfHeads": st.tuples(counts),
     "Scale": st.tuples(counts, st.booleans()),
@@ -49,12 +55,15 @@ SETTINGS = {
     "Sinusoid": st.tuples(st.integers(1, 64), st.integers(1, 64)),
     "Softmax": st.tuples(st.sampled_from([-1, -2, -3])),
     "SoftmaxOfSeen": st.tuples(st.sampled_from([-1, -2, -3])),
+    "SoftCap": st.sampled_from([(0.5,), (30.0,)]),
     "SplitHeads": st.tuples(counts),
+    "SplitHeadsInBatch": st.tuples(counts),
     "SplitWithoutTranspose": st.tuples(counts),
+    "Stored": st.just((str(WEIGHTS), "some", "F16", (3, 2), WEIGHTS.stat().st_size - 12)),
     "SwitchOff": st.tuples(places),
 }
 """What an operation is made with, where it needs or takes anything."""
-KINDS = {"Hide": "fb", "Lookup": "fi", "OneHot": "i"}
+KINDS = {"Both": "bb", "Hide": "fb", "Lookup": "fi", "OneHot": "i"}
 """The kinds of its operands: floats where nothing is said, ids (i) or a mask (b)."""
 HUGE = (3e38, 1e20, -1e20, 1.0, 0.0, -1e-30)
 

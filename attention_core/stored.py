@@ -11,6 +11,7 @@ import json
 import math
 import struct
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 CODES = {"F32": "f", "F16": "e"}
 """How the header calls a kind of number, and how `struct` does."""
+SIZES = {"F32": 4, "F16": 2, "BF16": 2}
+"""How many bytes a number has; of other kinds, which a file may hold as well, nothing is read."""
 _KINDS = {"torch.float32": "F32", "torch.float16": "F16"}
 
 
@@ -59,19 +62,51 @@ def read(path: Path) -> dict[str, "Tensor"]:
 
 def read_numbers(path: Path) -> dict[str, Numbers]:
     """What is in a file, by name, without torch. Raises ValueError for a file that is broken."""
-    content = path.read_bytes()
-    if len(content) < 8:
-        raise ValueError(f"{path.name} is no file of tensors: it has {len(content)} bytes")
-    (length,) = struct.unpack("<Q", content[:8])
-    if length > len(content) - 8:
-        raise ValueError(f"{path.name} is cut off within its header, or is no file of tensors")
+    found = {}
+    with path.open("rb") as file:
+        for name, place in places(path).items():
+            if place.kind not in CODES:
+                raise ValueError(
+                    f"{path.name}: {name} has numbers of kind {place.kind}, not F32 or F16"
+                )
+            file.seek(place.start)
+            numbers = file.read(place.end - place.start)
+            code = f"<{math.prod(place.shape)}{CODES[place.kind]}"
+            found[name] = place.kind, place.shape, struct.unpack(code, numbers)
+    return found
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in a file the numbers of a tensor stand, from byte `start` up to byte `end`, of which
+    kind they are, and in which shape.
+    """
+
+    kind: str
+    shape: tuple[int, ...]
+    start: int
+    end: int
+
+
+def places(path: Path) -> dict[str, Place]:
+    """Where each tensor of a file stands, by name: the header alone is read, however large the file
+    is. Raises ValueError, in words, for a file that is broken.
+    """
+    size = path.stat().st_size
+    if size < 8:
+        raise ValueError(f"{path.name} is no file of tensors: it has {size} bytes")
+    with path.open("rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        if length > size - 8:
+            raise ValueError(f"{path.name} is cut off within its header, or is no file of tensors")
+        written = file.read(length)
     try:
-        header = json.loads(content[8 : 8 + length])
+        header = json.loads(written)
         entries = {name: _entry(of) for name, of in header.items() if name != "__metadata__"}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path.name} has a header that cannot be read: {error}") from error
-    numbers = content[8 + length :]
-    return {name: _checked(path, name, numbers, *entry) for name, entry in entries.items()}
+    first = 8 + length
+    return {name: _checked(path, name, first, size, *entry) for name, entry in entries.items()}
 
 
 def _entry(of: Mapping) -> tuple[str, tuple[int, ...], int, int]:
@@ -80,16 +115,20 @@ def _entry(of: Mapping) -> tuple[str, tuple[int, ...], int, int]:
 
 
 def _checked(
-    path: Path, name: str, numbers: bytes, kind: str, shape: tuple[int, ...], start: int, end: int
-) -> Numbers:
-    if kind not in CODES:
-        raise ValueError(f"{path.name}: {name} has numbers of kind {kind}, not F32 or F16")
+    path: Path,
+    name: str,
+    first: int,
+    size: int,
+    kind: str,
+    shape: tuple[int, ...],
+    start: int,
+    end: int,
+) -> Place:
     if min(shape, default=0) < 0 or not 0 <= start <= end:
         raise ValueError(f"{path.name}: {name} has a size or a place below 0")
-    if end > len(numbers):
+    if first + end > size:
         raise ValueError(f"{path.name} is cut off: the numbers of {name} end beyond the file")
-    code, n_numbers = CODES[kind], math.prod(shape)
-    if n_numbers * struct.calcsize(f"<{code}") != end - start:
+    if kind in SIZES and math.prod(shape) * SIZES[kind] != end - start:
         sizes = " × ".join(map(str, shape))
         raise ValueError(f"{path.name}: {name} is {sizes}, which {end - start} bytes cannot hold")
-    return kind, shape, struct.unpack(f"<{n_numbers}{code}", numbers[start:end])
+    return Place(kind, shape, first + start, first + end)

@@ -1,0 +1,346 @@
+"""Attention on any tensors: one's own queries, keys and values, with all that torch's attention
+takes, and what models have added to it since.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import torch
+from torch import Tensor
+
+from ..operations import Both, JoinRows, LookWithin, LookWithinLengths, Operation, RepeatHeads
+from ..operations.masks import check_mask
+from ..recipes import check_choice, check_scale
+from ..trace import Step, Trace
+from .attention import attention
+from .own_tensors import as_tensor, check_same_kind, give, own, sizes
+
+CORNERS = ("top_left", "bottom_right")
+"""Where the diagonal of a causal mask or a window begins: the first query stands at the first key,
+or the last query at the last key."""
+SHARED = {"head": "kv_head"}
+"""How the axis of key heads is called where several query heads share one."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `attend_tensors` may vary, as it says there. Raises ValueError, in words, for what
+    cannot be."""
+
+    scale: str | float = "sqrt_d"
+    mask: Tensor | Sequence | None = None
+    causal: bool = False
+    corner: str = "top_left"
+    window: tuple[int | None, int | None] = (None, None)
+    lengths: int | Sequence[int] | None = None
+    soft_cap: float | None = None
+    temperature: float = 1.0
+    dropout: float = 0.0
+    dropout_seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice("corner", self.corner, CORNERS)
+        if isinstance(self.scale, str):
+            check_scale(self.scale)
+        numbers = {"temperature": self.temperature, "dropout": self.dropout}
+        if not isinstance(self.scale, str):
+            numbers["scale"] = self.scale
+        if self.soft_cap is not None:
+            numbers["soft_cap"] = self.soft_cap
+        for name, number in numbers.items():
+            if not _is_number(number, float):
+                raise ValueError(f"{name} is {number!r}, but must be a finite number")
+        if self.causal not in (True, False):
+            raise ValueError(
+                f"causal is {self.causal!r}, but must be True or False: `corner` says from where"
+            )
+        sides = self.window if isinstance(self.window, tuple | list) else ()
+        if len(sides) != 2 or not all(each is None or _is_number(each, int) for each in sides):
+            raise ValueError(
+                f"window is {self.window!r}, but must be two whole numbers: how many keys to the "
+                "left and to the right, None for all"
+            )
+
+    @staticmethod
+    def of(given: dict[str, object]) -> "Options":
+        """Options from their names. Raises ValueError for a name that there is not."""
+        known = [field.name for field in fields(Options)]
+        for name in given:
+            if name not in known:
+                raise ValueError(f"there is no option {name!r}: there are {', '.join(known)}")
+        return Options(**given)
+
+
+def attend_tensors(
+    queries: Tensor | Sequence,
+    keys: Tensor | Sequence,
+    values: Tensor | Sequence,
+    *,
+    past_keys: Tensor | Sequence | None = None,
+    past_values: Tensor | Sequence | None = None,
+    lead: Sequence[str] | None = None,
+    query_labels: Sequence[str] = (),
+    key_labels: Sequence[str] = (),
+    **options: object,
+) -> Trace:
+    """Attention on tensors of your own: a trace with `queries`, `keys`, `values` and the steps of
+    `attention`.
+
+    `queries` (…, query, d), `keys` (…, key, d) and `values` (…, key, d_v) may be single, or have
+    heads in front, or a batch and heads; other axes in front are named in `lead`, such as
+    `("batch",)`. They are float32, float16 or bfloat16, and so is all that is made of them. With
+    fewer key heads than query heads, each serves several query heads, one after the other
+    (`shared_keys`, `shared_values`). `past_keys` (…, past, d) and `past_values` are put before the
+    new ones (`new_keys`, `new_values`): the first query then stands behind them. Options:
+
+    - `scale`: `"sqrt_d"`, `"d"` or `"none"`, what scores are divided by; or a number, which they
+      are multiplied by, as in torch.
+    - `mask`: of any shape that torch repeats to (…, query, key). True = may look (`given_mask`);
+      or numbers to be added (`added_mask`), of which −∞ hides.
+    - `causal`: hide the keys after a query. `window`: the numbers of keys to the left and to the
+      right that a query sees, None for all. `corner`: `"top_left"`, where the first query stands at
+      the first new key, or `"bottom_right"`, where the last stands at the last.
+    - `lengths`: how many keys are no padding: one number, or one for each text of a batch.
+    - `soft_cap`: scores are kept within ± this number. `temperature`, `dropout`, `dropout_seed`: as
+      in `attention`.
+
+    A query with all keys hidden has weights of 0. Raises ValueError, in words, for shapes, kinds of
+    numbers and options that do not fit.
+    """
+    chosen = Options.of(options)
+    lead = (lead,) if isinstance(lead, str) else lead
+    n_axes = (2, 3, 4) if lead is None else (len(lead) + 2,)
+    given = {"queries": queries, "keys": keys, "values": values}
+    if (past_keys is None) != (past_values is None):
+        raise ValueError("past keys and past values belong together: give both or neither")
+    if past_keys is not None:
+        given |= {"past_keys": past_keys, "past_values": past_values}
+    tensors = {name: own(name, numbers, n_axes) for name, numbers in given.items()}
+    check_same_kind(tensors)
+    front = _front(tensors["queries"], lead)
+    n_past = tensors["past_keys"].shape[-2] if "past_keys" in tensors else 0
+    labels = {"query": query_labels, "key": key_labels}
+    if n_past and not query_labels:
+        n_queries = tensors["queries"].shape[-2]
+        labels["query"] = [f"place {n_past + query}" for query in range(n_queries)]
+    trace = Trace(**{axis: names for axis, names in labels.items() if names})
+    check_shapes(tensors, front)
+    width = ("d_head", "d_value") if "head" in front else ("d_out", "d_v")
+    if tensors["queries"].shape[-1] == tensors["values"].shape[-1]:
+        width = (width[0], width[0])
+    steps = {
+        "queries": give(trace, "queries", tensors["queries"], (*front, "query", width[0])),
+    }
+    behind = key_front(front, tensors["queries"].shape, tensors["keys"].shape)
+    for name, axis in (("keys", width[0]), ("values", width[1])):
+        if n_past:
+            past = give(trace, f"past_{name}", tensors[f"past_{name}"], (*behind, "past", axis))
+            new = give(trace, f"new_{name}", tensors[name], (*behind, "new_key", axis))
+            steps[name] = trace.step(name, JoinRows(), past, new, axes=(*behind, "key", axis))
+        else:
+            steps[name] = give(trace, name, tensors[name], (*behind, "key", axis))
+    attend_steps(trace, steps["queries"], steps["keys"], steps["values"], chosen, n_past)
+    return trace
+
+
+def attend_steps(
+    trace: Trace,
+    queries: Step,
+    keys: Step,
+    values: Step,
+    options: Options,
+    n_past: int = 0,
+    prefix: str = "",
+) -> Step:
+    """Add attention with all options to a trace that has queries, keys and values. Returns the
+    context vectors.
+
+    Key heads that several query heads share have the axis `kv_head`; of the keys, the first
+    `n_past` were there before. Steps: `shared_keys` and `shared_values` for shared heads, `mask`
+    with what it is made of, `added_mask`, and those of `attention`. Raises ValueError for options
+    that do not fit.
+    """
+    front = queries.axes[:-2]
+    n_heads = queries.value.shape[front.index("head")] if "head" in front else 1
+    shared = []
+    for name, step in (("keys", keys), ("values", values)):
+        if "kv_head" in step.axes:
+            times = n_heads // step.value.shape[step.axes.index("kv_head")]
+            axes = (*front, *step.axes[-2:])
+            step = trace.step(f"{prefix}shared_{name}", RepeatHeads(times), step, axes=axes)
+        shared.append(step)
+    table = (*queries.value.shape[:-1], keys.value.shape[-2])
+    mask, added = _masks(trace, (*front, "query", "key"), table, queries, options, n_past)
+    return attention(
+        trace,
+        queries,
+        *shared,
+        options.scale if isinstance(options.scale, str) else float(options.scale),
+        mask,
+        prefix,
+        temperature=options.temperature,
+        dropout=options.dropout,
+        dropout_seed=options.dropout_seed,
+        added_mask=added,
+        soft_cap=options.soft_cap,
+    )
+
+
+def key_front(
+    front: tuple[str, ...], queries: Sequence[int], keys: Sequence[int]
+) -> tuple[str, ...]:
+    """The axes in front of keys: heads have a name of their own where there are fewer of them."""
+    return tuple(
+        SHARED.get(axis, axis) if n_queries != n_keys else axis
+        for axis, n_queries, n_keys in zip(front, queries, keys, strict=False)
+    )
+
+
+def check_shapes(tensors: dict[str, Tensor], front: tuple[str, ...]) -> None:
+    """Raises ValueError, in words, where queries, keys, values and past ones do not fit."""
+    shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    if len({len(shape) for shape in shapes.values()}) > 1:
+        found = ", ".join(f"{name} {len(shape)}" for name, shape in shapes.items())
+        raise ValueError(f"all need the same number of axes, but they have: {found}")
+    queries, keys, values = (shapes[name] for name in ("queries", "keys", "values"))
+    if queries[-1] != keys[-1]:
+        raise ValueError(
+            f"a query is {queries[-1]} wide and a key {keys[-1]}: they are compared entry by "
+            "entry, so they need the same width"
+        )
+    if keys[-2] != values[-2]:
+        raise ValueError(f"there are {keys[-2]} keys but {values[-2]} values: each key has one")
+    for at, axis in enumerate(front):
+        if keys[at] != values[at]:
+            raise ValueError(f"axis {axis!r} is {keys[at]} long for keys, {values[at]} for values")
+        if axis == "head":
+            if queries[at] % keys[at]:
+                raise ValueError(
+                    f"{queries[at]} query heads cannot be shared evenly among {keys[at]} key heads"
+                )
+        elif queries[at] != keys[at]:
+            raise ValueError(
+                f"axis {axis!r} is {queries[at]} long for queries, {keys[at]} for keys"
+            )
+    for name, new in (("past_keys", keys), ("past_values", values)):
+        past = shapes.get(name)
+        if past and (past[:-2], past[-1]) != (new[:-2], new[-1]):
+            raise ValueError(
+                f"{name} is {sizes(tensors[name])}, but must fit the new ones, "
+                f"{' × '.join(map(str, new))}, in all but their number"
+            )
+    if "past_keys" in shapes and shapes["past_keys"][-2] != shapes["past_values"][-2]:
+        raise ValueError(
+            f"there are {shapes['past_keys'][-2]} past keys but {shapes['past_values'][-2]} past "
+            "values: each key has one"
+        )
+
+
+def _front(queries: Tensor, lead: Sequence[str] | None) -> tuple[str, ...]:
+    if lead is None:
+        return ((), ("head",), ("batch", "head"))[queries.ndim - 2]
+    for name in lead:
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ValueError(f"{name!r} cannot name an axis: choose a word, such as 'batch'")
+        if name in ("query", "key", "past", "new_key") or list(lead).count(name) > 1:
+            raise ValueError(f"the axis {name!r} is there twice: every axis has a name of its own")
+    return tuple(lead)
+
+
+def _masks(
+    trace: Trace,
+    axes: tuple[str, ...],
+    table: tuple[int, ...],
+    queries: Step,
+    options: Options,
+    n_past: int,
+) -> tuple[Step | None, Step | None]:
+    """The mask, True = may look, made of all rules; and the numbers to be added. None for none."""
+    n_queries, n_keys = table[-2:]
+    rules: list[tuple[str, Operation | Tensor]] = []
+    added = None
+    if options.mask is not None:
+        given = _own_mask(options.mask, table, queries.value.dtype)
+        if given.dtype == torch.bool:
+            rules.append(("given_mask", given))
+        else:
+            added = give(trace, "added_mask", given, _named(given.shape, axes, table))
+    left, right = options.window
+    if options.causal:
+        right = 0 if right is None else min(right, 0)
+    if (left, right) != (None, None):
+        offset = n_past if options.corner == "top_left" else n_keys - n_queries
+        rules.append(("near", LookWithin(n_queries, n_keys, left, right, offset)))
+    if options.lengths is not None:
+        rules.append(("not_padding", _padding(options.lengths, axes, table)))
+    made = None
+    for at, (name, rule) in enumerate(rules):
+        name = "mask" if len(rules) == 1 else name
+        shape = rule.shape if isinstance(rule, Tensor) else rule.value().shape
+        named = _named(shape, axes, table)
+        if isinstance(rule, Tensor):
+            step = give(trace, name, rule, named)
+        else:
+            step = trace.step(name, rule, axes=named)
+        if made is not None:
+            name = "mask" if at == len(rules) - 1 else "given_and_near"
+            shape = torch.broadcast_shapes(made.value.shape, step.value.shape)
+            step = trace.step(name, Both(), made, step, axes=_named(shape, axes, table))
+        made = step
+    return made, added
+
+
+def _own_mask(mask: Tensor | Sequence, table: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    """A mask of one's own. Raises ValueError where it neither hides nor adds in this table."""
+    given = as_tensor("mask", mask)
+    check_mask(torch.ones(given.shape, dtype=torch.bool), torch.empty(table, device="meta"))
+    if given.dtype == torch.bool:
+        return given
+    if given.dtype != dtype:
+        kind, wanted = (str(each).removeprefix("torch.") for each in (given.dtype, dtype))
+        raise ValueError(
+            f"a mask is True where a query may look, or {wanted} numbers that are added, but this "
+            f"one is {kind}: make it one of True and False, such as `mask > 0`, or of {wanted}"
+        )
+    if given.isnan().any() or given.isposinf().any():
+        raise ValueError("a mask that is added has finite numbers, and −∞ where it hides")
+    return given
+
+
+def _padding(
+    lengths: int | Sequence[int], axes: tuple[str, ...], table: tuple[int, ...]
+) -> LookWithinLengths:
+    """The mask of lengths: one for all, or one for each text."""
+    if isinstance(lengths, Tensor):
+        lengths = lengths.tolist()
+    found = tuple(lengths) if isinstance(lengths, Sequence) else (lengths,)
+    for length in found:
+        if not _is_number(length, int):
+            raise ValueError(f"a length of {length!r}: lengths are whole numbers")
+    if not isinstance(lengths, Sequence):
+        return LookWithinLengths(found, table[-1])
+    if "batch" not in axes:
+        raise ValueError(
+            f"there are {len(found)} lengths, but no axis 'batch' that they could belong to: give "
+            "one number, or name the axes in front with `lead`"
+        )
+    at = axes.index("batch")
+    if len(found) != table[at]:
+        raise ValueError(f"there are {len(found)} lengths for {table[at]} texts: each has one")
+    return LookWithinLengths(found, table[-1], len(axes) - at - 2)
+
+
+def _is_number(value: object, kind: type) -> bool:
+    """Whether it is a whole number, or any finite one, and not True or False."""
+    kinds = (int,) if kind is int else (int, float)
+    return isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _named(shape: Sequence[int], axes: tuple[str, ...], table: tuple[int, ...]) -> tuple[str, ...]:
+    """The names of a mask's axes: those of the table, but for an axis of 1 that is repeated."""
+    last = len(axes) - len(shape)
+    return tuple(
+        axis if size == wanted else f"one_{axis}"
+        for axis, size, wanted in zip(axes[last:], shape, table[last:], strict=True)
+    )

@@ -1,0 +1,145 @@
+"""Masks from places and lengths, for queries and keys of any number: windows, padding, both."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..expression import Expression, Number, Product
+from .base import Operation, matched
+
+
+@dataclass(frozen=True)
+class LookWithin(Operation):
+    """A mask (query, key), True where a query may look: query i stands at the place i + `offset`
+    among the keys, and sees `left` keys before it, itself, and `right` keys after it; None is any
+    number. Causal is `right` = 0: from the top left corner with no offset, from the bottom right
+    one with n_keys − n_queries.
+
+    Raises ValueError for a side below 0, and where there is no query or no key.
+
+    Source: Beltagy et al. 2020, Longformer, section 3.1.
+    """
+
+    n_queries: int
+    n_keys: int
+    left: int | None = None
+    right: int | None = 0
+    offset: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.n_queries, self.n_keys) < 1:
+            raise ValueError("a mask needs at least one query and one key")
+        for side, size in (("left", self.left), ("right", self.right)):
+            if size is not None and size < 0:
+                raise ValueError(f"a window of {size} keys to the {side}: choose 0 or more")
+
+    def value(self) -> Tensor:
+        mask = torch.ones(self.n_queries, self.n_keys, dtype=torch.bool)
+        if self.right is not None:
+            mask = mask.tril(self.offset + self.right)
+        if self.left is not None:
+            mask = mask.triu(self.offset - self.left)
+        return mask
+
+    def formula(self) -> str:
+        rules = []
+        if self.left is not None:
+            rules.append(rf"j \ge i{_signed(self.offset - self.left)}")
+        if self.right is not None:
+            rules.append(rf"j \le i{_signed(self.offset + self.right)}")
+        return r",\ ".join(rules) or r"\text{always}"
+
+    def code(self) -> str:
+        code = f"torch.ones({self.n_queries}, {self.n_keys}, dtype=torch.bool)"
+        if self.right is not None:
+            code += f".tril({self.offset + self.right})"
+        if self.left is not None:
+            code += f".triu({self.offset - self.left})"
+        return code
+
+    def arithmetic(self, index: tuple[int, ...]) -> Expression:
+        query, key = index
+        place = query + self.offset
+        stands = rf"\text{{query }}{query}\text{{ stands at }}{place}"
+        if self.right is not None and key > place + self.right:
+            return Number(0.0, rf"\text{{false, hidden: }}{key} > {place}{_signed(self.right)}")
+        if self.left is not None and key < place - self.left:
+            return Number(0.0, rf"\text{{false, hidden: }}{key} < {place}{_signed(-self.left)}")
+        return Number(1.0, rf"\text{{true, may look: {stands}, key {key} is near enough}}")
+
+    def words(self) -> str:
+        return "True where the key is within the window around the query's place."
+
+
+def _signed(number: int) -> str:
+    """A number to be added, in LaTeX; nothing for 0."""
+    return f" {'+' if number > 0 else '-'} {abs(number)}" if number else ""
+
+
+@dataclass(frozen=True)
+class LookWithinLengths(Operation):
+    """A mask (batch, 1, …, key), True for the first keys of each text, as many as its length: the
+    rest is padding. `ones` is how many axes of 1 stand between.
+
+    Raises ValueError for a length that is below 0 or above the number of keys.
+    """
+
+    lengths: tuple[int, ...]
+    n_keys: int
+    ones: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.lengths:
+            raise ValueError("there are no lengths: padding needs one for each text")
+        for length in self.lengths:
+            if not 0 <= length <= self.n_keys:
+                raise ValueError(f"a length of {length}, but there are {self.n_keys} keys")
+
+    @property
+    def _shape(self) -> str:
+        return ", ".join(["-1", *["1"] * self.ones, "1"])
+
+    def value(self) -> Tensor:
+        lengths = torch.tensor(self.lengths).reshape(-1, *[1] * (self.ones + 1))
+        return torch.arange(self.n_keys) < lengths
+
+    def formula(self) -> str:
+        return r"j < n_b"
+
+    def code(self) -> str:
+        lengths = f"torch.tensor({list(self.lengths)})"
+        return f"torch.arange({self.n_keys}) < {lengths}.reshape({self._shape})"
+
+    def arithmetic(self, index: tuple[int, ...]) -> Expression:
+        text, key, length = index[0], index[-1], self.lengths[index[0]]
+        if key < length:
+            return Number(1.0, rf"\text{{true, may look: }}{key} < {length}")
+        reason = rf"\text{{text }}{text}\text{{ has }}{length}"
+        return Number(0.0, rf"\text{{false, hidden: {reason}\text{{ keys, the rest is padding}}}}")
+
+    def words(self) -> str:
+        return "True for the keys of the text, false for the padding behind them."
+
+
+@dataclass(frozen=True)
+class Both(Operation):
+    """True where both masks are; axes that one of them has not are repeated. (…) (…) → (…)"""
+
+    takes = "(…) (…)"
+    signs = ("", "∧", "=")
+
+    def value(self, left: Tensor, right: Tensor) -> Tensor:
+        return left & right
+
+    def formula(self, left: str, right: str) -> str:
+        return rf"{left} \wedge {right}"
+
+    def code(self, left: str, right: str) -> str:
+        return f"{left} & {right}"
+
+    def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
+        return Product((matched(left, index), matched(right, index)))
+
+    def words(self) -> str:
+        return "True where both masks let the query look: 1 times 1."

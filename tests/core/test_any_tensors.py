@@ -1,0 +1,337 @@
+"""Attention on anyone's tensors: as torch computes it, in prime and unequal sizes, or refused."""
+
+import itertools
+import math
+import re
+
+import pytest
+import torch
+from torch.nn.attention.bias import causal_lower_right
+from torch.nn.functional import scaled_dot_product_attention
+
+from attention_core import attend_tensors, program
+
+N_TEXTS, N_HEADS, N_QUERIES, N_KEYS, D_HEAD, D_VALUE = 2, 3, 5, 7, 11, 13
+
+
+def random(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def tensors(*front, n_queries=N_QUERIES, n_keys=N_KEYS, kv=None):
+    behind = front if kv is None else (*front[:-1], kv)
+    return (
+        random(*front, n_queries, D_HEAD, seed=1),
+        random(*behind, n_keys, D_HEAD, seed=2),
+        random(*behind, n_keys, D_VALUE, seed=3),
+    )
+
+
+def context(*given, **options):
+    return attend_tensors(*given, **options)["context_vectors"].value
+
+
+def same(left, right, tolerance=1e-5):
+    assert left.shape == right.shape
+    assert left.dtype == right.dtype
+    assert torch.allclose(left, right, rtol=tolerance, atol=tolerance), (left - right).abs().max()
+
+
+def hiding(*shape, seed=4):
+    """A random mask in which every query sees the last key."""
+    mask = random(*shape, seed=seed) > 0
+    mask[..., -1] = True
+    return mask
+
+
+# --- as torch computes it -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("front", [(), (N_HEADS,), (N_TEXTS, N_HEADS)], ids=str)
+@pytest.mark.parametrize("scale", [None, 0.3, -2, 0.0])
+def test_any_tensors_and_any_scale_are_torch_s(front, scale):
+    given = tensors(*front)
+    options = {} if scale is None else {"scale": scale}
+    same(context(*given, **options), scaled_dot_product_attention(*given, scale=scale))
+
+
+SHAPES = [
+    (N_KEYS,),
+    (N_QUERIES, N_KEYS),
+    (1, N_KEYS),
+    (N_QUERIES, 1),
+    (N_HEADS, N_QUERIES, N_KEYS),
+    (N_TEXTS, 1, 1, N_KEYS),
+    (1, N_HEADS, N_QUERIES, 1),
+    (N_TEXTS, N_HEADS, N_QUERIES, N_KEYS),
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_mask_of_every_shape_hides_or_is_added_as_torch_does_it(shape):
+    given = tensors(N_TEXTS, N_HEADS)
+    seen = hiding(*shape)
+    whole = seen.expand(N_TEXTS, N_HEADS, N_QUERIES, N_KEYS)
+    trace = attend_tensors(*given, mask=seen)
+    same(trace["context_vectors"].value, scaled_dot_product_attention(*given, attn_mask=whole))
+    assert (trace["weights"].value[~whole] == 0).all()
+    added = random(*shape, seed=5).masked_fill(~seen, -math.inf)
+    want = scaled_dot_product_attention(*given, attn_mask=added.expand(whole.shape))
+    same(context(*given, mask=added), want)
+
+
+def test_causal_from_the_top_left_is_torch_s_own():
+    for n_queries, n_keys in ((5, 7), (7, 5), (7, 7)):
+        given = tensors(N_HEADS, n_queries=n_queries, n_keys=n_keys)
+        want = scaled_dot_product_attention(*given, is_causal=True)
+        same(context(*given, causal=True), want)
+
+
+def test_causal_from_the_bottom_right_is_the_last_rows_of_the_whole():
+    whole = tensors(N_TEXTS, N_HEADS, n_queries=N_KEYS)
+    last = (whole[0][..., -N_QUERIES:, :].contiguous(), *whole[1:])
+    made = context(*last, causal=True, corner="bottom_right")
+    same(made, scaled_dot_product_attention(*whole, is_causal=True)[..., -N_QUERIES:, :])
+    same(made, scaled_dot_product_attention(*last, attn_mask=causal_lower_right(5, 7)))
+
+
+@pytest.mark.parametrize("corner", ["top_left", "bottom_right"])
+@pytest.mark.parametrize("window", [(2, 1), (0, None), (None, 0), (3, 0)], ids=str)
+def test_a_window_is_its_rule_and_joins_with_lengths_and_a_mask(corner, window):
+    given = tensors(N_TEXTS, N_HEADS)
+    own, lengths = hiding(N_HEADS, 1, N_KEYS), (N_KEYS, 4)
+    mask = torch.zeros(N_TEXTS, N_HEADS, N_QUERIES, N_KEYS, dtype=torch.bool)
+    left, right = (math.inf if side is None else side for side in window)
+    offset = N_KEYS - N_QUERIES if corner == "bottom_right" else 0
+    for b, h, i, j in itertools.product(*map(range, mask.shape)):
+        near = i + offset - left <= j <= i + offset + right
+        mask[b, h, i, j] = near and j < lengths[b] and own[h, 0, j]
+    trace = attend_tensors(*given, window=window, corner=corner, lengths=lengths, mask=own)
+    assert trace["mask"].value.equal(mask)
+    same(trace["context_vectors"].value, scaled_dot_product_attention(*given, attn_mask=mask))
+    blind = ~mask.any(dim=-1)
+    assert (trace["context_vectors"].value[blind] == 0).all()
+
+
+def test_a_causal_window_has_no_keys_to_its_right():
+    given = tensors(N_HEADS)
+    assert context(*given, causal=True, window=(2, 1)).equal(context(*given, window=(2, 0)))
+
+
+def test_axes_in_front_may_have_any_names():
+    given = tensors(2, 3, 4, 1)
+    trace = attend_tensors(*given, lead=["book", "page", "batch", "head"], lengths=[7, 5, 3, 1])
+    assert trace["weights"].axes == ("book", "page", "batch", "head", "query", "key")
+    mask = torch.arange(N_KEYS) < torch.tensor([7, 5, 3, 1])[:, None, None, None]
+    same(trace["context_vectors"].value, scaled_dot_product_attention(*given, attn_mask=mask))
+
+
+def test_lengths_are_of_each_text_or_of_all():
+    texts = tensors(N_TEXTS)
+    made = context(*texts, lead=["batch"], lengths=[3, 6])
+    for text, length in enumerate((3, 6)):
+        queries, keys, values = (of[text] for of in texts)
+        same(made[text], scaled_dot_product_attention(queries, keys[:length], values[:length]))
+    assert context(*texts, lead="batch", lengths=torch.tensor([3, 6])).equal(made)
+    same(context(*texts, lengths=4), context(texts[0], texts[1][:, :4], texts[2][:, :4]))
+
+
+@pytest.mark.parametrize("kv", [1, 2, 3, 6])
+def test_grouped_heads_are_torch_s_and_those_repeated(kv):
+    given = tensors(N_TEXTS, 6, kv=kv)
+    trace = attend_tensors(*given, causal=True)
+    made = trace["context_vectors"].value
+    same(made, scaled_dot_product_attention(*given, is_causal=True, enable_gqa=True))
+    repeated = [of.repeat_interleave(6 // kv, dim=1) for of in given[1:]]
+    assert made.equal(context(given[0], *repeated, causal=True))
+    assert ("shared_keys" in trace) == (kv < 6)
+
+
+def test_scores_are_capped_between_the_scale_and_the_mask():
+    queries, keys, values = tensors(N_HEADS)
+    seen = hiding(N_QUERIES, N_KEYS)
+    scores = 1.5 * torch.tanh(torch.einsum("hid,hjd->hij", queries, keys) * 0.7 / 1.5)
+    weights = scores.masked_fill(~seen, -math.inf).softmax(-1)
+    trace = attend_tensors(queries, keys, values, scale=0.7, soft_cap=1.5, mask=seen)
+    same(trace["context_vectors"].value, torch.einsum("hij,hjd->hid", weights, values))
+    assert trace["capped_scores"].value.abs().max() <= 1.5
+
+
+@pytest.mark.parametrize("kv", [2, 4])
+def test_past_keys_stand_before_the_new_ones(kv):
+    queries, keys, values = tensors(N_TEXTS, 4, n_queries=N_KEYS, kv=kv)
+    whole = scaled_dot_product_attention(queries, keys, values, is_causal=True, enable_gqa=True)
+    new = [of[..., 4:, :].contiguous() for of in (queries, keys, values)]
+    past = {"past_keys": keys[..., :4, :], "past_values": values[..., :4, :]}
+    for corner in ("top_left", "bottom_right"):
+        trace = attend_tensors(*new, **past, causal=True, corner=corner)
+        same(trace["context_vectors"].value, whole[..., 4:, :])
+        assert trace["keys"].value.equal(keys)
+        assert trace.labels("query") == ("place 4", "place 5", "place 6")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_all_is_computed_in_the_precision_of_what_is_given(dtype):
+    given = [of.to(dtype) for of in tensors(N_TEXTS, 6, kv=2)]
+    trace = attend_tensors(*given, causal=True, soft_cap=5.0, scale=0.3)
+    numbers = [step for step in trace.values() if step.value.dtype != torch.bool]
+    assert {step.value.dtype for step in numbers} == {dtype}
+    queries, keys, values = (of.double() for of in given)
+    scores = 5 * torch.tanh(queries @ keys.repeat_interleave(3, 1).mT * 0.3 / 5)
+    hidden = torch.ones(N_QUERIES, N_KEYS, dtype=torch.bool).triu(1)
+    weights = scores.masked_fill(hidden, -math.inf).softmax(-1)
+    want = weights @ values.repeat_interleave(3, 1)
+    made = trace["context_vectors"].value.double()
+    assert torch.allclose(made, want, atol=8 * torch.finfo(dtype).eps)
+    for step in numbers:
+        for index in itertools.product(*map(range, step.value.shape[:-1]), (0,)):
+            cell = step.arithmetic((0,) * (len(index) - 2) + index[-2:])
+            has = step.value[(0,) * (len(index) - 2) + index[-2:]].item()
+            assert cell.value == pytest.approx(has, rel=1e-5), (step, index)
+
+
+# --- taken apart, and run anew --------------------------------------------------------------------
+
+EVERYTHING = {
+    "causal": True,
+    "window": (3, None),
+    "corner": "bottom_right",
+    "lengths": (8, 6),
+    "mask": hiding(1, 1, 8),
+    "soft_cap": 2.0,
+    "scale": 0.4,
+    "temperature": 0.5,
+    "dropout": 0.25,
+}
+
+
+def everything(**more):
+    queries, keys, values = tensors(N_TEXTS, 4, n_queries=3, n_keys=5, kv=2)
+    past = {"past_keys": random(N_TEXTS, 2, 3, D_HEAD), "past_values": random(2, 2, 3, D_VALUE)}
+    return attend_tensors(queries, keys, values, **past, **(EVERYTHING | more))
+
+
+@pytest.mark.parametrize("more", [{}, {"mask": random(2, 1, 3, 8, seed=6)}], ids=["hide", "add"])
+def test_every_step_can_be_taken_apart_and_runs_anew(more):
+    trace = everything(**more)
+    for step in trace.values():
+        for index in list(itertools.product(*map(range, step.value.shape)))[::7]:
+            made, has = step.arithmetic(index), float(step.value[index])
+            assert made.value == pytest.approx(has, rel=1e-4, abs=1e-5), (step, index)
+            assert {cell.step for cell in made.cells()} <= {given.name for given in step.inputs}
+    names = {"__name__": "program"}
+    exec(program(trace), names)
+    for name, step in trace.items():
+        assert names[name].equal(step.value), name
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+Q, K, V = (of.tolist() for of in tensors())
+WIDE = torch.ones(7, 3)
+REFUSED = {
+    "words": ((["a"], K, V), {}, "queries is no tensor, and no list of rows of one length"),
+    "ragged": (([[1.0], [1.0, 2.0]], K, V), {}, "queries is no tensor, and no list of rows"),
+    "one axis": ((Q[0], K, V), {}, "queries is 11: it needs 2 or 3 or 4 axes, not 1"),
+    "no rows": ((torch.ones(0, 3), K, V), {}, "queries is 0 × 3: it is empty"),
+    "whole": ((torch.ones(2, 3).long(), K, V), {}, "queries has numbers of int64, but attention"),
+    "double": ((Q, torch.ones(7, 11).double(), V), {}, "keys has numbers of float64, but"),
+    "large": ((torch.ones(400, 251), K, V), {}, "queries is 400 × 251, which are 100,400 numbers"),
+    "nan": (([[1.0, math.nan]], K, V), {}, "queries has nan at [0, 1]: all must be finite"),
+    "mixed": (
+        (torch.ones(5, 11).half(), K, V),
+        {},
+        "queries has numbers of float16 and keys of float32: they need to be of one kind",
+    ),
+    "widths": ((Q, WIDE, V), {}, "a query is 11 wide and a key 3: they are compared entry by"),
+    "values": ((Q, K, V[:4]), {}, "there are 7 keys but 4 values: each key has one"),
+    "axes": (
+        (torch.ones(2, 5, 11), K, V),
+        {},
+        "all need the same number of axes, but they have: queries 3, keys 2, values 2",
+    ),
+    "heads": (
+        (torch.ones(5, 2, 3), torch.ones(2, 2, 3), torch.ones(2, 2, 3)),
+        {},
+        "5 query heads cannot be shared evenly among 2 key heads",
+    ),
+    "more key heads": (
+        (torch.ones(2, 2, 3), torch.ones(4, 2, 3), torch.ones(4, 2, 3)),
+        {},
+        "2 query heads cannot be shared evenly among 4 key heads",
+    ),
+    "value heads": (
+        (torch.ones(2, 2, 3), torch.ones(2, 2, 3), torch.ones(1, 2, 3)),
+        {},
+        "axis 'head' is 2 long for keys, 1 for values",
+    ),
+    "texts": (
+        (torch.ones(3, 2, 3), torch.ones(1, 2, 3), torch.ones(1, 2, 3)),
+        {"lead": ["batch"]},
+        "axis 'batch' is 3 long for queries, 1 for keys",
+    ),
+    "lead": ((Q, K, V), {"lead": ["batch"]}, "queries is 5 × 11: it needs 3 axes, not 2"),
+    "lead twice": (
+        (torch.ones(3, 2, 3),) * 3,
+        {"lead": ["key"]},
+        "the axis 'key' is there twice: every axis has a name of its own",
+    ),
+    "lead unnamed": ((torch.ones(3, 2, 3),) * 3, {"lead": [""]}, "'' cannot name an axis"),
+    "one past": ((Q, K, V), {"past_keys": K}, "past keys and past values belong together"),
+    "past width": (
+        (Q, K, V),
+        {"past_keys": WIDE, "past_values": V},
+        "past_keys is 7 × 3, but must fit the new ones, 7 × 11, in all but their number",
+    ),
+    "past values": (
+        (Q, K, V),
+        {"past_keys": K, "past_values": V[:2]},
+        "there are 7 past keys but 2 past values: each key has one",
+    ),
+    "option": ((Q, K, V), {"is_causal": True}, "there is no option 'is_causal': there are scale"),
+    "corner": ((Q, K, V), {"corner": "left"}, "corner is 'left', but must be 'top_left' or"),
+    "scale": ((Q, K, V), {"scale": "sqrt"}, "scale is 'sqrt', but must be 'sqrt_d' or"),
+    "infinite scale": ((Q, K, V), {"scale": math.inf}, "scale is inf, but must be a finite"),
+    "cap": ((Q, K, V), {"soft_cap": 0.0}, "a cap of 0 on the scores: choose a number above 0"),
+    "temperature": ((Q, K, V), {"temperature": 0.0}, "temperature is 0, but must be above 0"),
+    "dropout": ((Q, K, V), {"dropout": 1.0}, "dropout of 1.0: choose 0 or more, and less than 1"),
+    "no scale": ((Q, K, V), {"scale": None}, "scale is None, but must be a finite number"),
+    "cap in words": (
+        (Q, K, V),
+        {"soft_cap": "30"},
+        "soft_cap is '30', but must be a finite number",
+    ),
+    "causal": ((Q, K, V), {"causal": "bottom_right"}, "causal is 'bottom_right', but must be True"),
+    "window": ((Q, K, V), {"window": 3}, "window is 3, but must be two whole numbers"),
+    "half a window": ((Q, K, V), {"window": (1.5, 0)}, "window is (1.5, 0), but must be two whole"),
+    "half a key": ((Q, K, V), {"lengths": 3.5}, "a length of 3.5: lengths are whole numbers"),
+    "window below 0": ((Q, K, V), {"window": (-1, 0)}, "a window of -1 keys to the left: choose"),
+    "length": ((Q, K, V), {"lengths": 8}, "a length of 8, but there are 7 keys"),
+    "lengths": ((Q, K, V), {"lengths": [3]}, "there are 1 lengths, but no axis 'batch'"),
+    "too many lengths": (
+        (torch.ones(3, 2, 3),) * 3,
+        {"lead": ["batch"], "lengths": [1, 2]},
+        "there are 2 lengths for 3 texts: each has one",
+    ),
+    "mask": (
+        (Q, K, V),
+        {"mask": torch.ones(7, 5).bool()},
+        "a mask of 7 × 5 does not fit scores of 5 × 7",
+    ),
+    "mask axes": ((Q, K, V), {"mask": torch.ones(1, 5, 7)}, "a mask of 1 × 5 × 7 does not fit"),
+    "whole mask": (
+        (Q, K, V),
+        {"mask": torch.ones(5, 7).long()},
+        "a mask is True where a query may look, or float32 numbers that are added, but this one is "
+        "int64: make it",
+    ),
+    "nan mask": ((Q, K, V), {"mask": torch.full((5, 7), math.nan)}, "a mask that is added has"),
+    "labels": ((Q, K, V), {"query_labels": ["a"]}, "axis 'query' is 5 long in 'queries' but has 1"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_does_not_fit_is_refused_in_words(name):
+    given, options, said = REFUSED[name]
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+        attend_tensors(*given, **options)

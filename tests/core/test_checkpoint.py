@@ -1,0 +1,347 @@
+"""A model's attention layer from a file: as an independent computation has it, or refused."""
+
+import itertools
+import json
+import math
+import re
+import struct
+
+import pytest
+import torch
+
+from attention_core import from_checkpoint, program
+from attention_core.operations import Stored
+
+N_TOKENS, N_HEADS, D_HEAD = 5, 6, 4
+D_IN = N_HEADS * D_HEAD
+KINDS = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64"}
+
+
+def random(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) / 3
+
+
+def write(path, tensors):
+    """A safetensors file, by the format's own words."""
+    header, numbers = {"__metadata__": {"format": "pt"}}, b""
+    for name, tensor in tensors.items():
+        raw = tensor.contiguous().flatten().view(torch.uint8).numpy().tobytes()
+        places = [len(numbers), len(numbers) + len(raw)]
+        shape, kind = list(tensor.shape), KINDS[tensor.dtype]
+        header[name] = {"dtype": kind, "shape": shape, "data_offsets": places}
+        numbers += raw
+    written = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(written)) + written + numbers)
+    return path
+
+
+def gpt2(prefix="", layers=(0, 1)):
+    """Layers by the names of GPT-2, with what such files hold beside them."""
+    tensors = {f"{prefix}wte.weight": random(3, D_IN)}
+    for layer in layers:
+        of = f"{prefix}h.{layer}.attn."
+        tensors |= {
+            f"{prefix}h.{layer}.ln_1.weight": random(D_IN),
+            f"{of}bias": torch.ones(1, 1, 8, 8),
+            f"{of}c_attn.weight": random(D_IN, 3 * D_IN, seed=10 * layer + 1),
+            f"{of}c_attn.bias": random(3 * D_IN, seed=10 * layer + 2),
+            f"{of}c_proj.weight": random(D_IN, D_IN, seed=10 * layer + 3),
+            f"{of}c_proj.bias": random(D_IN, seed=10 * layer + 4),
+        }
+    return tensors
+
+
+def llama(n_kv=2, layers=(0, 1), biases=False, d_in=13):
+    """Layers by the names of Llama, as wide as no head."""
+    tensors = {"model.embed_tokens.weight": random(3, d_in)}
+    widths = {"q": N_HEADS, "k": n_kv, "v": n_kv}
+    for layer in layers:
+        of = f"model.layers.{layer}.self_attn."
+        for at, (role, n_heads) in enumerate(widths.items()):
+            tensors[f"{of}{role}_proj.weight"] = random(n_heads * D_HEAD, d_in, seed=layer + at)
+            if biases:
+                tensors[f"{of}{role}_proj.bias"] = random(n_heads * D_HEAD, seed=layer + at + 7)
+        tensors[f"{of}o_proj.weight"] = random(d_in, N_HEADS * D_HEAD, seed=layer + 5)
+    return tensors
+
+
+def same(left, right):
+    assert left.shape == right.shape
+    assert torch.allclose(left, right, rtol=1e-5, atol=1e-5), (left - right).abs().max()
+
+
+def by_gpt2(tensors, layer, vectors):
+    """As nanoGPT has it: one product, split, heads in the middle."""
+    of = f"h.{layer}.attn."
+    weight, bias = (tensors[f"{of}c_attn.{kind}"].float() for kind in ("weight", "bias"))
+    queries, keys, values = (
+        each.view(*vectors.shape[:-1], N_HEADS, D_HEAD).transpose(-3, -2)
+        for each in torch.nn.functional.linear(vectors, weight.T, bias).split(D_IN, dim=-1)
+    )
+    made = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, is_causal=True)
+    joined = made.transpose(-3, -2).reshape(vectors.shape)
+    return joined @ tensors[f"{of}c_proj.weight"].float() + tensors[f"{of}c_proj.bias"].float()
+
+
+def turned(vectors, base):
+    """As transformers has it: rotate_half, cosines and sines of both halves."""
+    width = vectors.shape[-1]
+    rates = 1.0 / base ** (torch.arange(0, width, 2).float() / width)
+    angles = torch.outer(torch.arange(vectors.shape[-2]).float(), rates).repeat(1, 2)
+    left, right = vectors[..., : width // 2], vectors[..., width // 2 :]
+    return vectors * angles.cos() + torch.cat((-right, left), dim=-1) * angles.sin()
+
+
+def by_llama(tensors, layer, vectors, n_kv, base, mask=None):
+    of = f"model.layers.{layer}.self_attn."
+
+    def projected(role, n_heads):
+        bias = tensors.get(f"{of}{role}_proj.bias")
+        made = torch.nn.functional.linear(vectors, tensors[f"{of}{role}_proj.weight"].float(), bias)
+        return made.unflatten(-1, (n_heads, D_HEAD)).transpose(-3, -2)
+
+    made = torch.nn.functional.scaled_dot_product_attention(
+        turned(projected("q", N_HEADS), base)[None],
+        turned(projected("k", n_kv), base)[None],
+        projected("v", n_kv)[None],
+        is_causal=mask is None,
+        attn_mask=mask,
+        enable_gqa=True,
+    )[0]
+    joined = made.transpose(-3, -2).flatten(-2)
+    return joined @ tensors[f"{of}o_proj.weight"].float().T
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("prefix", ["", "transformer."])
+def test_gpt2_s_names_give_gpt2_s_attention(tmp_path, dtype, prefix):
+    tensors = {name: each.to(dtype) for name, each in gpt2(prefix).items()}
+    path = write(tmp_path / "model.safetensors", tensors)
+    plain = {name.removeprefix(prefix): each for name, each in tensors.items()}
+    for front, layer in itertools.product([(), (2,)], [0, 1]):
+        vectors = 3 * random(*front, N_TOKENS, D_IN, seed=8)
+        trace = from_checkpoint(path, layer, vectors, n_heads=N_HEADS)
+        same(trace["output"].value, by_gpt2(plain, layer, vectors))
+    assert trace["W_key"].value.equal(tensors[f"{prefix}h.1.attn.c_attn.weight"][:, 24:48].float())
+
+
+@pytest.mark.parametrize(("n_kv", "biases"), [(1, False), (2, True), (6, False)])
+def test_llama_s_names_give_llama_s_attention(tmp_path, n_kv, biases):
+    tensors = llama(n_kv, biases=biases)
+    half = len(tensors) // 2
+    for part, names in enumerate((list(tensors)[:half], list(tensors)[half:])):
+        write(tmp_path / f"model-{part}.safetensors", {name: tensors[name] for name in names})
+    config = {"model_type": "llama", "num_attention_heads": N_HEADS, "rope_theta": 50.0}
+    config |= {"num_key_value_heads": n_kv, "rope_scaling": None}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    vectors = 3 * random(N_TOKENS, 13, seed=8)
+    trace = from_checkpoint(tmp_path, 1, vectors, tokens=list("abcde"))
+    same(trace["output"].value, by_llama(tensors, 1, vectors, n_kv, 50.0))
+    assert trace.labels("key") == tuple("abcde")
+
+
+def test_a_sliding_window_and_newer_settings_are_kept(tmp_path):
+    path, vectors = write(tmp_path / "some.safetensors", llama()), random(N_TOKENS, 13, seed=8)
+    config = {"model_type": "mistral", "num_attention_heads": N_HEADS, "num_key_value_heads": 2}
+    config |= {"rope_parameters": {"rope_type": "default", "rope_theta": 70.0}, "sliding_window": 2}
+    mask = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool).tril().triu(-1)
+    for kinds, seen in ((None, mask), (["full_attention"] * 2, None)):
+        (tmp_path / "config.json").write_text(json.dumps(config | {"layer_types": kinds}))
+        want = by_llama(llama(), 0, vectors, 2, 70.0, seen)
+        same(from_checkpoint(path, 0, vectors)["output"].value, want)
+
+
+def slowed(rates, factor, low, high, places):
+    """As Meta's reference code has it: by wavelengths."""
+    made = []
+    for rate in rates.tolist():
+        wavelength = 2 * math.pi / rate
+        if wavelength < places / high:
+            made.append(rate)
+        elif wavelength > places / low:
+            made.append(rate / factor)
+        else:
+            smooth = (places / wavelength - low) / (high - low)
+            made.append((1 - smooth) * rate / factor + smooth * rate)
+    return torch.tensor(made)
+
+
+def test_slowed_rotary_positions_are_those_of_llama_3(tmp_path):
+    """Of a head that is 32 wide: some pairs are left, some slowed, some in between."""
+    width, of = 32, "model.layers.0.self_attn."
+    tensors = {
+        f"{of}{each}_proj.weight": random(2 * width, 64, seed=at) for at, each in enumerate("qkvo")
+    }
+    path = write(tmp_path / "some.safetensors", tensors)
+    scaling = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    scaling |= {"rope_type": "llama3", "original_max_position_embeddings": 64}
+    config = {"model_type": "llama", "num_attention_heads": 2, "rope_theta": 500.0}
+    (tmp_path / "config.json").write_text(json.dumps(config | {"rope_scaling": scaling}))
+    trace = from_checkpoint(path, 0, random(N_TOKENS, 64, seed=8))
+    rates = 1 / 500.0 ** (torch.arange(0, width, 2) / width)
+    want = slowed(rates, 8.0, 1.0, 4.0, 64)
+    same(trace["query_angles"].value, torch.outer(torch.arange(N_TOKENS), want))
+    shares = (want / rates).tolist()
+    assert 1.0 in shares
+    assert 0.125 in [round(share, 5) for share in shares]
+    assert any(0.2 < share < 0.9 for share in shares)
+    angles = trace["key_angles"]
+    assert angles.arithmetic((3, 5)).value == pytest.approx(angles.value[3, 5].item())
+    names = {"__name__": "program"}
+    exec(program(trace), names)
+    assert names["output"].equal(trace["output"].value)
+
+
+@pytest.mark.parametrize("made", [gpt2, llama])
+def test_every_step_can_be_taken_apart_and_runs_anew(tmp_path, made):
+    path = write(tmp_path / "some.safetensors", made())
+    vectors = random(3, D_IN if made is gpt2 else 13, seed=8)
+    heads = {"n_heads": N_HEADS} | ({} if made is gpt2 else {"n_kv_heads": 2})
+    trace = from_checkpoint(path, 1, vectors, **heads)
+    for step in trace.values():
+        for index in list(itertools.product(*map(range, step.value.shape)))[::37]:
+            arithmetic, has = step.arithmetic(index), float(step.value[index])
+            assert arithmetic.value == pytest.approx(has, rel=1e-4, abs=1e-5), (step, index)
+    names = {"__name__": "program"}
+    exec(program(trace), names)
+    assert all(names[name].equal(step.value) for name, step in trace.items())
+
+
+def test_of_a_file_only_one_layer_is_read(tmp_path):
+    path = write(tmp_path / "some.safetensors", gpt2(layers=range(3)))
+    trace = from_checkpoint(path, 1, random(2, D_IN), n_heads=N_HEADS)
+    read = [step.operation for step in trace.values() if isinstance(step.operation, Stored)]
+    assert {each.name for each in read} == {
+        f"h.1.attn.{name}.{kind}" for name in ("c_attn", "c_proj") for kind in ("weight", "bias")
+    }
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+def without(tensors, name):
+    return {each: tensor for each, tensor in tensors.items() if each != name}
+
+
+Q, OUT = "model.layers.0.self_attn.q_proj.weight", "model.layers.0.self_attn.o_proj.weight"
+C = "h.0.attn.c_attn.weight"
+HEADS, KV = {"n_heads": N_HEADS}, {"n_heads": N_HEADS, "n_kv_heads": 2}
+REFUSED = {
+    "no layers": ({"a": random(2)}, {}, HEADS, "some.safetensors has no attention layer by the"),
+    "no such layer": (
+        gpt2(),
+        {},
+        HEADS | {"layer": 7},
+        "there is no layer 7 in some.safetensors: ",
+    ),
+    "layer below 0": (llama(), {}, KV | {"layer": -1}, "there is no layer -1 in some.safetensors"),
+    "missing": (without(gpt2(), C), {}, HEADS, f"{C} is missing in some.safetensors"),
+    "missing bias": (
+        without(gpt2(), "h.0.attn.c_proj.bias"),
+        {},
+        HEADS,
+        "h.0.attn.c_proj.bias is missing in some.safetensors",
+    ),
+    "missing matrix": (without(llama(), Q), {}, KV, f"{Q} is missing in some.safetensors"),
+    "missing output": (without(llama(), OUT), {}, KV, f"{OUT} is missing in some.safetensors"),
+    "widths": (gpt2() | {C: random(13, 72)}, {}, HEADS, f"{C} is 13 × 72, but the vectors before"),
+    "upright": (gpt2() | {C: random(72, 24)}, {}, HEADS, f"{C} is 72 × 24, but the vectors before"),
+    "no thirds": (gpt2() | {C: random(24, 70)}, {}, HEADS, f"{C} has 70 columns, which are no th"),
+    "bias width": (
+        gpt2() | {"h.0.attn.c_attn.bias": random(70)},
+        {},
+        HEADS,
+        "axis 'd_qkv' is 70 long in 'qkv_bias' but 72 long in 'qkv_matrix'",
+    ),
+    "wide": (llama(d_in=11), {}, KV, f"{Q} is 24 × 11, but the vectors before it are 13 wide: it"),
+    "wide output": (
+        llama() | {OUT: random(13, 7)},
+        {},
+        KV,
+        f"{OUT} is 13 × 7, but the vectors before",
+    ),
+    "one axis": (llama() | {Q: random(24)}, {}, KV, f"{Q} is 24, but the vectors before it are"),
+    "whole": (gpt2() | {C: torch.ones(24, 72).long()}, {}, HEADS, f"{C} has numbers of kind I64"),
+    "heads": (gpt2(), {}, {"n_heads": 5}, "24 columns of queries cannot be shared evenly among 5"),
+    "no heads": (gpt2(), {}, {}, "how many heads there are stands in no tensor: give `n_heads`"),
+    "key heads": (llama(), {}, HEADS, "8 columns of keys cannot be shared evenly among 6"),
+    "norms": (
+        llama() | {"model.layers.0.self_attn.q_norm.weight": random(4)},
+        {},
+        KV,
+        "model.layers.0.self_attn.q_norm.weight in some.safetensors is nothing that attention has",
+    ),
+    "another model": (
+        llama(),
+        {"model_type": "gemma2"},
+        KV,
+        "config.json says that the model is 'g",
+    ),
+    "scaled turns": (
+        llama(),
+        {"rope_scaling": {"rope_type": "yarn"}},
+        KV,
+        "config.json asks for rotary positions of the kind 'yarn'",
+    ),
+    "half scaled turns": (
+        llama(),
+        {"rope_scaling": {"rope_type": "llama3", "factor": 8.0}},
+        KV,
+        "config.json has no low_freq_factor for its rotary positions",
+    ),
+    "wrongly scaled turns": (
+        llama(),
+        {
+            "rope_scaling": {
+                "rope_type": "llama3",
+                "factor": 8.0,
+                "low_freq_factor": 4.0,
+                "high_freq_factor": 4.0,
+                "original_max_position_embeddings": 64,
+            }
+        },
+        KV,
+        "rotary positions slowed by (8.0, 4.0, 4.0, 64): choose four numbers above 0",
+    ),
+    "another scale": (
+        gpt2(),
+        {"scale_attn_by_inverse_layer_idx": True},
+        HEADS,
+        "config.json asks for another scale",
+    ),
+    "turned gpt2": (
+        gpt2(),
+        {},
+        HEADS | {"rotary_base": 9.0},
+        "GPT-2 has no rotary positions: leave",
+    ),
+    "grouped gpt2": (gpt2(), {}, HEADS | {"n_kv_heads": 2}, "GPT-2 has as many key heads as query"),
+    "a list": (gpt2(), [1], HEADS, "config.json beside some.safetensors holds no settings by name"),
+    "option": (gpt2(), {}, HEADS | {"heads": 2}, "there is no option 'heads': there are scale"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_does_not_fit_is_refused_in_words(tmp_path, name):
+    tensors, config, options, said = REFUSED[name]
+    path = write(tmp_path / "some.safetensors", tensors)
+    if config:
+        (tmp_path / "config.json").write_text(json.dumps(config))
+    width = 13 if any("model." in each for each in tensors) else D_IN
+    options = {"layer": 0} | options
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+        from_checkpoint(path, hidden_states=random(N_TOKENS, width), **options)
+
+
+def test_a_file_that_is_not_there_or_broken_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*some\.safetensors"):
+        from_checkpoint(tmp_path / "some.safetensors", 0, random(2, 3))
+    with pytest.raises(FileNotFoundError, match="there is no safetensors file in"):
+        from_checkpoint(tmp_path, 0, random(2, 3))
+    path = write(tmp_path / "some.safetensors", gpt2())
+    (tmp_path / "config.json").write_text("{never")
+    with pytest.raises(ValueError, match=r"^config\.json beside some\.safetensors cannot be read"):
+        from_checkpoint(path, 0, random(2, D_IN))
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ValueError, match=r"^some\.safetensors is cut off"):
+        from_checkpoint(path, 0, random(2, D_IN))

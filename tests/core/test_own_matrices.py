@@ -1,0 +1,174 @@
+"""Attention with anyone's matrices: as torch's own layer computes it, or refused in words."""
+
+import itertools
+import re
+
+import pytest
+import torch
+from torch import nn
+
+from attention_core import attend_vectors, program
+
+N_TEXTS, N_TOKENS, N_OTHERS, N_HEADS, D_HEAD, D_OTHER = 2, 5, 7, 3, 4, 11
+D_MODEL = N_HEADS * D_HEAD
+
+
+def random(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def same(left, right, tolerance=1e-5):
+    assert left.shape == right.shape
+    assert torch.allclose(left, right, rtol=tolerance, atol=tolerance), (left - right).abs().max()
+
+
+def layer(**widths):
+    """torch's own layer with random numbers, and its matrices and biases as ours."""
+    made = nn.MultiheadAttention(D_MODEL, N_HEADS, batch_first=True, **widths)
+    with torch.no_grad():
+        for at, parameter in enumerate(made.parameters()):
+            parameter.copy_(random(*parameter.shape, seed=at) / 2)
+    matrices = made.in_proj_weight.chunk(3) if made.in_proj_weight is not None else ()
+    matrices = matrices or (made.q_proj_weight, made.k_proj_weight, made.v_proj_weight)
+    biases = made.in_proj_bias.chunk(3)
+    ours = {f"b_{role}": bias for role, bias in zip(("query", "key", "value"), biases, strict=True)}
+    ours |= {"n_heads": N_HEADS, "b_output": made.out_proj.bias}
+    return made, [each.T for each in (*matrices, made.out_proj.weight)], ours
+
+
+@pytest.mark.parametrize("front", [(), (N_TEXTS,)], ids=["one text", "batch"])
+def test_self_attention_is_torch_s_own_layer(front):
+    theirs, matrices, ours = layer()
+    vectors = random(*front, N_TOKENS, D_MODEL, seed=9)
+    hidden = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool).triu(1)
+    want, weights = theirs(vectors, vectors, vectors, attn_mask=hidden, average_attn_weights=False)
+    trace = attend_vectors(vectors, *matrices, **ours, causal=True)
+    same(trace["output"].value, want)
+    same(trace["head_weights"].value, weights)
+
+
+def test_cross_attention_with_padding_is_torch_s_own_layer():
+    theirs, matrices, ours = layer(kdim=D_OTHER, vdim=D_OTHER)
+    vectors = random(N_TEXTS, N_TOKENS, D_MODEL, seed=9)
+    others = random(N_TEXTS, N_OTHERS, D_OTHER, seed=10)
+    padding = torch.arange(N_OTHERS) >= torch.tensor([[4], [6]])
+    want, _ = theirs(vectors, others, others, key_padding_mask=padding)
+    trace = attend_vectors(vectors, *matrices, **ours, others=others, lengths=[4, 6])
+    same(trace["output"].value, want)
+
+
+def turned(vectors, base):
+    """Rotary positions by complex numbers, (…, token, d)."""
+    left, right = vectors.double().chunk(2, dim=-1)
+    width = vectors.shape[-1]
+    angles = torch.outer(
+        torch.arange(vectors.shape[-2]).double(), base ** (-torch.arange(0, width, 2) / width)
+    )
+    made = torch.complex(left, right) * torch.polar(torch.ones_like(angles), angles)
+    return torch.cat([made.real, made.imag], dim=-1).float()
+
+
+def by_hand(vectors, matrices, n_kv, base):
+    """Grouped causal heads with rotary positions, head by head."""
+    queries, keys, values = (vectors @ matrix for matrix in matrices[:3])
+    contexts = []
+    for head in range(6):
+        group = head // (6 // n_kv)
+        query, key, value = (
+            of[..., at * D_HEAD : (at + 1) * D_HEAD]
+            for of, at in ((queries, head), (keys, group), (values, group))
+        )
+        scores = turned(query, base) @ turned(key, base).mT / D_HEAD**0.5
+        hidden = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+        contexts.append(scores.masked_fill(hidden, -torch.inf).softmax(-1) @ value)
+    return torch.cat(contexts, dim=-1) @ matrices[3]
+
+
+def grouped(n_kv):
+    widths = (6 * D_HEAD, n_kv * D_HEAD, n_kv * D_HEAD)
+    matrices = [random(13, width, seed=at) / 3 for at, width in enumerate(widths)]
+    return [*matrices, random(6 * D_HEAD, 17, seed=5)]
+
+
+@pytest.mark.parametrize("n_kv", [1, 2, 6])
+@pytest.mark.parametrize("front", [(), (N_TEXTS,)], ids=["one text", "batch"])
+def test_grouped_heads_with_rotary_positions_and_what_was_there_before(n_kv, front):
+    vectors, matrices = random(*front, N_TOKENS, 13, seed=9), grouped(n_kv)
+    options = {"n_heads": 6, "n_kv_heads": n_kv, "rotary_base": 50.0, "causal": True}
+    whole = attend_vectors(vectors, *matrices, **options)
+    want = by_hand(vectors, matrices, n_kv, 50.0)
+    same(whole["output"].value, want)
+    past = {
+        "past_keys": whole["turned_keys"].value[..., :3, :],
+        "past_values": whole["head_values"].value[..., :3, :],
+    }
+    last = attend_vectors(vectors[..., 3:, :], *matrices, **options, **past)
+    same(last["output"].value, want[..., 3:, :])
+
+
+def test_every_step_can_be_taken_apart_and_runs_anew():
+    biases = {f"b_{role}": random(n) for role, n in {"query": 24, "key": 8, "output": 17}.items()}
+    past = {"past_keys": random(2, 2, 3, D_HEAD), "past_values": random(2, 2, 3, D_HEAD)}
+    options = {"n_heads": 6, "n_kv_heads": 2, "rotary_base": 50.0, "causal": True}
+    vectors = random(2, 3, 13, seed=9)
+    trace = attend_vectors(vectors, *grouped(2), **options, **past, **biases, tokens=list("abc"))
+    assert trace.labels("query") == ("a", "b", "c")
+    for step in trace.values():
+        for index in list(itertools.product(*map(range, step.value.shape)))[::11]:
+            made, has = step.arithmetic(index), float(step.value[index])
+            assert made.value == pytest.approx(has, rel=1e-4, abs=1e-5), (step, index)
+    names = {"__name__": "program"}
+    exec(program(trace), names)
+    assert all(names[name].equal(step.value) for name, step in trace.items())
+
+
+def test_a_single_head_has_no_heads():
+    vectors, matrices = random(5, 3), [random(3, 2), random(3, 2), random(3, 7)]
+    trace = attend_vectors(vectors, *matrices)
+    queries, keys, values = (vectors @ matrix for matrix in matrices)
+    want = nn.functional.scaled_dot_product_attention(queries, keys, values)
+    same(trace["context_vectors"].value, want)
+    assert trace["context_vectors"].axes == ("query", "d_v")
+
+
+X, W = torch.ones(5, 3), torch.ones(3, 4)
+REFUSED = {
+    "no matrix": ((X, None, W, W), {}, "W_query is no tensor"),
+    "rows": ((X, torch.ones(4, 3), W, W), {}, "W_query is 4 × 3, but the vectors before it are 3"),
+    "other rows": ((X, W, W, W), {"others": torch.ones(5, 7)}, "W_key is 3 × 4, but the vectors"),
+    "widths": ((X, W, torch.ones(3, 2), W), {}, "a head's query is 4 wide and its key 2: they are"),
+    "columns": ((X, W, W, W), {"n_heads": 3}, "4 columns of queries cannot be shared evenly among"),
+    "values": (
+        (X, W, W, torch.ones(3, 5)),
+        {"n_heads": 2},
+        "5 columns of values cannot be shared evenly among 2 heads",
+    ),
+    "key heads": ((X, W, W, W), {"n_heads": 4, "n_kv_heads": 3}, "4 query heads cannot be shared"),
+    "no heads": ((X, W, W, W), {"n_heads": 0}, "n_heads is 0, but must be a whole number of 1"),
+    "output": ((X, W, W, W, torch.ones(3, 2)), {}, "W_output is 3 × 2, but the vectors before it"),
+    "bias": ((X, W, W, W), {"b_key": [1.0]}, "b_key has 1 numbers, but W_key has 4 columns"),
+    "bias alone": ((X, W, W, W), {"b_output": [1.0]}, "b_output is there without W_output: a bias"),
+    "bias axes": ((X, W, W, W), {"b_key": [[1.0]]}, "b_key is 1 × 1: it needs 1 axes, not 2"),
+    "odd": ((X, W[:, :3], W[:, :3], W), {"rotary_base": 9.0}, "rotary positions turn pairs of col"),
+    "base": ((X, W, W, W), {"rotary_base": 0.0}, "a base of 0: rotary positions need one above 0"),
+    "batches": (
+        (torch.ones(2, 5, 3), W, W, W),
+        {"others": X},
+        "embeddings are 2 × 5 × 3 and other_embeddings 5 × 3: both need the same batch in front",
+    ),
+    "kinds": ((X.half(), W, W, W), {}, "embeddings has numbers of float16 and W_query of float32"),
+    "one past": ((X, W, W, W), {"past_keys": W}, "past keys and past values belong together: give"),
+    "past": (
+        (X, W, W, W),
+        {"past_keys": X, "past_values": X},
+        "past_keys is 5 × 3, but must fit the new ones, 5 × 4, in all but their number",
+    ),
+    "option": ((X, W, W, W), {"heads": 2}, "there is no option 'heads': there are scale, mask,"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_does_not_fit_is_refused_in_words(name):
+    given, options, said = REFUSED[name]
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+        attend_vectors(*given, **options)
