@@ -349,7 +349,7 @@ def _order_free(seen: _Seen) -> Light:
 
 def _any_length(seen: _Seen) -> Light:
     name = "any_length"
-    parameters = list(_parameters(seen))
+    parameters = list(_parameters(seen)) if START in seen.needed else []
     if not parameters:
         return _none(name, "It has no parameters.")
     for step in parameters:

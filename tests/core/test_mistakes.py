@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from attention_core import attend_tensors
 from attention_core.examples import EXAMPLES
 from attention_core.lights.light import TITLES
 from attention_core.lights.likely import LIKELY
@@ -294,6 +295,18 @@ def test_lights_look_at_any_trace_and_say_where_a_question_does_not_arise():
     late = torch.ones(7, 7, dtype=torch.bool).tril(-1)
     late[0, 0] = True
     assert lights(masked, late)[3].holds is False, "it sees itself, and was not meant to"
+
+
+def test_lights_look_at_queries_and_keys_of_unequal_numbers():
+    drawn = torch.Generator().manual_seed(0)
+    queries, keys, values = (
+        torch.randn(3, *shape, generator=drawn) for shape in ((5, 7), (4, 7), (4, 2))
+    )
+    found = {each.name: each for each in lights(attend_tensors(queries, keys, values))}
+    assert {name for name, each in found.items() if each.holds} == {
+        *("finite", "rows_sum_to_1", "not_negative", "seen_has_weight", "own_row", "variance")
+    }
+    assert first_red(tuple(found.values())) is None
 
 
 def test_the_evidence_is_what_plain_torch_measures():
