@@ -154,8 +154,8 @@ LESSONS = (
     Lesson(
         "notebooks_numbers",
         "The notebooks' numbers",
-        "Does this app compute what the notebooks print? Every result of five published "
-        "notebooks is computed here again and set beside the print, digit for digit.",
+        "Does this app compute what the notebooks print? Five published notebooks, result by "
+        "result: all that can be computed is computed again and set beside the print.",
         "Mistakes and numbers",
         ":material/fact_check:",
         minutes=5,
