@@ -115,8 +115,8 @@ class Standardise(Operation):
 
     def words(self) -> str:
         return (
-            "The entry minus the mean of its row, divided by the root of the row's variance, which is "
-            "its standard deviation."
+            "The entry minus the mean of its row, divided by the root of the row's variance: its "
+            "standard deviation."
         )
 
 
