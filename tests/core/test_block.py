@@ -1,4 +1,4 @@
-"""A transformer block: torch's own layers with the same weights, each cell, and the residual stream."""
+"""A transformer block: torch's own layers with the same weights, each cell, the residual stream."""
 
 import itertools
 import re
@@ -22,6 +22,7 @@ from attention_core import (
 from attention_core.mechanism.any_tensors import Options
 from attention_core.mechanism.block import BlockOptions
 from attention_core.mechanism.block_weights import axes_of_weights
+from attention_core.operations import Given
 from fresh import all_of, start_all
 
 N_TEXTS, N_TOKENS, N_OTHERS, N_HEADS, D_HEAD, D_HIDDEN = 2, 5, 11, 3, 7, 13
@@ -218,14 +219,12 @@ def test_what_the_parts_brought_adds_up_to_the_output(kind, norm):
     assert largest_gap(sum(found.values()), trace["output"].value[2].double()) < 1e-6
     if norm == "before":
         assert torch.equal(found["attention_output"], trace["attention_output"].value[2].double())
-    for name, before in zip(
-        added, ["embeddings", *(f"after_{part}" for part in added)], strict=False
-    ):
-        after = "output" if norm == "before" and name == added[-1] else f"after_{name}"
-        stream, part = trace[after].inputs
-        assert part.name == f"{name}_output"
-        normed = f"{before.removeprefix('after_')}_normed"
-        assert stream.name == (normed if norm == "after" and before != "embeddings" else before)
+    read = "embeddings"  # the stream that a part is added to
+    for name in added:
+        is_last_sum = norm == "before" and name == added[-1]
+        stream, part = trace["output" if is_last_sum else f"after_{name}"].inputs
+        assert (stream.name, part.name) == (read, f"{name}_output")
+        read = f"after_{name}" if norm == "before" else f"{name}_normed"
     batch = encode_block(VECTORS, n_heads=N_HEADS, norm=norm)
     parts = contributions(batch, (1, 4))
     assert largest_gap(sum(parts.values()), batch["output"].value[1, 4].double()) < 1e-5
@@ -289,7 +288,7 @@ def test_what_does_not_fit_is_refused_in_words(name):
 
 
 def test_layers_that_are_computed_in_another_way_are_refused_in_words():
-    with pytest.raises(ValueError, match="this is a Linear: give an nn.TransformerEncoderLayer"):
+    with pytest.raises(ValueError, match="this is a Linear: give an nn"):
         from_torch_layer(nn.Linear(3, 3))
     with pytest.raises(ValueError, match="the layer's activation is tanh"):
         from_torch_layer(torch_s_layer(nn.TransformerEncoderLayer, activation=torch.tanh))
@@ -314,8 +313,6 @@ def beside(moved=None, by=0.0):
         embeddings[moved] += by * random(embeddings.shape[-1], seed=7)
     trace = Trace()
     nested = tuple(map(tuple, embeddings.tolist()))
-    from attention_core.operations import Given
-
     trace.step("embeddings", Given(nested), axes=("token", "d_in"))
     return decode_beside(trace)
 
