@@ -225,7 +225,8 @@ def test_what_the_parts_brought_adds_up_to_the_output(kind, norm):
         stream, part = trace["output" if is_last_sum else f"after_{name}"].inputs
         assert (stream.name, part.name) == (read, f"{name}_output")
         read = f"after_{name}" if norm == "before" else f"{name}_normed"
-    batch = encode_block(VECTORS, n_heads=N_HEADS, norm=norm)
+    gains = from_torch_layer(torch_s_layer(nn.TransformerEncoderLayer, norm))
+    batch = encode_block(VECTORS, **gains)
     parts = contributions(batch, (1, 4))
     assert largest_gap(sum(parts.values()), batch["output"].value[1, 4].double()) < 1e-5
 
