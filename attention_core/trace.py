@@ -128,6 +128,17 @@ class Step:
             return OutOfRange(made, has, f"rounded to {precision}")
         return made
 
+    def earlier(self) -> set[str]:
+        """The names of all steps that it is made from, however far back."""
+        found: set[str] = set()
+        waiting = list(self.inputs)
+        while waiting:
+            each = waiting.pop()
+            if each.name not in found:
+                found.add(each.name)
+                waiting += each.inputs
+        return found
+
     def has(self, index: Sequence[int]) -> bool:
         """Whether the step has a cell at `index`."""
         return len(index) == self.value.ndim and all(

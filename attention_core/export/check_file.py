@@ -3,14 +3,14 @@
 import ast
 import inspect
 
-from ..lights import (
+from ..lights import light
+from ..lights.own_code import (
     calling,
     checking,
     command,
     diagnosis,
     function_lights,
     layer,
-    light,
     likely,
     module_lights,
     other_shapes,

@@ -66,13 +66,13 @@ def asked(trace: Trace) -> tuple[str, ...]:
     able = {name for name in later or names if name not in beside and known(trace[name])}
     users = dict.fromkeys(names, 0)
     for name in names:
-        for earlier in _made_from(trace[name]):
+        for earlier in trace[name].earlier():
             users[earlier] += 1
     kept: list[Step] = []
     for name in sorted(able, key=lambda name: (-users[name], names.index(name))):
         if not any(_tells_again(trace[name], other) for other in kept):
             kept.append(trace[name])
-    needed = {name for step in kept for name in (step.name, *_made_from(step))}
+    needed = {name for step in kept for name in (step.name, *step.earlier())}
     return tuple(name for name in names if name in able & needed)
 
 
@@ -102,17 +102,6 @@ def _kind(step: Step) -> type:
     return type(step.operation).__mro__[-3]
 
 
-def _made_from(step: Step) -> set[str]:
-    """All steps that a step is made from, directly or not."""
-    found, ahead = set(), list(step.inputs)
-    while ahead:
-        given = ahead.pop()
-        if given.name not in found:
-            found.add(given.name)
-            ahead += given.inputs
-    return found
-
-
 def _tells_again(step: Step, other: Step) -> bool:
     """Whether a step has the numbers of another, or one row of them, or all of them turned."""
     mine, theirs = step.value, other.value
@@ -138,7 +127,7 @@ def _tells_again(step: Step, other: Step) -> bool:
 
 def _needed(trace: Trace, wanted: tuple[str, ...]) -> list[Step]:
     """The steps of the exercise: what is asked for, and all that it is made from."""
-    needed = {name for step in wanted for name in (step, *_made_from(trace[step]))}
+    needed = {name for step in wanted for name in (step, *trace[step].earlier())}
     return [step for name, step in trace.items() if name in needed]
 
 

@@ -1,1 +1,1 @@
-"""Lights: what attention should do, measured on a trace or on a learner's own code."""
+"""Lights: what attention should do, measured on any trace, and on a learner's own code."""

@@ -95,21 +95,9 @@ def _rectangles(matrix: Matrix, blocks: Tensor) -> Tensor:
     return torch.where(inside[:, None], rectangles, NONE)
 
 
-def before(step: Step) -> set[str]:
-    """The names of all steps that a step is made from, however far back."""
-    found: set[str] = set()
-    waiting = list(step.inputs)
-    while waiting:
-        each = waiting.pop()
-        if each.name not in found:
-            found.add(each.name)
-            waiting += each.inputs
-    return found
-
-
 def related(steps: Sequence[Step]) -> set[tuple[str, str]]:
     """The pairs of names between which numbers flow, in either order; each step with itself."""
     found = set()
-    for name, earlier in {step.name: before(step) for step in steps}.items():
+    for name, earlier in {step.name: step.earlier() for step in steps}.items():
         found |= {pair for each in (*earlier, name) for pair in ((each, name), (name, each))}
     return found

@@ -13,11 +13,11 @@ import torch.nn.functional as F
 from torch import nn
 
 from attention_core.export.check_file import NAME, PARTS, check_file
-from attention_core.lights.checking import check, looked_at
-from attention_core.lights.diagnosis import BY_LIGHT
 from attention_core.lights.light import OF_TRACES, TITLES
-from attention_core.lights.likely import LIKELY
-from attention_core.lights.module_lights import MAY_MEAN
+from attention_core.lights.own_code.checking import check, looked_at
+from attention_core.lights.own_code.diagnosis import BY_LIGHT
+from attention_core.lights.own_code.likely import LIKELY
+from attention_core.lights.own_code.module_lights import MAY_MEAN
 from fresh import BARE
 
 # --- attention, right and wrong -------------------------------------------------------------------

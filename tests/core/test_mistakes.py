@@ -11,8 +11,8 @@ import torch
 from attention_core import attend_tensors
 from attention_core.examples import EXAMPLES
 from attention_core.lights.light import TITLES
-from attention_core.lights.likely import LIKELY
 from attention_core.lights.of_trace import first_red, lights
+from attention_core.lights.own_code.likely import LIKELY
 from attention_core.mechanism.multi_head import add_big_projection, attend_heads
 from attention_core.mistakes.around import around
 from attention_core.mistakes.layer import layer, right_inputs

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from ..light import Light
 from .function_lights import divisors
-from .light import Light
 from .probe import Probe, is_share_of
 from .reading import (
     NEAR,

@@ -7,7 +7,7 @@ torch and the standard library alone.
 import sys
 from typing import NamedTuple
 
-from .light import OF_TRACES, TITLES, Light
+from ..light import OF_TRACES, TITLES, Light
 from .likely import LIKELY
 
 SIGNS = {True: "✓", False: "✗", None: "–"}

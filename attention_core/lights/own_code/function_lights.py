@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import torch
 
+from ..light import Light
 from .calling import Stopped
-from .light import Light
 from .probe import LARGE, Probe
 from .reading import (
     NEAR,

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from ..light import Light
 from .calling import Stopped
 from .layer import Layer
-from .light import Light
 from .reading import (
     NEAR,
     SMALLEST,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..operations import Magnify, MatMul, Scale
-from ..trace import Step, Trace
+from ...operations import Magnify, MatMul, Scale
+from ...trace import Step, Trace
 
 TOKENS = ("token", "query", "key")
 """Axes that have a place for each token."""
@@ -66,22 +66,11 @@ def attentions(trace: Trace) -> list[Found]:
         if not (isinstance(step.operation, MatMul) and is_table(step.inputs[0])):
             continue
         weights = step.inputs[0]
-        needed = made_from(weights)  # the nearest, where layers lie below
+        needed = weights.earlier()  # the nearest, where layers lie below
         nearest = (s for s in reversed(steps) if s.name in needed and _is_scores(s))
         scores = next(nearest, None)
         if scores is not None:
             found.append(Found(scores, _divided(scores, steps), weights, step))
-    return found
-
-
-def made_from(step: Step) -> set[str]:
-    """The names of a step and of all that it is made from."""
-    found, ahead = {step.name}, list(step.inputs)
-    while ahead:
-        given = ahead.pop()
-        if given.name not in found:
-            found.add(given.name)
-            ahead += given.inputs
     return found
 
 

@@ -9,11 +9,11 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
+from ..light import Light
 from .calling import Caller, Stopped
 from .diagnosis import diagnosed
 from .function_lights import function_lights
 from .layer import Layer, at_rest
-from .light import Light
 from .module_lights import likely_in_module, module_lights
 from .other_shapes import is_turned, on_tokens
 from .probe import Probe

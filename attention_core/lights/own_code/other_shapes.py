@@ -7,8 +7,8 @@ torch and the standard library alone.
 import torch
 from torch import Tensor
 
+from ..light import OF_TRACES, TITLES, Light
 from .calling import Caller, Stopped
-from .light import OF_TRACES, TITLES, Light
 from .probe import Probe
 from .reading import NEAR, is_near
 from .sentences import N_TOKENS

@@ -1,0 +1,60 @@
+"""The lights of a trace: each property measured on its own numbers, or by computing it again."""
+
+from collections.abc import Callable
+
+from torch import Tensor
+
+from ...trace import Trace
+from ..light import TITLES, Light
+from . import of_vectors, of_weights
+from .again import last_of_tokens
+from .of_ids import ids
+from .seen import Seen
+
+_OF: dict[str, Callable[[Seen], Light]] = {
+    each.__name__: each
+    for each in (
+        of_weights.finite,
+        of_weights.rows_sum_to_1,
+        of_weights.not_negative,
+        of_weights.hidden_is_zero,
+        of_weights.seen_has_weight,
+        of_vectors.no_leak,
+        of_weights.own_row,
+        of_weights.variance,
+        of_vectors.tokens_apart,
+        of_vectors.order_free,
+        of_vectors.any_length,
+        of_vectors.repeatable,
+        of_vectors.both_signs,
+        ids,
+    )
+}
+"""How each light is measured, by its name."""
+
+
+def lights(
+    trace: Trace,
+    may_look: Tensor | None = None,
+    second: Trace | None = None,
+    output: str = "",
+) -> tuple[Light, ...]:
+    """What of all that attention should do a trace does, in the order of `TITLES`.
+
+    `may_look` (query, key) says which keys a query is meant to see, whatever mask the trace has;
+    None where all are. `second` is what a second call with the same input made, if there was one.
+    Only the steps that `output` is made from are looked at; "" for the last vectors of tokens.
+    Raises ValueError for a trace without vectors of tokens.
+    """
+    seen = Seen(trace, output or last_of_tokens(trace), may_look, second)
+    return tuple(_OF[name](seen) for name in TITLES if name in _OF)
+
+
+def one_light(trace: Trace, name: str, may_look: Tensor | None = None, output: str = "") -> Light:
+    """One of the lights of a trace, as in `lights`. Raises KeyError for one that there is not."""
+    return _OF[name](Seen(trace, output or last_of_tokens(trace), may_look, None))
+
+
+def first_red(found: tuple[Light, ...]) -> Light | None:
+    """The first property that does not hold."""
+    return next((each for each in found if each.holds is False), None)
