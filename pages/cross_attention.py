@@ -20,7 +20,11 @@ PAGE = "cross_attention"
 
 
 def view_of(settings: Settings) -> View:
-    return View.of(PAGE, settings, build, opens_with=("scores", (0, 0)))
+    view = View.of(PAGE, settings, build)
+    query = min(settings.first_query, view.trace.size("query") - 1)
+    key = int(view.trace["weights"].value[query].argmax())
+    view.opens_with = ("scores", (query, key))
+    return view
 
 
 def lesson(page: Page) -> None:
@@ -60,6 +64,7 @@ def lesson(page: Page) -> None:
             "`key_padding_mask` hides padding, and is True where it is *hidden*."
         )
         page.light(*torch_agrees(view.trace))
+        page.light(*torch_agrees(filled.trace))
     finish(page, filled)
 
 
@@ -68,8 +73,8 @@ def look(page: Page) -> None:
     trace = page.view.trace
     page.header("Which word does each word look at?", anchor="looking")
     page.words(
-        "Above, your sentence, as a translator writes it; below, the source. Point at a word above "
-        "to see where it looks."
+        "Above is your sentence, which asks; below is the source, which answers. Point at a word "
+        "above to see where it looks. Then change the source."
     )
     page.controls(lambda: control("source"))
     page.equation("looking", Matrix(trace["weights"]), sentence=True)

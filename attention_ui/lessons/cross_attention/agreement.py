@@ -16,9 +16,14 @@ def torch_agrees(trace: Trace) -> tuple[bool, str]:
     context, weights = torch_across(trace)
     pairs = [(context, trace["context_vectors"].value), (weights, trace["weights"].value)]
     good = agree(pairs, (trace, "context_vectors"), (trace, "weights"))
+    called = "With your sentence as `query`, and the source as `key` and `value`"
+    if "mask" in trace:
+        n_places = int((~trace["mask"].value).sum())
+        places = "1 place" if n_places == 1 else f"{n_places} places"
+        called = f"With {places} of padding and a `key_padding_mask`"
     return good, (
-        "`torch.nn.MultiheadAttention`, called with your sentence as `query` and the source as "
-        f"`key` and `value`, gives the same: the largest difference is {difference(pairs):.1g}."
+        f"{called}, it gives the same weights and context vectors: the largest difference is "
+        f"{difference(pairs):.1g}."
     )
 
 
