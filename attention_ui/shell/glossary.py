@@ -60,7 +60,7 @@ TERMS = (
     Term(
         "cross-attention",
         "Attention from one sentence to another: queries come from the first, keys and values from "
-        "the second, the source. A translator looks so at the text that it translates.",
+        "the second, the source. This is how a translator looks at the text to translate.",
         "cross_attention",
     ),
     Term(
