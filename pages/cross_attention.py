@@ -73,8 +73,8 @@ def look(page: Page) -> None:
     trace = page.view.trace
     page.header("Which word does each word look at?", anchor="looking")
     page.words(
-        "Above is your sentence, which asks; below is the source, which answers. Point at a word "
-        "above to see where it looks. Then change the source."
+        "Above, your sentence asks; below, the source answers. Point at a word to see where it "
+        "looks."
     )
     page.controls(lambda: control("source"))
     page.equation("looking", Matrix(trace["weights"]), sentence=True)

@@ -113,8 +113,8 @@ LESSONS = (
     Lesson(
         "cross_attention",
         "Cross-attention",
-        "How does a translator know which word to translate next? Each word that it writes looks "
-        "at another sentence, the source: queries come from one, keys and values from the other.",
+        "How does a translator know what to write next? Each word looks at another sentence, the "
+        "source: queries come from one, keys and values from the other.",
         "The mechanism",
         ":material/sync_alt:",
         minutes=7,
