@@ -27,6 +27,10 @@ _FROM = {
     "mechanism.masking": "attend_masked change_token drop_weights",
     "mechanism.multi_head": "add_batched add_big_projection add_head_parts attend_heads "
     "expand_word switch_off",
+    "mechanism.block": "add_block decode_block encode_block",
+    "mechanism.block_weights": "from_torch_layer",
+    "mechanism.residual": "contributions",
+    "mechanism.repaired_decoder": "decode_beside",
     "mechanism.token_axis": "attend_on_tokens decode",
     "experiments.training": "TrainingRecord TrainingSettings next_tokens train",
     "experiments.trained": "attend_trained",

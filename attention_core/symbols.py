@@ -78,12 +78,32 @@ SYMBOLS = {
     "dropped_weights": r"A_{\mathrm{drop}}",
     "concat": r"\operatorname{concat}(Z)",
     "output": "O",
+    "memory": r"X_{\mathrm{enc}}",
+    "W_1": "W_1",
+    "b_1": "b_1",
+    "W_2": "W_2",
+    "b_2": "b_2",
+    "hidden": "F",
+    "activated": "F_{+}",
     "logits": "L",
     "probabilities": "P",
     "products": r"Q \odot K",
     "dot_products": "t",
     "scaled_dot_products": r"\tilde t",
 }
+_OF_A_PART = {"attention": "att", "cross": "cross", "feed_forward": "ff"}
+for _part, _short in _OF_A_PART.items():
+    SYMBOLS |= {
+        f"{_part}_output": rf"O_{{\mathrm{{{_short}}}}}",
+        f"after_{_part}": rf"X_{{\mathrm{{{_short}}}}}",
+        f"{_part}_norm_mean": rf"\mu_{{\mathrm{{{_short}}}}}",
+        f"{_part}_norm_variance": rf"\sigma^2_{{\mathrm{{{_short}}}}}",
+        f"{_part}_norm_standardised": rf"\hat X_{{\mathrm{{{_short}}}}}",
+        f"{_part}_norm_gain": rf"\gamma_{{\mathrm{{{_short}}}}}",
+        f"{_part}_norm_bias": rf"\beta_{{\mathrm{{{_short}}}}}",
+        f"{_part}_normed": rf"N_{{\mathrm{{{_short}}}}}",
+    }
+"""The parts of a transformer block, and the layer norm of each."""
 VARIANTS = {
     "head_": "{}^{{(h)}}",
     "layer_0_": "{}^{{0}}",
@@ -100,11 +120,23 @@ VARIANTS = {
 """How the symbol of a variant is written, by the beginning of its name."""
 
 
+OUTER = {"cross_": r"{{}}^{{\times}}{}", "repaired_": r"{{}}^{{\checkmark}}{}"}
+"""How the symbols of a whole part of a trace are written, its variants too: a sign on the left."""
+
+
 def symbol_of(name: str) -> str:
     """The LaTeX symbol of a tensor; a name that the glossary does not know stands for itself."""
+    known = _known(name)
+    return r"\mathrm{" + name.replace("_", r"\_") + "}" if known is None else known
+
+
+def _known(name: str) -> str | None:
     if name in SYMBOLS:
         return SYMBOLS[name]
     for beginning, pattern in VARIANTS.items():
         if name.startswith(beginning) and (known := SYMBOLS.get(name.removeprefix(beginning))):
             return pattern.format(known)
-    return r"\mathrm{" + name.replace("_", r"\_") + "}"
+    for beginning, pattern in OUTER.items():
+        if name.startswith(beginning) and (known := _known(name.removeprefix(beginning))):
+            return pattern.format(known)
+    return None

@@ -36,9 +36,9 @@ def lesson(page: Page) -> None:
     begin(page)
     view, settings = page.view, page.view.settings
     page.words(
-        "Something in this layer is wrong. You see its numbers and what was measured, and not how "
-        "the numbers were made: taking a cell apart soon ends here. Each round has another "
-        "mistake; *Share*, in the sidebar, gives a class the link to this one.",
+        "Something in this layer is wrong. You see its numbers and what was measured, but not how "
+        "the numbers were made: that would name the mistake. Each round draws one mistake; "
+        "*Share*, in the sidebar, gives a class the link to this round.",
         caption=True,
     )
     page.controls(partial(choose, settings), offered("head", settings))
@@ -46,7 +46,7 @@ def lesson(page: Page) -> None:
     page.header("What the lights say", anchor="lights")
     page.words(
         "A light is one property that attention should have, measured on this layer. Green: it "
-        "holds. Orange: it does not."
+        "holds. Red: it does not. Grey: there is nothing to measure here."
     )
     page.light(*right_verdict(settings))
     found = lights_with(settings.inputs, settings.heads_recipe, hidden(settings))

@@ -51,7 +51,7 @@ def lesson(page: Page) -> None:
     page.words(
         "A light is one property that attention should have, measured on this layer: by looking at "
         "its numbers, or by changing something and computing everything again. Green: it holds. "
-        "Orange: it does not."
+        "Red: it does not. Grey: there is nothing to measure here."
     )
     page.light(*right_verdict(settings))
     page.ask(

@@ -9,8 +9,16 @@ import torch
 
 from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.simplified_attention.one_query import asked_query
+from attention_ui.lessons.tiny_language import beginning
 from attention_ui.page import page as pages
 from visiting import PAGES, drawn, stands, visit
+
+
+@pytest.fixture(autouse=True)
+def nothing_changed_is_kept():
+    yield
+    beginning.told.cache_clear()
+
 
 LEAVES = ("embedding_table",)
 """Also where numbers of it were typed."""
@@ -31,6 +39,7 @@ def asked(shown, settings, change=None):
     def equation(_, __, *parts, **___):
         above.update(part.step.name for part in parts if isinstance(part, Matrix))
 
+    beginning.told.cache_clear()  # its traces are kept, and are to be changed here
     view = shown._view_of(settings)
     if change:
         change(view.trace)

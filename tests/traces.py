@@ -137,6 +137,15 @@ def _projections(trace, drawn):
     trace.step("normed", ops.LayerNorm(), vectors, axes=("query", "d"))
     trace.step("normed_whole", ops.LayerNorm(whole=True), vectors, axes=("query", "d"))
     trace.step("rectified", ops.ReLU(), vectors, axes=("query", "d"))
+    trace.step("smooth", ops.GELU(), vectors, axes=("query", "d"))
+    trace.step("smooth_by_tanh", ops.GELU(tanh=True), vectors, axes=("query", "d"))
+    mean = trace.step("mean", ops.RowMean(), vectors, axes=("query", "row"))
+    variance = trace.step("variance", ops.RowVariance(), vectors, mean, axes=("query", "row"))
+    parts = (vectors, mean, variance)
+    standard = trace.step("standard", ops.Standardise(), *parts, axes=("query", "d"))
+    gain = drawn("gain", 5, axes=("d",), seed=16)
+    trace.step("gained", ops.ScaleShift(), standard, gain, axes=("query", "d"))
+    trace.step("gained_and_moved", ops.ScaleShift(), standard, gain, one, axes=("query", "d"))
 
 
 def _hiding(trace, drawn):

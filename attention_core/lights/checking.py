@@ -96,5 +96,5 @@ def _of_function(function: Callable, causal: bool, n_heads: int) -> Report:
     if lights := on_tokens(call, causal, n_heads):
         return Report(tuple(lights), ("matrices_on_tokens",))
     splits = n_heads == 1 and ("shape" in str(first) or "divis" in str(first))
-    hint = " (If it splits heads, say how many: check(…, n_heads=3).)" if splits else ""
+    hint = " (If it splits heads, say how many: check(attention, n_heads=3).)" if splits else ""
     return stopped_report(f"{first}{hint}")

@@ -52,7 +52,7 @@ LIKELY = {
     ),
     "hides_later_tokens": Likely(
         "Later tokens are hidden, as by a causal mask.",
-        "If they should be, say so: check(…, causal=True). If not, leave out the mask.",
+        "If they should be, say so: check(attention, causal=True). If not, leave out the mask.",
     ),
     "mask_transposed": Likely(
         "The mask is on the wrong side: each token sees itself and what comes later.",
@@ -102,8 +102,8 @@ LIKELY = {
         "Subtract the largest score of each row before exp, or write softmax(dim=-1), which does.",
     ),
     "heads_without_transpose": Likely(
-        "The heads are split, or joined, by a reshape alone: a head then holds pieces of "
-        "several tokens.",
+        "The heads are split, or joined, by a reshape alone: a token's row then holds pieces "
+        "of other tokens.",
         "Split with unflatten(-1, (n_heads, -1)).transpose(0, 1), with (1, 2) behind a batch axis, "
         "and swap the same axes back before you join.",
     ),

@@ -110,7 +110,7 @@ def _leak_of_layer(layer: Layer, output: Tensor) -> Light:
 
 def _own_row_of_layer(layer: Layer, weights: Tensor | None) -> Light:
     if layer.kind != "attention" or weights is None:
-        return Light("own_row", None, "its queries cannot be changed from outside alone")
+        return Light("own_row", None, "its queries alone cannot be changed from outside")
     changed, token = _changed(layer)
     _, moved = layer.both(layer.draw(), queries=changed)
     others = torch.arange(layer.n_tokens) != token

@@ -89,10 +89,10 @@ class _Seen:
         some scores are far larger than others, a mistake is there and too small to be seen.
         """
         for found in self.attentions:
-            yield found.weights, found.weights.value, "here"
+            yield found.weights, found.weights.value, "with these scores"
         for found in self.attentions:
             values = computed_again(self.trace, {found.before.name: _ordinary(found.before.value)})
-            yield found.weights, values[found.weights.name], "where scores are drawn around 0"
+            yield found.weights, values[found.weights.name], "with scores drawn around 0"
 
 
 def _ordinary(scores: Tensor) -> Tensor:
@@ -137,9 +137,12 @@ def _rows_sum_to_1(seen: _Seen) -> Light:
         off = (sums - 1).abs().nan_to_num(torch.inf)
         if off.numel() and off.max() > 1e-4:
             low, high = sums.min().item(), sums.max().item()
-            return Light(name, False, f"Rows sum to {low:.4f} up to {high:.4f} {where}.", step.name)
+            evidence = f"Rows sum to between {low:.4f} and {high:.4f} {where}."
+            if sums.isnan().any():
+                evidence = f"Some rows sum to nan (not a number) {where}."
+            return Light(name, False, evidence, step.name)
         worst = max(worst, off.max().item()) if off.numel() else worst
-    return Light(name, True, f"The row farthest from 1 is off by {worst:.1g}.")
+    return Light(name, True, f"The largest deviation is {worst:.1g}.")
 
 
 def _not_negative(seen: _Seen) -> Light:
@@ -165,7 +168,7 @@ def _hidden_is_zero(seen: _Seen) -> Light:
         hidden = weights.masked_fill(seen.may_look, 0.0).abs().nan_to_num()
         most = hidden.sum(dim=-1).max().item()
         if most > 0:
-            evidence = f"Up to {most:.4f} of a row is on keys that it may not see, {where}"
+            evidence = f"A query gives up to {most:.4f} of its weight to hidden keys {where}"
             alike = _alike(weights, ~seen.may_look)
             evidence += ": the same on each of them, as if its score were 0." if alike else "."
             return Light(name, False, evidence, step.name)
@@ -195,7 +198,7 @@ def _seen_has_weight(seen: _Seen) -> Light:
                 "may be seen."
             )
             return Light(name, False, evidence, found.weights.name)
-    return Light(name, True, "Where scores are drawn around 0, none of them gets 0.")
+    return Light(name, True, "With scores drawn around 0, no key that may be seen gets exactly 0.")
 
 
 def _no_leak(seen: _Seen) -> Light:
@@ -218,7 +221,7 @@ def _no_leak(seen: _Seen) -> Light:
                 f"to {farthest:.4g}."
             )
             return Light(name, False, evidence, seen.output)
-    return Light(name, True, "Tokens that may not see a changed one keep their output exactly.")
+    return Light(name, True, "Change a token, and tokens that may not see it keep their output.")
 
 
 def _moved(seen: _Seen, changed: str, place: int, watched: str) -> Tensor:
@@ -305,7 +308,7 @@ def _tokens_apart(seen: _Seen) -> Light:
                 return Light(name, False, evidence, step.name)
     if not measured:
         return _none(name, "Nothing is done to tokens outside attention.")
-    return Light(name, True, f"This is so in each of the {measured} steps on the way.")
+    return Light(name, True, f"True of all {measured} steps outside attention.")
 
 
 def _far_from_own(step: Step, place: int) -> float:
@@ -337,14 +340,14 @@ def _order_free(seen: _Seen) -> Light:
     for step in seen.steps():  # whoever may see whom goes along
         if step.axes == TABLE and not step.value.is_floating_point() and not step.inputs:
             given[step.name] = step.value[order][:, order]
-    along = "With the mask reordered too," if len(given) > 1 else "Measured:"
+    along = "With the mask reordered too," if len(given) > 1 else "With the tokens reordered,"
     values = computed_again(seen.trace, given)
     expected = out.value.index_select(_token_axis(out), order)
     far = (values[seen.output] - expected).abs().nan_to_num(torch.inf).max().item()
     if far > 1e-3 * max(largest(out.value), 1e-9):
         evidence = f"{along} other vectors come out, up to {far:.4g} away."
         return Light(name, False, evidence, seen.output)
-    return Light(name, True, f"{along} they differ by at most {far:.1g}.")
+    return Light(name, True, f"{along} the vectors differ by at most {far:.1g}.")
 
 
 def _any_length(seen: _Seen) -> Light:
@@ -354,7 +357,7 @@ def _any_length(seen: _Seen) -> Light:
         return _none(name, "It has no parameters.")
     for step in parameters:
         if any(axis in TOKENS for axis in step.axes):
-            evidence = f"It has {step.shape} parameters: another sentence does not fit."
+            evidence = f"A matrix is {step.shape}: a sentence of another length does not fit."
             return Light(name, False, evidence, step.name)
     count = sum(step.value.numel() for step in parameters)
     return Light(name, True, f"{count:,} parameters, whatever the length of the sentence.")
@@ -400,10 +403,11 @@ def _both_signs(seen: _Seen) -> Light:
         values = computed_again(seen.trace, {START: sign * _ordinary(vectors)})[seen.output]
         lowest = min(lowest, values.min().item())
         highest = max(highest, values.max().item())
+    tried = "For drawn inputs, and for the same with signs turned, the output"
     if lowest >= 0 or highest <= 0:
-        evidence = f"Whatever goes in, it lies between {_minus(lowest)} and {_minus(highest)}."
+        evidence = f"{tried} lies between {_minus(lowest)} and {_minus(highest)}."
         return Light(name, False, evidence, seen.output)
-    return Light(name, True, f"It lies between {_minus(lowest)} and {_minus(highest)}.")
+    return Light(name, True, f"{tried} lies between {_minus(lowest)} and {_minus(highest)}.")
 
 
 def _minus(value: float) -> str:

@@ -152,14 +152,15 @@ def attend_steps(
     options: Options,
     n_past: int = 0,
     prefix: str = "",
+    mask_prefix: str = "",
 ) -> Step:
     """Add attention with all options to a trace that has queries, keys and values. Returns the
     context vectors.
 
     Key heads that several query heads share have the axis `kv_head`; of the keys, the first
     `n_past` were there before. Steps: `shared_keys` and `shared_values` for shared heads, `mask`
-    with what it is made of, `added_mask`, and those of `attention`. Raises ValueError for options
-    that do not fit.
+    with what it is made of, `added_mask`, these with `mask_prefix` before their names, and those of
+    `attention`. Raises ValueError for options that do not fit.
     """
     front = queries.axes[:-2]
     n_heads = queries.value.shape[front.index("head")] if "head" in front else 1
@@ -171,7 +172,8 @@ def attend_steps(
             step = trace.step(f"{prefix}shared_{name}", RepeatHeads(times), step, axes=axes)
         shared.append(step)
     table = (*queries.value.shape[:-1], keys.value.shape[-2])
-    mask, added = _masks(trace, (*front, "query", "key"), table, queries, options, n_past)
+    axes = (*front, "query", keys.axes[-2])
+    mask, added = _masks(trace, axes, table, queries, options, n_past, mask_prefix)
     return attention(
         trace,
         queries,
@@ -184,6 +186,7 @@ def attend_steps(
         dropout_seed=options.dropout_seed,
         added_mask=added,
         soft_cap=options.soft_cap,
+        key_axis=keys.axes[-2],
     )
 
 
@@ -255,6 +258,7 @@ def _masks(
     queries: Step,
     options: Options,
     n_past: int,
+    prefix: str,
 ) -> tuple[Step | None, Step | None]:
     """The mask, True = may look, made of all rules; and the numbers to be added. None for none."""
     n_queries, n_keys = table[-2:]
@@ -265,7 +269,7 @@ def _masks(
         if given.dtype == torch.bool:
             rules.append(("given_mask", given))
         else:
-            added = give(trace, "added_mask", given, _named(given.shape, axes, table))
+            added = give(trace, f"{prefix}added_mask", given, _named(given.shape, axes, table))
     left, right = options.window
     if options.causal:
         right = 0 if right is None else min(right, 0)
@@ -275,8 +279,8 @@ def _masks(
     if options.lengths is not None:
         rules.append(("not_padding", _padding(options.lengths, axes, table)))
     made = None
-    for at, (name, rule) in enumerate(rules):
-        name = "mask" if len(rules) == 1 else name
+    for at, (rule_name, rule) in enumerate(rules):
+        name = prefix + ("mask" if len(rules) == 1 else rule_name)
         shape = rule.shape if isinstance(rule, Tensor) else rule.value().shape
         named = _named(shape, axes, table)
         if isinstance(rule, Tensor):
@@ -284,7 +288,7 @@ def _masks(
         else:
             step = trace.step(name, rule, axes=named)
         if made is not None:
-            name = "mask" if at == len(rules) - 1 else "given_and_near"
+            name = prefix + ("mask" if at == len(rules) - 1 else "given_and_near")
             shape = torch.broadcast_shapes(made.value.shape, step.value.shape)
             step = trace.step(name, Both(), made, step, axes=_named(shape, axes, table))
         made = step

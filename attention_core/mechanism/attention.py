@@ -34,6 +34,7 @@ def attention(
     dropout_seed: int = 0,
     added_mask: Step | None = None,
     soft_cap: float | None = None,
+    key_axis: str = "key",
 ) -> Step:
     """Add attention to a trace: softmax(Q Kᵀ / √d) V. Returns the context vectors.
 
@@ -45,8 +46,9 @@ def attention(
     with dropout, all (…, query, key), and `context_vectors` (…, query, d_v). `softmax_dim` other
     than -1 shows a mistake, `scale` is a key of `recipes.SCALES`, or the number that scores are
     multiplied by, and `normalise` one of `recipes.NORMALISERS`: a sum in place of softmax hides
-    with 0, which changes no sum. Raises ValueError for any other, for a temperature or a cap that
-    is not positive, and for a sum of scores to which a mask is added.
+    with 0, which changes no sum. `key_axis` names the axis of the keys where `key` is that of
+    others in the trace. Raises ValueError for any other, for a temperature or a cap that is not
+    positive, and for a sum of scores to which a mask is added.
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.1.
     """
@@ -58,7 +60,7 @@ def attention(
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature:g}, but must be above 0")
     lead = queries.axes[:-2]
-    table = (*lead, "query", "key")
+    table = (*lead, "query", key_axis)
     scores = trace.step(f"{prefix}scores", MatMul(transpose=True), queries, keys, axes=table)
     if not isinstance(scale, str):
         symbol, name = rf"{scores.symbol}_{{\times c}}", f"{prefix}scaled_scores"

@@ -28,17 +28,18 @@ _ALL = (
         "Softmax over the queries",
         "weights = scores.softmax(dim=-1)",
         "weights = scores.softmax(dim=-2)",
-        "Each column shares out its 1 among the queries, in place of each row among the "
-        "keys. The whole matrix sums to the same number, so a check of the total sees "
-        "nothing. Write dim=-1.",
+        "Each key shares out a weight of 1 among the queries, so columns sum to 1 and rows do "
+        "not. It should be each query among the keys. The whole matrix sums to the same "
+        "number, so a check of the total sees nothing. Write dim=-1.",
     ),
     Named(
         "heads_normalised",
         "Softmax over the heads",
         "weights = scores.softmax(dim=-1)",
         "weights = scores.softmax(dim=-3)",
-        "For each query and key, the heads share out one 1. They compete with each other, "
-        "and the keys do not. The softmax belongs on the last axis, dim=-1.",
+        "For each query and key, the weights of all heads together sum to 1: the heads "
+        "compete, and the keys do not. (Where a key is hidden in every head, torch gives nan; "
+        "the mistakes lab puts 0 there.) The softmax belongs on the last axis, dim=-1.",
     ),
     Named(
         "mask_after_softmax",
@@ -70,8 +71,8 @@ _ALL = (
         "The mask is made and never used",
         "context = attend(queries, keys, values, mask)",
         "context = attend(queries, keys, values)",
-        "The flag causal=True is accepted, and nobody passes it on. Everything runs, and "
-        "every token sees the future.",
+        "The mask is made, and nobody passes it on. Everything runs, and every token sees the "
+        "future. Hand the mask to attend, and use it there.",
     ),
     Named(
         "no_scaling",
@@ -102,8 +103,9 @@ _ALL = (
         "Divided by the sum, without e",
         "weights = scores.softmax(dim=-1)",
         "weights = scores / scores.sum(dim=-1, keepdim=True)",
-        "Shares of a sum that may be negative: the order turns over, weights fall below 0 "
-        "and explode where the sum is near 0. They still sum to 1. Use softmax.",
+        "A row of scores may sum to less than 0: then the lowest score gets the largest weight. "
+        "Weights can be negative, and explode where the sum is near 0. They still sum to 1. "
+        "Use softmax.",
     ),
     Named(
         "softmax_overflow",
@@ -111,18 +113,19 @@ _ALL = (
         "e = (scores - scores.amax(-1, True)).exp()\nweights = e / e.sum(-1, True)",
         "e = scores.exp()\nweights = e / e.sum(-1, True)",
         "e to the power of 89 is more than float32 can hold. While the scores are small "
-        "nothing is wrong; one large score makes a row of nan. Subtract the largest score of "
-        "the row first, or call softmax, which does. Here all scores are made so "
-        "large that you can see it; the lights look at them as they are.",
+        "nothing is wrong; one that is too large becomes ∞, ∞/∞ is nan (not a number), and the "
+        "rest of its row becomes 0. Subtract the largest score of the row first, or call "
+        "softmax, which does. The mistakes lab makes all scores large enough to show it; its "
+        "lights measure them as they were.",
     ),
     Named(
         "heads_without_transpose",
         "Heads split without the transpose",
         "heads = queries.view(n, n_heads, d).transpose(0, 1)",
         "heads = queries.view(n_heads, n, d)",
-        "A reshape cuts the numbers in the order in which they lie in memory, so a head's "
-        "row holds pieces of several tokens. The shape is right, which is why nobody "
-        "notices. Split the columns first, then bring the heads to the front.",
+        "A reshape cuts the numbers in the order in which they lie in memory, so most "
+        "rows of a head hold a piece of the wrong token. The shape is right, which is why "
+        "nobody notices. Split the columns first, then bring the heads to the front.",
     ),
     Named(
         "matrices_on_tokens",
@@ -130,8 +133,9 @@ _ALL = (
         "queries = x @ W_query  # W_query: (d_in, d)",
         "queries = U_query @ x  # U_query: (n, n)",
         "A matrix of (token, token), multiplied from the left, mixes all tokens before any "
-        "attention. A mask then hides nothing, and another sentence does not fit. Multiply "
-        "from the right, with a matrix that has a row for each component.",
+        "attention: later tokens are in the queries before any mask can hide them. And a "
+        "sentence of another length does not fit. Multiply from the right, with a matrix that "
+        "has a row for each component.",
     ),
     Named(
         "whole_matrix_norm",
@@ -154,8 +158,9 @@ _ALL = (
         "Matrices drawn at every call",
         "def __init__(self): self.W_query = nn.Parameter(torch.rand(d_in, d))",
         "def forward(self, x): W_query = torch.rand(d_in, d)",
-        "They are made inside forward, so the same sentence gives another output each time, "
-        "and nothing can be learned. Make them once, as parameters.",
+        "The matrices are made inside forward, so the same sentence gives another output each "
+        "time, and nothing can be learned. Make them once, as parameters. In the mistakes lab, "
+        "the first call stands in the right one's place, and the second in the wrong one's.",
     ),
     Named(
         "dictionary_with_gaps",
@@ -179,8 +184,9 @@ _ALL = (
         "One matrix for queries and keys",
         "keys = x @ W_key",
         "keys = x @ W_query",
-        "What a token asks for is also how it is found, so before the mask any two tokens score "
-        "each other alike: “cat” cannot matter more to “it” than “it” matters to “cat”.",
+        "What a token asks for is also how it is found, so any two tokens score each other "
+        "alike: “it” cannot look for “cat” without “cat” looking for “it” just as much. Give "
+        "the keys a matrix of their own.",
         "It is attention, only a poorer one: nothing that holds of every attention is "
         "broken. Look at head_queries and head_keys, which are equal.",
     ),

@@ -60,15 +60,15 @@ class Switched:
         tokens = inputs.tokens
         given_ids = self.vocabulary and right_inputs(inputs).has_given_vectors()
         reasons = {
-            len(tokens) < 2: "It takes two tokens or more.",
-            self.name in MANY_HEADS and recipe.n_heads < 2: "It takes two heads or more.",
-            self.name in WIDE and recipe.d_head < 2: "It takes heads that are 2 wide or more.",
+            len(tokens) < 2: "This mistake needs two tokens or more.",
+            self.name in MANY_HEADS and recipe.n_heads < 2: "This mistake needs two heads or more.",
+            self.name in WIDE and recipe.d_head < 2: "This mistake needs heads at least 2 wide.",
             self.name == "keys_as_values" and recipe.d_head != recipe.d_value: (
-                "It takes keys and values of one width."
+                "This mistake needs keys as wide as values."
             ),
             bool(given_ids): "The vectors of these words are given, so their ids are too.",
             self.vocabulary == "duplicates" and len(set(tokens)) == len(tokens): (
-                "It takes a word that stands there twice."
+                "This mistake needs a word that occurs twice."
             ),
         }
         return reasons.get(True, "")

@@ -15,7 +15,8 @@ from .heads import (
     SwitchOff,
     Transpose,
 )
-from .layers import LayerNorm, ReLU
+from .layer_norm import RowMean, RowVariance, ScaleShift, Standardise
+from .layers import GELU, LayerNorm, ReLU
 from .masks import Drop, Hide, MayLook, Renormalise
 from .normalise import Softmax, SoftmaxOfSeen, SumNormalise, UnitRows
 from .positions import Both, LookWithin, LookWithinLengths
@@ -27,6 +28,7 @@ from .shared_heads import Columns, JoinHeadsInBatch, JoinRows, RepeatHeads, Spli
 from .stored import Stored
 
 __all__ = [
+    "GELU",
     "Add",
     "Affine",
     "BatchedMatMul",
@@ -67,11 +69,14 @@ __all__ = [
     "Rotate",
     "Row",
     "RowLargest",
+    "RowMean",
     "RowSum",
+    "RowVariance",
     "RowsOfHeads",
     "RunningSum",
     "Scale",
     "ScaleRow",
+    "ScaleShift",
     "Shift",
     "ShiftRow",
     "Sinusoid",
@@ -82,6 +87,7 @@ __all__ = [
     "SplitHeads",
     "SplitHeadsInBatch",
     "SplitWithoutTranspose",
+    "Standardise",
     "Stored",
     "Subtract",
     "SumHeads",

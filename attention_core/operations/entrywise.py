@@ -87,14 +87,14 @@ class SoftCap(Operation):
 
     def formula(self, scores: str) -> str:
         cap = constant(self.cap)
-        return rf"{cap} 	anh\!\left({scores} / {cap}\right)"
+        return rf"{cap} \tanh\!\left({scores} / {cap}\right)"
 
     def code(self, scores: str) -> str:
         return f"{written(self.cap)} * ({scores} / {written(self.cap)}).tanh()"
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         share = Quotient(scores.cell(index), Number(self.cap))
-        return Product((Number(self.cap), Called(math.tanh, r"	anh\!\left({}\right)", share)))
+        return Product((Number(self.cap), Called(math.tanh, r"\tanh\!\left({}\right)", share)))
 
     def words(self) -> str:
         return "A score, bent so that it never leaves the range from minus the cap to the cap."

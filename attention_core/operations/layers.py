@@ -1,4 +1,4 @@
-"""What stands around attention in a layer: normalisation and the rectifier."""
+"""What stands around attention in a layer: normalisation, the rectifier and its smooth relative."""
 
 import math
 from dataclasses import dataclass
@@ -8,11 +8,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import layer_norm
 
-from ..expression import Called, Cell, Expression, Standardised
+from ..expression import Called, Cell, Expression, Number, Product, Quotient, Standardised, Sum
 from .base import Operation, row
 
 EPSILON = 1e-5
 """Added to the variance by torch's `layer_norm`, so that equal entries do not divide by zero."""
+_CUBED = 0.044715
+"""How much of the cube the approximation of GELU takes."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,60 @@ class ReLU(Operation):
 
     def words(self) -> str:
         return "The number itself, or 0 if it is negative."
+
+
+@dataclass(frozen=True)
+class GELU(Operation):
+    """Each number times the chance that a standard normal draw is smaller: x Φ(x), which is
+    ½ x (1 + erf(x / √2)); with `tanh`, the older approximation of it. (…) → (…)
+
+    Source: Hendrycks and Gimpel 2016, Gaussian Error Linear Units.
+    """
+
+    takes = "(…)"
+
+    tanh: bool = False
+
+    def value(self, vectors: Tensor) -> Tensor:
+        if self.tanh:
+            inner = (2 / math.pi) ** 0.5 * (vectors + _CUBED * vectors**3)
+            return 0.5 * vectors * (1 + inner.tanh())
+        return 0.5 * vectors * (1 + (vectors / 2**0.5).erf())
+
+    def formula(self, vectors: str) -> str:
+        if self.tanh:
+            inner = rf"\sqrt{{\tfrac{{2}}{{\pi}}}} ({vectors} + {_CUBED}\,{vectors}^{{\odot 3}})"
+            bent = rf"\tanh\!\left({inner}\right)"
+        else:
+            bent = rf"\operatorname{{erf}}\!\left({vectors} / \sqrt 2\right)"
+        return rf"\tfrac{{1}}{{2}} {vectors} \odot \left(1 + {bent}\right)"
+
+    def code(self, vectors: str) -> str:
+        # Written out, so that a reader sees what `torch.nn.functional.gelu` does.
+        if self.tanh:
+            inner = f"(2 / torch.pi) ** 0.5 * ({vectors} + {_CUBED} * {vectors}**3)"
+            return f"0.5 * {vectors} * (1 + ({inner}).tanh())"
+        return f"0.5 * {vectors} * (1 + ({vectors} / 2**0.5).erf())"
+
+    def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
+        # ½x (1 + erf) multiplied out: for negative numbers the bracket nearly cancels, and the two
+        # terms say how exact the rest of it can be.
+        cell, half = vectors.cell(index), Number(0.5, r"\tfrac{1}{2}")
+        if self.tanh:
+            cubed = Product((Number(_CUBED, str(_CUBED)), cell, cell, cell))
+            root = Number(math.sqrt(2 / math.pi), r"\sqrt{2/\pi}")
+            inner = Product((root, Sum((cell, cubed))))
+            bent = Called(math.tanh, r"\tanh\!\left({}\right)", inner)
+        else:
+            share = Quotient(cell, Number(math.sqrt(2), r"\sqrt 2"))
+            bent = Called(math.erf, r"\operatorname{{erf}}\!\left({}\right)", share)
+        return Sum((Product((half, cell)), Product((half, cell, bent))))
+
+    def words(self) -> str:
+        return (
+            "The number times the chance that a standard normal draw is smaller than it: a large "
+            "number stays, a very negative one goes to 0, and in between the curve is smooth."
+        )
 
 
 def _positive_part(value: float) -> float:

@@ -14,7 +14,7 @@ from .scale import Scale, shades
 from .sizes import CellSize
 
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
-LONG = 1e6
+LONG = 1e7
 """A number as large is written with its power of ten."""
 COVERED = "?"
 

@@ -15,7 +15,7 @@ from .show import folded
 
 SIGNS = {
     True: ":green[:material/check_circle:]",
-    False: ":orange[:material/error:]",
+    False: ":red[:material/error:]",
     None: ":gray[:material/remove:]",
 }
 """Green, red, and where the question does not arise."""

@@ -18,6 +18,8 @@ class Lesson:
     minutes: int = 0
     after: str = ""
     first: tuple[str, ...] = ()
+    short: str = ""
+    """What the contents call it, where its title takes more than a line there."""
 
     @property
     def page(self) -> str:
@@ -66,6 +68,7 @@ LESSONS = (
         "breaks when scores are negative. Softmax takes e to the power of each score first.",
         "The mechanism",
         ":material/balance:",
+        short="Softmax or sum",
         minutes=8,
         after="simplified_attention",
     ),
@@ -87,6 +90,7 @@ LESSONS = (
         "what it can be found by, and what it hands on. Training changes their entries.",
         "The mechanism",
         ":material/tune:",
+        short="Queries, keys and values",
         minutes=12,
         after="divide_by_sqrt_d",
     ),
@@ -164,8 +168,8 @@ LESSONS = (
     Lesson(
         "notebooks_numbers",
         "The notebooks' numbers",
-        "Does this app compute what the notebooks print? Every result of five published "
-        "notebooks is computed here again and set beside the print, digit for digit.",
+        "Does this app compute what the notebooks print? Five published notebooks, result by "
+        "result: all that can be computed is computed again and set beside the print.",
         "Mistakes and numbers",
         ":material/fact_check:",
         minutes=5,

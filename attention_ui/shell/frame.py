@@ -185,7 +185,8 @@ def _contents() -> None:
                 st.caption(page.group)
                 group = page.group
             is_done = page.name in session.current().done
-            _link(page, query, f"{page.title} ✓" if is_done else None)
+            called = page.short or page.title
+            _link(page, query, f"{called} ✓" if is_done else called)
 
 
 @named_part(session.CONTROLS)

@@ -500,7 +500,7 @@ def test_what_a_function_cannot_do_is_said_in_words(capsys):
     assert "NoneType, not a tensor" in looked_at(lambda *_: None).text()
     report = check(lambda x, W_q, W_k, W_v: with_heads(x, W_q, W_k, W_v, 3))
     assert first_wrong(report) == ("runs",)
-    assert "how many: check(…, n_heads=3)" in capsys.readouterr().out
+    assert "how many: check(attention, n_heads=3)" in capsys.readouterr().out
     assert repr(report) == "<Report: ✗––––––––––––>"
 
 

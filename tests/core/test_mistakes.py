@@ -313,5 +313,6 @@ def test_the_evidence_is_what_plain_torch_measures():
     inputs, recipe = SUBJECTS["wild_cat"]
     wrong = MISTAKES["softmax_over_queries"].layer(inputs, recipe)
     sums = wrong["head_weights"].value.sum(-1)
+    low, high = sums.min(), sums.max()
     found = next(x for x in lights_with(inputs, recipe, "softmax_over_queries") if x.holds is False)
-    assert found.evidence == f"Rows sum to {sums.min():.4f} up to {sums.max():.4f} here."
+    assert found.evidence == f"Rows sum to between {low:.4f} and {high:.4f} with these scores."

@@ -6,6 +6,7 @@ unequal sizes, and on every step of every lesson's trace.
 
 import math
 from functools import reduce
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -77,6 +78,16 @@ def normed(op, a):
     axes = None if op.whole else -1
     mean = a.mean(axes, keepdims=True)
     return (a - mean) / np.sqrt(((a - mean) ** 2).mean(axes, keepdims=True) + 1e-5)
+
+
+def normal_chance(a):
+    """By the standard library's own normal distribution."""
+    return np.vectorize(NormalDist().cdf)(a)
+
+
+def normal_by_tanh(a):
+    """The tanh form as the logistic function that it is."""
+    return 1 / (1 + np.exp(-2 * np.sqrt(2 / np.pi) * (a + 0.044715 * a**3)))
 
 
 def waves(op):
@@ -151,6 +162,7 @@ ORACLES = {
     "Edit": typed_over,
     "Encode": lambda op: np.array([dict(op.entries).get(t, op.unknown) for t in op.tokens]),
     "Exp": lambda _, a: np.exp(a),
+    "GELU": lambda op, a: a * (normal_by_tanh if op.tanh else normal_chance)(a),
     "Given": lambda op: np.array(op.numbers),
     "Hide": lambda op, a, mask: np.where(mask, a, op.fill),
     "JoinHeadsInBatch": lambda _, a: np.stack([np.concatenate(list(text), axis=1) for text in a]),
@@ -190,11 +202,16 @@ ORACLES = {
     ),
     "Rotate": turned,
     "RowLargest": lambda _, a: np.max(a, -1, keepdims=True),
+    "RowMean": lambda _, a: np.mean(a, -1, keepdims=True),
     "RowSum": lambda _, a: np.add.reduce(a, -1, keepdims=True),
+    "RowVariance": lambda _, a, mean: (
+        np.einsum("...k,...k->...", a - mean, a - mean)[..., None] / a.shape[-1]
+    ),
     "RowsOfHeads": lambda op, a: np.stack(np.split(a, op.n_heads)),
     "RunningSum": lambda _, a: np.stack([sum(a[: last + 1]) for last in range(len(a))]),
     "Scale": lambda op, a: a * (op.width**-0.5 if op.root else 1 / op.width),
     "ScaleRow": lambda op, a: at_row(a, op.row, lambda row: row * op.factor),
+    "ScaleShift": lambda _, a, gain, bias=0.0: np.einsum("...k,k->...k", a, gain) + bias,
     "Shift": lambda op, a: a + op.constant,
     "ShiftRow": lambda op, a: at_row(a, op.row, lambda row: row + op.amount),
     "Sinusoid": waves,
@@ -211,6 +228,7 @@ ORACLES = {
     "SplitWithoutTranspose": lambda op, a: np.stack(
         [part.reshape(len(a), -1) for part in np.split(a.ravel(), op.n_heads)]
     ),
+    "Standardise": lambda op, a, mean, variance: (a - mean) * (variance + op.epsilon) ** -0.5,
     "Stored": from_file,
     "Subtract": lambda _, a, b: a - b,
     "SumHeads": lambda _, a: reduce(np.add, a),

@@ -69,6 +69,13 @@ ORACLES = {
     "normed": lambda x: standardised(x, 1),
     "normed_whole": lambda x: standardised(x, (0, 1)),
     "rectified": lambda x: x.clamp(min=0),
+    "smooth": F.gelu,
+    "smooth_by_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "mean": lambda x: torch.var_mean(x, 1, keepdim=True)[1],
+    "variance": lambda x, _: torch.var(x, 1, correction=0, keepdim=True),
+    "standard": lambda x, *_: F.layer_norm(x, (5,)),
+    "gained": lambda x, gain: torch.stack([row * gain for row in x]),
+    "gained_and_moved": lambda x, gain, bias: torch.addcmul(bias, x, gain),
     "mask": lambda: mask_by_rule(lambda i, j: (j <= i) ^ ((i, j) in {(0, 0), (0, 5)})),
     "window": lambda: mask_by_rule(lambda i, j: abs(i - j) < 2 and j != 1),
     "blind": lambda: mask_by_rule(lambda i, j: j <= i and i > 0),
@@ -95,6 +102,8 @@ ORACLES = {
     "switched": lambda q: torch.stack([q[0], torch.zeros_like(q[1])]),
     "over_heads": lambda s: shares(s, 0),
 }
+OF_A_LAYER = ("heads", "layers", "layer_norm", "masks")
+"""The files whose operations all have an oracle here."""
 
 
 @pytest.mark.parametrize("name", ORACLES)
@@ -108,7 +117,7 @@ def test_an_operation_gives_what_plain_torch_gives(name):
 def test_every_operation_of_a_layer_has_an_oracle():
     elsewhere = {type(step.operation) for name, step in WORKSHOP.items() if name not in ORACLES}
     here = {type(WORKSHOP[name].operation) for name in ORACLES}
-    modules = {f"attention_core.operations.{name}" for name in ("heads", "layers", "masks")}
+    modules = {f"attention_core.operations.{name}" for name in OF_A_LAYER}
     of_a_layer = {kind for kind in here | elsewhere if kind.__module__ in modules}
     assert of_a_layer <= here
     assert {ops.Affine, ops.Linear, ops.MatMulUpright, ops.BatchedMatMul, ops.ShiftRow} <= here

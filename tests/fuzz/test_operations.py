@@ -32,6 +32,7 @@ SETTINGS = {
     "Drop": st.tuples(st.sampled_from([0.0, 0.25, 0.5])),
     "Edit": st.tuples(several),
     "Encode": st.just((("a", "b", "a"), (1, 0, 1), (("a", 1), ("b", 0)))),
+    "GELU": st.tuples(st.booleans()),
     "Given": st.tuples(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=3).map(tuple)),
     "Hide": st.tuples(st.sampled_from([-math.inf, 0.0, -2.0])),
     "LayerNorm": st.tuples(st.booleans()),
@@ -59,6 +60,7 @@ SETTINGS = {
     "SplitHeads": st.tuples(counts),
     "SplitHeadsInBatch": st.tuples(counts),
     "SplitWithoutTranspose": st.tuples(counts),
+    "Standardise": st.sampled_from([(1e-5,), (0.5,), (0.0,)]),
     "Stored": st.just((str(WEIGHTS), "some", "F16", (3, 2), WEIGHTS.stat().st_size - 12)),
     "SwitchOff": st.tuples(places),
 }

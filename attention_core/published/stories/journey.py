@@ -123,8 +123,8 @@ STORIES = (
         "scale_wording",
         "What is divided, and by what",
         LIFE,
-        "Three notebooks put it a little askew: the weights are scaled (it is the scores), or "
-        "divided by the embedding's width, {width} (the code takes its root, {root:.4f}), or by "
+        "The words of three notebooks are a little off: the weights are scaled (it is the scores), "
+        "or divided by the embedding's width, {width} (the code takes its root, {root:.4f}), or by "
         "d_out, {cat_out}, which happens to be the keys' width, {cat_key}.",
         "Divide scores by √d_k, the width of a key. Here vectors are {d_in} wide, keys {d_k} and "
         "values {d_v}, so the divisor is √{d_k} = {divisor:.4f}.",
@@ -136,8 +136,8 @@ STORIES = (
         "Where the variance comes from",
         JOURNEY,
         "“Multiplying two random numbers increases the variance”: the product of two standard "
-        "normal numbers has variance {product:.0f} again (and kurtosis {kurtosis:.0f}), and of two "
-        "uniform ones {uniform_product:.4f}, less than the {uniform:.4f} of each.",
+        "normal numbers has variance {product:.0f} again, and of two "
+        "uniform ones (from 0 to 1) {uniform_product:.4f}, less than the {uniform:.4f} of each.",
         "It is the sum that grows: d products have variance d. The printed {printed_5:.4f} and "
         "{printed_100:.2f} lie {off_5:.2f} and {off_100:.2f} standard errors above it. All this "
         "holds for entries of variance 1; with a standard deviation of 2 the divided score has "

@@ -155,8 +155,8 @@ STORIES = (
         "pair of words sum to 1, all together to {total:.0f}, and rows to between {sums:.2f}. Head "
         "0 begins with {row:.4f|, }.",
         "With `dim=-1` all together sum to {right_total:.0f}, and head 0 begins with "
-        "{right_row:.4f|, }; the largest change is {apart:.2f}, and all of it {relative:.2f} times "
-        "the right ones' length.",
+        "{right_row:.4f|, }; the largest change is {apart:.2f}, and all changes together are "
+        "{relative:.2f} times as long as the right vectors.",
         _over_heads,
         "heads_normalised",
     ),
@@ -177,9 +177,9 @@ STORIES = (
         LIFE,
         "`torch.rand` lies between 0 and 1, so all products pile up: scores lie between "
         "{rand_scores:.0f}, divided by √d between {rand_scaled:.1f}, and {rand_sure} of {rand_n} "
-        "rows give everything to one word. In “Your journey”, with small vectors, the same start "
-        "does the opposite: weights lie between {flat_weights:.2f}, and context vectors differ by "
-        "only {flat_contexts:.4f} where values differ by {flat_values:.4f}.",
+        "rows give nearly everything to one word. In “Your journey”, with small vectors, the same "
+        "start does the opposite: weights lie between {flat_weights:.2f}, and context vectors "
+        "differ by only {flat_contexts:.4f} where values differ by {flat_values:.4f}.",
         "Started as `nn.Linear` does it, scores lie between {linear_scores:.2f}, and the largest "
         "weights between {linear_top:.3f}. The slope of softmax there, p(1 − p), is between "
         "{linear_slope:.2f} and no longer almost 0.",

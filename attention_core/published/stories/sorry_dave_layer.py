@@ -206,8 +206,8 @@ STORIES = (
         "One mean for all words",
         DAVE_FIRST,
         "Normalised over the whole matrix, rows have means between {means:.3f}, and standard "
-        "deviations between {spreads:.2f}. Ten times the last word changes the first by "
-        "{leak:.2f}.",
+        "deviations between {spreads:.2f}. Make the last word's vector ten times as long, and "
+        "the first word's row changes by up to {leak:.2f}.",
         "Over the last axis alone every mean is 0, to within {right_mean:.0e}, and every standard "
         "deviation 1; the first word changes by {right_leak:.0f}.",
         _norm,

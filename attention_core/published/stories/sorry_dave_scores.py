@@ -155,9 +155,10 @@ STORIES = (
         "stale_causal_check",
         "A check that was right once",
         DAVE_FIRST,
-        "The saved output says True. The cells as they stand give False: four terms and the whole "
-        "row differ by {first:.4f} in the first run, {second:.4f} in the second, and agree in "
-        "{n_true} of {n_drawn} random sentences.",
+        "The saved output says True. The cells as they stand give False: the context vector of "
+        "row 3 is added up from its first four terms and from all of them, and the two differ by "
+        "{first:.4f} in the first run and {second:.4f} in the second. They agree in {n_true} of "
+        "{n_drawn} random sentences.",
         "It is {unscaled_says} where nothing divides the scores, since only {unscaled_leak:.0e} "
         "leaks then, so it may be an earlier cell's output. *Restart and run all* before saving "
         "finds such things.",
@@ -205,8 +206,8 @@ STORIES = (
         "Without matrices a random vector is most like itself: its own score is about "
         "{own_score:.0f}, and others lie around ±{other_score:.1f}. A word keeps {mean_own:.3f} of "
         "its weight on average, here from {least:.3f} to {most:.3f}.",
-        "A lovely first step for the eyes, and attention begins after it: W_query and W_key of "
-        "their own let a word look for something else than itself.",
+        "It is a good first step, and easy to follow. With W_query and W_key, a word can look for "
+        "something other than itself.",
         _identity,
         "queries_as_keys",
     ),
@@ -216,8 +217,8 @@ STORIES = (
         DAVE_FIRST,
         "`causal_masking` is accepted and never handed on to the heads: the output is the same "
         "with True and with False, and sees the future either way.",
-        "Hand it on to every head. With the notebook's own mask, some numbers of the output would "
-        "change by {would_change:.2f}.",
+        "Hand it on to every head. With the notebook's own mask, the output would change by up to "
+        "{would_change:.2f}.",
         _causal_flag,
         "mask_ignored",
     ),

@@ -1,6 +1,6 @@
 """The traces that the stories are told from, and what several of them measure."""
 
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -15,13 +15,13 @@ WILD_CAT, JOURNEY, DAVE = "wild_cat", "journey_123", "sorry_dave"
 DAVE_FIRST, LIFE, JOURNEY_AGAIN = "sorry_dave_first_run", "life_is_short", "journey_789"
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
 def traced(example: str, lesson: str, query: int | None = None) -> Trace:
     """The trace of a lesson on an example: a key of `BUILDERS`."""
     return BUILDERS[lesson](EXAMPLES[example], query)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def masked(example: str) -> Trace:
     """Causal attention on the embeddings, its scores divided by √d, hidden in every way."""
     return attend_masked(embed(EXAMPLES[example].inputs))
@@ -53,7 +53,6 @@ def naive_softmax(scores: Tensor, dim: int = -1) -> Tensor:
     return powers / powers.sum(dim, keepdim=True)
 
 
-@cache
 def random_sentences() -> Tensor:
     """2,000 sentences of eight words with standard normal vectors (sentence, token, 32)."""
     return torch.randn(2000, 8, 32, generator=torch.Generator().manual_seed(0))

@@ -141,11 +141,11 @@ def gives_away(settings: Settings) -> str:
     truth = NAMED[hidden(settings)]
     found = red(_found(settings))
     if not found:
-        return f"no light is red, and the numbers tell it. {truth.unseen}"
+        return f"no light is red, only the tensors show it. {truth.unseen}"
     first = found[0]
     others = listed([f"“{each.title}”" for each in found[1:]])
     also = f" Red too: {others}." if others else ""
-    return f"it is given away by “{first.title}”, which is red. {first.evidence}{also}"
+    return f"the red light “{first.title}” gives it away. {first.evidence}{also}"
 
 
 def rules_out(settings: Settings, guessed: str) -> str:
@@ -154,10 +154,7 @@ def rules_out(settings: Settings, guessed: str) -> str:
     apart = ruled_out_by(here, there)
     if not apart:
         said = _otherwise(here, there)
-        return (
-            f"“{NAMED[guessed].title}” turns the same lights red, so look at what they measured. "
-            f"{said}"
-        )
+        return f"With “{NAMED[guessed].title}”, every light would have the same colour. {said}"
     light, other = apart[0]
     colour = {True: "green", False: "red", None: "grey"}
     return (

@@ -120,7 +120,7 @@ def which_lights(settings: Settings) -> Pick | None:
             return Verdict(True, f"Right: {said}.")
         n_right = len({*guess} & {*broken})
         n_missing, n_wrong = len(broken) - n_right, len({*guess} - {*broken})
-        counted = f"{n_right} of your choices break, {n_wrong} hold, and {n_missing} were missing."
+        counted = f"{n_right} of your choices break, {n_wrong} still hold, {n_missing} are missing."
         return Verdict(False, f"{counted} {truth}")
 
     return Pick(

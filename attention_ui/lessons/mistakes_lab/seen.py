@@ -18,16 +18,16 @@ def seen(page: Page) -> None:
     settings = page.view.settings
     page.header("Seen in the wild", anchor="seen")
     page.words(
-        "Everybody makes these, and people who teach make them in public. Five notebooks from "
-        "which thousands have learned attention are computed again here, so what went wrong in "
-        "them can be told with their own numbers, wrong and right.",
+        "Everybody makes these mistakes, and people who teach make them in public. Five published "
+        "notebooks on attention are computed again here, so each mistake can be told with the "
+        "notebook's own numbers, and with the right ones beside them.",
         caption=True,
     )
     name = chosen(settings).name
     page.part(
         "stories", partial(show_stories, name), about=(name, settings.example, settings.sentence)
     )
-    with page.folded("What else the notebooks got wrong", "other_stories"):
+    with page.folded("What else the notebooks can teach", "other_stories"):
         page.part("other_stories", show_others, about="others")
 
 

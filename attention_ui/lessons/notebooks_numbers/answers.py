@@ -23,9 +23,9 @@ def by_rounding(view: View) -> str:
     """With the unit of the result that is taken apart."""
     half = f"{0.5 / 10 ** judged(view.settings).decimals:.8f}".rstrip("0")
     return (
-        "When it would be printed with the same digits: it may differ by half a unit of the last "
-        f"one, here by {half}. Everything that was never rounded, such as an id or a shape, has to "
-        "be equal."
+        "When it would be printed with the same digits: it may differ by at most half a unit of "
+        f"the last one, here {half}. Everything that was never rounded, such as an id or a shape, "
+        "has to be equal."
     )
 
 

@@ -77,10 +77,10 @@ def verdict(settings: Settings, trace: Trace) -> tuple[bool, str]:
 def question(settings: Settings) -> Pick:
     """How much may be left over of two numbers that are the same but for the print."""
     decimals = judged(settings).decimals
-    truth = f"It is {CHOICES[RIGHT].lower()}: {0.5 / 10**decimals:g} of the number itself."
+    truth = f"It is {CHOICES[RIGHT].lower()}, {0.5 / 10**decimals:.{decimals + 1}f} here."
     return Pick(
         words=f"The print has {decimals} decimals, rounded to the nearest. When a computed number "
-        "is the printed one, how much can be left over?",
+        "is the printed one, how many units of its last digit can be left over?",
         choices=CHOICES,
         judge=lambda guess: Verdict(
             guess[0] == RIGHT, f"Right. {truth}" if guess[0] == RIGHT else truth

@@ -1,0 +1,322 @@
+"""A transformer block as a trace: attention and feed-forward, each with its residual and norm.
+
+One vector a token flows through it, the residual stream: each part reads it, and adds to it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from torch import Tensor
+
+from ..operations import (
+    GELU,
+    Add,
+    Draw,
+    Drop,
+    JoinHeads,
+    JoinHeadsInBatch,
+    Operation,
+    ReLU,
+    RowMean,
+    RowVariance,
+    ScaleShift,
+    SplitHeads,
+    SplitHeadsInBatch,
+    Standardise,
+)
+from ..operations.layers import EPSILON
+from ..recipes import PLURAL, ROLES, check_choice
+from ..trace import Step, Trace
+from .any_tensors import Options, attend_steps
+from .block_weights import draw_weights, give_weights
+from .own_matrices import Heads, times
+from .own_tensors import check_same_kind, give, own
+
+ORDERS = ("after", "before")
+"""Where the layer norms stand: after each residual (Vaswani et al. 2017), or before each part, so
+that none stands in the stream's way (Xiong et al. 2020, On Layer Normalization)."""
+ACTIVATIONS: dict[str, Operation] = {
+    "relu": ReLU(),
+    "gelu": GELU(),
+    "gelu_tanh": GELU(tanh=True),
+}
+
+
+@dataclass(frozen=True)
+class BlockOptions:
+    """How a block is built. Raises ValueError, in words, for what cannot be."""
+
+    n_heads: int = 1
+    norm: str = "after"
+    activation: str = "relu"
+    epsilon: float = EPSILON
+    dropout: float = 0.0
+    """Of the weights of attention, of what each part adds, and within the feed-forward."""
+    dropout_seed: int = 0
+
+    def __post_init__(self) -> None:
+        Heads(self.n_heads)
+        check_choice("norm", self.norm, ORDERS)
+        check_choice("activation", self.activation, ACTIVATIONS)
+        Standardise(self.epsilon)
+        Drop(self.dropout)
+
+
+def encode_block(
+    vectors: Tensor | Sequence,
+    weights: Mapping[str, Tensor | Sequence] | None = None,
+    *,
+    n_heads: int = 1,
+    d_hidden: int | None = None,
+    norm: str = "after",
+    activation: str = "relu",
+    epsilon: float = EPSILON,
+    seed: int = 0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
+    tokens: Sequence[str] = (),
+    **options: object,
+) -> Trace:
+    """An encoder's block on vectors of your own: a trace in which each number can be taken apart.
+
+    `vectors` are (token, d_model) or (batch, token, d_model). `weights` are tensors by name:
+    `W_query`, `W_key` (d_model, d_queries), `W_value` (d_model, d_concat), `W_output`
+    (d_concat, d_model), `W_1` (d_model, d_hidden), `W_2` (d_hidden, d_model), and where you like
+    their biases `b_query` … `b_2`, and the gain and bias of each layer norm, `attention_norm_gain`
+    and `attention_norm_bias`, `feed_forward_norm_gain` and `feed_forward_norm_bias` (d_model,).
+    Without weights they are drawn from `seed`, with a `d_hidden` of 4 · d_model if none is given.
+    `norm` is one of `ORDERS`, `activation` one of `ACTIVATIONS`. What attention may vary (`causal`,
+    `lengths`, `mask`, …) is that of `attend_tensors`. `from_torch_layer` reads all of it from a
+    `torch.nn.TransformerEncoderLayer`.
+
+    Steps: `embeddings`, the weights, and then those of `add_block`, the last of which is `output`
+    (token, d_model). Raises ValueError, in words, for what does not fit.
+    """
+    shape = BlockOptions(n_heads, norm, activation, epsilon, dropout, dropout_seed)
+    chosen = _attention_options(options, shape)
+    trace, stream, _ = _begun(vectors, None, tokens, ())
+    made = _weights(trace, stream, None, weights, shape, d_hidden, seed)
+    add_block(trace, stream, made, shape, chosen)
+    return trace
+
+
+def decode_block(
+    vectors: Tensor | Sequence,
+    memory: Tensor | Sequence,
+    weights: Mapping[str, Tensor | Sequence] | None = None,
+    *,
+    n_heads: int = 1,
+    d_hidden: int | None = None,
+    norm: str = "after",
+    activation: str = "relu",
+    epsilon: float = EPSILON,
+    seed: int = 0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
+    causal: bool = True,
+    memory_lengths: int | Sequence[int] | None = None,
+    memory_mask: Tensor | Sequence | None = None,
+    tokens: Sequence[str] = (),
+    other_tokens: Sequence[str] = (),
+    **options: object,
+) -> Trace:
+    """A decoder's block: as `encode_block`, with cross-attention to `memory` between the two parts.
+
+    `memory` (other, d_model), or (batch, other, d_other), is what an encoder has made of another
+    sentence: queries come from the stream, keys and values from `memory`. The weights of the
+    cross-attention have `cross_` before their names, and so have its steps; its layer norm has
+    `cross_norm_gain` and `cross_norm_bias`. The self-attention is causal unless you say otherwise.
+    `memory_lengths` and `memory_mask` hide rows of `memory`; all other options are those of the
+    self-attention. Raises ValueError, in words, for what does not fit.
+    """
+    shape = BlockOptions(n_heads, norm, activation, epsilon, dropout, dropout_seed)
+    chosen = _attention_options(options | {"causal": causal}, shape)
+    crossed = _attention_options({"lengths": memory_lengths, "mask": memory_mask}, shape, 1)
+    trace, stream, source = _begun(vectors, memory, tokens, other_tokens)
+    made = _weights(trace, stream, source, weights, shape, d_hidden, seed)
+    add_block(trace, stream, made, shape, chosen, source, crossed)
+    return trace
+
+
+def add_block(
+    trace: Trace,
+    stream: Step,
+    weights: Mapping[str, Step],
+    shape: BlockOptions,
+    options: Options,
+    memory: Step | None = None,
+    memory_options: Options | None = None,
+    prefix: str = "",
+) -> Step:
+    """Add a block to a trace, with weights that are steps of it. Returns `output`.
+
+    `stream` is (token, d) or (batch, token, d). Each part (`attention`; `cross` where there is a
+    `memory`; `feed_forward`) makes `attention_output` and so on, and `after_attention` is the
+    stream with that added. Attention has the steps `queries`, `head_queries`, `mask`,
+    `head_scores`, … `head_context_vectors`, `concat`; that to the memory has `cross_` before them,
+    and its keys the axis `other_key`. The feed-forward has `hidden` (token, d_hidden) and
+    `activated`. A layer norm has `attention_norm_mean` (token, one), `attention_norm_variance`,
+    `attention_norm_standardised` and `attention_normed`. The last step is called `output` in both
+    orders. With dropout, `kept_attention_output` and `dropped_attention_output` stand before a
+    residual. All names begin with `prefix`.
+
+    Sources: Vaswani et al. 2017, Attention Is All You Need, section 3.1; Xiong et al. 2020 for the
+    norm before.
+    """
+    making = _Block(trace, dict(weights), shape, prefix)
+    stream = making.part("attention", stream, None, options, is_last=False)
+    if memory is not None:
+        crossed = memory_options or Options()
+        stream = making.part("cross", stream, memory, crossed, is_last=False)
+    return making.part("feed_forward", stream, None, options, is_last=True)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A block under way: the trace, the weights by their names, how it is built."""
+
+    trace: Trace
+    weights: dict[str, Step]
+    shape: BlockOptions
+    prefix: str
+
+    def step(self, name: str, operation: Operation, *given: Step, axes: tuple[str, ...]) -> Step:
+        return self.trace.step(f"{self.prefix}{name}", operation, *given, axes=axes)
+
+    def part(
+        self, name: str, stream: Step, memory: Step | None, options: Options, is_last: bool
+    ) -> Step:
+        """One part with its residual and its layer norm, in the order chosen."""
+        before = self.shape.norm == "before"
+        read = self.norm(name, stream, f"{name}_normed") if before else stream
+        if name == "feed_forward":
+            added = self.feed_forward(read)
+        else:
+            answered = read if memory is None else memory
+            added = self.attention(name, read, answered, options)
+        added = self.dropped(f"{name}_output", added)
+        after = "output" if is_last and before else f"after_{name}"
+        summed = self.step(after, Add(), stream, added, axes=stream.axes)
+        if before:
+            return summed
+        return self.norm(name, summed, "output" if is_last else f"{name}_normed")
+
+    def norm(self, part: str, vectors: Step, made: str) -> Step:
+        """Layer norm: mean and variance of each token's vector, and what the layer has learned."""
+        of, one = f"{part}_norm", (*vectors.axes[:-1], "one")
+        mean = self.step(f"{of}_mean", RowMean(), vectors, axes=one)
+        variance = self.step(f"{of}_variance", RowVariance(), vectors, mean, axes=one)
+        given = (vectors, mean, variance)
+        gain, bias = (self.weights.get(f"{of}_{kind}") for kind in ("gain", "bias"))
+        standardise = Standardise(self.shape.epsilon)
+        if gain is None:
+            return self.step(made, standardise, *given, axes=vectors.axes)
+        standard = self.step(f"{of}_standardised", standardise, *given, axes=vectors.axes)
+        learned = (gain,) if bias is None else (gain, bias)
+        return self.step(made, ScaleShift(), standard, *learned, axes=vectors.axes)
+
+    def attention(self, part: str, asked: Step, answered: Step, options: Options) -> Step:
+        """Multi-head attention of the vectors that ask to those that answer."""
+        own_name = "cross_" if part == "cross" else ""
+        key_axis = "other_key" if part == "cross" else "key"
+        trace, n_heads = self.trace, self.shape.n_heads
+        batch = asked.axes[:-2]
+        split = SplitHeadsInBatch(n_heads) if batch else SplitHeads(n_heads)
+        named = f"{self.prefix}{own_name}"
+        made, width = [], None
+        for role in ROLES:
+            matrix, bias = self.matrix(f"{own_name}W_{role}")
+            row = "query" if role == "query" else key_axis
+            vectors = asked if role == "query" else answered
+            axes = (*batch, row, matrix.axes[-1])
+            joined = times(trace, f"{named}{PLURAL[role]}", vectors, matrix, bias, axes)
+            each = joined.value.shape[-1] // n_heads
+            width = width or each
+            axes = (*batch, "head", row, "d_head" if each == width else "d_value")
+            made.append(trace.step(f"{named}head_{PLURAL[role]}", split, joined, axes=axes))
+        context = attend_steps(trace, *made, options, prefix=f"{named}head_", mask_prefix=named)
+        join = JoinHeadsInBatch() if batch else JoinHeads()
+        matrix, bias = self.matrix(f"{own_name}W_output")
+        axes = (*batch, "query", matrix.axes[0])
+        concat = trace.step(f"{named}concat", join, context, axes=axes)
+        axes = (*batch, "query", matrix.axes[-1])
+        return times(trace, f"{self.prefix}{part}_output", concat, matrix, bias, axes)
+
+    def feed_forward(self, vectors: Step) -> Step:
+        """Two linear layers with a bend between them, for each token by itself."""
+        matrix, bias = self.matrix("W_1")
+        axes = (*vectors.axes[:-1], matrix.axes[-1])
+        hidden = times(self.trace, f"{self.prefix}hidden", vectors, matrix, bias, axes)
+        bend = ACTIVATIONS[self.shape.activation]
+        activated = self.dropped("activated", self.step("activated", bend, hidden, axes=axes))
+        matrix, bias = self.matrix("W_2")
+        name = f"{self.prefix}feed_forward_output"
+        return times(self.trace, name, activated, matrix, bias, vectors.axes)
+
+    def matrix(self, name: str) -> tuple[Step, Step | None]:
+        """A matrix, and its bias where it has one."""
+        return self.weights[name], self.weights.get(name.replace("W_", "b_"))
+
+    def dropped(self, name: str, vectors: Step) -> Step:
+        """What is left after dropout, if there is any."""
+        if not self.shape.dropout:
+            return vectors
+        # Each place has numbers of its own: one seed for all would drop the same cells everywhere.
+        seed = self.shape.dropout_seed + len(self.trace)
+        draw = Draw("uniform", tuple(vectors.value.shape), seed=seed)
+        kept = self.step(f"kept_{name}", draw, axes=vectors.axes)
+        drop = Drop(self.shape.dropout)
+        return self.step(f"dropped_{name}", drop, vectors, kept, axes=vectors.axes)
+
+
+def _attention_options(
+    options: Mapping[str, object], shape: BlockOptions, seeds_before: int = 0
+) -> Options:
+    """The options of an attention, with the block's dropout and a seed of its own for it."""
+    seed = shape.dropout_seed + seeds_before
+    return replace(Options.of(dict(options)), dropout=shape.dropout, dropout_seed=seed)
+
+
+def _begun(
+    vectors: Tensor | Sequence,
+    memory: Tensor | Sequence | None,
+    tokens: Sequence[str],
+    other_tokens: Sequence[str],
+) -> tuple[Trace, Step, Step | None]:
+    """A trace with the vectors that a block is given."""
+    given = {"embeddings": own("embeddings", vectors, (2, 3))}
+    if memory is not None:
+        given["memory"] = own("memory", memory, (given["embeddings"].ndim,))
+    check_same_kind(given)
+    labels = dict.fromkeys(("token", "query", "key"), tokens)
+    labels |= dict.fromkeys(("other", "other_key"), other_tokens)
+    trace = Trace(**{axis: names for axis, names in labels.items() if names})
+    batch = ("batch",) if given["embeddings"].ndim == 3 else ()
+    stream = give(trace, "embeddings", given["embeddings"], (*batch, "token", "d_model"))
+    if memory is None:
+        return trace, stream, None
+    same = given["memory"].shape[-1] == given["embeddings"].shape[-1]
+    axes = (*batch, "other", "d_model" if same else "d_other")
+    return trace, stream, give(trace, "memory", given["memory"], axes)
+
+
+def _weights(
+    trace: Trace,
+    stream: Step,
+    memory: Step | None,
+    weights: Mapping[str, Tensor | Sequence] | None,
+    shape: BlockOptions,
+    d_hidden: int | None,
+    seed: int,
+) -> dict[str, Step]:
+    """The weights as steps: those given, or drawn ones."""
+    d_other = None if memory is None else memory.axes[-1]
+    if weights is None:
+        return draw_weights(trace, d_other, shape.n_heads, d_hidden, seed)
+    if d_hidden is not None:
+        raise ValueError("d_hidden is for weights that are drawn: yours have their own")
+    made = give_weights(trace, weights, d_other, stream.value.dtype)
+    for prefix in ("",) if d_other is None else ("", "cross_"):
+        widths = {role: made[f"{prefix}W_{role}"].value.shape[-1] for role in ROLES}
+        Heads(shape.n_heads).check(widths)
+    return made

@@ -1,0 +1,164 @@
+"""Layer norm in its parts: mean, variance, standardising, and a gain and a bias for each column.
+
+Source: Ba et al. 2016, Layer Normalization.
+"""
+
+import math
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from ..expression import (
+    Called,
+    Cell,
+    Difference,
+    Expression,
+    Number,
+    Product,
+    Quotient,
+    Sum,
+    constant,
+)
+from .base import Operation, matched
+from .given import written
+from .layers import EPSILON
+
+
+@dataclass(frozen=True)
+class RowMean(Operation):
+    """The mean of each row. (…, d) → (…, 1)"""
+
+    takes = "(…, d)"
+    signs = ("", "mean")
+
+    def value(self, vectors: Tensor) -> Tensor:
+        return vectors.mean(dim=-1, keepdim=True)
+
+    def formula(self, vectors: str) -> str:
+        return rf"\tfrac{{1}}{{d}} \textstyle\sum_j {{{vectors}}}_{{\cdot,j}}"
+
+    def code(self, vectors: str) -> str:
+        return f"{vectors}.mean(dim=-1, keepdim=True)"
+
+    def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
+        cells = _row(vectors, index)
+        return Quotient(Sum(cells), Number(len(cells)))
+
+    def words(self) -> str:
+        return "The numbers of the row, added, divided by how many there are."
+
+
+@dataclass(frozen=True)
+class RowVariance(Operation):
+    """The variance of each row: the mean squared distance from its mean, which is the second
+    operand. (…, d), (…, 1) → (…, 1)
+    """
+
+    takes = "(…, d) (…, 1)"
+    signs = ("", "−", "=")
+
+    def value(self, vectors: Tensor, mean: Tensor) -> Tensor:
+        return (vectors - mean).square().mean(dim=-1, keepdim=True)
+
+    def formula(self, vectors: str, mean: str) -> str:
+        distance = rf"{{{vectors}}}_{{\cdot,j}} - {mean}"
+        return rf"\tfrac{{1}}{{d}} \textstyle\sum_j \left({distance}\right)^2"
+
+    def code(self, vectors: str, mean: str) -> str:
+        return f"({vectors} - {mean}).square().mean(dim=-1, keepdim=True)"
+
+    def arithmetic(self, index: tuple[int, ...], vectors, mean) -> Expression:
+        middle = matched(mean, index)
+        squares = tuple(
+            Called(_squared, r"\left({}\right)^2", Difference(cell, middle))
+            for cell in _row(vectors, index)
+        )
+        return Quotient(Sum(squares), Number(len(squares)))
+
+    def words(self) -> str:
+        return (
+            "How far the numbers of the row lie from their mean: the distances squared, averaged."
+        )
+
+
+@dataclass(frozen=True)
+class Standardise(Operation):
+    """Every entry less its row's mean, divided by the root of the row's variance. (…, d), (…, 1),
+    (…, 1) → (…, d)
+
+    `epsilon` is added to the variance, so that equal entries do not divide by zero. Raises
+    ValueError for one that is negative or not finite.
+    """
+
+    takes = "(…, d) (…, 1) (…, 1)"
+    signs = ("", "−", "÷", "=")
+
+    epsilon: float = EPSILON
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.epsilon < math.inf:
+            raise ValueError(f"epsilon is {self.epsilon:g}: choose 0, or a small number above it")
+
+    def value(self, vectors: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
+        return (vectors - mean) / (variance + self.epsilon).sqrt()
+
+    def formula(self, vectors: str, mean: str, variance: str) -> str:
+        return rf"\frac{{{vectors} - {mean}}}{{\sqrt{{{variance} + {constant(self.epsilon)}}}}}"
+
+    def code(self, vectors: str, mean: str, variance: str) -> str:
+        return f"({vectors} - {mean}) / ({variance} + {written(self.epsilon)}).sqrt()"
+
+    def arithmetic(self, index: tuple[int, ...], vectors, mean, variance) -> Expression:
+        inside = Sum((matched(variance, index), Number(self.epsilon, constant(self.epsilon))))
+        distance = Difference(matched(vectors, index), matched(mean, index))
+        return Quotient(distance, Called(_root, r"\sqrt{{{}}}", inside))
+
+    def words(self) -> str:
+        return (
+            "The entry minus the mean of its row, divided by the root of the row's variance: its "
+            "standard deviation."
+        )
+
+
+@dataclass(frozen=True)
+class ScaleShift(Operation):
+    """Every column multiplied by a gain of its own, and a bias added if there is one: what a layer
+    norm has learned. (…, d), (d,), (d,) → (…, d)
+    """
+
+    takes = "(…, d) (d) (d)"
+    signs = ("", "⊙", "+", "=")
+
+    def value(self, vectors: Tensor, gain: Tensor, bias: Tensor | None = None) -> Tensor:
+        scaled = vectors * gain
+        return scaled if bias is None else scaled + bias
+
+    def formula(self, vectors: str, gain: str, bias: str | None = None) -> str:
+        scaled = rf"{gain} \odot {vectors}"
+        return scaled if bias is None else f"{scaled} + {bias}"
+
+    def code(self, vectors: str, gain: str, bias: str | None = None) -> str:
+        return f"{vectors} * {gain}" if bias is None else f"{vectors} * {gain} + {bias}"
+
+    def arithmetic(self, index: tuple[int, ...], vectors, gain, bias=None) -> Expression:
+        scaled = Product((vectors.cell(index), gain.cell(index[-1:])))
+        return scaled if bias is None else Sum((scaled, bias.cell(index[-1:])))
+
+    def words(self) -> str:
+        return (
+            "The entry times the gain of its column, plus the bias of its column if there is one."
+        )
+
+
+def _row(vectors, index: tuple[int, ...]) -> tuple[Cell, ...]:
+    """The cells of a row whose one number stands at `index`."""
+    places = range(vectors.value.shape[-1])
+    return tuple(matched(vectors, (*index[:-1], place)) for place in places)
+
+
+def _squared(value: float) -> float:
+    return value * value
+
+
+def _root(value: float) -> float:
+    return math.sqrt(value) if value >= 0 else math.nan

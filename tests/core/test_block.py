@@ -1,0 +1,378 @@
+"""A transformer block: torch's own layers with the same weights, each cell, the residual stream."""
+
+import itertools
+import re
+
+import pytest
+import torch
+from torch import nn
+
+from attention_core import (
+    EXAMPLES,
+    Trace,
+    add_block,
+    contributions,
+    decode_beside,
+    decode_block,
+    embed,
+    encode_block,
+    from_torch_layer,
+    program,
+)
+from attention_core.mechanism.any_tensors import Options
+from attention_core.mechanism.block import BlockOptions
+from attention_core.mechanism.block_weights import axes_of_weights
+from attention_core.operations import Given
+from fresh import all_of, start_all
+
+N_TEXTS, N_TOKENS, N_OTHERS, N_HEADS, D_HEAD, D_HIDDEN = 2, 5, 11, 3, 7, 13
+D_MODEL = N_HEADS * D_HEAD
+BUILT = list(itertools.product(["after", "before"], ["relu", "gelu"]))
+PADDED = (4, 2)
+
+
+def random(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def largest_gap(left, right):
+    assert left.shape == right.shape
+    return (left - right).abs().max().item()
+
+
+def torch_s_layer(kind, norm="after", activation="relu", **more):
+    """One of torch's layers, of which no parameter is 0 or 1, and no two are alike."""
+    layer = kind(
+        D_MODEL,
+        N_HEADS,
+        D_HIDDEN,
+        dropout=0.0,
+        activation=activation,
+        batch_first=True,
+        norm_first=norm == "before",
+        **more,
+    )
+    with torch.no_grad():
+        for at, parameter in enumerate(layer.parameters()):
+            parameter.copy_(random(*parameter.shape, seed=at) / 3)
+    return layer  # not in eval mode, in which torch leaves padded rows at 0
+
+
+VECTORS = random(N_TEXTS, N_TOKENS, D_MODEL, seed=97)
+MEMORY = random(N_TEXTS, N_OTHERS, D_MODEL, seed=98)
+FUTURE = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool).triu(1)
+PADDING = torch.arange(N_TOKENS) >= torch.tensor(PADDED)[:, None]
+MEMORY_PADDING = torch.arange(N_OTHERS) >= torch.tensor([[10], [3]])
+
+
+# --- torch's own layers ---------------------------------------------------------------------------
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("norm", "activation"), BUILT)
+def test_an_encoder_s_block_is_torch_s_own_layer(norm, activation):
+    layer = torch_s_layer(nn.TransformerEncoderLayer, norm, activation)
+    ours = from_torch_layer(layer)
+    made = encode_block(VECTORS, **ours)["output"]
+    assert largest_gap(made.value, layer(VECTORS)) < 1e-5
+    assert made.axes == ("batch", "token", "d_model")
+    made = encode_block(VECTORS, **ours, causal=True, lengths=PADDED)
+    want = layer(VECTORS, src_mask=FUTURE, src_key_padding_mask=PADDING)
+    assert largest_gap(made["output"].value, want) < 1e-5
+    assert made["mask"].axes == ("batch", "one_head", "query", "key")
+    single = encode_block(VECTORS[0], **ours, mask=~FUTURE.T)
+    assert largest_gap(single["output"].value, layer(VECTORS[0], src_mask=FUTURE.T)) < 1e-5
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("norm", "activation"), BUILT)
+def test_a_decoder_s_block_is_torch_s_own_layer(norm, activation):
+    layer = torch_s_layer(nn.TransformerDecoderLayer, norm, activation)
+    ours = from_torch_layer(layer)
+    made = decode_block(VECTORS, MEMORY, **ours)
+    assert largest_gap(made["output"].value, layer(VECTORS, MEMORY, tgt_mask=FUTURE)) < 1e-5
+    made = decode_block(
+        VECTORS, MEMORY, **ours, causal=False, lengths=PADDED, memory_lengths=[10, 3]
+    )
+    want = layer(
+        VECTORS,
+        MEMORY,
+        tgt_key_padding_mask=PADDING,
+        memory_key_padding_mask=MEMORY_PADDING,
+    )
+    assert largest_gap(made["output"].value, want) < 1e-5
+    seen = random(N_TOKENS, N_OTHERS) > -0.5
+    single = decode_block(VECTORS[1], MEMORY[1], **ours, memory_mask=seen)
+    want = layer(VECTORS[1], MEMORY[1], tgt_mask=FUTURE, memory_mask=~seen)
+    assert largest_gap(single["output"].value, want) < 1e-5
+    assert single["cross_head_weights"].axes == ("head", "query", "other_key")
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("approximate", ["tanh", "none"])
+def test_a_layer_without_biases_another_epsilon_and_a_module_as_its_activation(approximate):
+    gelu = nn.GELU(approximate=approximate)
+    layer = torch_s_layer(
+        nn.TransformerEncoderLayer, "before", gelu, bias=False, layer_norm_eps=0.25
+    )
+    ours = from_torch_layer(layer)
+    assert not [name for name in ours["weights"] if name.startswith("b_") or "bias" in name]
+    assert largest_gap(encode_block(VECTORS, **ours)["output"].value, layer(VECTORS)) < 1e-5
+
+
+@torch.no_grad()
+def test_blocks_one_after_another_are_torch_s_encoder_and_their_stream_is_one_sum():
+    layers = [torch_s_layer(nn.TransformerEncoderLayer, "before") for _ in range(2)]
+    layers[1].linear1.weight.mul_(-1)
+    first = encode_block(VECTORS[0], **from_torch_layer(layers[0]))
+    of_second = encode_block(VECTORS[0], **from_torch_layer(layers[1]))
+    weights = {
+        name: first.step(f"next_{name}", step.operation, axes=step.axes)
+        for name, step in of_second.items()
+        if name in axes_of_weights()
+    }
+    shape = BlockOptions(N_HEADS, "before")
+    last = add_block(first, first["output"], weights, shape, Options(), prefix="next_")
+    assert largest_gap(last.value, layers[1](layers[0](VECTORS[:1]))[0]) < 1e-5
+    found = contributions(first, 3, "next_output")
+    parts = ["attention_output", "feed_forward_output"]
+    assert list(found) == ["embeddings", *parts, *(f"next_{part}" for part in parts)]
+    assert largest_gap(sum(found.values()), last.value[3].double()) < 1e-5
+
+
+# --- every cell, the program, the stream ----------------------------------------------------------
+
+
+def small(kind="decoder", norm="after", **more):
+    """A block with as few cells as prime and unequal sizes allow."""
+    given = {"n_heads": 2, "d_hidden": 7, "norm": norm, "activation": "gelu", "seed": 5} | more
+    vectors = random(3, 4, seed=1)
+    if kind == "encoder":
+        return encode_block(vectors, **given, tokens=list("abc"))
+    memory = random(5, 4, seed=2)
+    return decode_block(vectors, memory, **given, tokens=list("abc"), other_tokens=list("vwxyz"))
+
+
+@pytest.mark.parametrize("norm", ["after", "before"])
+def test_every_cell_of_every_step_can_be_taken_apart(norm):
+    trace = small(norm=norm, dropout=0.25)
+    assert trace.labels("key") == ("a", "b", "c")
+    assert trace.labels("other_key") == ("v", "w", "x", "y", "z")
+    for step in trace.values():
+        cells = list(itertools.product(*map(range, step.value.shape)))
+        for index, made in zip(cells, step.arithmetics(cells), strict=True):
+            has = float(step.value[index])
+            size = max([abs(has), *(abs(term.value) for term in made.terms)])
+            assert made.value == has or abs(made.value - has) <= 1e-5 * size, (step, index)
+            assert made.latex()
+            assert {cell.step for cell in made.cells()} <= {given.name for given in step.inputs}
+
+
+def test_an_output_leads_back_to_mean_and_variance_by_the_formula():
+    trace = small("encoder")
+    assert [step.name for step in trace["output"].inputs] == [
+        "feed_forward_norm_standardised",
+        "feed_forward_norm_gain",
+        "feed_forward_norm_bias",
+    ]
+    cell = trace["feed_forward_norm_standardised"].arithmetic((1, 2))
+    row = trace["after_feed_forward"].value[1].tolist()
+    mean = sum(row) / 4
+    variance = sum((number - mean) ** 2 for number in row) / 4
+    read = {str(each): each.value for each in cell.cells()}
+    assert read == {
+        "after_feed_forward[1, 2]": row[2],
+        "feed_forward_norm_mean[1, 0]": pytest.approx(mean, abs=1e-6),
+        "feed_forward_norm_variance[1, 0]": pytest.approx(variance, rel=1e-5),
+    }
+    assert cell.value == pytest.approx((row[2] - mean) / (variance + 1e-5) ** 0.5, rel=1e-4)
+    spread = trace["feed_forward_norm_variance"].arithmetic((1, 0))
+    assert len(list(spread.cells())) == 8  # each entry, and each time the mean
+    assert len(list(trace["feed_forward_norm_mean"].arithmetic((1, 0)).cells())) == 4
+
+
+def test_programs_of_blocks_give_the_same_numbers_in_a_fresh_interpreter(tmp_path):
+    traces = {
+        "decoder.py": small(dropout=0.25),
+        "encoder.py": small("encoder", "before", activation="gelu_tanh"),
+        "batch.py": encode_block(VECTORS, n_heads=N_HEADS, d_hidden=2, lengths=PADDED),
+        "beside.py": decode_beside(embed(EXAMPLES["journey_123"].inputs)),
+    }
+    process = start_all(tmp_path, {name: program(trace) for name, trace in traces.items()})
+    ran = all_of(tmp_path, process)
+    for name, trace in traces.items():
+        assert isinstance(ran[name], dict), ran[name]
+        for step in trace.values():
+            assert torch.equal(ran[name][step.name], step.value), (name, step)
+
+
+@pytest.mark.parametrize("norm", ["after", "before"])
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_what_the_parts_brought_adds_up_to_the_output(kind, norm):
+    trace = small(kind, norm)
+    added = ["attention", "cross", "feed_forward"] if kind == "decoder" else []
+    added = added or ["attention", "feed_forward"]
+    found = contributions(trace, 2)
+    wanted = [f"{part}_output" for part in added]
+    assert [name for name in found if not name.endswith("_bias")] == ["embeddings", *wanted]
+    assert (len(found) > 1 + len(added)) == (norm == "after")  # norms on the way have a bias
+    assert largest_gap(sum(found.values()), trace["output"].value[2].double()) < 1e-6
+    if norm == "before":
+        assert torch.equal(found["attention_output"], trace["attention_output"].value[2].double())
+    read = "embeddings"  # the stream that a part is added to
+    for name in added:
+        is_last_sum = norm == "before" and name == added[-1]
+        stream, part = trace["output" if is_last_sum else f"after_{name}"].inputs
+        assert (stream.name, part.name) == (read, f"{name}_output")
+        read = f"after_{name}" if norm == "before" else f"{name}_normed"
+    gains = from_torch_layer(torch_s_layer(nn.TransformerEncoderLayer, norm))
+    batch = encode_block(VECTORS, **gains)
+    parts = contributions(batch, (1, 4))
+    assert largest_gap(sum(parts.values()), batch["output"].value[1, 4].double()) < 1e-5
+
+
+def test_drawn_weights_follow_their_seed_and_dropout_is_off_until_asked_for():
+    one, same, other = small(), small(), small(seed=6)
+    assert torch.equal(one["output"].value, same["output"].value)
+    assert not torch.equal(one["output"].value, other["output"].value)
+    assert not [name for name in one if "kept" in name or "dropped" in name]
+    fan_in = {"W_1": 4, "b_1": 4, "W_2": 7, "b_2": 7}
+    for name, width in fan_in.items():
+        assert 0 < one[name].value.abs().max() <= width**-0.5
+    dropped = small(dropout=0.5, dropout_seed=3)
+    names = ["head_weights", "cross_head_weights", "attention_output", "cross_output"]
+    for name in [*names, "activated", "feed_forward_output"]:
+        own = name.replace("head_weights", "head_dropped_weights")
+        own = own if own != name else f"dropped_{name}"
+        left = dropped[own].value
+        kept = left != 0
+        assert torch.allclose(left[kept], 2 * dropped[name].value[kept])
+        assert not kept.all()
+    draws = [step.value for name, step in dropped.items() if "kept" in name]
+    firsts = [draw.flatten()[0].item() for draw in draws]
+    assert len(set(firsts)) == len(draws) == 6
+
+
+# --- what does not fit ----------------------------------------------------------------------------
+
+GOOD = {name: torch.ones(4, 4) for name in ("W_query", "W_key", "W_value", "W_output")}
+GOOD |= {"W_1": torch.ones(4, 7), "W_2": torch.ones(7, 4)}
+REFUSED = {
+    "no matrix": ({"weights": {**GOOD, "W_1": None}}, "W_1 is no tensor"),
+    "missing": ({"weights": {k: v for k, v in GOOD.items() if k != "W_2"}}, "W_2 is missing"),
+    "unknown": ({"weights": GOOD | {"W_3": torch.ones(4)}}, "a block has no weights 'W_3'"),
+    "of a decoder": ({"weights": GOOD | {"cross_W_key": torch.ones(4, 4)}}, "no weights 'cross_W"),
+    "rows": (
+        {"weights": GOOD | {"W_1": torch.ones(5, 7)}},
+        "axis 'd_model' is 5 long in 'W_1' but 4",
+    ),
+    "a lone bias": ({"weights": GOOD | {"attention_norm_bias": torch.ones(4)}}, "the gain comes"),
+    "double": ({"weights": GOOD | {"W_1": torch.ones(4, 7).half()}}, "W_1 has numbers of float16"),
+    "heads": ({"weights": GOOD, "n_heads": 3}, "4 columns of queries cannot be shared evenly"),
+    "drawn heads": ({"n_heads": 3}, "d_model = 4 cannot be shared evenly among 3 heads"),
+    "no heads": ({"n_heads": 0}, "n_heads is 0"),
+    "hidden": ({"d_hidden": 0}, "d_hidden is 0"),
+    "two sources": ({"weights": GOOD, "d_hidden": 7}, "d_hidden is for weights that are drawn"),
+    "order": ({"norm": "pre"}, "norm is 'pre', but must be 'after' or 'before'"),
+    "activation": ({"activation": "swish"}, "activation is 'swish', but must be 'relu' or 'gelu'"),
+    "epsilon": ({"epsilon": -1.0}, "epsilon is -1"),
+    "dropout": ({"dropout": 1.0}, "dropout of 1.0"),
+    "option": ({"casual": True}, "there is no option 'casual'"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_does_not_fit_is_refused_in_words(name):
+    given, words = REFUSED[name]
+    with pytest.raises(ValueError, match=re.escape(words)):
+        encode_block(torch.ones(3, 4), **given)
+
+
+def test_layers_that_are_computed_in_another_way_are_refused_in_words():
+    with pytest.raises(ValueError, match="this is a Linear: give an nn"):
+        from_torch_layer(nn.Linear(3, 3))
+    with pytest.raises(ValueError, match="the layer's activation is tanh"):
+        from_torch_layer(torch_s_layer(nn.TransformerEncoderLayer, activation=torch.tanh))
+    layer = torch_s_layer(nn.TransformerDecoderLayer)
+    layer.norm2.eps = 0.5
+    with pytest.raises(ValueError, match="different numbers for eps"):
+        from_torch_layer(layer)
+    layer.norm2 = nn.RMSNorm(D_MODEL)
+    with pytest.raises(ValueError, match="has a RMSNorm"):
+        from_torch_layer(layer)
+    with pytest.raises(ValueError, match="memory is 1 × 2 × 3: it needs 2 axes"):
+        decode_block(torch.ones(3, 4), torch.ones(1, 2, 3))
+
+
+# --- the decoder layer of `sorry_dave`, repaired --------------------------------------------------
+
+
+def beside(moved=None, by=0.0):
+    """Both layers on the notebook's embeddings; one token's may be moved."""
+    embeddings = embed(EXAMPLES["sorry_dave_first_run"].inputs)["embeddings"].value.clone()
+    if moved is not None:
+        embeddings[moved] += by * random(embeddings.shape[-1], seed=7)
+    trace = Trace()
+    nested = tuple(map(tuple, embeddings.tolist()))
+    trace.step("embeddings", Given(nested), axes=("token", "d_in"))
+    return decode_beside(trace)
+
+
+def test_the_repaired_decoder_differs_from_the_notebook_s_in_what_was_wrong():
+    trace = beside()
+    was, now = trace["decoded"].value, trace["repaired_output"].value
+    assert was.shape == now.shape == (8, 32)
+    # The rectifier stands last: nothing negative leaves the layer, and both linear layers are one.
+    assert (was >= 0).all()
+    assert 0.3 < (now < 0).double().mean() < 0.7
+    assert trace["linear_2_output"].inputs[0] is trace["linear_1_output"]
+    assert (trace["repaired_activated"].value >= 0).all()
+    assert trace["repaired_feed_forward_output"].inputs[0] is trace["repaired_activated"]
+    # A norm of the whole matrix leaves each token a mean and a variance of its own.
+    for name, right in (("self_normed", False), ("repaired_attention_normed", True)):
+        rows = trace[name].value
+        assert (rows.mean(dim=-1).abs().max() < 1e-5) == right
+        assert torch.allclose(rows.std(dim=-1, correction=0), torch.ones(8), atol=1e-4) == right
+        assert rows.mean().abs() < 1e-5
+    # Matrices on the token axis are as large as the sentence is long.
+    assert trace["self_U_query"].value.shape[1:] == (8, 8)
+    assert trace["repaired_W_query"].axes == ("d_in", "d_queries")
+    # Who asks in the cross-attention: the source, or the stream.
+    source = trace["embeddings"]
+    assert trace["cross_queries"].inputs[1] is trace["cross_keys"].inputs[1] is source
+    assert trace["cross_values"].inputs[1] is trace["self_normed"]
+    assert trace["repaired_cross_queries"].inputs[0] is trace["repaired_attention_normed"]
+    for role in ("keys", "values"):
+        assert trace[f"repaired_cross_{role}"].inputs[0] is source
+    # What both can share, they share.
+    assert trace["repaired_attention_output"].inputs[1] is trace["self_W_output"]
+    assert torch.equal(trace["repaired_W_1"].value, trace["linear_1_matrix"].value.T)
+
+
+def test_a_later_token_moves_earlier_ones_in_the_notebook_s_self_attention_alone():
+    still, moved = beside(), beside(moved=-1, by=1.0)
+    for name, leaks in (("self_normed", True), ("repaired_attention_normed", False)):
+        gap = largest_gap(still[name].value[:-1], moved[name].value[:-1])
+        assert (gap > 1e-3) if leaks else gap == 0, name
+
+
+@torch.no_grad()
+def test_the_repaired_decoder_is_torch_s_own_layer():
+    """torch's heads share the width of the vectors, so this is held with one head of full width."""
+    trace = decode_beside(embed(EXAMPLES["sorry_dave_first_run"].inputs), n_heads=1)
+    layer = nn.TransformerDecoderLayer(32, 1, 64, dropout=0.0, batch_first=True)
+    for parameter in layer.parameters():
+        parameter.zero_()
+    for own, module in (("", layer.self_attn), ("cross_", layer.multihead_attn)):
+        of = [trace[f"repaired_{own}W_{role}"].value.T for role in ("query", "key", "value")]
+        module.in_proj_weight.copy_(torch.cat(of))
+        module.out_proj.weight.copy_(trace[f"{own or 'self_'}W_output"].value.T)
+    for at, linear in enumerate((layer.linear1, layer.linear2), start=1):
+        linear.weight.copy_(trace[f"linear_{at}_matrix"].value)
+        linear.bias.copy_(trace[f"linear_{at}_bias"].value)
+    for norm in (layer.norm1, layer.norm2, layer.norm3):
+        norm.weight.fill_(1)
+    vectors = trace["embeddings"].value
+    future = torch.ones(8, 8, dtype=torch.bool).triu(1)
+    want = layer(vectors, vectors, tgt_mask=future)
+    assert largest_gap(trace["repaired_output"].value, want) < 1e-5
