@@ -49,7 +49,7 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 .st-key-contents { padding-bottom: 0; }
 .st-key-contents [data-testid="stCaptionContainer"] { margin: 0; }
 .st-key-contents [data-testid="stCaptionContainer"] p { margin: 0; line-height: 1.2; }
-.st-key-contents [data-testid="stPageLink-NavLink"] { line-height: 1.2; padding-block: 0.12rem; }
+.st-key-contents [data-testid="stPageLink-NavLink"] { line-height: 1.25; padding-block: 0.2rem; }
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
 /* Its picture comes last, when torch is loaded: nothing below it is to move then. */
