@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from ..operations import Drop, Linear, MatMul
+from ..operations import MatMul
 from ..operations.given import Draw, Encode
 from ..rounding import largest
 from ..trace import Step, Trace
@@ -367,7 +367,7 @@ def _parameters(seen: _Seen) -> Iterator[Step]:
     """The given or drawn numbers that vectors are multiplied with."""
     told: set[str] = set()
     for step in seen.steps():
-        if not isinstance(step.operation, MatMul | Linear) or isinstance(step.operation, Drop):
+        if not isinstance(step.operation, MatMul):  # `Linear` is one
             continue
         for operand in step.inputs:
             for name in made_from(operand):
