@@ -11,6 +11,9 @@ SIGNS = {
     r"\max": "max",
     r"\sin": "sin",
     r"\cos": "cos",
+    r"\tanh": "tanh",
+    r"\operatorname{erf}": "erf",
+    r"\pi": "π",
     r"\to": "→",
     r"\ge": "≥",
     r"\neq": "≠",
@@ -27,8 +30,9 @@ _GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 _SIGN = re.compile("|".join(re.escape(sign) for sign in sorted(SIGNS, key=len, reverse=True)))
 _SHAPES = (
     (re.compile(r"\\(?:text|mathrm)" + _GROUP), r"\1"),
-    (re.compile(r"\\frac" + _GROUP + _GROUP), r"(\1) / (\2)"),
+    (re.compile(r"\\t?frac" + _GROUP + _GROUP), r"(\1) / (\2)"),
     (re.compile(r"\\sqrt" + _GROUP), r"√(\1)"),
+    (re.compile(r"\\sqrt ([\w.]+)"), r"√(\1)"),
     (re.compile(r"10\^" + _GROUP), r"10^\1"),
     (re.compile(r"\^" + _GROUP), r"^(\1)"),
 )

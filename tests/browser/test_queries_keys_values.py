@@ -131,7 +131,7 @@ def test_a_recorded_step_can_be_taken_apart_and_training_is_kept(page, app_url):
     assert page.locator("text=Step 0").count() == 1
     page.get_by_role("link", name="Simplified attention").first.click()
     settled(page)
-    page.get_by_role("link", name="Trainable queries").first.click()
+    page.get_by_role("link", name="Queries, keys and values").first.click()
     settled(page)
     assert page.locator("text=The loss fell from").count() == 1
 
