@@ -60,6 +60,8 @@ class Example:
     """The row that its notebook looks at first."""
     token: int = 0
     """The row whose query, key and value it looks at first."""
+    source: str = "Le chien attaque le chat sauvage"
+    """The other sentence of its cross-attention. Where vectors are given, its words have some."""
     shown_first: int | None = None
     """The query that a picture of all weights shows first; None for the last."""
     projections: Projections = PROJECTIONS
@@ -197,6 +199,7 @@ EXAMPLES = {
             heads=HeadsRecipe(
                 n_heads=3, d_model=len(FEATURES), start="given", seed=None, given=_HEADS
             ),
+            source="A sleepy dog sees the small cat",
         ),
         Example(
             "tiny_language",
@@ -228,6 +231,7 @@ EXAMPLES = {
                 causal=True,
                 given=_TRAINED,
             ),
+            source="the happy dog follows the bird",
         ),
         Example(
             "wild_cat",
@@ -253,6 +257,7 @@ EXAMPLES = {
             projections=Projections(seed=123),
             linear_seed=123,
             heads=HeadsRecipe(seed=123),
+            source="Your step starts one journey",
         ),
         Example(
             "sorry_dave",
@@ -266,6 +271,7 @@ EXAMPLES = {
             token=3,
             projections=_SORRY_DAVE_PROJECTIONS,
             heads=_SORRY_DAVE_HEADS,
+            source="Entschuldige Dave, das kann ich leider nicht tun.",
         ),
         Example(
             "sorry_dave_first_run",
@@ -278,6 +284,7 @@ EXAMPLES = {
             token=3,
             projections=_SORRY_DAVE_PROJECTIONS,
             heads=_SORRY_DAVE_HEADS,
+            source="Entschuldige Dave, das kann ich leider nicht tun.",
         ),
         Example(
             "life_is_short",
@@ -303,6 +310,7 @@ EXAMPLES = {
                 skipped=((24, 16), (24, 16), (28, 16)),
                 by_head=True,
             ),
+            source="Das Leben ist kurz, iss den Nachtisch zuerst",
         ),
         Example(
             "journey_789",
@@ -316,6 +324,7 @@ EXAMPLES = {
             linear_seed=789,
             drawn_again=Projections(seed=123, skipped_draws=18),
             heads=HeadsRecipe(seed=789),
+            source="Your step starts one journey",
         ),
     )
 }

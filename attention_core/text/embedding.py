@@ -1,5 +1,7 @@
 """From a sentence to embeddings, as a trace."""
 
+from collections.abc import Sequence
+
 from ..operations import (
     Add,
     Draw,
@@ -25,7 +27,7 @@ MAX_DRAWN_ROWS = 64
 """Up to this many rows the lookup is also written as a product with one-hot rows."""
 
 
-def embed(inputs: Inputs, with_product: bool = False) -> Trace:
+def embed(inputs: Inputs, with_product: bool = False, keys: Sequence[str] | None = None) -> Trace:
     """The trace from token ids to embeddings.
 
     Steps: `token_ids` (token), `embedding_table` (vocabulary, d_in) (and `drawn_table` before it
@@ -38,15 +40,25 @@ def embed(inputs: Inputs, with_product: bool = False) -> Trace:
     (token, d_in), what goes in, to `layer_0_stream`: `embeddings` are this, normed, which is what
     the second layer reads.
 
-    Raises ValueError where the sentence has no tokens, or one that the vocabulary cannot hold.
+    `keys` names the keys where they are another sentence's tokens, for cross-attention; None where
+    they are this one's.
+
+    Raises ValueError where the sentence has no tokens, or one that the vocabulary cannot hold, and
+    for keys of another sentence with the trained vectors: the layer below has its own keys there.
     """
     tokens = inputs.tokens
     if not tokens:
         raise ValueError("there is no token in this sentence: type at least one word")
+    trained = inputs.vocabulary == TRAINED and inputs.has_given_vectors()
+    if trained and keys is not None:
+        raise ValueError(
+            "the trained vectors come from a layer with keys of its own: leave `keys` out, and "
+            "give these embeddings to another trace"
+        )
     trace = Trace(
         token=tokens,
         query=tokens,
-        key=tokens,
+        key=tokens if keys is None else keys,
         **_row_names(inputs),
         **_components(inputs),
     )
@@ -56,7 +68,6 @@ def embed(inputs: Inputs, with_product: bool = False) -> Trace:
             "one_hot", OneHot(table.value.shape[0]), token_ids, axes=("token", "vocabulary")
         )
         trace.step("embeddings_by_product", MatMul(), one_hot, table, axes=("token", "d_in"))
-    trained = inputs.vocabulary == TRAINED and inputs.has_given_vectors()
     last = "stream" if trained else "embeddings"
     looked_up = "token_embeddings" if inputs.positions or trained else last
     vectors = trace.step(looked_up, Lookup(), table, token_ids, axes=("token", "d_in"))

@@ -13,7 +13,7 @@ import torch
 
 from attention_core.trace import Trace
 
-from . import legend, palette, sentence
+from . import legend, palette, sentence, two_sentences
 from .chart import Chart
 from .fit import band_above
 from .forbidden import leak_limit, with_masks
@@ -85,13 +85,20 @@ def live_columns(trace: Trace, columns: Sequence[Lines], first_query: int | None
     laid_out = _laid_out(columns, views)
     drawn = [] if first_query is None else sentence.weighted(matrices)
     of_one = any(is_one_row(matrices[at]) for at in drawn)
+    if of_one and two_sentences.are_there(trace):
+        drawn = []  # the query of one row is no token of the keys' sentence
     pointed_as = "key" if of_one else "query"
     if drawn:
         number = len(matrices)
         for at in drawn:
             tables[at] = (_with_query if of_one else _with_first)(tables[at], first_query)
         tables.append(sentence.tokens(trace, pointed_as, number))
-        laid_out = {"vconcat": [sentence.sentence(trace, drawn, number, of_one), laid_out]}
+        if two_sentences.are_there(trace):
+            above = two_sentences.picture(trace, drawn, number)
+            named += above.pop("params")
+        else:
+            above = sentence.sentence(trace, drawn, number, of_one)
+        laid_out = {"vconcat": [above, laid_out]}
         named += sentence.parameters(trace, matrices, pointed_as, number)
     n_views = len(tables)
     if any(map(legend.is_coloured, matrices)):

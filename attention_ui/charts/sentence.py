@@ -53,7 +53,7 @@ def tokens(trace: Trace, axis: str, number: int) -> pa.Table:
 def parameters(trace: Trace, matrices: Sequence[Matrix], axis: str, number: int) -> list[dict]:
     """The names and places of the tokens, and the query whose weights are drawn (`focus`)."""
     names = names_of(trace, axis)
-    lefts, rights = _places(names)
+    lefts, rights = spans(names)
     expr = "-1"
     for at, each in enumerate(matrices):
         for side, axis in zip("ij", each.axes, strict=True):
@@ -68,7 +68,8 @@ def parameters(trace: Trace, matrices: Sequence[Matrix], axis: str, number: int)
     ]
 
 
-def _places(names: Sequence[str]) -> tuple[list[int], list[int]]:
+def spans(names: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Where the box of each token begins and ends, from left to right."""
     lefts, rights, at = [], [], 0
     for name in names:
         lefts.append(at)
@@ -93,15 +94,10 @@ def sentence(trace: Trace, drawn: Sequence[int], number: int, of_one: bool = Fal
     first = drawn[0]
     head = f"indexof([{', '.join(map(str, drawn))}], datum.matrix)"
     colour = f"{palette.HEADS}[({head}) % {len(palette.HEADS)}]" if many else f"'{palette.CHOSEN}'"
-    middle = _middle("datum.j", "middle")
-    of_key = _middle(key, "middle")
-    box = {
-        "x": _at("left"),
-        "x2": {"field": "right"},
-        "y": {"value": HIGHEST},
-        "y2": {"value": HIGHEST + BOX},
-    }
-    sides, sides_of_key = _sides("datum.j"), _sides(key)
+    middle = middle_of("datum.j", "middle")
+    of_key = middle_of(key, "middle")
+    box = box_edges(HIGHEST)
+    sides, sides_of_key = sides_of("datum.j"), sides_of(key)
     layers = [
         {
             "transform": [own, *sides],
@@ -121,7 +117,7 @@ def sentence(trace: Trace, drawn: Sequence[int], number: int, of_one: bool = Fal
                 "color": "currentColor",
             },
             "encoding": {
-                "x": _at("middle"),
+                "x": at_pixels("middle"),
                 "y": {"value": HIGHEST + BOX / 2},
                 "text": {"field": "token", "type": "nominal"},
             },
@@ -131,7 +127,7 @@ def sentence(trace: Trace, drawn: Sequence[int], number: int, of_one: bool = Fal
             "transform": [
                 {"filter": f"datum.matrix === {first} && {key} === 0"},
                 focused,
-                *_sides(query),
+                *sides_of(query),
             ],
             "mark": {"type": "rect", "cornerRadius": 5, "filled": False, "aria": False},
             "encoding": {**box, "color": {"value": palette.CHOSEN}, "strokeWidth": {"value": 2.5}},
@@ -148,14 +144,14 @@ def sentence(trace: Trace, drawn: Sequence[int], number: int, of_one: bool = Fal
     n_strips = len(drawn) if many else 0
     return {
         "name": f"sentence_{number}",
-        "width": _places(names_of(trace, "key" if of_one else "query"))[1][-1],
+        "width": spans(names_of(trace, "key" if of_one else "query"))[1][-1],
         "height": HIGHEST + BOX + (n_strips * STRIP + 8 if many else BELOW_BOX),
         "view": {"stroke": None},
         "layer": layers,
     }
 
 
-def _at(name: str) -> dict:
+def at_pixels(name: str) -> dict:
     """A place in pixels."""
     return {"field": name, "type": "quantitative", "scale": None, "axis": None}
 
@@ -190,23 +186,35 @@ def _strips(of_query: list[dict], sides: list[dict], head: str, colour: str) -> 
         ],
         "mark": {"type": "rect", "aria": False, "cornerRadius": 1},
         "encoding": {
-            "x": _at("left"),
+            "x": at_pixels("left"),
             "x2": {"field": "end"},
-            "y": _at("top"),
+            "y": at_pixels("top"),
             "y2": {"field": "bottom"},
             "fill": {"field": "colour", "type": "nominal", "scale": None},
         },
     }
 
 
-def _middle(place: str, name: str) -> dict:
-    return {"calculate": f"(lefts[{place}] + rights[{place}]) / 2", "as": name}
+def box_edges(top: int) -> dict:
+    """The box of a token that knows its sides."""
+    return {
+        "x": at_pixels("left"),
+        "x2": {"field": "right"},
+        "y": {"value": top},
+        "y2": {"value": top + BOX},
+    }
 
 
-def _sides(place: str) -> list[dict]:
+def middle_of(place: str, name: str, lefts: str = "lefts", rights: str = "rights") -> dict:
+    """The middle of a token's box, from the names of the lists of their sides."""
+    return {"calculate": f"({lefts}[{place}] + {rights}[{place}]) / 2", "as": name}
+
+
+def sides_of(place: str, lefts: str = "lefts", rights: str = "rights") -> list[dict]:
+    """The sides of a token's box, from the names of the lists."""
     return [
         {"calculate": f"{sides}[{place}]", "as": side}
-        for side, sides in (("left", "lefts"), ("right", "rights"))
+        for side, sides in (("left", lefts), ("right", rights))
     ]
 
 
@@ -216,8 +224,8 @@ def _arcs(of_query: list[dict], query: str, key: str, colour: str, share_of_heig
         "transform": [
             *of_query,
             {"filter": f"datum.share > {LEAST} && {query} !== {key}"},
-            _middle(query, "from"),
-            _middle(key, "to"),
+            middle_of(query, "from"),
+            middle_of(key, "to"),
             {"calculate": "datum.to - datum.from", "as": "way"},
             {
                 "calculate": f"min({2 * HIGHEST - 16}, 24 + abs(datum.way) / 2.2)"
@@ -233,7 +241,7 @@ def _arcs(of_query: list[dict], query: str, key: str, colour: str, share_of_heig
         ],
         "mark": {"type": "point", "filled": False, "size": 4, "aria": False, "opacity": 0.75},
         "encoding": {
-            "x": _at("from"),
+            "x": at_pixels("from"),
             "y": {"value": HIGHEST - 1},
             "shape": {"field": "path", "type": "nominal", "scale": None},
             "stroke": {"field": "colour", "type": "nominal", "scale": None},
@@ -252,7 +260,7 @@ def _shares(of_query: list[dict], middle: dict) -> dict:
         "transform": [*of_query, middle],
         "mark": {"type": "text", "aria": False, "fontSize": 11, "baseline": "top"},
         "encoding": {
-            "x": _at("middle"),
+            "x": at_pixels("middle"),
             "y": {"value": HIGHEST + BOX + 4},
             "text": {"field": "value", "type": "quantitative", "format": ".0%"},
             "color": {"value": palette.MUTED},

@@ -535,6 +535,9 @@ class Settings:
     )
     causal_heads: bool = setting(Flag(), "Causal: hide what comes later")
     h_seed: int | None = _seed("Seed of the heads' matrices", None, placeholder="as the example")
+    # Cross-attention.
+    source: str = setting(Sentence(), "Source: the sentence that is looked at", widget="text_input")
+    padding: int = setting(Whole(0, 3), "Places of padding", 2, view_only=True)
     # The whole layer.
     normalise: str = setting(Choice(NORMALISERS), "Shares by", "softmax")
     temperature: float = setting(
@@ -597,6 +600,7 @@ class Settings:
             d_out=example.projections.d_out,
             d_v=example.projections.d_v,
             rate=example.learning_rate,
+            source=example.source,
             notebook=example.notebook or NOTEBOOKS[0],
             **_of_heads(example.heads),
         )

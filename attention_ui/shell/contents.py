@@ -115,6 +115,16 @@ LESSONS = (
         after="queries_keys_values",
     ),
     Lesson(
+        "cross_attention",
+        "Cross-attention",
+        "How does a translator know what to write next? Each word looks at another sentence, the "
+        "source: queries come from one, keys and values from the other.",
+        "The mechanism",
+        ":material/sync_alt:",
+        minutes=7,
+        after="queries_keys_values",
+    ),
+    Lesson(
         "tiny_language",
         "A tiny language",
         "What does a trained head do? A small network learned a language of 60 words. Give it a "

@@ -58,6 +58,12 @@ TERMS = (
         "context_vectors",
     ),
     Term(
+        "cross-attention",
+        "Attention from one sentence to another: queries come from the first, keys and values from "
+        "the second, the source. This is how a translator looks at the text to translate.",
+        "cross_attention",
+    ),
+    Term(
         "dot product",
         "One number for how well two vectors fit, written q·k: multiply them entry by entry, and "
         "add up the products. It is large when both are long and point the same way.",
@@ -150,6 +156,12 @@ TERMS = (
         "W_output",
     ),
     Term(
+        "padding",
+        "Places that fill a short sentence up to the length of others, so that they can be read "
+        "together. They mean nothing, so a mask hides them from every query.",
+        "cross_attention",
+    ),
+    Term(
         "parameter",
         "A number that training may change, such as an entry of the table of embeddings or of "
         "`W_query`. Scores and weights are not parameters: they are computed anew for every "
@@ -200,7 +212,7 @@ TERMS = (
     Term(
         "self-attention",
         "Attention within one sentence: every token may look at every token of it, itself "
-        "included. All lessons here are about this kind.",
+        "included. All lessons but the one on cross-attention are about this kind.",
         "home",
     ),
     Term(

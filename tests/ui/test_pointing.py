@@ -683,7 +683,7 @@ def assert_draws_query(equation, sentence, names, query):
         weights = equation.matrices[at].step.value[equation.matrices[at].lead]
         row = weights if weights.ndim == 1 else weights[query]
         shares |= {(at, key): value for key, value in enumerate(row.tolist())}
-    of_one = weights.ndim == 1
+    of_one, of_two = weights.ndim == 1, "other_embeddings" in equation.trace
     key_of = "i" if of_one else "j"
     by_row = {
         "shade, shares and strips": [
@@ -692,7 +692,7 @@ def assert_draws_query(equation, sentence, names, query):
             if each["encoding"].get("text", {}).get("field") == "value"
             or any(made.get("as") in ("shown", "top") for made in each["transform"])
         ],
-        "arcs": [each for each in sentence["layer"] if each["mark"]["type"] == "point"],
+        "arcs": [each for each in sentence["layer"] if each["mark"]["type"] in ("point", "rule")],
     }
     assert len(by_row["shade, shares and strips"]) == (1 if len(drawn) > 1 else 2)
     assert len(by_row["arcs"]) == 1
@@ -704,7 +704,7 @@ def assert_draws_query(equation, sentence, names, query):
             wanted = {
                 key: value
                 for key, value in shares.items()
-                if what != "arcs" or (abs(value) > 0.005 and key[1] != query)
+                if what != "arcs" or (abs(value) > 0.005 and (of_two or key[1] != query))
             }
             assert found == pytest.approx(wanted), (equation.name, what)
             assert {row["asks" if of_one else "i"] for row in rows} <= {query}
@@ -767,6 +767,7 @@ WITH_WEIGHTS = (
     ("queries_keys_values", ["weights"]),
     ("causal_mask", ["weights"]),
     ("multi_head_attention", ["weights"]),
+    ("cross_attention", ["looking"]),
     ("whole_layer", ["layer"]),
 )
 

@@ -1,0 +1,1 @@
+"""What the lesson on cross-attention shows: two sentences, and one that looks at the other."""

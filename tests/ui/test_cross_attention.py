@@ -1,0 +1,118 @@
+"""The lesson on cross-attention: its weights by plain torch, padding, the roles, and its words."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from attention_core.examples import EXAMPLES
+from attention_core.text.embedding import embed
+from attention_core.text.inputs import Inputs
+from attention_ui.lessons.cross_attention.agreement import torch_across, torch_agrees
+from attention_ui.lessons.cross_attention.changes import itself, swapped_words
+from attention_ui.lessons.cross_attention.looking import build, is_shared, look_across
+from attention_ui.lessons.cross_attention.padding import unmasked_share, verdicts
+from attention_ui.settings.fit import changed
+from attention_ui.settings.settings import Settings
+from visiting import rendered, visit
+
+PAGE = "pages/cross_attention.py"
+
+
+def settings_of(name, **changes):
+    return changed(Settings.of(EXAMPLES[name]), **changes)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("n_padding", [0, 3])
+def test_weights_and_context_vectors_are_those_of_plain_torch(name, n_padding):
+    settings = settings_of(name, bias=n_padding > 0)
+    trace, plain = look_across(settings, n_padding), build(settings)
+    own, other = trace["embeddings"].value, trace["other_embeddings"].value
+    assert own.equal(embed(settings.inputs)["embeddings"].value)
+
+    def made(role, vectors):
+        bias = trace[f"b_{role}"].value if n_padding else 0
+        return vectors @ trace[f"W_{role}"].value + bias
+
+    queries, keys, values = made("query", own), made("key", other), made("value", other)
+    n_words = len(other) - n_padding
+    seen = torch.arange(len(other)) < n_words
+    scores = (queries @ keys.mT / keys.shape[-1] ** 0.5).masked_fill(~seen, -torch.inf)
+    torch.testing.assert_close(trace["weights"].value, scores.softmax(dim=-1))
+    wanted = scaled_dot_product_attention(queries, keys, values, attn_mask=seen[None])
+    torch.testing.assert_close(trace["context_vectors"].value, wanted, rtol=1e-4, atol=1e-5)
+    assert trace["weights"].value.shape == (len(own), len(other))
+    assert (trace["weights"].value[:, n_words:] == 0).all()
+    assert all(good for good, _ in verdicts(trace, plain))
+    context, weights = torch_across(trace)
+    torch.testing.assert_close(weights, trace["weights"].value, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(context, wanted, rtol=1e-4, atol=1e-4)
+    assert torch_agrees(trace)[0]
+    if n_padding:
+        bare = (queries @ keys.mT / keys.shape[-1] ** 0.5).softmax(dim=-1)
+        assert unmasked_share(trace) == pytest.approx(bare[:, n_words:].sum(dim=-1).max().item())
+
+
+def test_matrices_are_those_of_the_lesson_on_queries_and_the_source_has_a_table_of_its_own():
+    settings = settings_of("wild_cat", source="cat The dog")
+    trace, alone = build(settings), itself(settings)
+    for name in ("W_query", "W_key", "W_value", "queries"):
+        assert trace[name].value.equal(alone[name].value)
+    assert trace.labels("key") == ("cat", " ", "The", " ", "dog")
+    assert not trace["other_embeddings"].value[0].equal(trace["embeddings"].value[-1])
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "shared"),
+    [
+        ("named_features", {}, True),
+        ("named_features", {"source": "the wolf purrs"}, False),
+        ("named_features", {"d_in": 5}, False),
+        ("tiny_language", {}, True),
+        ("tiny_language", {"source": "the wolf purrs"}, False),
+        ("tiny_language", {"source": "the cat " * 20}, False),
+        ("journey_123", {}, True),
+        ("journey_123", {"positions": True}, True),
+        ("wild_cat", {}, False),
+        ("sorry_dave", {}, False),
+    ],
+)
+def test_given_vectors_are_shared_where_they_cover_the_source(name, changes, shared):
+    settings = settings_of(name, **changes)
+    assert is_shared(settings) == shared
+    trace = look_across(settings, 1)
+    if shared:
+        alone = embed(replace(settings.inputs, sentence=settings.source))["embeddings"].value
+        assert trace["other_embeddings"].value[:-1].equal(alone)
+
+
+def test_keys_of_another_sentence_are_refused_where_a_layer_below_has_its_own():
+    assert embed(Inputs("a b"), keys=("c", "d", "e")).labels("key") == ("c", "d", "e")
+    with pytest.raises(ValueError, match="a layer with keys of its own"):
+        embed(EXAMPLES["tiny_language"].inputs, keys=("c",))
+
+
+@pytest.mark.parametrize(
+    ("source", "said", "runs"), [("one step", "2 × 2", False), ("a b c d e f", "6 × 6", True)]
+)
+def test_swapped_roles_stop_torch_or_run_and_mean_nothing(source, said, runs):
+    words = swapped_words(build(settings_of("journey_123", source=source)))
+    assert f"weights are {said}" in words
+    assert ("nothing stops" in words) == runs
+    assert ("torch stops with an error" in words) != runs
+
+
+def test_the_page_follows_its_source_and_its_padding():
+    at = visit(PAGE, example="journey_123", padding="2", source="one small step")
+    words = rendered(at)
+    assert "6 queries and 3 keys make 18 scores." in words
+    assert "some of its words have no vector in this example" in words
+    assert "Weight on padding: exactly 0." in words
+    assert "With 2 places of padding" in words
+    assert "| `weights` | query 6 × key 6 | query 6 × key 3 | other numbers |" in words
+    assert "cannot be multiplied (3x3 and 6x2)" in "".join(each.value for each in at.code)
+    at.slider(key="control_padding").set_value(0).run()
+    assert "There is no padding now" in rendered(at)
+    assert not at.exception
