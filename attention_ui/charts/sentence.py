@@ -14,14 +14,25 @@ from attention_core.trace import Trace
 from . import palette
 from .margin import is_one_row, is_shares
 from .matrix import Matrix, names_of
-from .sizes import text_width
+from .token_boxes import (
+    BELOW_BOX,
+    BOX,
+    LEAST,
+    at_pixels,
+    boxes,
+    middle_of,
+    names,
+    outline,
+    shade,
+    shares,
+    sides_of,
+    spans,
+    touched,
+)
 
-HIGHEST, BOX, BELOW_BOX = 74, 34, 18
-NARROWEST, GAP, STRIP = 34, 6, 9
+HIGHEST, STRIP = 74, 9
 NESTED = 0.55
 """The share of an arc's height that tells heads apart: on top of each other they would be brown."""
-LEAST = 0.005
-"""A smaller weight has no arc."""
 
 
 def weighted(matrices: Sequence[Matrix]) -> list[int]:
@@ -52,8 +63,8 @@ def tokens(trace: Trace, axis: str, number: int) -> pa.Table:
 
 def parameters(trace: Trace, matrices: Sequence[Matrix], axis: str, number: int) -> list[dict]:
     """The names and places of the tokens, and the query whose weights are drawn (`focus`)."""
-    names = names_of(trace, axis)
-    lefts, rights = spans(names)
+    called = names_of(trace, axis)
+    lefts, rights = spans(called)
     expr = "-1"
     for at, each in enumerate(matrices):
         for side, axis in zip("ij", each.axes, strict=True):
@@ -61,21 +72,11 @@ def parameters(trace: Trace, matrices: Sequence[Matrix], axis: str, number: int)
                 expr = f"hover.matrix[0] === {at} ? hover.{side}[0] : {expr}"
     pointed = f"hover.matrix[0] === {number} ? hover.i[0] : {expr}"
     return [
-        {"name": "tokens", "value": names},
+        {"name": "tokens", "value": called},
         {"name": "lefts", "value": lefts},
         {"name": "rights", "value": rights},
         {"name": "focus", "expr": f"hover.matrix ? ({pointed}) : -1"},
     ]
-
-
-def spans(names: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Where the box of each token begins and ends, from left to right."""
-    lefts, rights, at = [], [], 0
-    for name in names:
-        lefts.append(at)
-        rights.append(at + max(NARROWEST, text_width(name) + 20))
-        at = rights[-1] + GAP
-    return lefts, rights
 
 
 def sentence(trace: Trace, drawn: Sequence[int], number: int, of_one: bool = False) -> dict:
@@ -94,50 +95,17 @@ def sentence(trace: Trace, drawn: Sequence[int], number: int, of_one: bool = Fal
     first = drawn[0]
     head = f"indexof([{', '.join(map(str, drawn))}], datum.matrix)"
     colour = f"{palette.HEADS}[({head}) % {len(palette.HEADS)}]" if many else f"'{palette.CHOSEN}'"
-    middle = middle_of("datum.j", "middle")
-    of_key = middle_of(key, "middle")
-    box = box_edges(HIGHEST)
-    sides, sides_of_key = sides_of("datum.j"), sides_of(key)
+    sides = [own, *sides_of("datum.j")]
+    sides_of_key = [*of_query, *sides_of(key)]
+    chosen = [{"filter": f"datum.matrix === {first} && {key} === 0"}, focused, *sides_of(query)]
     layers = [
-        {
-            "transform": [own, *sides],
-            "mark": {"type": "rect", "cornerRadius": 5, "aria": False, "fillOpacity": 0.12},
-            "encoding": {**box, "color": {"value": palette.MUTED}},
-        },
-        *([] if many else [_shade(of_query, sides_of_key, box)]),
-        *([_strips(of_query, sides_of_key, head, colour)] if many else []),
+        boxes(sides, HIGHEST),
+        _strips(sides_of_key, head, colour) if many else shade(sides_of_key, HIGHEST),
         _arcs(of_query, query, key, colour, f"1 - {NESTED} * ({head}) / {len(drawn)}"),
-        {
-            "transform": [own, middle, {"calculate": "tokens[datum.j]", "as": "token"}],
-            "mark": {
-                "type": "text",
-                "aria": False,
-                "fontSize": 13,
-                "baseline": "middle",
-                "color": "currentColor",
-            },
-            "encoding": {
-                "x": at_pixels("middle"),
-                "y": {"value": HIGHEST + BOX / 2},
-                "text": {"field": "token", "type": "nominal"},
-            },
-        },
-        *([] if many else [_shares(of_query, of_key)]),
-        {
-            "transform": [
-                {"filter": f"datum.matrix === {first} && {key} === 0"},
-                focused,
-                *sides_of(query),
-            ],
-            "mark": {"type": "rect", "cornerRadius": 5, "filled": False, "aria": False},
-            "encoding": {**box, "color": {"value": palette.CHOSEN}, "strokeWidth": {"value": 2.5}},
-        },
-        {
-            "name": f"cells_{number}",
-            "transform": [own, *sides],
-            "mark": {"type": "rect", "fillOpacity": 0, "aria": False, "cursor": "pointer"},
-            "encoding": box | {"color": {"value": palette.MUTED}},
-        },
+        names([own, middle_of("datum.j", "middle")], "tokens", HIGHEST),
+        *([] if many else [shares([*of_query, middle_of(key, "middle")], HIGHEST)]),
+        outline(chosen, HIGHEST),
+        touched(sides, HIGHEST, number),
     ]
     for layer in layers:
         layer["mark"]["tooltip"] = None  # they would tell of pixels
@@ -151,34 +119,12 @@ def sentence(trace: Trace, drawn: Sequence[int], number: int, of_one: bool = Fal
     }
 
 
-def at_pixels(name: str) -> dict:
-    """A place in pixels."""
-    return {"field": name, "type": "quantitative", "scale": None, "axis": None}
-
-
-def _shade(of_query: list[dict], sides: list[dict], box: dict) -> dict:
-    """Tokens as strong as their weight; a square root, so that a tenth is seen."""
-    return {
-        "transform": [*of_query, *sides, {"calculate": "0.62 * sqrt(datum.share)", "as": "shown"}],
-        "mark": {"type": "rect", "cornerRadius": 5, "aria": False},
-        "encoding": {
-            **box,
-            "color": {
-                "condition": {"test": "datum.value < 0", "value": palette.NEGATIVE},
-                "value": palette.BAR,
-            },
-            "fillOpacity": {"field": "shown", "type": "quantitative", "scale": None},
-        },
-    }
-
-
-def _strips(of_query: list[dict], sides: list[dict], head: str, colour: str) -> dict:
+def _strips(sided: list[dict], head: str, colour: str) -> dict:
     """Below each token a bar for each head, in the head's colour."""
     top = HIGHEST + BOX + 4
     return {
         "transform": [
-            *of_query,
-            *sides,
+            *sided,
             {"calculate": f"{top} + {STRIP} * ({head})", "as": "top"},
             {"calculate": f"datum.top + {STRIP - 2}", "as": "bottom"},
             {"calculate": "datum.left + datum.share * (datum.right - datum.left)", "as": "end"},
@@ -193,29 +139,6 @@ def _strips(of_query: list[dict], sides: list[dict], head: str, colour: str) -> 
             "fill": {"field": "colour", "type": "nominal", "scale": None},
         },
     }
-
-
-def box_edges(top: int) -> dict:
-    """The box of a token that knows its sides."""
-    return {
-        "x": at_pixels("left"),
-        "x2": {"field": "right"},
-        "y": {"value": top},
-        "y2": {"value": top + BOX},
-    }
-
-
-def middle_of(place: str, name: str, lefts: str = "lefts", rights: str = "rights") -> dict:
-    """The middle of a token's box, from the names of the lists of their sides."""
-    return {"calculate": f"({lefts}[{place}] + {rights}[{place}]) / 2", "as": name}
-
-
-def sides_of(place: str, lefts: str = "lefts", rights: str = "rights") -> list[dict]:
-    """The sides of a token's box, from the names of the lists."""
-    return [
-        {"calculate": f"{sides}[{place}]", "as": side}
-        for side, sides in (("left", lefts), ("right", rights))
-    ]
 
 
 def _arcs(of_query: list[dict], query: str, key: str, colour: str, share_of_height: str) -> dict:
@@ -250,19 +173,5 @@ def _arcs(of_query: list[dict], query: str, key: str, colour: str, share_of_heig
                 "condition": {"test": "datum.value < 0", "value": [4, 4]},
                 "value": [1, 0],
             },
-        },
-    }
-
-
-def _shares(of_query: list[dict], middle: dict) -> dict:
-    """The weights in per cent, below their tokens."""
-    return {
-        "transform": [*of_query, middle],
-        "mark": {"type": "text", "aria": False, "fontSize": 11, "baseline": "top"},
-        "encoding": {
-            "x": at_pixels("middle"),
-            "y": {"value": HIGHEST + BOX + 4},
-            "text": {"field": "value", "type": "quantitative", "format": ".0%"},
-            "color": {"value": palette.MUTED},
         },
     }

@@ -11,7 +11,21 @@ from attention_core.trace import Trace
 
 from . import palette
 from .matrix import names_of
-from .sentence import BELOW_BOX, BOX, LEAST, at_pixels, box_edges, middle_of, sides_of, spans
+from .token_boxes import (
+    BELOW_BOX,
+    BOX,
+    LEAST,
+    at_pixels,
+    boxes,
+    middle_of,
+    names,
+    outline,
+    shade,
+    shares,
+    sides_of,
+    spans,
+    touched,
+)
 
 BETWEEN = 62
 KEYS = BOX + BETWEEN
@@ -30,13 +44,13 @@ def picture(trace: Trace, drawn: Sequence[int], number: int) -> dict:
     own. The names of both sentences are its own too; `focus` says which query is drawn.
     """
     rows = {axis: names_of(trace, axis) for axis in ("query", "key")}
-    ends = {axis: spans(names)[1][-1] for axis, names in rows.items()}
+    ends = {axis: spans(called)[1][-1] for axis, called in rows.items()}
     width = max(ends.values())
     lists = {}
-    for axis, names in rows.items():
+    for axis, called in rows.items():
         shift = (width - ends[axis]) / 2
-        lefts, rights = ([shift + at for at in side] for side in spans(names))
-        lists[axis] = {"names": names, "lefts": lefts, "rights": rights}
+        lefts, rights = ([shift + at for at in side] for side in spans(called))
+        lists[axis] = {"names": called, "lefts": lefts, "rights": rights}
     is_weight = " || ".join(f"datum.matrix === {at}" for at in drawn)
     share = {"calculate": "min(1, abs(datum.value))", "as": "share"}
     focused = {"filter": "focus < 0 ? datum.is_first : datum.i === focus"}
@@ -45,38 +59,17 @@ def picture(trace: Trace, drawn: Sequence[int], number: int) -> dict:
     one_cell = {"filter": f"datum.matrix === {drawn[0]} && datum.j === 0"}
     one_row = {"filter": f"datum.matrix === {drawn[0]} && datum.i === 0"}
     asks, answers = _top("query"), _top("key")
+    key_middle = _middle("key", "datum.j", "middle")
     layers = [
-        _boxes([own, *_sides("query", "datum.j")], asks),
-        _boxes([one_row, *_sides("key", "datum.j")], answers),
-        _shade(of_query, answers),
+        boxes([own, *_sides("query", "datum.j")], asks),
+        boxes([one_row, *_sides("key", "datum.j")], answers),
+        shade([*of_query, *_sides("key", "datum.j")], answers),
         _lines(of_query),
-        _names([own, *_middle("query", "datum.j", "middle")], "query_names", asks),
-        _names([one_row, *_middle("key", "datum.j", "middle")], "key_names", answers),
-        {
-            "transform": [*of_query, *_middle("key", "datum.j", "middle")],
-            "mark": {"type": "text", "aria": False, "fontSize": 11, "baseline": "top"},
-            "encoding": {
-                "x": at_pixels("middle"),
-                "y": {"value": KEYS + BOX + 4},
-                "text": {"field": "value", "type": "quantitative", "format": ".0%"},
-                "color": {"value": palette.MUTED},
-            },
-        },
-        {
-            "transform": [one_cell, focused, *_sides("query", "datum.i")],
-            "mark": {"type": "rect", "cornerRadius": 5, "filled": False, "aria": False},
-            "encoding": {
-                **box_edges(asks),
-                "color": {"value": palette.CHOSEN},
-                "strokeWidth": {"value": 2.5},
-            },
-        },
-        {
-            "name": f"cells_{number}",
-            "transform": [own, *_sides("query", "datum.j")],
-            "mark": {"type": "rect", "fillOpacity": 0, "aria": False, "cursor": "pointer"},
-            "encoding": box_edges(asks) | {"color": {"value": palette.MUTED}},
-        },
+        names([own, _middle("query", "datum.j", "middle")], "query_names", asks),
+        names([one_row, key_middle], "key_names", answers),
+        shares([*of_query, key_middle], answers),
+        outline([one_cell, focused, *_sides("query", "datum.i")], asks),
+        touched([own, *_sides("query", "datum.j")], asks, number),
     ]
     for layer in layers:
         layer["mark"]["tooltip"] = None  # they would tell of pixels
@@ -102,48 +95,8 @@ def _sides(axis: str, place: str) -> list[dict]:
     return sides_of(place, f"{axis}_lefts", f"{axis}_rights")
 
 
-def _middle(axis: str, place: str, name: str) -> list[dict]:
-    return [middle_of(place, name, f"{axis}_lefts", f"{axis}_rights")]
-
-
-def _boxes(transform: list[dict], top: int) -> dict:
-    return {
-        "transform": transform,
-        "mark": {"type": "rect", "cornerRadius": 5, "aria": False, "fillOpacity": 0.12},
-        "encoding": {**box_edges(top), "color": {"value": palette.MUTED}},
-    }
-
-
-def _names(transform: list[dict], names: str, top: int) -> dict:
-    return {
-        "transform": [*transform, {"calculate": f"{names}[datum.j]", "as": "token"}],
-        "mark": {
-            "type": "text",
-            "aria": False,
-            "fontSize": 13,
-            "baseline": "middle",
-            "color": "currentColor",
-        },
-        "encoding": {
-            "x": at_pixels("middle"),
-            "y": {"value": top + BOX / 2},
-            "text": {"field": "token", "type": "nominal"},
-        },
-    }
-
-
-def _shade(of_query: list[dict], top: int) -> dict:
-    """Keys as strong as their weight; a square root, so that a tenth is seen."""
-    shown = {"calculate": "0.62 * sqrt(datum.share)", "as": "shown"}
-    return {
-        "transform": [*of_query, *_sides("key", "datum.j"), shown],
-        "mark": {"type": "rect", "cornerRadius": 5, "aria": False},
-        "encoding": {
-            **box_edges(top),
-            "color": {"value": palette.BAR},
-            "fillOpacity": {"field": "shown", "type": "quantitative", "scale": None},
-        },
-    }
+def _middle(axis: str, place: str, name: str) -> dict:
+    return middle_of(place, name, f"{axis}_lefts", f"{axis}_rights")
 
 
 def _lines(of_query: list[dict]) -> dict:
@@ -152,8 +105,8 @@ def _lines(of_query: list[dict]) -> dict:
         "transform": [
             *of_query,
             {"filter": f"datum.share > {LEAST}"},
-            *_middle("query", "datum.i", "from"),
-            *_middle("key", "datum.j", "to"),
+            _middle("query", "datum.i", "from"),
+            _middle("key", "datum.j", "to"),
             {"calculate": "0.6 + 9 * datum.share", "as": "wide"},
         ],
         "mark": {"type": "rule", "aria": False, "opacity": 0.75},
