@@ -49,22 +49,8 @@ def lesson(page: Page) -> None:
         "into keys and values are others."
     )
     page.part("changes", lambda: show_changes(view), shows=("context_vectors",))
-    page.header("The roles swapped", anchor="swapped")
-    page.words(
-        "One published notebook makes queries and keys of the source, and values of the sentence "
-        "that is being written. Count rows and columns before you read on: does it run?"
-    )
-    page.part("swapped", lambda: show_swapped(view.trace))
     closing(page, answers(view))
-    with page.deeper("the same from `torch.nn.MultiheadAttention`"):
-        page.header("PyTorch's own layer", anchor="torch")
-        page.words(
-            "`nn.MultiheadAttention` takes three inputs. With the same one three times it is "
-            "self-attention; here `query` is your sentence, `key` and `value` are the source. Its "
-            "`key_padding_mask` hides padding, and is True where it is *hidden*."
-        )
-        page.light(*torch_agrees(view.trace))
-        page.light(*torch_agrees(filled.trace))
+    deeper(page, filled)
     finish(page, filled)
 
 
@@ -93,7 +79,6 @@ def make_roles(page: Page) -> None:
     page.changing(table_words(page.view.settings))
     page.equation("queries", trace["queries"])
     page.equation("keys", trace["keys"])
-    page.equation("values", trace["values"])
 
 
 def compare(page: Page) -> None:
@@ -108,9 +93,33 @@ def compare(page: Page) -> None:
     )
     page.changing(f"{n_queries} queries and {n_keys} keys make {n_queries * n_keys} scores.")
     page.equation("scores", trace["scores"])
-    page.header("Weights", anchor="weights")
-    page.words("Softmax turns each row into shares of 1, as ever. Columns may sum to anything.")
-    page.equation("weights", *shares_of(trace))
+
+
+def deeper(page: Page, filled: View) -> None:
+    """What is made as ever; the roles swapped, as one notebook has them; and torch's own layer."""
+    trace = page.view.trace
+    with page.deeper("values and weights, as ever; the roles swapped; PyTorch's own layer"):
+        page.header("Values", anchor="values")
+        page.words("Values are made of the source as its keys are, with a matrix of their own.")
+        page.equation("values", trace["values"])
+        page.header("Weights", anchor="weights")
+        page.words("Softmax turns each row into shares of 1, as ever. Columns may sum to anything.")
+        page.equation("weights", *shares_of(trace))
+        page.header("The roles swapped", anchor="swapped")
+        page.words(
+            "One published notebook makes queries and keys of the source, and values of the "
+            "sentence that is being written. Count rows and columns before you read on: does it "
+            "run?"
+        )
+        page.part("swapped", lambda: show_swapped(trace))
+        page.header("PyTorch's own layer", anchor="torch")
+        page.words(
+            "`nn.MultiheadAttention` takes three inputs. With the same one three times it is "
+            "self-attention; here `query` is your sentence, `key` and `value` are the source. Its "
+            "`key_padding_mask` hides padding, and is True where it is *hidden*."
+        )
+        page.light(*torch_agrees(trace))
+        page.light(*torch_agrees(filled.trace))
 
 
 def shares_of(trace: Trace) -> tuple[Matrix | str, ...]:
