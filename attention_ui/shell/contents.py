@@ -46,7 +46,7 @@ LESSONS = (
         "Tokenize and embed",
         "How does a sentence become numbers? It is cut into tokens, each token gets an id, and "
         "each id picks a row of a table: a vector that can be compared with others.",
-        "From text to vectors",
+        "The mechanism",
         ":material/text_fields:",
         minutes=6,
         first=("tokenizer",),

@@ -217,13 +217,13 @@ def _controls(name: str) -> None:
             st.text(drawn)  # plain: it quotes the person
         if settings.positions:
             st.caption("Positions are on: each place adds a vector of its own to the embeddings.")
-        control("predict")
         with st.container(horizontal=True, gap="xsmall"):
             if "pin" not in settings.hide:
                 pin_button(settings)
             if "share" not in settings.hide:
                 share(settings)
         _back()
+        control("predict")
         for each in CUTTING:
             if each not in first:
                 control(each)
