@@ -8,8 +8,9 @@ import sys
 import threading
 from base64 import b64encode
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
+from itertools import groupby
 from pathlib import Path
 
 import streamlit as st
@@ -27,7 +28,7 @@ from ..streamlit_workarounds.projector import LARGE, listen_for_arrow_keys
 from ..streamlit_workarounds.reconnect import run_again_when_back
 from ..streamlit_workarounds.style import ALONE, STYLE
 from ..streamlit_workarounds.unreadable_messages import leave_out_what_cannot_be_read
-from .contents import AT_A_GLANCE, CUTTING, HOME, LESSONS, Lesson, lesson
+from .contents import AT_A_GLANCE, CUTTING, FIRST_CHECKED, HOME, LESSONS, Lesson, lesson
 from .descriptors import raise_open_files
 from .glossary import title_and_glossary
 from .memory import give_large_blocks_back
@@ -66,7 +67,7 @@ def open_page(name: str) -> Settings:
         listen_for_arrow_keys()
     with st.sidebar, st.container(gap="xsmall"):
         title_and_glossary(settings)
-        _contents()
+        _contents(name)
         _controls(name)
         run_again_when_back()
     session.save(name)
@@ -170,23 +171,27 @@ def _link(
 
 
 @named_part(session.CONTENTS)
-def _contents() -> None:
+def _contents(name: str) -> None:
     """Our own contents; Streamlit's would show file names on a cold deep link. A part of its own,
-    since the links carry the settings.
+    since the links carry the settings. The lessons beside this one stand open, other groups can be
+    opened.
     """
     query = session.link_query("contents")
     if "contents" in session.current().hide:
         return
+    here = lesson(name)
+    opened = FIRST_CHECKED.group if here in (HOME, AT_A_GLANCE) else here.group
     with st.container(gap="xxsmall", key="contents"):
         _link(HOME, query, "Home")
-        group = AT_A_GLANCE.group  # said by the place, below Home: room for the controls
-        for page in LESSONS:
-            if page.group != group:
-                st.caption(page.group)
-                group = page.group
-            is_done = page.name in session.current().done
-            called = page.short or page.title
-            _link(page, query, f"{called} ✓" if is_done else called)
+        for group, pages in groupby(LESSONS, lambda page: page.group):
+            # The first group is said by its place, below Home: room for the controls.
+            is_first = group == AT_A_GLANCE.group
+            fold = nullcontext() if is_first else st.expander(group, expanded=group == opened)
+            with fold, st.container(gap="xxsmall"):
+                for page in pages:
+                    is_done = page.name in session.current().done
+                    called = page.short or page.title
+                    _link(page, query, f"{called} ✓" if is_done else called)
 
 
 @named_part(session.CONTROLS)

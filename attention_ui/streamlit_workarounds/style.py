@@ -47,9 +47,14 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [class*="st-key-cell_"] .katex-display { margin: 0.4rem 0; }
 [class*="st-key-cell_"] [data-testid="stButtonGroup"] button { flex: none; }
 .st-key-contents { padding-bottom: 0; }
-.st-key-contents [data-testid="stCaptionContainer"] { margin: 0; }
-.st-key-contents [data-testid="stCaptionContainer"] p { margin: 0; line-height: 1.2; }
-.st-key-contents [data-testid="stPageLink-NavLink"] { line-height: 1.25; padding-block: 0.2rem; }
+.st-key-contents details { border: 0; background: transparent; }
+.st-key-contents summary {
+  padding: 0.15rem 0; min-height: 0; border: 0; background: transparent;
+  color: color-mix(in srgb, currentColor 76%, transparent);
+}
+.st-key-contents summary p { font-size: 0.875rem; line-height: 1.2; }
+.st-key-contents [data-testid="stExpanderDetails"] { padding: 0; border: 0; }
+.st-key-contents [data-testid="stPageLink-NavLink"] { line-height: 1.25; padding-block: 0.25rem; }
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
 /* Its picture comes last, when torch is loaded: nothing below it is to move then. */

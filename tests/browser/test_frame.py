@@ -5,6 +5,7 @@ import re
 import pytest
 
 from attention_ui.charts.sizes import ROW_ROOM, SIDEBAR_WIDTH
+from attention_ui.shell.contents import AT_A_GLANCE, LESSONS
 from browser_tools import open_page, settled
 
 SCROLLBAR = 17
@@ -178,3 +179,22 @@ def test_what_is_on_the_page_is_listed_beside_its_title_and_leads_there(page, ap
     assert links.all_inner_texts() == headings
     links.last.click()
     page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 500")
+
+
+FOLDS = """() => [...document.querySelectorAll('.st-key-contents details')]
+  .map((each) => [each.querySelector('summary').innerText.split('\\n').at(-1), each.open])"""
+
+
+def test_the_contents_open_where_one_is_and_the_rest_with_one_key(page, app_url):
+    """Opened groups stay open when a setting moves, and the next page opens its own."""
+    groups = list(dict.fromkeys(each.group for each in LESSONS if each is not AT_A_GLANCE))
+    open_page(page, app_url, "tokenize_and_embed?predict=off&cell=none")
+    assert page.evaluate(FOLDS) == [[each, each == groups[0]] for each in groups]
+    contents, last = page.locator(".st-key-contents"), LESSONS[-1]
+    contents.locator("summary", has_text=last.group).press("Enter")
+    page.get_by_role("button", name="Next", exact=True).click()
+    settled(page)
+    assert page.evaluate(FOLDS) == [[each, each in (groups[0], groups[-1])] for each in groups]
+    contents.get_by_role("link", name=last.title).click()
+    settled(page)
+    assert page.evaluate(FOLDS) == [[each, each == groups[-1]] for each in groups]
