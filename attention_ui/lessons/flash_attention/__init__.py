@@ -1,0 +1,1 @@
+"""What the lesson on flash attention shows: tiles that are played, one taken apart, what it saves."""
