@@ -1,6 +1,7 @@
 """Flash attention: the same context vectors, without ever holding the table of weights."""
 
-from attention_core.trace import Trace
+from attention_core.trace import Step, Trace
+from attention_ui.charts.equation_parts import NEW_LINE
 from attention_ui.lessons.flash_attention.agreement import same_as_plain, same_as_torch
 from attention_ui.lessons.flash_attention.answers import answers
 from attention_ui.lessons.flash_attention.building import all_blocks, build, plain, where
@@ -22,9 +23,7 @@ PAGE = "flash_attention"
 
 
 def view_of(settings: Settings) -> View:
-    view = View.of(PAGE, settings, build)
-    view.opens_with = (f"running_sum_{where(settings)}", (0, 0))
-    return view
+    return View.of(PAGE, settings, build)
 
 
 def lesson(page: Page) -> None:
@@ -74,8 +73,7 @@ def play(page: Page, whole: Trace, table: Trace) -> None:
     settings = view.settings
     page.header("One tile at a time", anchor="playing")
     page.words(
-        "Play it. Only the outlined tile is in the fast memory; when it has been used, it is "
-        "forgotten. What stays are three things for each query, on the right."
+        "Play it. Only the outlined tile is held, then forgotten. What stays of it is on the right."
     )
     page.controls(size_controls, settings.tiles)
     page.part(
@@ -106,13 +104,18 @@ def take_apart(page: Page) -> None:
         "**m**. It is taken away from each score, so no exponential is above 1."
     )
     page.controls(lambda: control("tile", width=340), page.view.settings.tiles)
-    scores = trace[f"tile_largest_{at}"].inputs[0]
-    page.equation("tile_scores", *chain(trace[f"tile_scores_{at}"], scores))
-    page.equation("tile_maximum", trace[f"tile_largest_{at}"], trace[f"running_largest_{at}"])
-    page.equation("tile_exponentials", trace[f"tile_exponentials_{at}"], trace[f"tile_sum_{at}"])
+    largest, powers = trace[f"tile_largest_{at}"], trace[f"tile_exponentials_{at}"]
+    page.equation(
+        "tile_scores",
+        *chain(trace[f"tile_scores_{at}"], largest.inputs[0]),
+        NEW_LINE,
+        *(largest, trace[f"running_largest_{at}"]),
+        NEW_LINE,
+        *(powers, trace[f"tile_sum_{at}"]),
+    )
 
 
-def chain(first, last) -> list:
+def chain(first: Step, last: Step) -> list[Step]:
     """The steps from one to another, each made from the one before."""
     steps = [last]
     while steps[0] is not first:
@@ -131,9 +134,16 @@ def shrink(page: Page, without: View) -> None:
         "the sum, **ℓ**, and the output, **O**, take up what this tile brings."
     )
     page.ask("rising", rising_maximum(), covers=("unshrunk",))
-    page.equation("tile_shrink", trace[f"shrink_{at}"])
-    page.equation("tile_sum", trace[f"running_sum_{at}"])
-    page.equation("tile_output", trace[f"tile_output_{at}"], trace[f"running_output_{at}"])
+    page.equation(
+        "tile_shrink",
+        trace[f"shrink_{at}"],
+        NEW_LINE,
+        trace[f"running_sum_{at}"],
+        NEW_LINE,
+        trace[f"tile_output_{at}"],
+        NEW_LINE,
+        trace[f"running_output_{at}"],
+    )
     page.formulas(
         *(trace[f"{name}_{at}"].formula for name in ("shrink", "running_sum", "running_output"))
     )

@@ -116,7 +116,9 @@ class _Block:
         output = self._start("output", "O", 0.0, n_rows, width)
         for tile in self._tiles:
             if not tile.is_hidden:
+                n_before = len(self._trace)
                 largest, total, output = self._go_on(tile, largest, total, output)
+                self._trace.rounds.append((*self._trace,)[n_before:])
         divide = DivideSeen() if self._may_see_nothing else Divide()
         return self._trace.step(
             f"context_vectors_{at}",

@@ -14,10 +14,9 @@ from attention_core.mechanism.tiling import Tile
 
 from . import palette
 from .chart import Chart
-from .sizes import label_room
 
-TABLE, LARGEST_CELL, SMALLEST_LABELLED, SMALLEST_NUMBERED = 300, 34, 9, 13
-NUMBER_WIDTH, MOST_COLUMNS, WIDEST_OUTPUT = 60, 12, 216
+TABLE, LARGEST_CELL, SMALLEST_LABELLED, SMALLEST_NUMBERED = 276, 34, 9, 13
+NUMBER_WIDTH, MOST_COLUMNS, WIDEST_OUTPUT = 66, 12, 216
 MOVE = "Move through the tiles "
 EVER = 10_000
 """More than there are moments."""
@@ -137,6 +136,8 @@ def _along(n_tokens: int, side: str, cell: int, is_labelled: bool) -> dict:
     axis = {
         "title": {"x": "keys", "y": "queries"}[side] if is_labelled else None,
         "titleFontWeight": "normal",
+        "titleFontSize": 11,
+        "titlePadding": 0,
         "titleColor": palette.MUTED,
         "orient": {"x": "top", "y": "left"}[side],
         "values": [place + 0.5 for place in range(n_tokens)],
@@ -321,7 +322,7 @@ def _outputs(played: TilesPlayed, cell: int, n_columns: int) -> dict:
                     {"calculate": "datum.row + 1", "as": "row2"},
                     {"calculate": "datum.column + 1", "as": "column2"},
                     {
-                        "calculate": "datum.is_done ? 'done: divided by its sum' : 'not yet divided'",
+                        "calculate": "datum.is_done ? 'divided by its sum' : 'not yet divided'",
                         "as": "state",
                     },
                 ],

@@ -1,1 +1,1 @@
-"""What the lesson on flash attention shows: tiles that are played, one taken apart, what it saves."""
+"""What the lesson on flash attention shows: tiles, played and taken apart, and what they save."""

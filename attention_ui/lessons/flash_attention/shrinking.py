@@ -58,7 +58,7 @@ def show_unshrunk(view: View, block: int) -> None:
         note("This block of queries meets one tile of keys alone, so nothing has to shrink.")
         return
     equation(view, "unshrunk", *parts(view.trace, name))
-    note(words(view.trace, name))
+    note(words(view.trace))
 
 
 def parts(trace: Trace, name: str) -> tuple[Matrix | str, ...]:
@@ -67,7 +67,7 @@ def parts(trace: Trace, name: str) -> tuple[Matrix | str, ...]:
     return wrong, "−", right, "=", Matrix(trace["difference"])
 
 
-def words(trace: Trace, name: str) -> str:
+def words(trace: Trace) -> str:
     """How far off the worst entry is."""
     off = trace["difference"].value.abs().max().item()
     if off < 1e-6:
