@@ -129,11 +129,11 @@ def shrink(page: Page, without: View) -> None:
     at, block = where(settings), settings.chosen_tile.query_block
     page.header("Why it shrinks", anchor="shrinking")
     page.words(
-        "What earlier tiles added was measured from an older maximum. Where this tile has raised "
-        "it, all of that shrinks by one factor, **α**: e to the old maximum less the new one. Then "
-        "the sum, **ℓ**, and the output, **O**, take up what this tile brings."
+        "What earlier tiles added was measured from the maximum of then, and this tile may have "
+        "raised it. Sum and output have to be measured from the new one."
     )
-    page.ask("rising", rising_maximum(), covers=("unshrunk",))
+    shrinks = tuple(f"{name}_{at}" for name in ("shrink", "running_sum", "running_output"))
+    page.ask("rising", rising_maximum(), covers=(*shrinks, "unshrunk"))
     page.equation(
         "tile_shrink",
         trace[f"shrink_{at}"],
@@ -144,9 +144,13 @@ def shrink(page: Page, without: View) -> None:
         NEW_LINE,
         trace[f"running_output_{at}"],
     )
-    page.formulas(
-        *(trace[f"{name}_{at}"].formula for name in ("shrink", "running_sum", "running_output"))
+    page.changing(
+        "All of it shrinks by one factor, **α**: e to the old maximum less the new one, 1 where no "
+        "maximum has risen. Then the sum, **ℓ**, and the output, **O**, take up what this tile "
+        "brings. With a hat (^) stands what is of this tile alone.",
+        shows=shrinks,
     )
+    page.formulas(*(trace[name].formula for name in shrinks), shows=shrinks)
     page.words("And without it? Each tile is added as it comes:")
     page.part("without", lambda: show_unshrunk(without, block), shows=("unshrunk",))
 

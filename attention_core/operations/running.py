@@ -56,17 +56,15 @@ class ExpLess(Operation):
     may_see_nothing: bool = False
 
     def value(self, scores: Tensor, largest: Tensor) -> Tensor:
-        if self.may_see_nothing:
-            largest = largest.masked_fill(largest.isneginf(), 0.0)
-        return (scores - largest).exp()
+        powers = (scores - largest).exp()
+        return powers.masked_fill(largest.isneginf(), 0.0) if self.may_see_nothing else powers
 
     def formula(self, scores: str, largest: str) -> str:
         return rf"e^{{{scores} - {largest}}}"
 
     def code(self, scores: str, largest: str) -> str:
-        if self.may_see_nothing:
-            largest = f"{largest}.masked_fill({largest}.isneginf(), 0.0)"
-        return f"({scores} - {largest}).exp()"
+        seen = f".masked_fill({largest}.isneginf(), 0.0)" if self.may_see_nothing else ""
+        return f"({scores} - {largest}).exp(){seen}"
 
     def arithmetic(self, index: tuple[int, ...], scores, largest) -> Expression:
         score, less = matched(scores, index), matched(largest, index)

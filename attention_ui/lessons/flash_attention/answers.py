@@ -12,12 +12,17 @@ from .savings import at_size, written
 def answers(settings: Settings, trace: Trace) -> list[Answer]:
     """On what is kept, on the shrink factor, and on what is saved."""
     return [
-        Answer("What is kept from tile to tile?", what_is_kept(trace, where(settings)), "playing"),
+        Answer(
+            "What is kept from tile to tile?",
+            what_is_kept(trace, where(settings)),
+            "playing",
+            (f"running_sum_{where(settings)}",),
+        ),
         Answer(
             "Why does what was added up so far have to shrink?",
             why_it_shrinks(settings, trace),
             "shrinking",
-            ("unshrunk",),
+            (f"shrink_{where(settings)}", "unshrunk"),
         ),
         Answer("What does flash attention save?", what_it_saves(settings), "savings"),
     ]
