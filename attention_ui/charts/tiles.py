@@ -137,7 +137,7 @@ def _along(n_tokens: int, side: str, cell: int, is_labelled: bool) -> dict:
         "title": {"x": "keys", "y": "queries"}[side] if is_labelled else None,
         "titleFontWeight": "normal",
         "titleFontSize": 11,
-        "titlePadding": 0,
+        "titlePadding": 5,
         "titleColor": palette.MUTED,
         "orient": {"x": "top", "y": "left"}[side],
         "values": [place + 0.5 for place in range(n_tokens)],

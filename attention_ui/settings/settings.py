@@ -610,7 +610,7 @@ class Settings:
     )
     flash_bytes: int = setting(Whole(1, 4, (1, 2, 4)), "Bytes per number", 2, view_only=True)
     fast_memory: int = setting(
-        Whole(16, 256, FAST_MEMORIES), "Fast memory, in KiB", 96, view_only=True
+        Whole(16, 256, FAST_MEMORIES), "Fast memory, in KiB", 160, view_only=True
     )
     # The whole layer.
     normalise: str = setting(Choice(NORMALISERS), "Shares by", "softmax")

@@ -12,7 +12,7 @@ from .building import contexts
 
 def same_as_plain(whole: Trace, plain: Trace) -> tuple[bool, str]:
     """Whether all blocks together are what the whole table gives, with the largest difference."""
-    return _compared(whole, plain, plain["context_vectors"].value, "Scores, softmax and values")
+    return _compared(whole, plain, plain["context_vectors"].value, "the whole table of weights")
 
 
 def same_as_torch(whole: Trace, plain: Trace) -> tuple[bool, str]:
@@ -30,4 +30,4 @@ def _compared(whole: Trace, plain: Trace, wanted: torch.Tensor, called: str) -> 
     pairs = [(torch.cat([step.value for step in contexts(whole)]), wanted)]
     made = [(whole, step.name) for step in contexts(whole)]
     good = agree(pairs, (plain, "context_vectors"), *made)
-    return good, f"{called}: the largest difference is {difference(pairs):.1g}."
+    return good, f"Beside {called}, the largest difference is {difference(pairs):.1g}."
