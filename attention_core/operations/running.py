@@ -24,7 +24,6 @@ class Larger(Operation):
 
     takes = "(…) (…)"
     signs = ("", ",", "→")
-    chooses = True
 
     def value(self, before: Tensor, new: Tensor) -> Tensor:
         return torch.maximum(before, new)
@@ -36,7 +35,7 @@ class Larger(Operation):
         return f"torch.maximum({before}, {new})"
 
     def arithmetic(self, index: tuple[int, ...], before, new) -> Expression:
-        return Largest((matched(before, index), matched(new, index)))
+        return Largest((matched(before, index), matched(new, index)), compared=True)
 
     def words(self) -> str:
         return "The larger of two: the maximum so far, and that of the new numbers."
