@@ -15,7 +15,9 @@ from attention_core.mechanism.tiling import Tile
 from . import palette
 from .chart import Chart
 
-TABLE, LARGEST_CELL, SMALLEST_LABELLED, SMALLEST_NUMBERED = 276, 34, 9, 13
+TABLE, LARGEST_CELL, SMALLEST_LABELLED = 276, 34, 9
+WORD = 44
+"""The width of the word that stands in a tile that is skipped."""
 NUMBER_WIDTH, MOST_COLUMNS, WIDEST_OUTPUT = 66, 12, 216
 MOVE = "Move through the tiles "
 EVER = 10_000
@@ -60,11 +62,10 @@ def play_tiles(played: TilesPlayed, first: int) -> Chart:
     n_columns = min(MOST_COLUMNS, len(played.states[0].output))
     n_moments = len(played.titles)
     slider = {"input": "range", "min": 0, "max": n_moments - 1, "step": 1, "name": MOVE}
-    numbers = cell >= SMALLEST_NUMBERED
     columns = [
-        _numbers("largest", "maximum m", played, cell, numbers),
-        _numbers("shrink", "shrinks by", played, cell, numbers),
-        _numbers("total", "sum ℓ", played, cell, numbers),
+        _numbers("largest", "maximum m", played, cell),
+        _numbers("shrink", "shrinks by", played, cell),
+        _numbers("total", "sum ℓ", played, cell),
         _outputs(played, cell, n_columns),
     ]
     width = len(played.states[0].output)
@@ -226,13 +227,19 @@ def _grid(played: TilesPlayed, cell: int) -> dict:
                 "name": "skipped",
                 "transform": [
                     *_only(TILE, "datum.is_done"),
+                    {
+                        "calculate": f"(datum.column2 - datum.column) * {cell} < {WORD}"
+                        " ? '×' : 'skipped'",
+                        "as": "word",
+                    },
                     {"calculate": "(datum.row + datum.row2) / 2", "as": "row"},
                     {"calculate": "(datum.column + datum.column2) / 2", "as": "column"},
                 ],
                 "mark": {
-                    **{"type": "text", "text": "skipped" if cell >= 20 else "×", "fontSize": 10},
-                    **{"color": palette.MUTED, "aria": False, "tooltip": None},
+                    **{"type": "text", "fontSize": 10, "aria": False, "tooltip": None},
+                    "color": palette.MUTED,
                 },
+                "encoding": {"text": {"field": "word", "type": "nominal"}},
             },
             {
                 "name": "current",
@@ -255,45 +262,72 @@ def _rows(played: TilesPlayed, cell: int) -> dict:
     return {**_along(len(played.tokens), "y", cell, False), "field": "row"}
 
 
-def _numbers(field: str, title: str, played: TilesPlayed, cell: int, numbers: bool) -> dict:
+def _numbers(field: str, title: str, played: TilesPlayed, cell: int) -> dict:
     """One number a query: its maximum, its sum, or how much shrank. That of the block of queries
-    that goes on is bright; where a maximum has risen, what shrinks is marked.
+    that goes on is bright; where a maximum has risen, what shrinks is marked. Where a row is too
+    low to be read, it has a shade.
     """
-    n_tokens = len(played.tokens)
-    value = f"datum.{field}"
-    written = f"format({value}, abs({value}) < 1000 ? '.2f' : '.1e')"
-    place = {"calculate": "datum.row + 0.5", "as": "row"}
-    shown = f"isValid({value}) ? replace({written}, '-', '−') : ''"
-    falls = "datum.shrink !== null && datum.shrink < 1" if field == "shrink" else "false"
     return {
         "name": field,
         "width": NUMBER_WIDTH,
-        "height": cell * n_tokens,
+        "height": cell * len(played.tokens),
         "view": {"stroke": None},
         "title": _title(title, 11),
-        "encoding": {
-            "y": _rows(played, cell),
-            "x": {"value": NUMBER_WIDTH / 2},
-        },
+        "encoding": {"y": _rows(played, cell)},
         "layer": [
-            {
-                "transform": [*_now(STATE), place, {"calculate": shown, "as": "text"}],
-                "mark": {
-                    **{"type": "text", "fontSize": min(12, max(cell - 1, 6)), "aria": False},
-                    "color": palette.INK,
-                },
-                "encoding": {
-                    "text": {"field": "text", "type": "nominal"},
-                    "opacity": {"condition": {"test": "datum.is_done", "value": 0.45}, "value": 1},
-                    "color": {
-                        "condition": {"test": falls, "value": palette.CHOSEN},
-                        "value": palette.INK,
-                    },
-                    "tooltip": {"field": field, "type": "quantitative", "format": ".4f"},
-                }
-                | ({} if numbers else {"size": {"value": max(cell, 5)}}),
-            }
+            _written(field, cell) if cell >= SMALLEST_LABELLED else _shaded(field, played.states)
         ],
+    }
+
+
+def _written(field: str, cell: int) -> dict:
+    value = f"datum.{field}"
+    written = f"format({value}, abs({value}) < 1000 ? '.2f' : '.1e')"
+    shown = f"isValid({value}) ? replace({written}, '-', '−') : ''"
+    falls = f"{value} !== null && {value} < 1" if field == "shrink" else "false"
+    return {
+        "transform": [
+            *_now(STATE),
+            {"calculate": "datum.row + 0.5", "as": "row"},
+            {"calculate": shown, "as": "text"},
+        ],
+        "mark": {"type": "text", "fontSize": min(12, cell - 1), "aria": False},
+        "encoding": {
+            "x": {"value": NUMBER_WIDTH / 2},
+            "text": {"field": "text", "type": "nominal"},
+            "opacity": {"condition": {"test": "datum.is_done", "value": 0.45}, "value": 1},
+            "color": {
+                "condition": {"test": falls, "value": palette.CHOSEN},
+                "value": palette.INK,
+            },
+            "tooltip": {"field": field, "type": "quantitative", "format": ".4f"},
+        },
+    }
+
+
+def _shaded(field: str, states: Sequence[State]) -> dict:
+    numbers = [getattr(state, field) for state in states]
+    limit = max((abs(each) for each in numbers if each is not None), default=1) or 1
+    share = f"abs(datum.{field}) / {limit}"
+    depth = f"{palette.FAINT} + {palette.FULL - palette.FAINT} * {share}"
+    return {
+        "transform": [
+            *_now(STATE, f"isValid(datum.{field})"),
+            {"calculate": "datum.row + 1", "as": "row2"},
+            {"calculate": depth, "as": "depth"},
+        ],
+        "mark": {"type": "rect", "aria": False},
+        "encoding": {
+            "x": {"value": 0},
+            "x2": {"value": NUMBER_WIDTH / 2},
+            "y2": {"field": "row2"},
+            "color": {
+                "condition": {"test": f"datum.{field} < 0", "value": palette.NEGATIVE},
+                "value": palette.POSITIVE,
+            },
+            "fillOpacity": {"field": "depth", "type": "quantitative", "scale": None},
+            "tooltip": {"field": field, "type": "quantitative", "format": ".4f"},
+        },
     }
 
 
