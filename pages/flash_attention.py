@@ -2,6 +2,7 @@
 
 from attention_core.trace import Step, Trace
 from attention_ui.charts.equation_parts import NEW_LINE
+from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.flash_attention.agreement import same_as_plain, same_as_torch
 from attention_ui.lessons.flash_attention.answers import answers
 from attention_ui.lessons.flash_attention.building import all_blocks, build, plain, where
@@ -51,7 +52,7 @@ def lesson(page: Page) -> None:
         "goes there and back twice, once as scores and once as weights."
     )
     page.part("savings", show_savings)
-    page.light(*counted(whole, table, settings))
+    page.changing(counted(whole, table, settings))
     page.header("What stays", anchor="stays")
     page.words(
         "Each query still meets each key, so the time still grows with the square of the tokens. "
@@ -109,10 +110,15 @@ def take_apart(page: Page) -> None:
         "tile_scores",
         *chain(trace[f"tile_scores_{at}"], largest.inputs[0]),
         NEW_LINE,
-        *(largest, trace[f"running_largest_{at}"]),
+        *(largest, ",", *compared(trace[f"running_largest_{at}"])),
         NEW_LINE,
         *(powers, trace[f"tile_sum_{at}"]),
     )
+
+
+def compared(running: Step) -> tuple[Matrix | str, ...]:
+    """The maximum so far, and what it has become, behind that of the tile."""
+    return Matrix(running.inputs[0]), "→", Matrix(running)
 
 
 def chain(first: Step, last: Step) -> list[Step]:
@@ -133,7 +139,7 @@ def shrink(page: Page, without: View) -> None:
         "raised it. Sum and output have to be measured from the new one."
     )
     shrinks = tuple(f"{name}_{at}" for name in ("shrink", "running_sum", "running_output"))
-    page.ask("rising", rising_maximum(), covers=(*shrinks, "unshrunk"))
+    page.ask("rising", rising_maximum(), covers=("unshrunk",))
     page.equation(
         "tile_shrink",
         trace[f"shrink_{at}"],
@@ -148,9 +154,9 @@ def shrink(page: Page, without: View) -> None:
         "All of it shrinks by one factor, **α**: e to the old maximum less the new one, 1 where no "
         "maximum has risen. Then the sum, **ℓ**, and the output, **O**, take up what this tile "
         "brings. With a hat (^) stands what is of this tile alone.",
-        shows=shrinks,
+        shows=("unshrunk",),
     )
-    page.formulas(*(trace[name].formula for name in shrinks), shows=shrinks)
+    page.formulas(*(trace[name].formula for name in shrinks), shows=("unshrunk",))
     page.words("And without it? Each tile is added as it comes:")
     page.part("without", lambda: show_unshrunk(without, block), shows=("unshrunk",))
 

@@ -108,7 +108,7 @@ def _table(played: TilesPlayed, n_columns: int) -> pa.Table:
                 "row": row,
                 "column": column,
                 "start": when,
-                "value": weights[row][column],
+                "number": weights[row][column],
             }
             for row in tile.queries
             for column in tile.keys
@@ -121,13 +121,13 @@ def _table(played: TilesPlayed, n_columns: int) -> pa.Table:
         rows.append({"kind": STATE, **here, **own})
         rows += [
             {
-                **{"kind": OUTPUT, **here, "column": column, "value": value},
+                **{"kind": OUTPUT, **here, "column": column, "number": value},
                 "shade": abs(value) / (limit or 1),
             }
             for column, value in enumerate(state.output[:n_columns])
         ]
     names = ("kind", "row", "column", "row2", "column2", "start", "end")
-    floats = ("value", "shade", "largest", "shrink", "total")
+    floats = ("number", "shade", "largest", "shrink", "total")
     fields = [*((name, pa.int16()) for name in names), *((name, pa.float32()) for name in floats)]
     return pa.Table.from_pylist(rows, pa.schema([*fields, ("is_done", pa.bool_())]))
 
@@ -194,7 +194,7 @@ def _grid(played: TilesPlayed, cell: int) -> dict:
                     {"calculate": "datum.column + 1", "as": "column2"},
                     {"calculate": where.format("datum.row"), "as": "query"},
                     {"calculate": where.format("datum.column"), "as": "key"},
-                    {"calculate": "datum.start <= at ? sqrt(datum.value) : 0", "as": "seen"},
+                    {"calculate": "datum.start <= at ? sqrt(datum.number) : 0", "as": "seen"},
                 ],
                 "mark": {**rect, "fill": palette.POSITIVE, **inset},
                 "encoding": {
@@ -209,7 +209,7 @@ def _grid(played: TilesPlayed, cell: int) -> dict:
                         {"field": "query", "type": "nominal"},
                         {"field": "key", "type": "nominal"},
                         {
-                            "field": "value",
+                            "field": "number",
                             "type": "quantitative",
                             "format": ".4f",
                             "title": "weight",
@@ -365,7 +365,7 @@ def _outputs(played: TilesPlayed, cell: int, n_columns: int) -> dict:
                     "x2": {"field": "column2"},
                     "y2": {"field": "row2"},
                     "color": {
-                        "condition": {"test": "datum.value < 0", "value": palette.NEGATIVE},
+                        "condition": {"test": "datum.number < 0", "value": palette.NEGATIVE},
                         "value": palette.POSITIVE,
                     },
                     "fillOpacity": {
@@ -375,7 +375,12 @@ def _outputs(played: TilesPlayed, cell: int, n_columns: int) -> dict:
                         "legend": None,
                     },
                     "tooltip": [
-                        {"field": "value", "type": "quantitative", "format": ".4f"},
+                        {
+                            "field": "number",
+                            "type": "quantitative",
+                            "format": ".4f",
+                            "title": "output",
+                        },
                         {"field": "state", "type": "nominal"},
                     ],
                 },

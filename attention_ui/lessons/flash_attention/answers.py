@@ -12,17 +12,12 @@ from .savings import at_size, written
 def answers(settings: Settings, trace: Trace) -> list[Answer]:
     """On what is kept, on the shrink factor, and on what is saved."""
     return [
-        Answer(
-            "What is kept from tile to tile?",
-            what_is_kept(trace, where(settings)),
-            "playing",
-            (f"running_sum_{where(settings)}",),
-        ),
+        Answer("What is kept from tile to tile?", what_is_kept(trace, where(settings)), "playing"),
         Answer(
             "Why does what was added up so far have to shrink?",
             why_it_shrinks(settings, trace),
             "shrinking",
-            (f"shrink_{where(settings)}", "unshrunk"),
+            ("unshrunk",),
         ),
         Answer("What does flash attention save?", what_it_saves(settings), "savings"),
     ]
@@ -59,7 +54,7 @@ def why_it_shrinks(settings: Settings, trace: Trace) -> str:
     return (
         f"{reason} In the tile above the maximum of query {settings.chosen_tile.queries[row]} "
         f"rises from {number(old[row].item(), 2)} to {number(new[row].item(), 2)}, and its sum and "
-        f"output so far are multiplied by {number(shrink, 3)}."
+        f"output so far are multiplied by {'less than 0.001' if shrink < 0.001 else number(shrink, 3)}."
     )
 
 

@@ -95,19 +95,24 @@ def _power(size: float) -> int:
     return power
 
 
-def counted(whole: Trace, plain: Trace, settings: Settings) -> tuple[bool, str]:
-    """Whether the traces of this sentence move as many numbers as the arithmetic says."""
+def counted(whole: Trace, plain: Trace, settings: Settings) -> str:
+    """How many numbers the traces of this sentence move, and whether the arithmetic says so too."""
     n_tokens, d = whole["queries"].value.shape
     d_v = whole["values"].value.shape[-1]
     sizes = (fitting_tile(each, n_tokens) for each in (settings.tile_queries, settings.tile_keys))
-    by_table, by_tiles = measured_plain(plain), measured_tiled(whole)
+    by_table, by_tiles = measured_plain(plain).moved, measured_tiled(whole).moved
     shape = (n_tokens, n_tokens, d, d_v)
-    good = by_table == plain_traffic(*shape)
-    good = good and by_tiles.moved == tiled_traffic(*shape, *sizes, settings.causal_heads).moved
-    return good, (
-        f"Counted on the steps of your sentence: the whole table moves {by_table.moved:,} numbers, "
-        f"the tiles {by_tiles.moved:,}. The arithmetic says the same."
+    said = (
+        plain_traffic(*shape).moved,
+        tiled_traffic(*shape, *sizes, settings.causal_heads).moved,
     )
+    words = (
+        f"Counted on the steps of your sentence, tiles as above: the whole table moves "
+        f"{by_table:,} numbers, the tiles {by_tiles:,}."
+    )
+    if said == (by_table, by_tiles):
+        return f"{words} The formulas give the same."
+    return f"{words} The formulas give {said[0]:,} and {said[1]:,}."
 
 
 def products_words(whole: Trace, plain: Trace) -> str:
