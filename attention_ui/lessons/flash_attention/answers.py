@@ -51,10 +51,11 @@ def why_it_shrinks(settings: Settings, trace: Trace) -> str:
         return f"{reason} In the tile above no maximum rises, so each factor is 1 or not needed."
     row = int(rise.where(finite, -1.0).argmax())
     shrink = trace[f"shrink_{where(settings)}"].value[row, 0].item()
+    factor = "less than 0.001" if shrink < 0.001 else number(shrink, 3)
     return (
         f"{reason} In the tile above the maximum of query {settings.chosen_tile.queries[row]} "
         f"rises from {number(old[row].item(), 2)} to {number(new[row].item(), 2)}, and its sum and "
-        f"output so far are multiplied by {'less than 0.001' if shrink < 0.001 else number(shrink, 3)}."
+        f"output so far are multiplied by {factor}."
     )
 
 
