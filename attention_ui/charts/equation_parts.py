@@ -55,8 +55,6 @@ def laid_out(parts: Sequence[Step | Matrix | str]) -> Parts:
     labelled = None
     for at, part in enumerate(written):
         if isinstance(part, Matrix):
-            if part.axes[1] in UNNAMED[1:]:
-                written[at] = part = replace(part, column_labels=False)
             axis = part.axes[0]
             along = axis, part.rows, part.lead if axis.startswith("d_") else ()
             if axis in UNNAMED or along == labelled:

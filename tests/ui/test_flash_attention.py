@@ -7,7 +7,8 @@ import torch
 
 from attention_core.examples import EXAMPLES
 from attention_core.mechanism.tile_traffic import plain_traffic, tiled_traffic
-from attention_ui.charts.tiles import EVER, play_tiles
+from attention_ui.charts.tiles import play_tiles
+from attention_ui.charts.tiles_played import EVER
 from attention_ui.lessons.flash_attention.agreement import same_as_plain, same_as_torch
 from attention_ui.lessons.flash_attention.answers import what_it_saves, why_it_shrinks
 from attention_ui.lessons.flash_attention.building import all_blocks, build, plain, where

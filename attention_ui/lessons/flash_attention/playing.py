@@ -4,7 +4,8 @@ from attention_core.mechanism.tiling import Tile
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
-from ...charts.tiles import EVER, State, TilesPlayed, play_tiles
+from ...charts.tiles import play_tiles
+from ...charts.tiles_played import EVER, State, TilesPlayed
 from ...page.show import show_played
 from ...page.view import View
 from ...settings.settings import tile_called
