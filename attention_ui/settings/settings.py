@@ -745,8 +745,10 @@ class Settings:
 
     @property
     def tiles(self) -> tuple[Tile, ...]:
-        """The tiles that flash attention cuts this text's table into, in their order."""
-        n_tokens = len(self.inputs.tokens)
+        """The tiles that flash attention cuts this text's table into, in their order; of a text
+        without tokens, which is refused elsewhere, those of one token.
+        """
+        n_tokens = max(len(self.inputs.tokens), 1)
         sizes = (fitting_tile(size, n_tokens) for size in (self.tile_queries, self.tile_keys))
         return tiles_of(n_tokens, n_tokens, *sizes, causal=self.causal_heads)
 
