@@ -63,7 +63,7 @@ def tiles():
     """One block of queries of flash attention: of its loop, one round is asked for."""
     example = EXAMPLES["named_features"]
     trace = embed(example.inputs)
-    attend_in_tiles(trace, *project(trace, example.projections), 3, 4, blocks=[0])
+    attend_in_tiles(trace, *project(trace, example.projections), 3, 3, blocks=[0])
     return trace
 
 
