@@ -1,5 +1,6 @@
 """Flash attention: the same context vectors, without ever holding the table of weights."""
 
+from attention_core.operations import Hide
 from attention_core.trace import Step, Trace
 from attention_ui.charts.equation_parts import NEW_LINE
 from attention_ui.charts.matrix import Matrix
@@ -106,11 +107,13 @@ def take_apart(page: Page) -> None:
     )
     page.controls(lambda: control("tile", width=340), page.view.settings.tiles)
     largest, powers = trace[f"tile_largest_{at}"], trace[f"tile_exponentials_{at}"]
+    made = largest.inputs[0]
+    masked = [made] if isinstance(made.operation, Hide) else []
     page.equation(
         "tile_scores",
-        *chain(trace[f"tile_scores_{at}"], largest.inputs[0]),
+        *chain(trace[f"tile_scores_{at}"], made.inputs[0] if masked else made),
         NEW_LINE,
-        *(largest, ",", *compared(trace[f"running_largest_{at}"])),
+        *(*masked, largest, ",", *compared(trace[f"running_largest_{at}"])),
         NEW_LINE,
         *(powers, trace[f"tile_sum_{at}"]),
     )

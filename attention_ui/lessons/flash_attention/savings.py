@@ -111,7 +111,8 @@ def counted(whole: Trace, plain: Trace, settings: Settings) -> str:
         f"{by_table:,} numbers, the tiles {by_tiles:,}."
     )
     if said == (by_table, by_tiles):
-        return f"{words} The formulas give the same."
+        skipped = ", less what tiles would have read that are skipped"
+        return f"{words} The formulas give the same{skipped * settings.causal_heads}."
     return f"{words} The formulas give {said[0]:,} and {said[1]:,}."
 
 
