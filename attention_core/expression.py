@@ -159,18 +159,25 @@ class Difference(Expression):
 
 @dataclass(frozen=True)
 class Largest(Expression):
-    """The largest of some cells; nan where one of them is. Only the largest one counts."""
+    """The largest of some cells; nan where one of them is. Only the largest one counts, unless all
+    are `compared`, as two operands are.
+    """
 
     among: tuple[Cell, ...]
+    compared: bool = False
 
     @property
     def parts(self) -> tuple[Expression, ...]:
-        nans = (cell for cell in self.among if math.isnan(cell.value))
-        return (next(nans, max(self.among, key=lambda cell: cell.value)),)
+        return self.among if self.compared else (self._largest,)
 
     @property
     def value(self) -> float:
-        return self.parts[0].value
+        return self._largest.value
+
+    @property
+    def _largest(self) -> Cell:
+        nans = (cell for cell in self.among if math.isnan(cell.value))
+        return next(nans, max(self.among, key=lambda cell: cell.value))
 
     def latex(self) -> str:
         shown = [cell.latex() for cell in self.among]

@@ -195,6 +195,9 @@ class Trace(Mapping[str, Step]):
         self._sizes: dict[str, tuple[int, str]] = {}
         self._labels = {axis: tuple(names) for axis, names in labels.items()}
         self._labels_by_head: dict[str, tuple[tuple[str, ...], ...]] = {}
+        self.rounds: list[tuple[str, ...]] = []
+        """The names of the steps of each round of a loop that is written out: the same steps again,
+        on other numbers. An exercise asks for one round."""
 
     def step(
         self,

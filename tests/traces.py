@@ -1,5 +1,6 @@
 """Traces that several tests look at: examples in variants, lessons, and every operation."""
 
+import math
 from dataclasses import replace
 
 from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, expand_query
@@ -110,11 +111,30 @@ def workshop():
     trace.step("divided", ops.Divide(), powers, total, axes=("head", "query", "key"))
     one_row = trace.step("one_row", ops.Softmax(), compared, axes=("key",))
     trace.step("jacobian", ops.SoftmaxJacobian(), one_row, axes=("key", "score"))
+    _running(trace, magnified, largest)
     _projections(trace, drawn)
     _hiding(trace, drawn)
     _heads(trace, drawn)
     _batches(trace, drawn)
     return trace
+
+
+def _running(trace, scores, largest):
+    """Half of the queries have seen nothing so far, where that may be."""
+    one, table = ("query", "row"), ("query", "key")
+    some, own = (
+        trace.step(f"{each.name}_of_one_head", ops.Row(1), each, axes=each.axes[1:])
+        for each in (scores, largest)
+    )
+    before = trace.step("before", ops.Given(((-math.inf,), (0.5,), (9.0,))), axes=one)
+    now = trace.step("largest_now", ops.Larger(), before, own, axes=one)
+    trace.step("powers_less", ops.ExpLess(), some, now, axes=table)
+    shrink = trace.step("shrink", ops.Shrink(), before, now, axes=one)
+    trace.step("shrunk_and_added", ops.ShrinkAndAdd(), some, shrink, some, axes=table)
+    trace.step("powers_of_seen", ops.ExpLess(True), some, before, axes=table)
+    sums = trace.step("shrink_of_seen", ops.Shrink(True), before, before, axes=one)
+    trace.step("divided_seen", ops.DivideSeen(), some, sums, axes=table)
+    trace.step("some_rows", ops.Rows(1, 3), scores, axes=("head", "row_of_some", "key"))
 
 
 def _projections(trace, drawn):

@@ -8,6 +8,7 @@ import torch
 from ..cells import about, code, document, text
 from ..mistakes.around import around, known
 from ..mistakes.known import WRONG, is_mistake
+from ..operations import Given, Shrink
 from ..rounding import largest, rounding
 from ..trace import Step, Trace
 from . import checker
@@ -32,6 +33,7 @@ def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
     """The exercise of a trace: a notebook as `notebook` makes it, with the lines of `asked` taken
     out. The title becomes a comment, so it may hold any text.
     """
+    trace = _with_one_round(trace)
     wanted = asked(trace)
     steps = _needed(trace, wanted)
     apart = rounding(trace)
@@ -58,8 +60,10 @@ def asked(trace: Trace) -> tuple[str, ...]:
     `embeddings` (unless nothing is behind them), mistakes, what is shown of a mistake beside the
     right way, and what only tells again what another step tells: the same numbers by the same kind
     of operation, such as one row of them. (Where a step that is asked for is made from such a step,
-    that is asked for too: its line would be the answer to the other.)
+    that is asked for too: its line would be the answer to the other.) Of a loop, one round is asked
+    for.
     """
+    trace = _with_one_round(trace)
     names = list(trace)
     later = names[names.index(START) + 1 :] if START in trace else names
     beside = _beside(trace)
@@ -74,6 +78,37 @@ def asked(trace: Trace) -> tuple[str, ...]:
             kept.append(trace[name])
     needed = {name for step in kept for name in (step.name, *step.earlier())}
     return tuple(name for name in names if name in able & needed)
+
+
+def _with_one_round(trace: Trace) -> Trace:
+    """The trace with one round of its loop: what the others come to is given, as numbers, since
+    their lines would be the answers. It is the round in which what was there before shrinks most
+    tellingly: neither to 0 nor by 1, where a wrong line may give the right numbers.
+    """
+    if len(trace.rounds) < 2:
+        return trace
+
+    def tells(names: tuple[str, ...]) -> float:
+        factors = (trace[name].value for name in names if isinstance(trace[name].operation, Shrink))
+        return max(((each * (1 - each)).max().item() for each in factors), default=0.0)
+
+    kept = max(reversed(trace.rounds), key=tells)
+    left_out = {name for names in trace.rounds if names is not kept for name in names}
+    new = trace.emptied()
+    for name, step in trace.items():
+        if name in left_out:
+            continue
+        for given in step.inputs:
+            if given.name not in new:
+                numbers = Given(_nested(given.value.tolist()))
+                new.step(given.name, numbers, axes=given.axes, symbol=given.symbol)
+        inputs = (new[given.name] for given in step.inputs)
+        new.step(name, step.operation, *inputs, axes=step.axes, symbol=step.symbol)
+    return new
+
+
+def _nested(numbers: list) -> tuple:
+    return tuple(_nested(each) if isinstance(each, list) else each for each in numbers)
 
 
 def _beside(trace: Trace) -> set[str]:

@@ -23,6 +23,7 @@ def around(step: Step, steps: Sequence[Step]) -> list[Mistake]:
         *_other_sizes(step, steps),
         *_before_softmax(step),
         *_rectified_late(step),
+        *_divided_early(step),
         *known(step),
         *_mixed_up(step, earlier),
         *_unchanged(step, earlier),
@@ -90,6 +91,20 @@ def _rectified_late(step: Step) -> list[Mistake]:
     product = step.operation.code(rectified.inputs[0].name, *(each.name for each in others))
     words = f"it belongs between the two linear layers: take {rectified.name} as it is."
     return [Mistake("ReLU after the product", words, f"torch.relu({product})")]
+
+
+def _divided_early(step: Step) -> list[Mistake]:
+    """A tile's exponentials shared out among the keys of the tile alone."""
+    if type(step.operation) is not ops.MatMul or type(step.inputs[0].operation) is not ops.ExpLess:
+        return []
+    powers, *others = step.inputs
+    shares = f"({powers.name} / {powers.name}.sum(dim=-1, keepdim=True))"
+    words = (
+        "a tile does not know the sum of the whole row yet: add up first, and divide once, at the "
+        "end."
+    )
+    line = step.operation.code(shares, *(each.name for each in others))
+    return [Mistake("the tile is divided by its own sum", words, line)]
 
 
 def _other_sizes(step: Step, steps: Sequence[Step]) -> list[Mistake]:

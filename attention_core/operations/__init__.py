@@ -23,8 +23,16 @@ from .positions import Both, LookWithin, LookWithinLengths
 from .product import Affine, BatchedMatMul, Linear, MatMul, MatMulByLoop, MatMulUpright, MatVec
 from .rotary import RotaryAngles, Rotate
 from .rowwise import Divide, RowLargest, RowSum, SoftmaxJacobian
+from .running import DivideSeen, ExpLess, Larger, Shrink, ShrinkAndAdd
 from .select import Lookup, OneHot, Row
-from .shared_heads import Columns, JoinHeadsInBatch, JoinRows, RepeatHeads, SplitHeadsInBatch
+from .shared_heads import (
+    Columns,
+    JoinHeadsInBatch,
+    JoinRows,
+    RepeatHeads,
+    Rows,
+    SplitHeadsInBatch,
+)
 from .stored import Stored
 
 __all__ = [
@@ -36,16 +44,19 @@ __all__ = [
     "Cast",
     "Columns",
     "Divide",
+    "DivideSeen",
     "Draw",
     "Drop",
     "Edit",
     "Encode",
     "Exp",
+    "ExpLess",
     "Given",
     "Hide",
     "JoinHeads",
     "JoinHeadsInBatch",
     "JoinRows",
+    "Larger",
     "LayerNorm",
     "Linear",
     "LookWithin",
@@ -72,6 +83,7 @@ __all__ = [
     "RowMean",
     "RowSum",
     "RowVariance",
+    "Rows",
     "RowsOfHeads",
     "RunningSum",
     "Scale",
@@ -79,6 +91,8 @@ __all__ = [
     "ScaleShift",
     "Shift",
     "ShiftRow",
+    "Shrink",
+    "ShrinkAndAdd",
     "Sinusoid",
     "SoftCap",
     "Softmax",

@@ -129,6 +129,41 @@ class Columns(Move):
 
 
 @dataclass(frozen=True)
+class Rows(Move):
+    """Some rows, copied: those from `first` up to, not including, `end`.
+    (…, i, d) → (…, end−first, d)
+
+    Raises ValueError where there are no such rows.
+    """
+
+    takes = "(…, i, d)"
+
+    first: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.first < self.end:
+            raise ValueError(f"there are no rows from {self.first} up to {self.end}")
+
+    def value(self, whole: Tensor) -> Tensor:
+        if self.end > whole.shape[-2]:
+            raise ValueError(f"there is no row {self.end - 1} among {whole.shape[-2]}")
+        return _in_memory_of_its_own(whole[..., self.first : self.end, :])
+
+    def formula(self, whole: str) -> str:
+        return rf"{whole}_{{{self.first}..{self.end - 1}}}"
+
+    def code(self, whole: str) -> str:
+        return f"{whole}[..., {self.first}:{self.end}, :].contiguous()"
+
+    def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
+        return (*index[:-2], self.first + index[-2], index[-1])
+
+    def words(self) -> str:
+        return "Copied from a block of rows."
+
+
+@dataclass(frozen=True)
 class JoinRows(Operation):
     """The rows of the second behind those of the first: (…, i, d), (…, j, d) → (…, i+j, d)."""
 

@@ -23,6 +23,8 @@ from .template import name_of, template
 
 NUMBERED = [f"d{place}" for place in range(64)]
 """The labels of an axis whose places have no names of their own."""
+ONE = "row"
+"""The axis of a row's one number, which needs no label."""
 
 
 def heatmap(
@@ -109,7 +111,7 @@ def _filled(
         "minExtent": band,
         "maxExtent": band,
         **slant,
-        **({"labels": False} if as_bars or not column_labels else {}),
+        **({"labels": False} if as_bars or not column_labels or column_axis == ONE else {}),
     }
     down |= {
         "title": _axis_title(row_axis) if row_labels else None,

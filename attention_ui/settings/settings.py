@@ -9,6 +9,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
 from attention_core.examples import EXAMPLES, Example
+from attention_core.mechanism.tiling import Tile, tiles_of
 from attention_core.mistakes.named import NAMED, Named
 from attention_core.published import NOTEBOOKS
 from attention_core.recipes import (
@@ -156,6 +157,11 @@ RESULT_KINDS = {
     "text": "Texts",
     "derived": "Relations between numbers",
 }
+MAX_BLOCKS = 8
+"""Into so many blocks at most the queries, and the keys, are cut: each tile takes a dozen steps."""
+PLURALS = {"query": "queries", "key": "keys"}
+TOKEN_COUNTS = (64, 256, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
+FAST_MEMORIES = (16, 32, 48, 64, 96, 128, 160, 192, 224, 256)
 MAX_TASKS = 12
 SECTIONS = {
     "contents": "Contents, previous and next",
@@ -278,6 +284,53 @@ def _entry(label: str, start: int) -> Any:
     """A setting that is one of the entries of a vector."""
     kind, about = Whole(0, MAX_WIDTH - 1), {"choices": _entries, "limit": _last_entry}
     return setting(kind, label, start, view_only=True, **about)
+
+
+def _tile_size(label: str, axis: str) -> Any:
+    """A setting that is how many queries, or keys, a tile has."""
+
+    def sizes(settings: "Settings") -> dict[int, str]:
+        """What a link named beyond this text is one: it counts again when it fits."""
+        n_tokens, chosen = len(settings.inputs.tokens), getattr(settings, f"tile_{PLURALS[axis]}")
+        found = {size: str(size) for size in range(least_tile(n_tokens), n_tokens + 1)}
+        used = fitting_tile(chosen, n_tokens)
+        return found if chosen in found else {chosen: f"{chosen}: {used} is used here", **found}
+
+    return setting(Whole(1, MAX_TOKENS), label, 3, choices=sizes, widget="select_slider")
+
+
+def least_tile(n_tokens: int) -> int:
+    """The smallest tile of which a table's side has no more than MAX_BLOCKS."""
+    return max(1, -(-n_tokens // MAX_BLOCKS))
+
+
+def fitting_tile(size: int, n_tokens: int) -> int:
+    """A size of tile as it is used with so many tokens."""
+    return max(least_tile(n_tokens), min(size, n_tokens))
+
+
+def _visited(settings: "Settings") -> dict[int, str]:
+    """The tiles, in the order in which they are gone through."""
+    tiles = settings.visited_tiles
+    found = {at: tile_called(tile) for at, tile in enumerate(tiles)}
+    last = tile_called(tiles[-1])
+    return found if settings.tile in found else found | {settings.tile: f"{last}, the last"}
+
+
+def tile_called(tile: Tile) -> str:
+    """A tile by its places: `queries 0 to 2, keys 3 to 5`."""
+    sides = (("quer", "y", "ies", tile.queries), ("key", "", "s", tile.keys))
+    return ", ".join(
+        f"{stem}{one} {places[0]}"
+        if len(places) == 1
+        else f"{stem}{many} {places[0]} to {places[-1]}"
+        for stem, one, many, places in sides
+    )
+
+
+def _last_tile(settings: "Settings") -> tuple[int, str]:
+    last = len(settings.visited_tiles) - 1
+    return max(last, 1), f"the last tile is {last}"
 
 
 def _head(label: str) -> Any:
@@ -538,6 +591,27 @@ class Settings:
     # Cross-attention.
     source: str = setting(Sentence(), "Source: the sentence that is looked at", widget="text_input")
     padding: int = setting(Whole(0, 3), "Places of padding", 2, view_only=True)
+    # Flash attention.
+    tile_queries: int = _tile_size("Queries in a tile", "query")
+    tile_keys: int = _tile_size("Keys in a tile", "key")
+    tile: int = setting(
+        Whole(0, MAX_BLOCKS**2 - 1),
+        "Tile to take apart",
+        1,
+        choices=_visited,
+        limit=_last_tile,
+        widget="selectbox",
+    )
+    flash_tokens: int = setting(
+        Whole(64, 131_072, TOKEN_COUNTS), "Tokens", 8_192, shown="{:,}", view_only=True
+    )
+    flash_width: int = setting(
+        Whole(16, 256, (16, 32, 64, 128, 256)), "Width of one head", 64, view_only=True
+    )
+    flash_bytes: int = setting(Whole(1, 4, (1, 2, 4)), "Bytes per number", 2, view_only=True)
+    fast_memory: int = setting(
+        Whole(16, 256, FAST_MEMORIES), "Fast memory, in KiB", 160, view_only=True
+    )
     # The whole layer.
     normalise: str = setting(Choice(NORMALISERS), "Shares by", "softmax")
     temperature: float = setting(
@@ -668,6 +742,26 @@ class Settings:
     def mask(self) -> MaskRecipe:
         """Which query may look at which key."""
         return MaskRecipe(self.causal, self.window or None, self.hidden, self.turned)
+
+    @property
+    def tiles(self) -> tuple[Tile, ...]:
+        """The tiles that flash attention cuts this text's table into, in their order; of a text
+        without tokens, which is refused elsewhere, those of one token.
+        """
+        n_tokens = max(len(self.inputs.tokens), 1)
+        sizes = (fitting_tile(size, n_tokens) for size in (self.tile_queries, self.tile_keys))
+        return tiles_of(n_tokens, n_tokens, *sizes, causal=self.causal_heads)
+
+    @property
+    def visited_tiles(self) -> tuple[Tile, ...]:
+        """Those of them that are computed."""
+        return tuple(tile for tile in self.tiles if not tile.is_hidden)
+
+    @property
+    def chosen_tile(self) -> Tile:
+        """The tile to take apart."""
+        visited = self.visited_tiles
+        return visited[min(self.tile, len(visited) - 1)]
 
     @property
     def linear_projections(self) -> Projections:

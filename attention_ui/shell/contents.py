@@ -125,6 +125,18 @@ LESSONS = (
         after="queries_keys_values",
     ),
     Lesson(
+        "flash_attention",
+        "Flash attention, tile by tile",
+        "How can attention do without its table of weights? It goes through keys and values tile "
+        "by tile, keeps a running maximum, sum and output for each query, and comes to the same "
+        "context vectors with far fewer bytes moved.",
+        "Inside real models",
+        ":material/grid_view:",
+        short="Flash attention",
+        minutes=9,
+        after="causal_mask",
+    ),
+    Lesson(
         "tiny_language",
         "A tiny language",
         "What does a trained head do? A small network learned a language of 60 words. Give it a "

@@ -90,6 +90,13 @@ TERMS = (
         "tokenize_and_embed",
     ),
     Term(
+        "flash attention",
+        "Attention that never holds the whole table of weights: it goes through keys and values "
+        "tile by tile, and comes to the same context vectors.",
+        "flash_attention",
+        "tile_queries tile_keys",
+    ),
+    Term(
         "gradient",
         "How much a result changes when you nudge one of the numbers it is made of. It tells "
         "training which way to change each parameter; where it is nearly 0, little is learned.",

@@ -10,7 +10,7 @@ import streamlit as st
 
 from .unseen_component import NOT_THERE
 
-_HTML = """<div role="group" aria-label="Play the training">
+_HTML = """<div role="group">
 <button type="button" data-do="play">Play</button>
 <button type="button" data-do="back">Step back</button>
 <button type="button" data-do="on">Step on</button>
@@ -30,6 +30,7 @@ _JS = """
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 export default function ({ data, parentElement }) {
   if (!data || !parentElement) return;
+  parentElement.querySelector('[role=group]').ariaLabel = data.called;
   const button = (what) => parentElement.querySelector(`[data-do=${what}]`);
   const slider = () => document.querySelector(`.st-key-${data.chart} input[type=range]`);
   const here = (parentElement.player ??= {});
@@ -52,7 +53,7 @@ export default function ({ data, parentElement }) {
     if (+at.value >= +at.max) go(-at.max);
     button('play').textContent = 'Pause';
     // Who asked for little motion gets one picture a second.
-    here.playing = setInterval(() => go(1) || pause(), calm.matches ? 1000 : 180);
+    here.playing = setInterval(() => go(1) || pause(), calm.matches ? 1000 : data.pace);
   };
   button('play').onclick = () => (here.playing ? pause() : play());
   button('back').onclick = () => { pause(); go(-1); };
@@ -65,8 +66,10 @@ with suppress(*NOT_THERE):
     _place = st.components.v2.component("player", html=_HTML, css=_CSS, js=_JS)
 
 
-def player(chart: str) -> None:
-    """Buttons to play, pause and step the slider of the chart in the container of this key."""
+def player(chart: str, called: str, pace: int) -> None:
+    """Buttons to play, pause and step the slider of the chart in the container of this key; for
+    those who cannot see them they are `called` so. A picture stands for `pace` milliseconds.
+    """
     if _place is not None:
         with suppress(*NOT_THERE):
-            _place(data={"chart": chart}, key=f"player_of_{chart}")
+            _place(data={"chart": chart, "called": called, "pace": pace}, key=f"player_of_{chart}")

@@ -141,7 +141,7 @@ def test_every_input_step_is_among_the_leaves(apart):
     for step, index, _, leaves in apart.cells:
         inputs = set() if is_typed(step, index) else {given.name for given in step.inputs}
         if isinstance(step.arithmetic(index), Hidden):  # what hides it is all that counts
-            inputs = {step.arithmetic(index).because[0].step}
+            inputs = {each.step for each in step.arithmetic(index).because}
         if isinstance(step.operation, ops.JoinRows):  # a row comes from one of the two
             above, below = step.inputs
             n_above = above.value.shape[-2]
@@ -210,7 +210,8 @@ def test_the_workshop_has_every_operation():
     assert used == set(ops.__all__) - {"Operation"}
 
 
-GATES = (ops.ReLU, ops.SwitchOff, ops.Drop, ops.SoftmaxOfSeen, ops.Renormalise)
+GATES = (ops.ReLU, ops.SwitchOff, ops.Drop, ops.SoftmaxOfSeen, ops.Renormalise, ops.Larger)
+GATES += (ops.ExpLess, ops.Shrink, ops.DivideSeen)  # e to −∞, and a sum of 0
 """Operations with a slope of 0 where they let nothing through; what they read still decides."""
 
 

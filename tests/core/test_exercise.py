@@ -14,9 +14,10 @@ from attention_core import operations as ops
 from attention_core.experiments.variance import few_trials
 from attention_core.export.exercise import asked, exercise
 from attention_core.export.notebook import MOST_NUMBERS
+from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.multi_head import add_big_projection, add_head_parts, attend_heads
-from attention_core.mechanism.trainable import attend_trainable
+from attention_core.mechanism.trainable import attend_trainable, project
 from attention_core.mistakes.known import is_mistake, mistakes
 from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections
@@ -58,8 +59,17 @@ def one_row():
     return lesson_trace("softmax_or_sum/wild_cat")
 
 
+def tiles():
+    """One block of queries of flash attention: of its loop, one round is asked for."""
+    example = EXAMPLES["named_features"]
+    trace = embed(example.inputs)
+    attend_in_tiles(trace, *project(trace, example.projections), 3, 3, blocks=[0])
+    return trace
+
+
 TRACES = {
-    each.__name__: each for each in (causal, trainable, heads, square, plain, one_row, workshop)
+    each.__name__: each
+    for each in (causal, trainable, heads, square, plain, one_row, tiles, workshop)
 }
 TRACES |= {
     "few_trials": lambda: few_trials(0),
@@ -188,6 +198,26 @@ LISTED = [
         "scaled_dot_product_attention without the mask",
     ),
     ("causal", "scaled_scores", "mask * 1.0", "these are the numbers"),
+    (
+        "tiles",
+        "running_output_0_1",
+        "running_output_0_0 + tile_output_0_1",
+        "running_output_0_0 is not shrunk",
+    ),
+    ("tiles", "running_sum_0_1", "running_sum_0_0 + tile_sum_0_1", "running_sum_0_0 is not shrunk"),
+    (
+        "tiles",
+        "shrink_0_1",
+        "torch.exp(running_largest_0_1 - running_largest_0_0)",
+        "the shrink factor is upside down",
+    ),
+    (
+        "tiles",
+        "tile_output_0_1",
+        "tile_exponentials_0_1 / tile_sum_0_1 @ tile_values_0_1",
+        "the tile is divided by its own sum",
+    ),
+    ("tiles", "running_largest_0_1", "tile_largest_0_1", "the new maximum alone"),
     ("causal", "weights", "masked_scores.softmax(0)", "softmax over the wrong axis"),
     ("heads", "head_W_query", "W_query.view(3, 3, 5)", "a reshape without a transpose"),
     ("heads", "split_queries", "joined_queries.view(3, 11, 5)", "a reshape without a transpose"),

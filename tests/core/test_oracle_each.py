@@ -147,6 +147,15 @@ def from_file(op):
     return found.reshape(op.shape).astype(float)
 
 
+def power_less(op, a, b):
+    """Row by row; nothing seen is nothing, and not ∞ − ∞."""
+    rows = [
+        np.zeros_like(row) if op.may_see_nothing and less == -np.inf else np.exp(row - less)
+        for row, (less,) in zip(a.reshape(-1, a.shape[-1]), b.reshape(-1, 1), strict=True)
+    ]
+    return np.array(rows).reshape(a.shape)
+
+
 ORACLES = {
     "Add": lambda _, a, b: a + b,
     "Affine": lambda op, *given: product(op, *given),
@@ -157,17 +166,20 @@ ORACLES = {
     "Cast": rounded,
     "Columns": lambda op, a: np.take(a, range(op.first, op.end), axis=-1),
     "Divide": lambda _, a, b: a / b,
+    "DivideSeen": lambda _, a, b: of_what_is_left(a / np.where(b == 0, 1, b), b == 0),
     "Draw": made_anew,
     "Drop": lambda op, a, u: np.where(u < op.probability, 0.0, a / (1 - op.probability)),
     "Edit": typed_over,
     "Encode": lambda op: np.array([dict(op.entries).get(t, op.unknown) for t in op.tokens]),
     "Exp": lambda _, a: np.exp(a),
+    "ExpLess": power_less,
     "GELU": lambda op, a: a * (normal_by_tanh if op.tanh else normal_chance)(a),
     "Given": lambda op: np.array(op.numbers),
     "Hide": lambda op, a, mask: np.where(mask, a, op.fill),
     "JoinHeadsInBatch": lambda _, a: np.stack([np.concatenate(list(text), axis=1) for text in a]),
     "JoinRows": lambda _, a, b: np.concatenate([a, b], axis=-2),
     "JoinHeads": lambda _, a: np.concatenate(list(a), axis=1),
+    "Larger": lambda _, a, b: np.where(a > b, a, b),
     "LayerNorm": normed,
     "Linear": lambda _, x, W, bias=0.0: np.inner(x, W) + bias,
     "LookWithin": within,
@@ -201,6 +213,7 @@ ORACLES = {
         ]
     ),
     "Rotate": turned,
+    "Rows": lambda op, a: np.take(a, range(op.first, op.end), axis=-2),
     "RowLargest": lambda _, a: np.max(a, -1, keepdims=True),
     "RowMean": lambda _, a: np.mean(a, -1, keepdims=True),
     "RowSum": lambda _, a: np.add.reduce(a, -1, keepdims=True),
@@ -224,6 +237,8 @@ ORACLES = {
     "SplitHeadsInBatch": lambda op, a: np.stack(
         [np.stack(np.split(text, op.n_heads, axis=1)) for text in a]
     ),
+    "Shrink": power_less,
+    "ShrinkAndAdd": lambda _, a, b, c: np.multiply(a, b) + c,
     "SplitHeads": lambda op, a: np.stack(np.split(a, op.n_heads, axis=1)),
     "SplitWithoutTranspose": lambda op, a: np.stack(
         [part.reshape(len(a), -1) for part in np.split(a.ravel(), op.n_heads)]

@@ -1,5 +1,7 @@
 """What stands before an equals sign is what the matrix after it is made of, on every page."""
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -22,21 +24,24 @@ COMBINED = {
 
 def claims(parts):
     """(operands, operators between them, sign, result) of each result in an equation."""
-    matrices, signs = [], []
-    sign = ""
+    matrices, signs, begins = [], [], {0}
+    sign = before = ""
     for part in parts:
         if isinstance(part, Matrix):
+            if before == NEW_LINE and signs[-1] in MAKES:
+                begins.add(len(matrices))  # a line after a result is an equation of its own
             matrices.append(part)
             signs.append(sign)
             sign = ""
         elif part != NEW_LINE:
             sign = part
+        before = part
     results = [at for at, sign in enumerate(signs) if sign in MAKES]
     for at in results:
         if not is_made(matrices, at) and at != results[-1]:
             continue  # an operand of the next one, as a table is that ids point into
         first = at - 1
-        while first and (signs[first] not in MAKES or not is_made(matrices, first)):
+        while first not in begins and (signs[first] not in MAKES or not is_made(matrices, first)):
             first -= 1
         yield matrices[first:at], signs[first + 1 : at], signs[at], matrices[at]
 
@@ -75,7 +80,15 @@ def steps_fit(operands, sign, result):
     """
     inputs = result.step.inputs
     known = [
-        next((at for at, given in enumerate(inputs) if equals(operand.step, given)), None)
+        next(
+            (  # the step itself first: two operands may have the same numbers
+                at
+                for fits in (operator.is_, equals)
+                for at, given in enumerate(inputs)
+                if fits(operand.step, given)
+            ),
+            None,
+        )
         for operand in operands
     ]
     wanted = {at for at, given in enumerate(inputs) if given not in inputs[:at]}

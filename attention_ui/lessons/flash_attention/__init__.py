@@ -1,0 +1,1 @@
+"""What the lesson on flash attention shows: tiles, played and taken apart, and what they save."""

@@ -1,0 +1,73 @@
+"""The tiles as they are played: what runs along after each, from the traces."""
+
+from attention_core.mechanism.tiling import Tile
+from attention_core.text.tokenizers import visible
+from attention_core.trace import Trace
+
+from ...charts.tiles import play_tiles
+from ...charts.tiles_played import EVER, State, TilesPlayed
+from ...page.show import show_played
+from ...page.view import View
+from ...settings.settings import tile_called
+
+
+def show_tiles(view: View, whole: Trace, plain: Trace) -> None:
+    """The player, which begins at the tile that is taken apart below."""
+    settings = view.settings
+    first = min(settings.tile, len(settings.visited_tiles) - 1)
+    chart = play_tiles(played(whole, plain, settings.tiles), first)
+    show_played(chart, "played_tiles", "Play the tiles", pace=700)
+
+
+def played(whole: Trace, plain: Trace, tiles: tuple[Tile, ...]) -> TilesPlayed:
+    """What is drawn: `whole` has all blocks of queries, `plain` the table of weights."""
+    visited = [tile for tile in tiles if not tile.is_hidden]
+    n_moments = len(visited)
+    return TilesPlayed(
+        tokens=[visible(token) for token in whole.labels("query")],
+        tiles=tiles,
+        titles=[
+            f"Tile {at + 1} of {n_moments}: {tile_called(tile)}" for at, tile in enumerate(visited)
+        ],
+        weights=plain["weights"].value,
+        states=[
+            state
+            for at, tile in enumerate(visited)
+            for state in _states(whole, tile, at, _is_last(visited, at))
+        ],
+    )
+
+
+def _is_last(visited: list[Tile], at: int) -> bool:
+    """Whether a tile is the last of its block of queries."""
+    return at + 1 == len(visited) or visited[at + 1].query_block != visited[at].query_block
+
+
+def _states(whole: Trace, tile: Tile, at: int, is_last: bool) -> list[State]:
+    """What runs along for each query of a tile, and what it ends with after the last."""
+    here = f"{tile.query_block}_{tile.key_block}"
+    columns = (f"running_largest_{here}", f"running_sum_{here}")
+    largest, total = (whole[name].value[:, 0].tolist() for name in columns)
+    shrink = whole[f"shrink_{here}"].value[:, 0].tolist()
+    output = whole[f"running_output_{here}"].value.tolist()
+    context = whole[f"context_vectors_{tile.query_block}"].value.tolist()
+    found = []
+    for row, query in enumerate(tile.queries):
+        ran = (largest[row], shrink[row] if tile.key_block else None, total[row])
+        found.append(State(query, at, at + 1, *ran, output[row]))
+        if is_last:
+            done = (largest[row], None, total[row])
+            found.append(State(query, at + 1, EVER, *done, context[row], is_done=True))
+    return found
+
+
+def skipped_words(tiles: tuple[Tile, ...]) -> str:
+    """How many tiles a causal mask leaves out; nothing without one."""
+    if all(tile.offset is None for tile in tiles):
+        return ""
+    hidden, cut = (sum(getattr(each, name) for each in tiles) for name in ("is_hidden", "is_cut"))
+    through = f"{cut} {'is' if cut == 1 else 'are'} cut by the mask"
+    if not hidden:
+        return f"Of {len(tiles)} tiles none lies wholly in the future; {through}."
+    lie = "lies wholly in the future and is" if hidden == 1 else "lie wholly in the future and are"
+    return f"Of {len(tiles)} tiles {hidden} {lie} skipped: nothing is computed. {through}."

@@ -1,0 +1,137 @@
+"""What tiles save: bytes moved at a size that the reader sets, and numbers counted on the trace."""
+
+import streamlit as st
+
+from attention_core.mechanism.tile_traffic import (
+    Traffic,
+    largest_tile,
+    measured_plain,
+    measured_products,
+    measured_tiled,
+    plain_traffic,
+    tiled_traffic,
+)
+from attention_core.operations import MatMul
+from attention_core.trace import Trace
+
+from ...charts.traffic import traffic
+from ...page.page import narrow
+from ...page.show import formulas, show
+from ...settings import session
+from ...settings.control import control, control_row
+from ...settings.settings import Settings, fitting_tile
+
+KIBI = 1_024
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+KINDS = (
+    "queries, keys and values, read",
+    "scores and weights, written and read again",
+    "context vectors, written",
+)
+PLAIN, TILED = "whole table", "tile by tile"
+
+
+def show_savings() -> None:
+    """The sizes, both bars, and what they come from."""
+    with control_row():
+        control("flash_tokens", width=200)
+        control("flash_width", width=150)
+        control("flash_bytes", width=130)
+        control("fast_memory", width=200)
+    settings = session.current()
+    side, whole, tiled = at_size(settings)
+    unit = max(_power(way.moved * settings.flash_bytes) for way in (whole, tiled))
+    size = settings.flash_bytes / KIBI**unit
+    ways = {
+        name: [part * size for part in (way.vectors, way.table, way.context)]
+        for name, way in ((PLAIN, whole), (TILED, tiled))
+    }
+    show(traffic(ways, KINDS, UNITS[unit]))
+    narrow(words(settings, side, whole, tiled))
+    formulas(r"\text{whole table: } 4N^2 + 4Nd", r"\text{tiles: } 2Nd\,\lceil N / B \rceil + 2Nd")
+    st.caption(
+        "N are the tokens, d the width of a head, B the queries in a tile: so many numbers are "
+        "moved for each head of each text, without a mask. ⌈N / B⌉ is how many blocks of queries "
+        "there are, each of which reads all keys and values."
+    )
+
+
+def at_size(settings: Settings) -> tuple[int, Traffic, Traffic]:
+    """The side of the largest tile that fits, and what is moved with the table and by tiles."""
+    tokens, width = settings.flash_tokens, settings.flash_width
+    capacity = settings.fast_memory * KIBI // settings.flash_bytes
+    side = min(largest_tile(capacity, width, width), tokens)
+    sizes = (tokens, tokens, width, width)
+    return side, plain_traffic(*sizes), tiled_traffic(*sizes, side, side)
+
+
+def words(settings: Settings, side: int, whole: Traffic, tiled: Traffic) -> str:
+    """By how much the tiles win or lose, and what is held at once."""
+    each = settings.flash_bytes
+    ratio = whole.moved / tiled.moved
+    if ratio >= 1:
+        moved = f"Tiles of {side} × {side} fit. They move **{ratio:,.3g} times fewer bytes**"
+    else:
+        moved = (
+            f"Tiles of only {side} × {side} fit, so keys and values are read again and again: "
+            f"tiles move **{1 / ratio:,.3g} times more bytes** here. Give them more fast memory"
+        )
+    return (
+        f"{moved}. Held at once: {written(tiled.held * each)} in place of a table of "
+        f"{written(whole.held * each)}, which grows with the square of the tokens."
+    )
+
+
+def written(size: float) -> str:
+    """A number of bytes with its unit."""
+    power = _power(size)
+    return f"{size / KIBI**power:,.3g} {UNITS[power]}"
+
+
+def _power(size: float) -> int:
+    power = 0
+    while size >= KIBI and power + 1 < len(UNITS):
+        size, power = size / KIBI, power + 1
+    return power
+
+
+def counted(whole: Trace, plain: Trace, settings: Settings) -> str:
+    """How many numbers the traces of this sentence move, and whether the arithmetic says so too."""
+    n_tokens, d = whole["queries"].value.shape
+    d_v = whole["values"].value.shape[-1]
+    sizes = (fitting_tile(each, n_tokens) for each in (settings.tile_queries, settings.tile_keys))
+    by_table, by_tiles = measured_plain(plain).moved, measured_tiled(whole).moved
+    shape = (n_tokens, n_tokens, d, d_v)
+    said = (
+        plain_traffic(*shape).moved,
+        tiled_traffic(*shape, *sizes, settings.causal_heads).moved,
+    )
+    words = (
+        f"Counted on the steps of your sentence, tiles as above: the whole table moves "
+        f"{by_table:,} numbers, the tiles {by_tiles:,}."
+    )
+    if said == (by_table, by_tiles):
+        skipped = ", less what tiles would have read that are skipped"
+        return f"{words} The formulas give the same{skipped * settings.causal_heads}."
+    return f"{words} The formulas give {said[0]:,} and {said[1]:,}."
+
+
+def products_words(whole: Trace, plain: Trace) -> str:
+    """How many products both ways take, counted on the steps."""
+    by_tiles = measured_products(_products(whole))
+    by_table = measured_products(plain[name] for name in ("scores", "context_vectors"))
+    if by_tiles == by_table:
+        return f"Both ways take {by_table:,} products on your sentence: not one is saved."
+    return (
+        f"The whole table takes {by_table:,} products on your sentence, and the tiles "
+        f"{by_tiles:,}: only those of skipped tiles are saved, which the mask would have thrown "
+        "away."
+    )
+
+
+def _products(whole: Trace) -> list:
+    return [
+        step
+        for name, step in whole.items()
+        if isinstance(step.operation, MatMul) and name.startswith(("tile_scores", "tile_output"))
+    ]

@@ -1,0 +1,167 @@
+"""Flash attention: the same context vectors, without ever holding the table of weights."""
+
+from attention_core.operations import Hide
+from attention_core.trace import Step, Trace
+from attention_ui.charts.equation_parts import NEW_LINE
+from attention_ui.charts.matrix import Matrix
+from attention_ui.lessons.flash_attention.agreement import same_as_plain, same_as_torch
+from attention_ui.lessons.flash_attention.answers import answers
+from attention_ui.lessons.flash_attention.building import all_blocks, build, plain, where
+from attention_ui.lessons.flash_attention.playing import show_tiles, skipped_words
+from attention_ui.lessons.flash_attention.savings import counted, products_words, show_savings
+from attention_ui.lessons.flash_attention.shrinking import (
+    rising_maximum,
+    show_unshrunk,
+    unshrunk,
+)
+from attention_ui.page.begin_and_finish import begin, finish
+from attention_ui.page.closing import closing
+from attention_ui.page.page import Page, open_on
+from attention_ui.page.view import View
+from attention_ui.settings.control import control, control_row
+from attention_ui.settings.settings import Settings
+
+PAGE = "flash_attention"
+
+
+def view_of(settings: Settings) -> View:
+    return View.of(PAGE, settings, build)
+
+
+def lesson(page: Page) -> None:
+    """What stands on the page, from top to bottom."""
+    view = page.view
+    settings, block = view.settings, view.settings.chosen_tile.query_block
+    whole, table = all_blocks(settings), plain(settings)
+    without = view.beside(unshrunk(view.trace, block))
+    begin(page, without)
+    play(page, whole, table)
+    take_apart(page)
+    shrink(page, without)
+    page.header("The same result", anchor="same")
+    page.words(
+        "After the last tile, maximum and sum are those of the whole row, so one division is left: "
+        "output by sum. Nothing was left out and nothing is an approximation."
+    )
+    page.equation("context", view.trace[f"context_vectors_{block}"])
+    page.light(*same_as_plain(whole, table))
+    page.light(*same_as_torch(whole, table))
+    page.header("What it saves", anchor="savings")
+    page.words(
+        "A chip computes faster than it fetches. Its large memory is slow, and its fast memory is "
+        "small: so what takes the time is how many bytes go back and forth. The whole table "
+        "goes there and back twice, once as scores and once as weights."
+    )
+    page.part("savings", show_savings)
+    page.changing(counted(whole, table, settings))
+    page.header("What stays", anchor="stays")
+    page.words(
+        "Each query still meets each key, so the time still grows with the square of the tokens. "
+        f"{products_words(whole, table)} In training, the backward pass needs the weights again "
+        "and computes them once more, tile by tile: more products, and still less time."
+    )
+    page.words(
+        "Real kernels do this with all heads and texts at once, on hardware that multiplies whole "
+        "tiles. They choose the tile's sides for the chip, and overlap fetching and computing.",
+        caption=True,
+    )
+    closing(page, answers(settings, view.trace))
+    finish(page, without)
+
+
+def play(page: Page, whole: Trace, table: Trace) -> None:
+    """At first sight: the grid of tiles, and what runs along, to be played."""
+    view = page.view
+    settings = view.settings
+    page.header("One tile at a time", anchor="playing")
+    page.words(
+        "Play it. Only the outlined tile is held, then forgotten. What stays of it is on the right."
+    )
+    page.controls(size_controls, settings.tiles)
+    page.part(
+        "tiles",
+        lambda: show_tiles(view, whole, table),
+        about=(
+            view.fingerprint(("queries", "keys", "values")),
+            *(settings.tile, settings.tiles, settings.scale, settings.visible_tokens),
+        ),
+    )
+    page.changing(skipped_words(settings.tiles))
+
+
+def size_controls() -> None:
+    """How large a tile is, and whether the future is hidden."""
+    with control_row():
+        control("tile_queries", width=200)
+        control("tile_keys", width=200)
+        control("causal_heads")
+
+
+def take_apart(page: Page) -> None:
+    """One tile as live equations, from its scores to what runs along."""
+    trace, at = page.view.trace, where(page.view.settings)
+    page.header("One tile, taken apart", anchor="tile")
+    page.words(
+        "First its scores, as ever. Then the largest of each row, and from it the maximum so far, "
+        "**m**. It is taken away from each score, so no exponential is above 1."
+    )
+    page.controls(lambda: control("tile", width=340), page.view.settings.tiles)
+    largest, powers = trace[f"tile_largest_{at}"], trace[f"tile_exponentials_{at}"]
+    made = largest.inputs[0]
+    masked = [made] if isinstance(made.operation, Hide) else []
+    page.equation(
+        "tile_scores",
+        *chain(trace[f"tile_scores_{at}"], made.inputs[0] if masked else made),
+        NEW_LINE,
+        *(*masked, largest, ",", *compared(trace[f"running_largest_{at}"])),
+        NEW_LINE,
+        *(powers, trace[f"tile_sum_{at}"]),
+    )
+
+
+def compared(running: Step) -> tuple[Matrix | str, ...]:
+    """The maximum so far, and what it has become, behind that of the tile."""
+    return Matrix(running.inputs[0]), "→", Matrix(running)
+
+
+def chain(first: Step, last: Step) -> list[Step]:
+    """The steps from one to another, each made from the one before."""
+    steps = [last]
+    while steps[0] is not first:
+        steps.insert(0, steps[0].inputs[0])
+    return steps
+
+
+def shrink(page: Page, without: View) -> None:
+    """What ran along so far shrinks where a maximum has risen."""
+    trace, settings = page.view.trace, page.view.settings
+    at, block = where(settings), settings.chosen_tile.query_block
+    page.header("Why it shrinks", anchor="shrinking")
+    page.words(
+        "What earlier tiles added was measured from the maximum of then, and this tile may have "
+        "raised it. Sum and output have to be measured from the new one."
+    )
+    shrinks = tuple(f"{name}_{at}" for name in ("shrink", "running_sum", "running_output"))
+    page.ask("rising", rising_maximum(), covers=("unshrunk",))
+    page.equation(
+        "tile_shrink",
+        trace[f"shrink_{at}"],
+        NEW_LINE,
+        trace[f"running_sum_{at}"],
+        NEW_LINE,
+        trace[f"tile_output_{at}"],
+        NEW_LINE,
+        trace[f"running_output_{at}"],
+    )
+    page.changing(
+        "All of it shrinks by one factor, **α**: e to the old maximum less the new one, 1 where no "
+        "maximum has risen. Then the sum, **ℓ**, and the output, **O**, take up what this tile "
+        "brings. With a hat (^) stands what is of this tile alone.",
+        shows=("unshrunk",),
+    )
+    page.formulas(*(trace[name].formula for name in shrinks), shows=("unshrunk",))
+    page.words("And without it? Each tile is added as it comes:")
+    page.part("without", lambda: show_unshrunk(without, block), shows=("unshrunk",))
+
+
+open_on(PAGE, view_of, lesson)

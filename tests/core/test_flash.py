@@ -1,0 +1,199 @@
+"""Flash attention against plain torch: any sizes, masks, large scores, and what runs along."""
+
+import itertools
+import math
+
+import pytest
+import torch
+
+from attention_core import Trace, asked, exercise
+from attention_core import operations as ops
+from attention_core.mechanism.attention import attention
+from attention_core.mechanism.flash import attend_in_tiles
+from attention_core.mechanism.tile_traffic import (
+    Traffic,
+    held_by_tile,
+    largest_tile,
+    measured_plain,
+    measured_products,
+    measured_tiled,
+    plain_traffic,
+    tiled_traffic,
+)
+from attention_core.mechanism.tiling import tiles_of
+
+SIZES = [(1, 1), (2, 3), (3, 2), (5, 11), (7, 4), (100, 100)]
+N_QUERIES, N_KEYS, D, D_V = 7, 11, 5, 3
+
+
+def given(n_queries=N_QUERIES, n_keys=N_KEYS, d=D, d_v=D_V, factor=1.0):
+    """Queries, keys and values in a trace; scores are some `factor` large."""
+    trace = Trace()
+    drawn = [
+        trace.step(name, ops.Draw("normal", shape, seed=seed), axes=axes)
+        for seed, (name, shape, axes) in enumerate(
+            [
+                ("drawn_queries", (n_queries, d), ("query", "d_out")),
+                ("keys", (n_keys, d), ("key", "d_out")),
+                ("values", (n_keys, d_v), ("key", "d_v")),
+            ]
+        )
+    ]
+    queries = trace.step("queries", ops.Magnify(factor), drawn[0], axes=("query", "d_out"))
+    return trace, queries, *drawn[1:]
+
+
+def by_hand(queries, keys, values, offset=None):
+    """Context vectors, row by row, in float64."""
+    queries, keys, values = (each.value.double() for each in (queries, keys, values))
+    made = []
+    for place, query in enumerate(queries):
+        seen = len(keys) if offset is None else max(0, min(len(keys), place + offset + 1))
+        scores = [float(query @ key) / math.sqrt(len(query)) for key in keys[:seen]]
+        powers = [math.exp(score - max(scores)) for score in scores]
+        row = sum(
+            (p / sum(powers) * v for p, v in zip(powers, values, strict=False)),
+            torch.zeros(values.shape[-1], dtype=torch.double),
+        )
+        made.append(row)
+    return torch.stack(made).float()
+
+
+@pytest.mark.parametrize(("tile_queries", "tile_keys"), SIZES)
+@pytest.mark.parametrize("offset", [None, 0, 4, -3])
+def test_tiles_give_what_the_whole_table_gives(tile_queries, tile_keys, offset):
+    trace, *steps = given()
+    mask = {} if offset is None else {"causal": True, "offset": offset}
+    made = attend_in_tiles(trace, *steps, tile_queries, tile_keys, **mask)
+    context = torch.cat([step.value for step in made])
+    torch.testing.assert_close(context, by_hand(*steps, offset), rtol=1e-5, atol=1e-6)
+    seen = None
+    if offset is not None:
+        places = torch.arange(N_QUERIES)[:, None] + offset
+        seen = torch.arange(N_KEYS)[None] <= places
+    values = [step.value for step in steps]
+    wanted = torch.nn.functional.scaled_dot_product_attention(*values, attn_mask=seen)
+    torch.testing.assert_close(context, wanted, rtol=1e-5, atol=1e-6)
+    if offset == -3:
+        assert (context[:3] == 0).all()
+
+
+@pytest.mark.parametrize("scale", ["none", "sqrt_d", "d"])
+def test_the_running_maximum_and_sum_end_as_those_of_the_whole_row(scale):
+    trace, *steps = given()
+    attend_in_tiles(trace, *steps, 3, 4, scale=scale)
+    queries, keys, _ = (step.value for step in steps)
+    scores = queries @ keys.mT / {"none": 1, "sqrt_d": D**0.5, "d": D}[scale]
+    largest, total = (
+        torch.cat([trace[f"running_{name}_{block}_2"].value for block in range(3)])[:, 0]
+        for name in ("largest", "sum")
+    )
+    torch.testing.assert_close(largest, scores.max(dim=-1).values)
+    torch.testing.assert_close(total.log() + largest, scores.logsumexp(dim=-1))
+
+
+@pytest.mark.parametrize("tile_keys", [1, 4, 11])
+def test_scores_of_ten_thousand_do_not_overflow(tile_keys):
+    trace, *steps = given(factor=1e4)
+    made = attend_in_tiles(trace, *steps, 3, tile_keys)
+    scores = [step.value for name, step in trace.items() if name.startswith("tile_scores")]
+    assert max(each.abs().max() for each in scores) > 1e4
+    assert all(step.value.isfinite().all() for step in made)
+    context = torch.cat([step.value for step in made])
+    torch.testing.assert_close(context, by_hand(*steps), rtol=1e-4, atol=1e-4)
+
+
+def test_only_the_blocks_that_are_named_are_computed():
+    trace, *steps = given()
+    (step,) = attend_in_tiles(trace, *steps, 3, 4, blocks=[2])
+    assert step.axes == ("query_block_2", "d_v")
+    assert len(step.value) == 1
+    torch.testing.assert_close(step.value, by_hand(*steps)[6:], rtol=1e-5, atol=1e-6)
+    assert not any(name.startswith("tile_queries_0") for name in trace)
+    with pytest.raises(ValueError, match="no block 3 of queries: the last is 2"):
+        attend_in_tiles(*given(), 3, 4, blocks=[3])
+
+
+@pytest.mark.parametrize(("tile_queries", "tile_keys"), SIZES)
+@pytest.mark.parametrize("offset", [0, 2, -2])
+def test_tiles_cover_the_table_once_and_only_the_future_is_left_out(
+    tile_queries, tile_keys, offset
+):
+    tiles = tiles_of(N_QUERIES, N_KEYS, tile_queries, tile_keys, True, offset)
+    cells = [cell for tile in tiles for cell in itertools.product(tile.queries, tile.keys)]
+    assert sorted(cells) == sorted(itertools.product(range(N_QUERIES), range(N_KEYS)))
+    for tile in tiles:
+        seen = [key <= query + offset for query in tile.queries for key in tile.keys]
+        assert tile.is_hidden == (not any(seen))
+        assert tile.is_cut == (any(seen) and not all(seen))
+    assert not any(tile.is_hidden or tile.is_cut for tile in tiles_of(7, 11, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"), [((7, 11, 0, 3), "tiles of 0 queries"), ((0, 11, 1, 1), "at least one")]
+)
+def test_sizes_below_1_are_refused(sizes, said):
+    with pytest.raises(ValueError, match=said):
+        tiles_of(*sizes)
+
+
+def test_traffic_by_hand():
+    # 4 queries and keys of width 2, values of width 3. Read: Q 8, K 8, V 12; scores and weights of
+    # 16, each written and read; written: 4 · 3.
+    assert plain_traffic(4, 4, 2, 3) == Traffic(vectors=28, table=64, context=12, held=16)
+    # Two blocks of queries, each reads K and V: 8 + 2 · (8 + 12). Held: 2 · 5 + 1 · 5 + 2 + 4.
+    assert tiled_traffic(4, 4, 2, 3, 2, 1) == Traffic(vectors=48, table=0, context=12, held=21)
+    # Causal: the first block reads 2 of 4 keys, the second all: 8 + (2 + 4) · 5.
+    assert tiled_traffic(4, 4, 2, 3, 2, 1, causal=True).vectors == 38
+    assert plain_traffic(8192, 8192, 64, 64).moved == 4 * 8192**2 + 4 * 8192 * 64
+    assert tiled_traffic(8192, 8192, 64, 64, 128, 128).moved == 2 * 8192 * 64 * (64 + 1)
+
+
+@pytest.mark.parametrize("capacity", [300, 1_000, 49_152])
+def test_the_largest_tile_fits_and_the_next_does_not(capacity):
+    side = largest_tile(capacity, 64, 64)
+    assert held_by_tile(side, side, 64, 64) <= capacity < held_by_tile(2 * side, 2 * side, 64, 64)
+    with pytest.raises(ValueError, match="holds no tile: one query and one key need 259"):
+        largest_tile(258, 64, 64)
+
+
+@pytest.mark.parametrize(("tile_queries", "tile_keys"), SIZES)
+@pytest.mark.parametrize("causal", [False, True])
+def test_what_is_counted_on_traces_is_what_the_arithmetic_says(tile_queries, tile_keys, causal):
+    n = N_KEYS
+    plain, *steps = given(n_queries=n)
+    attention(plain, *steps)
+    assert measured_plain(plain) == plain_traffic(n, n, D, D_V)
+    trace, *steps = given(n_queries=n)
+    attend_in_tiles(trace, *steps, tile_queries, tile_keys, causal=causal)
+    wanted = tiled_traffic(n, n, D, D_V, tile_queries, tile_keys, causal)
+    assert measured_tiled(trace) == wanted
+    products = [
+        step for name, step in trace.items() if name.startswith(("tile_scores", "tile_output"))
+    ]
+    visited = [t for t in tiles_of(n, n, tile_queries, tile_keys, causal) if not t.is_hidden]
+    cells = sum(len(t.queries) * len(t.keys) for t in visited)
+    assert measured_products(products) == cells * (D + D_V)
+
+
+def test_an_exercise_asks_for_one_round_and_names_what_goes_wrong_in_it():
+    trace, *steps = given()
+    attend_in_tiles(trace, *steps, 3, 4, blocks=[1])
+    wanted = asked(trace)
+    rounds = {name[-1] for name in wanted if name[-4:-1] == "_1_"}
+    assert len(rounds - {"1"}) <= 1
+    (at,) = {name.rpartition("_")[2] for name in wanted if name.startswith("shrink")}
+    factor = trace[f"shrink_1_{at}"].value
+    assert ((factor > 0) & (factor < 1)).any()
+    assert {f"{name}_1_{at}" for name in ("running_sum", "running_output", "tile_output")} < {
+        *wanted
+    }
+    cells = "".join("".join(cell["source"]) for cell in exercise(trace)["cells"])
+    for mistake in (
+        "is not shrunk",
+        "the shrink factor is upside down",
+        "the tile is divided by its own sum",
+    ):
+        assert mistake in cells
+    others = {str(other) for other in range(3)} - {at}
+    assert not any(f"running_sum_1_{other} = running_sum" in cells for other in others)
