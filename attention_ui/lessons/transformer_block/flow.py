@@ -1,0 +1,153 @@
+"""One token's vector on its way through the block: its stations, and what is added between them."""
+
+from torch import Tensor
+
+from attention_core.mechanism.residual import contributions
+from attention_core.operations import Add, ScaleShift
+from attention_core.rounding import largest
+from attention_core.text.tokenizers import visible
+from attention_core.trace import Step, Trace
+
+from ...charts.chart import Chart
+from ...charts.equation_parts import NEW_LINE, Parts, equation_of
+from ...charts.matrix import Matrix, names_of
+from ...charts.stream import Reach, Station, stream
+from ...words import listed, number
+
+CALLED = {
+    "embeddings": ("what came in", "in"),
+    "attention_output": ("attention", "att"),
+    "cross_output": ("cross-attention", "cross"),
+    "feed_forward_output": ("feed-forward", "ff"),
+    "biases": ("biases of the norms", "bias"),
+}
+"""What the parts of a stream are called, in words and in brief."""
+
+
+def token_of(trace: Trace, token: int) -> int:
+    """The chosen token, or the last one where there are fewer."""
+    return min(token, trace.size("token") - 1)
+
+
+def parts_of(trace: Trace, token: int) -> dict[str, Tensor]:
+    """What each part brought to a token's output (d_in,), in float64: `embeddings`, and the outputs
+    of the parts, with what dropout left of them. Biases of norms are one part, where they are not
+    0; a sum that the embeddings are is one.
+    """
+    found: dict[str, Tensor] = {}
+    for name, brought in contributions(trace, token).items():
+        part = name.removeprefix("dropped_")
+        if part.endswith("_norm_bias"):
+            part = "biases"
+            if not brought.any():
+                continue
+        part = part if part in CALLED else "embeddings"
+        found[part] = found[part] + brought if part in found else brought
+    return found
+
+
+def walk(trace: Trace) -> list[Step]:
+    """The steps of the stream from `embeddings` to `output`: sums, and norms in its way."""
+    step, found = trace["output"], []
+    while step.name != "embeddings":
+        found.append(step)
+        step = upstream(step)
+    return [step, *reversed(found)]
+
+
+def upstream(step: Step) -> Step:
+    """Where the stream was before a sum or a norm."""
+    if isinstance(step.operation, ScaleShift):
+        return step.inputs[0].inputs[0]
+    return step.inputs[0]
+
+
+def picture(trace: Trace, token: int) -> Chart:
+    """The stream of one token as a chart."""
+    steps = walk(trace)
+    stations = [Station("", _row(step, token)) for step in steps]
+    stations[0] = Station("comes in", stations[0].numbers)
+    stations[-1] = Station("goes out", stations[-1].numbers)
+    reaches = [_reach(step, token) for step in steps[1:]]
+    lanes = names_of(trace, "d_in")
+    return stream(lanes, stations, reaches, sums_of(trace, token), words_of(trace, token))
+
+
+def _row(step: Step, token: int) -> list[float]:
+    return step.value[token].double().tolist()
+
+
+def _reach(step: Step, token: int) -> Reach:
+    if isinstance(step.operation, Add):
+        added = step.inputs[1]
+        name, short = CALLED[added.name.removeprefix("dropped_")]
+        return Reach(f"+ {name}", f"+ {short}", _row(added, token))
+    _, _, variance = step.inputs[0].inputs
+    deviation = variance.value[token].add(step.inputs[0].operation.epsilon).sqrt().item()
+    return Reach("norm", "norm", told=f"÷ {number(deviation, 2)}")
+
+
+def sums_of(trace: Trace, token: int) -> list[str]:
+    """Of each entry, what it is made of: `mood: what came in 0.31 + attention −0.12 = 0.19`."""
+    parts = parts_of(trace, token)
+    output = trace["output"].value[token].tolist()
+    return [
+        f"{name}: "
+        + " + ".join(
+            f"{CALLED[part][0]} {number(each[at].item(), 2)}" for part, each in parts.items()
+        )
+        + f" = {number(output[at], 2)}"
+        for at, name in enumerate(names_of(trace, "d_in"))
+    ]
+
+
+def words_of(trace: Trace, token: int) -> str:
+    """The picture in words, for who cannot see it."""
+    called = visible(trace.labels("token")[token])
+    way = [
+        "norm" if not isinstance(step.operation, Add) else CALLED[_part(step)][0]
+        for step in walk(trace)[1:]
+    ]
+    shown = sums_of(trace, token)[:8]
+    return f"The stream of “{called}”, from left to right: {listed(way)}. {'; '.join(shown)}."
+
+
+def _part(step: Step) -> str:
+    return step.inputs[1].name.removeprefix("dropped_")
+
+
+def adds_up(trace: Trace) -> tuple[bool, str]:
+    """Whether the parts of every token add up to its output, with the largest deviation."""
+    output = trace["output"].value
+    gaps = [
+        (sum(parts_of(trace, token).values()) - output[token].double()).abs().max().item()
+        for token in range(len(output))
+    ]
+    off = max(gaps)
+    return off <= 1e-5 * max(1.0, largest(output)), (
+        "What came in and what was added sum to what goes out, for every token and every entry: "
+        f"largest deviation {off:.1g}."
+    )
+
+
+def equation_parts(trace: Trace, token: int) -> Parts:
+    """The same for one token as an equation: its row of each step, from left to right."""
+    sums = [step for step in walk(trace)[1:] if isinstance(step.operation, Add)]
+    if all(upstream(later) is earlier for earlier, later in zip(sums, sums[1:], strict=False)):
+        return equation_of(*sums, drawn=_rows(sums, token))
+    lines: list[Matrix | str] = []
+    for step in sums:
+        lines += [*([NEW_LINE] if lines else []), *equation_of(step, drawn=_rows([step], token))]
+        normed = next(each for each in walk(trace) if upstream_or_none(each) is step)
+        lines += ["→", Matrix(normed, rows=(token,))]
+    return tuple(lines)
+
+
+def upstream_or_none(step: Step) -> Step | None:
+    """Where the stream was before; None at its source."""
+    return None if step.name == "embeddings" else upstream(step)
+
+
+def _rows(steps: list[Step], token: int) -> list[Matrix]:
+    shown = {each.name: each for step in steps for each in (*step.inputs, step)}
+    return [Matrix(each, rows=(token,)) for each in shown.values()]

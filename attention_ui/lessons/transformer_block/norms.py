@@ -1,0 +1,134 @@
+"""Layer norm by its numbers: mean 0 and variance 1 in every row, whatever its length was."""
+
+from torch import Tensor
+
+from attention_core.operations import RowMean, RowVariance, ScaleRow, Standardise
+from attention_core.text.embedding import embed
+from attention_core.trace import Step, Trace
+
+from ...charts.equation_parts import NEW_LINE, Parts
+from ...charts.matrix import Matrix
+from ...page.equation import equation
+from ...page.show import note
+from ...page.view import View
+from ...predict.questions import Pick, Verdict
+from ...settings.settings import Settings
+from ...words import number
+from .flow import token_of
+
+LONGER = 10.0
+WAYS = {
+    "Its numbers become ten times as large": LONGER,
+    "Its numbers become √10 times as large": LONGER**0.5,
+    "It stays the same, but for ε": 1.0,
+    "Its numbers become a tenth as large": 1 / LONGER,
+}
+"""What could become of a standardised vector, and the factor that this is."""
+LEAST = 1e-3
+"""Below this variance ε is no longer small beside it, and there is no simple answer."""
+OFF = 1e-4
+
+
+def every_row_is_standard(trace: Trace) -> tuple[bool, str]:
+    """Whether every row of every norm has mean 0 and variance 1, with the largest deviations."""
+    rows = [step for name, step in trace.items() if name.endswith("_norm_standardised")]
+    mean = max(step.value.mean(dim=-1).abs().max().item() for step in rows)
+    apart = max((_variance(step.value) - _wanted(step)).abs().max().item() for step in rows)
+    most = max((1 - _variance(step.value)).abs().max().item() for step in rows)
+    words = (
+        f"Every row that a layer norm gives has mean 0 (largest deviation {mean:.1g}) and variance "
+        f"1 (largest deviation {most:.1g}"
+    )
+    if most > OFF:
+        words += ": where a row hardly varies, ε is not small beside its variance"
+    return mean < OFF and apart < OFF, f"{words})."
+
+
+def _variance(rows: Tensor) -> Tensor:
+    return rows.var(dim=-1, correction=0)
+
+
+def _wanted(step: Step) -> Tensor:
+    """The variance that ε leaves of 1."""
+    variance = step.inputs[2].value[..., 0]
+    return variance / (variance + step.operation.epsilon)
+
+
+def stretched(settings: Settings) -> Trace:
+    """The sentence's embeddings standardised, and again with the chosen token's made ten times as
+    long: `standardised` and `stretched_standardised` (token, d_in).
+    """
+    trace = embed(settings.inputs)
+    vectors = trace["embeddings"]
+    _standardise(trace, vectors, "")
+    longer = ScaleRow(token_of(trace, settings.token), LONGER)
+    again = trace.step("stretched_embeddings", longer, vectors, axes=vectors.axes)
+    _standardise(trace, again, "stretched_")
+    return trace
+
+
+def _standardise(trace: Trace, vectors: Step, prefix: str) -> None:
+    one = ("token", "one")
+    mean = trace.step(f"{prefix}mean", RowMean(), vectors, axes=one)
+    variance = trace.step(f"{prefix}variance", RowVariance(), vectors, mean, axes=one)
+    given = (vectors, mean, variance)
+    trace.step(f"{prefix}standardised", Standardise(), *given, axes=vectors.axes)
+
+
+def show_longer(view: View) -> None:
+    """Both versions of the token's row, and how far they are apart."""
+    equation(view, "longer", *both(view.trace, view.settings.token))
+    note(stays_words(view.trace, view.settings.token))
+
+
+def both(trace: Trace, token: int) -> Parts:
+    """The token's row before and after, as it is and ten times as long."""
+    rows = {"rows": (token_of(trace, token),)}
+    plain, longer = (
+        (
+            Matrix(trace[f"{each}embeddings"], **rows),
+            "→",
+            Matrix(trace[f"{each}standardised"], **rows),
+        )
+        for each in ("", "stretched_")
+    )
+    return (*plain, NEW_LINE, *longer)
+
+
+def ten_times_question(trace: Trace, token: int) -> Pick | None:
+    """What becomes of the standardised vector; None where ε decides it."""
+    row = token_of(trace, token)
+    if trace["variance"].value[row, 0] < LEAST:
+        return None
+    before, after = (trace[f"{each}standardised"].value[row] for each in ("", "stretched_"))
+    factor = (after.norm() / before.norm()).item()
+    choices = list(WAYS)
+    right = min(range(len(choices)), key=lambda at: abs(WAYS[choices[at]] - factor))
+    apart = (after - before).abs().max().item()
+    truth = f"{choices[right]}: no number of it moves by more than {number(apart)}."
+
+    def judge(guess: list[int]) -> Verdict:
+        good = guess[0] == right
+        return Verdict(good, f"Right. {truth}" if good else truth)
+
+    return Pick(
+        words="The vector of your token is made ten times as long. What happens to its standardised "
+        "version?",
+        choices=choices,
+        judge=judge,
+        truth=lambda: truth,
+        teaches="Its mean and its standard deviation become ten times as large too, and they are "
+        "taken off and divided away. So no part can make the next one's input grow.",
+    )
+
+
+def stays_words(trace: Trace, token: int) -> str:
+    """How far the two standardised versions are apart."""
+    row = token_of(trace, token)
+    before, after = (trace[f"{each}standardised"].value[row] for each in ("", "stretched_"))
+    apart = (after - before).abs().max().item()
+    return (
+        f"Ten times as long, and standardised: no number differs by more than {number(apart)}. What "
+        "little there is comes from ε, 0.00001, which keeps a row of equal numbers from being "
+        "divided by 0."
+    )

@@ -1,0 +1,65 @@
+"""The two parts of the block: attention in brief, and the feed-forward."""
+
+import streamlit as st
+
+from attention_core.trace import Trace
+
+from ...charts.equation_parts import NEW_LINE, Parts
+from ...charts.matrix import Matrix
+from ...settings import session
+from ...shell.contents import lesson
+from ...words import number, percent
+
+MOST_HEADS = 3
+"""More are not drawn here: the lesson on them has them all."""
+
+
+def heads_drawn(trace: Trace) -> Parts:
+    """The weights of the first heads, side by side."""
+    weights = trace["head_weights"]
+    n_drawn = min(len(weights.value), MOST_HEADS)
+    return tuple(Matrix(weights, lead=(head,)) for head in range(n_drawn))
+
+
+def left_out_words(trace: Trace) -> str:
+    """Says so where not all heads are drawn; else ''."""
+    n_heads = trace.size("head")
+    if n_heads <= MOST_HEADS:
+        return ""
+    return f"Drawn here: {MOST_HEADS} of {n_heads} heads."
+
+
+def way_to_heads(page: str) -> None:
+    """The way to the lesson on heads, with the settings of today."""
+    target = lesson("multi_head_attention")
+    st.page_link(
+        target.page,
+        label=f"More about heads: {target.title}",
+        icon=target.icon,
+        query_params=session.link_query(page),
+    )
+
+
+def widened(trace: Trace) -> Parts:
+    """The feed-forward: hidden numbers, what is left of them, and back to the width."""
+    hidden, activated = trace["hidden"], trace["activated"]
+    back = trace["feed_forward_output"]
+    return (Matrix(hidden), NEW_LINE, "→", Matrix(activated), NEW_LINE, "→", Matrix(back))
+
+
+def silenced_words(trace: Trace, activation: str) -> str:
+    """How many of the hidden numbers the activation has silenced, measured."""
+    hidden, activated = trace["hidden"].value, trace["activated"].value
+    n_cells, below = hidden.numel(), (hidden < 0).double().mean().item()
+    if activation == "relu":
+        zeros = (activated == 0).double().mean().item()
+        return (
+            f"ReLU keeps what is positive and puts 0 in place of the rest: here {percent(zeros)} of "
+            f"the {n_cells} hidden numbers are silenced, others for each token."
+        )
+    least = number(activated.min().item(), 2)
+    return (
+        f"GELU lets a little of the negative numbers through: {percent(below)} of the {n_cells} "
+        f"hidden numbers are negative, and the lowest that comes out is {least}. Large numbers "
+        "stay as they are."
+    )

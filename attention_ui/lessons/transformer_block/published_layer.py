@@ -1,0 +1,129 @@
+"""The decoder layer of one published notebook, and the same layer repaired, side by side."""
+
+from attention_core.examples import EXAMPLES
+from attention_core.lights.of_trace.again import computed_again, with_row
+from attention_core.mechanism.repaired_decoder import decode_beside
+from attention_core.text.embedding import embed
+from attention_core.trace import Trace
+
+from ...charts.equation_parts import NEW_LINE, Parts
+from ...charts.matrix import Matrix
+from ...page.equation import equation
+from ...page.show import light, note
+from ...page.view import View
+from ...words import number
+
+EXAMPLE = "sorry_dave_first_run"
+"""Whatever example is chosen: the notebook's matrices fit its own eight words alone."""
+MOVED_BY = 1.0
+AS_IT_WAS, REPAIRED = "self_normed", "repaired_attention_normed"
+"""What leaves the self-attention, its residual and its norm, in both layers."""
+
+
+def beside() -> Trace:
+    """Both layers on the notebook's own sentence."""
+    return decode_beside(embed(EXAMPLES[EXAMPLE].inputs))
+
+
+def show_mixing(view: View) -> None:
+    """Both ways to make queries."""
+    equation(view, "mixing", *mixing(view.trace))
+
+
+def show_weights(view: View) -> None:
+    """The weights of both, and what comes of moving the last token."""
+    equation(view, "both_weights", *weights_of_both(view.trace))
+    note(leak_words(view.trace))
+    light(*nothing_leaks(view.trace))
+
+
+def show_norms(view: View) -> None:
+    """Both norms, and what they leave in the rows."""
+    equation(view, "both_norms", *norms_of_both(view.trace))
+    note(norm_words(view.trace))
+
+
+def mixing(trace: Trace) -> Parts:
+    """How the queries of the first head are made in both: tokens mixed, or not."""
+    return (
+        Matrix(trace["self_U_query"], lead=(0,)),
+        "·",
+        Matrix(trace["embeddings"]),
+        "=",
+        Matrix(trace["self_queries"], lead=(0,)),
+        NEW_LINE,
+        Matrix(trace["embeddings"]),
+        "→",
+        Matrix(trace["repaired_head_queries"], lead=(0,)),
+    )
+
+
+def weights_of_both(trace: Trace) -> Parts:
+    """The weights of the first head: without a mask, and with the causal one."""
+    return (
+        Matrix(trace["self_weights"], lead=(0,)),
+        Matrix(trace["repaired_head_weights"], lead=(0,), row_labels=True),
+    )
+
+
+def norms_of_both(trace: Trace) -> Parts:
+    """A norm of the whole matrix, and one of each row by itself."""
+    was, now = trace[AS_IT_WAS], trace[REPAIRED]
+    summed = trace["repaired_after_attention"]
+    return (
+        Matrix(was.inputs[0]),
+        "→",
+        Matrix(was),
+        NEW_LINE,
+        Matrix(summed),
+        "→",
+        Matrix(now),
+    )
+
+
+def leaks(trace: Trace) -> dict[str, float]:
+    """How far the rows of all earlier tokens move, by step, when 1 is added to each entry of the
+    last token's embedding.
+    """
+    vectors = trace["embeddings"].value
+    last = len(vectors) - 1
+    moved = with_row(vectors, 0, last, vectors[last] + MOVED_BY)
+    made = computed_again(trace, {"embeddings": moved})
+    return {
+        name: (made[name] - trace[name].value)[:last].abs().max().item()
+        for name in (AS_IT_WAS, REPAIRED)
+    }
+
+
+def leak_words(trace: Trace) -> str:
+    """What the notebook's layer lets through."""
+    was = number(leaks(trace)[AS_IT_WAS], 2)
+    return (
+        f"A test that you can see: add {MOVED_BY:g} to each entry of the last token. In the "
+        f"notebook's layer, rows of earlier tokens move by up to {was}. They look ahead."
+    )
+
+
+def nothing_leaks(trace: Trace) -> tuple[bool, str]:
+    """Whether earlier rows of the repaired layer stay exactly where they are."""
+    gap = leaks(trace)[REPAIRED]
+    return gap == 0, (
+        "In the repaired layer, rows of earlier tokens move by "
+        f"{number(gap) if gap else 'exactly 0'}."
+    )
+
+
+def row_means(trace: Trace) -> tuple[float, float]:
+    """How far the mean of a row is from 0 at most, in both."""
+    was, now = (trace[name].value.mean(dim=-1).abs().max().item() for name in (AS_IT_WAS, REPAIRED))
+    return was, now
+
+
+def norm_words(trace: Trace) -> str:
+    """What the norm of the whole matrix leaves in the rows."""
+    was, now = row_means(trace)
+    return (
+        "The notebook's norm takes one mean and one variance of the whole matrix. The mean of a "
+        f"single row is then off 0 by up to {number(was, 2)}, and each token's numbers depend on "
+        f"all others. The repaired norm is of each row by itself: off by {now:.1g} at most."
+    )
