@@ -13,18 +13,19 @@ from attention_ui.lessons.transformer_block.decoder import nothing_looks_ahead, 
 from attention_ui.lessons.transformer_block.flow import (
     adds_up,
     equation_parts,
+    norms_words,
     picture,
     token_of,
 )
 from attention_ui.lessons.transformer_block.norms import (
     every_row_is_standard,
+    in_steps,
     show_longer,
     stretched,
     ten_times_question,
 )
 from attention_ui.lessons.transformer_block.parts import (
     heads_drawn,
-    left_out_words,
     silenced_words,
     way_to_heads,
     widened,
@@ -76,8 +77,8 @@ def look(page: Page) -> None:
     token = token_of(trace, settings.token)
     page.header("The residual stream", anchor="stream")
     page.words(
-        "One token's vector, from left to right. Each part reads the stream and adds to it; nothing "
-        "is replaced. A ribbon is as thick as its number. Point at one."
+        "One token's vector flows from left to right. Each part reads the stream and adds to it. A "
+        "ribbon is as thick as its number: point at one to see what it is made of."
     )
     page.controls(choose_stream, settings.numbered_tokens)
     page.part(
@@ -85,8 +86,8 @@ def look(page: Page) -> None:
         lambda: show_within(picture(trace, token), WIDTH),
         about=(view.fingerprint(trace), token, trace.labels("d_in"), settings.numbered_tokens),
     )
+    page.changing(norms_words(settings.norm))
     page.light(*adds_up(trace))
-    page.equation("stream_row", *equation_parts(trace, token))
 
 
 def choose_stream() -> None:
@@ -107,16 +108,14 @@ def attend(page: Page) -> None:
     )
     page.changing(heads_words(page.view.settings))
     page.equation("weights", *heads_drawn(trace), sentence=True)
-    page.changing(left_out_words(trace))
     name = page.view.page
     page.part("heads", lambda: way_to_heads(name))
-    page.beat(
-        "residual",
-        "The residual: add, do not replace",
-        "The output of attention is added to the stream. If it were 0, the token would go on as it "
-        "came. This is called a residual connection.",
-        trace["after_attention"],
+    page.header("The residual: add, do not replace", anchor="residual")
+    page.words(
+        "The output of a part is added to what it has read. Were it 0, the token would go on as it "
+        "came. This is called a residual connection. Here is your token's whole way as an equation."
     )
+    page.equation("residual", *equation_parts(trace, token_of(trace, page.view.settings.token)))
 
 
 def normalise(page: Page, longer: View) -> None:
@@ -128,7 +127,7 @@ def normalise(page: Page, longer: View) -> None:
         "Each row by itself: its mean is taken off, and what is left is divided by the root of its "
         "variance. A tiny ε is added to the variance, so that equal numbers do not divide by 0."
     )
-    page.equation("norm", trace["attention_norm_standardised"])
+    page.equation("norm", *in_steps(trace))
     page.light(*every_row_is_standard(trace))
     asked = ("stretched_standardised",)
     page.ask("longer", ten_times_question(longer.trace, settings.token), covers=asked)
@@ -142,11 +141,12 @@ def feed_forward(page: Page) -> None:
     page.header("Feed-forward: each token by itself", anchor="feed_forward")
     page.words(
         "A first linear layer makes the vector wider, the activation bends its numbers, and a "
-        "second layer brings them back to the width of the stream. No token sees another here."
+        "second layer brings them back to the width of the stream. No token sees another here, so "
+        "one row tells it all: that of your token."
     )
     page.controls(choose_feed_forward)
     page.changing(hidden_words(settings))
-    page.equation("feed_forward", *widened(trace))
+    page.equation("feed_forward", *widened(trace, token_of(trace, settings.token)))
     page.note(silenced_words(trace, settings.activation))
 
 
@@ -215,9 +215,9 @@ def repair(page: Page, notebook: View) -> None:
     page.words("The norms of both, above the notebook's and below the repaired one.")
     page.part("both_norms", lambda: published_layer.show_norms(notebook), about=about)
     page.words(
-        "Repaired as well: in the cross-attention the stream asks, and the source answers with keys "
-        "and values; the notebook has both queries and keys from the source. ReLU stands between "
-        "the two linear layers; the notebook has it last, so that nothing negative leaves the "
+        "Repaired as well: in the cross-attention the stream asks, and the source answers with "
+        "keys and values; the notebook has both queries and keys from the source. ReLU stands "
+        "between the two linear layers; the notebook has it last, so that nothing negative leaves the "
         "layer. And the feed-forward has a residual and a norm of its own.",
     )
 
@@ -240,8 +240,8 @@ def learn(page: Page) -> None:
     page.beat(
         "gain",
         "Gain and bias",
-        "What a layer norm learns: a gain for each column, and a bias. They begin as 1 and 0, so an "
-        "untrained norm leaves the standardised numbers as they are.",
+        "What a layer norm learns: a gain for each column, and a bias. They begin as 1 and 0, so "
+        "an untrained norm leaves the standardised numbers as they are.",
         trace["attention_normed"],
     )
     page.header("Dropout, and other weights", anchor="dropout")

@@ -27,6 +27,10 @@ THICK = 0.43
 NARROW = "width < 560"
 """Where only the short names have room, and no number."""
 LABELLED = 12
+BEFORE = 0.16
+"""The share of the way to the next station that lies before what is added."""
+THREAD = 0.6
+"""Half of the least that a ribbon is thick, in pixels: also a 0 goes on."""
 COLUMNS = ("kind", "lane", "x", "x2", "amount", "group", "y", "y2", "text", "short")
 
 
@@ -35,6 +39,7 @@ class Station:
     """The vector at one place of the stream."""
 
     name: str
+    short: str
     numbers: Sequence[float]
 
 
@@ -66,6 +71,7 @@ def stream(
     limit = max(map(abs, numbers), default=0.0) or 1.0
     gap = (WIDE - STRIP * len(stations)) / max(1, len(reaches))
     written = height >= WITH_NUMBERS
+    least = THREAD / height
     rows: list[tuple] = [
         ("lane", lane, 0.0, WIDE, 0.0, "", lane, lane + 1, each, "")
         for lane, each in enumerate(sums)
@@ -73,21 +79,24 @@ def stream(
     for at, station in enumerate(stations):
         left = at * (STRIP + gap)
         rows += _cells("cell", station.numbers, left, STRIP, limit, written)
-        rows.append(_label("station", left + STRIP / 2, station.name, ""))
+        rows.append(_label("station", left + STRIP / 2, station.name, station.short))
     for at, reach in enumerate(reaches):
         left = at * (STRIP + gap) + STRIP
-        changes = left + gap * 0.16 + BAND if reach.added is not None else left
+        start = changes = left
         if reach.added is not None:
-            start = left + gap * 0.16
+            start = left + gap * BEFORE
+            changes = start + BAND
             rows.append(("band", 0, start, start + BAND, 0.0, "", 0, n_lanes, "", ""))
             rows += _cells("cell", reach.added, start, BAND, limit, written, signed=True)
-        middle = changes - BAND / 2 if reach.added is not None else left + gap / 2
+        middle = (start + changes) / 2 if reach.added is not None else left + gap / 2
         rows.append(_label("part", middle, reach.name, reach.short))
-        rows.append(_label("told", middle, reach.told, ""))
+        rows.append(_label("told", middle, reach.told, " "))
         before, after = stations[at].numbers, stations[at + 1].numbers
         for lane, ends in enumerate(zip(before, after, strict=True)):
             group = f"{at}.{lane}"
-            rows += _ribbon(group, lane, (left, changes, left + gap), ends, limit)
+            shares = tuple(each / limit for each in ends)
+            rows += _still(group, lane, (left, start), shares[0], least)
+            rows += _ribbon(group, lane, (changes, left + gap), shares, least)
     frame = pd.DataFrame(rows, columns=COLUMNS)
     spec = deepcopy(_template())
     spec["height"] = HEAD + n_lanes * height
@@ -122,37 +131,45 @@ def _cells(
 
 
 def _label(kind: str, middle: float, name: str, short: str) -> tuple:
-    return (kind, 0, middle, middle, 0.0, "", 0, 0, name, short or name)
+    return (kind, 0, middle, middle, 0.0, "", 0, 0, name, short)
+
+
+def _still(
+    group: str, lane: int, places: tuple[float, float], share: float, least: float
+) -> list[tuple]:
+    """A lane's ribbon where nothing changes; nothing where it has no length."""
+    if places[0] == places[1]:
+        return []
+    return [_point(f"{group}.s", lane, share, x, share, least) for x in places]
 
 
 def _ribbon(
     group: str,
     lane: int,
-    places: tuple[float, float, float],
+    places: tuple[float, float],
     ends: tuple[float, float],
-    limit: float,
+    least: float,
 ) -> list[tuple]:
-    """A lane's ribbon between two stations: as thick as the first number up to where it changes,
-    and then smoothly as the second. Where the sign changes it is pinched, and has two colours.
+    """A lane's ribbon from one number to another, smoothly. Where the sign changes it is pinched,
+    and has two colours.
     """
-    left, changes, right = places
-    first, last = (each / limit for each in ends)
-    bend = (right - changes) / 4
-    middle = (changes + right) / 2
+    left, right = places
+    first, last = ends
+    bend, middle = (right - left) / 4, (left + right) / 2
     if first * last >= 0:
         sign = first or last
-        points = [(left, first), (changes + bend, first), (right - bend, last), (right, last)]
-        return [_point(group, lane, sign, *each) for each in points]
-    out = [(left, first), (changes + bend / 2, first), (middle, 0.0)]
+        points = [(left, first), (left + bend, first), (right - bend, last), (right, last)]
+        return [_point(group, lane, sign, *each, least) for each in points]
+    out = [(left, first), (left + bend / 2, first), (middle, 0.0)]
     into = [(middle, 0.0), (right - bend / 2, last), (right, last)]
     return [
-        *(_point(f"{group}.a", lane, first, *each) for each in out),
-        *(_point(f"{group}.b", lane, last, *each) for each in into),
+        *(_point(f"{group}.a", lane, first, *each, least) for each in out),
+        *(_point(f"{group}.b", lane, last, *each, least) for each in into),
     ]
 
 
-def _point(group: str, lane: int, sign: float, x: float, share: float) -> tuple:
-    half = THICK * abs(share)
+def _point(group: str, lane: int, sign: float, x: float, share: float, least: float) -> tuple:
+    half = max(least, THICK * abs(share))
     middle = lane + 0.5
     return ("ribbon", lane, x, x, sign, group, middle - half, middle + half, "", "")
 
@@ -185,16 +202,17 @@ def _template() -> dict:
     def of(kind: str) -> alt.Chart:
         return base.transform_filter(f"datum.kind === '{kind}'")
 
-    bands = of("band").mark_rect(aria=False, cornerRadius=8, color=palette.MUTED, fillOpacity=0.13)
+    bands = of("band").mark_rect(
+        aria=False, cornerRadius=5, filled=False, stroke=palette.MUTED, strokeOpacity=0.6
+    )
     ribbons = of("ribbon").mark_area(aria=False, interpolate="monotone", orient="vertical")
-    threads = of("lane").transform_calculate(middle="datum.lane + 0.5")
     cells = (
         of("cell")
         .transform_calculate(
             top="datum.y + min(0.06, 1 / lane_height)",
             bottom="datum.y2 - min(0.06, 1 / lane_height)",
         )
-        .mark_rect(aria=False, cornerRadius=3)
+        .mark_rect(aria=False, cornerRadius=alt.expr("lane_height < 12 ? 1 : 3"))
     )
     numbers = (
         of("cell")
@@ -206,14 +224,11 @@ def _template() -> dict:
     text = {"aria": False, "fontSize": 12}
     said = {"calculate": f"{NARROW} ? datum.short : datum.text"}
     labels = {
-        "station": (HEAD - 10, {"color": palette.MUTED}, f"{NARROW} ? 0 : 1"),
-        "part": (10, {"fontWeight": "bold"}, "1"),
-        "told": (HEAD - 10, {"color": palette.MUTED}, f"{NARROW} ? 0 : 1"),
+        "station": (HEAD - 10, {"color": palette.MUTED}),
+        "part": (10, {"fontWeight": "bold"}),
+        "told": (HEAD - 10, {"color": palette.MUTED}),
     }
     chart = alt.layer(
-        threads.mark_rule(aria=False, color=palette.MUTED, opacity=0.35).encode(
-            x=alt.X("x:Q"), x2="x2:Q", y=alt.Y("middle:Q")
-        ),
         ribbons.encode(
             x=alt.X("x:Q"),
             y=alt.Y("y:Q"),
@@ -238,9 +253,9 @@ def _template() -> dict:
         *(
             of(kind)
             .transform_calculate(said=said["calculate"])
-            .mark_text(**{**text, "color": palette.INK, **look}, opacity=alt.expr(shown))
+            .mark_text(**{**text, "color": palette.INK, **look})
             .encode(x=alt.X("x:Q"), y=alt.value(top), text="said:N")
-            for kind, (top, look, shown) in labels.items()
+            for kind, (top, look) in labels.items()
         ),
         of("lane")
         .mark_rect(aria=False, fillOpacity=0)

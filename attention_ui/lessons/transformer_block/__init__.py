@@ -1,1 +1,1 @@
-"""What the lesson on the transformer block shows: one stream a token, and the parts that add to it."""
+"""What the lesson on the transformer block shows: a stream for each token, and what adds to it."""

@@ -53,8 +53,8 @@ def why_before(view: View, token: int) -> str:
         number(size(parts_of(each, token)["embeddings"]), 2) for each in (before, after)
     )
     return (
-        "Before: a norm stands beside the stream, only its part reads normed numbers, and what came "
-        f"in goes on as it was ({kept} in size). After: the norm stands in the stream's way and "
-        f"rescales all of it, what came in too ({scaled}). Deep stacks are easier to train "
+        "Before: a norm stands beside the stream, only its part reads normed numbers, and what "
+        f"came in goes on as it was ({kept} in size). After: the norm stands in the stream's way "
+        f"and rescales all of it, what came in too ({scaled}). Deep stacks are easier to train "
         "with norms before; the first transformer had them after."
     )

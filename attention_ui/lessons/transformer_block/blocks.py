@@ -59,7 +59,8 @@ def heads_words(settings: Settings) -> str:
     n_heads = heads_that_share(settings)
     has = f"This block has {n_heads} {'head' if n_heads == 1 else 'heads'}"
     if n_heads == settings.n_heads:
-        return f"{has}, each {settings.d_in // n_heads} wide."
+        drawn = "" if n_heads == 1 else " The weights drawn are those of the first."
+        return f"{has}, each {settings.d_in // n_heads} wide.{drawn}"
     return (
         f"{has}: {settings.n_heads} heads are set, but they cannot share a width of "
         f"{settings.d_in} evenly."
@@ -75,7 +76,10 @@ def hidden_words(settings: Settings) -> str:
     """From which width to which the vectors go, and why it is less than set, where it is."""
     asked, made = settings.wider * settings.d_in, hidden_width(settings)
     if asked == made:
-        return f"Each vector of {settings.d_in} numbers becomes one of {made}, and {settings.d_in}."
+        return (
+            f"Each vector of {settings.d_in} numbers becomes one of {made}, and of "
+            f"{settings.d_in} again."
+        )
     return (
         f"Each vector of {settings.d_in} numbers becomes one of {made}, not of {asked}: wider "
         "matrices would be too slow to draw."

@@ -1,5 +1,7 @@
 """One token's vector on its way through the block: its stations, and what is added between them."""
 
+from itertools import pairwise
+
 from torch import Tensor
 
 from attention_core.mechanism.residual import contributions
@@ -22,6 +24,9 @@ CALLED = {
     "biases": ("biases of the norms", "bias"),
 }
 """What the parts of a stream are called, in words and in brief."""
+
+FEW = 4
+"""So many stations have room for names."""
 
 
 def token_of(trace: Trace, token: int) -> int:
@@ -65,12 +70,18 @@ def upstream(step: Step) -> Step:
 def picture(trace: Trace, token: int) -> Chart:
     """The stream of one token as a chart."""
     steps = walk(trace)
-    stations = [Station("", _row(step, token)) for step in steps]
-    stations[0] = Station("comes in", stations[0].numbers)
-    stations[-1] = Station("goes out", stations[-1].numbers)
+    roomy = len(steps) <= FEW
+    stations = [Station(_after(step) if roomy else "", "", _row(step, token)) for step in steps]
+    stations[0] = Station("comes in", "in", stations[0].numbers)
+    stations[-1] = Station("goes out", "out", stations[-1].numbers)
     reaches = [_reach(step, token) for step in steps[1:]]
     lanes = names_of(trace, "d_in")
     return stream(lanes, stations, reaches, sums_of(trace, token), words_of(trace, token))
+
+
+def _after(step: Step) -> str:
+    """What a station in the midst of a stream is called."""
+    return f"after {CALLED[_part(step)][0]}" if isinstance(step.operation, Add) else ""
 
 
 def _row(step: Step, token: int) -> list[float]:
@@ -79,9 +90,8 @@ def _row(step: Step, token: int) -> list[float]:
 
 def _reach(step: Step, token: int) -> Reach:
     if isinstance(step.operation, Add):
-        added = step.inputs[1]
-        name, short = CALLED[added.name.removeprefix("dropped_")]
-        return Reach(f"+ {name}", f"+ {short}", _row(added, token))
+        name, short = CALLED[_part(step)]
+        return Reach(f"+ {name}", f"+ {short}", _row(step.inputs[1], token))
     _, _, variance = step.inputs[0].inputs
     deviation = variance.value[token].add(step.inputs[0].operation.epsilon).sqrt().item()
     return Reach("norm", "norm", told=f"÷ {number(deviation, 2)}")
@@ -116,6 +126,19 @@ def _part(step: Step) -> str:
     return step.inputs[1].name.removeprefix("dropped_")
 
 
+def norms_words(norm: str) -> str:
+    """Where the norms stand in the picture."""
+    if norm == "before":
+        return (
+            "Where are the layer norms? Beside the stream: each part reads a normed copy. What "
+            "came in goes on as it was."
+        )
+    return (
+        "The layer norms stand in the way of the stream: after each addition its mean is taken "
+        "off, and all of it is divided by one number."
+    )
+
+
 def adds_up(trace: Trace) -> tuple[bool, str]:
     """Whether the parts of every token add up to its output, with the largest deviation."""
     output = trace["output"].value
@@ -133,7 +156,7 @@ def adds_up(trace: Trace) -> tuple[bool, str]:
 def equation_parts(trace: Trace, token: int) -> Parts:
     """The same for one token as an equation: its row of each step, from left to right."""
     sums = [step for step in walk(trace)[1:] if isinstance(step.operation, Add)]
-    if all(upstream(later) is earlier for earlier, later in zip(sums, sums[1:], strict=False)):
+    if all(upstream(later) is earlier for earlier, later in pairwise(sums)):
         return equation_of(*sums, drawn=_rows(sums, token))
     lines: list[Matrix | str] = []
     for step in sums:

@@ -6,7 +6,7 @@ from attention_core.operations import RowMean, RowVariance, ScaleRow, Standardis
 from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
 
-from ...charts.equation_parts import NEW_LINE, Parts
+from ...charts.equation_parts import NEW_LINE, Parts, equation_of
 from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import note
@@ -27,6 +27,18 @@ WAYS = {
 LEAST = 1e-3
 """Below this variance ε is no longer small beside it, and there is no simple answer."""
 OFF = 1e-4
+
+
+def in_steps(trace: Trace) -> Parts:
+    """The first layer norm: vectors less their mean, divided by the root of their variance."""
+    standardised = trace["attention_norm_standardised"]
+    _, mean, variance = standardised.inputs
+    titles = {mean: "mean", variance: "variance", standardised: "standardised"}
+    drawn = [
+        Matrix(step, title=title, column_labels=step is standardised)
+        for step, title in titles.items()
+    ]
+    return equation_of(standardised, drawn=drawn)
 
 
 def every_row_is_standard(trace: Trace) -> tuple[bool, str]:
@@ -112,8 +124,8 @@ def ten_times_question(trace: Trace, token: int) -> Pick | None:
         return Verdict(good, f"Right. {truth}" if good else truth)
 
     return Pick(
-        words="The vector of your token is made ten times as long. What happens to its standardised "
-        "version?",
+        words="The vector of your token is made ten times as long. What happens to its "
+        "standardised version?",
         choices=choices,
         judge=judge,
         truth=lambda: truth,
@@ -128,7 +140,7 @@ def stays_words(trace: Trace, token: int) -> str:
     before, after = (trace[f"{each}standardised"].value[row] for each in ("", "stretched_"))
     apart = (after - before).abs().max().item()
     return (
-        f"Ten times as long, and standardised: no number differs by more than {number(apart)}. What "
-        "little there is comes from ε, 0.00001, which keeps a row of equal numbers from being "
+        f"Ten times as long, and standardised: no number differs by more than {number(apart)}. "
+        "What little there is comes from ε, 0.00001, which keeps a row of equal numbers from being "
         "divided by 0."
     )

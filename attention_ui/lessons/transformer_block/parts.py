@@ -10,23 +10,10 @@ from ...settings import session
 from ...shell.contents import lesson
 from ...words import number, percent
 
-MOST_HEADS = 3
-"""More are not drawn here: the lesson on them has them all."""
-
 
 def heads_drawn(trace: Trace) -> Parts:
-    """The weights of the first heads, side by side."""
-    weights = trace["head_weights"]
-    n_drawn = min(len(weights.value), MOST_HEADS)
-    return tuple(Matrix(weights, lead=(head,)) for head in range(n_drawn))
-
-
-def left_out_words(trace: Trace) -> str:
-    """Says so where not all heads are drawn; else ''."""
-    n_heads = trace.size("head")
-    if n_heads <= MOST_HEADS:
-        return ""
-    return f"Drawn here: {MOST_HEADS} of {n_heads} heads."
+    """The weights of the first head, and what all heads add together."""
+    return (Matrix(trace["head_weights"], lead=(0,)), "→", Matrix(trace["attention_output"]))
 
 
 def way_to_heads(page: str) -> None:
@@ -40,11 +27,13 @@ def way_to_heads(page: str) -> None:
     )
 
 
-def widened(trace: Trace) -> Parts:
-    """The feed-forward: hidden numbers, what is left of them, and back to the width."""
-    hidden, activated = trace["hidden"], trace["activated"]
-    back = trace["feed_forward_output"]
-    return (Matrix(hidden), NEW_LINE, "→", Matrix(activated), NEW_LINE, "→", Matrix(back))
+def widened(trace: Trace, token: int) -> Parts:
+    """The feed-forward of one token: hidden numbers, what is left of them, back to the width."""
+    hidden, activated, back = (
+        Matrix(trace[name], rows=(token,))
+        for name in ("hidden", "activated", "feed_forward_output")
+    )
+    return (hidden, NEW_LINE, "→", activated, NEW_LINE, "→", back)
 
 
 def silenced_words(trace: Trace, activation: str) -> str:
@@ -54,8 +43,8 @@ def silenced_words(trace: Trace, activation: str) -> str:
     if activation == "relu":
         zeros = (activated == 0).double().mean().item()
         return (
-            f"ReLU keeps what is positive and puts 0 in place of the rest: here {percent(zeros)} of "
-            f"the {n_cells} hidden numbers are silenced, others for each token."
+            f"ReLU keeps what is positive and puts 0 in place of the rest: here {percent(zeros)} "
+            f"of the {n_cells} hidden numbers are silenced, others for each token."
         )
     least = number(activated.min().item(), 2)
     return (
