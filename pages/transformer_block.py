@@ -7,9 +7,9 @@ from attention_ui.lessons.transformer_block.blocks import (
     build,
     heads_words,
     hidden_words,
-    without_dropout,
+    is_decoder,
 )
-from attention_ui.lessons.transformer_block.decoder import nothing_looks_ahead, show_decoder
+from attention_ui.lessons.transformer_block.decoder import across, nothing_looks_ahead
 from attention_ui.lessons.transformer_block.flow import (
     adds_up,
     equation_parts,
@@ -51,15 +51,14 @@ def lesson(page: Page) -> None:
     """What stands on the page, from top to bottom."""
     view = page.view
     longer = view.beside(stretched(view.settings))
-    decoder = view.beside(without_dropout(view.settings, block="decoder"))
     notebook = view.beside(published_layer.beside())
-    begin(page, longer, decoder, notebook)
+    begin(page, longer, notebook)
     look(page)
     attend(page)
     normalise(page, longer)
     feed_forward(page)
     order(page)
-    decode(page, decoder)
+    decode(page)
     closing(page, answers(view))
     with page.deeper(
         "a published decoder layer repaired, PyTorch's own layer, gain and bias, dropout"
@@ -67,7 +66,7 @@ def lesson(page: Page) -> None:
         repair(page, notebook)
         compare_with_torch(page)
         learn(page)
-    finish(page, longer, decoder, notebook)
+    finish(page, longer, notebook)
 
 
 def look(page: Page) -> None:
@@ -172,21 +171,29 @@ def order(page: Page) -> None:
     page.light(*orders.stream_is_untouched(before))
 
 
-def decode(page: Page, decoder: View) -> None:
-    """What a decoder has besides."""
-    settings = page.view.settings
+def decode(page: Page) -> None:
+    """What a decoder has besides: a mask, and attention to the source."""
+    view = page.view
+    trace, settings = view.trace, view.settings
     page.header("In a decoder", anchor="decoder")
     page.words(
         "A decoder writes. Its own attention hides what comes later, and between the two parts "
-        "stands a third, cross-attention: the stream asks, and the source answers. Left: the first "
-        "head's weights on your sentence. Right: on the source. Choose *Decoder* at the top to see "
-        "what it adds to the stream."
+        "stands a third, cross-attention: your sentence asks, and another one, the source, answers."
     )
-    page.controls(lambda: control("source"))
+    if not is_decoder(settings):
+        page.controls(lambda: control("block", version="_again", width="content"))
+        page.words("Choose *Decoder*, and the stream above gets a third part.", caption=True)
+        return
+    page.controls(choose_decoder)
     page.changing(table_words(settings))
-    about = (*drawn_about(decoder), settings.source)
-    page.part("cross", lambda: show_decoder(decoder), about=about)
-    page.light(*nothing_looks_ahead(decoder.trace))
+    page.equation("cross", *across(trace))
+    page.light(*nothing_looks_ahead(trace))
+
+
+def choose_decoder() -> None:
+    """Which kind of block, and the source."""
+    control("block", version="_again", width="content")
+    control("source")
 
 
 def drawn_about(view: View) -> tuple[object, ...]:
@@ -202,9 +209,9 @@ def repair(page: Page, notebook: View) -> None:
     page.words(
         "One published notebook builds a decoder layer that runs and has the right shapes. Here it "
         "stands beside the same layer repaired, always on the notebook's own sentence, “Sorry "
-        "Dave …”, whatever you have chosen. First, its queries: matrices of token × token stand on "
-        "the left and mix tokens before any attention. Repaired, each row of vectors is projected "
-        "by itself. Only the first head is drawn."
+        "Dave …”, whatever you have chosen. First, its queries, in the first head: a matrix of "
+        "token × token stands on the left, so the first word's query is mixed of all words before "
+        "any attention. Repaired, it is made of the first word's vector alone."
     )
     about = drawn_about(notebook)[0], drawn_about(notebook)[2]
     page.part("mixing", lambda: published_layer.show_mixing(notebook), about=about)
@@ -217,8 +224,8 @@ def repair(page: Page, notebook: View) -> None:
     page.words(
         "Repaired as well: in the cross-attention the stream asks, and the source answers with "
         "keys and values; the notebook has both queries and keys from the source. ReLU stands "
-        "between the two linear layers; the notebook has it last, so that nothing negative leaves the "
-        "layer. And the feed-forward has a residual and a norm of its own.",
+        "between the two linear layers; the notebook has it last, so that nothing negative leaves "
+        "the layer. And the feed-forward has a residual and a norm of its own.",
     )
 
 

@@ -23,6 +23,7 @@ def around(step: Step, steps: Sequence[Step]) -> list[Mistake]:
         *_other_sizes(step, steps),
         *_before_softmax(step),
         *_rectified_late(step),
+        *_no_residual(step),
         *known(step),
         *_mixed_up(step, earlier),
         *_unchanged(step, earlier),
@@ -90,6 +91,17 @@ def _rectified_late(step: Step) -> list[Mistake]:
     product = step.operation.code(rectified.inputs[0].name, *(each.name for each in others))
     words = f"it belongs between the two linear layers: take {rectified.name} as it is."
     return [Mistake("ReLU after the product", words, f"torch.relu({product})")]
+
+
+def _no_residual(step: Step) -> list[Mistake]:
+    """What a part has made of a stream, without the stream itself."""
+    if not isinstance(step.operation, ops.Add):
+        return []
+    stream, added = step.inputs
+    if stream.name not in added.earlier():
+        return []
+    words = f"add {stream.name} to it: a part adds to the stream, and does not replace it."
+    return [Mistake("the residual is forgotten", words, added.name)]
 
 
 def _other_sizes(step: Step, steps: Sequence[Step]) -> list[Mistake]:

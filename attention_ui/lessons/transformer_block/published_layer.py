@@ -44,17 +44,18 @@ def show_norms(view: View) -> None:
 
 
 def mixing(trace: Trace) -> Parts:
-    """How the queries of the first head are made in both: tokens mixed, or not."""
+    """How the first token's query is made in both, in the first head: of all tokens, or of one."""
     return (
-        Matrix(trace["self_U_query"], lead=(0,)),
+        Matrix(trace["self_U_query"], lead=(0,), rows=(0,)),
         "·",
         Matrix(trace["embeddings"]),
-        "=",
-        Matrix(trace["self_queries"], lead=(0,)),
         NEW_LINE,
-        Matrix(trace["embeddings"]),
+        "=",
+        Matrix(trace["self_queries"], lead=(0,), rows=(0,)),
+        NEW_LINE,
+        Matrix(trace["embeddings"], rows=(0,)),
         "→",
-        Matrix(trace["repaired_head_queries"], lead=(0,)),
+        Matrix(trace["repaired_head_queries"], lead=(0,), rows=(0,)),
     )
 
 
