@@ -20,6 +20,7 @@ from attention_ui.lessons.transformer_block.flow import (
 from attention_ui.lessons.transformer_block.norms import (
     every_row_is_standard,
     in_steps,
+    learned,
     show_longer,
     stretched,
     ten_times_question,
@@ -249,7 +250,7 @@ def learn(page: Page) -> None:
         "Gain and bias",
         "What a layer norm learns: a gain for each column, and a bias. They begin as 1 and 0, so "
         "an untrained norm leaves the standardised numbers as they are.",
-        trace["attention_normed"],
+        *learned(trace),
     )
     page.header("Dropout, and other weights", anchor="dropout")
     page.words(

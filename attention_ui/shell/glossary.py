@@ -90,6 +90,13 @@ TERMS = (
         "tokenize_and_embed",
     ),
     Term(
+        "feed-forward",
+        "Two linear layers with a bend between them, for each token by itself. Attention mixes "
+        "tokens; this part works on what a token has gathered.",
+        "transformer_block",
+        "feed_forward_output",
+    ),
+    Term(
         "gradient",
         "How much a result changes when you nudge one of the numbers it is made of. It tells "
         "training which way to change each parameter; where it is nearly 0, little is learned.",
@@ -134,6 +141,13 @@ TERMS = (
         "All the steps of attention, once through, from embeddings to output. A language model "
         "has many layers, each working on what the one before it gave.",
         "whole_layer",
+    ),
+    Term(
+        "layer norm",
+        "A token's numbers, moved and scaled so that their mean is 0 and their variance 1. Then "
+        "each column has a gain and a bias, which are learned.",
+        "transformer_block",
+        "attention_normed feed_forward_normed",
     ),
     Term(
         "logit",
@@ -187,6 +201,19 @@ TERMS = (
         "each comparison gives a score.",
         "queries_keys_values",
         "queries",
+    ),
+    Term(
+        "residual connection",
+        "The output of a part is added to the stream, which goes on: nothing is replaced. A "
+        "part that gives 0 changes nothing.",
+        "transformer_block",
+        "after_attention",
+    ),
+    Term(
+        "residual stream",
+        "The vector of a token on its way through a model. Each part reads it and adds to it, "
+        "so the sum of all that was added is what goes out.",
+        "transformer_block",
     ),
     Term(
         "scaled score",
@@ -252,6 +279,12 @@ TERMS = (
         "Changing the parameters in many small steps, so that the *loss* falls: one number for "
         "how wrong the predictions are. Gradients say which way each step should go.",
         "queries_keys_values",
+    ),
+    Term(
+        "transformer block",
+        "Attention and a feed-forward, each with a layer norm and a residual connection. In a "
+        "decoder, cross-attention stands between the two.",
+        "transformer_block",
     ),
     Term(
         "value",

@@ -71,9 +71,11 @@ def picture(trace: Trace, token: int) -> Chart:
     """The stream of one token as a chart."""
     steps = walk(trace)
     roomy = len(steps) <= FEW
-    stations = [Station(_after(step) if roomy else "", "", _row(step, token)) for step in steps]
-    stations[0] = Station("comes in", "in", stations[0].numbers)
-    stations[-1] = Station("goes out", "out", stations[-1].numbers)
+    stations = [
+        Station("comes in", "in", _row(steps[0], token)),
+        *(Station(_after(step) if roomy else "", "", _row(step, token)) for step in steps[1:-1]),
+        Station("goes out", "out", _row(steps[-1], token)),
+    ]
     reaches = [_reach(step, token) for step in steps[1:]]
     lanes = names_of(trace, "d_in")
     return stream(lanes, stations, reaches, sums_of(trace, token), words_of(trace, token))

@@ -41,6 +41,13 @@ def in_steps(trace: Trace) -> Parts:
     return equation_of(standardised, drawn=drawn)
 
 
+def learned(trace: Trace) -> Parts:
+    """The standardised vectors times the gain of each column, plus its bias."""
+    normed = trace["attention_normed"]
+    _, gain, bias = normed.inputs
+    return equation_of(normed, drawn=[Matrix(each, transposed=True) for each in (gain, bias)])
+
+
 def every_row_is_standard(trace: Trace) -> tuple[bool, str]:
     """Whether every row of every norm has mean 0 and variance 1, with the largest deviations."""
     rows = [step for name, step in trace.items() if name.endswith("_norm_standardised")]

@@ -2,6 +2,7 @@
 
 from torch import Tensor
 
+from attention_core.rounding import SHARE, largest
 from attention_core.trace import Trace
 
 from ...settings.settings import Settings
@@ -10,6 +11,7 @@ from .blocks import without_dropout
 from .flow import CALLED, parts_of, token_of
 
 ORDERS = ("before", "after")
+PARTS = ("attention", "cross", "feed_forward")
 
 
 def both_orders(settings: Settings) -> tuple[Trace, Trace]:
@@ -56,14 +58,13 @@ def order_words(before: Trace, after: Trace, token: int) -> str:
 
 
 def stream_is_untouched(before: Trace) -> tuple[bool, str]:
-    """Whether the embeddings of every token are in the output as they came, norms before."""
-    came = before["embeddings"].value.double()
-    gaps = [
-        (parts_of(before, token)["embeddings"] - row).abs().max().item()
-        for token, row in enumerate(came)
+    """Whether the embeddings of every token are left where what the parts added is taken away."""
+    came, output = (before[name].value.double() for name in ("embeddings", "output"))
+    added = [
+        before[f"{part}_output"].value.double() for part in PARTS if f"{part}_output" in before
     ]
-    off = max(gaps)
-    return off <= 1e-6 * max(1.0, came.abs().max().item()), (
-        "With norms before, every token's embeddings are in its output as they came: largest "
-        f"deviation {off:.1g}."
+    off = (output - sum(added) - came).abs().max().item()
+    return off <= SHARE * max(1.0, largest(output), largest(came)), (
+        "With norms before, take what the parts added away from the output: the embeddings are "
+        f"left, for every token. Largest deviation {off:.1g}."
     )
