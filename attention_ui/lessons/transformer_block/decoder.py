@@ -9,7 +9,7 @@ from ...words import number
 
 def across(trace: Trace) -> Parts:
     """The first head's weights on the source, and what all heads add to the stream from there."""
-    return (Matrix(trace["cross_head_weights"], lead=(0,)), "→", Matrix(trace["cross_output"]))
+    return (Matrix(trace["cross_head_weights"], lead=(0,)), Matrix(trace["cross_output"]))
 
 
 def nothing_looks_ahead(trace: Trace) -> tuple[bool, str]:

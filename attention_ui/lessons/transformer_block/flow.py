@@ -1,7 +1,5 @@
 """One token's vector on its way through the block: its stations, and what is added between them."""
 
-from itertools import pairwise
-
 from torch import Tensor
 
 from attention_core.mechanism.residual import contributions
@@ -11,7 +9,7 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from ...charts.chart import Chart
-from ...charts.equation_parts import NEW_LINE, Parts, equation_of
+from ...charts.equation_parts import NEW_LINE, Parts
 from ...charts.matrix import Matrix, names_of
 from ...charts.stream import Reach, Station, stream
 from ...words import listed, number
@@ -156,23 +154,20 @@ def adds_up(trace: Trace) -> tuple[bool, str]:
 
 
 def equation_parts(trace: Trace, token: int) -> Parts:
-    """The same for one token as an equation: its row of each step, from left to right."""
-    sums = [step for step in walk(trace)[1:] if isinstance(step.operation, Add)]
-    if all(upstream(later) is earlier for earlier, later in pairwise(sums)):
-        return equation_of(*sums, drawn=_rows(sums, token))
-    lines: list[Matrix | str] = []
-    for step in sums:
-        lines += [*([NEW_LINE] if lines else []), *equation_of(step, drawn=_rows([step], token))]
-        normed = next(each for each in walk(trace) if upstream_or_none(each) is step)
-        lines += ["→", Matrix(normed, rows=(token,))]
-    return tuple(lines)
+    """The same for one token as an equation: its row of each step, from left to right, a line for
+    each part that has a norm behind it.
+    """
 
+    def row(step: Step) -> Matrix:
+        return Matrix(step, rows=(token,))
 
-def upstream_or_none(step: Step) -> Step | None:
-    """Where the stream was before; None at its source."""
-    return None if step.name == "embeddings" else upstream(step)
-
-
-def _rows(steps: list[Step], token: int) -> list[Matrix]:
-    shown = {each.name: each for step in steps for each in (*step.inputs, step)}
-    return [Matrix(each, rows=(token,)) for each in shown.values()]
+    first, *others = walk(trace)
+    parts: list[Matrix | str] = [row(first)]
+    for step in others:
+        if isinstance(step.operation, Add):
+            is_next_line = isinstance(upstream(step).operation, ScaleShift)
+            parts += [NEW_LINE] if is_next_line else []
+            parts += ["+", row(step.inputs[1]), "=", row(step)]
+        else:
+            parts += ["→", row(step.inputs[0]), "→", row(step)]
+    return tuple(parts)

@@ -6,7 +6,7 @@ from attention_core.operations import RowMean, RowVariance, ScaleRow, Standardis
 from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
 
-from ...charts.equation_parts import NEW_LINE, Parts, equation_of
+from ...charts.equation_parts import Parts, equation_of
 from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import note
@@ -96,22 +96,16 @@ def _standardise(trace: Trace, vectors: Step, prefix: str) -> None:
 
 def show_longer(view: View) -> None:
     """Both versions of the token's row, and how far they are apart."""
-    equation(view, "longer", *both(view.trace, view.settings.token))
+    for prefix, name in (("", "as_long"), ("stretched_", "longer")):
+        equation(view, name, *row_of(view.trace, view.settings.token, prefix))
     note(stays_words(view.trace, view.settings.token))
 
 
-def both(trace: Trace, token: int) -> Parts:
-    """The token's row before and after, as it is and ten times as long."""
+def row_of(trace: Trace, token: int, prefix: str) -> Parts:
+    """The token's row before and after."""
     rows = {"rows": (token_of(trace, token),)}
-    plain, longer = (
-        (
-            Matrix(trace[f"{each}embeddings"], **rows),
-            "→",
-            Matrix(trace[f"{each}standardised"], **rows),
-        )
-        for each in ("", "stretched_")
-    )
-    return (*plain, NEW_LINE, *longer)
+    vectors, standardised = trace[f"{prefix}embeddings"], trace[f"{prefix}standardised"]
+    return (Matrix(vectors, **rows), "→", Matrix(standardised, **rows))
 
 
 def ten_times_question(trace: Trace, token: int) -> Pick | None:

@@ -13,7 +13,7 @@ from ...words import number, percent
 
 def heads_drawn(trace: Trace) -> Parts:
     """The weights of the first head, and what all heads add together."""
-    return (Matrix(trace["head_weights"], lead=(0,)), "→", Matrix(trace["attention_output"]))
+    return (Matrix(trace["head_weights"], lead=(0,)), Matrix(trace["attention_output"]))
 
 
 def way_to_heads(page: str) -> None:
@@ -29,11 +29,11 @@ def way_to_heads(page: str) -> None:
 
 def widened(trace: Trace, token: int) -> Parts:
     """The feed-forward of one token: hidden numbers, what is left of them, back to the width."""
-    hidden, activated, back = (
-        Matrix(trace[name], rows=(token,))
-        for name in ("hidden", "activated", "feed_forward_output")
-    )
-    return (hidden, NEW_LINE, "→", activated, NEW_LINE, "→", back)
+    step, way = trace["feed_forward_output"], []
+    while step.name != "hidden":  # by way of what dropout leaves, where there is any
+        way += [Matrix(step, rows=(token,)), "→", NEW_LINE]
+        step = step.inputs[0]
+    return (Matrix(step, rows=(token,)), *reversed(way))
 
 
 def silenced_words(trace: Trace, activation: str) -> str:

@@ -6,7 +6,7 @@ from attention_core.mechanism.repaired_decoder import decode_beside
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
-from ...charts.equation_parts import NEW_LINE, Parts
+from ...charts.equation_parts import NEW_LINE
 from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import light, note
@@ -26,60 +26,37 @@ def beside() -> Trace:
 
 
 def show_mixing(view: View) -> None:
-    """Both ways to make queries."""
-    equation(view, "mixing", *mixing(view.trace))
+    """How the first token's query is made in both, in the first head: of all tokens, or of one."""
+    trace, first = view.trace, {"rows": (0,)}
+    equation(
+        view,
+        "mixing",
+        Matrix(trace["self_U_query"], lead=(0,), **first),
+        "·",
+        Matrix(trace["embeddings"]),
+        NEW_LINE,
+        "=",
+        Matrix(trace["self_queries"], lead=(0,), **first),
+    )
+    vectors, queries = trace["embeddings"], trace["repaired_queries"]
+    equation(view, "unmixed", Matrix(vectors, **first), "→", Matrix(queries, **first))
 
 
 def show_weights(view: View) -> None:
     """The weights of both, and what comes of moving the last token."""
-    equation(view, "both_weights", *weights_of_both(view.trace))
+    both = ("self_weights", "repaired_head_weights")
+    equation(view, "both_weights", *(Matrix(view.trace[name], lead=(0,)) for name in both))
     note(leak_words(view.trace))
     light(*nothing_leaks(view.trace))
 
 
 def show_norms(view: View) -> None:
-    """Both norms, and what they leave in the rows."""
-    equation(view, "both_norms", *norms_of_both(view.trace))
+    """A norm of the whole matrix, one of each row by itself, and what they leave in the rows."""
+    summed, was = view.trace[AS_IT_WAS].inputs[0], view.trace[AS_IT_WAS]
+    equation(view, "norm_of_all", Matrix(summed), "→", Matrix(was))
+    now = view.trace[REPAIRED]
+    equation(view, "norm_of_rows", Matrix(now.inputs[0]), "→", Matrix(now))
     note(norm_words(view.trace))
-
-
-def mixing(trace: Trace) -> Parts:
-    """How the first token's query is made in both, in the first head: of all tokens, or of one."""
-    return (
-        Matrix(trace["self_U_query"], lead=(0,), rows=(0,)),
-        "·",
-        Matrix(trace["embeddings"]),
-        NEW_LINE,
-        "=",
-        Matrix(trace["self_queries"], lead=(0,), rows=(0,)),
-        NEW_LINE,
-        Matrix(trace["embeddings"], rows=(0,)),
-        "→",
-        Matrix(trace["repaired_head_queries"], lead=(0,), rows=(0,)),
-    )
-
-
-def weights_of_both(trace: Trace) -> Parts:
-    """The weights of the first head: without a mask, and with the causal one."""
-    return (
-        Matrix(trace["self_weights"], lead=(0,)),
-        Matrix(trace["repaired_head_weights"], lead=(0,), row_labels=True),
-    )
-
-
-def norms_of_both(trace: Trace) -> Parts:
-    """A norm of the whole matrix, and one of each row by itself."""
-    was, now = trace[AS_IT_WAS], trace[REPAIRED]
-    summed = trace["repaired_after_attention"]
-    return (
-        Matrix(was.inputs[0]),
-        "→",
-        Matrix(was),
-        NEW_LINE,
-        Matrix(summed),
-        "→",
-        Matrix(now),
-    )
 
 
 def leaks(trace: Trace) -> dict[str, float]:
