@@ -103,8 +103,8 @@ def attend(page: Page) -> None:
     trace = page.view.trace
     page.header("What attention adds", anchor="attention")
     page.words(
-        "Attention is the only part in which tokens hear of each other. What its heads find is "
-        "joined, and becomes one vector a token, as wide as the stream."
+        "Attention is the only part in which your tokens hear of each other. What its heads find "
+        "is joined, and becomes one vector for each token, as wide as the stream."
     )
     page.changing(heads_words(page.view.settings))
     page.equation("weights", *heads_drawn(trace), sentence=True)
@@ -112,7 +112,7 @@ def attend(page: Page) -> None:
     page.part("heads", lambda: way_to_heads(name))
     page.header("The residual: add, do not replace", anchor="residual")
     page.words(
-        "The output of a part is added to what it has read. Were it 0, the token would go on as it "
+        "The output of a part is added to the stream. Were it 0, the token would go on as it "
         "came. This is called a residual connection. Here is your token's whole way as an equation."
     )
     page.equation("residual", *equation_parts(trace, token_of(trace, page.view.settings.token)))
@@ -250,7 +250,7 @@ def learn(page: Page) -> None:
         "Gain and bias",
         "What a layer norm learns: a gain for each column, and a bias. They begin as 1 and 0, so "
         "an untrained norm leaves the standardised numbers as they are.",
-        *learned(trace),
+        *learned(trace, page.view.settings.token),
     )
     page.header("Dropout, and other weights", anchor="dropout")
     page.words(

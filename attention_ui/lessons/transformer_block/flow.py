@@ -98,17 +98,19 @@ def _reach(step: Step, token: int) -> Reach:
 
 
 def sums_of(trace: Trace, token: int) -> list[str]:
-    """Of each entry, what it is made of: `mood: what came in 0.31 + attention −0.12 = 0.19`."""
+    """Of each entry, what it is made of: `mood: what came in 0.31 + attention −0.12 = 0.19`. Where
+    norms stand in the way, that is what they have left of each part.
+    """
     parts = parts_of(trace, token)
     output = trace["output"].value[token].tolist()
-    return [
-        f"{name}: "
-        + " + ".join(
-            f"{CALLED[part][0]} {number(each[at].item(), 2)}" for part, each in parts.items()
-        )
-        + f" = {number(output[at], 2)}"
-        for at, name in enumerate(names_of(trace, "d_in"))
-    ]
+    is_rescaled = any(isinstance(step.operation, ScaleShift) for step in walk(trace))
+    begins = ", of what goes out" if is_rescaled else ""
+
+    def sum_of(at: int) -> str:
+        told = [f"{CALLED[part][0]} {number(each[at].item(), 2)}" for part, each in parts.items()]
+        return f"{' + '.join(told)} = {number(output[at], 2)}"
+
+    return [f"{name}{begins}: {sum_of(at)}" for at, name in enumerate(names_of(trace, "d_in"))]
 
 
 def words_of(trace: Trace, token: int) -> str:

@@ -41,11 +41,13 @@ def in_steps(trace: Trace) -> Parts:
     return equation_of(standardised, drawn=drawn)
 
 
-def learned(trace: Trace) -> Parts:
-    """The standardised vectors times the gain of each column, plus its bias."""
+def learned(trace: Trace, token: int) -> Parts:
+    """A token's standardised row times the gain of each column, plus its bias."""
     normed = trace["attention_normed"]
-    _, gain, bias = normed.inputs
-    return equation_of(normed, drawn=[Matrix(each, transposed=True) for each in (gain, bias)])
+    standardised, gain, bias = normed.inputs
+    drawn = [Matrix(each, rows=(token_of(trace, token),)) for each in (standardised, normed)]
+    drawn += [Matrix(each, transposed=True) for each in (gain, bias)]
+    return equation_of(normed, drawn=drawn)
 
 
 def every_row_is_standard(trace: Trace) -> tuple[bool, str]:
