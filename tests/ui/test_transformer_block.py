@@ -8,7 +8,8 @@ from attention_core.examples import EXAMPLES
 from attention_core.export.exercise import asked
 from attention_core.mistakes.around import around
 from attention_core.text.embedding import embed
-from attention_ui.charts.stream import STRIP, WIDE
+from attention_ui.charts.stream import STRIP
+from attention_ui.charts.stream_template import WIDE
 from attention_ui.lessons.transformer_block import published_layer
 from attention_ui.lessons.transformer_block.agreement import torch_agrees, torch_s_output
 from attention_ui.lessons.transformer_block.blocks import (

@@ -27,6 +27,7 @@ WAYS = {
 LEAST = 1e-3
 """Below this variance ε is no longer small beside it, and there is no simple answer."""
 OFF = 1e-4
+HALF = 0.5
 
 
 def in_steps(trace: Trace) -> Parts:
@@ -56,13 +57,19 @@ def every_row_is_standard(trace: Trace) -> tuple[bool, str]:
     mean = max(step.value.mean(dim=-1).abs().max().item() for step in rows)
     apart = max((_variance(step.value) - _wanted(step)).abs().max().item() for step in rows)
     most = max((1 - _variance(step.value)).abs().max().item() for step in rows)
-    words = (
-        f"Every row that a layer norm gives has mean 0 (largest deviation {mean:.1g}) and variance "
-        f"1 (largest deviation {most:.1g}"
+    good = mean < OFF and apart < OFF
+    words = f"Every row that a layer norm gives has mean 0 (largest deviation {mean:.1g})"
+    if most <= OFF:
+        return good, f"{words} and variance 1 (largest deviation {most:.1g})."
+    if most < HALF:
+        return good, (
+            f"{words} and a variance near 1 (largest deviation {most:.1g}: where a row hardly "
+            "varies, ε is not small beside its variance)."
+        )
+    return good, (
+        f"{words}. Its variance is 1, but for rows whose numbers are nearly equal, as a single "
+        "number is with itself: nothing is left of them."
     )
-    if most > OFF:
-        words += ": where a row hardly varies, ε is not small beside its variance"
-    return mean < OFF and apart < OFF, f"{words})."
 
 
 def _variance(rows: Tensor) -> Tensor:
