@@ -5,7 +5,7 @@ from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.cross_attention.agreement import torch_agrees
 from attention_ui.lessons.cross_attention.answers import answers
 from attention_ui.lessons.cross_attention.changes import show_changes, show_swapped
-from attention_ui.lessons.cross_attention.looking import build, padded, table_words
+from attention_ui.lessons.cross_attention.looking import build, padded
 from attention_ui.lessons.cross_attention.padding import show_padding
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
@@ -15,6 +15,7 @@ from attention_ui.page.view import View
 from attention_ui.predict.questions import Shape
 from attention_ui.settings.control import control
 from attention_ui.settings.settings import Settings
+from attention_ui.settings.source import table_words
 
 PAGE = "cross_attention"
 

@@ -13,6 +13,7 @@ from attention_core.mechanism.multi_head import (
 )
 from attention_core.mechanism.token_axis import attend_on_tokens, decode
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
+from attention_ui.lessons.transformer_block.blocks import build as block
 
 
 def simplified(settings):
@@ -60,4 +61,4 @@ def few(settings):
     return few_trials(settings.draw_seed, d=min(settings.vd, 64))
 
 
-BUILDS = (simplified, stretched, trainable, masked, heads, layer, on_tokens, decoder, few)
+BUILDS = (simplified, stretched, trainable, masked, heads, layer, on_tokens, decoder, block, few)

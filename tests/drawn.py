@@ -24,6 +24,7 @@ SWITCHED = {
         **{"similarity": "cosine", "divide": "sqrt_d", "scale": "none", "edits": "0.1:0.75"},
         **{"row_from": "hand", "typed": "1,2.5,-0.5,0.25", "way": "renormalised", "window": "3"},
         **{"normalise": "sum", "temperature": "0.5", "layer_dropout": "0.3"},
+        **{"block": "decoder", "norm": "after", "activation": "gelu"},
         **{"cell": "embeddings.1.1"},
     },
     "before softmax": {"way": "zero_filled", "scale": "sqrt_d", "n_heads": "3", "d_model": "6"},

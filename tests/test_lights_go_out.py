@@ -28,7 +28,13 @@ for path in FILES:
         importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 LINKS = (
     {"example": "journey_123"},
-    {"example": "wild_cat", "precision": "float16", "push": "100", "way": "zeroed"},
+    {
+        "example": "wild_cat",
+        "precision": "float16",
+        "push": "100",
+        "way": "zeroed",
+        "block": "decoder",
+    },
     {
         "sentence": "a b c",
         "tokenizer": "blanks",
@@ -40,6 +46,7 @@ LINKS = (
 )
 WRONG = ("MatMul", "Softmax", "SoftmaxOfSeen", "Divide", "RunningSum", "MatMulByLoop", "Linear")
 WRONG += ("MatMulUpright", "BatchedMatMul", "SplitHeads", "SumHeads", "SwitchOff", "Hide", "OneHot")
+WRONG += ("Add", "Standardise")
 """Operations that are made wrong, one at a time, until every light has gone out."""
 
 

@@ -13,25 +13,27 @@ from .own_tensors import give, own
 NORMS = ("attention", "cross", "feed_forward")
 
 
-def axes_of_weights(d_other: str | None = None) -> dict[str, tuple[str, ...]]:
+def axes_of_weights(
+    d_other: str | None = None, d_model: str = "d_model"
+) -> dict[str, tuple[str, ...]]:
     """Every tensor that a block may have, and its axes; with cross-attention to vectors of the axis
-    `d_other`, if that is given.
+    `d_other`, if that is given. `d_model` is what the trace calls the width of the stream.
     """
     found: dict[str, tuple[str, ...]] = {}
-    for prefix, source in (("", "d_model"), ("cross_", d_other)):
+    for prefix, source in (("", d_model), ("cross_", d_other)):
         if source is None:
             continue
         for role in ROLES:
             width = "d_concat" if role == "value" else "d_queries"
-            asks = "d_model" if role == "query" else source
+            asks = d_model if role == "query" else source
             found |= {f"{prefix}W_{role}": (asks, width), f"{prefix}b_{role}": (width,)}
-        found[f"{prefix}W_output"] = ("d_concat", "d_model")
-        found[f"{prefix}b_output"] = ("d_model",)
-    found |= {"W_1": ("d_model", "d_hidden"), "b_1": ("d_hidden",)}
-    found |= {"W_2": ("d_hidden", "d_model"), "b_2": ("d_model",)}
+        found[f"{prefix}W_output"] = ("d_concat", d_model)
+        found[f"{prefix}b_output"] = (d_model,)
+    found |= {"W_1": (d_model, "d_hidden"), "b_1": ("d_hidden",)}
+    found |= {"W_2": ("d_hidden", d_model), "b_2": (d_model,)}
     for part in NORMS:
         if part != "cross" or d_other is not None:
-            found |= {f"{part}_norm_{kind}": ("d_model",) for kind in ("gain", "bias")}
+            found |= {f"{part}_norm_{kind}": (d_model,) for kind in ("gain", "bias")}
     return found
 
 
@@ -67,24 +69,30 @@ def give_weights(
 
 
 def draw_weights(
-    trace: Trace, d_other: str | None, n_heads: int, d_hidden: int | None, seed: int
+    trace: Trace,
+    d_other: str | None,
+    n_heads: int,
+    d_hidden: int | None,
+    seed: int,
+    d_model: str = "d_model",
 ) -> dict[str, Step]:
     """Add drawn weights to a trace: matrices and biases as `torch.nn.Linear` starts, gains of 1 and
-    biases of 0 as `torch.nn.LayerNorm` does. Raises ValueError where heads cannot share the width.
+    biases of 0 as `torch.nn.LayerNorm` does. `d_model` is the axis along the trace's vectors, such
+    as `d_in` where they are embeddings. Raises ValueError where heads cannot share the width.
     """
-    d_model = trace.size("d_model")
-    even_width(d_model, n_heads)
-    sizes = dict.fromkeys(("d_model", "d_queries", "d_concat"), d_model)
-    sizes["d_hidden"] = 4 * d_model if d_hidden is None else d_hidden
+    width = trace.size(d_model)
+    even_width(width, n_heads)
+    sizes = dict.fromkeys((d_model, "d_queries", "d_concat"), width)
+    sizes["d_hidden"] = 4 * width if d_hidden is None else d_hidden
     if sizes["d_hidden"] < 1:
         raise ValueError(f"d_hidden is {d_hidden}, but must be 1 or more")
     if d_other is not None:
         sizes[d_other] = trace.size(d_other)
     made, last, fan_in = {}, None, None
-    for name, axes in axes_of_weights(d_other).items():
+    for name, axes in axes_of_weights(d_other, d_model).items():
         shape = tuple(sizes[axis] for axis in axes)
         if "_norm_" in name:
-            numbers = (float(name.endswith("gain")),) * d_model
+            numbers = (float(name.endswith("gain")),) * width
             made[name] = trace.step(name, Given(numbers), axes=axes)
             continue
         fan_in = shape[0] if len(shape) == 2 else fan_in  # a bias is bounded as its matrix is

@@ -24,6 +24,7 @@ def around(step: Step, steps: Sequence[Step]) -> list[Mistake]:
         *_before_softmax(step),
         *_rectified_late(step),
         *_divided_early(step),
+        *_no_residual(step),
         *known(step),
         *_mixed_up(step, earlier),
         *_unchanged(step, earlier),
@@ -105,6 +106,17 @@ def _divided_early(step: Step) -> list[Mistake]:
     )
     line = step.operation.code(shares, *(each.name for each in others))
     return [Mistake("the tile is divided by its own sum", words, line)]
+
+
+def _no_residual(step: Step) -> list[Mistake]:
+    """What a part has made of a stream, without the stream itself."""
+    if not isinstance(step.operation, ops.Add):
+        return []
+    stream, added = step.inputs
+    if stream.name not in added.earlier():
+        return []
+    words = f"add {stream.name} to it: a part adds to the stream, and does not replace it."
+    return [Mistake("the residual is forgotten", words, added.name)]
 
 
 def _other_sizes(step: Step, steps: Sequence[Step]) -> list[Mistake]:

@@ -101,17 +101,3 @@ def _(_: ops.Exp, scores: str) -> tuple[Mistake, ...]:
         Mistake("one minus sign too many", "take e to each number as it is.", f"(-{scores}).exp()"),
         Mistake("squares", "take e to the power of each.", f"{scores} ** 2"),
     )
-
-
-@mistakes.register
-def _(_: ops.LayerNorm, vectors: str) -> tuple[Mistake, ...]:
-    rows = "each row is normalised alone."
-    return (
-        Mistake("the whole matrix at once", rows, ops.LayerNorm(whole=True).code(vectors)),
-        Mistake("the wrong axis", rows, ops.LayerNorm().code(f"{vectors}.mT") + ".mT"),
-    )
-
-
-@mistakes.register
-def _(_: ops.ReLU, vectors: str) -> tuple[Mistake, ...]:
-    return (Mistake("absolute values", "negative numbers become 0.", f"{vectors}.abs()"),)

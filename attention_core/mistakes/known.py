@@ -1,6 +1,6 @@
 """The mistakes that learners make in a step. Each file adds those of some operations."""
 
-from . import entries, heads, products, running, weights
+from . import entries, heads, norms, products, running, weights
 from .base import WRONG, Mistake, is_mistake, mistakes
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "heads",
     "is_mistake",
     "mistakes",
+    "norms",
     "products",
     "running",
     "weights",

@@ -55,7 +55,7 @@ class RowVariance(Operation):
     """
 
     takes = "(…, d) (…, 1)"
-    signs = ("", "−", "=")
+    signs = ("", None, "→")
 
     def value(self, vectors: Tensor, mean: Tensor) -> Tensor:
         return (vectors - mean).square().mean(dim=-1, keepdim=True)
@@ -91,7 +91,7 @@ class Standardise(Operation):
     """
 
     takes = "(…, d) (…, 1) (…, 1)"
-    signs = ("", "−", "÷", "=")
+    signs = ("", "−", "÷√", "=")
 
     epsilon: float = EPSILON
 

@@ -77,6 +77,9 @@ LOOKS = {
     "width": "Variance against d",
     "attention": "What softmax makes of it",
 }
+NORMS = {"before": "Before each part", "after": "After each part"}
+BLOCKS = {"encoder": "Encoder", "decoder": "Decoder"}
+ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU"}
 CUTS = {"split": "Split, then transpose", "reshape": "Reshape alone"}
 ZEROED = {role: f"W_{role}" for role in ROLES}
 AXES = {"log": "Logarithmic", "linear": "Linear"}
@@ -612,6 +615,14 @@ class Settings:
     fast_memory: int = setting(
         Whole(16, 256, FAST_MEMORIES), "Fast memory, in KiB", 160, view_only=True
     )
+    # The transformer block.
+    norm: str = setting(Choice(NORMS), "Layer norms", "before")
+    block: str = setting(Choice(BLOCKS), "Kind of block", "encoder")
+    activation: str = setting(Choice(ACTIVATIONS), "Between the two linear layers", "relu")
+    wider: int = setting(
+        Whole(1, 4, (1, 2, 4)), "Hidden width of the feed-forward", 4, shown="{:g} × d_in"
+    )
+    block_seed: int = _seed("Seed of the block's weights", 0)
     # The whole layer.
     normalise: str = setting(Choice(NORMALISERS), "Shares by", "softmax")
     temperature: float = setting(

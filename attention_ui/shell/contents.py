@@ -125,6 +125,16 @@ LESSONS = (
         after="queries_keys_values",
     ),
     Lesson(
+        "transformer_block",
+        "The transformer block",
+        "What is around attention in a real model? A stream of numbers for each token: attention "
+        "adds to it, a small network adds to it, and layer norm keeps its numbers in size.",
+        "Inside real models",
+        ":material/waves:",
+        minutes=10,
+        after="multi_head_attention",
+    ),
+    Lesson(
         "flash_attention",
         "Flash attention, tile by tile",
         "How can attention do without its table of weights? It goes through keys and values tile "

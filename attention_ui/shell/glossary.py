@@ -90,6 +90,13 @@ TERMS = (
         "tokenize_and_embed",
     ),
     Term(
+        "feed-forward",
+        "Two linear layers with a bend between them, for each token by itself. Attention mixes "
+        "tokens; this part works on what a token has gathered.",
+        "transformer_block",
+        "feed_forward_output",
+    ),
+    Term(
         "flash attention",
         "Attention that never holds the whole table of weights: it goes through keys and values "
         "tile by tile, and comes to the same context vectors.",
@@ -143,6 +150,13 @@ TERMS = (
         "whole_layer",
     ),
     Term(
+        "layer norm",
+        "A token's numbers, moved and scaled so that their mean is 0 and their variance 1. Then "
+        "each column has a gain and a bias, which are learned.",
+        "transformer_block",
+        "attention_normed feed_forward_normed",
+    ),
+    Term(
         "logit",
         "A model's score for one word of its vocabulary: how strongly it expects that word next. "
         "Softmax turns the logits of all words into probabilities.",
@@ -194,6 +208,19 @@ TERMS = (
         "each comparison gives a score.",
         "queries_keys_values",
         "queries",
+    ),
+    Term(
+        "residual connection",
+        "The output of a part is added to the stream, which goes on: nothing is replaced. A "
+        "part that gives 0 changes nothing.",
+        "transformer_block",
+        "after_attention",
+    ),
+    Term(
+        "residual stream",
+        "The vector of a token on its way through a model. Each part reads it and adds to it, "
+        "so the sum of all that was added is what goes out.",
+        "transformer_block",
     ),
     Term(
         "scaled score",
@@ -259,6 +286,12 @@ TERMS = (
         "Changing the parameters in many small steps, so that the *loss* falls: one number for "
         "how wrong the predictions are. Gradients say which way each step should go.",
         "queries_keys_values",
+    ),
+    Term(
+        "transformer block",
+        "Attention and a feed-forward, each with a layer norm and a residual connection. In a "
+        "decoder, cross-attention stands between the two.",
+        "transformer_block",
     ),
     Term(
         "value",

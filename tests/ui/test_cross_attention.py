@@ -11,10 +11,11 @@ from attention_core.text.embedding import embed
 from attention_core.text.inputs import Inputs
 from attention_ui.lessons.cross_attention.agreement import torch_across, torch_agrees
 from attention_ui.lessons.cross_attention.changes import itself, swapped_words
-from attention_ui.lessons.cross_attention.looking import build, is_shared, look_across
+from attention_ui.lessons.cross_attention.looking import build, look_across
 from attention_ui.lessons.cross_attention.padding import unmasked_share, verdicts
 from attention_ui.settings.fit import changed
 from attention_ui.settings.settings import Settings
+from attention_ui.settings.source import is_shared
 from visiting import rendered, visit
 
 PAGE = "pages/cross_attention.py"

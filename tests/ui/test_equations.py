@@ -18,6 +18,7 @@ COMBINED = {
     "+": np.add,
     "−": np.subtract,
     "÷": np.divide,
+    "÷√": lambda left, right: left / np.sqrt(right + 1e-5),  # of a variance, to which ε is added
     "": lambda *heads: np.concatenate(heads, axis=1),
 }
 

@@ -1,0 +1,167 @@
+"""A token's vector on its way through a block: the residual stream, from left to right.
+
+Each entry of the vector has a lane, with a ribbon as thick as its number. Strips of cells show the
+vector in between; a narrow strip within a band is what a part adds there.
+"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+
+import pandas as pd
+
+from .chart import Chart
+from .stream_template import HEAD, WIDE, stream_template
+
+STRIP, BAND = 46, 40
+LANES, THINNEST, THICKEST = 360, 6, 30
+WITH_NUMBERS = 15
+"""Lanes as high as this have room for numbers."""
+THICK = 0.43
+"""The most of a lane that a ribbon takes, on each side of its middle."""
+LABELLED = 12
+BEFORE = 0.16
+"""The share of the way to the next station that lies before what is added."""
+THREAD = 0.6
+"""Half of the least that a ribbon is thick, in pixels: also a 0 goes on."""
+COLUMNS = ("kind", "lane", "x", "x2", "amount", "group", "y", "y2", "text", "short")
+
+
+@dataclass(frozen=True)
+class Station:
+    """The vector at one place of the stream."""
+
+    name: str
+    short: str
+    numbers: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What happens between two stations: a part adds numbers, or a norm moves and scales all."""
+
+    name: str
+    short: str
+    added: Sequence[float] | None = None
+    told: str = ""
+    """What stands below the name."""
+
+
+def stream(
+    lanes: Sequence[str],
+    stations: Sequence[Station],
+    reaches: Sequence[Reach],
+    sums: Sequence[str],
+    words: str,
+) -> Chart:
+    """The stream with a lane for each entry: `reaches` lie between the `stations`, one fewer.
+    `sums` says of each lane what it is made of, for the pointer; `words` are the alternative.
+    """
+    n_lanes = len(lanes)
+    height = max(THINNEST, min(THICKEST, LANES // n_lanes))
+    numbers = [each for station in stations for each in station.numbers]
+    numbers += [each for reach in reaches for each in reach.added or ()]
+    limit = max(map(abs, numbers), default=0.0) or 1.0
+    gap = (WIDE - STRIP * len(stations)) / max(1, len(reaches))
+    written = height >= WITH_NUMBERS
+    least = THREAD / height
+    rows: list[tuple] = [
+        ("lane", lane, 0.0, WIDE, 0.0, "", lane, lane + 1, each, "")
+        for lane, each in enumerate(sums)
+    ]
+    for at, station in enumerate(stations):
+        left = at * (STRIP + gap)
+        rows += _cells("cell", station.numbers, left, STRIP, limit, written)
+        rows.append(_label("station", left + STRIP / 2, station.name, station.short))
+    for at, reach in enumerate(reaches):
+        left = at * (STRIP + gap) + STRIP
+        start = changes = left
+        if reach.added is not None:
+            start = left + gap * BEFORE
+            changes = start + BAND
+            rows.append(("band", 0, start, start + BAND, 0.0, "", 0, n_lanes, "", ""))
+            rows += _cells("cell", reach.added, start, BAND, limit, written, signed=True)
+        middle = (start + changes) / 2 if reach.added is not None else left + gap / 2
+        rows.append(_label("part", middle, reach.name, reach.short))
+        rows.append(_label("told", middle, reach.told, " "))
+        before, after = stations[at].numbers, stations[at + 1].numbers
+        for lane, ends in enumerate(zip(before, after, strict=True)):
+            group = f"{at}.{lane}"
+            shares = tuple(each / limit for each in ends)
+            rows += _still(group, lane, (left, start), shares[0], least)
+            rows += _ribbon(group, lane, (changes, left + gap), shares, least)
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    spec = deepcopy(stream_template())
+    spec["height"] = HEAD + n_lanes * height
+    y = spec["encoding"]["y"]
+    y["scale"]["domain"] = [-HEAD / height, n_lanes]
+    every = 1 if n_lanes <= LABELLED else 4
+    y["axis"]["values"] = [lane + 0.5 for lane in range(0, n_lanes, every)]
+    for parameter in spec["params"]:
+        if parameter["name"] == "lane_names":
+            parameter["value"] = list(lanes)
+        if parameter["name"] == "lane_height":
+            parameter["value"] = height
+    return Chart(frame, spec, words)
+
+
+def _cells(
+    kind: str,
+    numbers: Sequence[float],
+    left: float,
+    width: float,
+    limit: float,
+    written: bool,
+    signed: bool = False,
+) -> list[tuple]:
+    """A strip of cells, one a lane, with its number where there is room."""
+    form = "+.2f" if signed else ".2f"
+    texts = [f"{each:{form}}".replace("-", "−") if written else "" for each in numbers]
+    return [
+        (kind, lane, left, left + width, each / limit, "", lane, lane + 1, text, "")
+        for lane, (each, text) in enumerate(zip(numbers, texts, strict=True))
+    ]
+
+
+def _label(kind: str, middle: float, name: str, short: str) -> tuple:
+    return (kind, 0, middle, middle, 0.0, "", 0, 0, name, short)
+
+
+def _still(
+    group: str, lane: int, places: tuple[float, float], share: float, least: float
+) -> list[tuple]:
+    """A lane's ribbon where nothing changes; nothing where it has no length."""
+    if places[0] == places[1]:
+        return []
+    return [_point(f"{group}.s", lane, share, x, share, least) for x in places]
+
+
+def _ribbon(
+    group: str,
+    lane: int,
+    places: tuple[float, float],
+    ends: tuple[float, float],
+    least: float,
+) -> list[tuple]:
+    """A lane's ribbon from one number to another, smoothly. Where the sign changes it is pinched,
+    and has two colours.
+    """
+    left, right = places
+    first, last = ends
+    bend, middle = (right - left) / 4, (left + right) / 2
+    if first * last >= 0:
+        sign = first or last
+        points = [(left, first), (left + bend, first), (right - bend, last), (right, last)]
+        return [_point(group, lane, sign, *each, least) for each in points]
+    out = [(left, first), (left + bend / 2, first), (middle, 0.0)]
+    into = [(middle, 0.0), (right - bend / 2, last), (right, last)]
+    return [
+        *(_point(f"{group}.a", lane, first, *each, least) for each in out),
+        *(_point(f"{group}.b", lane, last, *each, least) for each in into),
+    ]
+
+
+def _point(group: str, lane: int, sign: float, x: float, share: float, least: float) -> tuple:
+    half = max(least, THICK * abs(share))
+    middle = lane + 0.5
+    return ("ribbon", lane, x, x, sign, group, middle - half, middle + half, "", "")

@@ -1,0 +1,22 @@
+"""What a decoder's block has beside an encoder's: a causal mask, and cross-attention."""
+
+from attention_core.trace import Trace
+
+from ...charts.equation_parts import Parts
+from ...charts.matrix import Matrix
+from ...words import number
+
+
+def across(trace: Trace) -> Parts:
+    """The first head's weights on the source, and what all heads add to the stream from there."""
+    return (Matrix(trace["cross_head_weights"], lead=(0,)), Matrix(trace["cross_output"]))
+
+
+def nothing_looks_ahead(trace: Trace) -> tuple[bool, str]:
+    """Whether later keys have exactly no weight in any head of the self-attention."""
+    weights = trace["head_weights"].value
+    most = weights.triu(1).abs().max().item()
+    return most == 0, (
+        f"Weight on later tokens of your own sentence, in all heads: "
+        f"{number(most) if most else 'exactly 0'}."
+    )

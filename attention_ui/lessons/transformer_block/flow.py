@@ -1,0 +1,175 @@
+"""One token's vector on its way through the block: its stations, and what is added between them."""
+
+from torch import Tensor
+
+from attention_core.mechanism.residual import contributions
+from attention_core.operations import Add, ScaleShift
+from attention_core.rounding import largest
+from attention_core.text.tokenizers import visible
+from attention_core.trace import Step, Trace
+
+from ...charts.chart import Chart
+from ...charts.equation_parts import NEW_LINE, Parts
+from ...charts.matrix import Matrix, names_of
+from ...charts.stream import Reach, Station, stream
+from ...words import listed, number
+
+CALLED = {
+    "embeddings": ("what came in", "in"),
+    "attention_output": ("attention", "att"),
+    "cross_output": ("cross-attention", "cross"),
+    "feed_forward_output": ("feed-forward", "ff"),
+    "biases": ("biases of the norms", "bias"),
+}
+"""What the parts of a stream are called, in words and in brief."""
+
+FEW = 4
+"""So many stations have room for names."""
+
+
+def token_of(trace: Trace, token: int) -> int:
+    """The chosen token, or the last one where there are fewer."""
+    return min(token, trace.size("token") - 1)
+
+
+def parts_of(trace: Trace, token: int) -> dict[str, Tensor]:
+    """What each part brought to a token's output (d_in,), in float64: `embeddings`, and the outputs
+    of the parts, with what dropout left of them. Biases of norms are one part, where they are not
+    0; a sum that the embeddings are is one.
+    """
+    found: dict[str, Tensor] = {}
+    for name, brought in contributions(trace, token).items():
+        part = name.removeprefix("dropped_")
+        if part.endswith("_norm_bias"):
+            part = "biases"
+            if not brought.any():
+                continue
+        part = part if part in CALLED else "embeddings"
+        found[part] = found[part] + brought if part in found else brought
+    return found
+
+
+def walk(trace: Trace) -> list[Step]:
+    """The steps of the stream from `embeddings` to `output`: sums, and norms in its way."""
+    step, found = trace["output"], []
+    while step.name != "embeddings":
+        found.append(step)
+        step = upstream(step)
+    return [step, *reversed(found)]
+
+
+def upstream(step: Step) -> Step:
+    """Where the stream was before a sum or a norm."""
+    if isinstance(step.operation, ScaleShift):
+        return step.inputs[0].inputs[0]
+    return step.inputs[0]
+
+
+def picture(trace: Trace, token: int) -> Chart:
+    """The stream of one token as a chart."""
+    steps = walk(trace)
+    roomy = len(steps) <= FEW
+    stations = [
+        Station("comes in", "in", _row(steps[0], token)),
+        *(Station(_after(step) if roomy else "", "", _row(step, token)) for step in steps[1:-1]),
+        Station("goes out", "out", _row(steps[-1], token)),
+    ]
+    reaches = [_reach(step, token) for step in steps[1:]]
+    lanes = names_of(trace, "d_in")
+    return stream(lanes, stations, reaches, sums_of(trace, token), words_of(trace, token))
+
+
+def _after(step: Step) -> str:
+    """What a station in the midst of a stream is called."""
+    return f"after {CALLED[_part(step)][0]}" if isinstance(step.operation, Add) else ""
+
+
+def _row(step: Step, token: int) -> list[float]:
+    return step.value[token].double().tolist()
+
+
+def _reach(step: Step, token: int) -> Reach:
+    if isinstance(step.operation, Add):
+        name, short = CALLED[_part(step)]
+        return Reach(f"+ {name}", f"+ {short}", _row(step.inputs[1], token))
+    _, _, variance = step.inputs[0].inputs
+    deviation = variance.value[token].add(step.inputs[0].operation.epsilon).sqrt().item()
+    return Reach("norm", "norm", told=f"÷ {number(deviation, 2)}")
+
+
+def sums_of(trace: Trace, token: int) -> list[str]:
+    """Of each entry, what it is made of: `mood: what came in 0.31 + attention −0.12 = 0.19`. Where
+    norms stand in the way, that is what they have left of each part.
+    """
+    parts = parts_of(trace, token)
+    output = trace["output"].value[token].tolist()
+    is_rescaled = any(isinstance(step.operation, ScaleShift) for step in walk(trace))
+    begins = ", of what goes out" if is_rescaled else ""
+
+    def sum_of(at: int) -> str:
+        told = [f"{CALLED[part][0]} {number(each[at].item(), 2)}" for part, each in parts.items()]
+        return f"{' + '.join(told)} = {number(output[at], 2)}"
+
+    return [f"{name}{begins}: {sum_of(at)}" for at, name in enumerate(names_of(trace, "d_in"))]
+
+
+def words_of(trace: Trace, token: int) -> str:
+    """The picture in words, for who cannot see it."""
+    called = visible(trace.labels("token")[token])
+    way = [
+        "norm" if not isinstance(step.operation, Add) else CALLED[_part(step)][0]
+        for step in walk(trace)[1:]
+    ]
+    shown = sums_of(trace, token)[:8]
+    return f"The stream of “{called}”, from left to right: {listed(way)}. {'; '.join(shown)}."
+
+
+def _part(step: Step) -> str:
+    return step.inputs[1].name.removeprefix("dropped_")
+
+
+def norms_words(norm: str) -> str:
+    """Where the norms stand in the picture."""
+    if norm == "before":
+        return (
+            "Where are the layer norms? Beside the stream: each part reads a normed copy. What "
+            "came in goes on as it was."
+        )
+    return (
+        "The layer norms stand in the way of the stream: after each addition its mean is taken "
+        "off, and all of it is divided by one number."
+    )
+
+
+def adds_up(trace: Trace) -> tuple[bool, str]:
+    """Whether the parts of every token add up to its output, with the largest deviation."""
+    output = trace["output"].value
+    gaps = [
+        (sum(parts_of(trace, token).values()) - output[token].double()).abs().max().item()
+        for token in range(len(output))
+    ]
+    off = max(gaps)
+    return off <= 1e-5 * max(1.0, largest(output)), (
+        "What came in and what was added sum to what goes out, for every token and every entry: "
+        f"largest deviation {off:.1g}."
+    )
+
+
+def equation_parts(trace: Trace, token: int) -> Parts:
+    """The same for one token as an equation: its row of each step, from left to right, a line for
+    each part that has a norm behind it.
+    """
+
+    def row(step: Step) -> Matrix:
+        return Matrix(step, rows=(token,))
+
+    first, *others = walk(trace)
+    parts: list[Matrix | str] = [row(first)]
+    for step in others:
+        if isinstance(step.operation, Add):
+            is_next_line = isinstance(upstream(step).operation, ScaleShift)
+            parts += [NEW_LINE] if is_next_line else []
+            parts += ["+", row(step.inputs[1]), "=", row(step)]
+        else:
+            parts += ["→", row(step.inputs[0]), "→", row(step)]
+    return tuple(parts)

@@ -1,0 +1,156 @@
+"""Layer norm by its numbers: mean 0 and variance 1 in every row, whatever its length was."""
+
+from torch import Tensor
+
+from attention_core.operations import RowMean, RowVariance, ScaleRow, Standardise
+from attention_core.text.embedding import embed
+from attention_core.trace import Step, Trace
+
+from ...charts.equation_parts import Parts, equation_of
+from ...charts.matrix import Matrix
+from ...page.equation import equation
+from ...page.show import note
+from ...page.view import View
+from ...predict.questions import Pick, Verdict
+from ...settings.settings import Settings
+from ...words import number
+from .flow import token_of
+
+LONGER = 10.0
+WAYS = {
+    "Its numbers become ten times as large": LONGER,
+    "Its numbers become √10 times as large": LONGER**0.5,
+    "It stays the same, but for ε": 1.0,
+    "Its numbers become a tenth as large": 1 / LONGER,
+}
+"""What could become of a standardised vector, and the factor that this is."""
+LEAST = 1e-3
+"""Below this variance ε is no longer small beside it, and there is no simple answer."""
+OFF = 1e-4
+HALF = 0.5
+
+
+def in_steps(trace: Trace) -> Parts:
+    """The first layer norm: vectors less their mean, divided by the root of their variance."""
+    standardised = trace["attention_norm_standardised"]
+    _, mean, variance = standardised.inputs
+    titles = {mean: "mean", variance: "variance", standardised: "standardised"}
+    drawn = [
+        Matrix(step, title=title, column_labels=step is standardised)
+        for step, title in titles.items()
+    ]
+    return equation_of(standardised, drawn=drawn)
+
+
+def learned(trace: Trace, token: int) -> Parts:
+    """A token's standardised row times the gain of each column, plus its bias."""
+    normed = trace["attention_normed"]
+    standardised, gain, bias = normed.inputs
+    drawn = [Matrix(each, rows=(token_of(trace, token),)) for each in (standardised, normed)]
+    drawn += [Matrix(each, transposed=True) for each in (gain, bias)]
+    return equation_of(normed, drawn=drawn)
+
+
+def every_row_is_standard(trace: Trace) -> tuple[bool, str]:
+    """Whether every row of every norm has mean 0 and variance 1, with the largest deviations."""
+    rows = [step for name, step in trace.items() if name.endswith("_norm_standardised")]
+    mean = max(step.value.mean(dim=-1).abs().max().item() for step in rows)
+    apart = max((_variance(step.value) - _wanted(step)).abs().max().item() for step in rows)
+    most = max((1 - _variance(step.value)).abs().max().item() for step in rows)
+    good = mean < OFF and apart < OFF
+    words = f"Every row that a layer norm gives has mean 0 (largest deviation {mean:.1g})"
+    if most <= OFF:
+        return good, f"{words} and variance 1 (largest deviation {most:.1g})."
+    if most < HALF:
+        return good, (
+            f"{words} and a variance near 1 (largest deviation {most:.1g}: where a row hardly "
+            "varies, ε is not small beside its variance)."
+        )
+    return good, (
+        f"{words}. Its variance is 1, but for rows whose numbers are nearly equal, as a single "
+        "number is with itself: nothing is left of them."
+    )
+
+
+def _variance(rows: Tensor) -> Tensor:
+    return rows.var(dim=-1, correction=0)
+
+
+def _wanted(step: Step) -> Tensor:
+    """The variance that ε leaves of 1."""
+    variance = step.inputs[2].value[..., 0]
+    return variance / (variance + step.operation.epsilon)
+
+
+def stretched(settings: Settings) -> Trace:
+    """The sentence's embeddings standardised, and again with the chosen token's made ten times as
+    long: `standardised` and `stretched_standardised` (token, d_in).
+    """
+    trace = embed(settings.inputs)
+    vectors = trace["embeddings"]
+    _standardise(trace, vectors, "")
+    longer = ScaleRow(token_of(trace, settings.token), LONGER)
+    again = trace.step("stretched_embeddings", longer, vectors, axes=vectors.axes)
+    _standardise(trace, again, "stretched_")
+    return trace
+
+
+def _standardise(trace: Trace, vectors: Step, prefix: str) -> None:
+    one = ("token", "one")
+    mean = trace.step(f"{prefix}mean", RowMean(), vectors, axes=one)
+    variance = trace.step(f"{prefix}variance", RowVariance(), vectors, mean, axes=one)
+    given = (vectors, mean, variance)
+    trace.step(f"{prefix}standardised", Standardise(), *given, axes=vectors.axes)
+
+
+def show_longer(view: View) -> None:
+    """Both versions of the token's row, and how far they are apart."""
+    for prefix, name in (("", "as_long"), ("stretched_", "longer")):
+        equation(view, name, *row_of(view.trace, view.settings.token, prefix))
+    note(stays_words(view.trace, view.settings.token))
+
+
+def row_of(trace: Trace, token: int, prefix: str) -> Parts:
+    """The token's row before and after."""
+    rows = {"rows": (token_of(trace, token),)}
+    vectors, standardised = trace[f"{prefix}embeddings"], trace[f"{prefix}standardised"]
+    return (Matrix(vectors, **rows), "→", Matrix(standardised, **rows))
+
+
+def ten_times_question(trace: Trace, token: int) -> Pick | None:
+    """What becomes of the standardised vector; None where ε decides it."""
+    row = token_of(trace, token)
+    if trace["variance"].value[row, 0] < LEAST:
+        return None
+    before, after = (trace[f"{each}standardised"].value[row] for each in ("", "stretched_"))
+    factor = (after.norm() / before.norm()).item()
+    choices = list(WAYS)
+    right = min(range(len(choices)), key=lambda at: abs(WAYS[choices[at]] - factor))
+    apart = (after - before).abs().max().item()
+    truth = f"{choices[right]}: no number of it moves by more than {number(apart)}."
+
+    def judge(guess: list[int]) -> Verdict:
+        good = guess[0] == right
+        return Verdict(good, f"Right. {truth}" if good else truth)
+
+    return Pick(
+        words="The vector of your token is made ten times as long. What happens to its "
+        "standardised version?",
+        choices=choices,
+        judge=judge,
+        truth=lambda: truth,
+        teaches="Its mean and its standard deviation become ten times as large too, and they are "
+        "taken off and divided away. So no part can make the next one's input grow.",
+    )
+
+
+def stays_words(trace: Trace, token: int) -> str:
+    """How far the two standardised versions are apart."""
+    row = token_of(trace, token)
+    before, after = (trace[f"{each}standardised"].value[row] for each in ("", "stretched_"))
+    apart = (after - before).abs().max().item()
+    return (
+        f"Ten times as long, and standardised: no number differs by more than {number(apart)}. "
+        "What little there is comes from ε, 0.00001, which keeps a row of equal numbers from being "
+        "divided by 0."
+    )

@@ -1,0 +1,70 @@
+"""Norms before each part, or after: what is left of a token's vector in the output."""
+
+from torch import Tensor
+
+from attention_core.rounding import SHARE, largest
+from attention_core.trace import Trace
+
+from ...settings.settings import Settings
+from ...words import number
+from .blocks import without_dropout
+from .flow import CALLED, parts_of, token_of
+
+ORDERS = ("before", "after")
+PARTS = ("attention", "cross", "feed_forward")
+
+
+def both_orders(settings: Settings) -> tuple[Trace, Trace]:
+    """The same weights with the norms before each part, and after it."""
+    before, after = (without_dropout(settings, norm=norm) for norm in ORDERS)
+    return before, after
+
+
+def size(vector: Tensor) -> float:
+    """The root mean square of the entries."""
+    return vector.double().square().mean().sqrt().item()
+
+
+def sizes_table(before: Trace, after: Trace, token: int) -> str:
+    """How large each part is in the output of a token, in both orders, as a table."""
+    place = token_of(before, token)
+    found = [parts_of(trace, place) for trace in (before, after)]
+    rows = [
+        [CALLED[part][0], *(number(size(each[part]), 2) for each in found)] for part in found[0]
+    ]
+    outputs = [number(size(trace["output"].value[place]), 2) for trace in (before, after)]
+    rows.append(["**what goes out**", *(f"**{each}**" for each in outputs)])
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    head = "| Size of what is in the output | Norms before | Norms after |\n|---|---|---|\n"
+    return head + "\n".join(lines)
+
+
+def order_words(before: Trace, after: Trace, token: int) -> str:
+    """What became of the embeddings in both orders, by their numbers."""
+    place = token_of(before, token)
+    came = size(before["embeddings"].value[place])
+    kept, scaled = (size(parts_of(trace, place)["embeddings"]) for trace in (before, after))
+    words = (
+        f"The vector came in with a size of {number(came, 2)}. With norms before, it is still in "
+        f"the output as it came: {number(kept, 2)}. "
+    )
+    if came == 0:
+        return f"{words}It is all 0, so both orders have nothing of it to keep."
+    return (
+        f"{words}With norms after, each norm takes away its mean and divides it with all the rest: "
+        f"its size is {number(scaled, 2)} now, {number(scaled / came, 2)} times what it was, and "
+        "the next block would rescale it again."
+    )
+
+
+def stream_is_untouched(before: Trace) -> tuple[bool, str]:
+    """Whether the embeddings of every token are left where what the parts added is taken away."""
+    came, output = (before[name].value.double() for name in ("embeddings", "output"))
+    added = [
+        before[f"{part}_output"].value.double() for part in PARTS if f"{part}_output" in before
+    ]
+    off = (output - sum(added) - came).abs().max().item()
+    return off <= SHARE * max(1.0, largest(output), largest(came)), (
+        "With norms before, take what the parts added away from the output: the embeddings are "
+        f"left, for every token. Largest deviation {off:.1g}."
+    )

@@ -1,0 +1,54 @@
+"""The two parts of the block: attention in brief, and the feed-forward."""
+
+import streamlit as st
+
+from attention_core.trace import Trace
+
+from ...charts.equation_parts import NEW_LINE, Parts
+from ...charts.matrix import Matrix
+from ...settings import session
+from ...shell.contents import lesson
+from ...words import number, percent
+
+
+def heads_drawn(trace: Trace) -> Parts:
+    """The weights of the first head, and what all heads add together."""
+    return (Matrix(trace["head_weights"], lead=(0,)), Matrix(trace["attention_output"]))
+
+
+def way_to_heads(page: str) -> None:
+    """The way to the lesson on heads, with the settings of today."""
+    target = lesson("multi_head_attention")
+    st.page_link(
+        target.page,
+        label=f"More about heads: {target.title}",
+        icon=target.icon,
+        query_params=session.link_query(page),
+    )
+
+
+def widened(trace: Trace, token: int) -> Parts:
+    """The feed-forward of one token: hidden numbers, what is left of them, back to the width."""
+    step, way = trace["feed_forward_output"], []
+    while step.name != "hidden":  # by way of what dropout leaves, where there is any
+        way += [Matrix(step, rows=(token,)), "→", NEW_LINE]
+        step = step.inputs[0]
+    return (Matrix(step, rows=(token,)), *reversed(way))
+
+
+def silenced_words(trace: Trace, activation: str) -> str:
+    """How many of the hidden numbers the activation has silenced, measured."""
+    hidden, activated = trace["hidden"].value, trace["activated"].value
+    n_cells, below = hidden.numel(), (hidden < 0).double().mean().item()
+    if activation == "relu":
+        zeros = (activated == 0).double().mean().item()
+        return (
+            f"ReLU keeps what is positive and puts 0 in place of the rest: here {percent(zeros)} "
+            f"of the {n_cells} hidden numbers are silenced, others for each token."
+        )
+    least = number(activated.min().item(), 2)
+    return (
+        f"GELU lets a little of the negative numbers through: {percent(below)} of the {n_cells} "
+        f"hidden numbers are negative, and the lowest that comes out is {least}. Large numbers "
+        "stay as they are."
+    )

@@ -1,0 +1,244 @@
+"""The lesson on the transformer block: its stream by plain torch, its norms, and its words."""
+
+import pytest
+import torch
+from torch.nn.functional import gelu, layer_norm
+
+from attention_core.examples import EXAMPLES
+from attention_core.export.exercise import asked
+from attention_core.mistakes.around import around
+from attention_core.text.embedding import embed
+from attention_ui.charts.stream import STRIP
+from attention_ui.charts.stream_template import WIDE
+from attention_ui.lessons.transformer_block import published_layer
+from attention_ui.lessons.transformer_block.agreement import torch_agrees, torch_s_output
+from attention_ui.lessons.transformer_block.blocks import (
+    build,
+    heads_that_share,
+    heads_words,
+    hidden_width,
+    without_dropout,
+)
+from attention_ui.lessons.transformer_block.decoder import nothing_looks_ahead
+from attention_ui.lessons.transformer_block.flow import adds_up, parts_of, picture, walk
+from attention_ui.lessons.transformer_block.norms import (
+    every_row_is_standard,
+    stretched,
+    ten_times_question,
+)
+from attention_ui.lessons.transformer_block.orders import both_orders, stream_is_untouched
+from attention_ui.lessons.transformer_block.parts import silenced_words
+from attention_ui.settings.fit import changed
+from attention_ui.settings.settings import Settings
+from visiting import charts, rendered, stands, visit
+
+PAGE = "pages/transformer_block.py"
+
+
+def settings_of(name, **changes):
+    return changed(Settings.of(EXAMPLES[name]), **changes)
+
+
+def by_hand(trace, settings):
+    """The output of an encoder's block, written out in plain torch, one head at a time."""
+    value = {name: step.value for name, step in trace.items()}
+    stream = value["embeddings"]
+    n_heads, d = trace.size("head"), stream.shape[-1]
+
+    def norm(vectors):
+        return layer_norm(vectors, (d,))
+
+    def attend(vectors):
+        queries, keys, values = (
+            (vectors @ value[f"W_{role}"] + value[f"b_{role}"]).chunk(n_heads, dim=-1)
+            for role in ("query", "key", "value")
+        )
+        found = [
+            (q @ k.T / (d // n_heads) ** 0.5).softmax(dim=-1) @ v
+            for q, k, v in zip(queries, keys, values, strict=True)
+        ]
+        return torch.cat(found, dim=-1) @ value["W_output"] + value["b_output"]
+
+    def forward(vectors):
+        bend = gelu if settings.activation == "gelu" else torch.relu
+        hidden = bend(vectors @ value["W_1"] + value["b_1"])
+        return hidden @ value["W_2"] + value["b_2"]
+
+    for part in (attend, forward):
+        if settings.norm == "before":
+            stream = stream + part(norm(stream))
+        else:
+            stream = norm(stream + part(stream))
+    return stream
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("norm", ["before", "after"])
+def test_the_block_is_plain_torch_and_torch_s_own_layer_on_every_example(name, norm):
+    settings = settings_of(name, norm=norm, activation="gelu" if norm == "after" else "relu")
+    trace = build(settings)
+    assert trace["embeddings"].value.equal(embed(settings.inputs)["embeddings"].value)
+    wanted = by_hand(trace, settings)
+    torch.testing.assert_close(trace["output"].value, wanted, rtol=1e-4, atol=1e-4)
+    for each in (trace, build(changed(settings, block="decoder", positions=True))):
+        torch_s = torch_s_output(each, norm, settings.activation)
+        torch.testing.assert_close(each["output"].value, torch_s, rtol=1e-4, atol=1e-4)
+        for good, words in (
+            torch_agrees(each, norm, settings.activation),
+            adds_up(each),
+            every_row_is_standard(each),
+        ):
+            assert good, words
+    assert nothing_looks_ahead(each)[0]
+    assert each["cross_head_weights"].shape.endswith(f"other_key {each.size('other_key')}")
+    assert stream_is_untouched(both_orders(settings)[0])[0]
+
+
+def test_lights_go_out_where_a_number_is_wrong():
+    settings = settings_of("journey_123", block="decoder")
+    trace = build(settings)
+    for name, light in (
+        ("output", adds_up),
+        ("attention_norm_standardised", every_row_is_standard),
+        ("head_weights", nothing_looks_ahead),
+        ("output", lambda made: torch_agrees(made, "before", "relu")),
+    ):
+        kept = trace[name].value.clone()
+        trace[name].value.add_(torch.linspace(0.1, 0.5, kept.shape[-1]))
+        assert not light(trace)[0], name
+        trace[name].value.copy_(kept)
+        assert light(trace)[0], name
+
+
+@pytest.mark.parametrize(
+    ("width", "asked_for", "n_heads"), [(6, 3, 3), (7, 3, 1), (10, 4, 2), (1, 8, 1), (15, 4, 3)]
+)
+def test_heads_are_as_many_as_can_share_the_width(width, asked_for, n_heads):
+    settings = settings_of("wild_cat", d_in=width, n_heads=asked_for, d_head=1, d_value=1)
+    assert heads_that_share(settings) == n_heads == build(settings).size("head")
+    assert ("cannot share" in heads_words(settings)) == (n_heads != asked_for)
+
+
+def test_the_hidden_width_is_what_is_asked_for_up_to_what_can_be_drawn():
+    widths = [hidden_width(settings_of("wild_cat", d_in=d, wider=4)) for d in (1, 6, 24, 25, 64)]
+    assert widths == [4, 24, 96, 96, 96]
+
+
+def test_what_silences_is_measured():
+    trace = build(settings_of("wild_cat"))
+    share = (trace["hidden"].value <= 0).double().mean().item()
+    assert f"{share:.0%} of the {trace['hidden'].value.numel()}" in silenced_words(trace, "relu")
+    assert 0.2 < share < 0.8
+    smooth = build(settings_of("wild_cat", activation="gelu"))
+    least = smooth["activated"].value.min().item()
+    assert f"lowest that comes out is −{-least:.2f}" in silenced_words(smooth, "gelu")
+
+
+def test_ten_times_as_long_stays_the_same_and_nothing_is_asked_where_epsilon_decides():
+    settings = settings_of("named_features")
+    trace = stretched(settings)
+    row = trace["embeddings"].value[settings.token]
+    again = trace["stretched_standardised"].value[settings.token]
+    torch.testing.assert_close(again, layer_norm(10 * row, row.shape))
+    question = ten_times_question(trace, settings.token)
+    assert [question.judged([at]).right for at in range(4)] == [False, False, True, False]
+    alike = settings_of("wild_cat", d_in=1)
+    assert ten_times_question(stretched(alike), 0) is None
+
+
+@pytest.mark.parametrize("norm", ["before", "after"])
+def test_the_picture_walks_from_embeddings_to_output(norm):
+    settings = settings_of("named_features", norm=norm, block="decoder", positions=True)
+    trace = build(settings)
+    token = settings.token
+    chart = picture(trace, token)
+    frame = chart.frame
+    words = frame[frame.kind == "part"].text.tolist()
+    added = ["+ attention", "+ cross-attention", "+ feed-forward"]
+    wanted = added if norm == "before" else [w for part in added for w in (part, "norm")]
+    assert words == wanted
+    cells = frame[frame.kind == "cell"]
+    first = cells[cells.x == 0].text.str.replace("−", "-").astype(float).tolist()
+    last = cells[cells.x2 == WIDE].text.str.replace("−", "-").astype(float).tolist()
+    assert first == pytest.approx(trace["embeddings"].value[token].tolist(), abs=0.006)
+    assert last == pytest.approx(trace["output"].value[token].tolist(), abs=0.006)
+    n_strips = len(cells[(cells.x2 - cells.x).round() == STRIP])
+    assert n_strips == len(walk(trace)) * trace.size("d_in")
+    parts = parts_of(trace, token)
+    assert next(iter(parts)) == "embeddings"
+    told = frame[frame.kind == "lane"].text.tolist()
+    begins = "animal" if norm == "before" else "animal, of what goes out"
+    assert told[0].startswith(f"{begins}: what came in ")
+    assert told[0].endswith(f"= {trace['output'].value[token, 0]:.2f}".replace("-", "−"))
+    assert "The stream of “it”" in chart.alt
+    ribbons = frame[frame.kind == "ribbon"]
+    assert (ribbons.y2 >= ribbons.y).all()
+    assert ribbons.y.min() >= 0
+    assert ribbons.y2.max() <= trace.size("d_in")
+
+
+def test_a_wide_stream_has_no_numbers_and_stays_on_one_screen():
+    chart = picture(build(settings_of("sorry_dave", d_in=64, norm="after")), 0)
+    assert set(chart.frame[chart.frame.kind == "cell"].text) == {""}
+    assert chart.spec["height"] < 450
+    assert len(chart.frame) < 5_000
+
+
+def test_the_published_layer_looks_ahead_and_the_repaired_one_does_not():
+    trace = published_layer.beside()
+    moved = published_layer.leaks(trace)
+    assert moved["self_normed"] > 1
+    assert moved["repaired_attention_normed"] == 0
+    assert published_layer.nothing_leaks(trace)[0]
+    was, now = published_layer.row_means(trace)
+    assert was > 0.1
+    assert now < 1e-6
+
+
+def test_the_exercise_names_what_goes_wrong_in_a_block():
+    trace = build(settings_of("named_features", activation="gelu"))
+    wanted = {
+        "attention_norm_mean": {"one mean of the whole matrix"},
+        "attention_norm_variance": {"divided by d − 1", "one variance of the whole matrix"},
+        "attention_norm_standardised": {"ε is forgotten", "divided by the variance"},
+        "attention_normed": {"the gain is forgotten"},
+        "after_attention": {"the residual is forgotten", "attention_output is missing"},
+        "activated": {"GELU by tanh", "ReLU in place of GELU"},
+    }
+    values = {name: step.value for name, step in trace.items()} | {"torch": torch}
+    steps = list(trace.values())
+    assert wanted.keys() <= {*asked(trace)}
+    for name, names in wanted.items():
+        made = {each.name: each.line for each in around(trace[name], steps)}
+        assert names <= made.keys()
+        if name == "attention_normed":
+            continue  # an untrained gain is 1
+        for each in names:
+            wrong = eval(made[each], values)
+            right = trace[name].value
+            apart = (wrong - right).abs().max().item()
+            assert apart > 1e-6 or wrong.shape != right.shape, (name, each)
+
+
+def test_dropout_drops_in_the_page_s_block_and_not_in_the_checks():
+    settings = settings_of("named_features", layer_dropout=0.5)
+    trace = build(settings)
+    assert "dropped_attention_output" in trace
+    assert adds_up(trace)[0]
+    assert "dropped_attention_output" not in without_dropout(settings, norm="after")
+    picture(trace, 0)
+
+
+def test_the_page_follows_its_switches():
+    at = visit(PAGE, example="named_features", norm="after", block="decoder", activation="gelu")
+    words = rendered(at)
+    assert "The layer norms stand in the way of the stream" in words
+    assert "GELU lets a little" in words
+    assert "Weight on later tokens of your own sentence, in all heads: exactly 0." in words
+    assert "`nn.TransformerDecoderLayer` with `norm_first=True`" in words
+    assert ":orange[" not in words
+    assert any(each.alt.startswith("The stream of “it”") for each in charts(at))
+    at = stands(visit(PAGE, example="wild_cat", d_in="7", n_heads="4", d_model="8", d_head="2"))
+    words = rendered(at)
+    assert "4 heads are set, but they cannot share a width of 7 evenly" in words
+    assert "`nn.TransformerEncoderLayer` with `norm_first=False`" in words
