@@ -2,6 +2,7 @@
 
 from .base import Operation
 from .combine import Add, Multiply, RunningSum, Scale, ScaleRow, ShiftRow, Subtract, SumLast
+from .distances import DistanceBias
 from .entrywise import Cast, Exp, Magnify, Shift, SoftCap
 from .given import Draw, Edit, Encode, Given, Sinusoid
 from .heads import (
@@ -24,7 +25,14 @@ from .product import Affine, BatchedMatMul, Linear, MatMul, MatMulByLoop, MatMul
 from .rotary import RotaryAngles, Rotate
 from .rowwise import Divide, RowLargest, RowSum, SoftmaxJacobian
 from .select import Lookup, OneHot, Row
-from .shared_heads import Columns, JoinHeadsInBatch, JoinRows, RepeatHeads, SplitHeadsInBatch
+from .shared_heads import (
+    Columns,
+    JoinHeadsInBatch,
+    JoinRows,
+    MeanHeads,
+    RepeatHeads,
+    SplitHeadsInBatch,
+)
 from .stored import Stored
 
 __all__ = [
@@ -35,6 +43,7 @@ __all__ = [
     "Both",
     "Cast",
     "Columns",
+    "DistanceBias",
     "Divide",
     "Draw",
     "Drop",
@@ -57,6 +66,7 @@ __all__ = [
     "MatMulUpright",
     "MatVec",
     "MayLook",
+    "MeanHeads",
     "Multiply",
     "OneHot",
     "Operation",
