@@ -185,8 +185,9 @@ def attend_steps(
 
     Key heads that several query heads share have the axis `kv_head`; of the keys, the first
     `n_past` were there before. Steps: `shared_keys` and `shared_values` for shared heads, `mask`
-    with what it is made of, `added_mask`, `distance_bias` with ALiBi and `added_bias` where both are
-    added, these with `mask_prefix` before their names, and those of `attention`. Raises ValueError for options that do not fit.
+    with what it is made of, `added_mask`, `distance_bias` with ALiBi, `added_bias` where both are
+    added; these with `mask_prefix` before their names, and those of `attention`. Raises ValueError
+    for options that do not fit.
     """
     front = queries.axes[:-2]
     n_heads = queries.value.shape[front.index("head")] if "head" in front else 1

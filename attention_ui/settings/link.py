@@ -103,8 +103,10 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
         settings = replace(settings, **{name: getattr(plain, name) for name in HEADS})
     for name, (most, but) in limits(settings).items():
         if getattr(settings, name) > most:
-            refuse(f"The link's {name} is {values[name]}, but {but}.")
-            settings = replace(settings, **{name: getattr(settings.start_of_own, name)})
+            own = getattr(settings.start_of_own, name)
+            if name in values:  # else another setting left it no room: it goes along
+                refuse(f"The link's {name} is {values[name]}, but {but}.")
+            settings = replace(settings, **{name: min(own, most)})
     problem = problem_with(settings)
     if problem:
         refuse(f"The link's settings do not fit together: {problem}")

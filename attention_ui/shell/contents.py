@@ -125,6 +125,16 @@ LESSONS = (
         after="queries_keys_values",
     ),
     Lesson(
+        "attention_today",
+        "The attention of today",
+        "What has changed in attention since 2017? Models share keys among heads, turn vectors by "
+        "their places, look through a window, and keep what they have computed. Switch each on.",
+        "Inside real models",
+        ":material/memory:",
+        minutes=12,
+        after="multi_head_attention",
+    ),
+    Lesson(
         "tiny_language",
         "A tiny language",
         "What does a trained head do? A small network learned a language of 60 words. Give it a "

@@ -1,0 +1,76 @@
+"""What a switch changes: shapes before and now, parameters, and what a cache keeps."""
+
+from attention_core.costs import kept_tokens
+from attention_core.recipes import PLURAL
+from attention_core.trace import Step, Trace
+
+PLAIN = "head_"
+COMPARED = ("W_key", "W_value", "keys", "values", "scores", "weights", "context_vectors")
+
+
+def facts(trace: Trace, prefix: str) -> str:
+    """One paragraph on the steps with a prefix, beside the plain ones: shapes, and costs."""
+    return f"**Shapes:** {shapes_words(trace, prefix)} **Costs:** {costs_words(trace, prefix)}"
+
+
+def shapes_words(trace: Trace, prefix: str) -> str:
+    """Which tensors have another shape than before."""
+    changed: dict[tuple[str, str], list[str]] = {}
+    for name in COMPARED:
+        before, now = trace[f"{PLAIN}{name}"], trace.get(f"{prefix}{name}")
+        if now is not None and now.shape != before.shape:
+            changed.setdefault((before.shape, now.shape), []).append(f"`{name}`")
+    if not changed:
+        return "all stay as they were."
+    told = [f"{' and '.join(names)} {a} → {b}" for (a, b), names in changed.items()]
+    return f"{'; '.join(told)}. All others stay as they were."
+
+
+def costs_words(trace: Trace, prefix: str) -> str:
+    """Parameters, and the numbers that a cache keeps for each token."""
+    told = []
+    for what, count in (("parameters", parameters), ("numbers in the cache for each token", kept)):
+        before, now = count(trace, PLAIN), count(trace, prefix)
+        told.append(f"{before:,} → {now:,} {what}" if before != now else f"as many {what}")
+    return f"{', '.join(told)}."
+
+
+def parameters(trace: Trace, prefix: str) -> int:
+    """How many numbers training may change."""
+    key, value = (_own(trace, prefix, f"W_{role}") for role in ("key", "value"))
+    steps = (trace["head_W_query"], key, value, trace["W_output"])
+    return sum(step.value.numel() for step in steps)
+
+
+def kept(trace: Trace, prefix: str) -> int:
+    """How many numbers of keys and values there are for each token."""
+    steps = (_own(trace, prefix, PLURAL[role]) for role in ("key", "value"))
+    return sum(step.value.numel() for step in steps) // trace.size("key")
+
+
+def _own(trace: Trace, prefix: str, name: str) -> Step:
+    return trace.get(f"{prefix}{name}") or trace[f"{PLAIN}{name}"]
+
+
+def if_off(is_on: bool, example: str) -> str:
+    """Says so where the card shows an example of what is off above; else ''."""
+    return "" if is_on else f" It is off above, and shown here {example}."
+
+
+def sharing_words(chosen: int, shown: int, n_heads: int) -> str:
+    """Which heads share, and how their matrices were made."""
+    times = n_heads // shown
+    heads = "1 key/value head" if shown == 1 else f"{shown} key/value heads, {times} for each"
+    return (
+        f"Here {n_heads} query heads have {heads}. Its matrices are the means of those of the "
+        f"{times} heads, as a trained model is changed to fewer.{if_off(chosen == shown, 'alone')}"
+    )
+
+
+def kept_words(n_tokens: int, window: int, sinks: int) -> str:
+    """Of how many tokens a cache has to keep keys and values."""
+    alone, both = kept_tokens(n_tokens, window), kept_tokens(n_tokens, window, sinks)
+    return (
+        f" Of {n_tokens} tokens a cache keeps {alone} at most with the window, and {both} with the "
+        "sinks."
+    )
