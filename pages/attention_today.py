@@ -1,5 +1,7 @@
 """What has changed in attention since 2017: shared heads, places, windows, caps, and the cache."""
 
+from functools import partial
+
 from attention_core.mechanism.today import PREFIX
 from attention_core.trace import Trace
 from attention_ui.charts.equation_parts import Parts, laid_out
@@ -29,12 +31,7 @@ from attention_ui.lessons.attention_today.computing import (
 )
 from attention_ui.lessons.attention_today.costs import cache_question, show_costs
 from attention_ui.lessons.attention_today.decoding import decoded, show_decoding
-from attention_ui.lessons.attention_today.facts import (
-    facts,
-    if_off,
-    kept_words,
-    sharing_words,
-)
+from attention_ui.lessons.attention_today.facts import kept_words, sharing_words, table
 from attention_ui.lessons.attention_today.switches import (
     choose_heads,
     choose_switches,
@@ -50,16 +47,20 @@ from attention_ui.page.view import View
 from attention_ui.settings.settings import Settings
 
 PAGE = "attention_today"
+NAMES = {
+    GROUPED: "Shared heads",
+    ROTARY: "Rotary positions",
+    ALIBI: "ALiBi",
+    WINDOWED: "A window",
+    SUNK: "A window with sinks",
+    CAPPED: "Soft cap",
+}
 NEXT = "⇒"
 """Between what a switch makes and the weights that it changes."""
 
 
 def view_of(settings: Settings) -> View:
-    view = View.of(PAGE, settings, build)
-    query = min(settings.first_query, view.trace.size("query") - 1)
-    key = int(view.trace[f"{PREFIX}weights"].value[settings.head, query].argmax())
-    view.opens_with = (f"{PREFIX}weights", (settings.head, query, key))
-    return view
+    return View.of(PAGE, settings, build)
 
 
 def lesson(page: Page) -> None:
@@ -72,7 +73,6 @@ def lesson(page: Page) -> None:
     turn(page, single)
     add_distances(page, single)
     look_near(page, single)
-    cap(page, single)
     page.header("What it costs in a real model", anchor="costs")
     page.words(
         "A model that writes keeps the keys and values of all tokens so far, in every layer. For "
@@ -87,6 +87,14 @@ def lesson(page: Page) -> None:
     )
     page.part("decoding_step", lambda: show_decoding(view))
     closing(page, answers(view, single.trace))
+    with page.deeper("scores kept in bounds, and what each switch changes in shapes and costs"):
+        cap(page, single)
+        page.header("Shapes and costs", anchor="shapes")
+        page.words(
+            "What another shape means for a model: fewer parameters, or less to keep. All tensors "
+            "that are not named stay as they were."
+        )
+        page.changing(table(single.trace, NAMES))
     finish(page, single)
 
 
@@ -95,11 +103,11 @@ def look(page: Page) -> None:
     settings, trace = page.view.settings, page.view.trace
     page.header("One head, then and now", anchor="today")
     page.words(
-        "Left, the weights of a head as in 2017; right, the same head with what is switched on. "
-        "Point at a weight to see both."
+        "Left, the weights of a head as in 2017; right, the same head with the switches below. "
+        "Point at a weight."
     )
     page.controls(choose_switches, settings.n_heads, settings.kv_heads, settings.window)
-    page.equation("today", *then_and_now(trace, settings.head, PREFIX))
+    page.equation("today", *then_and_now(trace, settings.head, PREFIX), side_by_side=True)
     page.changing(now_words(settings, is_odd(settings)))
     page.light(*sums_verdict(trace, f"{PREFIX}output"))
 
@@ -114,7 +122,8 @@ def then_and_now(trace: Trace, head: int, *prefixes: str) -> Parts:
 def beside(page: Page, view: View, name: str, *parts: Matrix | str) -> None:
     """An equation of another trace than the lesson's own."""
     parts = laid_out(parts)
-    page.part(name, lambda: equation(view, name, *parts), about=depends_on(view, parts))
+    draw = partial(equation, view, name, *parts, side_by_side=True)
+    page.part(name, draw, about=depends_on(view, parts))
 
 
 def share(page: Page, single: View) -> None:
@@ -131,11 +140,10 @@ def share(page: Page, single: View) -> None:
     if n_heads == 1:
         page.changing("There is only one head here, so nothing can be shared. Choose more above.")
         return
-    page.changing(sharing_words(settings.kv_heads, fewer, n_heads))
+    page.changing(sharing_words(fewer, n_heads))
     keys = Matrix(trace[f"{GROUPED}keys"], lead=(head // (n_heads // fewer),))
     beside(page, single, "sharing", keys, NEXT, *then_and_now(trace, head, GROUPED))
     page.light(*sharing_light(trace, fewer))
-    page.changing(facts(trace, GROUPED))
 
 
 def turn(page: Page, single: View) -> None:
@@ -155,15 +163,20 @@ def turn(page: Page, single: View) -> None:
         return
     turned = trace[f"{ROTARY}turned_queries"]
     queries, angles = turned.inputs
-    parts = (Matrix(queries, lead=(head,)), "↻", Matrix(angles), "=", Matrix(turned, lead=(head,)))
+    parts = (
+        Matrix(queries, lead=(head,), title=f"queries[{head}]"),
+        "↻",
+        Matrix(angles, title="angles"),
+        "=",
+        Matrix(turned, lead=(head,), title=f"turned[{head}]"),
+    )
     beside(page, single, "rotary", *parts, NEXT, *then_and_now(trace, head, ROTARY))
     page.part("moved", lambda: show_moved(single))
-    page.changing(facts(trace, ROTARY) + if_off(settings.places == "rotary", "alone"))
 
 
 def add_distances(page: Page, single: View) -> None:
     """A bias that grows with the distance."""
-    settings, trace, head = page.view.settings, single.trace, page.view.settings.head
+    trace, head = single.trace, page.view.settings.head
     page.header("A bias for distance: ALiBi", anchor="alibi")
     page.words(
         "Simpler still: take something from each score for every place between query and key. "
@@ -173,7 +186,6 @@ def add_distances(page: Page, single: View) -> None:
     bias = Matrix(trace[f"{ALIBI}distance_bias"], lead=(head,))
     beside(page, single, "alibi", bias, NEXT, *then_and_now(trace, head, ALIBI))
     page.light(*distance_light(trace, head))
-    page.changing(facts(trace, ALIBI) + if_off(settings.places == "alibi", "alone"))
 
 
 def look_near(page: Page, single: View) -> None:
@@ -189,11 +201,7 @@ def look_near(page: Page, single: View) -> None:
     beside(page, single, "window", *then_and_now(trace, settings.head, WINDOWED, SUNK))
     page.light(*window_light(trace, window))
     page.light(*sinks_light(trace, sinks))
-    page.changing(
-        facts(trace, WINDOWED)
-        + kept_words(len(settings.inputs.tokens), window, sinks)
-        + if_off(settings.window > 0, f"with a window of {window}")
-    )
+    page.changing(kept_words(len(settings.inputs.tokens), window, sinks))
 
 
 def cap(page: Page, single: View) -> None:
@@ -208,7 +216,6 @@ def cap(page: Page, single: View) -> None:
     capped = Matrix(trace[f"{CAPPED}capped_scores"], lead=(head,))
     beside(page, single, "cap", capped, NEXT, *then_and_now(trace, head, CAPPED))
     page.light(*cap_light(trace, most))
-    page.changing(facts(trace, CAPPED) + if_off(settings.soft_cap > 0, f"with ±{most:g}"))
 
 
 open_on(PAGE, view_of, lesson)

@@ -33,6 +33,7 @@ def decode_step(whole: Trace, today: Today, place: int) -> Trace:
     if place:
         labels |= {"past": tokens[:place], "new_key": [tokens[place]]}
     trace = Trace(**labels)
+    _label_heads(trace, whole)
     row = whole["embeddings"].value[place : place + 1]
     new = give(trace, "new_embedding", row, ("query", "d_in"))
     queries = _projected(trace, new, whole["head_W_query"], "head_queries", "query")
@@ -57,6 +58,15 @@ def cached(whole: Trace, role: str) -> Step:
     name = PLURAL[role]
     names = (f"{PREFIX}turned_{name}", f"{PREFIX}{name}", f"head_{name}")
     return next(whole[each] for each in names if each in whole)
+
+
+def _label_heads(trace: Trace, whole: Trace) -> None:
+    """Heads and the columns of each are called as they are in the whole computation."""
+    n_heads = whole.size("head")
+    trace.label("head", whole.labels("head"))
+    for axis in ("d_head", "d_value"):
+        if whole.has_axis(axis):
+            trace.label_by_head(axis, [whole.labels(axis, head) for head in range(n_heads)])
 
 
 def _projected(trace: Trace, new: Step, matrix: Step, name: str, row: str) -> Step:

@@ -27,8 +27,8 @@ def show_decoding(view: View) -> None:
     control("decoded", widget=widget, width=420)
     now = session.current()
     trace, place = decoded(now, view.trace), now.decoded
-    equation(view.beside(trace), "decoding", *with_cache(trace, now.head))
-    equation(view, "in_the_whole", *in_the_whole(view.trace, now.head, place))
+    equation(view.beside(trace), "decoding", *with_cache(trace, now.head), side_by_side=True)
+    equation(view, "in_the_whole", *in_the_whole(view.trace, now.head, place), side_by_side=True)
     light(*same_row(trace, view.trace, place))
     note(products_words(now, place))
 

@@ -1,5 +1,7 @@
 """What a switch changes: shapes before and now, parameters, and what a cache keeps."""
 
+from collections.abc import Callable
+
 from attention_core.costs import kept_tokens
 from attention_core.recipes import PLURAL
 from attention_core.trace import Step, Trace
@@ -8,9 +10,17 @@ PLAIN = "head_"
 COMPARED = ("W_key", "W_value", "keys", "values", "scores", "weights", "context_vectors")
 
 
-def facts(trace: Trace, prefix: str) -> str:
-    """One paragraph on the steps with a prefix, beside the plain ones: shapes, and costs."""
-    return f"**Shapes:** {shapes_words(trace, prefix)} **Costs:** {costs_words(trace, prefix)}"
+def table(trace: Trace, names: dict[str, str]) -> str:
+    """For each switch, by the prefix of its steps: which tensors have another shape than before,
+    its parameters, and the numbers that a cache keeps for each token.
+    """
+    rows = [
+        f"| {name} | {shapes_words(trace, prefix)} | {_counted(trace, prefix, parameters)} | "
+        f"{_counted(trace, prefix, kept)} |"
+        for prefix, name in names.items()
+    ]
+    head = "| Alone | Shapes, before → now | Parameters | In the cache, for each token |"
+    return "\n".join([head, "|---|---|---|---|", *rows])
 
 
 def shapes_words(trace: Trace, prefix: str) -> str:
@@ -20,19 +30,13 @@ def shapes_words(trace: Trace, prefix: str) -> str:
         before, now = trace[f"{PLAIN}{name}"], trace.get(f"{prefix}{name}")
         if now is not None and now.shape != before.shape:
             changed.setdefault((before.shape, now.shape), []).append(f"`{name}`")
-    if not changed:
-        return "all stay as they were."
-    told = [f"{' and '.join(names)} {a} → {b}" for (a, b), names in changed.items()]
-    return f"{'; '.join(told)}. All others stay as they were."
+    told = [f"{' and '.join(names)}: {a} → {b}" for (a, b), names in changed.items()]
+    return "<br>".join(told) or "none changes"
 
 
-def costs_words(trace: Trace, prefix: str) -> str:
-    """Parameters, and the numbers that a cache keeps for each token."""
-    told = []
-    for what, count in (("parameters", parameters), ("numbers in the cache for each token", kept)):
-        before, now = count(trace, PLAIN), count(trace, prefix)
-        told.append(f"{before:,} → {now:,} {what}" if before != now else f"as many {what}")
-    return f"{', '.join(told)}."
+def _counted(trace: Trace, prefix: str, count: Callable[[Trace, str], int]) -> str:
+    before, now = count(trace, PLAIN), count(trace, prefix)
+    return f"{before:,} → {now:,}" if before != now else f"{before:,}"
 
 
 def parameters(trace: Trace, prefix: str) -> int:
@@ -52,18 +56,13 @@ def _own(trace: Trace, prefix: str, name: str) -> Step:
     return trace.get(f"{prefix}{name}") or trace[f"{PLAIN}{name}"]
 
 
-def if_off(is_on: bool, example: str) -> str:
-    """Says so where the card shows an example of what is off above; else ''."""
-    return "" if is_on else f" It is off above, and shown here {example}."
-
-
-def sharing_words(chosen: int, shown: int, n_heads: int) -> str:
+def sharing_words(shown: int, n_heads: int) -> str:
     """Which heads share, and how their matrices were made."""
     times = n_heads // shown
     heads = "1 key/value head" if shown == 1 else f"{shown} key/value heads, {times} for each"
     return (
         f"Here {n_heads} query heads have {heads}. Its matrices are the means of those of the "
-        f"{times} heads, as a trained model is changed to fewer.{if_off(chosen == shown, 'alone')}"
+        f"{times} heads, as a trained model is changed to fewer."
     )
 
 
