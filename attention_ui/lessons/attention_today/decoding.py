@@ -86,8 +86,8 @@ def products_words(settings: Settings, place: int) -> str:
     kept = size.cached(place)
     return (
         f"This step multiplies {step:,} pairs of numbers with the cache and {anew:,} without, "
-        f"where all tokens so far are computed again; all steps up to here {every[0]:,} and "
-        f"{every[1]:,}. The price: {kept:,} numbers were kept from the steps before."
+        f"where all tokens so far are computed again; all steps up to here together {every[0]:,} "
+        f"and {every[1]:,}. The price: {kept:,} numbers are kept from the steps before."
     )
 
 

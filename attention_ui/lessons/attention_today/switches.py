@@ -33,8 +33,10 @@ def choose_switches() -> None:
                 args=(model,),
                 disabled=not switches_of(model, now).keys() - kept,
             )
-        with st.container(width="content"):
-            control("head", elsewhere=True, label_visibility="collapsed")
+        if "head" not in now.hide:
+            st.caption("Head", width="content")
+            with st.container(width="content"):
+                control("head", elsewhere=True, label_visibility="collapsed")
 
 
 def _set_as_in(model: str) -> None:
