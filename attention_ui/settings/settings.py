@@ -273,21 +273,20 @@ def _sharing(n_heads: int) -> list[int]:
     return [count for count in range(1, n_heads + 1) if n_heads % count == 0]
 
 
-def _kv_heads(name: str, heads: str) -> dict[str, Any]:
-    """What can be chosen of a number of key/value heads, and how many there are at most: a number
-    that does not fit goes to the next below it that does.
-    """
+def _kv_heads(heads: str) -> dict[str, Any]:
+    """What can be chosen of a number of key/value heads, beside the setting of query heads."""
+    return {
+        "choices": lambda settings: {count: str(count) for count in _shared_by(settings, heads)},
+        "limit": lambda settings: (
+            getattr(settings, heads),
+            f"there are {getattr(settings, heads)} query heads",
+        ),
+        "only_choices": True,
+    }
 
-    def choices(settings: "Settings") -> dict[int, str]:
-        return {count: str(count) for count in _sharing(getattr(settings, heads))}
 
-    def limit(settings: "Settings") -> tuple[int, str]:
-        fitting = _sharing(getattr(settings, heads))
-        wanted = getattr(settings, name)
-        words = f"{fitting[-1]} query heads share {', '.join(map(str, fitting))} evenly"
-        return max(count for count in fitting if count <= wanted), words
-
-    return {"choices": choices, "limit": limit}
+def _shared_by(settings: "Settings", heads: str) -> list[int]:
+    return _sharing(getattr(settings, heads))
 
 
 def _windows(settings: "Settings") -> dict[int, str]:
@@ -579,7 +578,7 @@ class Settings:
         Whole(1, MAX_HEADS),
         "Key/value heads",
         widget="segmented_control",
-        **_kv_heads("kv_heads", "n_heads"),
+        **_kv_heads("n_heads"),
     )
     places: str = setting(Choice(PLACES), "Places told by", "rotary")
     sinks: int = setting(
@@ -604,7 +603,7 @@ class Settings:
         view_only=True,
         shown="{:,}",
     )
-    decoded: int = _token("Token that is written now", 3, view_only=True)
+    decoded: int = _token("Token that is written now", view_only=True)
     cost_model: str = setting(Choice(COST_MODELS), "Model", "llama3", view_only=True)
     m_bytes: str = setting(Choice(BYTES), "Bytes per number", "2", view_only=True)
     m_layers: int = setting(Whole(1, 128, MODEL_LAYERS), "Layers of the model", 32, view_only=True)
@@ -623,7 +622,7 @@ class Settings:
         "Its key/value heads",
         8,
         view_only=True,
-        **_kv_heads("m_kv_heads", "m_heads"),
+        **_kv_heads("m_heads"),
     )
     m_d_head: int = setting(
         Whole(16, 256, MODEL_HEAD_WIDTHS), "Width of each of its heads", 128, view_only=True
@@ -696,6 +695,7 @@ class Settings:
             divide=example.divide,
             token=example.token,
             changed_token=len(inputs.tokens) - 1,
+            decoded=len(inputs.tokens) - 1,
             start=example.projections.start,
             d_out=example.projections.d_out,
             d_v=example.projections.d_v,
@@ -716,7 +716,7 @@ class Settings:
         plain = Settings.of(EXAMPLES[self.example])
         last = max(len(self.inputs.tokens) - 1, 0)
         query, token = min(plain.query, last), min(plain.token, last)
-        return replace(plain, query=query, token=token, changed_token=last)
+        return replace(plain, query=query, token=token, changed_token=last, decoded=last)
 
     @property
     def inputs(self) -> Inputs:

@@ -411,7 +411,8 @@ def test_one_bad_value_does_not_take_the_good_ones_with_it():
 def test_heads_that_do_not_fit_are_refused_in_words_and_nothing_else_is(link, said):
     settings, notices = read(sentence="A cat", seed="3", causal_heads="on", **link)
     last = len(settings.inputs.tokens) - 1
-    assert settings == of(sentence="A cat", seed=3, causal_heads=True, changed_token=last)
+    tokens = {"changed_token": last, "decoded": last}
+    assert settings == of(sentence="A cat", seed=3, causal_heads=True, **tokens)
     assert said in notices
 
 

@@ -1,0 +1,1 @@
+"""The lesson on the attention of today, in a real browser: at first sight, and in use."""
