@@ -31,7 +31,7 @@ from attention_ui.lessons.attention_today.computing import (
 )
 from attention_ui.lessons.attention_today.costs import cache_question, show_costs
 from attention_ui.lessons.attention_today.decoding import decoded, show_decoding
-from attention_ui.lessons.attention_today.facts import kept_words, sharing_words, table
+from attention_ui.lessons.attention_today.facts import PLAIN, kept_words, sharing_words, table
 from attention_ui.lessons.attention_today.switches import (
     choose_heads,
     choose_switches,
@@ -114,9 +114,9 @@ def look(page: Page) -> None:
 
 def then_and_now(trace: Trace, head: int, *prefixes: str) -> Parts:
     """The weights of one head, plain, and after each of some changes."""
-    now = (trace[f"{prefix}weights"] for prefix in prefixes)
-    drawn = [part for step in now for part in ("→", Matrix(step, lead=(head,)))]
-    return (Matrix(trace["head_weights"], lead=(head,)), *drawn)
+    each = [trace[f"{prefix}weights"] for prefix in (PLAIN, *prefixes)]
+    plain, *now = (Matrix(step, lead=(head,), compared=True) for step in each)
+    return (plain, *(part for matrix in now for part in ("→", matrix)))
 
 
 def beside(page: Page, view: View, name: str, *parts: Matrix | str) -> None:

@@ -8,6 +8,7 @@ from attention_ui.charts.amounts import amounts
 from attention_ui.charts.equation_parts import laid_out
 from attention_ui.charts.fit import sizes_for
 from attention_ui.charts.matrix import Matrix
+from attention_ui.charts.pointing import parameters as parameters_of
 from attention_ui.lessons.attention_today import checks
 from attention_ui.lessons.attention_today.computing import (
     alone,
@@ -71,7 +72,7 @@ def test_a_broken_switch_is_seen():
     assert not checks.sinks_light(trace, 2)[0]
     assert not checks.cap_light(trace, 0.01)[0]
     assert not checks.sharing_light(trace, 4)[0]
-    for name in ("rotary_scores", "alibi_distance_bias"):
+    for name in ("rotary_scores", "alibi_biased_scores"):
         trace[name]._kept = trace[name].value + torch.linspace(0, 1, 8)
     assert not checks.moved_light(trace, 10)[0]
     assert not checks.distance_light(trace, 0)[0]
@@ -153,6 +154,16 @@ def test_bars_say_their_amounts():
     assert chart.frame["share"].tolist() == [1.0, 0.25]
     assert chart.frame["chosen"].tolist() == [False, True]
     assert chart.alt == "Memory. a: 4 GiB; b: 1 GiB."
+
+
+def test_a_cell_of_one_is_pointed_at_in_both():
+    trace = build(settings_of("wild_cat"))
+    steps = [trace[f"{of}_weights"] for of in ("head", "today")]
+    for compared in (False, True):
+        matrices = [Matrix(step, lead=(0,), compared=compared) for step in steps]
+        made = {each["name"]: each["expr"] for each in parameters_of(matrices, [[], []])}
+        assert ("hover.matrix[0] === 1" in made["same_0"]) == compared
+        assert "hover.matrix[0] === 0" in made["same_0"]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -395,7 +395,8 @@ def test_parameters_that_are_not_ours_are_left_alone(query):
 def test_one_bad_value_does_not_take_the_good_ones_with_it():
     settings, notices = read(seed="3", d_in="x", sentence="A cat", likeness="cosine")
     last = len(settings.inputs.tokens) - 1
-    assert settings == of(seed=3, sentence="A cat", similarity="cosine", changed_token=last)
+    tokens = {"changed_token": last, "decoded": last}
+    assert settings == of(seed=3, sentence="A cat", similarity="cosine", **tokens)
     assert "d_in" in notices
     assert "seed" not in notices
 
