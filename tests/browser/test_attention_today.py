@@ -55,7 +55,7 @@ def test_the_switches_move_what_is_seen_first_and_each_stands_alone_below(page, 
     row = numbers(page, "decoding", 2)
     assert len(row) == 10
     assert numbers(page, "in_the_whole", 0)[:10] == row
-    page.get_by_role("button", name="Sizes of your own").click()
+    page.get_by_text("Sizes of your own", exact=True).click()
     settled(page)
     assert page.get_by_text("Your model: 32 layers").count() == 1
     no_exception(page)

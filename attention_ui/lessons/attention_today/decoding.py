@@ -5,7 +5,7 @@ from attention_core.mechanism.decoding import DECODED, decode_step
 from attention_core.rounding import agree, difference
 from attention_core.trace import Trace
 
-from ...charts.equation_parts import Parts
+from ...charts.equation_parts import NEW_LINE, Parts
 from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import light, note
@@ -27,8 +27,8 @@ def show_decoding(view: View) -> None:
     control("decoded", widget=widget, width=420)
     now = session.current()
     trace, place = decoded(now, view.trace), now.decoded
-    equation(view.beside(trace), "decoding", *with_cache(trace, now.head), side_by_side=True)
-    equation(view, "in_the_whole", *in_the_whole(view.trace, now.head, place), side_by_side=True)
+    equation(view.beside(trace), "decoding", *with_cache(trace, now.head))
+    equation(view, "in_the_whole", *in_the_whole(view.trace, now.head, place))
     light(*same_row(trace, view.trace, place))
     note(products_words(now, place))
 
@@ -42,6 +42,7 @@ def with_cache(trace: Trace, head: int) -> Parts:
         Matrix(queries, lead=(head,)),
         "·",
         Matrix(keys, lead=(head,), transposed=True),
+        NEW_LINE,
         "→",
         Matrix(weights, lead=(head,)),
         "→",
