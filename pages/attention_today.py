@@ -44,6 +44,7 @@ from attention_ui.page.equation import equation
 from attention_ui.page.lights import sums_verdict
 from attention_ui.page.page import Page, depends_on, open_on
 from attention_ui.page.view import View
+from attention_ui.settings.control import offered
 from attention_ui.settings.settings import Settings
 
 PAGE = "attention_today"
@@ -106,17 +107,18 @@ def look(page: Page) -> None:
         "Left, the weights of a head as in 2017; right, the same head with the switches below. "
         "Point at a weight."
     )
-    page.controls(choose_switches, settings.n_heads, settings.kv_heads, settings.window)
+    choices = [tuple(offered(name, settings).items()) for name in ("kv_heads", "window", "head")]
+    page.controls(choose_switches, *choices, settings.window)
     page.equation("today", *then_and_now(trace, settings.head, PREFIX), side_by_side=True)
     page.changing(now_words(settings, is_odd(settings)))
-    page.light(*sums_verdict(trace, f"{PREFIX}output"))
+    page.light(*sums_verdict(trace, f"{PREFIX}context_vectors"))
 
 
 def then_and_now(trace: Trace, head: int, *prefixes: str) -> Parts:
     """The weights of one head, plain, and after each of some changes."""
     each = [trace[f"{prefix}weights"] for prefix in (PLAIN, *prefixes)]
     plain, *now = (Matrix(step, lead=(head,), compared=True) for step in each)
-    return (plain, *(part for matrix in now for part in ("→", matrix)))
+    return (plain, *(part for matrix in now for part in ("⇢", matrix)))
 
 
 def beside(page: Page, view: View, name: str, *parts: Matrix | str) -> None:

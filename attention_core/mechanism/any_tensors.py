@@ -179,6 +179,7 @@ def attend_steps(
     n_past: int = 0,
     prefix: str = "",
     mask_prefix: str = "",
+    scored: Step | None = None,
 ) -> Step:
     """Add attention with all options to a trace that has queries, keys and values. Returns the
     context vectors.
@@ -186,8 +187,8 @@ def attend_steps(
     Key heads that several query heads share have the axis `kv_head`; of the keys, the first
     `n_past` were there before. Steps: `shared_keys` and `shared_values` for shared heads, `mask`
     with what it is made of, `added_mask`, `distance_bias` with ALiBi, `added_bias` where both are
-    added; these with `mask_prefix` before their names, and those of `attention`. Raises ValueError
-    for options that do not fit.
+    added; these with `mask_prefix` before their names, and those of `attention`, from scores that
+    are `scored` already where there are some. Raises ValueError for options that do not fit.
     """
     front = queries.axes[:-2]
     n_heads = queries.value.shape[front.index("head")] if "head" in front else 1
@@ -222,6 +223,7 @@ def attend_steps(
         added_mask=added,
         soft_cap=options.soft_cap,
         key_axis=keys.axes[-2],
+        scored=scored,
     )
 
 

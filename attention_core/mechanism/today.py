@@ -6,6 +6,7 @@ from ..operations import JoinHeads, MatMul, MeanHeads, RotaryAngles, Rotate
 from ..recipes import PLURAL
 from ..trace import Step, Trace
 from .any_tensors import Options, attend_steps
+from .attention import scale_of
 
 PREFIX = "today_"
 """What the names of today's steps begin with, if nothing else is said."""
@@ -63,15 +64,16 @@ class Today:
         return self.rotary_base is not None and d_head % 2 == 0
 
 
-def attend_today(trace: Trace, today: Today, prefix: str = PREFIX) -> Trace:
+def attend_today(trace: Trace, today: Today, prefix: str = PREFIX, joined: bool = True) -> Trace:
     """Add attention of today to a trace of `attend_heads`, whose matrices it shares.
 
     With fewer heads of keys and values, the matrix of each is the mean of those of its group.
     Steps, each with `prefix` before its name: `W_key` (kv_head, d_in, d_head), `keys`
     (kv_head, key, d_head) and those of values, where they are shared; `query_angles` (query,
     d_pairs), `turned_queries` (head, query, d_head) and those of keys with rotary positions; the
-    steps of `attend_steps`; `concat` (query, d_concat) and `output` (query, d_model). Returns the
-    same trace. Raises ValueError for heads that cannot be shared evenly.
+    steps of `attend_steps`, from the plain scores where queries and keys are plain; and, if
+    `joined`, `concat` (query, d_concat) and `output` (query, d_model). Returns the same trace.
+    Raises ValueError for heads that cannot be shared evenly.
 
     Source of the means: Ainslie et al. 2023, GQA, section 2.1.
     """
@@ -79,10 +81,16 @@ def attend_today(trace: Trace, today: Today, prefix: str = PREFIX) -> Trace:
     made = {"query": trace["head_queries"]}
     for role in ("key", "value"):
         made[role] = _shared(trace, role, times, prefix)
-    if today.turns(made["query"].value.shape[-1]):
+    scored = None
+    turns = today.turns(made["query"].value.shape[-1])
+    if times == 1 and not turns and today.scale == scale_of(trace, "head_"):
+        scored = trace.get("head_scaled_scores") or trace["head_scores"]
+    if turns:
         for role in ("query", "key"):
             made[role] = turned(trace, role, made[role], today, prefix)
-    context = attend_steps(trace, *made.values(), today.options, 0, prefix, prefix)
+    context = attend_steps(trace, *made.values(), today.options, 0, prefix, prefix, scored)
+    if not joined:
+        return trace
     axes = ("query", "d_concat")
     concat = trace.step(f"{prefix}concat", JoinHeads(), context, axes=axes)
     given = (concat, trace["W_output"])

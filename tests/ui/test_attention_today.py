@@ -82,7 +82,8 @@ def test_what_is_off_is_that_of_the_lesson_on_heads():
     plain = settings_of("sorry_dave", kv_heads=4, places="none")
     trace = build(plain)
     assert trace["today_weights"].value.equal(trace["head_weights"].value)
-    assert trace["today_output"].value.equal(trace["output"].value)
+    same = [trace[f"{of}_context_vectors"].value for of in ("today", "head")]
+    assert same[0].equal(same[1])
     today = today_of(changed(plain, sinks=3))
     assert (today.sinks, today.window) == (0, None), "sinks belong to a window"
 

@@ -67,8 +67,9 @@ def why_distance(settings: Settings, trace: Trace) -> str:
     )
     if is_odd(settings):
         return f"{words} The heads here have an odd width, so nothing is turned."
-    measured = moved_light(trace, settings.moved_by)[1]
-    return f"{words} {measured}"
+    good, _ = moved_light(trace, settings.moved_by)
+    kept = "every score stays" if good else "scores do not stay"
+    return f"{words} Moved by {settings.moved_by:,} places, {kept} what it was but for rounding."
 
 
 def why_cache(settings: Settings) -> str:

@@ -21,8 +21,10 @@ GROUPED, ROTARY, ALIBI, WINDOWED, SUNK, CAPPED = (
 
 
 def build(settings: Settings) -> Trace:
-    """The lesson's trace: plain attention with heads, causal, and `today_` steps beside it."""
-    return attend_today(_plain(settings), today_of(settings))
+    """The lesson's trace: plain attention with heads, causal, and `today_` steps beside it, both up
+    to the context vectors: what comes behind has not changed.
+    """
+    return attend_today(_plain(settings, joined=False), today_of(settings), joined=False)
 
 
 def today_of(settings: Settings) -> Today:
@@ -53,7 +55,7 @@ def alone(settings: Settings) -> Trace:
         CAPPED: {"soft_cap": shown_cap(settings, trace)},
     }
     for prefix, changes in switched.items():
-        attend_today(trace, replace(plain, **changes), prefix)
+        attend_today(trace, replace(plain, **changes), prefix, joined=False)
     return trace
 
 
@@ -88,6 +90,6 @@ def is_odd(settings: Settings) -> bool:
     return settings.heads_recipe.d_head % 2 == 1
 
 
-def _plain(settings: Settings) -> Trace:
+def _plain(settings: Settings, joined: bool = True) -> Trace:
     recipe = replace(settings.heads_recipe, causal=True)
-    return attend_heads(embed(settings.inputs), recipe)
+    return attend_heads(embed(settings.inputs), recipe, joined=joined)
