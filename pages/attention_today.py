@@ -67,7 +67,7 @@ def view_of(settings: Settings) -> View:
 def lesson(page: Page) -> None:
     """What stands on the page, from top to bottom."""
     view = page.view
-    single = view.beside(alone(view.settings))
+    single = view.beside(alone(view.settings, view.trace))
     begin(page, single, view.beside(decoded(view.settings, view.trace)))
     look(page)
     share(page, single)
@@ -95,7 +95,7 @@ def lesson(page: Page) -> None:
             "What another shape means for a model: fewer parameters, or less to keep. All tensors "
             "that are not named stay as they were."
         )
-        page.changing(table(single.trace, NAMES))
+        page.changing(table(single.trace, NAMES, view.settings.d_model))
     finish(page, single)
 
 

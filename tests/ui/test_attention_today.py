@@ -43,7 +43,7 @@ def settings_of(name, **changes):
 
 
 def lights_of(settings):
-    trace = alone(settings)
+    trace = alone(settings, build(settings))
     return {
         "sharing": checks.sharing_light(trace, shown_kv_heads(settings)),
         "moved": checks.moved_light(trace, 1_000),
@@ -67,7 +67,7 @@ def test_every_switch_keeps_its_promise_on_every_example(name):
 
 def test_a_broken_switch_is_seen():
     settings = settings_of("sorry_dave", window=3, sinks=1)
-    trace = alone(settings)
+    trace = alone(settings, build(settings))
     assert not checks.window_light(trace, 2)[0]
     assert not checks.sinks_light(trace, 2)[0]
     assert not checks.cap_light(trace, 0.01)[0]
@@ -117,12 +117,12 @@ def test_known_models_set_the_switches_as_they_have_them():
 
 def test_shapes_and_costs_are_those_of_the_tensors():
     settings = settings_of("life_is_short")
-    trace, size = alone(settings), page_size(settings)
+    trace, size = alone(settings, build(settings)), page_size(settings)
     assert "kv_head 1 × key 8 × d_head 24" in shapes_words(trace, "grouped_")
     assert shapes_words(trace, "rotary_") == "none changes"
-    assert parameters(trace, "grouped_") == size.parameters
+    assert parameters(trace, "grouped_", settings.d_model) == size.parameters
     assert kept(trace, "grouped_") == size.cached(1)
-    assert parameters(trace, "head_") == size.with_kv_heads(3).parameters
+    assert parameters(trace, "head_", settings.d_model) == size.with_kv_heads(3).parameters
     assert kept(trace, "alibi_") == size.with_kv_heads(3).cached(1)
 
 

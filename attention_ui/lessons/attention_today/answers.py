@@ -50,10 +50,11 @@ def what_sharing_saves(settings: Settings, trace: Trace) -> str:
     if n_heads == 1:
         return f"With one head, as here, nothing. {known}"
     heads = "one key/value head" if fewer == 1 else f"{fewer} key/value heads"
+    trained = [parameters(trace, each, settings.d_model) for each in (GROUPED, PLAIN)]
     return (
         f"Here {n_heads} query heads with {heads} keep {kept(trace, GROUPED):,} numbers for each "
-        f"token instead of {kept(trace, PLAIN):,}, and have {parameters(trace, GROUPED):,} "
-        f"parameters instead of {parameters(trace, PLAIN):,}. The number of queries, and of "
+        f"token instead of {kept(trace, PLAIN):,}, and have {trained[0]:,} "
+        f"parameters instead of {trained[1]:,}. The number of queries, and of "
         f"products of queries with keys, stays. {known}"
     )
 

@@ -24,7 +24,9 @@ def build(settings: Settings) -> Trace:
     """The lesson's trace: plain attention with heads, causal, and `today_` steps beside it, both up
     to the context vectors: what comes behind has not changed.
     """
-    return attend_today(_plain(settings, joined=False), today_of(settings), joined=False)
+    recipe = replace(settings.heads_recipe, causal=True)
+    trace = attend_heads(embed(settings.inputs), recipe, joined=False)
+    return attend_today(trace, today_of(settings), joined=False)
 
 
 def today_of(settings: Settings) -> Today:
@@ -40,9 +42,9 @@ def today_of(settings: Settings) -> Today:
     )
 
 
-def alone(settings: Settings) -> Trace:
-    """Plain attention, and beside it each switch alone, as it is set, or as an example of it."""
-    trace = _plain(settings)
+def alone(settings: Settings, whole: Trace) -> Trace:
+    """The lesson's trace, and beside it each switch alone, as it is set, or as an example of it."""
+    trace = whole.branched()
     n_heads = trace.size("head")
     plain = Today(n_heads, scale=settings.heads_recipe.scale)
     window = shown_window(settings)
@@ -88,8 +90,3 @@ def shown_cap(settings: Settings, trace: Trace) -> float:
 def is_odd(settings: Settings) -> bool:
     """Whether a head has a column left over where rotary positions need pairs."""
     return settings.heads_recipe.d_head % 2 == 1
-
-
-def _plain(settings: Settings, joined: bool = True) -> Trace:
-    recipe = replace(settings.heads_recipe, causal=True)
-    return attend_heads(embed(settings.inputs), recipe, joined=joined)

@@ -43,9 +43,9 @@ def with_cache(trace: Trace, head: int) -> Parts:
         "·",
         Matrix(keys, lead=(head,), transposed=True),
         NEW_LINE,
-        "→",
+        "⇒",
         Matrix(weights, lead=(head,)),
-        "→",
+        "⇒",
         Matrix(trace[f"{DECODED}context_vectors"], lead=(head,)),
     )
 
@@ -55,7 +55,7 @@ def in_the_whole(trace: Trace, head: int, place: int) -> Parts:
     weights, context = trace["today_weights"], trace["today_context_vectors"]
     return (
         Matrix(weights, lead=(head,), rows=(place,)),
-        "→",
+        "⇒",
         Matrix(context, lead=(head,), rows=(place,)),
     )
 

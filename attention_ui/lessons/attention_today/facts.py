@@ -1,7 +1,5 @@
 """What a switch changes: shapes before and now, parameters, and what a cache keeps."""
 
-from collections.abc import Callable
-
 from attention_core.costs import kept_tokens
 from attention_core.recipes import PLURAL
 from attention_core.trace import Step, Trace
@@ -10,15 +8,16 @@ PLAIN = "head_"
 COMPARED = ("W_key", "W_value", "keys", "values", "scores", "weights", "context_vectors")
 
 
-def table(trace: Trace, names: dict[str, str]) -> str:
+def table(trace: Trace, names: dict[str, str], d_model: int) -> str:
     """For each switch, by the prefix of its steps: which tensors have another shape than before,
     its parameters, and the numbers that a cache keeps for each token.
     """
-    rows = [
-        f"| {name} | {shapes_words(trace, prefix)} | {_counted(trace, prefix, parameters)} | "
-        f"{_counted(trace, prefix, kept)} |"
-        for prefix, name in names.items()
-    ]
+    rows = []
+    for prefix, name in names.items():
+        trained = (parameters(trace, each, d_model) for each in (PLAIN, prefix))
+        cached = (kept(trace, each) for each in (PLAIN, prefix))
+        shapes = shapes_words(trace, prefix)
+        rows.append(f"| {name} | {shapes} | {_changed(*trained)} | {_changed(*cached)} |")
     head = "| Alone | Shapes, before → now | Parameters | In the cache, for each token |"
     return "\n".join([head, "|---|---|---|---|", *rows])
 
@@ -34,16 +33,16 @@ def shapes_words(trace: Trace, prefix: str) -> str:
     return "<br>".join(told) or "none changes"
 
 
-def _counted(trace: Trace, prefix: str, count: Callable[[Trace, str], int]) -> str:
-    before, now = count(trace, PLAIN), count(trace, prefix)
+def _changed(before: int, now: int) -> str:
     return f"{before:,} → {now:,}" if before != now else f"{before:,}"
 
 
-def parameters(trace: Trace, prefix: str) -> int:
-    """How many numbers training may change."""
+def parameters(trace: Trace, prefix: str, d_model: int) -> int:
+    """How many numbers training may change, with an output of width d_model."""
     key, value = (_own(trace, prefix, f"W_{role}") for role in ("key", "value"))
-    steps = (trace["head_W_query"], key, value, trace["W_output"])
-    return sum(step.value.numel() for step in steps)
+    n_heads, _, d_value = trace[f"{PLAIN}context_vectors"].value.shape
+    steps = (trace["head_W_query"], key, value)
+    return sum(step.value.numel() for step in steps) + n_heads * d_value * d_model
 
 
 def kept(trace: Trace, prefix: str) -> int:
