@@ -14,7 +14,7 @@ from attention_core import (
     embed,
     expand_query,
 )
-from attention_core.operations import Add, Given, MatMul, Row, Softmax
+from attention_core.operations import Add, Given, MatMul, Row, Softmax, Transpose
 
 
 def matrix(n_rows, n_columns):

@@ -18,9 +18,10 @@ def choose_switches() -> None:
     with control_row(vertical_alignment="top", gap="medium"):
         control("kv_heads", width="content")
         control("places", width="content")
-        control("window", label="Window", width=150)
-        control("sinks", label="Sinks", width=110, disabled=not now.window)
         control("soft_cap", label="Soft cap", width=150)
+        control("window", label="Window", width=150)
+        if session.current().window:
+            control("sinks", label="Sinks", width=110)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.caption("As in", width="content")
         kept = {*now.hide, *now.lock}
