@@ -155,7 +155,7 @@ def turn(page: Page, single: View) -> None:
     page.words(
         "Nothing in a dot product says where its words stand. So each query and key is turned, "
         "pair of columns by pair, by an angle that grows with its place. What is left in a score "
-        "is the distance. Values are not turned."
+        "is how far apart two tokens stand. Values are not turned."
     )
     if is_odd(settings):
         page.changing(

@@ -33,7 +33,7 @@ def decode_step(whole: Trace, today: Today, place: int) -> Trace:
     if place:
         labels |= {"past": tokens[:place], "new_key": [tokens[place]]}
     trace = Trace(**labels)
-    _label_heads(trace, whole)
+    _label_heads(trace, whole, today)
     row = whole["embeddings"].value[place : place + 1]
     new = give(trace, "new_embedding", row, ("query", "d_in"))
     queries = _projected(trace, new, whole["head_W_query"], "head_queries", "query")
@@ -60,10 +60,14 @@ def cached(whole: Trace, role: str) -> Step:
     return next(whole[each] for each in names if each in whole)
 
 
-def _label_heads(trace: Trace, whole: Trace) -> None:
-    """Heads and the columns of each are called as they are in the whole computation."""
+def _label_heads(trace: Trace, whole: Trace, today: Today) -> None:
+    """Heads are called as they are in the whole computation, and so are the columns of each, where
+    these still mean what they meant: not in a mean of several heads, and not when they are turned.
+    """
     n_heads = whole.size("head")
     trace.label("head", whole.labels("head"))
+    if today.times(n_heads) > 1 or today.turns(whole["head_queries"].value.shape[-1]):
+        return
     for axis in ("d_head", "d_value"):
         if whole.has_axis(axis):
             trace.label_by_head(axis, [whole.labels(axis, head) for head in range(n_heads)])
