@@ -591,7 +591,7 @@ class Settings:
     )
     soft_cap: float = setting(
         Decimal(0, 50, CAPS),
-        "Soft cap on scores",
+        "Soft cap: the most that a score can be",
         0.0,
         choices=lambda _: {cap: f"±{cap:g}" if cap else "off" for cap in CAPS},
         widget="select_slider",

@@ -79,7 +79,7 @@ def now_words(settings: Settings, odd: bool) -> str:
 def choose_heads() -> None:
     """How many query heads there are, and how wide."""
     with control_row(vertical_alignment="top"):
-        control("n_heads", label="Query heads", width=204)
+        control("n_heads", width=204)
         control("d_head", width=204)
 
 
