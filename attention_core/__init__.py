@@ -21,6 +21,8 @@ _FROM = {
     "mechanism.any_tensors": "attend_tensors",
     "mechanism.own_matrices": "attend_vectors",
     "mechanism.flash": "attend_in_tiles",
+    "mechanism.today": "attend_today",
+    "mechanism.decoding": "decode_step",
     "mechanism.checkpoint": "from_checkpoint",
     "mechanism.simplified": "SimplifiedOptions attend expand_query",
     "mechanism.softmax": "compare_row given_row normalise_row store_row",

@@ -268,6 +268,12 @@ class Trace(Mapping[str, Step]):
         empty._labels_by_head = dict(self._labels_by_head)
         return empty
 
+    def branched(self) -> "Trace":
+        """A trace that begins with the very steps of this one; more can be added to either."""
+        branch = self.emptied()
+        branch._steps, branch._sizes = dict(self._steps), dict(self._sizes)
+        return branch
+
     def labels(self, axis: str, head: int | None = None) -> tuple[str, ...]:
         """The names of an axis's places: its labels, or d0, d1, … for a width, or 0, 1, 2, …;
         within one head those that they have there. All are counted as the arithmetic counts them.

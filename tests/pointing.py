@@ -174,7 +174,8 @@ def expected_bright(equation, at, place):
         return found
     found |= made_of(equation, at, index)
     for number, each in enumerate(equation.matrices):
-        if related(step, each.step):
+        is_twin = equation.matrices[at].compared and each.compared
+        if related(step, each.step) or (is_twin and each.axes == equation.matrices[at].axes):
             found |= {
                 (number, *where)
                 for where, cell in equation.indices(number).items()

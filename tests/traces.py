@@ -215,6 +215,11 @@ def _heads(trace, drawn):
 def _batches(trace, drawn):
     table = ("query", "key")
     window = trace.step("near", ops.LookWithin(3, 7, 2, 1, 3), axes=table)
+    trace.step("near_or_sink", ops.LookWithin(3, 7, 1, 0, 3, 2), axes=table)
+    slopes = (0.5, 0.125)
+    trace.step("distances", ops.DistanceBias(slopes, 3, 7, 2), axes=("head", "query", "key"))
+    trace.step("one_slope", ops.DistanceBias(0.25, 3, 7, -1), axes=table)
+    trace.step("mean_head", ops.MeanHeads(2), trace["keys"], axes=("one_head", "key", "d"))
     lengths = ops.LookWithinLengths((5, 2), 7)
     padding = trace.step("not_padding", lengths, axes=("head", "one_query", "key"))
     trace.step("both_masks", ops.Both(), window, padding, axes=("head", "query", "key"))

@@ -9,12 +9,22 @@ from dataclasses import dataclass, fields
 import torch
 from torch import Tensor
 
-from ..operations import Both, JoinRows, LookWithin, LookWithinLengths, Operation, RepeatHeads
+from ..operations import (
+    Add,
+    Both,
+    DistanceBias,
+    JoinRows,
+    LookWithin,
+    LookWithinLengths,
+    Operation,
+    RepeatHeads,
+)
+from ..operations.distances import alibi_slopes
 from ..operations.masks import check_mask
 from ..recipes import check_choice, check_scale
 from ..trace import Step, Trace
 from .attention import attention
-from .own_tensors import as_tensor, check_same_kind, give, own, sizes
+from .own_tensors import PRECISIONS, as_tensor, check_same_kind, give, own, sizes
 
 CORNERS = ("top_left", "bottom_right")
 """Where the diagonal of a causal mask or a window begins: the first query stands at the first key,
@@ -33,6 +43,8 @@ class Options:
     causal: bool = False
     corner: str = "top_left"
     window: tuple[int | None, int | None] = (None, None)
+    sinks: int = 0
+    alibi: bool = False
     lengths: int | Sequence[int] | None = None
     soft_cap: float | None = None
     temperature: float = 1.0
@@ -55,11 +67,23 @@ class Options:
             raise ValueError(
                 f"causal is {self.causal!r}, but must be True or False: `corner` says from where"
             )
+        if self.alibi not in (True, False):
+            raise ValueError(
+                f"alibi is {self.alibi!r}, but must be True or False: the slopes follow from the "
+                "number of heads"
+            )
         sides = self.window if isinstance(self.window, tuple | list) else ()
         if len(sides) != 2 or not all(each is None or _is_number(each, int) for each in sides):
             raise ValueError(
                 f"window is {self.window!r}, but must be two whole numbers: how many keys to the "
                 "left and to the right, None for all"
+            )
+        if not _is_number(self.sinks, int) or self.sinks < 0:
+            raise ValueError(f"sinks is {self.sinks!r}, but must be a whole number of 0 or more")
+        if self.sinks and sides[0] is None:
+            raise ValueError(
+                f"sinks is {self.sinks}, but there is no window: sinks are the first keys, which "
+                "stay visible outside of it, so give window=(how many keys to the left, …) too"
             )
 
     @staticmethod
@@ -101,6 +125,8 @@ def attend_tensors(
     - `causal`: hide the keys after a query. `window`: the numbers of keys to the left and to the
       right that a query sees, None for all. `corner`: `"top_left"`, where the first query stands at
       the first new key, or `"bottom_right"`, where the last stands at the last.
+    - `sinks`: with a window, how many of the first keys stay visible outside of it. `alibi`: a bias
+      that grows with the distance, with another slope for each head, is added to the scores.
     - `lengths`: how many keys are no padding: one number, or one for each text of a batch.
     - `soft_cap`: scores are kept within ± this number. `temperature`, `dropout`, `dropout_seed`: as
       in `attention`.
@@ -153,14 +179,16 @@ def attend_steps(
     n_past: int = 0,
     prefix: str = "",
     mask_prefix: str = "",
+    scored: Step | None = None,
 ) -> Step:
     """Add attention with all options to a trace that has queries, keys and values. Returns the
     context vectors.
 
     Key heads that several query heads share have the axis `kv_head`; of the keys, the first
     `n_past` were there before. Steps: `shared_keys` and `shared_values` for shared heads, `mask`
-    with what it is made of, `added_mask`, these with `mask_prefix` before their names, and those of
-    `attention`. Raises ValueError for options that do not fit.
+    with what it is made of, `added_mask`, `distance_bias` with ALiBi, `added_bias` where both are
+    added; these with `mask_prefix` before their names, and those of `attention`, from scores that
+    are `scored` already where there are some. Raises ValueError for options that do not fit.
     """
     front = queries.axes[:-2]
     n_heads = queries.value.shape[front.index("head")] if "head" in front else 1
@@ -174,6 +202,14 @@ def attend_steps(
     table = (*queries.value.shape[:-1], keys.value.shape[-2])
     axes = (*front, "query", keys.axes[-2])
     mask, added = _masks(trace, axes, table, queries, options, n_past, mask_prefix)
+    if options.alibi:
+        distances = _distances(trace, axes, table, queries, options, n_past, mask_prefix)
+        if added is None:
+            added = distances
+        else:
+            shape = torch.broadcast_shapes(distances.value.shape, added.value.shape)
+            name, named = f"{mask_prefix}added_bias", _named(shape, axes, table)
+            added = trace.step(name, Add(), distances, added, axes=named)
     return attention(
         trace,
         queries,
@@ -187,6 +223,7 @@ def attend_steps(
         added_mask=added,
         soft_cap=options.soft_cap,
         key_axis=keys.axes[-2],
+        scored=scored,
     )
 
 
@@ -274,8 +311,9 @@ def _masks(
     if options.causal:
         right = 0 if right is None else min(right, 0)
     if (left, right) != (None, None):
-        offset = n_past if options.corner == "top_left" else n_keys - n_queries
-        rules.append(("near", LookWithin(n_queries, n_keys, left, right, offset)))
+        offset = _first_place(options, table, n_past)
+        near = LookWithin(n_queries, n_keys, left, right, offset, options.sinks)
+        rules.append(("near", near))
     if options.lengths is not None:
         rules.append(("not_padding", _padding(options.lengths, axes, table)))
     made = None
@@ -293,6 +331,40 @@ def _masks(
             step = trace.step(name, Both(), made, step, axes=_named(shape, axes, table))
         made = step
     return made, added
+
+
+def _distances(
+    trace: Trace,
+    axes: tuple[str, ...],
+    table: tuple[int, ...],
+    queries: Step,
+    options: Options,
+    n_past: int,
+    prefix: str,
+) -> Step:
+    """The bias of ALiBi: with heads, a slope for each; without, that of a single one."""
+    if "head" in axes and axes[-3] != "head":
+        raise ValueError(
+            f"alibi adds a bias for each head, query and key, but the axes are {', '.join(axes)}: "
+            "let 'head' stand last in `lead`"
+        )
+    n_queries, n_keys = table[-2:]
+    slopes = alibi_slopes(table[-3] if "head" in axes else 1)
+    bias = DistanceBias(
+        slopes if "head" in axes else slopes[0],
+        n_queries,
+        n_keys,
+        _first_place(options, table, n_past),
+        PRECISIONS[queries.value.dtype],
+    )
+    named = axes[-3:] if "head" in axes else axes[-2:]
+    return trace.step(f"{prefix}distance_bias", bias, axes=named)
+
+
+def _first_place(options: Options, table: tuple[int, ...], n_past: int) -> int:
+    """Where the first query stands among the keys."""
+    n_queries, n_keys = table[-2:]
+    return n_past if options.corner == "top_left" else n_keys - n_queries
 
 
 def _own_mask(mask: Tensor | Sequence, table: tuple[int, ...], dtype: torch.dtype) -> Tensor:

@@ -35,6 +35,7 @@ def attention(
     added_mask: Step | None = None,
     soft_cap: float | None = None,
     key_axis: str = "key",
+    scored: Step | None = None,
 ) -> Step:
     """Add attention to a trace: softmax(Q Kᵀ / √d) V. Returns the context vectors.
 
@@ -47,7 +48,8 @@ def attention(
     than -1 shows a mistake, `scale` is a key of `recipes.SCALES`, or the number that scores are
     multiplied by, and `normalise` one of `recipes.NORMALISERS`: a sum in place of softmax hides
     with 0, which changes no sum. `key_axis` names the axis of the keys where `key` is that of
-    others in the trace. Raises ValueError for any other, for a temperature or a cap that is not
+    others in the trace. `scored` are divided scores that are there already, so that none are made.
+    Raises ValueError for any other, for a temperature or a cap that is not
     positive, and for a sum of scores to which a mask is added.
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.1.
@@ -61,15 +63,7 @@ def attention(
         raise ValueError(f"temperature is {temperature:g}, but must be above 0")
     lead = queries.axes[:-2]
     table = (*lead, "query", key_axis)
-    scores = trace.step(f"{prefix}scores", MatMul(transpose=True), queries, keys, axes=table)
-    if not isinstance(scale, str):
-        symbol, name = rf"{scores.symbol}_{{\times c}}", f"{prefix}scaled_scores"
-        scores = trace.step(name, Magnify(scale), scores, axes=table, symbol=symbol)
-    elif scale != "none":
-        divide = Scale(queries.value.shape[-1], root=scale == "sqrt_d")
-        symbol = None if divide.root else rf"{scores.symbol}_{{/d}}"
-        name = f"{prefix}scaled_scores"
-        scores = trace.step(name, divide, scores, axes=table, symbol=symbol)
+    scores = scored or _scaled(trace, queries, keys, scale, prefix, table)
     if soft_cap is not None:
         scores = trace.step(f"{prefix}capped_scores", SoftCap(soft_cap), scores, axes=table)
     if temperature != 1:
@@ -95,6 +89,27 @@ def attention(
         values,
         axes=(*lead, "query", values.axes[-1]),
     )
+
+
+def _scaled(
+    trace: Trace,
+    queries: Step,
+    keys: Step,
+    scale: str | float,
+    prefix: str,
+    table: tuple[str, ...],
+) -> Step:
+    """Add scores, and what they are when they are divided or multiplied."""
+    scores = trace.step(f"{prefix}scores", MatMul(transpose=True), queries, keys, axes=table)
+    name = f"{prefix}scaled_scores"
+    if not isinstance(scale, str):
+        symbol = rf"{scores.symbol}_{{\times c}}"
+        return trace.step(name, Magnify(scale), scores, axes=table, symbol=symbol)
+    if scale == "none":
+        return scores
+    divide = Scale(queries.value.shape[-1], root=scale == "sqrt_d")
+    symbol = None if divide.root else rf"{scores.symbol}_{{/d}}"
+    return trace.step(name, divide, scores, axes=table, symbol=symbol)
 
 
 def scale_of(trace: Trace, prefix: str = "") -> str | float:

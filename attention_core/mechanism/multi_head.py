@@ -26,14 +26,16 @@ from .masking import mask_of
 from .trainable import last_draw
 
 
-def attend_heads(trace: Trace, recipe: HeadsRecipe = HEADS, softmax_dim: int = -1) -> Trace:
+def attend_heads(
+    trace: Trace, recipe: HeadsRecipe = HEADS, softmax_dim: int = -1, joined: bool = True
+) -> Trace:
     """Add multi-head self-attention to a trace that has `embeddings` (token, d_in).
 
     Steps: for each of query, key, value `W_query` (d_in, d_queries) and `head_W_query`
     (head, d_in, d_head), one made from the other; `head_queries` (head, query, d_head),
     `head_keys`, `head_values`; `mask` if causal; the steps of `attention` with `head_` before each
-    name; `concat` (query, d_concat), `W_output` (d_concat, d_model), `output` (query, d_model).
-    Returns the same trace.
+    name; and, if `joined`, `concat` (query, d_concat), `W_output` (d_concat, d_model), `output`
+    (query, d_model). Returns the same trace.
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.2.
     """
@@ -62,6 +64,8 @@ def attend_heads(trace: Trace, recipe: HeadsRecipe = HEADS, softmax_dim: int = -
         recipe.dropout,
         recipe.dropout_seed,
     )
+    if not joined:
+        return trace
     concat = trace.step("concat", JoinHeads(), context, axes=("query", "d_concat"))
     W_output = trace.step("W_output", draws["output"], axes=("d_concat", "d_model"))
     trace.step("output", MatMul(), concat, W_output, axes=("query", "d_model"))

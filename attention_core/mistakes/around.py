@@ -25,6 +25,7 @@ def around(step: Step, steps: Sequence[Step]) -> list[Mistake]:
         *_rectified_late(step),
         *_divided_early(step),
         *_no_residual(step),
+        *_values_turned(step),
         *known(step),
         *_mixed_up(step, earlier),
         *_unchanged(step, earlier),
@@ -117,6 +118,30 @@ def _no_residual(step: Step) -> list[Mistake]:
         return []
     words = f"add {stream.name} to it: a part adds to the stream, and does not replace it."
     return [Mistake("the residual is forgotten", words, added.name)]
+
+
+def _values_turned(step: Step) -> list[Mistake]:
+    """Rotary positions for the values too, where queries and keys are turned."""
+    if type(step.operation) is not ops.MatMul or len(step.inputs) != 2:
+        return []
+    weights, values = step.inputs
+    if not isinstance(weights.operation, ops.Softmax):
+        return []
+    waiting = [weights]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each.operation, ops.Rotate) and "key" in each.axes:
+            break
+        waiting += each.inputs
+    else:
+        return []
+    angles = each.inputs[1]
+    if values.value.shape[-1] != 2 * angles.value.shape[-1]:
+        return []
+    words = f"only queries and keys are turned: take {values.name} as they are."
+    turned = each.operation.code(values.name, angles.name)
+    line = step.operation.code(weights.name, turned)
+    return [Mistake("the values are turned too", words, line)]
 
 
 def _other_sizes(step: Step, steps: Sequence[Step]) -> list[Mistake]:

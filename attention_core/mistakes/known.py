@@ -1,6 +1,6 @@
 """The mistakes that learners make in a step. Each file adds those of some operations."""
 
-from . import entries, heads, norms, products, running, weights
+from . import entries, heads, norms, of_today, products, running, weights
 from .base import WRONG, Mistake, is_mistake, mistakes
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "is_mistake",
     "mistakes",
     "norms",
+    "of_today",
     "products",
     "running",
     "weights",

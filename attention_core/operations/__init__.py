@@ -2,6 +2,7 @@
 
 from .base import Operation
 from .combine import Add, Multiply, RunningSum, Scale, ScaleRow, ShiftRow, Subtract, SumLast
+from .distances import DistanceBias
 from .entrywise import Cast, Exp, Magnify, Shift, SoftCap
 from .given import Draw, Edit, Encode, Given, Sinusoid
 from .heads import (
@@ -29,6 +30,7 @@ from .shared_heads import (
     Columns,
     JoinHeadsInBatch,
     JoinRows,
+    MeanHeads,
     RepeatHeads,
     Rows,
     SplitHeadsInBatch,
@@ -43,6 +45,7 @@ __all__ = [
     "Both",
     "Cast",
     "Columns",
+    "DistanceBias",
     "Divide",
     "DivideSeen",
     "Draw",
@@ -68,6 +71,7 @@ __all__ = [
     "MatMulUpright",
     "MatVec",
     "MayLook",
+    "MeanHeads",
     "Multiply",
     "OneHot",
     "Operation",

@@ -14,11 +14,13 @@ class LookWithin(Operation):
     """A mask (query, key), True where a query may look: query i stands at the place i + `offset`
     among the keys, and sees `left` keys before it, itself, and `right` keys after it; None is any
     number. Causal is `right` = 0: from the top left corner with no offset, from the bottom right
-    one with n_keys − n_queries.
+    one with n_keys − n_queries. The first `sinks` keys stay visible however far to the left.
 
-    Raises ValueError for a side below 0, and where there is no query or no key.
+    Raises ValueError for a side or sinks below 0, for sinks without a left side, and where there is
+    no query or no key.
 
-    Source: Beltagy et al. 2020, Longformer, section 3.1.
+    Sources: Beltagy et al. 2020, Longformer, section 3.1; Xiao et al. 2023, Efficient Streaming
+    Language Models with Attention Sinks, section 3.2.
     """
 
     n_queries: int
@@ -26,6 +28,7 @@ class LookWithin(Operation):
     left: int | None = None
     right: int | None = 0
     offset: int = 0
+    sinks: int = 0
 
     def __post_init__(self) -> None:
         if min(self.n_queries, self.n_keys) < 1:
@@ -33,30 +36,40 @@ class LookWithin(Operation):
         for side, size in (("left", self.left), ("right", self.right)):
             if size is not None and size < 0:
                 raise ValueError(f"a window of {size} keys to the {side}: choose 0 or more")
+        if self.sinks < 0:
+            raise ValueError(f"{self.sinks} sinks: choose 0 or more")
+        if self.sinks and self.left is None:
+            raise ValueError(
+                "sinks are the first keys, which stay visible outside of a window: without a side "
+                "to the left, nothing is outside"
+            )
 
     def value(self) -> Tensor:
         mask = torch.ones(self.n_queries, self.n_keys, dtype=torch.bool)
-        if self.right is not None:
-            mask = mask.tril(self.offset + self.right)
         if self.left is not None:
             mask = mask.triu(self.offset - self.left)
+        if self.sinks:
+            mask = mask | (torch.arange(self.n_keys) < self.sinks)
+        if self.right is not None:
+            mask = mask.tril(self.offset + self.right)
         return mask
 
     def formula(self) -> str:
         rules = []
         if self.left is not None:
-            rules.append(rf"j \ge i{_signed(self.offset - self.left)}")
+            first = rf"\text{{ or }} j < {self.sinks}" if self.sinks else ""
+            rules.append(rf"j \ge i{_signed(self.offset - self.left)}{first}")
         if self.right is not None:
             rules.append(rf"j \le i{_signed(self.offset + self.right)}")
         return r",\ ".join(rules) or r"\text{always}"
 
     def code(self) -> str:
         code = f"torch.ones({self.n_queries}, {self.n_keys}, dtype=torch.bool)"
-        if self.right is not None:
-            code += f".tril({self.offset + self.right})"
-        if self.left is not None:
-            code += f".triu({self.offset - self.left})"
-        return code
+        right = "" if self.right is None else f".tril({self.offset + self.right})"
+        if self.sinks:
+            first = f"torch.arange({self.n_keys}) < {self.sinks}"
+            return f"({code}.triu({self.offset - self.left}) | ({first})){right}"
+        return code + right + ("" if self.left is None else f".triu({self.offset - self.left})")
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         query, key = index
@@ -64,11 +77,15 @@ class LookWithin(Operation):
         stands = rf"\text{{query }}{query}\text{{ stands at }}{place}"
         if self.right is not None and key > place + self.right:
             return Number(0.0, rf"\text{{false, hidden: }}{key} > {place}{_signed(self.right)}")
+        if key < self.sinks:
+            return Number(1.0, rf"\text{{true, may look: {stands}, key {key} is a sink}}")
         if self.left is not None and key < place - self.left:
             return Number(0.0, rf"\text{{false, hidden: }}{key} < {place}{_signed(-self.left)}")
         return Number(1.0, rf"\text{{true, may look: {stands}, key {key} is near enough}}")
 
     def words(self) -> str:
+        if self.sinks:
+            return "True where the key is within the window around the query's place, or a sink."
         return "True where the key is within the window around the query's place."
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..expression import Expression
+from ..expression import Expression, Number, Quotient, Sum
 from .base import Operation
 from .heads import Move, _check_shared, _in_memory_of_its_own
 
@@ -42,6 +42,42 @@ class RepeatHeads(Move):
 
     def words(self) -> str:
         return f"Copied: {self.times} query heads share one head of keys and values."
+
+
+@dataclass(frozen=True)
+class MeanHeads(Operation):
+    """Each group of `times` heads that follow each other becomes one, their mean:
+    (head·times, i, j) → (head, i, j). So a trained model's heads of keys and values are made fewer.
+
+    Source: Ainslie et al. 2023, GQA, section 2.1.
+    """
+
+    takes = "(head, i, j)"
+
+    times: int
+
+    def __post_init__(self) -> None:
+        if self.times < 1:
+            raise ValueError(f"a mean of {self.times} heads: choose 1 or more")
+
+    def value(self, heads: Tensor) -> Tensor:
+        _check_shared("heads", len(heads), self.times)
+        return heads.unflatten(0, (-1, self.times)).mean(dim=1)
+
+    def formula(self, heads: str) -> str:
+        return rf"\operatorname{{mean}}_{{{self.times}}}({heads})"
+
+    def code(self, heads: str) -> str:
+        return f"{heads}.unflatten(0, (-1, {self.times})).mean(dim=1)"
+
+    def arithmetic(self, index: tuple[int, ...], heads) -> Expression:
+        group, i, j = index
+        first = group * self.times
+        cells = tuple(heads.cell((first + at, i, j)) for at in range(self.times))
+        return Quotient(Sum(cells), Number(float(self.times)))
+
+    def words(self) -> str:
+        return f"The mean of {self.times} heads that follow each other."
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from .sizes import (
     BETWEEN,
     OPERATOR_ROOM,
     ROW_ROOM,
+    SMALLEST,
     SUMS_ROOM,
     TALLEST,
     WITH_NUMBERS,
@@ -40,6 +41,9 @@ ON_ONE_LINE = 2
 """So many heads of a step must fit on one line."""
 LARGE = 16
 """A matrix with more rows or columns gives up its numbers before those beside it do."""
+NARROW, NARROW_CELL, TALL_ENOUGH = 4, 34, 16
+"""A matrix of so few columns keeps its numbers beside others without, in cells of this width, where
+rows have this height."""
 LONG_VECTOR = 12
 """A longer vector keeps its numbers only where the matrices beside it have theirs."""
 
@@ -108,10 +112,15 @@ def band_above(trace: Trace, matrix: Matrix, size: CellSize) -> int:
     return room + (FAR if heads_of(trace, matrix)[1] else 0)
 
 
-def sizes_for(trace: Trace, lines: Sequence[Sequence[tuple[str, Matrix]]]) -> list[CellSize]:
+def sizes_for(
+    trace: Trace, lines: Sequence[Sequence[tuple[str, Matrix]]], side_by_side: bool = False
+) -> list[CellSize]:
     """The size of the cells of each matrix of an equation, line by line: one for all, as long as it
-    has room for numbers. Else only what is wide or tall is small, and the others keep theirs.
+    has room for numbers. Else only what is wide or tall is small, and the others keep theirs. Those
+    that are compared `side_by_side` are rather small than below each other.
     """
+    if side_by_side:
+        return [size for line in lines for size in _for_one_line(trace, line)]
     sizes = [
         _of_all_heads(trace, line) or size_for(trace, [part for _, part in line]) for line in lines
     ]
@@ -132,6 +141,22 @@ def _of_all_heads(trace: Trace, line: Sequence[tuple[str, Matrix]]) -> CellSize 
         if _fit_on_one_line(trace, placed):
             return size
     return None
+
+
+def _for_one_line(trace: Trace, line: Sequence[tuple[str, Matrix]]) -> list[CellSize]:
+    """The largest sizes at which a line is not broken: one with numbers if there is one, else
+    narrow matrices keep theirs where rows are tall enough; the smallest where it has to be broken.
+    """
+    digits = max(_digits(matrix.drawn) for _, matrix in line)
+    tries = [[size] * len(line) for size in numbered(digits)]
+    for size in WITHOUT_NUMBERS:
+        narrow = CellSize(NARROW_CELL, size.height, 10) if size.height >= TALL_ENOUGH else size
+        tries.append([narrow if each.sizes[1] <= NARROW else size for _, each in line])
+    for sizes in tries:
+        placed = [Placed(*each, size) for each, size in zip(line, sizes, strict=True)]
+        if _fit_on_one_line(trace, placed):
+            return sizes
+    return [SMALLEST] * len(line)
 
 
 def _fit_on_one_line(trace: Trace, placed: Sequence[Placed]) -> bool:

@@ -59,6 +59,8 @@ class Matrix:
     """A column of weights drawn as bars, from 0 to 1."""
     lead: tuple[int, ...] = ()
     """The places of the axes before the last two: `(1,)` draws the second head."""
+    compared: bool = False
+    """Beside others of the same axes: who points at a cell of one points at that of the others."""
     covered: bool = False
     """Drawn as a frame of question marks: its numbers would answer a question."""
     tells_origins: bool = False
@@ -87,7 +89,7 @@ class Matrix:
                 self.column_labels,
                 self.as_bars,
             ),
-            *(self.highlighted, self.chosen, masked, self.covered),
+            *(self.highlighted, self.chosen, masked, self.covered, self.compared),
         )
 
     @property

@@ -67,7 +67,9 @@ def parameters(
             found.append({"name": f"lit_{at}_{slot}", "expr": f"hover.matrix ? ({expr}) : null"})
         expr = f"hover.matrix[0] === {len(matrices)} ? {_of_token(matrix, pointed_as)} : null"
         for source, pointed in enumerate(matrices):
-            if (pointed.step.name, matrix.step.name) in flows and not pointed.covered:
+            is_twin = pointed.compared and matrix.compared and pointed.axes == matrix.axes
+            flows_between = (pointed.step.name, matrix.step.name) in flows
+            if (is_twin or flows_between) and not pointed.covered:
                 names = _same_names(pointed, matrix)
                 expr = f"hover.matrix[0] === {source} ? {names} : {expr}"
         found.append({"name": f"same_{at}", "expr": f"hover.matrix ? ({expr}) : null"})

@@ -39,6 +39,7 @@ def draw_equation(
     build: Callable[[Settings], Parts] | None = None,
     below: Callable[[View], None] | None = None,
     sentence: bool = False,
+    side_by_side: bool = False,
 ) -> None:
     """Matrices in a row with operators between them, and the inspector below.
 
@@ -47,7 +48,8 @@ def draw_equation(
     in each operand, the cells it was made of. `build` may make the parts anew at every run, with
     controls of its own above them; `below` may draw more that depends on the cell that is open.
     With `sentence`, the weights (query, key), or those of one query (key), are drawn on the
-    sentence too; raises ValueError where there are none.
+    sentence too; raises ValueError where there are none. What is to be compared `side_by_side` has
+    smaller cells rather than another line.
     """
     view = view.now(session.current())
     parts = laid_out(parts if build is None else build(view.settings))
@@ -61,7 +63,7 @@ def draw_equation(
     steps = [matrix.step for matrix in matrices]
     is_home = view.is_home(name, [step.name for step in steps])
     lines = _lines(parts)
-    sizes = iter(sizes_for(view.trace, lines))
+    sizes = iter(sizes_for(view.trace, lines, side_by_side))
     result = parts[parts.index("=") + 1] if "=" in parts else None
     result_is_open = isinstance(result, Matrix) and view.chosen(result.step.name) is not None
     operand = 0

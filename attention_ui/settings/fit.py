@@ -11,7 +11,7 @@ from attention_core.text.tokenizers import visible
 from .fields import Choice, Sentence, unknown_word
 from .settings import HEADS, MAX_JOINED, MAX_TOKENS, MAX_WIDTH, SETTINGS, Settings
 
-FOLLOW_THE_TEXT = ("query", "token", "changed_token")
+FOLLOW_THE_TEXT = ("query", "token", "changed_token", "decoded")
 """Settings whose start depends on how many tokens there are."""
 SENTENCES = {
     name: each.field for name, each in SETTINGS.items() if isinstance(each.field, Sentence)
@@ -159,7 +159,20 @@ def limits(settings: Settings) -> dict[str, tuple[int, str]]:
     return {name: each.limit(settings) for name, each in SETTINGS.items() if each.limit}
 
 
+def choices_below(settings: Settings) -> dict[str, int]:
+    """For settings that are none of their choices beside the others, and must be: the next choice
+    below.
+    """
+    below = {}
+    for name, each in SETTINGS.items():
+        value = getattr(settings, name)
+        if each.only_choices and value not in (choices := each.values(settings)):
+            below[name] = max(choice for choice in choices if choice < value)
+    return below
+
+
 def _fitting(new: Settings) -> Settings:
     """The settings, with those beyond their limits at them: the last token, entry or head."""
     most = {name: limit for name, (limit, _) in limits(new).items()}
-    return replace(new, **{name: min(getattr(new, name), limit) for name, limit in most.items()})
+    new = replace(new, **{name: min(getattr(new, name), limit) for name, limit in most.items()})
+    return replace(new, **choices_below(new))

@@ -10,8 +10,8 @@ from attention_core.examples import EXAMPLES
 from attention_core.text.tokenizers import clean
 
 from .fields import Choice, Field
-from .fit import limits, misfit, problem_with_heads
-from .settings import ALIASES, FIELDS, HEADS, KEPT, VIEW_ONLY, Settings, label
+from .fit import choices_below, limits, misfit, problem_with_heads
+from .settings import ALIASES, FIELDS, HEADS, KEPT, SETTINGS, VIEW_ONLY, Settings, label
 
 MAX_LINK = 7_620
 """Characters of a link after its question mark; browsers and servers take 8,000 in all. 7,500 were
@@ -103,8 +103,16 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
         settings = replace(settings, **{name: getattr(plain, name) for name in HEADS})
     for name, (most, but) in limits(settings).items():
         if getattr(settings, name) > most:
-            refuse(f"The link's {name} is {values[name]}, but {but}.")
-            settings = replace(settings, **{name: getattr(settings.start_of_own, name)})
+            own = getattr(settings.start_of_own, name)
+            if name in values:  # else another setting left it no room: it goes along
+                refuse(f"The link's {name} is {values[name]}, but {but}.")
+            settings = replace(settings, **{name: min(own, most)})
+    for name, choice in choices_below(settings).items():
+        if getattr(settings, name) == values.get(name):
+            choices = " or ".join(SETTINGS[name].values(settings).values())
+            words = f"The link's {name} is {values[name]}, but here it can be {choices}."
+            refuse(words, f"{choice} is used.")
+        settings = replace(settings, **{name: choice})
     problem = problem_with(settings)
     if problem:
         refuse(f"The link's settings do not fit together: {problem}")

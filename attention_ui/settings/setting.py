@@ -31,6 +31,8 @@ class Setting:
     """What can be chosen, where that depends on other settings: values and their labels."""
     limit: "Callable[[Settings], tuple[int, str]] | None" = None
     """How large it may be beside other settings, and in words what they are."""
+    only_choices: bool = False
+    """Whether a number that is none of its choices goes to the next one below it."""
     table: "Callable[[Settings], tuple[str, int, int]] | None" = None
     """The table whose cells it names: what it is called, its rows and its columns."""
     made_by: frozenset[str] = frozenset()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
+from attention_core.costs import KNOWN
 from attention_core.examples import EXAMPLES, Example
 from attention_core.mechanism.tiling import Tile, tiles_of
 from attention_core.mistakes.named import NAMED, Named
@@ -177,6 +178,19 @@ SECTIONS = {
 """What a teacher's link can leave out beside controls."""
 
 
+PLACES = {"none": "None", "rotary": "Rotary", "alibi": "ALiBi"}
+"""How attention itself may tell where tokens stand."""
+CAPS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
+COST_MODELS = {name: each.title for name, each in KNOWN.items()} | {"own": "Sizes of your own"}
+BYTES = {"4": "4 (float32)", "2": "2 (bfloat16)", "1": "1 (8 bits)"}
+MODEL_LAYERS = (1, 2, 4, 6, 8, 12, 16, 24, 28, 32, 40, 48, 64, 80, 96, 128)
+MODEL_WIDTHS = (64, 128, 256, 512, 768, 1_024, 1_600, 2_048, 3_072, 4_096, 5_120, 8_192, 16_384)
+MODEL_HEADS = (1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, 96, 128)
+MODEL_HEAD_WIDTHS = (16, 32, 64, 80, 96, 128, 256)
+CONTEXTS = (256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 1_048_576)
+WINDOWS = (0, *CONTEXTS[:-1])
+
+
 def mistake_called(mistake: Named) -> str:
     """A mistake in the list of the lab."""
     return f"{mistake.title} (no light sees it)" if mistake.unseen else mistake.title
@@ -261,6 +275,27 @@ def _heads(settings: "Settings") -> dict[int, str]:
 
 def _last_head(settings: "Settings") -> tuple[int, str]:
     return settings.n_heads - 1, f"the last head is {settings.n_heads - 1}"
+
+
+def _sharing(n_heads: int) -> list[int]:
+    """The numbers of key/value heads that query heads can share evenly."""
+    return [count for count in range(1, n_heads + 1) if n_heads % count == 0]
+
+
+def _kv_heads(heads: str) -> dict[str, Any]:
+    """What can be chosen of a number of key/value heads, beside the setting of query heads."""
+    return {
+        "choices": lambda settings: {count: str(count) for count in _shared_by(settings, heads)},
+        "limit": lambda settings: (
+            getattr(settings, heads),
+            f"there are {getattr(settings, heads)} query heads",
+        ),
+        "only_choices": True,
+    }
+
+
+def _shared_by(settings: "Settings", heads: str) -> list[int]:
+    return _sharing(getattr(settings, heads))
 
 
 def _windows(settings: "Settings") -> dict[int, str]:
@@ -611,7 +646,6 @@ class Settings:
     flash_width: int = setting(
         Whole(16, 256, (16, 32, 64, 128, 256)), "Width of one head", 64, view_only=True
     )
-    flash_bytes: int = setting(Whole(1, 4, (1, 2, 4)), "Bytes per number", 2, view_only=True)
     fast_memory: int = setting(
         Whole(16, 256, FAST_MEMORIES), "Fast memory, in KiB", 160, view_only=True
     )
@@ -623,6 +657,70 @@ class Settings:
         Whole(1, 4, (1, 2, 4)), "Hidden width of the feed-forward", 4, shown="{:g} × d_in"
     )
     block_seed: int = _seed("Seed of the block's weights", 0)
+    # The attention of today.
+    kv_heads: int = setting(
+        Whole(1, MAX_HEADS),
+        "Key/value heads",
+        widget="segmented_control",
+        **_kv_heads("n_heads"),
+    )
+    places: str = setting(Choice(PLACES), "Places told by", "rotary")
+    sinks: int = setting(
+        Whole(0, 4),
+        "Sinks: first keys that stay",
+        0,
+        choices=lambda _: {count: str(count) if count else "none" for count in range(5)},
+        widget="select_slider",
+        help="With a window, so many of the first keys stay visible from everywhere.",
+    )
+    soft_cap: float = setting(
+        Decimal(0, 50, CAPS),
+        "Soft cap: the most that a score can be",
+        0.0,
+        choices=lambda _: {cap: f"±{cap:g}" if cap else "off" for cap in CAPS},
+        widget="select_slider",
+    )
+    moved_by: int = setting(
+        Whole(0, 1_000, (0, 1, 10, 100, 1_000)),
+        "Move the text by so many places",
+        10,
+        view_only=True,
+        shown="{:,}",
+    )
+    decoded: int = _token("Token that is written now", view_only=True)
+    cost_model: str = setting(Choice(COST_MODELS), "Model", "llama3", view_only=True)
+    m_bytes: str = setting(Choice(BYTES), "Bytes per number", "2", view_only=True)
+    m_layers: int = setting(Whole(1, 128, MODEL_LAYERS), "Layers of the model", 32, view_only=True)
+    m_width: int = setting(
+        Whole(64, 16_384, MODEL_WIDTHS),
+        "Width of the model",
+        4_096,
+        shown="{:,}",
+        view_only=True,
+    )
+    m_heads: int = setting(
+        Whole(1, 128, MODEL_HEADS), "Query heads of the model", 32, view_only=True
+    )
+    m_kv_heads: int = setting(
+        Whole(1, 128),
+        "Its key/value heads",
+        8,
+        view_only=True,
+        **_kv_heads("m_heads"),
+    )
+    m_d_head: int = setting(
+        Whole(16, 256, MODEL_HEAD_WIDTHS), "Width of each of its heads", 128, view_only=True
+    )
+    m_context: int = setting(
+        Whole(256, 1_048_576, CONTEXTS), "Tokens of context", 8_192, shown="{:,}", view_only=True
+    )
+    m_window: int = setting(
+        Whole(0, 131_072, WINDOWS),
+        "Tokens in its window, 0 for all",
+        4_096,
+        shown="{:,}",
+        view_only=True,
+    )
     # The whole layer.
     normalise: str = setting(Choice(NORMALISERS), "Shares by", "softmax")
     temperature: float = setting(
@@ -681,6 +779,7 @@ class Settings:
             divide=example.divide,
             token=example.token,
             changed_token=len(inputs.tokens) - 1,
+            decoded=len(inputs.tokens) - 1,
             start=example.projections.start,
             d_out=example.projections.d_out,
             d_v=example.projections.d_v,
@@ -701,7 +800,7 @@ class Settings:
         plain = Settings.of(EXAMPLES[self.example])
         last = max(len(self.inputs.tokens) - 1, 0)
         query, token = min(plain.query, last), min(plain.token, last)
-        return replace(plain, query=query, token=token, changed_token=last)
+        return replace(plain, query=query, token=token, changed_token=last, decoded=last)
 
     @property
     def inputs(self) -> Inputs:
@@ -867,6 +966,9 @@ def _of_heads(recipe: HeadsRecipe) -> dict[str, int | bool]:
         "d_head": 0 if recipe.d_head == shared else recipe.d_head,
         "d_value": 0 if recipe.d_value == shared else recipe.d_value,
         "causal_heads": recipe.causal,
+        "kv_heads": max(count for count in _sharing(recipe.n_heads) if 2 * count <= recipe.n_heads)
+        if recipe.n_heads > 1
+        else 1,
     }
 
 

@@ -135,6 +135,16 @@ LESSONS = (
         after="multi_head_attention",
     ),
     Lesson(
+        "attention_today",
+        "The attention of today",
+        "What has changed in attention since 2017? Models share keys among heads, turn vectors by "
+        "their places, look through a window, and keep what they have computed. Switch each on.",
+        "Inside real models",
+        ":material/memory:",
+        minutes=12,
+        after="multi_head_attention",
+    ),
+    Lesson(
         "flash_attention",
         "Flash attention, tile by tile",
         "How can attention do without its table of weights? It goes through keys and values tile "

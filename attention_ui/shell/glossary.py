@@ -36,10 +36,29 @@ class Term:
 
 TERMS = (
     Term(
+        "ALiBi",
+        "Attention with linear biases: each score loses something for every place between its "
+        "query and its key. Each head has a slope of its own, and nothing is learned.",
+        "attention_today",
+    ),
+    Term(
         "attention",
         "How each word of a sentence finds the others that matter to it, and takes up something "
         "of them. Queries and keys decide where it looks, values what it finds there.",
         "home",
+    ),
+    Term(
+        "attention sink",
+        "One of the first keys, which stays visible outside of a sliding window. Models like to "
+        "leave weight there, and write badly without them.",
+        "attention_today",
+        "sinks",
+    ),
+    Term(
+        "cache",
+        "The keys and values of all tokens so far, kept while a model writes, so that each new "
+        "token needs only its own query, key and value. It grows with every token.",
+        "attention_today",
     ),
     Term(
         "causal mask",
@@ -108,6 +127,13 @@ TERMS = (
         "How much a result changes when you nudge one of the numbers it is made of. It tells "
         "training which way to change each parameter; where it is nearly 0, little is learned.",
         "queries_keys_values",
+    ),
+    Term(
+        "grouped-query attention",
+        "Several query heads share one head of keys and values, so that fewer are kept while a "
+        "model writes. With one for all heads it is called multi-query attention.",
+        "attention_today",
+        "kv_heads",
     ),
     Term(
         "head",
@@ -223,6 +249,12 @@ TERMS = (
         "transformer_block",
     ),
     Term(
+        "rotary positions",
+        "Queries and keys are turned, pair of columns by pair, by an angle that grows with their "
+        "place. A score then depends on how far apart two tokens stand, and not on where.",
+        "attention_today",
+    ),
+    Term(
         "scaled score",
         "A score divided by √d, the square root of the width of the vectors that were compared. "
         "Undivided, the scores of wide vectors grow so large that softmax gives nearly everything "
@@ -248,6 +280,20 @@ TERMS = (
         "Attention within one sentence: every token may look at every token of it, itself "
         "included. All lessons but the one on cross-attention are about this kind.",
         "home",
+    ),
+    Term(
+        "sliding window",
+        "A mask that lets a query see only the last few keys, its own included. So a long text "
+        "needs no larger cache than a short one.",
+        "attention_today",
+        "window",
+    ),
+    Term(
+        "soft cap",
+        "A bound that scores never leave: large ones are bent by cap · tanh(score / cap), small "
+        "ones stay nearly as they are.",
+        "attention_today",
+        "soft_cap",
     ),
     Term(
         "softmax",

@@ -120,10 +120,16 @@ def at_row(a, row, new):
 def within(op):
     def rule(query, key):
         place = query + op.offset
-        near = op.left is None or place - op.left <= key
+        near = op.left is None or place - op.left <= key or key < op.sinks
         return near and (op.right is None or key <= place + op.right)
 
     return np.array([[rule(i, j) for j in range(op.n_keys)] for i in range(op.n_queries)])
+
+
+def far(op):
+    slopes = np.array(op.slopes)[..., None, None]
+    away = [[abs(i + op.offset - j) for j in range(op.n_keys)] for i in range(op.n_queries)]
+    return -slopes * np.array(away, dtype=float)
 
 
 def not_padding(op):
@@ -165,6 +171,7 @@ ORACLES = {
     "Both": lambda _, a, b: np.logical_and(a, b),
     "Cast": rounded,
     "Columns": lambda op, a: np.take(a, range(op.first, op.end), axis=-1),
+    "DistanceBias": far,
     "Divide": lambda _, a, b: a / b,
     "DivideSeen": lambda _, a, b: of_what_is_left(a / np.where(b == 0, 1, b), b == 0),
     "Draw": made_anew,
@@ -191,6 +198,9 @@ ORACLES = {
     "MatMulUpright": lambda op, *given: product(op, *given),
     "MatVec": lambda _, a, v: np.inner(a, v),
     "MayLook": may_look,
+    "MeanHeads": lambda op, a: np.stack(
+        [sum(a[at : at + op.times]) / op.times for at in range(0, len(a), op.times)]
+    ),
     "Multiply": lambda op, a, b: (
         np.stack([x * y for x, y in zip(a, b, strict=True)]) if op.by_row else np.multiply(a, b)
     ),

@@ -14,7 +14,7 @@ from attention_core import (
     embed,
     expand_query,
 )
-from attention_core.operations import Add, Given, MatMul, Row, Softmax
+from attention_core.operations import Add, Given, MatMul, Row, Softmax, Transpose
 
 
 def matrix(n_rows, n_columns):
@@ -253,3 +253,16 @@ def test_a_place_has_a_name_only_where_it_is_more_than_its_number():
     assert [plain.name_of("head", at) for at in range(2)] == [None, None]
     assert plain.name_of("d_head", 1, head=1) is None
     assert plain.name_of("query", 0) == "The"
+
+
+def test_a_branch_begins_with_the_very_steps_and_leaves_the_trace_as_it_is():
+    trace = Trace(query=["a", "b"])
+    numbers = trace.step("numbers", Given(((1.0, 2.0), (3.0, 4.0))), axes=("query", "d_in"))
+    branch = trace.branched()
+    assert branch["numbers"] is numbers
+    assert branch.labels("query") == ("a", "b")
+    branch.step("turned", Transpose(), numbers, axes=("d_in", "query"))
+    assert list(trace) == ["numbers"]
+    assert list(branch) == ["numbers", "turned"]
+    with pytest.raises(ValueError, match="axis 'query' is 3 long in 'others' but"):
+        branch.step("others", Given((1.0, 2.0, 3.0)), axes=("query",))

@@ -19,8 +19,16 @@ COMBINED = {
     "−": np.subtract,
     "÷": np.divide,
     "÷√": lambda left, right: left / np.sqrt(right + 1e-5),  # of a variance, to which ε is added
+    "↻": lambda vectors, angles: turned(vectors, angles),
     "": lambda *heads: np.concatenate(heads, axis=1),
 }
+
+
+def turned(vectors, angles):
+    """Pairs of columns, k and k + d/2, turned by their angles: by complex numbers."""
+    left, right = np.split(vectors, 2, axis=1)
+    made = (left + 1j * right) * np.exp(1j * angles)
+    return np.concatenate([made.real, made.imag], axis=1)
 
 
 def claims(parts):

@@ -121,7 +121,7 @@ def test_without_shrinking_early_keys_weigh_too_much():
     ("changes", "said"),
     [
         ({}, "Tiles of 128 × 128 fit. They move **3.97 times fewer bytes**"),
-        ({"fast_memory": 16, "flash_width": 256, "flash_bytes": 4}, "times more bytes** here"),
+        ({"fast_memory": 16, "flash_width": 256, "m_bytes": "4"}, "times more bytes** here"),
         ({"flash_tokens": 64}, "Tiles of 64 × 64 fit"),
     ],
 )

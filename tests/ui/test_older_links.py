@@ -176,7 +176,7 @@ def test_any_setting_can_have_an_older_name(new, monkeypatch):
 
 def texts_of(name):
     """What a link may say of a setting, other than its example's own."""
-    tried = (*ends(name), "1", "1.0", "scores", "scores.1.1", "seed", "seed=3")
+    tried = (*ends(name), "1", "2", "1.0", "scores", "scores.1.1", "seed", "seed=3")
     read = {text: from_query({name: text}) for text in tried}
     plain = getattr(Settings.of(EXAMPLES[OLDER]), name)
     return [

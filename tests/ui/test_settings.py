@@ -150,6 +150,8 @@ def heads(draw):
     return {"n_heads": n_heads, "d_model": d_model, **own, **zero, **which}
 
 
+SHARED_HEADS = ("kv_heads", "m_kv_heads")
+"""Numbers of heads that must divide another one."""
 SPECIAL = {
     "sentence": TEXTS.map(lambda text: clean(text)[0]),
     "cell": st.none() | st.lists(CELLS, max_size=MAX_TRAIL).map(tuple),
@@ -174,7 +176,10 @@ def valid_settings(draw):
         settings,
         **{
             name: draw(st.integers(0, last))
-            for name in ("query", "token", "stretch", "changed_token")
+            for name in ("query", "token", "stretch", "changed_token", "decoded")
+        },
+        **{
+            name: draw(st.sampled_from([*SETTINGS[name].values(settings)])) for name in SHARED_HEADS
         },
         **{
             name: draw(st.integers(0, settings.n_heads - 1))
@@ -213,7 +218,7 @@ def test_a_link_gives_the_same_settings_back(settings):
 def test_a_link_holds_only_what_differs_from_its_example(settings, data):
     """Which token is looked at follows from the text."""
     last = len(settings.inputs.tokens) - 1
-    plain = of(settings.example, changed_token=last)
+    plain = of(settings.example, changed_token=last, decoded=last)
     plain = replace(plain, query=min(plain.query, last), token=min(plain.token, last))
     differing = {name for name, value in vars(settings).items() if value != getattr(plain, name)}
     assert to_query(settings).keys() - {"example"} == differing
@@ -395,7 +400,8 @@ def test_parameters_that_are_not_ours_are_left_alone(query):
 def test_one_bad_value_does_not_take_the_good_ones_with_it():
     settings, notices = read(seed="3", d_in="x", sentence="A cat", likeness="cosine")
     last = len(settings.inputs.tokens) - 1
-    assert settings == of(seed=3, sentence="A cat", similarity="cosine", changed_token=last)
+    tokens = {"changed_token": last, "decoded": last}
+    assert settings == of(seed=3, sentence="A cat", similarity="cosine", **tokens)
     assert "d_in" in notices
     assert "seed" not in notices
 
@@ -411,7 +417,8 @@ def test_one_bad_value_does_not_take_the_good_ones_with_it():
 def test_heads_that_do_not_fit_are_refused_in_words_and_nothing_else_is(link, said):
     settings, notices = read(sentence="A cat", seed="3", causal_heads="on", **link)
     last = len(settings.inputs.tokens) - 1
-    assert settings == of(sentence="A cat", seed=3, causal_heads=True, changed_token=last)
+    tokens = {"changed_token": last, "decoded": last}
+    assert settings == of(sentence="A cat", seed=3, causal_heads=True, **tokens)
     assert said in notices
 
 

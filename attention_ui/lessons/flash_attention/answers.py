@@ -62,7 +62,7 @@ def why_it_shrinks(settings: Settings, trace: Trace) -> str:
 def what_it_saves(settings: Settings) -> str:
     """At the size that is set."""
     _, whole, tiled = at_size(settings)
-    each = settings.flash_bytes
+    each = int(settings.m_bytes)
     return (
         "Not products: bytes that are moved, and memory. With "
         f"{settings.flash_tokens:,} tokens, the whole table moves {written(whole.moved * each)} "

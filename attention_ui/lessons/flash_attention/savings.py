@@ -36,12 +36,12 @@ def show_savings() -> None:
     with control_row():
         control("flash_tokens", width=200)
         control("flash_width", width=150)
-        control("flash_bytes", width=130)
+        control("m_bytes", width="content")
         control("fast_memory", width=200)
     settings = session.current()
     side, whole, tiled = at_size(settings)
-    unit = max(_power(way.moved * settings.flash_bytes) for way in (whole, tiled))
-    size = settings.flash_bytes / KIBI**unit
+    unit = max(_power(way.moved * int(settings.m_bytes)) for way in (whole, tiled))
+    size = int(settings.m_bytes) / KIBI**unit
     ways = {
         name: [part * size for part in (way.vectors, way.table, way.context)]
         for name, way in ((PLAIN, whole), (TILED, tiled))
@@ -59,7 +59,7 @@ def show_savings() -> None:
 def at_size(settings: Settings) -> tuple[int, Traffic, Traffic]:
     """The side of the largest tile that fits, and what is moved with the table and by tiles."""
     tokens, width = settings.flash_tokens, settings.flash_width
-    capacity = settings.fast_memory * KIBI // settings.flash_bytes
+    capacity = settings.fast_memory * KIBI // int(settings.m_bytes)
     side = min(largest_tile(capacity, width, width), tokens)
     sizes = (tokens, tokens, width, width)
     return side, plain_traffic(*sizes), tiled_traffic(*sizes, side, side)
@@ -67,7 +67,7 @@ def at_size(settings: Settings) -> tuple[int, Traffic, Traffic]:
 
 def words(settings: Settings, side: int, whole: Traffic, tiled: Traffic) -> str:
     """By how much the tiles win or lose, and what is held at once."""
-    each = settings.flash_bytes
+    each = int(settings.m_bytes)
     ratio = whole.moved / tiled.moved
     if ratio >= 1:
         moved = f"Tiles of {side} × {side} fit. They move **{ratio:,.3g} times fewer bytes**"

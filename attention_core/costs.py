@@ -1,0 +1,89 @@
+"""What attention costs: parameters, the memory of a cache, products. Plain arithmetic."""
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class AttentionSize:
+    """The sizes of attention in all layers of a model. Raises ValueError for one below 1, and for
+    heads that cannot be shared evenly.
+    """
+
+    n_layers: int
+    d_model: int
+    n_heads: int
+    n_kv_heads: int
+    d_head: int
+    d_value: int | None = None
+    """The width of a head's values; None for that of its keys."""
+    d_out: int | None = None
+    """The width of the output; None for d_model."""
+    bias: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("n_layers", "d_model", "n_heads", "n_kv_heads", "d_head"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}, but must be 1 or more")
+        if self.n_heads % self.n_kv_heads:
+            raise ValueError(
+                f"{self.n_heads} query heads cannot be shared evenly among {self.n_kv_heads} key "
+                "heads"
+            )
+
+    @property
+    def widths(self) -> tuple[int, int, int]:
+        """The columns of W_query, W_key and W_value."""
+        d_value = self.d_value or self.d_head
+        kv = self.n_kv_heads
+        return self.n_heads * self.d_head, kv * self.d_head, kv * d_value
+
+    def with_kv_heads(self, n_kv_heads: int) -> "AttentionSize":
+        """The same with another number of heads of keys and values."""
+        return replace(self, n_kv_heads=n_kv_heads)
+
+    @property
+    def parameters(self) -> int:
+        """The numbers that training may change: four matrices a layer, and their biases."""
+        d_out, joined = self.d_out or self.d_model, self.n_heads * (self.d_value or self.d_head)
+        matrices = self.d_model * sum(self.widths) + joined * d_out
+        biases = (sum(self.widths) + d_out) * self.bias
+        return self.n_layers * (matrices + biases)
+
+    def cached(self, n_tokens: int) -> int:
+        """How many numbers a cache of keys and values holds for so many tokens."""
+        return self.n_layers * sum(self.widths[1:]) * n_tokens
+
+    def products_of_step(self, place: int, has_cache: bool) -> int:
+        """How many pairs of numbers are multiplied so that the token at `place`, counted from 0,
+        gets its output: with a cache for that token alone, without one for all tokens so far.
+        """
+        d_out, joined = self.d_out or self.d_model, self.n_heads * (self.d_value or self.d_head)
+        n_tokens = place + 1
+        n_new = 1 if has_cache else n_tokens
+        projected = n_new * (self.d_model * sum(self.widths) + joined * d_out)
+        pairs = n_new * n_tokens * (self.n_heads * self.d_head + joined)
+        return self.n_layers * (projected + pairs)
+
+
+def kept_tokens(n_tokens: int, window: int | None = None, sinks: int = 0) -> int:
+    """Of how many tokens a cache keeps keys and values: with a window only of those in sight."""
+    return n_tokens if window is None else min(n_tokens, window + sinks)
+
+
+@dataclass(frozen=True)
+class KnownModel:
+    """A model that people know: its size, and how far it looks."""
+
+    title: str
+    size: AttentionSize
+    context: int
+    window: int | None = None
+
+
+KNOWN = {
+    "gpt2": KnownModel("GPT-2 small", AttentionSize(12, 768, 12, 12, 64, bias=True), 1_024),
+    "llama3": KnownModel("Llama 3 8B", AttentionSize(32, 4_096, 32, 8, 128), 8_192),
+    "mistral": KnownModel("Mistral 7B", AttentionSize(32, 4_096, 32, 8, 128), 8_192, 4_096),
+}
+"""Sources: Radford et al. 2019, Language Models are Unsupervised Multitask Learners; Llama Team
+2024, The Llama 3 Herd of Models, table 3; Jiang et al. 2023, Mistral 7B, table 1."""

@@ -1,0 +1,88 @@
+"""One step of decoding: a single new query, and keys and values kept from earlier steps."""
+
+from ..operations import JoinRows, MatMul
+from ..recipes import PLURAL
+from ..trace import Step, Trace
+from .any_tensors import attend_steps
+from .own_tensors import give
+from .today import PREFIX, Today, key_matrix, turned
+
+DECODED = "decoded_"
+"""What the names of a step of decoding begin with, where the whole computation has a like step."""
+
+
+def decode_step(whole: Trace, today: Today, place: int) -> Trace:
+    """The step in which the token at `place` is new, as a trace of its own, from a trace of
+    `attend_today` with the same `today`.
+
+    Only the new token's vector is used: `new_embedding` (query 1, d_in). Steps: `head_W_query` and
+    so on, given; `head_queries` (head, query 1, d_head), `new_keys` (kv_head, new_key 1, d_head),
+    `new_values`; those turned by their place with rotary positions; `past_keys`
+    (kv_head, past, d_head) and `past_values`, as earlier steps left them in the cache, so turned
+    already; `decoded_keys` and `decoded_values`, both joined; the steps of `attend_steps` with
+    `decoded_` before their names. The first token has nothing before it, and no such rows: its own
+    stand for all. Raises ValueError where there is no such token.
+
+    Source: Shazeer 2019, Fast Transformer Decoding, section 2.4 (incremental inference).
+    """
+    n_tokens = whole.size("token")
+    if not 0 <= place < n_tokens:
+        raise ValueError(f"there is no token {place}: the last of {n_tokens} is {n_tokens - 1}")
+    tokens = whole.labels("token")
+    labels = {"query": [tokens[place]], "key": tokens[: place + 1]}
+    if place:
+        labels |= {"past": tokens[:place], "new_key": [tokens[place]]}
+    trace = Trace(**labels)
+    _label_heads(trace, whole, today)
+    row = whole["embeddings"].value[place : place + 1]
+    new = give(trace, "new_embedding", row, ("query", "d_in"))
+    queries = _projected(trace, new, whole["head_W_query"], "head_queries", "query")
+    made = {"query": queries}
+    for role in ("key", "value"):
+        matrix = key_matrix(whole, role)
+        row_axis = "new_key" if place else "key"
+        made[role] = _projected(trace, new, matrix, f"new_{PLURAL[role]}", row_axis)
+    if today.turns(queries.value.shape[-1]):
+        for role in ("query", "key"):
+            made[role] = turned(trace, role, made[role], today, "", place)
+    for role in ("key", "value") if place else ():
+        made[role] = _with_past(trace, role, made[role], cached(whole, role), place)
+    attend_steps(trace, *made.values(), today.options, place, DECODED, DECODED)
+    return trace
+
+
+def cached(whole: Trace, role: str) -> Step:
+    """What a cache keeps of keys or values, (head or kv_head, key, width), of all tokens: keys with
+    rotary positions are kept turned.
+    """
+    name = PLURAL[role]
+    names = (f"{PREFIX}turned_{name}", f"{PREFIX}{name}", f"head_{name}")
+    return next(whole[each] for each in names if each in whole)
+
+
+def _label_heads(trace: Trace, whole: Trace, today: Today) -> None:
+    """Heads are called as they are in the whole computation, and so are the columns of each, where
+    these still mean what they meant: not in a mean of several heads, and not when they are turned.
+    """
+    n_heads = whole.size("head")
+    trace.label("head", whole.labels("head"))
+    if today.times(n_heads) > 1 or today.turns(whole["head_queries"].value.shape[-1]):
+        return
+    for axis in ("d_head", "d_value"):
+        if whole.has_axis(axis):
+            trace.label_by_head(axis, [whole.labels(axis, head) for head in range(n_heads)])
+
+
+def _projected(trace: Trace, new: Step, matrix: Step, name: str, row: str) -> Step:
+    """The new vector times the matrix of each head."""
+    own = give(trace, matrix.name, matrix.value, matrix.axes, matrix.symbol)
+    axes = (matrix.axes[0], row, matrix.axes[-1])
+    return trace.step(name, MatMul(), new, own, axes=axes)
+
+
+def _with_past(trace: Trace, role: str, new: Step, kept: Step, place: int) -> Step:
+    """What is in the cache, and the new row behind it."""
+    name, (front, _, width) = PLURAL[role], new.axes
+    axes = (front, "key", width)
+    past = give(trace, f"past_{name}", kept.value[:, :place], (front, "past", width))
+    return trace.step(f"{DECODED}{name}", JoinRows(), past, new, axes=axes)

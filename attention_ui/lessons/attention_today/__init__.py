@@ -1,0 +1,1 @@
+"""What the lesson on the attention of today shows: switches, each alone, costs, and decoding."""

@@ -1,0 +1,127 @@
+"""What defines each switch, measured on the page's own numbers."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from attention_core.mechanism.attention import scale_of
+from attention_core.mechanism.today import ROTARY_BASE
+from attention_core.rounding import agree, difference, largest
+from attention_core.trace import Trace
+
+from ...words import number
+from .computing import ALIBI, CAPPED, GROUPED, ROTARY, SUNK, WINDOWED
+
+Light = tuple[bool, str]
+ROUNDED = 1e-5
+
+
+def sharing_light(trace: Trace, n_kv_heads: int) -> Light:
+    """Whether grouped heads give what torch gives with the keys repeated."""
+    n_heads = trace.size("head")
+    times = n_heads // n_kv_heads
+    vectors = trace["embeddings"].value
+    made = {}
+    for role in ("key", "value"):
+        groups = trace[f"head_W_{role}"].value.unflatten(0, (n_kv_heads, times))
+        made[role] = (vectors @ groups.mean(dim=1)).repeat_interleave(times, dim=0)
+    queries = vectors @ trace["head_W_query"].value
+    divisor = {"none": 1.0, "sqrt_d": queries.shape[-1] ** 0.5, "d": queries.shape[-1]}
+    scale = 1 / divisor[scale_of(trace, "head_")]
+    wanted = scaled_dot_product_attention(
+        queries, made["key"], made["value"], is_causal=True, scale=scale
+    )
+    pairs = [(trace[f"{GROUPED}context_vectors"].value, wanted)]
+    return agree(pairs, (trace, f"{GROUPED}context_vectors")), (
+        "It is plain attention with each key/value head repeated: beside "
+        "`scaled_dot_product_attention` the largest difference of the context vectors is "
+        f"{difference(pairs):.1g}."
+    )
+
+
+def moved_light(trace: Trace, by: int) -> Light:
+    """Whether scores with rotary positions stay when all places are moved, in float64."""
+    queries, keys = (
+        _turned(trace[f"head_{name}"].value.double(), by) for name in ("queries", "keys")
+    )
+    moved = torch.einsum("hqd,hkd->hqk", queries, keys).float()
+    pairs = [(trace[f"{ROTARY}scores"].value, moved)]
+    return agree(pairs, (trace, f"{ROTARY}scores")), (
+        f"The whole text moved by {by:,} places, all computed again: the largest difference of a "
+        f"score is {difference(pairs):.1g}. Only the distance counts."
+    )
+
+
+def _turned(vectors: Tensor, first: int) -> Tensor:
+    """Rotary positions (head, row, d) by complex numbers, the first row at a place."""
+    left, right = vectors.chunk(2, dim=-1)
+    pairs = left.shape[-1]
+    rates = ROTARY_BASE ** (-torch.arange(pairs).double() / pairs)
+    places = torch.arange(first, first + vectors.shape[-2]).double()
+    angles = torch.outer(places, rates)
+    made = torch.complex(left, right) * torch.polar(torch.ones_like(angles), angles)
+    return torch.cat([made.real, made.imag], dim=-1)
+
+
+def distance_light(trace: Trace, head: int) -> Light:
+    """Whether what ALiBi adds is 0 on the diagonal and falls by the slope with each place."""
+    scores = trace[f"{ALIBI}biased_scores"]
+    before, bias = scores.inputs[0].value, trace[f"{ALIBI}distance_bias"].value
+    added = scores.value - before
+    n_queries = added.shape[-2]
+    places = torch.arange(n_queries)
+    away = (places[:, None] - places).abs()
+    a_place = bias[:, 1, 0] if n_queries > 1 else torch.zeros(len(bias))
+    far = (added - a_place[:, None, None] * away).abs().max().item()
+    good = far <= ROUNDED * max(1.0, largest(scores.value))
+    good = good and bool((added.diagonal(dim1=-2, dim2=-1) == 0).all())
+    if n_queries == 1:
+        return good, "A token is 0 places from itself: nothing is taken from its score."
+    slope = number(-a_place[head].item())
+    return good, (
+        f"Nothing is taken on the diagonal, and head {head} takes {slope} more for each "
+        "place: on every line along the diagonal the same, wherever the text stands."
+    )
+
+
+def window_light(trace: Trace, window: int) -> Light:
+    """Whether nothing outside of the window is seen, and how many keys a row sees."""
+    weights = trace[f"{WINDOWED}weights"].value
+    places = torch.arange(weights.shape[-1])
+    away = places[:, None] - places
+    outside = largest(weights[:, (away < 0) | (away >= window)])
+    whole = bool(((weights.sum(dim=-1) - 1).abs() < ROUNDED).all())
+    most = min(window, len(places))
+    return outside == 0 and whole, (
+        f"Weight outside of the window: {number(outside) if outside else 'exactly 0'}. A row sees "
+        f"at most {_keys(most)}, and still sums to 1."
+    )
+
+
+def sinks_light(trace: Trace, sinks: int) -> Light:
+    """Whether the first keys get weight from every query that stands behind them."""
+    weights, masked = (trace[f"{SUNK}{name}"].value for name in ("weights", "masked_scores"))
+    n_tokens = weights.shape[-1]
+    sinks = min(sinks, n_tokens)
+    behind = torch.arange(n_tokens)[:, None] >= torch.arange(sinks)
+    seen, scores = (each[:, :, :sinks][:, behind] for each in (weights, masked))
+    first = "The first key stays" if sinks == 1 else f"The first {sinks} keys stay"
+    return bool(scores.isfinite().all()), (
+        f"{first} visible to every later query: the least weight there is "
+        f"{number(seen.min().item())}."
+    )
+
+
+def cap_light(trace: Trace, cap: float) -> Light:
+    """Whether all scores are within the cap."""
+    capped = trace[f"{CAPPED}capped_scores"]
+    before = capped.inputs[0].value
+    most = capped.value.abs().max().item()
+    return most <= cap, (
+        f"All scores are within ±{cap:g}: the largest size was {number(before.abs().max().item())} "
+        f"and is {number(most)}."
+    )
+
+
+def _keys(count: int) -> str:
+    return "1 key" if count == 1 else f"{count} keys"

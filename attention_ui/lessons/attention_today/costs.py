@@ -1,0 +1,156 @@
+"""What attention costs in a model that people know, or of any size: parameters, and the cache."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from attention_core.costs import KNOWN, AttentionSize, KnownModel, kept_tokens
+
+from ...charts.amounts import amounts
+from ...page.show import show_within
+from ...predict.questions import Pick, Verdict
+from ...settings import session
+from ...settings.control import control, control_row
+from ...settings.settings import Settings
+
+ASKED = KNOWN["llama3"]
+OWN_SIZES = ("m_layers", "m_width", "m_heads", "m_kv_heads", "m_d_head", "m_context", "m_window")
+CHOICES = (1 / 16, 1, 16)
+"""GiB that can be guessed; one of them is right."""
+CHART_WIDTH = 720
+
+
+@dataclass(frozen=True)
+class Row:
+    """One way to keep keys and values: what it is called, and the bytes it takes."""
+
+    name: str
+    size: int
+    is_own: bool
+
+
+def show_costs() -> None:
+    """A model, what its attention has in parameters, and bars of what its cache takes."""
+    with control_row():
+        control("cost_model", width="content")
+        control("m_bytes", width="content")
+    now = session.current()
+    if now.cost_model == "own":
+        with control_row(vertical_alignment="top"):
+            for name in OWN_SIZES:
+                control(name, width=200)
+        now = session.current()
+    model, n_bytes = model_of(now), int(now.m_bytes)
+    st.markdown(parameter_words(model))
+    rows = cache_rows(model, n_bytes)
+    chart = amounts(
+        [row.name for row in rows],
+        [row.size for row in rows],
+        [in_bytes(row.size) for row in rows],
+        next(at for at, row in enumerate(rows) if row.is_own),
+        f"Memory for keys and values of {model.context:,} tokens",
+    )
+    show_within(chart, CHART_WIDTH)
+    st.caption(cache_words(model, n_bytes))
+
+
+def model_of(settings: Settings) -> KnownModel:
+    """The model whose costs are shown."""
+    if settings.cost_model != "own":
+        return KNOWN[settings.cost_model]
+    size = AttentionSize(
+        settings.m_layers,
+        settings.m_width,
+        settings.m_heads,
+        settings.m_kv_heads,
+        settings.m_d_head,
+    )
+    return KnownModel("Your model", size, settings.m_context, settings.m_window or None)
+
+
+def cache_rows(model: KnownModel, n_bytes: int) -> list[Row]:
+    """The bytes of the cache with a key/value head for each query head, with those the model has,
+    with one, and with its window.
+    """
+    own, size = model.size.n_kv_heads, model.size
+
+    def row(name: str, n_kv_heads: int, window: int | None = None) -> Row:
+        n_tokens = kept_tokens(model.context, window)
+        taken = size.with_kv_heads(n_kv_heads).cached(n_tokens) * n_bytes
+        return Row(name, taken, (n_kv_heads, window) == (own, model.window))
+
+    rows = [row(f"One for each of {size.n_heads} heads", size.n_heads)]
+    if 1 < own < size.n_heads:
+        rows.append(row(f"{own} key/value heads", own))
+    if size.n_heads > 1:
+        rows.append(row("One key/value head for all", 1))
+    if model.window is not None and model.window < model.context:
+        many = "1 head" if own == 1 else f"{own} heads"
+        rows.append(row(f"{many}, a window of {model.window:,}", own, model.window))
+    if not any(each.is_own for each in rows):  # a window as wide as the whole context
+        rows = [Row(each.name, each.size, each.size == row("", own).size) for each in rows]
+    return rows
+
+
+def parameter_words(model: KnownModel) -> str:
+    """The parameters of the attention of all layers."""
+    size = model.size
+    plain = size.with_kv_heads(size.n_heads).parameters
+    layers = "1 layer" if size.n_layers == 1 else f"{size.n_layers} layers"
+    words = (
+        f"{model.title}: {layers}, width {size.d_model:,}, {size.n_heads} query heads and "
+        f"{size.n_kv_heads} key/value heads of width {size.d_head}. Its attention has "
+        f"**{in_millions(size.parameters)} parameters**"
+    )
+    if size.n_kv_heads == size.n_heads:
+        return f"{words}."
+    return f"{words}, instead of {in_millions(plain)} with a key/value head for each query head."
+
+
+def cache_words(model: KnownModel, n_bytes: int) -> str:
+    """The own bar as a product, and what it is instead of."""
+    size = model.size
+    rows = cache_rows(model, n_bytes)
+    own = next(row for row in rows if row.is_own)
+    n_tokens = kept_tokens(model.context, model.window)
+    words = (
+        f"Keys and values (2) × {size.n_layers} layers × {size.n_kv_heads} heads × "
+        f"{size.d_head} wide × {n_tokens:,} tokens × {n_bytes} bytes = {in_bytes(own.size)}"
+    )
+    if own.size < rows[0].size:
+        words += f" instead of {in_bytes(rows[0].size)}"
+    return f"{words}. 1 GiB is 1,024 MiB, and 1 MiB is 1,048,576 bytes."
+
+
+def cache_question() -> Pick:
+    """How much memory the cache of a known model takes."""
+    found = ASKED.size.cached(ASKED.context) * 2 / 2**30
+    return Pick(
+        words=f"{ASKED.title} reads {ASKED.context:,} tokens. It keeps the keys and values of all "
+        "of them, 2 bytes a number. How much memory is that, for one text?",
+        choices=[in_bytes(int(each * 2**30)) for each in CHOICES],
+        judge=lambda guess: Verdict(
+            CHOICES[guess[0]] == found, f"It is {in_bytes(int(found * 2**30))}."
+        ),
+        truth=lambda: f"It is {in_bytes(int(found * 2**30))}.",
+        teaches="Each person who talks to the model has such a cache, so its size decides how many "
+        "it can serve at once.",
+    )
+
+
+def in_bytes(size: int) -> str:
+    """A size in memory as people say it: 1.5 GiB."""
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if size < 1_024:
+            return f"{size:,.4g} {unit}"
+        size /= 1_024
+    return f"{size:,.4g} TiB"
+
+
+def in_millions(count: int) -> str:
+    """A large count as people say it: 28.3 million."""
+    if count < 1_000_000:
+        return f"{count:,}"
+    if count < 1_000_000_000:
+        return f"{count / 1e6:,.1f} million"
+    return f"{count / 1e9:,.2f} billion"

@@ -1,0 +1,329 @@
+"""What models have added to attention, in prime and unequal sizes, by plain torch and loops."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from attention_core import attend_heads, attend_tensors, attend_today, decode_step, embed, program
+from attention_core.costs import KNOWN, AttentionSize, kept_tokens
+from attention_core.mechanism.today import Today
+from attention_core.mistakes.around import around
+from attention_core.operations import DistanceBias, RotaryAngles, Rotate
+from attention_core.operations.distances import alibi_slopes
+from attention_core.recipes import HeadsRecipe
+from attention_core.text.inputs import Inputs
+
+N_TEXTS, N_HEADS, N_QUERIES, N_KEYS, D_HEAD = 2, 3, 5, 7, 11
+
+
+def random(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def same(left, right, tolerance=1e-5):
+    assert left.shape == right.shape
+    assert torch.allclose(left, right, rtol=tolerance, atol=tolerance), (left - right).abs().max()
+
+
+# --- ALiBi ----------------------------------------------------------------------------------------
+
+
+def published_slopes(n):
+    """As the paper's authors wrote it."""
+
+    def of_a_power(n):
+        start = 2 ** (-(2 ** -(math.log2(n) - 3)))
+        return [start * start**i for i in range(n)]
+
+    if math.log2(n).is_integer():
+        return of_a_power(n)
+    below = 2 ** math.floor(math.log2(n))
+    return of_a_power(below) + published_slopes(2 * below)[0::2][: n - below]
+
+
+@pytest.mark.parametrize("n_heads", [*range(1, 18), 32, 71])
+def test_slopes_are_those_of_the_paper(n_heads):
+    assert alibi_slopes(n_heads) == pytest.approx(published_slopes(n_heads))
+
+
+def test_slopes_of_eight_heads_are_halves_of_halves():
+    assert alibi_slopes(8) == tuple(1 / 2**h for h in range(1, 9))
+    with pytest.raises(ValueError, match="there are 0 heads: slopes need 1 or more"):
+        alibi_slopes(0)
+
+
+def with_alibi(queries, keys, values, first, added=0.0):
+    """Head by head, score by score."""
+    scores = torch.einsum("...id,...jd->...ij", queries, keys) / queries.shape[-1] ** 0.5
+    n_queries, n_keys = scores.shape[-2:]
+    for head, i, j in itertools.product(range(N_HEADS), range(n_queries), range(n_keys)):
+        scores[..., head, i, j] -= published_slopes(N_HEADS)[head] * abs(i + first - j)
+    return torch.einsum("...ij,...jd->...id", (scores + added).softmax(-1), values)
+
+
+@pytest.mark.parametrize("front", [(N_HEADS,), (N_TEXTS, N_HEADS)], ids=str)
+@pytest.mark.parametrize("corner", ["top_left", "bottom_right"])
+def test_alibi_is_plain_torch_written_out(front, corner):
+    shapes = ((N_QUERIES, D_HEAD), (N_KEYS, D_HEAD), (N_KEYS, 13))
+    given = [random(*front, *shape, seed=at) for at, shape in enumerate(shapes)]
+    first = N_KEYS - N_QUERIES if corner == "bottom_right" else 0
+    trace = attend_tensors(*given, alibi=True, corner=corner)
+    same(trace["context_vectors"].value, with_alibi(*given, first))
+    added = random(N_QUERIES, N_KEYS, seed=8)
+    trace = attend_tensors(*given, alibi=True, corner=corner, mask=added)
+    same(trace["context_vectors"].value, with_alibi(*given, first, added))
+
+
+def test_alibi_counts_the_past_keeps_the_precision_and_takes_one_head():
+    queries, keys, values = (random(N_HEADS, n, D_HEAD, seed=n) for n in (2, 5, 3))
+    values = random(N_HEADS, 5, 13)
+    past = {"past_keys": keys[:, :3], "past_values": values[:, :3]}
+    trace = attend_tensors(queries, keys[:, 3:], values[:, 3:], **past, alibi=True)
+    same(trace["context_vectors"].value, with_alibi(queries, keys, values, 3))
+    half = attend_tensors(*(each.bfloat16() for each in (queries, keys, values)), alibi=True)
+    assert {step.value.dtype for step in half.values()} == {torch.bfloat16}
+    single = attend_tensors(queries[0], keys[0], values[0], alibi=True, scale="none")
+    scores = queries[0] @ keys[0].T
+    away = torch.tensor([[abs(i - j) for j in range(5)] for i in range(2)])
+    same(single["biased_scores"].value, scores - away / 256)
+
+
+@pytest.mark.parametrize("n_heads", [1, 2, 3, 5])
+def test_what_alibi_adds_is_straight_and_moves_with_the_text(n_heads):
+    bias = DistanceBias(alibi_slopes(n_heads), 7, 7).value()
+    assert (bias.diagonal(dim1=-2, dim2=-1) == 0).all()
+    assert bias[:, 1:, 1:].equal(bias[:, :-1, :-1])
+    same(bias[:, :, 0].diff(dim=-1), -torch.tensor(alibi_slopes(n_heads))[:, None].expand(-1, 6))
+
+
+# --- windows with sinks ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("corner", ["top_left", "bottom_right"])
+@pytest.mark.parametrize(("window", "sinks"), [((1, 0), 2), ((0, 1), 3), ((2, None), 1)])
+@pytest.mark.parametrize("n_past", [0, 3])
+def test_sinks_stay_visible_beside_a_window_as_loops_have_it(corner, window, sinks, n_past):
+    queries, keys, values = (random(n, D_HEAD, seed=n) for n in (N_QUERIES, N_KEYS, N_KEYS))
+    past = {}
+    if n_past:
+        past = {"past_keys": keys[:n_past], "past_values": values[:n_past]}
+    given = (queries, keys[n_past:], values[n_past:])
+    trace = attend_tensors(*given, **past, causal=True, corner=corner, window=window, sinks=sinks)
+    first = N_KEYS - N_QUERIES if corner == "bottom_right" else n_past
+    wanted = torch.zeros(N_QUERIES, N_KEYS, dtype=torch.bool)
+    for i, j in itertools.product(range(N_QUERIES), range(N_KEYS)):
+        place = i + first
+        wanted[i, j] = j <= place and (j >= place - window[0] or j < sinks)
+    assert trace["mask"].value.equal(wanted)
+    assert (trace["weights"].value[~wanted] == 0).all()
+
+
+# --- rotary positions -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_pairs", [1, 3, 5])
+@pytest.mark.parametrize("by", [1, 13, 211])
+def test_scores_with_rotary_positions_depend_on_distances_alone(n_pairs, by):
+    queries, keys = (random(N_HEADS, n, 2 * n_pairs, seed=n) for n in (N_QUERIES, N_KEYS))
+
+    def scores(first):
+        made = [
+            Rotate().value(each, RotaryAngles(each.shape[-2], n_pairs, 100.0, first).value())
+            for each in (queries, keys)
+        ]
+        return torch.einsum("hid,hjd->hij", *made)
+
+    assert torch.allclose(scores(0), scores(by), atol=2e-3)
+    plain = torch.einsum("hid,hjd->hij", queries, keys)
+    same(scores(0).diagonal(dim1=-2, dim2=-1), plain.diagonal(dim1=-2, dim2=-1))
+    assert not torch.allclose(scores(0), plain, atol=0.1)
+
+
+# --- all of it ------------------------------------------------------------------------------------
+
+INPUTS = Inputs("a b c a d b e", tokenizer="blanks", d_in=5, seed=7)
+RECIPE = HeadsRecipe(n_heads=6, d_head=4, d_value=3, d_model=11, causal=True)
+SWITCHED = {
+    "nothing": Today(6),
+    "groups": Today(2),
+    "one head": Today(1),
+    "rotary": Today(3, rotary_base=100.0),
+    "alibi": Today(6, alibi=True),
+    "window": Today(6, window=2),
+    "sinks": Today(6, window=2, sinks=1),
+    "cap": Today(6, soft_cap=0.5),
+    "all": Today(2, 50.0, True, window=3, sinks=1, soft_cap=0.7),
+}
+
+
+def whole(today, recipe=RECIPE):
+    return attend_today(attend_heads(embed(INPUTS), recipe), today)
+
+
+def by_hand(trace, today):
+    """Every head by itself, with loops over what is hidden and added."""
+    vectors, n_heads = trace["embeddings"].value, 6
+    times, n_tokens = n_heads // today.n_kv_heads, len(trace["embeddings"].value)
+    contexts = []
+    for head in range(n_heads):
+        group = range(head // times * times, (head // times + 1) * times)
+        query = vectors @ trace["head_W_query"].value[head]
+        key, value = (
+            vectors @ sum(trace[f"head_W_{role}"].value[at] for at in group) / times
+            for role in ("key", "value")
+        )
+        if today.rotary_base:
+            query, key = (turned(each, today.rotary_base) for each in (query, key))
+        scores = query @ key.T / 2
+        if today.soft_cap:
+            scores = today.soft_cap * torch.tanh(scores / today.soft_cap)
+        for i, j in itertools.product(range(n_tokens), range(n_tokens)):
+            if today.alibi:
+                scores[i, j] -= published_slopes(n_heads)[head] * abs(i - j)
+            far = today.window is not None and i - j >= today.window and j >= today.sinks
+            if j > i or far:
+                scores[i, j] = -math.inf
+        contexts.append(scores.softmax(-1) @ value)
+    return torch.cat(contexts, dim=-1) @ trace["W_output"].value
+
+
+def turned(vectors, base):
+    """By complex numbers."""
+    left, right = vectors.chunk(2, dim=-1)
+    pairs = torch.arange(left.shape[-1]) / left.shape[-1]
+    angles = torch.outer(torch.arange(len(vectors)).float(), base**-pairs)
+    made = torch.complex(left, right) * torch.polar(torch.ones_like(angles), angles)
+    return torch.cat([made.real, made.imag], dim=-1)
+
+
+@pytest.mark.parametrize("name", SWITCHED)
+def test_attention_of_today_is_its_rules_written_out(name):
+    trace = whole(SWITCHED[name])
+    same(trace["today_output"].value, by_hand(trace, SWITCHED[name]))
+    if name == "nothing":
+        assert trace["today_output"].value.equal(trace["output"].value)
+    assert ("today_shared_keys" in trace) == (SWITCHED[name].n_kv_heads < 6)
+
+
+@pytest.mark.parametrize("name", SWITCHED)
+def test_decoding_with_a_cache_gives_the_rows_of_the_whole(name):
+    today = SWITCHED[name]
+    trace = whole(today)
+    for place in range(7):
+        step = decode_step(trace, today, place)
+        assert step["new_embedding"].value.equal(trace["embeddings"].value[place : place + 1])
+        assert step["decoded_weights"].value.shape == (6, 1, place + 1)
+        row = trace["today_weights"].value[:, place : place + 1]
+        same(step["decoded_weights"].value, row[..., : place + 1])
+        assert (row[..., place + 1 :] == 0).all()
+        context = trace["today_context_vectors"].value[:, place : place + 1]
+        same(step["decoded_context_vectors"].value, context)
+        assert ("past_keys" in step) == (place > 0)
+    with pytest.raises(ValueError, match="there is no token 7: the last of 7 is 6"):
+        decode_step(trace, today, 7)
+
+
+def test_every_step_can_be_taken_apart_and_runs_anew():
+    trace = whole(SWITCHED["all"])
+    for each in (trace, decode_step(trace, SWITCHED["all"], 4)):
+        for step in each.values():
+            for index in list(itertools.product(*map(range, step.value.shape)))[::5]:
+                made, has = step.arithmetic(index), float(step.value[index])
+                assert made.value == pytest.approx(has, rel=1e-4, abs=1e-5), (step, index)
+                assert {cell.step for cell in made.cells()} <= {one.name for one in step.inputs}
+        names = {"__name__": "program"}
+        exec(program(each), names)
+        for name, step in each.items():
+            assert names[name].equal(step.value), name
+
+
+def test_odd_heads_are_not_turned_and_what_cannot_be_is_refused():
+    odd = whole(Today(6, rotary_base=100.0), replace(RECIPE, d_head=3))
+    assert odd["today_weights"].value.equal(odd["head_weights"].value)
+    with pytest.raises(ValueError, match="6 query heads cannot be shared evenly among 4 key"):
+        whole(Today(4))
+    with pytest.raises(ValueError, match="a window of 0 hides every key"):
+        Today(1, window=0)
+    with pytest.raises(ValueError, match="sinks is 1, but there is no window"):
+        Today(1, sinks=1)
+    with pytest.raises(ValueError, match="0 heads of keys and values: choose 1 or more"):
+        Today(0)
+
+
+def test_mistakes_of_today_have_names():
+    trace = whole(SWITCHED["all"])
+    steps = list(trace.values())
+    names = {name: step.value for name, step in trace.items()}
+    wanted = {
+        "today_shared_keys": "repeat in place of repeat_interleave",
+        "today_W_key": "heads that do not follow each other",
+        "today_query_angles": "places are counted from 1",
+        "today_turned_keys": "neighbours are pairs, in place of halves",
+        "today_distance_bias": "the sign of ALiBi",
+        "today_mask": "a window one key too wide",
+        "today_capped_scores": "cut off, not bent",
+    }
+    for name, mistake in wanted.items():
+        found = {each.name: each for each in around(trace[name], steps)}
+        made = eval(found[mistake].line, {"torch": torch, **names})
+        assert made.shape == trace[name].value.shape
+        assert not made.equal(trace[name].value), name
+    even = whole(Today(2, rotary_base=50.0), replace(RECIPE, d_value=4))
+    found = around(even["today_context_vectors"], list(even.values()))
+    (line,) = [each.line for each in found if each.name == "the values are turned too"]
+    made = eval(line, {"torch": torch} | {name: step.value for name, step in even.items()})
+    turned_values = turned(even["today_shared_values"].value[1], 50.0)
+    same(made[1], even["today_weights"].value[1] @ turned_values)
+
+
+# --- costs ----------------------------------------------------------------------------------------
+
+
+def test_costs_of_known_models_are_those_counted_by_hand():
+    gpt2, llama, mistral = (KNOWN[name] for name in ("gpt2", "llama3", "mistral"))
+    assert gpt2.size.parameters == 12 * 4 * (768 * 768 + 768) == 28_348_416
+    assert gpt2.size.cached(1_024) == 2 * 12 * 768 * 1_024
+    assert 2 * llama.size.cached(llama.context) == 2 * 32 * 8 * 128 * 8_192 * 2 == 2**30
+    assert 2 * llama.size.with_kv_heads(32).cached(8_192) == 4 * 2**30
+    assert 2 * llama.size.with_kv_heads(1).cached(8_192) == 2**27
+    layer = 4_096 * 4_096 + 2 * 4_096 * 8 * 128 + 4_096 * 4_096
+    assert llama.size.parameters == 32 * layer == 1_342_177_280
+    seen = kept_tokens(mistral.context, mistral.window)
+    assert 2 * mistral.size.cached(seen) == 2**29
+    assert [kept_tokens(n, 5, 2) for n in (3, 7, 11)] == [3, 7, 7]
+
+
+def test_parameters_and_cache_are_those_of_the_tensors():
+    for n_kv_heads in (1, 2, 3, 6):
+        trace = whole(Today(n_kv_heads))
+        size = AttentionSize(1, 5, 6, n_kv_heads, 4, 3, 11)
+        prefix = "head_" if n_kv_heads == 6 else "today_"
+        matrices = ["head_W_query", f"{prefix}W_key", f"{prefix}W_value", "W_output"]
+        assert size.parameters == sum(trace[name].value.numel() for name in matrices)
+        kept = [trace[f"{prefix}{name}"].value.numel() for name in ("keys", "values")]
+        assert size.cached(7) == sum(kept)
+
+
+def test_products_are_counted_one_by_one():
+    size = AttentionSize(2, 5, 6, 3, 4, 7, 11)
+
+    def counted(place, has_cache):
+        count = 0
+        for token in range(place + 1):
+            if has_cache and token < place:
+                continue
+            count += 5 * (6 * 4 + 3 * 4 + 3 * 7)  # its query, key and value
+            for _key in range(place + 1):
+                count += 6 * 4 + 6 * 7  # a score, and a share of the value
+            count += 6 * 7 * 11
+        return 2 * count
+
+    for place, has_cache in itertools.product(range(5), (True, False)):
+        assert size.products_of_step(place, has_cache) == counted(place, has_cache)
+    with pytest.raises(ValueError, match="6 query heads cannot be shared evenly among 4"):
+        AttentionSize(1, 5, 6, 4, 4)
+    with pytest.raises(ValueError, match="n_layers is 0, but must be 1 or more"):
+        AttentionSize(0, 5, 6, 6, 4)
