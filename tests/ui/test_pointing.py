@@ -609,11 +609,13 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 def calculated(text):
     """What a line of arithmetic comes to; None for a line with words in it."""
-    plain = text.replace("× 10^", "*10**").replace("^(", "(").replace("√", "sqrt")
-    plain = plain.replace("−", "-").replace("·", "*").replace("∞", "inf").replace("e(", "exp(")
-    if re.sub(r"\b(sqrt|exp|inf|max)\b", "", plain).strip("0123456789.+-*/(), "):
+    plain = text.replace("× 10^", "*10**").replace("e^(", "exp(").replace("√", "sqrt")
+    plain = plain.replace("−", "-").replace("·", "*").replace("∞", "inf").replace("π", "pi")
+    plain = plain.replace("^", "**")
+    names = {name: getattr(math, name) for name in "sqrt exp inf pi erf tanh sin cos".split()}
+    names["max"] = max
+    if re.sub(rf"\b({'|'.join(names)})\b", "", plain).strip("0123456789.+-*/(), "):
         return None
-    names = {"sqrt": math.sqrt, "exp": math.exp, "inf": math.inf, "max": max}
     return eval(plain, {"__builtins__": {}}, names)
 
 
