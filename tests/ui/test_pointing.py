@@ -605,6 +605,7 @@ def test_some_rows_of_a_head_have_sums_of_their_own():
 # --- arithmetic on a line ------------------------------------------------------------------------
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
+CALCULATES = ("sqrt", "exp", "inf", "pi", "erf", "tanh", "sin", "cos")
 
 
 def calculated(text):
@@ -612,8 +613,7 @@ def calculated(text):
     plain = text.replace("× 10^", "*10**").replace("e^(", "exp(").replace("√", "sqrt")
     plain = plain.replace("−", "-").replace("·", "*").replace("∞", "inf").replace("π", "pi")
     plain = plain.replace("^", "**")
-    names = {name: getattr(math, name) for name in "sqrt exp inf pi erf tanh sin cos".split()}
-    names["max"] = max
+    names = {name: getattr(math, name) for name in CALCULATES} | {"max": max}
     if re.sub(rf"\b({'|'.join(names)})\b", "", plain).strip("0123456789.+-*/(), "):
         return None
     return eval(plain, {"__builtins__": {}}, names)
