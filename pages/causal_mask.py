@@ -27,8 +27,9 @@ from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.predict.common_questions import row_to_share, whole_row
 from attention_ui.predict.questions import Pick
+from attention_ui.settings.choices import WAYS_TO_HIDE
 from attention_ui.settings.control import control, offered
-from attention_ui.settings.settings import WAYS_TO_HIDE, Settings
+from attention_ui.settings.settings import Settings
 
 PAGE = "causal_mask"
 OTHER_WEIGHTS = ("zero_filled_weights", "zeroed_weights", "renormalised_weights")

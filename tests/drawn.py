@@ -13,7 +13,7 @@ from attention_ui.charts.matrix import Matrix
 from attention_ui.page import equation as beats
 from attention_ui.page import page
 from attention_ui.page.view import View
-from attention_ui.settings.settings import OPENED
+from attention_ui.settings.choices import OPENED
 from conftest import ROOT
 from visiting import PAGES, stands
 

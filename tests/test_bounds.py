@@ -17,15 +17,9 @@ from attention_core.experiments.training import (
     train,
 )
 from attention_core.experiments.variance import LARGEST_CHUNK, MAX_D, MAX_TRIALS, Trials, draws
+from attention_ui.settings.choices import MAX_WIDTH, STEPS, TRIAL_COUNTS, VECTOR_WIDTHS
 from attention_ui.settings.link import MAX_LINK, from_query, to_query
-from attention_ui.settings.settings import (
-    FIELDS,
-    MAX_TOKENS,
-    MAX_WIDTH,
-    STEPS,
-    TRIAL_COUNTS,
-    VECTOR_WIDTHS,
-)
+from attention_ui.settings.settings import FIELDS, MAX_TOKENS
 from builds import BUILDS
 from conftest import ROOT
 from largest import EDITS, LARGEST

@@ -7,10 +7,11 @@ import streamlit as st
 
 from attention_core.examples import EXAMPLES
 
+from .choices import MAX_SEED
 from .fields import CellPlace, Choice, ScoreRow, Sentence, Trail
 from .fit import EDITS, changed, drawn_instead, heads_that_fit, misfit, problem_with_heads
 from .link import FIRST_VISIT, from_query, problem_with, renamed, to_query, unknown_names
-from .settings import FIELDS, HEADS, KEPT, MAX_SEED, VIEW_ONLY, Settings, label
+from .settings import FIELDS, HEADS, KEPT, VIEW_ONLY, Settings, label
 
 # Names in st.session_state.
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"

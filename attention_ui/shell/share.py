@@ -5,8 +5,9 @@ from dataclasses import replace
 import streamlit as st
 
 from ..settings import session
+from ..settings.choices import MAX_TASKS, SECTIONS
 from ..settings.link import to_pin, to_query
-from ..settings.settings import FIELDS, MAX_TASKS, SECTIONS, SETTINGS, Settings, label
+from ..settings.settings import FIELDS, SETTINGS, Settings, label
 from .address import address_of
 
 

@@ -15,8 +15,10 @@ from attention_ui.lessons.flash_attention.building import all_blocks, build, pla
 from attention_ui.lessons.flash_attention.playing import played, skipped_words
 from attention_ui.lessons.flash_attention.savings import at_size, counted, words, written
 from attention_ui.lessons.flash_attention.shrinking import rising_maximum, unshrunk
+from attention_ui.settings.choices import MAX_BLOCKS
 from attention_ui.settings.fit import changed
-from attention_ui.settings.settings import MAX_BLOCKS, Settings, fitting_tile
+from attention_ui.settings.offered import fitting_tile
+from attention_ui.settings.settings import Settings
 from visiting import rendered, visit
 
 PAGE = "pages/flash_attention.py"

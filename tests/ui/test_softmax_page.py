@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from attention_ui.settings.settings import FACTORS
+from attention_ui.settings.choices import FACTORS
 from attention_ui.words import percent
 from visiting import stands, visit, words
 

@@ -5,8 +5,8 @@ import pytest
 
 from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.grammar import LONGEST, WORDS
+from attention_ui.settings.choices import TINY_HEADS, head_called
 from attention_ui.settings.link import from_query
-from attention_ui.settings.settings import TINY_HEADS, head_called
 from hostile import MARK, TEXTS
 from visiting import charts, rendered, stands, texts, visit, words
 

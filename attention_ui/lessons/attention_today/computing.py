@@ -7,7 +7,8 @@ from attention_core.mechanism.today import ROTARY_BASE, Today, attend_today
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
-from ...settings.settings import CAPS, SETTINGS, Settings
+from ...settings.choices import CAPS
+from ...settings.settings import SETTINGS, Settings
 
 GROUPED, ROTARY, ALIBI, WINDOWED, SUNK, CAPPED = (
     "grouped_",

@@ -17,8 +17,9 @@ from ...page.show import light
 from ...page.view import View
 from ...predict.questions import Verdict
 from ...settings import session
+from ...settings.choices import WAYS_TO_HIDE
 from ...settings.control import control, control_row
-from ...settings.settings import WAYS_TO_HIDE, Settings
+from ...settings.settings import Settings
 from ...words import listed, number
 from .mask import blind_rows
 

@@ -21,8 +21,9 @@ from ...charts.equation_parts import Parts, equation_of
 from ...charts.matrix import Matrix
 from ...predict.questions import Pick, Verdict
 from ...settings import session
+from ...settings.choices import TENSORS
 from ...settings.control import control, control_row, offered
-from ...settings.settings import TENSORS, Settings
+from ...settings.settings import Settings
 from ...words import listed
 
 TOO_SHORT = (

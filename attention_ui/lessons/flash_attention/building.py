@@ -8,7 +8,8 @@ from attention_core.recipes import MaskRecipe
 from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
 
-from ...settings.settings import Settings, fitting_tile
+from ...settings.offered import fitting_tile
+from ...settings.settings import Settings
 
 
 def build(settings: Settings) -> Trace:

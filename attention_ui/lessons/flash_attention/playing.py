@@ -8,7 +8,7 @@ from ...charts.tiles import play_tiles
 from ...charts.tiles_played import EVER, State, TilesPlayed
 from ...page.show import show_played
 from ...page.view import View
-from ...settings.settings import tile_called
+from ...settings.choices import tile_called
 
 
 def show_tiles(view: View, whole: Trace, plain: Trace) -> None:

@@ -19,7 +19,8 @@ from ...page.page import narrow
 from ...page.show import formulas, show
 from ...settings import session
 from ...settings.control import control, control_row
-from ...settings.settings import Settings, fitting_tile
+from ...settings.offered import fitting_tile
+from ...settings.settings import Settings
 
 KIBI = 1_024
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")

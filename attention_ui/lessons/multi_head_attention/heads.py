@@ -16,8 +16,9 @@ from ...page.show import show
 from ...page.view import View
 from ...predict.questions import Verdict
 from ...settings import session
+from ...settings.choices import MAX_JOINED
 from ...settings.control import control, control_row
-from ...settings.settings import HEADS, MAX_JOINED, Settings
+from ...settings.settings import HEADS, Settings
 from ...words import listed
 
 DRAWN_CELLS = 8_192

@@ -18,8 +18,9 @@ from attention_core.published.report import (
 )
 from attention_core.published.writing import rows
 
+from ...settings.choices import RESULT_KINDS
 from ...settings.control import control, control_row
-from ...settings.settings import RESULT_KINDS, Settings
+from ...settings.settings import Settings
 from ...words import escaped, listed
 from .check import Found
 from .lesson_links import Link, Links

@@ -15,8 +15,9 @@ from ...page.equation import equation
 from ...page.show import light, show
 from ...page.view import View
 from ...settings import session
+from ...settings.choices import FACTORS
 from ...settings.control import control, control_row
-from ...settings.settings import FACTORS, FIELDS
+from ...settings.settings import FIELDS
 from ...shell.frame import LINE
 from ...words import number
 from .hero import paired

@@ -11,8 +11,9 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...settings import session
+from ...settings.choices import MAX_SCORE, MAX_SCORES
 from ...settings.control import control, control_row
-from ...settings.settings import MAX_SCORE, MAX_SCORES, Settings
+from ...settings.settings import Settings
 from ...words import number, true_minus
 
 NUDGE = 10.0

@@ -4,7 +4,7 @@ from attention_core.small_models.figures import shipped_figures
 
 from ...page.closing import Answer
 from ...page.view import View
-from ...settings.settings import head_called
+from ...settings.choices import head_called
 from ...words import number, percent
 from .brought_by import PARTS, largest, logit_of, parts_of, word_of
 

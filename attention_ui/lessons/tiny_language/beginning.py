@@ -13,8 +13,9 @@ from attention_core.trace import Trace
 from ...charts.bars import bars
 from ...page.show import show
 from ...settings import session
+from ...settings.choices import TINY_HEADS
 from ...settings.control import control, control_row
-from ...settings.settings import TINY_HEADS, Settings
+from ...settings.settings import Settings
 from ...words import listed, percent
 
 READY = {

@@ -8,7 +8,8 @@ from attention_core.small_models.tracing import Part, contributions
 from ...charts.brought import brought
 from ...page.show import show_within
 from ...predict.questions import Pick, Verdict
-from ...settings.settings import Settings, head_briefly
+from ...settings.choices import head_briefly
+from ...settings.settings import Settings
 from ...words import number
 from .beginning import build
 

@@ -7,8 +7,9 @@ from ...charts.equation_parts import Parts, equation_of
 from ...charts.head_scores import head_scores, spreads
 from ...charts.matrix import Matrix
 from ...page.show import show
+from ...settings.choices import head_briefly
 from ...settings.control import control, control_row
-from ...settings.settings import Settings, head_briefly
+from ...settings.settings import Settings
 from .beginning import build, head_of
 
 

@@ -9,7 +9,8 @@ from attention_core.text.embedding import embed
 from attention_core.text.source import add_source
 from attention_core.trace import Trace
 
-from ...settings.settings import MAX_JOINED, Settings
+from ...settings.choices import MAX_JOINED
+from ...settings.settings import Settings
 from ...settings.source import source_inputs
 
 MEMORY = "memory"
