@@ -43,7 +43,9 @@ SETTINGS = {
     "Given": st.tuples(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=3).map(tuple)),
     "Hide": st.tuples(st.sampled_from([-math.inf, 0.0, -2.0])),
     "LayerNorm": st.tuples(st.booleans()),
-    "LookWithin": st.tuples(counts, counts, st.none() | places, st.none() | places, places, places),
+    "LookWithin": st.tuples(
+        counts, counts, st.none() | places, st.none() | places, places, places
+    ).filter(lambda made: made[2] is not None or not made[-1]),
     "LookWithinLengths": st.tuples(st.lists(places, min_size=1, max_size=3).map(tuple), st.just(3)),
     "Magnify": st.tuples(numbers),
     "MatMul": st.tuples(st.booleans()),
