@@ -39,15 +39,15 @@ def lesson(page: Page) -> None:
     mix(page)
     page.header("Padding in the source", anchor="padding")
     page.words(
-        "Sentences that are read together must be equally long, so shorter ones are filled up with "
-        "padding. The queries have to be kept from looking there. The mask has one row for all of "
-        "them: what is padding for one query is padding for each."
+        "A model reads many sources at once, in one batch, and all must be equally long: shorter "
+        "ones are filled up with padding. Nobody may look there, so a mask sets the scores of "
+        "padding to −∞ for every query, and softmax makes exactly 0 of them."
     )
     page.part("padding", lambda: show_padding(view))
     page.header("What stays, what changes", anchor="changes")
     page.words(
-        "The steps are those of self-attention, and so are the matrices. Only the vectors that go "
-        "into keys and values are others."
+        "The steps are those of self-attention, and so are the matrices. Only keys and values are "
+        "made from different vectors."
     )
     page.part("changes", lambda: show_changes(view), shows=("context_vectors",))
     closing(page, answers(view))
@@ -60,8 +60,8 @@ def look(page: Page) -> None:
     trace = page.view.trace
     page.header("Which word does each word look at?", anchor="looking")
     page.words(
-        "Above, your sentence asks; below, the source answers. Point at a word to see where it "
-        "looks."
+        "In the picture, your sentence (the text of the sidebar) asks above, and the source "
+        "answers below. Point at a word to see where it looks."
     )
     page.controls(lambda: control("source"))
     page.equation("looking", Matrix(trace["weights"]), sentence=True)
@@ -88,11 +88,11 @@ def compare(page: Page) -> None:
     n_queries, n_keys = trace["scores"].value.shape
     page.header("Scores", anchor="scores")
     page.words(
-        "Rows are the tokens of your sentence, columns those of the source. No cell stands for a "
-        "token and itself, so there is no diagonal, and no earlier or later: a causal mask has "
-        "nothing to do here."
+        "Rows are the tokens of your sentence, columns those of the source. The diagonal means "
+        "nothing here: its tokens only happen to stand at the same place. And the source is "
+        "complete, nothing of it lies in the future, so no causal mask is needed."
     )
-    page.changing(f"{n_queries} queries and {n_keys} keys make {n_queries * n_keys} scores.")
+    page.changing(f"A score for each pair: {n_queries} × {n_keys} = {n_queries * n_keys}.")
     page.equation("scores", trace["scores"])
 
 
@@ -135,8 +135,8 @@ def mix(page: Page) -> None:
     weights, values, context = (trace[name] for name in ("weights", "values", "context_vectors"))
     page.header("Context vectors", anchor="context")
     page.words(
-        "Each row of weights mixes the values of the source into one vector. Nothing of your "
-        "sentence is in it: it only chose."
+        "Softmax makes weights of the scores, as ever. Each row of weights mixes the values of the "
+        "source into one vector. Your sentence only decides the mix; none of its values is in it."
     )
     page.ask(
         "shape",

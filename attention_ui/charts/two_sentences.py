@@ -30,6 +30,8 @@ from .token_boxes import (
 BETWEEN = 62
 KEYS = BOX + BETWEEN
 """Where the boxes of the keys begin, from the top."""
+FARTHEST = 160
+"""The shorter sentence stands in the middle of the longer one, but not out of sight."""
 SOURCE = "other_embeddings"
 """The vectors of the other sentence, where a trace has two."""
 
@@ -48,7 +50,7 @@ def picture(trace: Trace, drawn: Sequence[int], number: int) -> dict:
     width = max(ends.values())
     lists = {}
     for axis, called in rows.items():
-        shift = (width - ends[axis]) / 2
+        shift = min((width - ends[axis]) / 2, FARTHEST)
         lefts, rights = ([shift + at for at in side] for side in spans(called))
         lists[axis] = {"names": called, "lefts": lefts, "rights": rights}
     is_weight = " || ".join(f"datum.matrix === {at}" for at in drawn)

@@ -37,9 +37,14 @@ def is_shared(settings: Settings) -> bool:
 def table_words(settings: Settings) -> str:
     """Where the source's vectors come from."""
     if is_shared(settings):
-        made = "were trained" if EXAMPLES[settings.example].is_trained else "were given"
-        return f"Its vectors {made} with this example, as those of your sentence were."
-    words = "Its vectors are drawn from a table of its own, as those of another language would be"
+        made = "trained" if EXAMPLES[settings.example].is_trained else "ready-made"
+        return f"This example has {made} vectors for the words of both sentences."
     if settings.has_given_vectors:
-        return f"{words}: some of its words have no vector in this example."
-    return f"{words}: a word that stands in both sentences has two vectors."
+        return (
+            "Some words of the source have no vector in this example, so the source gets random "
+            "ones: look at how the weights are made, not for meaning in them."
+        )
+    return (
+        "The source has a table of its own, as another language would: a word that stands in both "
+        "sentences has two vectors."
+    )

@@ -230,8 +230,8 @@ TERMS = (
     ),
     Term(
         "query",
-        "What a token asks for. It is compared with the key of every token, its own included, and "
-        "each comparison gives a score.",
+        "What a token asks for. It is compared with every key, in self-attention its own "
+        "included, and each comparison gives a score.",
         "queries_keys_values",
         "queries",
     ),

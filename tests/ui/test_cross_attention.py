@@ -108,8 +108,8 @@ def test_swapped_roles_stop_torch_or_run_and_mean_nothing(source, said, runs):
 def test_the_page_follows_its_source_and_its_padding():
     at = visit(PAGE, example="journey_123", padding="2", source="one small step")
     words = rendered(at)
-    assert "6 queries and 3 keys make 18 scores." in words
-    assert "some of its words have no vector in this example" in words
+    assert "A score for each pair: 6 × 3 = 18." in words
+    assert "Some words of the source have no vector in this example" in words
     assert "Weight on padding: exactly 0." in words
     assert "With 2 places of padding" in words
     assert "| `weights` | query 6 × key 6 | query 6 × key 3 | other numbers |" in words

@@ -16,7 +16,7 @@ def answers(view: View) -> list[Answer]:
     return [
         Answer("Which sentence asks, and which one answers?", who_asks(trace, query), "looking"),
         Answer(
-            "Why need the two sentences not be equally long?",
+            "Why may the two sentences differ in length?",
             why_any_length(trace),
             "changes",
             ("context_vectors",),

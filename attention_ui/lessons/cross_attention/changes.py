@@ -59,8 +59,8 @@ def swapped_words(trace: Trace) -> str:
     except RuntimeError:
         return (
             f"{shapes}Weights and values do not fit: each row of weights shares itself out among "
-            f"{n_source} tokens, but there are {n_own} values. torch stops with an error, and that "
-            "is lucky."
+            f"{n_source} tokens, but there are {n_own} values. torch stops with an error, which "
+            "is lucky: with two sentences of the same length it would run, and be wrong."
         )
     return (
         f"{shapes}Both sentences have {n_own} tokens, so nothing stops: {len(made)} context "

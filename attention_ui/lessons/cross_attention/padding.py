@@ -58,8 +58,8 @@ def words(trace: Trace) -> str:
     share = unmasked_share(trace)
     return (
         f"Without the mask, padding would get up to {percent(share)} of a row. It has a vector "
-        "like any token, so it has a score, and even a score of 0 is no weight of 0: e to the "
-        "power of 0 is 1."
+        "like any token, so it has a score, and a score of 0 does not give a weight of 0: "
+        "e to the power of 0 is 1."
     )
 
 
