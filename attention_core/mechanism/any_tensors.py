@@ -2,98 +2,22 @@
 takes, and what models have added to it since.
 """
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 
-import torch
 from torch import Tensor
 
 from ..operations import (
-    Add,
-    Both,
-    DistanceBias,
     JoinRows,
-    LookWithin,
-    LookWithinLengths,
-    Operation,
     RepeatHeads,
 )
-from ..operations.distances import alibi_slopes
-from ..operations.masks import check_mask
-from ..recipes import check_choice, check_scale
 from ..trace import Step, Trace
 from .attention import attention
-from .own_tensors import PRECISIONS, as_tensor, check_same_kind, give, own, sizes
+from .before_softmax import mask_and_bias
+from .options import Options
+from .own_tensors import check_same_kind, give, own, sizes
 
-CORNERS = ("top_left", "bottom_right")
-"""Where the diagonal of a causal mask or a window begins: the first query stands at the first key,
-or the last query at the last key."""
 SHARED = {"head": "kv_head"}
 """How the axis of key heads is called where several query heads share one."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """What `attend_tensors` may vary, as it says there. Raises ValueError, in words, for what
-    cannot be."""
-
-    scale: str | float = "sqrt_d"
-    mask: Tensor | Sequence | None = None
-    causal: bool = False
-    corner: str = "top_left"
-    window: tuple[int | None, int | None] = (None, None)
-    sinks: int = 0
-    alibi: bool = False
-    lengths: int | Sequence[int] | None = None
-    soft_cap: float | None = None
-    temperature: float = 1.0
-    dropout: float = 0.0
-    dropout_seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_choice("corner", self.corner, CORNERS)
-        if isinstance(self.scale, str):
-            check_scale(self.scale)
-        numbers = {"temperature": self.temperature, "dropout": self.dropout}
-        if not isinstance(self.scale, str):
-            numbers["scale"] = self.scale
-        if self.soft_cap is not None:
-            numbers["soft_cap"] = self.soft_cap
-        for name, number in numbers.items():
-            if not _is_number(number, float):
-                raise ValueError(f"{name} is {number!r}, but must be a finite number")
-        if self.causal not in (True, False):
-            raise ValueError(
-                f"causal is {self.causal!r}, but must be True or False: `corner` says from where"
-            )
-        if self.alibi not in (True, False):
-            raise ValueError(
-                f"alibi is {self.alibi!r}, but must be True or False: the slopes follow from the "
-                "number of heads"
-            )
-        sides = self.window if isinstance(self.window, tuple | list) else ()
-        if len(sides) != 2 or not all(each is None or _is_number(each, int) for each in sides):
-            raise ValueError(
-                f"window is {self.window!r}, but must be two whole numbers: how many keys to the "
-                "left and to the right, None for all"
-            )
-        if not _is_number(self.sinks, int) or self.sinks < 0:
-            raise ValueError(f"sinks is {self.sinks!r}, but must be a whole number of 0 or more")
-        if self.sinks and sides[0] is None:
-            raise ValueError(
-                f"sinks is {self.sinks}, but there is no window: sinks are the first keys, which "
-                "stay visible outside of it, so give window=(how many keys to the left, …) too"
-            )
-
-    @staticmethod
-    def of(given: dict[str, object]) -> "Options":
-        """Options from their names. Raises ValueError for a name that there is not."""
-        known = [field.name for field in fields(Options)]
-        for name in given:
-            if name not in known:
-                raise ValueError(f"there is no option {name!r}: there are {', '.join(known)}")
-        return Options(**given)
 
 
 def attend_tensors(
@@ -201,15 +125,7 @@ def attend_steps(
         shared.append(step)
     table = (*queries.value.shape[:-1], keys.value.shape[-2])
     axes = (*front, "query", keys.axes[-2])
-    mask, added = _masks(trace, axes, table, queries, options, n_past, mask_prefix)
-    if options.alibi:
-        distances = _distances(trace, axes, table, queries, options, n_past, mask_prefix)
-        if added is None:
-            added = distances
-        else:
-            shape = torch.broadcast_shapes(distances.value.shape, added.value.shape)
-            name, named = f"{mask_prefix}added_bias", _named(shape, axes, table)
-            added = trace.step(name, Add(), distances, added, axes=named)
+    mask, added = mask_and_bias(trace, axes, table, queries, options, n_past, mask_prefix)
     return attention(
         trace,
         queries,
@@ -286,137 +202,3 @@ def _front(queries: Tensor, lead: Sequence[str] | None) -> tuple[str, ...]:
         if name in ("query", "key", "past", "new_key") or list(lead).count(name) > 1:
             raise ValueError(f"the axis {name!r} is there twice: every axis has a name of its own")
     return tuple(lead)
-
-
-def _masks(
-    trace: Trace,
-    axes: tuple[str, ...],
-    table: tuple[int, ...],
-    queries: Step,
-    options: Options,
-    n_past: int,
-    prefix: str,
-) -> tuple[Step | None, Step | None]:
-    """The mask, True = may look, made of all rules; and the numbers to be added. None for none."""
-    n_queries, n_keys = table[-2:]
-    rules: list[tuple[str, Operation | Tensor]] = []
-    added = None
-    if options.mask is not None:
-        given = _own_mask(options.mask, table, queries.value.dtype)
-        if given.dtype == torch.bool:
-            rules.append(("given_mask", given))
-        else:
-            added = give(trace, f"{prefix}added_mask", given, _named(given.shape, axes, table))
-    left, right = options.window
-    if options.causal:
-        right = 0 if right is None else min(right, 0)
-    if (left, right) != (None, None):
-        offset = _first_place(options, table, n_past)
-        near = LookWithin(n_queries, n_keys, left, right, offset, options.sinks)
-        rules.append(("near", near))
-    if options.lengths is not None:
-        rules.append(("not_padding", _padding(options.lengths, axes, table)))
-    made = None
-    for at, (rule_name, rule) in enumerate(rules):
-        name = prefix + ("mask" if len(rules) == 1 else rule_name)
-        shape = rule.shape if isinstance(rule, Tensor) else rule.value().shape
-        named = _named(shape, axes, table)
-        if isinstance(rule, Tensor):
-            step = give(trace, name, rule, named)
-        else:
-            step = trace.step(name, rule, axes=named)
-        if made is not None:
-            name = prefix + ("mask" if at == len(rules) - 1 else "given_and_near")
-            shape = torch.broadcast_shapes(made.value.shape, step.value.shape)
-            step = trace.step(name, Both(), made, step, axes=_named(shape, axes, table))
-        made = step
-    return made, added
-
-
-def _distances(
-    trace: Trace,
-    axes: tuple[str, ...],
-    table: tuple[int, ...],
-    queries: Step,
-    options: Options,
-    n_past: int,
-    prefix: str,
-) -> Step:
-    """The bias of ALiBi: with heads, a slope for each; without, that of a single one."""
-    if "head" in axes and axes[-3] != "head":
-        raise ValueError(
-            f"alibi adds a bias for each head, query and key, but the axes are {', '.join(axes)}: "
-            "let 'head' stand last in `lead`"
-        )
-    n_queries, n_keys = table[-2:]
-    slopes = alibi_slopes(table[-3] if "head" in axes else 1)
-    bias = DistanceBias(
-        slopes if "head" in axes else slopes[0],
-        n_queries,
-        n_keys,
-        _first_place(options, table, n_past),
-        PRECISIONS[queries.value.dtype],
-    )
-    named = axes[-3:] if "head" in axes else axes[-2:]
-    return trace.step(f"{prefix}distance_bias", bias, axes=named)
-
-
-def _first_place(options: Options, table: tuple[int, ...], n_past: int) -> int:
-    """Where the first query stands among the keys."""
-    n_queries, n_keys = table[-2:]
-    return n_past if options.corner == "top_left" else n_keys - n_queries
-
-
-def _own_mask(mask: Tensor | Sequence, table: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-    """A mask of one's own. Raises ValueError where it neither hides nor adds in this table."""
-    given = as_tensor("mask", mask)
-    check_mask(torch.ones(given.shape, dtype=torch.bool), torch.empty(table, device="meta"))
-    if given.dtype == torch.bool:
-        return given
-    if given.dtype != dtype:
-        kind, wanted = (str(each).removeprefix("torch.") for each in (given.dtype, dtype))
-        raise ValueError(
-            f"a mask is True where a query may look, or {wanted} numbers that are added, but this "
-            f"one is {kind}: make it one of True and False, such as `mask > 0`, or of {wanted}"
-        )
-    if given.isnan().any() or given.isposinf().any():
-        raise ValueError("a mask that is added has finite numbers, and −∞ where it hides")
-    return given
-
-
-def _padding(
-    lengths: int | Sequence[int], axes: tuple[str, ...], table: tuple[int, ...]
-) -> LookWithinLengths:
-    """The mask of lengths: one for all, or one for each text."""
-    if isinstance(lengths, Tensor):
-        lengths = lengths.tolist()
-    found = tuple(lengths) if isinstance(lengths, Sequence) else (lengths,)
-    for length in found:
-        if not _is_number(length, int):
-            raise ValueError(f"a length of {length!r}: lengths are whole numbers")
-    if not isinstance(lengths, Sequence):
-        return LookWithinLengths(found, table[-1])
-    if "batch" not in axes:
-        raise ValueError(
-            f"there are {len(found)} lengths, but no axis 'batch' that they could belong to: give "
-            "one number, or name the axes in front with `lead`"
-        )
-    at = axes.index("batch")
-    if len(found) != table[at]:
-        raise ValueError(f"there are {len(found)} lengths for {table[at]} texts: each has one")
-    return LookWithinLengths(found, table[-1], len(axes) - at - 2)
-
-
-def _is_number(value: object, kind: type) -> bool:
-    """Whether it is a whole number, or any finite one, and not True or False."""
-    kinds = (int,) if kind is int else (int, float)
-    return isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _named(shape: Sequence[int], axes: tuple[str, ...], table: tuple[int, ...]) -> tuple[str, ...]:
-    """The names of a mask's axes: those of the table, but for an axis of 1 that is repeated."""
-    last = len(axes) - len(shape)
-    return tuple(
-        axis if size == wanted else f"one_{axis}"
-        for axis, size, wanted in zip(axes[last:], shape, table[last:], strict=True)
-    )

@@ -27,8 +27,9 @@ from ..operations import (
 from ..operations.layers import EPSILON
 from ..recipes import PLURAL, ROLES, check_choice
 from ..trace import Step, Trace
-from .any_tensors import Options, attend_steps
+from .any_tensors import attend_steps
 from .block_weights import draw_weights, give_weights
+from .options import Options
 from .own_matrices import Heads, times
 from .own_tensors import check_same_kind, give, own
 

@@ -11,7 +11,7 @@ from ..operations import Columns, Linear, Stored
 from ..recipes import PLURAL, ROLES
 from ..stored import Place, places
 from ..trace import Step, Trace
-from .any_tensors import Options
+from .options import Options
 from .own_matrices import Heads, Slowed, attend_projected, check_rows, row_of, times
 from .own_tensors import give, own
 

@@ -19,7 +19,8 @@ from ..operations import (
 )
 from ..recipes import PLURAL, ROLES
 from ..trace import Step, Trace
-from .any_tensors import Options, attend_steps, check_shapes
+from .any_tensors import attend_steps, check_shapes
+from .options import Options
 from .own_tensors import check_same_kind, give, own, sizes
 
 

@@ -3,8 +3,8 @@
 from ..operations import Draw, Transpose
 from ..recipes import ROLES
 from ..trace import Step, Trace
-from .any_tensors import Options
 from .block import BlockOptions, add_block
+from .options import Options
 from .token_axis import decode
 from .trainable import last_draw
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from ..operations import JoinHeads, MatMul, MeanHeads, RotaryAngles, Rotate
 from ..recipes import PLURAL
 from ..trace import Step, Trace
-from .any_tensors import Options, attend_steps
+from .any_tensors import attend_steps
 from .attention import scale_of
+from .options import Options
 
 PREFIX = "today_"
 """What the names of today's steps begin with, if nothing else is said."""

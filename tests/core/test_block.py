@@ -19,9 +19,9 @@ from attention_core import (
     from_torch_layer,
     program,
 )
-from attention_core.mechanism.any_tensors import Options
 from attention_core.mechanism.block import BlockOptions
 from attention_core.mechanism.block_weights import axes_of_weights
+from attention_core.mechanism.options import Options
 from attention_core.operations import Given
 from fresh import all_of, start_all
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from attention_core.mechanism.any_tensors import Options
 from attention_core.mechanism.block import BlockOptions, add_block
 from attention_core.mechanism.block_weights import draw_weights
+from attention_core.mechanism.options import Options
 from attention_core.text.embedding import embed
 from attention_core.text.source import add_source
 from attention_core.trace import Trace
