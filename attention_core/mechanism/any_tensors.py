@@ -123,9 +123,9 @@ def attend_steps(
             axes = (*front, *step.axes[-2:])
             step = trace.step(f"{prefix}shared_{name}", RepeatHeads(times), step, axes=axes)
         shared.append(step)
-    table = (*queries.value.shape[:-1], keys.value.shape[-2])
     axes = (*front, "query", keys.axes[-2])
-    mask, added = mask_and_bias(trace, axes, table, queries, options, n_past, mask_prefix)
+    shape, dtype = (*queries.value.shape[:-1], keys.value.shape[-2]), queries.value.dtype
+    mask, added = mask_and_bias(trace, axes, shape, dtype, options, n_past, mask_prefix)
     return attention(
         trace,
         queries,

@@ -1,6 +1,7 @@
 """What stands between scores and weights: masks of all kinds, made into one, and added biases."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -16,8 +17,8 @@ from .own_tensors import PRECISIONS, as_tensor, give
 def mask_and_bias(
     trace: Trace,
     axes: tuple[str, ...],
-    table: tuple[int, ...],
-    queries: Step,
+    sizes: tuple[int, ...],
+    dtype: torch.dtype,
     options: Options,
     n_past: int,
     prefix: str,
@@ -27,93 +28,93 @@ def mask_and_bias(
     `distance_bias`, or `added_bias` for both. None for none. The first `n_past` keys were there
     before; names begin with `prefix`. Raises ValueError for options that do not fit.
     """
-    mask, added = _masks(trace, axes, table, queries, options, n_past, prefix)
+    table = _Table(trace, axes, sizes, dtype, options, n_past, prefix)
+    own = None if options.mask is None else _own_mask(options.mask, sizes, dtype)
+    added = None
+    if own is not None and own.dtype != torch.bool:
+        added, own = give(trace, f"{prefix}added_mask", own, table.named(own.shape)), None
+    mask = table.mask(own)
     if not options.alibi:
         return mask, added
-    far = _distances(trace, axes, table, queries, options, n_past, prefix)
+    far = table.distances()
     if added is None:
         return mask, far
-    named = _named(torch.broadcast_shapes(far.value.shape, added.value.shape), axes, table)
+    named = table.named(torch.broadcast_shapes(far.value.shape, added.value.shape))
     return mask, trace.step(f"{prefix}added_bias", Add(), far, added, axes=named)
 
 
-def _masks(
-    trace: Trace,
-    axes: tuple[str, ...],
-    table: tuple[int, ...],
-    queries: Step,
-    options: Options,
-    n_past: int,
-    prefix: str,
-) -> tuple[Step | None, Step | None]:
-    """The mask, True = may look, made of all rules; and the numbers to be added. None for none."""
-    n_queries, n_keys = table[-2:]
-    rules: list[tuple[str, Operation | Tensor]] = []
-    added = None
-    if options.mask is not None:
-        given = _own_mask(options.mask, table, queries.value.dtype)
-        if given.dtype == torch.bool:
-            rules.append(("given_mask", given))
-        else:
-            added = give(trace, f"{prefix}added_mask", given, _named(given.shape, axes, table))
-    left, right = options.window
-    if options.causal:
-        right = 0 if right is None else min(right, 0)
-    if (left, right) != (None, None):
-        offset = _first_place(options, table, n_past)
-        near = LookWithin(n_queries, n_keys, left, right, offset, options.sinks)
-        rules.append(("near", near))
-    if options.lengths is not None:
-        rules.append(("not_padding", _padding(options.lengths, axes, table)))
-    made = None
-    for at, (rule_name, rule) in enumerate(rules):
-        name = prefix + ("mask" if len(rules) == 1 else rule_name)
-        shape = rule.shape if isinstance(rule, Tensor) else rule.value().shape
-        named = _named(shape, axes, table)
-        if isinstance(rule, Tensor):
-            step = give(trace, name, rule, named)
-        else:
-            step = trace.step(name, rule, axes=named)
-        if made is not None:
-            name = prefix + ("mask" if at == len(rules) - 1 else "given_and_near")
-            shape = torch.broadcast_shapes(made.value.shape, step.value.shape)
-            step = trace.step(name, Both(), made, step, axes=_named(shape, axes, table))
-        made = step
-    return made, added
+@dataclass(frozen=True)
+class _Table:
+    """A table of scores (…, query, key), and what is to happen to it."""
 
+    trace: Trace
+    axes: tuple[str, ...]
+    sizes: tuple[int, ...]
+    dtype: torch.dtype
+    options: Options
+    n_past: int
+    prefix: str
 
-def _distances(
-    trace: Trace,
-    axes: tuple[str, ...],
-    table: tuple[int, ...],
-    queries: Step,
-    options: Options,
-    n_past: int,
-    prefix: str,
-) -> Step:
-    """The bias of ALiBi: with heads, a slope for each; without, that of a single one."""
-    if "head" in axes and axes[-3] != "head":
-        raise ValueError(
-            f"alibi adds a bias for each head, query and key, but the axes are {', '.join(axes)}: "
-            "let 'head' stand last in `lead`"
+    def mask(self, own: Tensor | None) -> Step | None:
+        """The mask, True = may look, made of all rules; None for no rule."""
+        options = self.options
+        rules: list[tuple[str, Operation | Tensor]] = []
+        if own is not None:
+            rules.append(("given_mask", own))
+        left, right = options.window
+        if options.causal:
+            right = 0 if right is None else min(right, 0)
+        if (left, right) != (None, None):
+            near = LookWithin(*self.sizes[-2:], left, right, self.first_place, options.sinks)
+            rules.append(("near", near))
+        if options.lengths is not None:
+            rules.append(("not_padding", _padding(options.lengths, self.axes, self.sizes)))
+        made = None
+        for at, (rule_name, rule) in enumerate(rules):
+            name = self.prefix + ("mask" if len(rules) == 1 else rule_name)
+            shape = rule.shape if isinstance(rule, Tensor) else rule.value().shape
+            if isinstance(rule, Tensor):
+                step = give(self.trace, name, rule, self.named(shape))
+            else:
+                step = self.trace.step(name, rule, axes=self.named(shape))
+            if made is not None:
+                name = self.prefix + ("mask" if at == len(rules) - 1 else "given_and_near")
+                shape = torch.broadcast_shapes(made.value.shape, step.value.shape)
+                step = self.trace.step(name, Both(), made, step, axes=self.named(shape))
+            made = step
+        return made
+
+    def distances(self) -> Step:
+        """The bias of ALiBi: with heads, a slope for each; without, that of a single one."""
+        has_heads = "head" in self.axes
+        if has_heads and self.axes[-3] != "head":
+            raise ValueError(
+                "alibi adds a bias for each head, query and key, but the axes are "
+                f"{', '.join(self.axes)}: let 'head' stand last in `lead`"
+            )
+        slopes = alibi_slopes(self.sizes[-3] if has_heads else 1)
+        bias = DistanceBias(
+            slopes if has_heads else slopes[0],
+            *self.sizes[-2:],
+            self.first_place,
+            PRECISIONS[self.dtype],
         )
-    n_queries, n_keys = table[-2:]
-    slopes = alibi_slopes(table[-3] if "head" in axes else 1)
-    bias = DistanceBias(
-        slopes if "head" in axes else slopes[0],
-        n_queries,
-        n_keys,
-        _first_place(options, table, n_past),
-        PRECISIONS[queries.value.dtype],
-    )
-    named = axes[-3:] if "head" in axes else axes[-2:]
-    return trace.step(f"{prefix}distance_bias", bias, axes=named)
+        axes = self.axes[-3:] if has_heads else self.axes[-2:]
+        return self.trace.step(f"{self.prefix}distance_bias", bias, axes=axes)
 
+    @property
+    def first_place(self) -> int:
+        """Where the first query stands among the keys."""
+        n_queries, n_keys = self.sizes[-2:]
+        return self.n_past if self.options.corner == "top_left" else n_keys - n_queries
 
-def _first_place(options: Options, table: tuple[int, ...], n_past: int) -> int:
-    """Where the first query stands among the keys."""
-    n_queries, n_keys = table[-2:]
-    return n_past if options.corner == "top_left" else n_keys - n_queries
+    def named(self, shape: Sequence[int]) -> tuple[str, ...]:
+        """The names of a mask's axes: the table's, but for an axis of 1 that is repeated."""
+        last = len(self.axes) - len(shape)
+        return tuple(
+            axis if size == wanted else f"one_{axis}"
+            for axis, size, wanted in zip(self.axes[last:], shape, self.sizes[last:], strict=True)
+        )
 
 
 def _own_mask(mask: Tensor | Sequence, table: tuple[int, ...], dtype: torch.dtype) -> Tensor:
@@ -154,12 +155,3 @@ def _padding(
     if len(found) != table[at]:
         raise ValueError(f"there are {len(found)} lengths for {table[at]} texts: each has one")
     return LookWithinLengths(found, table[-1], len(axes) - at - 2)
-
-
-def _named(shape: Sequence[int], axes: tuple[str, ...], table: tuple[int, ...]) -> tuple[str, ...]:
-    """The names of a mask's axes: those of the table, but for an axis of 1 that is repeated."""
-    last = len(axes) - len(shape)
-    return tuple(
-        axis if size == wanted else f"one_{axis}"
-        for axis, size, wanted in zip(axes[last:], shape, table[last:], strict=True)
-    )
