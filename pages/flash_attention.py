@@ -40,8 +40,10 @@ def lesson(page: Page) -> None:
     shrink(page, without)
     page.header("The same result", anchor="same")
     page.words(
-        "After the last tile, maximum and sum are those of the whole row, so one division is left: "
-        "output by sum. Nothing was left out and nothing is an approximation."
+        "Softmax needs only two totals of a row: its largest score, and the sum of its "
+        "exponentials. So no table has to be kept, and dividing by the sum may wait until the end. "
+        "Nothing is left out: the results differ only in rounding, since numbers are added in "
+        "another order."
     )
     page.equation("context", view.trace[f"context_vectors_{block}"])
     page.light(*same_as_plain(whole, table))
@@ -50,7 +52,7 @@ def lesson(page: Page) -> None:
     page.words(
         "A chip computes faster than it fetches. Its large memory is slow, and its fast memory is "
         "small: so what takes the time is how many bytes go back and forth. The whole table "
-        "goes there and back twice, once as scores and once as weights."
+        "is written and read twice, once as scores and once as weights."
     )
     page.part("savings", show_savings)
     page.changing(counted(whole, table, settings))
@@ -102,8 +104,8 @@ def take_apart(page: Page) -> None:
     trace, at = page.view.trace, where(page.view.settings)
     page.header("One tile, taken apart", anchor="tile")
     page.words(
-        "First its scores, as ever. Then the largest of each row, and from it the maximum so far, "
-        "**m**. It is taken away from each score, so no exponential is above 1."
+        "First the scores, as usual. Then each row's maximum so far, **m**, is subtracted from "
+        "every score, so no exponential exceeds 1."
     )
     page.controls(lambda: control("tile", width=340), page.view.settings.tiles)
     largest, powers = trace[f"tile_largest_{at}"], trace[f"tile_exponentials_{at}"]
@@ -138,8 +140,8 @@ def shrink(page: Page, without: View) -> None:
     at, block = where(settings), settings.chosen_tile.query_block
     page.header("Why it shrinks", anchor="shrinking")
     page.words(
-        "What earlier tiles added was measured from the maximum of then, and this tile may have "
-        "raised it. Sum and output have to be measured from the new one."
+        "Earlier tiles used the old maximum. If this tile raises it, sum and output must be "
+        "rescaled to the new one."
     )
     shrinks = tuple(f"{name}_{at}" for name in ("shrink", "running_sum", "running_output"))
     page.ask("rising", rising_maximum(), covers=("unshrunk",))
@@ -156,7 +158,7 @@ def shrink(page: Page, without: View) -> None:
     page.changing(
         "All of it shrinks by one factor, **α**: e to the old maximum less the new one, 1 where no "
         "maximum has risen. Then the sum, **ℓ**, and the output, **O**, take up what this tile "
-        "brings. With a hat (^) stands what is of this tile alone.",
+        "brings. A hat (^) marks what comes from this tile alone.",
         shows=("unshrunk",),
     )
     page.formulas(*(trace[name].formula for name in shrinks), shows=("unshrunk",))

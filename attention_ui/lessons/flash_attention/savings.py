@@ -49,11 +49,15 @@ def show_savings() -> None:
     }
     show(traffic(ways, KINDS, UNITS[unit]))
     narrow(words(settings, side, whole, tiled))
-    formulas(r"\text{whole table: } 4N^2 + 4Nd", r"\text{tiles: } 2Nd\,\lceil N / B \rceil + 2Nd")
+    formulas(
+        r"\text{whole table: } 4N^2 + 2N(d + d_v)",
+        r"\text{tiles: } \lceil N / B \rceil\,N(d + d_v) + N(d + d_v)",
+    )
     st.caption(
-        "N are the tokens, d the width of a head, B the queries in a tile: so many numbers are "
-        "moved for each head of each text, without a mask. ⌈N / B⌉ is how many blocks of queries "
-        "there are, each of which reads all keys and values."
+        "N are the tokens, d the width of queries and keys, $d_v$ that of values (in the bars both "
+        "are the width of a head), B the queries in a tile: this is how many numbers are moved per "
+        "head and text, without a mask. ⌈N / B⌉ is how many blocks of queries there are, each of "
+        "which reads all keys and values."
     )
 
 
@@ -100,7 +104,7 @@ def counted(whole: Trace, plain: Trace, settings: Settings) -> str:
     """How many numbers the traces of this sentence move, and whether the arithmetic says so too."""
     n_tokens, d = whole["queries"].value.shape
     d_v = whole["values"].value.shape[-1]
-    sizes = (fitting_tile(each, n_tokens) for each in (settings.tile_queries, settings.tile_keys))
+    sizes = [fitting_tile(each, n_tokens) for each in (settings.tile_queries, settings.tile_keys)]
     by_table, by_tiles = measured_plain(plain).moved, measured_tiled(whole).moved
     shape = (n_tokens, n_tokens, d, d_v)
     said = (
@@ -108,11 +112,12 @@ def counted(whole: Trace, plain: Trace, settings: Settings) -> str:
         tiled_traffic(*shape, *sizes, settings.causal_heads).moved,
     )
     words = (
-        f"Counted on the steps of your sentence, tiles as above: the whole table moves "
+        "Counted on the steps of your sentence, with the tiles of the first picture "
+        f"(N = {n_tokens}, B = {sizes[0]}, d = {d}, $d_v$ = {d_v}): the whole table moves "
         f"{by_table:,} numbers, the tiles {by_tiles:,}."
     )
     if said == (by_table, by_tiles):
-        skipped = ", less what tiles would have read that are skipped"
+        skipped = ", minus the reads of skipped tiles"
         return f"{words} The formulas give the same{skipped * settings.causal_heads}."
     return f"{words} The formulas give {said[0]:,} and {said[1]:,}."
 

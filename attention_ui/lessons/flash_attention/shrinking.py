@@ -73,6 +73,6 @@ def words(trace: Trace) -> str:
     if off < 1e-6:
         return "Here no maximum rises after the first tile that is seen, so both are the same."
     return (
-        f"Without shrinking, context vectors are off by up to {number(off, 3)}. Nothing stops, and "
-        "the shapes are right: keys that were seen early weigh too much."
+        f"Without shrinking, context vectors are off by up to {number(off, 3)}. There is "
+        "no error and the shapes fit, but early keys get too much weight."
     )
