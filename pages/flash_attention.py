@@ -10,9 +10,10 @@ from attention_ui.lessons.flash_attention.building import all_blocks, build, pla
 from attention_ui.lessons.flash_attention.playing import show_tiles, skipped_words
 from attention_ui.lessons.flash_attention.savings import counted, products_words, show_savings
 from attention_ui.lessons.flash_attention.shrinking import (
-    rising_maximum,
     show_unshrunk,
     unshrunk,
+    without_shrinking,
+    worked_row,
 )
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
@@ -35,7 +36,7 @@ def lesson(page: Page) -> None:
     whole, table = all_blocks(settings), plain(settings)
     without = view.beside(unshrunk(view.trace, block))
     begin(page, without)
-    play(page, whole, table)
+    play(page, whole)
     take_apart(page)
     shrink(page, without)
     page.header("The same result", anchor="same")
@@ -71,18 +72,21 @@ def lesson(page: Page) -> None:
     finish(page, without)
 
 
-def play(page: Page, whole: Trace, table: Trace) -> None:
+def play(page: Page, whole: Trace) -> None:
     """At first sight: the grid of tiles, and what runs along, to be played."""
     view = page.view
     settings = view.settings
     page.header("One tile at a time", anchor="playing")
     page.words(
-        "Play it. Only the outlined tile is held, then forgotten. What stays of it is on the right."
+        "Only the outlined tile is held, in blue: e to the power of each score minus **m**, from 0 "
+        "to 1. Then it is forgotten (grey). On the right stays, for each query, its largest score so "
+        "far, **m**, the sum of its exponentials, **ℓ**, and that of the values times them, **O**. "
+        "Where m rises, ℓ and O shrink first. (On a narrow screen, push the picture left.)"
     )
     page.controls(size_controls, settings.tiles)
     page.part(
         "tiles",
-        lambda: show_tiles(view, whole, table),
+        lambda: show_tiles(view, whole),
         about=(
             view.fingerprint(("queries", "keys", "values")),
             *(settings.tile, settings.tiles, settings.scale, settings.visible_tokens),
@@ -141,10 +145,9 @@ def shrink(page: Page, without: View) -> None:
     page.header("Why it shrinks", anchor="shrinking")
     page.words(
         "Earlier tiles used the old maximum. If this tile raises it, sum and output must be "
-        "rescaled to the new one."
+        f"rescaled to the new one. {worked_row()}"
     )
     shrinks = tuple(f"{name}_{at}" for name in ("shrink", "running_sum", "running_output"))
-    page.ask("rising", rising_maximum(), covers=("unshrunk",))
     page.equation(
         "tile_shrink",
         trace[f"shrink_{at}"],
@@ -158,11 +161,13 @@ def shrink(page: Page, without: View) -> None:
     page.changing(
         "All of it shrinks by one factor, **α**: e to the old maximum less the new one, 1 where no "
         "maximum has risen. Then the sum, **ℓ**, and the output, **O**, take up what this tile "
-        "brings. A hat (^) marks what comes from this tile alone.",
-        shows=("unshrunk",),
+        "brings. A hat (^) marks what comes from this tile alone."
+        + " This is the first tile of its queries: before it, m is −∞ and ℓ and O are 0, so there "
+        "is nothing to shrink, and α is e to the −∞: 0." * (not settings.chosen_tile.key_block)
     )
-    page.formulas(*(trace[name].formula for name in shrinks), shows=("unshrunk",))
+    page.formulas(*(trace[name].formula for name in shrinks))
     page.words("And without it? Each tile is added as it comes:")
+    page.ask("unshrunk", without_shrinking(), covers=("unshrunk",))
     page.part("without", lambda: show_unshrunk(without, block), shows=("unshrunk",))
 
 
