@@ -8,7 +8,7 @@ from attention_ui.lessons.flash_attention.agreement import same_as_plain, same_a
 from attention_ui.lessons.flash_attention.answers import answers
 from attention_ui.lessons.flash_attention.building import all_blocks, build, plain, where
 from attention_ui.lessons.flash_attention.playing import show_tiles, skipped_words
-from attention_ui.lessons.flash_attention.savings import counted, products_words, show_savings
+from attention_ui.lessons.flash_attention.savings import counted, met, products_words, show_savings
 from attention_ui.lessons.flash_attention.shrinking import (
     show_unshrunk,
     unshrunk,
@@ -19,6 +19,7 @@ from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
+from attention_ui.settings import session
 from attention_ui.settings.control import control, control_row
 from attention_ui.settings.settings import Settings
 
@@ -59,10 +60,11 @@ def lesson(page: Page) -> None:
     page.changing(counted(whole, table, settings))
     page.header("What stays", anchor="stays")
     page.words(
-        "Each query still meets each key, so the time still grows with the square of the tokens. "
-        f"{products_words(whole, table)} In training, the backward pass needs the weights again "
-        "and computes them once more, tile by tile: more products, and still less time."
+        "The time still grows with the square of the tokens. In training, the backward pass needs "
+        "the weights again and computes them once more, tile by tile: more products, and still "
+        "less time."
     )
+    page.changing(f"{met(settings.causal_heads)} {products_words(whole, table)}")
     page.words(
         "Real kernels do this with all heads and texts at once, on hardware that multiplies whole "
         "tiles. They choose the tile's sides for the chip, and overlap fetching and computing.",
@@ -78,10 +80,10 @@ def play(page: Page, whole: Trace) -> None:
     settings = view.settings
     page.header("One tile at a time", anchor="playing")
     page.words(
-        "Only the outlined tile is held, in blue: e to the power of each score minus **m**, from 0 "
-        "to 1. Then it is forgotten (grey). On the right stays, for each query, its largest score so "
-        "far, **m**, the sum of its exponentials, **ℓ**, and that of the values times them, **O**. "
-        "Where m rises, ℓ and O shrink first. (On a narrow screen, push the picture left.)"
+        "Only the outlined tile is held, in blue: e to the power of each score minus **m**, from "
+        "0 to 1. Then it is forgotten (grey). On the right stays, for each query, its largest "
+        "score so far, **m**, the sum of its exponentials, **ℓ**, and that of the values times "
+        "them, **O**. Where m rises, ℓ and O shrink first. (Narrow screen: push the picture left.)"
     )
     page.controls(size_controls, settings.tiles)
     page.part(
@@ -96,10 +98,11 @@ def play(page: Page, whole: Trace) -> None:
 
 
 def size_controls() -> None:
-    """How large a tile is, and whether the future is hidden."""
+    """How large a tile is, where one token leaves a choice, and whether the future is hidden."""
     with control_row():
-        control("tile_queries", width=200)
-        control("tile_keys", width=200)
+        if len(session.current().inputs.tokens) > 1:
+            control("tile_queries", width=200)
+            control("tile_keys", width=200)
         control("causal_heads")
 
 

@@ -150,9 +150,16 @@ def test_without_shrinking_early_keys_weigh_too_much():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, "Tiles of 128 × 128 fit. They move **3.97 times fewer bytes**"),
-        ({"fast_memory": 16, "flash_width": 256, "m_bytes": "4"}, "times more bytes** here"),
-        ({"flash_tokens": 64}, "Tiles of 64 × 64 fit"),
+        ({}, "Tiles of 128 × 128 fit (96.5 KiB: its queries"),
+        ({}, "of 256 × 256 they would need 257 KiB. The whole table moves **3.97 times as many"),
+        ({}, "The table would be 128 MiB, and grows"),
+        ({"causal_heads": True}, "Tiles that the causal mask skips are not counted"),
+        (
+            {"fast_memory": 16, "flash_width": 256, "m_bytes": "4"},
+            "times as many bytes as the whole table**",
+        ),
+        ({"flash_tokens": 64}, "The whole table fits as one tile (40.2 KiB"),
+        ({"flash_tokens": 64}, "The table would be only 8 KiB: a loss for so short a text."),
     ],
 )
 def test_what_is_saved_at_a_size(changes, said):
@@ -160,7 +167,7 @@ def test_what_is_saved_at_a_size(changes, said):
     side, whole, tiled = at_size(settings)
     n, d = settings.flash_tokens, settings.flash_width
     assert whole == plain_traffic(n, n, d, d)
-    assert tiled == tiled_traffic(n, n, d, d, side, side)
+    assert tiled == tiled_traffic(n, n, d, d, side, side, settings.causal_heads)
     assert said in words(settings, side, whole, tiled)
     assert f"{n:,} tokens" in what_it_saves(settings)
 
@@ -186,5 +193,9 @@ def test_the_page_follows_its_settings_and_what_does_not_fit_is_said():
     assert not at.exception
     long = visit(PAGE, sentence="a " * 64, tokenizer="text", tile_keys="2", predict="off")
     assert not long.exception
+    one = visit(PAGE, sentence="cat", tokenizer="text", causal_heads="on", predict="off")
+    assert not any("is used here" in each for box in one.select_slider for each in box.options)
+    assert "One tile holds the whole table" in rendered(one)
+    assert not one.exception
     sizes = next(each for each in long.select_slider if each.label == "Keys in a tile")
     assert sizes.options[0] == "2: 8 is used here"

@@ -67,7 +67,7 @@ def _states(whole: Trace, tile: Tile, at: int, is_last: bool) -> list[State]:
 def skipped_words(tiles: tuple[Tile, ...]) -> str:
     """How many tiles a causal mask leaves out, or would leave out."""
     if len(tiles) == 1:
-        return "One tile holds the whole table, so nothing can be skipped."
+        return "One tile holds the whole table, so no tile can be skipped."
     if all(tile.offset is None for tile in tiles):
         later = sum(tile.keys[0] > tile.queries[-1] for tile in tiles)
         return f"With the causal switch on, {later} of the {len(tiles)} tiles would be skipped."

@@ -36,8 +36,8 @@ def without_shrinking() -> Pick:
             guess[0] == RIGHT, ("Right: " if guess[0] == RIGHT else "") + truth
         ),
         truth=lambda: truth,
-        teaches="Early exponentials were measured from a lower maximum, so they are too large beside "
-        "the late ones. The sum is too large in the same way, so the weights still add up to 1.",
+        teaches="Early exponentials were measured from a lower maximum, so they are too large "
+        "beside late ones. The sum is too large in the same way, so the weights still add up to 1.",
     )
 
 
