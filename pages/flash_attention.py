@@ -112,7 +112,8 @@ def take_apart(page: Page) -> None:
     page.header("One tile, taken apart", anchor="tile")
     page.words(
         "First the scores, as usual. Then each row's maximum so far, **m**, is subtracted from "
-        "every score, so no exponential exceeds 1."
+        "every score, so no exponential exceeds 1. The list moves both pictures, the player only "
+        "its own."
     )
     page.controls(lambda: control("tile", width=340), page.view.settings.tiles)
     largest, powers = trace[f"tile_largest_{at}"], trace[f"tile_exponentials_{at}"]
@@ -122,15 +123,29 @@ def take_apart(page: Page) -> None:
         "tile_scores",
         *chain(trace[f"tile_scores_{at}"], made.inputs[0] if masked else made),
         NEW_LINE,
-        *(*masked, largest, ",", *compared(trace[f"running_largest_{at}"])),
+        *(*masked, largest, "max", *compared(trace[f"running_largest_{at}"])),
         NEW_LINE,
         *(powers, trace[f"tile_sum_{at}"]),
+    )
+    page.changing(signs(page.view.settings, bool(masked)))
+
+
+def signs(settings: Settings, is_masked: bool) -> str:
+    """What the names and signs of the tile's equation mean."""
+    at, (row, column) = where(settings), where(settings).split("_")
+    hides = "what the mask hides (outlined in purple) becomes −∞, " * is_masked
+    divides = "" if settings.scale == "none" else "scores are divided, "
+    return (
+        f"{at} in a name: block {row} of the queries, block {column} of the keys. "
+        f"The arrows, in turn: {divides}{hides}each row's largest is found, e is raised to the "
+        "differences. **max** takes the larger of two, Σ adds up each row. Below, ⊙ multiplies "
+        "each row by its factor."
     )
 
 
 def compared(running: Step) -> tuple[Matrix | str, ...]:
     """The maximum so far, and what it has become, behind that of the tile."""
-    return Matrix(running.inputs[0]), "→", Matrix(running)
+    return Matrix(running.inputs[0]), "=", Matrix(running)
 
 
 def chain(first: Step, last: Step) -> list[Step]:
