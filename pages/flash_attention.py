@@ -7,7 +7,7 @@ from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.flash_attention.agreement import same_as_plain, same_as_torch
 from attention_ui.lessons.flash_attention.answers import answers
 from attention_ui.lessons.flash_attention.building import all_blocks, build, plain, where
-from attention_ui.lessons.flash_attention.playing import show_tiles, skipped_words
+from attention_ui.lessons.flash_attention.playing import crowded_words, show_tiles, skipped_words
 from attention_ui.lessons.flash_attention.savings import counted, met, products_words, show_savings
 from attention_ui.lessons.flash_attention.shrinking import (
     show_unshrunk,
@@ -59,12 +59,11 @@ def lesson(page: Page) -> None:
     page.part("savings", show_savings)
     page.changing(counted(whole, table, settings))
     page.header("What stays", anchor="stays")
-    page.words(
-        "The time still grows with the square of the tokens. In training, the backward pass needs "
-        "the weights again and computes them once more, tile by tile: more products, and still "
-        "less time."
+    page.changing(
+        f"{met(settings.causal_heads)} So the time still grows with the square of the tokens. "
+        f"{products_words(whole, table)} In training, the backward pass needs the weights again "
+        "and computes them once more, tile by tile: more products, and still less time."
     )
-    page.changing(f"{met(settings.causal_heads)} {products_words(whole, table)}")
     page.words(
         "Real kernels do this with all heads and texts at once, on hardware that multiplies whole "
         "tiles. They choose the tile's sides for the chip, and overlap fetching and computing.",
@@ -94,7 +93,8 @@ def play(page: Page, whole: Trace) -> None:
             *(settings.tile, settings.tiles, settings.scale, settings.visible_tokens),
         ),
     )
-    page.changing(skipped_words(settings.tiles))
+    few = crowded_words(len(settings.inputs.tokens))
+    page.changing(" ".join(filter(None, (skipped_words(settings.tiles), few))))
 
 
 def size_controls() -> None:

@@ -25,7 +25,7 @@ def test_the_tiles_are_played_without_the_server_and_by_keyboard(page, app_url):
     assert len(before) == 12, "only the cells of this tile"
     group = page.locator(CHART).get_by_role("group", name="Play the tiles")
     buttons = group.get_by_role("button")
-    buttons.filter(has_text="Step on").press("Enter")
+    buttons.filter(has_text="Next tile").press("Enter")
     assert "Tile 3 of 12: queries 0 to 3, keys 6 to 8" in text_of(page)
     assert len(shades(page)) == 12
     assert shades(page) != before

@@ -197,5 +197,7 @@ def test_the_page_follows_its_settings_and_what_does_not_fit_is_said():
     assert not any("is used here" in each for box in one.select_slider for each in box.options)
     assert "One tile holds the whole table" in rendered(one)
     assert not one.exception
+    assert "no room for words and numbers" in rendered(long)
+    assert "no room for words and numbers" not in text
     sizes = next(each for each in long.select_slider if each.label == "Keys in a tile")
     assert sizes.options[0] == "2: 8 is used here"

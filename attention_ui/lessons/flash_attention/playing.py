@@ -5,6 +5,7 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ...charts.tiles import play_tiles
+from ...charts.tiles_axes import SMALLEST_LABELLED, TABLE
 from ...charts.tiles_played import EVER, State, TilesPlayed
 from ...page.show import show_played
 from ...page.view import View
@@ -16,7 +17,7 @@ def show_tiles(view: View, whole: Trace) -> None:
     settings = view.settings
     first = settings.visited_tiles.index(settings.chosen_tile)
     chart = play_tiles(played(whole, settings.tiles), first)
-    show_played(chart, "played_tiles", "Play the tiles", pace=1_100)
+    show_played(chart, "played_tiles", "Play the tiles", pace=1_100, one="tile")
 
 
 def played(whole: Trace, tiles: tuple[Tile, ...]) -> TilesPlayed:
@@ -62,6 +63,16 @@ def _states(whole: Trace, tile: Tile, at: int, is_last: bool) -> list[State]:
             done = (largest[row], None, total[row])
             found.append(State(query, at + 1, EVER, *done, context[row], is_done=True))
     return found
+
+
+def crowded_words(n_tokens: int) -> str:
+    """How to read a table whose rows are too low for words and numbers; nothing for others."""
+    if TABLE // n_tokens >= SMALLEST_LABELLED:
+        return ""
+    return (
+        "So many tokens leave no room for words and numbers: point at a cell, or a shade of m, ℓ "
+        "and O, for its own. Blue is above 0, red below; what is stronger is larger."
+    )
 
 
 def skipped_words(tiles: tuple[Tile, ...]) -> str:

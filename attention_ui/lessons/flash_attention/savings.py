@@ -141,7 +141,7 @@ def counted(whole: Trace, plain: Trace, settings: Settings) -> str:
 def met(is_causal: bool) -> str:
     """Which keys each query meets, with a causal mask or without."""
     if is_causal:
-        return "Each query still meets each key that is not later: about half of the table."
+        return "Each query still meets each key that is not later, about half of the table."
     return "Each query still meets each key."
 
 
