@@ -52,9 +52,9 @@ def lesson(page: Page) -> None:
     page.light(*same_as_torch(whole, table))
     page.header("What it saves", anchor="savings")
     page.words(
-        "A chip computes faster than it fetches. Its large memory is slow, and its fast memory is "
-        "small: so what takes the time is how many bytes go back and forth. The whole table "
-        "is written and read twice, once as scores and once as weights."
+        "A chip computes faster than it fetches: its large memory is slow and its fast memory "
+        "small, so bytes that are moved take the time. The whole table is written and read twice, "
+        "as scores and as weights."
     )
     page.part("savings", show_savings)
     page.changing(counted(whole, table, settings))
@@ -65,8 +65,7 @@ def lesson(page: Page) -> None:
         "and computes them once more, tile by tile: more products, and still less time."
     )
     page.words(
-        "Real kernels do this with all heads and texts at once, on hardware that multiplies whole "
-        "tiles. They choose the tile's sides for the chip, and overlap fetching and computing.",
+        "Real kernels do this with all heads and texts at once, and fetch while they compute.",
         caption=True,
     )
     closing(page, answers(settings, view.trace))
@@ -133,13 +132,12 @@ def take_apart(page: Page) -> None:
 def signs(settings: Settings, is_masked: bool) -> str:
     """What the names and signs of the tile's equation mean."""
     at, (row, column) = where(settings), where(settings).split("_")
-    hides = "what the mask hides (outlined in purple) becomes −∞, " * is_masked
-    divides = "" if settings.scale == "none" else "scores are divided, "
+    hides = "−∞ where the mask hides (purple edge), " * is_masked
+    divides = "" if settings.scale == "none" else "scores divided, "
     return (
-        f"{at} in a name: block {row} of the queries, block {column} of the keys. "
-        f"The arrows, in turn: {divides}{hides}each row's largest is found, e is raised to the "
-        "differences. **max** takes the larger of two, Σ adds up each row. Below, ⊙ multiplies "
-        "each row by its factor."
+        f"{at} in a name: block {row} of the queries, block {column} of the keys. Arrows, in "
+        f"turn: {divides}{hides}each row's largest, e to the power. **max**: the larger of two. Σ: "
+        "the sum of each row. ⊙ (below): each row times its factor."
     )
 
 
@@ -177,9 +175,8 @@ def shrink(page: Page, without: View) -> None:
         trace[f"running_output_{at}"],
     )
     page.changing(
-        "All of it shrinks by one factor, **α**: e to the old maximum less the new one, 1 where no "
-        "maximum has risen. Then the sum, **ℓ**, and the output, **O**, take up what this tile "
-        "brings. A hat (^) marks what comes from this tile alone."
+        "**α** is e to the old maximum minus the new one: 1 where no maximum has risen. A hat (^) "
+        "marks what comes from this tile alone."
         + " This is the first tile of its queries: before it, m is −∞ and ℓ and O are 0, so there "
         "is nothing to shrink, and α is e to the −∞: 0." * (not settings.chosen_tile.key_block)
     )

@@ -7,7 +7,7 @@ import pandas as pd
 from . import palette
 from .chart import Chart
 
-BAR = 44
+BAR = 34
 ROOM = 1.35
 """So much of the longest bar the chart is wide: its size stands behind it, also on a phone."""
 COLOURS = (palette.POSITIVE, palette.NEGATIVE, palette.FED)
@@ -62,7 +62,12 @@ def traffic(
                             "scale": {"domain": list(kinds), "range": list(COLOURS)},
                             "legend": {
                                 **{"orient": "bottom", "title": None, "labelLimit": 320},
-                                **{"direction": "vertical", "columns": 1},
+                                **{
+                                    "direction": "vertical",
+                                    "columns": 1,
+                                    "offset": 4,
+                                    "padding": 0,
+                                },
                             },
                         },
                         "tooltip": [

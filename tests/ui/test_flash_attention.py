@@ -150,7 +150,7 @@ def test_without_shrinking_early_keys_weigh_too_much():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, "Tiles of 128 × 128 fit (96.5 KiB: its queries"),
+        ({}, "Tiles of 128 × 128 fit (96.5 KiB: queries"),
         ({}, "of 256 × 256 they would need 257 KiB. The whole table moves **3.97 times as many"),
         ({}, "The table would be 128 MiB, and grows"),
         ({"causal_heads": True}, "Tiles that the causal mask skips are not counted"),

@@ -79,7 +79,7 @@ def words(settings: Settings, side: int, whole: Traffic, tiled: Traffic) -> str:
     each, width = int(settings.m_bytes), settings.flash_width
     ratio = whole.moved / tiled.moved
     held = written(tiled.held * each)
-    made_of = f"{held}: its queries, keys, values and exponentials, and m, ℓ and O"
+    made_of = f"{held}: queries, keys, values and exponentials, and m, ℓ and O"
     if side >= settings.flash_tokens:
         fits = f"The whole table fits as one tile ({made_of})."
     else:
