@@ -132,9 +132,13 @@ def _grid(played: TilesPlayed, cell: int) -> dict:
             },
             {
                 "name": "forgotten",
-                "transform": [*only(TILE, "datum.start < at", fits), *middle],
+                "transform": [
+                    *only(TILE, "!datum.is_done", fits),
+                    *middle,
+                    {"calculate": "datum.start < at ? 'done' : ''", "as": "word"},
+                ],
                 "mark": said,
-                "encoding": {"text": {"value": "done"}},
+                "encoding": {"text": {"field": "word", "type": "nominal"}},
             },
             {
                 "name": "current",
