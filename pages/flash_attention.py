@@ -7,17 +7,19 @@ from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.flash_attention.agreement import same_as_plain, same_as_torch
 from attention_ui.lessons.flash_attention.answers import answers
 from attention_ui.lessons.flash_attention.building import all_blocks, build, plain, where
-from attention_ui.lessons.flash_attention.playing import show_tiles, skipped_words
-from attention_ui.lessons.flash_attention.savings import counted, products_words, show_savings
+from attention_ui.lessons.flash_attention.playing import crowded_words, show_tiles, skipped_words
+from attention_ui.lessons.flash_attention.savings import counted, met, products_words, show_savings
 from attention_ui.lessons.flash_attention.shrinking import (
-    rising_maximum,
     show_unshrunk,
     unshrunk,
+    without_shrinking,
+    worked_row,
 )
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
+from attention_ui.settings import session
 from attention_ui.settings.control import control, control_row
 from attention_ui.settings.settings import Settings
 
@@ -35,65 +37,71 @@ def lesson(page: Page) -> None:
     whole, table = all_blocks(settings), plain(settings)
     without = view.beside(unshrunk(view.trace, block))
     begin(page, without)
-    play(page, whole, table)
+    play(page, whole)
     take_apart(page)
     shrink(page, without)
     page.header("The same result", anchor="same")
     page.words(
-        "After the last tile, maximum and sum are those of the whole row, so one division is left: "
-        "output by sum. Nothing was left out and nothing is an approximation."
+        "Softmax needs only two totals of a row: its largest score, and the sum of its "
+        "exponentials. So no table has to be kept, and dividing by the sum may wait until the end. "
+        "Nothing is left out: the results differ only in rounding, since numbers are added in "
+        "another order."
     )
     page.equation("context", view.trace[f"context_vectors_{block}"])
     page.light(*same_as_plain(whole, table))
     page.light(*same_as_torch(whole, table))
     page.header("What it saves", anchor="savings")
     page.words(
-        "A chip computes faster than it fetches. Its large memory is slow, and its fast memory is "
-        "small: so what takes the time is how many bytes go back and forth. The whole table "
-        "goes there and back twice, once as scores and once as weights."
+        "A chip computes faster than it fetches: its large memory is slow and its fast memory "
+        "small, so bytes that are moved take the time. The whole table is written and read twice, "
+        "as scores and as weights."
     )
     page.part("savings", show_savings)
     page.changing(counted(whole, table, settings))
     page.header("What stays", anchor="stays")
-    page.words(
-        "Each query still meets each key, so the time still grows with the square of the tokens. "
+    page.changing(
+        f"{met(settings.causal_heads)} So the time still grows with the square of the tokens. "
         f"{products_words(whole, table)} In training, the backward pass needs the weights again "
         "and computes them once more, tile by tile: more products, and still less time."
     )
     page.words(
-        "Real kernels do this with all heads and texts at once, on hardware that multiplies whole "
-        "tiles. They choose the tile's sides for the chip, and overlap fetching and computing.",
+        "Real kernels do this with all heads and texts at once, and fetch while they compute.",
         caption=True,
     )
     closing(page, answers(settings, view.trace))
     finish(page, without)
 
 
-def play(page: Page, whole: Trace, table: Trace) -> None:
+def play(page: Page, whole: Trace) -> None:
     """At first sight: the grid of tiles, and what runs along, to be played."""
     view = page.view
     settings = view.settings
     page.header("One tile at a time", anchor="playing")
     page.words(
-        "Play it. Only the outlined tile is held, then forgotten. What stays of it is on the right."
+        "Only the outlined tile is held, in blue: e to the power of each score minus **m**, from "
+        "0 to 1. Then it is forgotten (grey). On the right stays, for each query, its largest "
+        "score so far, **m**, the sum of its exponentials, **ℓ**, and that of the values times "
+        "them, **O**. Where m rises, ℓ and O shrink first. (Narrow screen: push the picture left.)"
     )
     page.controls(size_controls, settings.tiles)
     page.part(
         "tiles",
-        lambda: show_tiles(view, whole, table),
+        lambda: show_tiles(view, whole),
         about=(
             view.fingerprint(("queries", "keys", "values")),
             *(settings.tile, settings.tiles, settings.scale, settings.visible_tokens),
         ),
     )
-    page.changing(skipped_words(settings.tiles))
+    few = crowded_words(len(settings.inputs.tokens))
+    page.changing(" ".join(filter(None, (skipped_words(settings.tiles), few))))
 
 
 def size_controls() -> None:
-    """How large a tile is, and whether the future is hidden."""
+    """How large a tile is, where one token leaves a choice, and whether the future is hidden."""
     with control_row():
-        control("tile_queries", width=200)
-        control("tile_keys", width=200)
+        if len(session.current().inputs.tokens) > 1:
+            control("tile_queries", width=200)
+            control("tile_keys", width=200)
         control("causal_heads")
 
 
@@ -102,8 +110,9 @@ def take_apart(page: Page) -> None:
     trace, at = page.view.trace, where(page.view.settings)
     page.header("One tile, taken apart", anchor="tile")
     page.words(
-        "First its scores, as ever. Then the largest of each row, and from it the maximum so far, "
-        "**m**. It is taken away from each score, so no exponential is above 1."
+        "First the scores, as usual. Then each row's maximum so far, **m**, is subtracted from "
+        "every score, so no exponential exceeds 1. The list moves both pictures, the player only "
+        "its own."
     )
     page.controls(lambda: control("tile", width=340), page.view.settings.tiles)
     largest, powers = trace[f"tile_largest_{at}"], trace[f"tile_exponentials_{at}"]
@@ -113,15 +122,28 @@ def take_apart(page: Page) -> None:
         "tile_scores",
         *chain(trace[f"tile_scores_{at}"], made.inputs[0] if masked else made),
         NEW_LINE,
-        *(*masked, largest, ",", *compared(trace[f"running_largest_{at}"])),
+        *(*masked, largest, "max", *compared(trace[f"running_largest_{at}"])),
         NEW_LINE,
         *(powers, trace[f"tile_sum_{at}"]),
+    )
+    page.changing(signs(page.view.settings, bool(masked)))
+
+
+def signs(settings: Settings, is_masked: bool) -> str:
+    """What the names and signs of the tile's equation mean."""
+    at, (row, column) = where(settings), where(settings).split("_")
+    hides = "−∞ where the mask hides (purple edge), " * is_masked
+    divides = "" if settings.scale == "none" else "scores divided, "
+    return (
+        f"{at} in a name: block {row} of the queries, block {column} of the keys. Arrows, in "
+        f"turn: {divides}{hides}each row's largest, e to the power. **max**: the larger of two. Σ: "
+        "the sum of each row. ⊙ (below): each row times its factor."
     )
 
 
 def compared(running: Step) -> tuple[Matrix | str, ...]:
     """The maximum so far, and what it has become, behind that of the tile."""
-    return Matrix(running.inputs[0]), "→", Matrix(running)
+    return Matrix(running.inputs[0]), "=", Matrix(running)
 
 
 def chain(first: Step, last: Step) -> list[Step]:
@@ -138,11 +160,10 @@ def shrink(page: Page, without: View) -> None:
     at, block = where(settings), settings.chosen_tile.query_block
     page.header("Why it shrinks", anchor="shrinking")
     page.words(
-        "What earlier tiles added was measured from the maximum of then, and this tile may have "
-        "raised it. Sum and output have to be measured from the new one."
+        "Earlier tiles used the old maximum. If this tile raises it, sum and output must be "
+        f"rescaled to the new one. {worked_row()}"
     )
     shrinks = tuple(f"{name}_{at}" for name in ("shrink", "running_sum", "running_output"))
-    page.ask("rising", rising_maximum(), covers=("unshrunk",))
     page.equation(
         "tile_shrink",
         trace[f"shrink_{at}"],
@@ -154,13 +175,14 @@ def shrink(page: Page, without: View) -> None:
         trace[f"running_output_{at}"],
     )
     page.changing(
-        "All of it shrinks by one factor, **α**: e to the old maximum less the new one, 1 where no "
-        "maximum has risen. Then the sum, **ℓ**, and the output, **O**, take up what this tile "
-        "brings. With a hat (^) stands what is of this tile alone.",
-        shows=("unshrunk",),
+        "**α** is e to the old maximum minus the new one: 1 where no maximum has risen. A hat (^) "
+        "marks what comes from this tile alone."
+        + " This is the first tile of its queries: before it, m is −∞ and ℓ and O are 0, so there "
+        "is nothing to shrink, and α is e to the −∞: 0." * (not settings.chosen_tile.key_block)
     )
-    page.formulas(*(trace[name].formula for name in shrinks), shows=("unshrunk",))
+    page.formulas(*(trace[name].formula for name in shrinks))
     page.words("And without it? Each tile is added as it comes:")
+    page.ask("unshrunk", without_shrinking(), covers=("unshrunk",))
     page.part("without", lambda: show_unshrunk(without, block), shows=("unshrunk",))
 
 

@@ -68,6 +68,8 @@ def _of_sum(step: Step, arithmetic: Sum) -> list[str]:
     if copied is not None and set(reasons) <= {None, ONE_HOT}:
         picked = _place(arithmetic, copied)
         return [f"A one-hot row: only one term is not 0, so this picks {picked}."]
+    if not left and len(set(reasons)) > 1 and not products:
+        return [f"All {n_terms} terms are 0."]
     noun, are = ("products", "times 0") if products else ("terms", "0")
     said = [_counted(count, n_terms, noun, are, reason) for reason, count in _tallied(reasons)]
     if copied is not None:

@@ -23,7 +23,7 @@ class Larger(Operation):
     """The larger of two entries at the same place: a maximum that goes on. (…), (…) → (…)"""
 
     takes = "(…) (…)"
-    signs = ("", ",", "→")
+    signs = ("", "max", "=")
 
     def value(self, before: Tensor, new: Tensor) -> Tensor:
         return torch.maximum(before, new)

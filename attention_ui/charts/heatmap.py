@@ -18,7 +18,15 @@ from .head_marks import mark_heads
 from .matrix import Matrix, heads_of, names_along
 from .origins import mark_origins
 from .scale import Scale, limit
-from .sizes import BAR_WIDTH, BELOW, OPERATOR_ROOM, CellSize, is_slanted, labelled_every
+from .sizes import (
+    BAR_WIDTH,
+    BELOW,
+    OPERATOR_FONTS,
+    OPERATOR_ROOM,
+    CellSize,
+    is_slanted,
+    labelled_every,
+)
 from .template import name_of, template
 
 NUMBERED = [f"d{place}" for place in range(64)]
@@ -123,7 +131,7 @@ def _filled(
         down["labelExpr"] = f"datum.value % {every} == 0 ? {name_of('row')} : ''"
     if size.font:
         layers[-2]["mark"]["fontSize"] = size.font  # the last one draws the outlines
-    operator_layer["mark"] |= {"text": operator, "fontSize": 44 if operator == "·" else 26}
+    operator_layer["mark"] |= {"text": operator, "fontSize": OPERATOR_FONTS.get(operator, 26)}
     operator_layer["encoding"]["x"]["value"] = OPERATOR_ROOM // 2 - left
     for tip, axis in zip(layers[0]["encoding"]["tooltip"], axes, strict=False):
         tip["title"] = axis or title

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 OPERATOR_ROOM = 30
+OPERATOR_FONTS = {"·": 44, "max": 14}
+"""Of operators that are smaller, or longer, than others."""
 LABEL_ROOM = 92
 BELOW = 8
 BAR_WIDTH = 90

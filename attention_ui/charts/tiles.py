@@ -11,7 +11,7 @@ from .tiles_running import numbers, outputs
 MOST_COLUMNS = 12
 """Of a wider output, the first columns are drawn."""
 WORD = 44
-"""The width of the word that stands in a tile that is skipped."""
+"""The width of the word that stands in a tile that is skipped or done."""
 MOVE = "Move through the tiles "
 
 
@@ -21,7 +21,7 @@ def play_tiles(played: TilesPlayed, first: int) -> Chart:
     cell = min(LARGEST_CELL, max(4, TABLE // n_tokens))
     n_columns = min(MOST_COLUMNS, len(played.states[0].output))
     n_moments = len(played.titles)
-    slider = {"input": "range", "min": 0, "max": n_moments - 1, "step": 1, "name": MOVE}
+    slider = {"input": "range", "min": 1, "max": n_moments, "step": 1, "name": MOVE}
     columns = [
         numbers("largest", "maximum m", played, cell),
         numbers("shrink", "shrinks by", played, cell),
@@ -36,7 +36,8 @@ def play_tiles(played: TilesPlayed, first: int) -> Chart:
             "hconcat": [_grid(played, cell), *columns],
             "spacing": 14,
             "params": [
-                {"name": "at", "value": first, "bind": slider},
+                {"name": "tile_shown", "value": first + 1, "bind": slider},
+                {"name": "at", "expr": "tile_shown - 1"},
                 {"name": "tokens", "value": list(played.tokens)},
                 {"name": "titles", "value": list(played.titles)},
             ],
@@ -45,14 +46,16 @@ def play_tiles(played: TilesPlayed, first: int) -> Chart:
             "padding": {"left": 2, "top": 2, "right": 6, "bottom": 2},
             "usermeta": {"embedOptions": {"renderer": "svg"}},
         },
-        f"The table of weights of {n_tokens} tokens as a grid of {len(played.tiles)} tiles, "
-        f"{n_moments} of which are computed, and at the tile of the slider the running maximum, "
-        f"sum and output of its queries.{cut}",
+        f"The table of {n_tokens} queries and keys as a grid of {len(played.tiles)} tiles, "
+        f"{n_moments} of which are computed. At the tile of the slider: its exponentials, and the "
+        f"running maximum, sum and output of each query so far.{cut}",
     )
 
 
 def _grid(played: TilesPlayed, cell: int) -> dict:
-    """The table: tiles that were gone through in the shades of their weights, the others empty."""
+    """The table: the tile that is held in the shades of its exponentials, those that are done grey,
+    the others empty.
+    """
     n_tokens = len(played.tokens)
     x, y = (along(n_tokens, side, cell, True) for side in "xy")
     x |= {"field": "column"}
@@ -61,6 +64,12 @@ def _grid(played: TilesPlayed, cell: int) -> dict:
     rect = {"type": "rect", "aria": False}
     ends = {"x2": {"field": "column2"}, "y2": {"field": "row2"}}
     inset = {"x2Offset": -1, "y2Offset": -1} if cell > 6 else {}
+    middle = [
+        {"calculate": "(datum.row + datum.row2) / 2", "as": "row"},
+        {"calculate": "(datum.column + datum.column2) / 2", "as": "column"},
+    ]
+    fits = f"(datum.column2 - datum.column) * {cell} >= {WORD}"
+    said = {"type": "text", "fontSize": 10, "aria": False, "tooltip": None, "color": palette.MUTED}
     return {
         "name": "tiles",
         "width": cell * n_tokens,
@@ -70,20 +79,25 @@ def _grid(played: TilesPlayed, cell: int) -> dict:
         "encoding": {"x": x, "y": y},
         "layer": [
             {
-                "name": "weights",
+                "name": "done",
+                "transform": only(TILE, "datum.start < at"),
+                "mark": {**rect, "fill": palette.MUTED, "fillOpacity": 0.16, "tooltip": None},
+                "encoding": ends,
+            },
+            {
+                "name": "held",
                 "transform": [
-                    *only(CELL),
+                    *only(CELL, "datum.start === at"),
                     {"calculate": "datum.row + 1", "as": "row2"},
                     {"calculate": "datum.column + 1", "as": "column2"},
                     {"calculate": where.format("datum.row"), "as": "query"},
                     {"calculate": where.format("datum.column"), "as": "key"},
-                    {"calculate": "datum.start <= at ? sqrt(datum.number) : 0", "as": "seen"},
                 ],
                 "mark": {**rect, "fill": palette.POSITIVE, **inset},
                 "encoding": {
                     **ends,
                     "fillOpacity": {
-                        "field": "seen",
+                        "field": "number",
                         "type": "quantitative",
                         "scale": {"domain": [0, 1], "range": [palette.FAINT, palette.FULL]},
                         "legend": None,
@@ -95,7 +109,7 @@ def _grid(played: TilesPlayed, cell: int) -> dict:
                             "field": "number",
                             "type": "quantitative",
                             "format": ".4f",
-                            "title": "weight",
+                            "title": "e^(score − m)",
                         },
                     ],
                 },
@@ -110,18 +124,20 @@ def _grid(played: TilesPlayed, cell: int) -> dict:
                 "name": "skipped",
                 "transform": [
                     *only(TILE, "datum.is_done"),
-                    {
-                        "calculate": f"(datum.column2 - datum.column) * {cell} < {WORD}"
-                        " ? '×' : 'skipped'",
-                        "as": "word",
-                    },
-                    {"calculate": "(datum.row + datum.row2) / 2", "as": "row"},
-                    {"calculate": "(datum.column + datum.column2) / 2", "as": "column"},
+                    {"calculate": f"{fits} ? 'skipped' : '×'", "as": "word"},
+                    *middle,
                 ],
-                "mark": {
-                    **{"type": "text", "fontSize": 10, "aria": False, "tooltip": None},
-                    "color": palette.MUTED,
-                },
+                "mark": said,
+                "encoding": {"text": {"field": "word", "type": "nominal"}},
+            },
+            {
+                "name": "forgotten",
+                "transform": [
+                    *only(TILE, "!datum.is_done", fits),
+                    *middle,
+                    {"calculate": "datum.start < at ? 'done' : ''", "as": "word"},
+                ],
+                "mark": said,
                 "encoding": {"text": {"field": "word", "type": "nominal"}},
             },
             {

@@ -2,7 +2,7 @@
 
 from . import palette
 
-TABLE, LARGEST_CELL = 276, 34
+TABLE, LARGEST_CELL = 252, 34
 """The height of the table in pixels, and of one cell at most."""
 SMALLEST_LABELLED = 9
 """A lower cell has no label, and no number beside it."""

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
-from torch import Tensor
 
 from attention_core.mechanism.tiling import Tile
 
@@ -38,16 +37,16 @@ class TilesPlayed:
     """All of them; those that are not hidden are the moments, in this order."""
     titles: Sequence[str]
     """What stands above at each moment."""
-    weights: Tensor
-    """(query, key), of the plain way."""
+    exponentials: Sequence[Sequence[Sequence[float]]]
+    """Of each tile that is gone through, as measured there: the rows of its queries."""
     states: Sequence[State]
 
 
 def table_of(played: TilesPlayed, n_columns: int) -> pa.Table:
     """A row for each cell, tile, state of a query, and entry of its output."""
     visited = [tile for tile in played.tiles if not tile.is_hidden]
+    held = played.exponentials
     moment = {id(tile): at for at, tile in enumerate(visited)}
-    weights = played.weights.tolist()
     rows: list[dict] = []
     for tile in played.tiles:
         when = moment.get(id(tile), EVER)
@@ -55,15 +54,9 @@ def table_of(played: TilesPlayed, n_columns: int) -> pa.Table:
         corner = {"row": tile.queries.start, "column": tile.keys.start}
         rows.append({"kind": TILE, **corner, **ends, "start": when, "is_done": when == EVER})
         rows += [
-            {
-                "kind": CELL,
-                "row": row,
-                "column": column,
-                "start": when,
-                "number": weights[row][column],
-            }
-            for row in tile.queries
-            for column in tile.keys
+            {"kind": CELL, "row": row, "column": column, "start": when, "number": number}
+            for row, numbers in zip(tile.queries, held[when] if when != EVER else (), strict=False)
+            for column, number in zip(tile.keys, numbers, strict=True)
         ]
     limit = max((abs(x) for state in played.states for x in state.output[:n_columns]), default=1)
     for state in played.states:

@@ -1,26 +1,35 @@
 """How many bytes two ways move, as bars: what they are, and how much of it each way moves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
 from . import palette
 from .chart import Chart
 
-WIDTH, BAR = 520, 44
+BAR = 34
+ROOM = 1.35
+"""So much of the longest bar the chart is wide: its size stands behind it, also on a phone."""
 COLOURS = (palette.POSITIVE, palette.NEGATIVE, palette.FED)
 
 
-def traffic(ways: Mapping[str, Sequence[float]], kinds: Sequence[str], unit: str) -> Chart:
-    """A bar for each way, in pieces: how much of each of the `kinds` it moves, in this unit."""
+def traffic(
+    ways: Mapping[str, Sequence[float]], kinds: Sequence[str], written: Callable[[float], str]
+) -> Chart:
+    """A bar for each way, in pieces: how many bytes of each of the `kinds` it moves, and the words
+    in which a number of bytes is `written`.
+    """
     frame = pd.DataFrame(
         [
-            {"way": way, "kind": kind, "order": order, "amount": amount, "total": sum(amounts)}
+            {
+                **{"way": way, "kind": kind, "order": order, "amount": amount},
+                **{"total": sum(amounts), "size": written(amount)},
+            }
             for way, amounts in ways.items()
             for order, (kind, amount) in enumerate(zip(kinds, amounts, strict=True))
         ]
     )
-    frame["written"] = [f"{total:,.3g} {unit}" for total in frame["total"]]
+    frame["written"] = [written(total) for total in frame["total"]]
     y = {
         "field": "way",
         "type": "nominal",
@@ -32,7 +41,6 @@ def traffic(ways: Mapping[str, Sequence[float]], kinds: Sequence[str], unit: str
     return Chart(
         frame,
         {
-            "width": WIDTH,
             "height": {"step": BAR},
             "view": {"stroke": None},
             "encoding": {"y": y},
@@ -44,7 +52,7 @@ def traffic(ways: Mapping[str, Sequence[float]], kinds: Sequence[str], unit: str
                             "field": "amount",
                             "type": "quantitative",
                             "stack": "zero",
-                            "scale": {"domain": [0, longest * 1.18], "nice": False},
+                            "scale": {"domain": [0, longest * ROOM], "nice": False},
                             "axis": None,
                         },
                         "order": {"field": "order", "type": "quantitative"},
@@ -54,15 +62,17 @@ def traffic(ways: Mapping[str, Sequence[float]], kinds: Sequence[str], unit: str
                             "scale": {"domain": list(kinds), "range": list(COLOURS)},
                             "legend": {
                                 **{"orient": "bottom", "title": None, "labelLimit": 320},
-                                **{"direction": "horizontal", "columns": 2},
+                                **{
+                                    "direction": "vertical",
+                                    "columns": 1,
+                                    "offset": 4,
+                                    "padding": 0,
+                                },
                             },
                         },
                         "tooltip": [
                             {"field": "kind", "type": "nominal", "title": " "},
-                            {
-                                **{"field": "amount", "type": "quantitative", "format": ",.3~g"},
-                                "title": unit,
-                            },
+                            {"field": "size", "type": "nominal", "title": "moved"},
                         ],
                     },
                 },
@@ -78,10 +88,10 @@ def traffic(ways: Mapping[str, Sequence[float]], kinds: Sequence[str], unit: str
                     },
                 },
             ],
-            "autosize": {"type": "pad"},
+            "autosize": {"type": "fit-x", "contains": "padding"},
             "usermeta": {"embedOptions": {"renderer": "svg"}},
         },
-        f"Moved between the memories, in {unit}: "
-        + "; ".join(f"{way} {sum(amounts):,.3g}" for way, amounts in ways.items())
+        "Moved between the memories: "
+        + "; ".join(f"{way} {written(sum(amounts))}" for way, amounts in ways.items())
         + ".",
     )

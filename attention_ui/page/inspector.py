@@ -139,7 +139,9 @@ def _slid(trail: tuple[CellPlace, ...], at: int, key: str, beat_name: str) -> No
 
 def _equation(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str:
     """The cell as an equation in LaTeX; what is longer takes several lines."""
-    left = f"{{{step.symbol}}}_{{{','.join(map(str, index))}}}"
+    # A symbol with two indices of its own, such as a tile's, is kept apart from those of its cell.
+    symbol = rf"\left({step.symbol}\right)" if "," in step.symbol else f"{{{step.symbol}}}"
+    left = f"{symbol}_{{{','.join(map(str, index))}}}"
     result = number(float(step.value[index]))
     terms = [term.latex() for term in arithmetic.terms]
     if isinstance(arithmetic, Sum) and len(terms) >= TERMS_A_LINE:

@@ -17,12 +17,15 @@ def show(chart: Chart, key: str | None = None) -> None:
     st.vega_lite_chart(chart.frame, chart.spec, width="content", alt=chart.alt, key=key)
 
 
-def show_played(chart: Chart, key: str, called: str = "Play the training", pace: int = 180) -> None:
+def show_played(
+    chart: Chart, key: str, called: str = "Play the training", pace: int = 180, one: str = ""
+) -> None:
     """A chart with a slider of its own, and buttons that play it in the browser, `called` so by
-    those who cannot see them. A picture stands for `pace` milliseconds.
+    those who cannot see them. A picture stands for `pace` milliseconds and shows `one`
+    of something.
     """
     with st.container(key=key):
-        player(key, called, pace)
+        player(key, called, pace, one)
         show(chart)
 
 

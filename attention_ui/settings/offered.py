@@ -111,13 +111,17 @@ def fitting_tile(size: int, n_tokens: int) -> int:
 
 
 def visited(settings: "Settings") -> dict[int, str]:
-    """The tiles, in the order in which they are gone through."""
-    tiles = settings.visited_tiles
-    found = {at: tile_called(tile) for at, tile in enumerate(tiles)}
-    last = tile_called(tiles[-1])
-    return found if settings.tile in found else found | {settings.tile: f"{last}, the last"}
+    """The tiles that are computed, in the order in which they are gone through. A number that is
+    none of theirs stands for the one that is taken apart in its place.
+    """
+    chosen = settings.chosen_tile
+    return {
+        settings.tile if tile == chosen else at: tile_called(tile)
+        for at, tile in enumerate(settings.tiles)
+        if not tile.is_hidden
+    }
 
 
 def last_tile(settings: "Settings") -> tuple[int, str]:
-    last = len(settings.visited_tiles) - 1
+    last = len(settings.tiles) - 1
     return max(last, 1), f"the last tile is {last}"

@@ -632,9 +632,16 @@ class Settings:
 
     @property
     def chosen_tile(self) -> Tile:
-        """The tile to take apart."""
-        visited = self.visited_tiles
-        return visited[min(self.tile, len(visited) - 1)]
+        """The tile to take apart: where that is not computed, the next that is. There it is rather
+        one that goes on from another than the first of its queries, which has nothing to shrink.
+        """
+        tiles, visited = self.tiles, self.visited_tiles
+        if self.tile >= len(tiles):
+            return visited[-1]
+        if not tiles[self.tile].is_hidden:
+            return tiles[self.tile]
+        later = [tile for tile in tiles[self.tile :] if not tile.is_hidden]
+        return next((tile for tile in later if tile.key_block), (later or [visited[-1]])[0])
 
     @property
     def linear_projections(self) -> Projections:

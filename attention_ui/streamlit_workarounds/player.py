@@ -32,6 +32,10 @@ export default function ({ data, parentElement }) {
   if (!data || !parentElement) return;
   parentElement.querySelector('[role=group]').ariaLabel = data.called;
   const button = (what) => parentElement.querySelector(`[data-do=${what}]`);
+  if (data.one) {
+    button('back').textContent = `Previous ${data.one}`;
+    button('on').textContent = `Next ${data.one}`;
+  }
   const slider = () => document.querySelector(`.st-key-${data.chart} input[type=range]`);
   const here = (parentElement.player ??= {});
   const pause = () => {
@@ -66,10 +70,14 @@ with suppress(*NOT_THERE):
     _place = st.components.v2.component("player", html=_HTML, css=_CSS, js=_JS)
 
 
-def player(chart: str, called: str, pace: int) -> None:
+def player(chart: str, called: str, pace: int, one: str = "") -> None:
     """Buttons to play, pause and step the slider of the chart in the container of this key; for
-    those who cannot see them they are `called` so. A picture stands for `pace` milliseconds.
+    those who cannot see them they are `called` so. A picture stands for `pace` milliseconds;
+    `one` is what it shows, such as "tile".
     """
     if _place is not None:
         with suppress(*NOT_THERE):
-            _place(data={"chart": chart, "called": called, "pace": pace}, key=f"player_of_{chart}")
+            _place(
+                data={"chart": chart, "called": called, "pace": pace, "one": one},
+                key=f"player_of_{chart}",
+            )

@@ -10,6 +10,7 @@ from attention_core import operations as ops
 from attention_core.explain.plain_text import plain_text
 from attention_core.explain.remarks import remarks, zero_terms
 from attention_core.expression import Product, Sum
+from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.masking import attend_masked, drop_weights
 from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_core.recipes import MaskRecipe
@@ -103,6 +104,17 @@ def test_a_hidden_score_that_was_typed_and_one_that_is_far_too_small():
         "0 divided by any other number is 0 (a score of −∞)."
     )
     assert said(trace, "exponential_sum", 0) == "1 of the 3 terms is 0 (a score of −∞)."
+    trace = normalise_row(given_row((-math.inf, 300.0, 2.0)))
+    assert said(trace, "exponential_sum", 0) == (
+        "1 of the 3 terms is 0 (a score of −∞). "
+        "1 of the 3 terms is 0 (too small a number: rounded to 0)."
+    )
+    trace = embed(FIVE)
+    attend_in_tiles(trace, trace["embeddings"], trace["embeddings"], trace["embeddings"], 2, 2)
+    zero = trace.step("zero", ops.Given(((0.0,), (0.0,))), axes=("query_block_0", "row"))
+    begun = trace["running_sum_0_start"], trace["shrink_0_0"], zero
+    trace.step("nothing_yet", ops.ShrinkAndAdd(), *begun, axes=("query_block_0", "row"))
+    assert said(trace, "nothing_yet", 1, 0) == "All 2 terms are 0."
     trace = normalise_row(given_row((300.0, 1.0, 2.0)))
     assert said(trace, "exponential_sum", 0) == (
         "2 of the 3 terms are 0 (too small a number: rounded to 0)."

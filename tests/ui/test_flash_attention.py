@@ -2,22 +2,23 @@
 
 from itertools import pairwise
 
+import pyarrow.compute as pc
 import pytest
 import torch
 
 from attention_core.examples import EXAMPLES
 from attention_core.mechanism.tile_traffic import plain_traffic, tiled_traffic
 from attention_ui.charts.tiles import play_tiles
-from attention_ui.charts.tiles_played import EVER
+from attention_ui.charts.tiles_played import CELL, EVER
 from attention_ui.lessons.flash_attention.agreement import same_as_plain, same_as_torch
 from attention_ui.lessons.flash_attention.answers import what_it_saves, why_it_shrinks
 from attention_ui.lessons.flash_attention.building import all_blocks, build, plain, where
 from attention_ui.lessons.flash_attention.playing import played, skipped_words
 from attention_ui.lessons.flash_attention.savings import at_size, counted, words, written
-from attention_ui.lessons.flash_attention.shrinking import rising_maximum, unshrunk
-from attention_ui.settings.choices import MAX_BLOCKS
+from attention_ui.lessons.flash_attention.shrinking import unshrunk, without_shrinking, worked_row
+from attention_ui.settings.choices import MAX_BLOCKS, tile_called
 from attention_ui.settings.fit import changed
-from attention_ui.settings.offered import fitting_tile
+from attention_ui.settings.offered import fitting_tile, visited
 from attention_ui.settings.settings import Settings
 from visiting import rendered, visit
 
@@ -53,7 +54,7 @@ def test_every_example_gives_what_the_whole_table_gives(name, causal):
 def test_what_is_played_is_what_runs_along_and_ends_as_the_context_vectors(causal):
     settings = settings_of("wild_cat", causal_heads=causal, tile_queries=4, tile_keys=3)
     whole, table = all_blocks(settings), plain(settings)
-    run = played(whole, table, settings.tiles)
+    run = played(whole, settings.tiles)
     n_moments = len(settings.visited_tiles)
     assert len(run.titles) == n_moments == (9 if causal else 12)
     assert run.titles[0] == f"Tile 1 of {n_moments}: queries 0 to 3, keys 0 to 2"
@@ -67,9 +68,15 @@ def test_what_is_played_is_what_runs_along_and_ends_as_the_context_vectors(causa
         torch.testing.assert_close(torch.tensor(mine[-1].output), context, rtol=1e-4, atol=1e-5)
         assert mine[0].shrink is None
     chart = play_tiles(run, 3)
-    (at,) = (each for each in chart.spec["params"] if each["name"] == "at")
-    assert at["value"] == 3
-    assert at["bind"]["max"] == n_moments - 1
+    (shown,) = (each for each in chart.spec["params"] if each["name"] == "tile_shown")
+    assert (shown["value"], shown["bind"]["min"], shown["bind"]["max"]) == (4, 1, n_moments)
+    # In their last tile the exponentials, divided by the sum, are the weights.
+    tile = settings.visited_tiles[-1]
+    weights = table["weights"].value[tile.queries.start :, tile.keys.start : tile.keys.stop]
+    total = whole[f"running_sum_{tile.query_block}_{tile.key_block}"].value
+    torch.testing.assert_close(torch.tensor(run.exponentials[-1]) / total, weights)
+    cells = chart.frame.filter(pc.field("kind") == CELL)
+    assert cells.num_rows == sum(len(t.queries) * len(t.keys) for t in settings.visited_tiles)
     assert "running maximum" in chart.alt
 
 
@@ -94,12 +101,28 @@ def test_no_size_makes_more_than_eight_blocks_a_side(n_tokens, size):
 
 def test_skipped_tiles_are_counted():
     settings = settings_of("wild_cat", tile_queries=4, tile_keys=3)
-    assert skipped_words(settings.tiles) == ""
+    assert skipped_words(settings.tiles) == (
+        "With the causal switch on, 3 of the 12 tiles would be skipped."
+    )
     causal = changed(settings, causal_heads=True)
     hidden = [tile for tile in causal.tiles if min(tile.keys) > max(tile.queries)]
     assert f"Of 12 tiles {len(hidden)} lie wholly in the future" in skipped_words(causal.tiles)
+    rows = changed(causal, tile_queries=3, tile_keys=11)
+    assert "none lies wholly in the future; 4 are cut" in skipped_words(rows.tiles)
     one = changed(causal, tile_queries=11, tile_keys=11)
-    assert "none lies wholly in the future; 1 is cut" in skipped_words(one.tiles)
+    assert skipped_words(one.tiles).startswith("One tile holds the whole table")
+
+
+def test_where_a_tile_is_not_computed_the_next_that_goes_on_is_taken_apart():
+    settings = settings_of("wild_cat", tile_queries=4, tile_keys=3)
+    assert (settings.chosen_tile.query_block, settings.chosen_tile.key_block) == (0, 1)
+    causal = changed(settings_of("wild_cat"), causal_heads=True)
+    assert (causal.chosen_tile.query_block, causal.chosen_tile.key_block) == (1, 1)
+    for at in range(64):
+        chosen = changed(causal, tile=at)
+        assert not chosen.chosen_tile.is_hidden
+        assert [*visited(chosen).values()] == [tile_called(each) for each in causal.visited_tiles]
+        assert visited(chosen)[chosen.tile] == tile_called(chosen.chosen_tile)
 
 
 def test_without_shrinking_early_keys_weigh_too_much():
@@ -112,8 +135,13 @@ def test_without_shrinking_early_keys_weigh_too_much():
     wrong = beside[f"wrong_context_vectors_{block}"].value
     torch.testing.assert_close(wrong, output / total)
     assert beside["difference"].value.abs().max() > 0.1
-    question = rising_maximum()
-    assert [question.judge([at]).right for at in range(4)] == [False, False, True, False]
+    question = without_shrinking()
+    assert [question.judge([at]).right for at in range(4)] == [False, True, False, False]
+    row = torch.tensor([2.0, 4.0, 5.0])
+    wanted = float(row.sub(5).exp().sum())
+    assert f"+ 1 = {wanted:.2f}, as if 5 had been known" in worked_row()
+    wrong = float(torch.cat([row[:2] - 4, row[2:] - 5]).exp().sum())
+    assert wrong > wanted + 0.5
     said = why_it_shrinks(settings, trace)
     assert "rises from 0.00 to 3.33" in said
     assert "multiplied by 0.036" in said
@@ -122,9 +150,16 @@ def test_without_shrinking_early_keys_weigh_too_much():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, "Tiles of 128 × 128 fit. They move **3.97 times fewer bytes**"),
-        ({"fast_memory": 16, "flash_width": 256, "m_bytes": "4"}, "times more bytes** here"),
-        ({"flash_tokens": 64}, "Tiles of 64 × 64 fit"),
+        ({}, "Tiles of 128 × 128 fit (96.5 KiB: queries"),
+        ({}, "of 256 × 256 they would need 257 KiB. The whole table moves **3.97 times as many"),
+        ({}, "The table would be 128 MiB, and grows"),
+        ({"causal_heads": True}, "Tiles that the causal mask skips are not counted"),
+        (
+            {"fast_memory": 16, "flash_width": 256, "m_bytes": "4"},
+            "times as many bytes as the whole table**",
+        ),
+        ({"flash_tokens": 64}, "The whole table fits as one tile (40.2 KiB"),
+        ({"flash_tokens": 64}, "The table would be only 8 KiB: a loss for so short a text."),
     ],
 )
 def test_what_is_saved_at_a_size(changes, said):
@@ -132,7 +167,7 @@ def test_what_is_saved_at_a_size(changes, said):
     side, whole, tiled = at_size(settings)
     n, d = settings.flash_tokens, settings.flash_width
     assert whole == plain_traffic(n, n, d, d)
-    assert tiled == tiled_traffic(n, n, d, d, side, side)
+    assert tiled == tiled_traffic(n, n, d, d, side, side, settings.causal_heads)
     assert said in words(settings, side, whole, tiled)
     assert f"{n:,} tokens" in what_it_saves(settings)
 
@@ -147,16 +182,22 @@ def test_bytes_have_a_unit(size, said):
 def test_the_page_follows_its_settings_and_what_does_not_fit_is_said():
     at = visit(PAGE, example="journey_123", tile="3", causal_heads="on", predict="off")
     text = rendered(at)
-    assert "Of 4 tiles 1 lies wholly in the future and is skipped" in text
+    assert "Of 4 tiles 1 lies wholly in the future and is skipped (×)" in text
     assert "in the tiles" not in text
     assert "only those of skipped tiles are saved" in text
     assert at.session_state["settings"].chosen_tile.query_block == 1
     at.toggle(key="control_causal_heads").set_value(False).run()
     text = rendered(at)
     assert "not one is saved" in text
-    assert "skipped" not in text
+    assert "With the causal switch on, 1 of the 4 tiles would be skipped" in text
     assert not at.exception
     long = visit(PAGE, sentence="a " * 64, tokenizer="text", tile_keys="2", predict="off")
     assert not long.exception
+    one = visit(PAGE, sentence="cat", tokenizer="text", causal_heads="on", predict="off")
+    assert not any("is used here" in each for box in one.select_slider for each in box.options)
+    assert "One tile holds the whole table" in rendered(one)
+    assert not one.exception
+    assert "no room for words and numbers" in rendered(long)
+    assert "no room for words and numbers" not in text
     sizes = next(each for each in long.select_slider if each.label == "Keys in a tile")
     assert sizes.options[0] == "2: 8 is used here"

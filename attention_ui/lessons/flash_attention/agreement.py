@@ -16,7 +16,7 @@ def same_as_plain(whole: Trace, plain: Trace) -> tuple[bool, str]:
 
 
 def same_as_torch(whole: Trace, plain: Trace) -> tuple[bool, str]:
-    """The same beside `scaled_dot_product_attention`."""
+    """The same compared with `scaled_dot_product_attention`."""
     queries, keys, values = (plain[name].value for name in ("queries", "keys", "values"))
     width = keys.shape[-1]
     scale = {"none": 1.0, "sqrt_d": width**-0.5, "d": 1 / width}[scale_of(plain)]
@@ -30,4 +30,5 @@ def _compared(whole: Trace, plain: Trace, wanted: torch.Tensor, called: str) -> 
     pairs = [(torch.cat([step.value for step in contexts(whole)]), wanted)]
     made = [(whole, step.name) for step in contexts(whole)]
     good = agree(pairs, (plain, "context_vectors"), *made)
-    return good, f"Beside {called}, the largest difference is {difference(pairs):.1g}."
+    words = f"Compared with {called}: largest difference {difference(pairs):.1g}"
+    return good, f"{words}, which is rounding." if good else f"{words}."

@@ -4,6 +4,7 @@ import streamlit as st
 
 from attention_core.mechanism.tile_traffic import (
     Traffic,
+    held_by_tile,
     largest_tile,
     measured_plain,
     measured_products,
@@ -16,7 +17,7 @@ from attention_core.trace import Trace
 
 from ...charts.traffic import traffic
 from ...page.page import narrow
-from ...page.show import formulas, show
+from ...page.show import formulas, show_within
 from ...settings import session
 from ...settings.control import control, control_row
 from ...settings.offered import fitting_tile
@@ -29,6 +30,8 @@ KINDS = (
     "scores and weights, written and read again",
     "context vectors, written",
 )
+CHART = 680
+"""The width of the bars, with their names."""
 PLAIN, TILED = "whole table", "tile by tile"
 
 
@@ -41,46 +44,63 @@ def show_savings() -> None:
         control("fast_memory", width=200)
     settings = session.current()
     side, whole, tiled = at_size(settings)
-    unit = max(_power(way.moved * int(settings.m_bytes)) for way in (whole, tiled))
-    size = int(settings.m_bytes) / KIBI**unit
+    size = int(settings.m_bytes)
     ways = {
         name: [part * size for part in (way.vectors, way.table, way.context)]
         for name, way in ((PLAIN, whole), (TILED, tiled))
     }
-    show(traffic(ways, KINDS, UNITS[unit]))
+    show_within(traffic(ways, KINDS, written), CHART)
     narrow(words(settings, side, whole, tiled))
-    formulas(r"\text{whole table: } 4N^2 + 4Nd", r"\text{tiles: } 2Nd\,\lceil N / B \rceil + 2Nd")
+    formulas(
+        r"\text{whole table: } 4N^2 + 2N(d + d_v)",
+        r"\text{tiles: } \lceil N / B \rceil\,N(d + d_v) + N(d + d_v)",
+    )
     st.caption(
-        "N are the tokens, d the width of a head, B the queries in a tile: so many numbers are "
-        "moved for each head of each text, without a mask. ⌈N / B⌉ is how many blocks of queries "
-        "there are, each of which reads all keys and values."
+        "N are the tokens, d the width of queries and keys, $d_v$ that of values (in the bars both "
+        "are the width of a head), B the queries in a tile: this is how many numbers are moved per "
+        "head and text, without a mask. ⌈N / B⌉ is how many blocks of queries there are, each of "
+        "which reads all keys and values."
     )
 
 
 def at_size(settings: Settings) -> tuple[int, Traffic, Traffic]:
-    """The side of the largest tile that fits, and what is moved with the table and by tiles."""
+    """The side of the largest tile that fits, and what is moved with the table and by tiles, of
+    which a causal mask skips some.
+    """
     tokens, width = settings.flash_tokens, settings.flash_width
     capacity = settings.fast_memory * KIBI // int(settings.m_bytes)
     side = min(largest_tile(capacity, width, width), tokens)
     sizes = (tokens, tokens, width, width)
-    return side, plain_traffic(*sizes), tiled_traffic(*sizes, side, side)
+    return side, plain_traffic(*sizes), tiled_traffic(*sizes, side, side, settings.causal_heads)
 
 
 def words(settings: Settings, side: int, whole: Traffic, tiled: Traffic) -> str:
-    """By how much the tiles win or lose, and what is held at once."""
-    each = int(settings.m_bytes)
+    """By how much the tiles win or lose, what is held at once, and what it is made of."""
+    each, width = int(settings.m_bytes), settings.flash_width
     ratio = whole.moved / tiled.moved
+    held = written(tiled.held * each)
+    made_of = f"{held}: queries, keys, values and exponentials, and m, ℓ and O"
+    if side >= settings.flash_tokens:
+        fits = f"The whole table fits as one tile ({made_of})."
+    else:
+        next_one = written(held_by_tile(2 * side, 2 * side, width, width) * each)
+        fits = (
+            f"Tiles of {side} × {side} fit ({made_of}); of {2 * side} × {2 * side} they would "
+            f"need {next_one}."
+        )
     if ratio >= 1:
-        moved = f"Tiles of {side} × {side} fit. They move **{ratio:,.3g} times fewer bytes**"
+        moved = f"The whole table moves **{ratio:,.3g} times as many bytes**."
     else:
         moved = (
-            f"Tiles of only {side} × {side} fit, so keys and values are read again and again: "
-            f"tiles move **{1 / ratio:,.3g} times more bytes** here. Give them more fast memory"
+            f"So keys and values are read again and again, and tiles move **{1 / ratio:,.3g} times "
+            "as many bytes as the whole table**: they need more fast memory."
         )
-    return (
-        f"{moved}. Held at once: {written(tiled.held * each)} in place of a table of "
-        f"{written(whole.held * each)}, which grows with the square of the tokens."
-    )
+    if settings.causal_heads and side < settings.flash_tokens:
+        moved += " Tiles that the causal mask skips are not counted."
+    table = written(whole.held * each)
+    if tiled.held > whole.held:
+        return f"{fits} {moved} The table would be only {table}: a loss for so short a text."
+    return f"{fits} {moved} The table would be {table}, and grows with the square of the tokens."
 
 
 def written(size: float) -> str:
@@ -100,7 +120,7 @@ def counted(whole: Trace, plain: Trace, settings: Settings) -> str:
     """How many numbers the traces of this sentence move, and whether the arithmetic says so too."""
     n_tokens, d = whole["queries"].value.shape
     d_v = whole["values"].value.shape[-1]
-    sizes = (fitting_tile(each, n_tokens) for each in (settings.tile_queries, settings.tile_keys))
+    sizes = [fitting_tile(each, n_tokens) for each in (settings.tile_queries, settings.tile_keys)]
     by_table, by_tiles = measured_plain(plain).moved, measured_tiled(whole).moved
     shape = (n_tokens, n_tokens, d, d_v)
     said = (
@@ -108,13 +128,21 @@ def counted(whole: Trace, plain: Trace, settings: Settings) -> str:
         tiled_traffic(*shape, *sizes, settings.causal_heads).moved,
     )
     words = (
-        f"Counted on the steps of your sentence, tiles as above: the whole table moves "
+        "Counted on the steps of your sentence, with the tiles of the first picture "
+        f"(N = {n_tokens}, B = {sizes[0]}, d = {d}, $d_v$ = {d_v}): the whole table moves "
         f"{by_table:,} numbers, the tiles {by_tiles:,}."
     )
     if said == (by_table, by_tiles):
-        skipped = ", less what tiles would have read that are skipped"
+        skipped = ", minus the reads of skipped tiles"
         return f"{words} The formulas give the same{skipped * settings.causal_heads}."
     return f"{words} The formulas give {said[0]:,} and {said[1]:,}."
+
+
+def met(is_causal: bool) -> str:
+    """Which keys each query meets, with a causal mask or without."""
+    if is_causal:
+        return "Each query still meets each key that is not later, about half of the table."
+    return "Each query still meets each key."
 
 
 def products_words(whole: Trace, plain: Trace) -> str:

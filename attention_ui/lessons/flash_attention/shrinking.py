@@ -1,5 +1,7 @@
 """Why what was added up so far has to shrink: the question, and what comes of not doing it."""
 
+from math import exp
+
 from attention_core.mistakes.rewriting import rewritten
 from attention_core.mistakes.side_by_side import side_by_side
 from attention_core.operations import Add, ShrinkAndAdd
@@ -12,28 +14,45 @@ from ...page.view import View
 from ...predict.questions import Pick, Verdict
 from ...words import number
 
-RIGHT = 2
+RIGHT = 1
 CHOICES = (
-    "It stays 4: what has been added is added",
-    "It is multiplied by e to the power of 3, about 20",
-    "It is multiplied by e to the power of −3, about 0.05",
-    "It starts again at 0",
+    "Nothing: at the end everything is divided by the sum",
+    "Keys that were seen early get too much weight",
+    "Keys that were seen late get too much weight",
+    "The weights no longer add up to 1",
 )
+WORKED = (2.0, 4.0), 5.0
+"""The scores of one row in two tiles."""
 
 
-def rising_maximum() -> Pick:
-    """What happens to a sum when the maximum rises from 2 to 5."""
-    truth = f"{CHOICES[RIGHT]}: 4 becomes 0.2."
+def without_shrinking() -> Pick:
+    """What comes of adding exponentials that were measured from different maxima."""
+    truth = f"{CHOICES[RIGHT]}."
     return Pick(
-        words="A row's maximum so far is 2, and its sum so far is 4. In the next tile a score of "
-        "5 turns up. What has to happen to the sum so far, before the new tile is added?",
+        words="A row's maximum rises in its second tile, and nothing shrinks. What becomes of its "
+        "context vector?",
         choices=CHOICES,
         judge=lambda guess: Verdict(
             guess[0] == RIGHT, ("Right: " if guess[0] == RIGHT else "") + truth
         ),
         truth=lambda: truth,
-        teaches="Each of its terms was e to the power of a score minus 2, and is to be e to the "
-        "power of the same score minus 5. That is 3 less in every exponent: one factor for all.",
+        teaches="Early exponentials were measured from a lower maximum, so they are too large "
+        "beside late ones. The sum is too large in the same way, so the weights still add up to 1.",
+    )
+
+
+def worked_row() -> str:
+    """A row of three scores in words, so that the factor is seen before the tables are."""
+    first, late = WORKED
+    old = max(first)
+    was = sum(exp(score - old) for score in first)
+    factor = exp(old - late)
+    return (
+        f"Say a row's scores are {first[0]:g} and {first[1]:g} in one tile, and {late:g} in the "
+        f"next. After the first, m = {old:g} and ℓ = {exp(first[0] - old):.2f} + 1 = {was:.2f}. "
+        f"Then m becomes {late:g}, so what was added is multiplied by e to the power of "
+        f"{old:g} − {late:g}, {factor:.2f}: ℓ = {was:.2f} × {factor:.2f} + 1 = "
+        f"{was * factor + 1:.2f}, as if {late:g} had been known from the start."
     )
 
 
@@ -73,6 +92,6 @@ def words(trace: Trace) -> str:
     if off < 1e-6:
         return "Here no maximum rises after the first tile that is seen, so both are the same."
     return (
-        f"Without shrinking, context vectors are off by up to {number(off, 3)}. Nothing stops, and "
-        "the shapes are right: keys that were seen early weigh too much."
+        f"Without shrinking, context vectors are off by up to {number(off, 3)}. There is "
+        "no error and the shapes fit, but early keys get too much weight."
     )
