@@ -23,8 +23,8 @@ from .template import name_of, template
 
 NUMBERED = [f"d{place}" for place in range(64)]
 """The labels of an axis whose places have no names of their own."""
-ONE = "row"
-"""The axis of a row's one number, which needs no label."""
+ONE = ("row", "one")
+"""The axes of a row's one number, which needs no label."""
 
 
 def heatmap(
@@ -111,7 +111,7 @@ def _filled(
         "minExtent": band,
         "maxExtent": band,
         **slant,
-        **({"labels": False} if as_bars or not column_labels or column_axis == ONE else {}),
+        **({"labels": False} if as_bars or not column_labels or column_axis in ONE else {}),
     }
     down |= {
         "title": _axis_title(row_axis) if row_labels else None,
@@ -164,7 +164,7 @@ def _shape(axes: tuple[str, str]) -> str:
     that are drawn, so that another width does not make another specification.
     """
     named = [
-        f"'{axis} ' + domain('{side}').length"
+        f"'{'' if axis == 'one' else axis + ' '}' + domain('{side}').length"
         for axis, side in zip(axes, "yx", strict=True)
         if axis
     ]
