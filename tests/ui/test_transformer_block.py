@@ -14,6 +14,7 @@ from attention_ui.lessons.transformer_block import published_layer
 from attention_ui.lessons.transformer_block.agreement import torch_agrees, torch_s_output
 from attention_ui.lessons.transformer_block.blocks import (
     build,
+    heads_set_words,
     heads_that_share,
     heads_words,
     hidden_width,
@@ -116,7 +117,8 @@ def test_lights_go_out_where_a_number_is_wrong():
 def test_heads_are_as_many_as_can_share_the_width(width, asked_for, n_heads):
     settings = settings_of("wild_cat", d_in=width, n_heads=asked_for, d_head=1, d_value=1)
     assert heads_that_share(settings) == n_heads == build(settings).size("head")
-    assert ("cannot share" in heads_words(settings)) == (n_heads != asked_for)
+    assert ("cannot share" in heads_set_words(settings)) == (n_heads != asked_for)
+    assert f"{n_heads} head" in heads_words(settings)
 
 
 def test_the_hidden_width_is_what_is_asked_for_up_to_what_can_be_drawn():
@@ -234,11 +236,11 @@ def test_the_page_follows_its_switches():
     words = rendered(at)
     assert "The layer norms stand in the way of the stream" in words
     assert "GELU lets a little" in words
-    assert "Weight on later tokens of your own sentence, in all heads: exactly 0." in words
+    assert "weight on later tokens, in all heads: exactly 0." in words
     assert "`nn.TransformerDecoderLayer` with `norm_first=True`" in words
     assert ":orange[" not in words
     assert any(each.alt.startswith("The stream of “it”") for each in charts(at))
     at = stands(visit(PAGE, example="wild_cat", d_in="7", n_heads="4", d_model="8", d_head="2"))
     words = rendered(at)
-    assert "4 heads are set, but they cannot share a width of 7 evenly" in words
+    assert "4 heads cannot share 7, so the block has 1." in words
     assert "`nn.TransformerEncoderLayer` with `norm_first=False`" in words

@@ -17,6 +17,6 @@ def nothing_looks_ahead(trace: Trace) -> tuple[bool, str]:
     weights = trace["head_weights"].value
     most = weights.triu(1).abs().max().item()
     return most == 0, (
-        f"Weight on later tokens of your own sentence, in all heads: "
+        "In the attention above (“What attention adds”), weight on later tokens, in all heads: "
         f"{number(most) if most else 'exactly 0'}."
     )

@@ -10,6 +10,8 @@ from ...settings import session
 from ...shell.contents import lesson
 from ...words import number, percent
 
+FORWARD = "feed_forward_output"
+
 
 def heads_drawn(trace: Trace) -> Parts:
     """The weights of the first head, and what all heads add together."""
@@ -28,12 +30,27 @@ def way_to_heads(page: str) -> None:
 
 
 def widened(trace: Trace, token: int) -> Parts:
-    """The feed-forward of one token: hidden numbers, what is left of them, back to the width."""
-    step, way = trace["feed_forward_output"], []
-    while step.name != "hidden":  # by way of what dropout leaves, where there is any
+    """The feed-forward of one token: what it reads, hidden numbers, what is left of them, back to
+    the width.
+    """
+    *_, last = (name for name in (FORWARD, f"dropped_{FORWARD}") if name in trace)
+    step, way = trace[last], []
+    begins = trace["hidden"].inputs[0]
+    while step is not begins:  # by way of what dropout leaves, where there is any
         way += [Matrix(step, rows=(token,)), "→", NEW_LINE]
         step = step.inputs[0]
     return (Matrix(step, rows=(token,)), *reversed(way))
+
+
+def arrows_words(trace: Trace, activation: str) -> str:
+    """What each arrow of the feed-forward stands for."""
+    read, bend = trace["hidden"].inputs[0].name, activation.upper().replace("RELU", "ReLU")
+    kept = "dropped_activated" if "dropped_activated" in trace else "activated"
+    end = " Dropout sets some numbers to 0." if kept != "activated" else ""
+    return (
+        f"The arrows: `hidden` = `{read}` · `W_1` + `b_1`, `activated` = {bend} of `hidden`, "
+        f"`{FORWARD}` = `{kept}` · `W_2` + `b_2`.{end}"
+    )
 
 
 def silenced_words(trace: Trace, activation: str) -> str:
@@ -44,7 +61,7 @@ def silenced_words(trace: Trace, activation: str) -> str:
         zeros = (activated == 0).double().mean().item()
         return (
             f"ReLU keeps what is positive and puts 0 in place of the rest: here {percent(zeros)} "
-            f"of the {n_cells} hidden numbers are silenced, others for each token."
+            f"of the {n_cells} hidden numbers become 0, and which ones differs from token to token."
         )
     least = number(activated.min().item(), 2)
     return (
