@@ -119,6 +119,7 @@ def attend(page: Page) -> None:
         "unchanged. This is called a residual connection. Here is your token's whole way, a line "
         "for each part."
     )
+    page.changing("An arrow is a layer norm." if page.view.settings.norm == "after" else "")
     page.equation("residual", *equation_parts(trace, token_of(trace, page.view.settings.token)))
 
 
@@ -194,7 +195,6 @@ def decode(page: Page) -> None:
         return
     page.controls(choose_decoder)
     page.changing(table_words(settings))
-    page.words("On the left, each column (an `other_key`) is a token of the source.")
     page.equation("cross", *across(trace))
     page.light(*nothing_looks_ahead(trace))
 

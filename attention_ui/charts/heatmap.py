@@ -151,7 +151,13 @@ def describe(matrix: Matrix) -> str:
 
 
 def _axis_title(axis: str) -> str | None:
-    return axis if axis in TITLED else None
+    return _said(axis).strip() if axis in TITLED else None
+
+
+def _said(axis: str) -> str:
+    """What an axis is called in a picture, with a blank behind it; '' for that of one number."""
+    called = {"one": "", "other_key": "source "}
+    return called.get(axis, f"{axis} ")
 
 
 def _given(names: tuple[str, ...]) -> list[str]:
@@ -164,7 +170,7 @@ def _shape(axes: tuple[str, str]) -> str:
     that are drawn, so that another width does not make another specification.
     """
     named = [
-        f"'{'' if axis == 'one' else axis + ' '}' + domain('{side}').length"
+        f"'{_said(axis)}' + domain('{side}').length"
         for axis, side in zip(axes, "yx", strict=True)
         if axis
     ]

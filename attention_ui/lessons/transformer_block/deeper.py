@@ -20,19 +20,26 @@ def repair(page: Page, notebook: View) -> None:
     """The notebook's decoder layer, and the same repaired."""
     page.header("A published decoder layer, repaired", anchor="repaired")
     page.words(
-        "One published notebook builds a decoder layer that runs and has the right shapes. Here it "
-        "stands beside the same layer repaired, always on the notebook's own sentence, “Sorry "
-        "Dave …”, whatever you have chosen. First, its queries, in the first head: a matrix of "
-        "token × token stands on the left, so the first word's query is mixed of all words before "
-        "any attention. Repaired, it is made of the first word's vector alone."
+        "A published notebook builds a decoder layer that runs and has the right shapes, but not "
+        "the right numbers. Here it stands beside the same layer repaired, always on the "
+        "notebook's own sentence, “Sorry Dave …”."
+    )
+    page.words(published_layer.source(), caption=True)
+    page.words(
+        "**1. A query of one word.** The notebook multiplies the embeddings from the left by a "
+        "token × token matrix, `self_U_query` (the [0] is its first head). So the first word's "
+        "query is a mixture of all words before any attention. Repaired, in the second picture, "
+        "it is made of the first word's vector alone."
     )
     about = drawn_about(notebook)[0], drawn_about(notebook)[2]
     page.part("mixing", lambda: published_layer.show_mixing(notebook), about=about)
     page.words(
-        "The weights of both: the notebook's have no mask and no √d, the repaired ones have both."
+        "**2. No look ahead.** The notebook's attention weights have no mask and no √d, the "
+        "repaired ones have both. The table is a test: 1 is added to each entry of the last "
+        "token's vector, and no row of an earlier token may move."
     )
     page.part("both_weights", lambda: published_layer.show_weights(notebook), about=about)
-    page.words("The norms of both, above the notebook's and below the repaired one.")
+    page.words("**3. A norm of each row.** What leaves the first norm in both layers:")
     page.part("both_norms", lambda: published_layer.show_norms(notebook), about=about)
     page.words(
         "Repaired as well: in the cross-attention the stream asks, and the source answers with "

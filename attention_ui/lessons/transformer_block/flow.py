@@ -16,9 +16,9 @@ from ...words import listed, number
 
 CALLED = {
     "embeddings": ("what came in", "in"),
-    "attention_output": ("attention", "att"),
+    "attention_output": ("attention", "att."),
     "cross_output": ("cross-attention", "cross"),
-    "feed_forward_output": ("feed-forward", "ff"),
+    "feed_forward_output": ("feed-forward", "feed-f."),
     "biases": ("biases of the norms", "bias"),
 }
 """What the parts of a stream are called, in words and in brief."""
@@ -68,10 +68,10 @@ def upstream(step: Step) -> Step:
 def picture(trace: Trace, token: int) -> Chart:
     """The stream of one token as a chart."""
     steps = walk(trace)
-    roomy = len(steps) <= FEW
+    roomy, between = len(steps) <= FEW, steps[1:-1]
     stations = [
         Station("comes in", "in", _row(steps[0], token)),
-        *(Station(_after(step, roomy), "", _row(step, token)) for step in steps[1:-1]),
+        *(Station(_after(step, roomy), _after(step, False), _row(step, token)) for step in between),
         Station("goes out", "out", _row(steps[-1], token)),
     ]
     reaches = [_reach(step, token) for step in steps[1:]]

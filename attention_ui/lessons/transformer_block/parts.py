@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention_core.trace import Trace
+from attention_core.trace import Step, Trace
 
 from ...charts.equation_parts import NEW_LINE, Parts
 from ...charts.matrix import Matrix
@@ -10,12 +10,16 @@ from ...settings import session
 from ...shell.contents import lesson
 from ...words import number, percent
 
-FORWARD = "feed_forward_output"
-
 
 def heads_drawn(trace: Trace) -> Parts:
     """The weights of the first head, and what all heads add together."""
-    return (Matrix(trace["head_weights"], lead=(0,)), Matrix(trace["attention_output"]))
+    return (Matrix(trace["head_weights"], lead=(0,)), Matrix(added_by(trace, "attention")))
+
+
+def added_by(trace: Trace, part: str) -> Step:
+    """What a part adds to the stream: its output, or what dropout has left of it."""
+    name = f"{part}_output"
+    return trace[f"dropped_{name}" if f"dropped_{name}" in trace else name]
 
 
 def way_to_heads(page: str) -> None:
@@ -33,12 +37,13 @@ def widened(trace: Trace, token: int) -> Parts:
     """The feed-forward of one token: what it reads, hidden numbers, what is left of them, back to
     the width.
     """
-    *_, last = (name for name in (FORWARD, f"dropped_{FORWARD}") if name in trace)
-    step, way = trace[last], []
+    step, way = added_by(trace, "feed_forward"), []
     begins = trace["hidden"].inputs[0]
     while step is not begins:  # by way of what dropout leaves, where there is any
-        way += [Matrix(step, rows=(token,)), "→", NEW_LINE]
-        step = step.inputs[0]
+        given = step.inputs[0]
+        is_labelled = given.axes[-1] != step.axes[-1]  # else the row above has the same labels
+        way += [Matrix(step, rows=(token,), column_labels=is_labelled), "→", NEW_LINE]
+        step = given
     return (Matrix(step, rows=(token,)), *reversed(way))
 
 
@@ -49,7 +54,7 @@ def arrows_words(trace: Trace, activation: str) -> str:
     end = " Dropout sets some numbers to 0." if kept != "activated" else ""
     return (
         f"The arrows: `hidden` = `{read}` · `W_1` + `b_1`, `activated` = {bend} of `hidden`, "
-        f"`{FORWARD}` = `{kept}` · `W_2` + `b_2`.{end}"
+        f"`feed_forward_output` = `{kept}` · `W_2` + `b_2`.{end}"
     )
 
 
