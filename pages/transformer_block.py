@@ -159,7 +159,7 @@ def feed_forward(page: Page) -> None:
 
 def choose_feed_forward() -> None:
     """How wide it is inside, and how its numbers are bent."""
-    with control_row():
+    with control_row(vertical_alignment="top"):
         control("activation", width="content")
         control("wider", width=240)
 

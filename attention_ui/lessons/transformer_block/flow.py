@@ -74,7 +74,7 @@ def picture(trace: Trace, token: int) -> Chart:
         *(Station(_after(step, roomy), _after(step, False), _row(step, token)) for step in between),
         Station("goes out", "out", _row(steps[-1], token)),
     ]
-    reaches = [_reach(step, token) for step in steps[1:]]
+    reaches = [_reach(step, token, is_short=len(steps) < FEW) for step in steps[1:]]
     lanes = names_of(trace, "d_in")
     return stream(lanes, stations, reaches, sums_of(trace, token), words_of(trace, token))
 
@@ -90,9 +90,10 @@ def _row(step: Step, token: int) -> list[float]:
     return step.value[token].double().tolist()
 
 
-def _reach(step: Step, token: int) -> Reach:
+def _reach(step: Step, token: int, is_short: bool) -> Reach:
     if isinstance(step.operation, Add):
         name, short = CALLED[_part(step)]
+        short = name if is_short else short
         return Reach(f"+ {name}", f"+ {short}", _row(step.inputs[1], token))
     _, mean, variance = step.inputs[0].inputs
     deviation = variance.value[token].add(step.inputs[0].operation.epsilon).sqrt().item()
@@ -186,15 +187,15 @@ def equation_parts(trace: Trace, token: int) -> Parts:
     a norm.
     """
 
-    def row(step: Step) -> Matrix:
-        return Matrix(step, rows=(token,))
+    def row(step: Step, is_first: bool = False) -> Matrix:
+        return Matrix(step, rows=(token,), row_labels=is_first)
 
     parts: list[Matrix | str] = []
     for step in walk(trace)[1:]:
         if isinstance(step.operation, Add):
             stream_so_far, added = step.inputs
             parts += [NEW_LINE] if parts else []
-            parts += [row(stream_so_far), "+", row(added), "=", row(step)]
+            parts += [row(stream_so_far, is_first=True), "+", row(added), "=", row(step)]
         else:
             parts += ["→", row(step)]
     return tuple(parts)

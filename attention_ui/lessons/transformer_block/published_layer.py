@@ -47,30 +47,27 @@ def show_mixing(view: View) -> None:
         Matrix(trace["self_queries"], lead=(0,), **first),
     )
     queries = Matrix(trace["repaired_head_queries"], lead=(0,), **first)
-    equation(view, "unmixed", Matrix(trace["embeddings"], **first), "→", NEW_LINE, queries)
+    vectors = Matrix(trace["embeddings"], **first)
+    equation(view, "unmixed", vectors, "→", queries, side_by_side=True)
 
 
 def show_weights(view: View) -> None:
     """The weights of both, and what comes of moving the last token."""
     was, now = (view.trace[name] for name in ("self_weights", "repaired_head_weights"))
-    _beside(view, "weights", Matrix(was, lead=(0,)), Matrix(now, lead=(0,)))
+    called = {"The notebook's": was, "Repaired": now}
+    for column, (words, step) in zip(st.columns(2), called.items(), strict=True):
+        with column:  # one below the other where the page is narrow
+            st.markdown(f"**{words}**")
+            equation(view, step.name, Matrix(step, lead=(0,)))
     st.markdown(moves_table(view.trace))
     light(*nothing_leaks(view.trace))
 
 
 def show_norms(view: View) -> None:
     """What a norm of the whole matrix leaves in the rows, and what one of each row by itself."""
-    _beside(view, "norms", Matrix(view.trace[AS_IT_WAS]), Matrix(view.trace[REPAIRED]))
+    both = (Matrix(view.trace[name]) for name in (AS_IT_WAS, REPAIRED))
+    equation(view, "both_norms", *both, side_by_side=True)
     note(norm_words(view.trace))
-
-
-def _beside(view: View, name: str, was: Matrix, now: Matrix) -> None:
-    """The notebook's beside the repaired one; above it, where the page is narrow."""
-    called = {"notebook": ("The notebook's", was), "repaired": ("Repaired", now)}
-    for column, (whose, (words, matrix)) in zip(st.columns(2), called.items(), strict=True):
-        with column:
-            st.markdown(f"**{words}**")
-            equation(view, f"{whose}_{name}", matrix)
 
 
 def moves(trace: Trace) -> dict[str, list[float]]:
