@@ -151,9 +151,9 @@ def feed_forward(page: Page) -> None:
         "another here, so one row tells it all: that of your token."
     )
     page.controls(choose_feed_forward)
-    page.changing(hidden_words(settings))
+    arrows = arrows_words(trace, settings.activation)
+    page.changing(f"{hidden_words(settings)} {arrows}")
     page.equation("feed_forward", *widened(trace, token_of(trace, settings.token)))
-    page.changing(arrows_words(trace, settings.activation))
     page.note(silenced_words(trace, settings.activation))
 
 
@@ -187,11 +187,10 @@ def decode(page: Page) -> None:
     page.words(
         "A decoder produces text token by token. Its own attention hides what comes later, and "
         "between the two parts stands a third, cross-attention: your sentence asks, and another "
-        "one, the source, answers."
+        "one, the source, answers. Choose *Decoder*, and the stream above gets this third part."
     )
     if not is_decoder(settings):
         page.controls(lambda: control("block", version="_again", width="content"))
-        page.words("Choose *Decoder*, and the stream above gets a third part.", caption=True)
         return
     page.controls(choose_decoder)
     page.changing(table_words(settings))

@@ -188,7 +188,9 @@ def equation_parts(trace: Trace, token: int) -> Parts:
     """
 
     def row(step: Step, is_first: bool = False) -> Matrix:
-        return Matrix(step, rows=(token,), row_labels=is_first)
+        # Columns have the same names in all lines: those of the first one serve all.
+        is_below = NEW_LINE in parts
+        return Matrix(step, rows=(token,), row_labels=is_first, column_labels=not is_below)
 
     parts: list[Matrix | str] = []
     for step in walk(trace)[1:]:

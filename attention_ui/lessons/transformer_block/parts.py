@@ -48,7 +48,7 @@ def widened(trace: Trace, token: int) -> Parts:
 
 
 def arrows_words(trace: Trace, activation: str) -> str:
-    """What each arrow of the feed-forward stands for."""
+    """What each arrow of the feed-forward stands for, in the order of the lines."""
     read, bend = trace["hidden"].inputs[0].name, activation.upper().replace("RELU", "ReLU")
     kept = "dropped_activated" if "dropped_activated" in trace else "activated"
     end = " Dropout sets some numbers to 0." if kept != "activated" else ""
@@ -65,8 +65,8 @@ def silenced_words(trace: Trace, activation: str) -> str:
     if activation == "relu":
         zeros = (activated == 0).double().mean().item()
         return (
-            f"ReLU keeps what is positive and puts 0 in place of the rest: here {percent(zeros)} "
-            f"of the {n_cells} hidden numbers become 0, and which ones differs from token to token."
+            f"ReLU turns what is negative into 0: here {percent(zeros)} of the {n_cells} hidden "
+            "numbers, and which ones differs from token to token."
         )
     least = number(activated.min().item(), 2)
     return (
