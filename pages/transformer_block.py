@@ -187,7 +187,8 @@ def decode(page: Page) -> None:
     page.words(
         "A decoder produces text token by token. Its own attention hides what comes later, and "
         "between the two parts stands a third, cross-attention: your sentence asks, and another "
-        "one, the source, answers. Choose *Decoder*, and the stream above gets this third part."
+        "one, the source, answers."
+        + ("" if is_decoder(settings) else " Choose *Decoder*, and the stream above gets it.")
     )
     if not is_decoder(settings):
         page.controls(lambda: control("block", version="_again", width="content"))
