@@ -77,10 +77,10 @@ def look(page: Page) -> None:
     token = token_of(trace, settings.token)
     page.header("The residual stream", anchor="stream")
     page.words(
-        "One token's vector flows from left to right. Its parts, such as attention and "
-        "feed-forward (a small network), read the stream and add to it. A ribbon is as thick as its number: point "
-        "at one to see what it is made of. The block is untrained and its matrices are random: "
-        "look at the sums, not for meaning."
+        "One token's vector flows from left to right. The parts of the block, such as attention "
+        "and feed-forward (a small network), read the stream and add to it. A ribbon is as thick "
+        "as its number: point at one to see what it is made of. The block is untrained and its "
+        "matrices are random: look at the sums, not for meaning."
     )
     page.controls(choose_stream, settings.numbered_tokens)
     page.part(
