@@ -35,7 +35,7 @@ from .sizes import (
     text_width,
 )
 
-TITLED = {"query", "key", "token", "vocabulary", "head", "score"}
+TITLED = {"query", "key", "other_key", "token", "vocabulary", "head", "score"}
 """Axes that a heatmap names beside its labels."""
 ON_ONE_LINE = 2
 """So many heads of a step must fit on one line."""

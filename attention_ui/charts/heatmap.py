@@ -31,8 +31,8 @@ from .template import name_of, template
 
 NUMBERED = [f"d{place}" for place in range(64)]
 """The labels of an axis whose places have no names of their own."""
-ONE = "row"
-"""The axis of a row's one number, which needs no label."""
+ONE = ("row", "one")
+"""The axes of a row's one number, which needs no label."""
 
 
 def heatmap(
@@ -119,7 +119,7 @@ def _filled(
         "minExtent": band,
         "maxExtent": band,
         **slant,
-        **({"labels": False} if as_bars or not column_labels or column_axis == ONE else {}),
+        **({"labels": False} if as_bars or not column_labels or column_axis in ONE else {}),
     }
     down |= {
         "title": _axis_title(row_axis) if row_labels else None,
@@ -159,7 +159,13 @@ def describe(matrix: Matrix) -> str:
 
 
 def _axis_title(axis: str) -> str | None:
-    return axis if axis in TITLED else None
+    return _said(axis).strip() if axis in TITLED else None
+
+
+def _said(axis: str) -> str:
+    """What an axis is called in a picture, with a blank behind it; '' for that of one number."""
+    called = {"one": "", "other_key": "source "}
+    return called.get(axis, f"{axis} ")
 
 
 def _given(names: tuple[str, ...]) -> list[str]:
@@ -172,7 +178,7 @@ def _shape(axes: tuple[str, str]) -> str:
     that are drawn, so that another width does not make another specification.
     """
     named = [
-        f"'{axis} ' + domain('{side}').length"
+        f"'{_said(axis)}' + domain('{side}').length"
         for axis, side in zip(axes, "yx", strict=True)
         if axis
     ]

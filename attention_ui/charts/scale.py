@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_core.operations import Hide, Lookup, Magnify, Row, SumHeads
+from attention_core.operations import Hide, Lookup, Magnify, Row, Standardise, SumHeads
 from attention_core.operations import Scale as Divided
 from attention_core.operations.heads import Move
 from attention_core.trace import Step
@@ -75,9 +75,12 @@ def limits(matrices: Sequence[Matrix], operators: Sequence[str]) -> list[float]:
 
     for at, (matrix, sign) in enumerate(zip(matrices, operators, strict=True)):
         same_size = _same_size(matrix.step)
-        for other, each in enumerate(matrices):
-            if other != at and each.step.name in same_size:
-                join(other, at)
+        given = [other for other, each in enumerate(matrices) if each.step.name in same_size]
+        # What is standardised has a size of its own, whatever the size of what it is made of.
+        to = given[0] if given and isinstance(matrix.step.operation, Standardise) else at
+        for other in given:
+            if other != to:
+                join(other, to)
         is_compared = sign == "=" and names.isdisjoint(given.name for given in matrix.step.inputs)
         if at and (sign in (*ADDED, "≠") or is_compared):
             join(at - 1, at)

@@ -116,7 +116,9 @@ def _cells(
 ) -> list[tuple]:
     """A strip of cells, one a lane, with its number where there is room."""
     form = "+.2f" if signed else ".2f"
-    texts = [f"{each:{form}}".replace("-", "−") if written else "" for each in numbers]
+    # Adding 0 to a rounded number makes 0 of a −0.
+    rounded = [round(each, 2) + 0.0 for each in numbers]
+    texts = [f"{each:{form}}".replace("-", "−") if written else "" for each in rounded]
     return [
         (kind, lane, left, left + width, each / limit, "", lane, lane + 1, text, "")
         for lane, (each, text) in enumerate(zip(numbers, texts, strict=True))

@@ -7,7 +7,7 @@ import altair as alt
 from . import palette
 from .template import without_data
 
-WIDE, HEAD = 800, 46
+WIDE, HEAD = 800, 50
 """The length of the stream, and the room of the words above it."""
 NARROW = "width < 560"
 """Where only the short names have room, and no number."""
@@ -67,8 +67,8 @@ def stream_template() -> dict:
     said = {"calculate": f"{NARROW} ? datum.short : datum.text"}
     labels = {
         "station": (HEAD - 10, {"color": palette.MUTED}),
-        "part": (10, {"fontWeight": "bold"}),
-        "told": (HEAD - 10, {"color": palette.MUTED}),
+        "part": (9, {"fontWeight": "bold"}),
+        "told": (24, {"color": palette.MUTED}),
     }
     chart = alt.layer(
         ribbons.encode(

@@ -99,7 +99,7 @@ def draw_columns(
         st.session_state[session.OPEN_IN] = name
         inspect(view, name)
     elif not view.covers_of(view.revealed_by(last.step.name)):
-        open_button(name, last.step, last.lead)
+        open_button(name, last.step, last.places.at(0, 0))
 
 
 def _lines(parts: Parts) -> list[list[tuple[str, Matrix]]]:

@@ -25,9 +25,9 @@ TOLERANCE, SMALLEST = 1e-4, 1e-30
 a row of scores in the thousands loses a few digits more."""
 
 
-def open_button(beat_name: str, result: Step, lead: tuple[int, ...] = ()) -> None:
-    """Opens the arithmetic without a click on a cell. `lead` says which part is drawn."""
-    first = (*lead, *(0,) * (result.value.ndim - len(lead)))
+def open_button(beat_name: str, result: Step, first: tuple[int, ...] | None = None) -> None:
+    """Opens the arithmetic without a click on a cell: that of `first`, else of the first one."""
+    first = (0,) * result.value.ndim if first is None else first
     is_made = bool(result.inputs)
     st.button(
         f"Take a cell of {result.name} apart"

@@ -406,12 +406,18 @@ class Settings:
     )
     # The transformer block.
     norm: str = setting(Choice(choices.NORMS), "Layer norms", "before")
-    block: str = setting(Choice(choices.BLOCKS), "Kind of block", "encoder")
+    block: str = setting(
+        Choice(choices.BLOCKS),
+        "Kind of block",
+        "encoder",
+        help="An encoder's block reads the whole sentence. A decoder's writes: it sees no later "
+        "token, and looks at a second sentence too, the source.",
+    )
     activation: str = setting(Choice(choices.ACTIVATIONS), "Between the two linear layers", "relu")
     wider: int = setting(
         Whole(1, 4, (1, 2, 4)), "Hidden width of the feed-forward", 4, shown="{:g} × d_in"
     )
-    block_seed: int = _seed("Seed of the block's weights", 0)
+    block_seed: int = _seed("Seed of the block's matrices", 0)
     # The attention of today.
     kv_heads: int = setting(
         Whole(1, MAX_HEADS),

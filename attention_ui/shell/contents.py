@@ -127,8 +127,8 @@ LESSONS = (
     Lesson(
         "transformer_block",
         "The transformer block",
-        "What is around attention in a real model? A stream of numbers for each token: attention "
-        "adds to it, a small network adds to it, and layer norm keeps its numbers in size.",
+        "What surrounds attention in a real model? A stream of numbers for each token: attention "
+        "adds to it, a small network adds to it, and layer norm brings numbers back to one size.",
         "Inside real models",
         ":material/waves:",
         minutes=10,

@@ -8,26 +8,36 @@ from attention_core.examples import EXAMPLES
 from attention_core.export.exercise import asked
 from attention_core.mistakes.around import around
 from attention_core.text.embedding import embed
+from attention_ui.charts.matrix import Matrix
+from attention_ui.charts.scale import limits
 from attention_ui.charts.stream import STRIP
 from attention_ui.charts.stream_template import WIDE
 from attention_ui.lessons.transformer_block import published_layer
 from attention_ui.lessons.transformer_block.agreement import torch_agrees, torch_s_output
 from attention_ui.lessons.transformer_block.blocks import (
     build,
+    heads_set_words,
     heads_that_share,
     heads_words,
     hidden_width,
     without_dropout,
 )
 from attention_ui.lessons.transformer_block.decoder import nothing_looks_ahead
-from attention_ui.lessons.transformer_block.flow import adds_up, parts_of, picture, walk
+from attention_ui.lessons.transformer_block.flow import (
+    adds_up,
+    dropout_words,
+    parts_of,
+    picture,
+    walk,
+)
 from attention_ui.lessons.transformer_block.norms import (
     every_row_is_standard,
+    row_of,
     stretched,
     ten_times_question,
 )
 from attention_ui.lessons.transformer_block.orders import both_orders, stream_is_untouched
-from attention_ui.lessons.transformer_block.parts import silenced_words
+from attention_ui.lessons.transformer_block.parts import silenced_words, widened
 from attention_ui.settings.fit import changed
 from attention_ui.settings.settings import Settings
 from visiting import charts, rendered, stands, visit
@@ -116,7 +126,8 @@ def test_lights_go_out_where_a_number_is_wrong():
 def test_heads_are_as_many_as_can_share_the_width(width, asked_for, n_heads):
     settings = settings_of("wild_cat", d_in=width, n_heads=asked_for, d_head=1, d_value=1)
     assert heads_that_share(settings) == n_heads == build(settings).size("head")
-    assert ("cannot share" in heads_words(settings)) == (n_heads != asked_for)
+    assert ("cannot share" in heads_set_words(settings)) == (n_heads != asked_for)
+    assert f"{n_heads} head" in heads_words(settings)
 
 
 def test_the_hidden_width_is_what_is_asked_for_up_to_what_can_be_drawn():
@@ -157,6 +168,13 @@ def test_the_picture_walks_from_embeddings_to_output(norm):
     added = ["+ attention", "+ cross-attention", "+ feed-forward"]
     wanted = added if norm == "before" else [w for part in added for w in (part, "norm")]
     assert words == wanted
+    told = [each for each in frame[frame.kind == "told"].text if each]
+    assert len(told) == (0 if norm == "before" else 3)
+    if told:  # what the norm subtracts and divides by gives what stands behind it
+        off, deviation = told[0].split(", ÷ ")
+        off = float(off.replace("− ", "-").replace("+ ", ""))
+        went_in, came_out = (step.value[token] for step in walk(trace)[1:3])
+        torch.testing.assert_close((went_in + off) / float(deviation), came_out, atol=0.05, rtol=0)
     cells = frame[frame.kind == "cell"]
     first = cells[cells.x == 0].text.str.replace("−", "-").astype(float).tolist()
     last = cells[cells.x2 == WIDE].text.str.replace("−", "-").astype(float).tolist()
@@ -227,6 +245,23 @@ def test_dropout_drops_in_the_page_s_block_and_not_in_the_checks():
     assert adds_up(trace)[0]
     assert "dropped_attention_output" not in without_dropout(settings, norm="after")
     picture(trace, 0)
+    assert dropout_words(without_dropout(settings), 0, 0.0) == ""
+    added = [trace[f"dropped_{part}_output"].value[0] for part in ("attention", "feed_forward")]
+    n_zeros = int((torch.cat(added) == 0).sum())
+    assert f"of the 12 numbers that are added to this token, {n_zeros} " in dropout_words(
+        trace, 0, 0.5
+    )
+    drawn = [each.step.name for each in widened(trace, 0) if isinstance(each, Matrix)]
+    assert drawn[0] == "feed_forward_normed"
+    assert drawn[-1] == "dropped_feed_forward_output"
+
+
+def test_what_is_standardised_has_colours_of_its_own():
+    settings = settings_of("named_features")
+    trace = stretched(settings)
+    for prefix in ("", "stretched_"):
+        matrices = [part for part in row_of(trace, settings.token, prefix) if part != "→"]
+        assert limits(matrices, ["", "→"])[1] == pytest.approx(matrices[1].drawn.abs().max())
 
 
 def test_the_page_follows_its_switches():
@@ -234,11 +269,11 @@ def test_the_page_follows_its_switches():
     words = rendered(at)
     assert "The layer norms stand in the way of the stream" in words
     assert "GELU lets a little" in words
-    assert "Weight on later tokens of your own sentence, in all heads: exactly 0." in words
+    assert "weight on later tokens, in all heads: exactly 0." in words
     assert "`nn.TransformerDecoderLayer` with `norm_first=True`" in words
     assert ":orange[" not in words
     assert any(each.alt.startswith("The stream of “it”") for each in charts(at))
     at = stands(visit(PAGE, example="wild_cat", d_in="7", n_heads="4", d_model="8", d_head="2"))
     words = rendered(at)
-    assert "4 heads are set, but they cannot share a width of 7 evenly" in words
+    assert "4 heads cannot share 7, so the block has 1." in words
     assert "`nn.TransformerEncoderLayer` with `norm_first=False`" in words

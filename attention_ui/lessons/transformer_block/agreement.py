@@ -18,7 +18,7 @@ def torch_agrees(trace: Trace, norm: str, activation: str) -> tuple[bool, str]:
     kind = "Decoder" if MEMORY in trace else "Encoder"
     where = f"norm_first={norm == 'before'}"
     return agree(pairs, (trace, "output")), (
-        f"`nn.Transformer{kind}Layer` with `{where}` and these weights gives the same output: the "
+        f"`nn.Transformer{kind}Layer` with `{where}` and these matrices gives the same output: the "
         f"largest difference is {difference(pairs):.1g}."
     )
 

@@ -56,15 +56,24 @@ def heads_that_share(settings: Settings) -> int:
 
 
 def heads_words(settings: Settings) -> str:
-    """How many heads there are; and why they are fewer than set, where they are."""
+    """How many heads there are, and how wide."""
     n_heads = heads_that_share(settings)
-    has = f"This block has {n_heads} {'head' if n_heads == 1 else 'heads'}"
-    if n_heads == settings.n_heads:
-        drawn = "" if n_heads == 1 else " The weights drawn are those of the first."
-        return f"{has}, each {settings.d_in // n_heads} wide.{drawn}"
+    if n_heads == 1:
+        return f"This block has 1 head, as wide as the stream: {settings.d_in}."
     return (
-        f"{has}: {settings.n_heads} heads are set, but they cannot share a width of "
-        f"{settings.d_in} evenly."
+        f"This block has {n_heads} heads, each {settings.d_in // n_heads} wide. The weights drawn "
+        "are those of the first."
+    )
+
+
+def heads_set_words(settings: Settings) -> str:
+    """Why there are fewer heads than the slider says; '' where there are as many."""
+    n_heads = heads_that_share(settings)
+    if n_heads == settings.n_heads:
+        return ""
+    return (
+        f"Heads share the width of the stream evenly. {settings.n_heads} heads cannot share "
+        f"{settings.d_in}, so the block has {n_heads}."
     )
 
 
@@ -76,12 +85,10 @@ def hidden_width(settings: Settings) -> int:
 def hidden_words(settings: Settings) -> str:
     """From which width to which the vectors go, and why it is less than set, where it is."""
     asked, made = settings.wider * settings.d_in, hidden_width(settings)
+    width = "1 number" if settings.d_in == 1 else f"{settings.d_in} numbers"
     if asked == made:
-        return (
-            f"Each vector of {settings.d_in} numbers becomes one of {made}, and of "
-            f"{settings.d_in} again."
-        )
+        return f"Each vector of {width} becomes one of {made}, and of {settings.d_in} again."
     return (
-        f"Each vector of {settings.d_in} numbers becomes one of {made}, not of {asked}: wider "
+        f"Each vector of {width} becomes one of {made}, not of {asked}: wider "
         "matrices would be too slow to draw."
     )

@@ -5,11 +5,12 @@ from attention_core.trace import Trace
 from ...charts.equation_parts import Parts
 from ...charts.matrix import Matrix
 from ...words import number
+from .parts import added_by
 
 
 def across(trace: Trace) -> Parts:
     """The first head's weights on the source, and what all heads add to the stream from there."""
-    return (Matrix(trace["cross_head_weights"], lead=(0,)), Matrix(trace["cross_output"]))
+    return (Matrix(trace["cross_head_weights"], lead=(0,)), Matrix(added_by(trace, "cross")))
 
 
 def nothing_looks_ahead(trace: Trace) -> tuple[bool, str]:
@@ -17,6 +18,6 @@ def nothing_looks_ahead(trace: Trace) -> tuple[bool, str]:
     weights = trace["head_weights"].value
     most = weights.triu(1).abs().max().item()
     return most == 0, (
-        f"Weight on later tokens of your own sentence, in all heads: "
+        "In the attention above (“What attention adds”), weight on later tokens, in all heads: "
         f"{number(most) if most else 'exactly 0'}."
     )

@@ -16,15 +16,15 @@ from ...words import listed, number
 
 CALLED = {
     "embeddings": ("what came in", "in"),
-    "attention_output": ("attention", "att"),
+    "attention_output": ("attention", "att."),
     "cross_output": ("cross-attention", "cross"),
-    "feed_forward_output": ("feed-forward", "ff"),
+    "feed_forward_output": ("feed-forward", "feed-f."),
     "biases": ("biases of the norms", "bias"),
 }
 """What the parts of a stream are called, in words and in brief."""
 
 FEW = 4
-"""So many stations have room for names."""
+"""So many stations have room for long names."""
 
 
 def token_of(trace: Trace, token: int) -> int:
@@ -68,33 +68,39 @@ def upstream(step: Step) -> Step:
 def picture(trace: Trace, token: int) -> Chart:
     """The stream of one token as a chart."""
     steps = walk(trace)
-    roomy = len(steps) <= FEW
+    roomy, between = len(steps) <= FEW, steps[1:-1]
     stations = [
         Station("comes in", "in", _row(steps[0], token)),
-        *(Station(_after(step) if roomy else "", "", _row(step, token)) for step in steps[1:-1]),
+        *(Station(_after(step, roomy), _after(step, False), _row(step, token)) for step in between),
         Station("goes out", "out", _row(steps[-1], token)),
     ]
-    reaches = [_reach(step, token) for step in steps[1:]]
+    reaches = [_reach(step, token, is_short=len(steps) < FEW) for step in steps[1:]]
     lanes = names_of(trace, "d_in")
     return stream(lanes, stations, reaches, sums_of(trace, token), words_of(trace, token))
 
 
-def _after(step: Step) -> str:
+def _after(step: Step, roomy: bool) -> str:
     """What a station in the midst of a stream is called."""
-    return f"after {CALLED[_part(step)][0]}" if isinstance(step.operation, Add) else ""
+    if not isinstance(step.operation, Add):
+        return "normed"
+    return f"after {CALLED[_part(step)][0]}" if roomy else "sum"
 
 
 def _row(step: Step, token: int) -> list[float]:
     return step.value[token].double().tolist()
 
 
-def _reach(step: Step, token: int) -> Reach:
+def _reach(step: Step, token: int, is_short: bool) -> Reach:
     if isinstance(step.operation, Add):
         name, short = CALLED[_part(step)]
+        short = name if is_short else short
         return Reach(f"+ {name}", f"+ {short}", _row(step.inputs[1], token))
-    _, _, variance = step.inputs[0].inputs
+    _, mean, variance = step.inputs[0].inputs
     deviation = variance.value[token].add(step.inputs[0].operation.epsilon).sqrt().item()
-    return Reach("norm", "norm", told=f"÷ {number(deviation, 2)}")
+    off = mean.value[token].item()
+    sign = "+" if off < 0 else "−"
+    told = f"{sign} {number(abs(off), 2)}, ÷ {number(deviation, 2)}"
+    return Reach("norm", "norm", told=told)
 
 
 def sums_of(trace: Trace, token: int) -> list[str]:
@@ -103,8 +109,7 @@ def sums_of(trace: Trace, token: int) -> list[str]:
     """
     parts = parts_of(trace, token)
     output = trace["output"].value[token].tolist()
-    is_rescaled = any(isinstance(step.operation, ScaleShift) for step in walk(trace))
-    begins = ", of what goes out" if is_rescaled else ""
+    begins = ", of what goes out" if is_rescaled(trace) else ""
 
     def sum_of(at: int) -> str:
         told = [f"{CALLED[part][0]} {number(each[at].item(), 2)}" for part, each in parts.items()]
@@ -136,8 +141,20 @@ def norms_words(norm: str) -> str:
             "came in goes on as it was."
         )
     return (
-        "The layer norms stand in the way of the stream: after each addition its mean is taken "
-        "off, and all of it is divided by one number."
+        "The layer norms stand in the way of the stream: after each addition its mean is "
+        "subtracted, and all of it is divided by one number, its standard deviation."
+    )
+
+
+def dropout_words(trace: Trace, token: int, rate: float) -> str:
+    """That dropout is on, and what it has left of what the parts add to a token; '' without."""
+    added = [step.inputs[1].value[token] for step in walk(trace) if isinstance(step.operation, Add)]
+    if not rate:
+        return ""
+    zeros, n_all = sum((each == 0).sum().item() for each in added), sum(map(len, added))
+    return (
+        f"Dropout is on, {rate:g} (its slider stands under *Go deeper*): of the {n_all} numbers "
+        f"that are added to this token, {zeros} {'is' if zeros == 1 else 'are'} 0."
     )
 
 
@@ -149,27 +166,38 @@ def adds_up(trace: Trace) -> tuple[bool, str]:
         for token in range(len(output))
     ]
     off = max(gaps)
+    told = "What came in and what was added sum to what goes out"
+    if is_rescaled(trace):
+        told = (
+            "Each number that goes out is the sum of what is left of what came in and what was "
+            "added, after the norms rescaled them"
+        )
     return off <= 1e-5 * max(1.0, largest(output)), (
-        "What came in and what was added sum to what goes out, for every token and every entry: "
-        f"largest deviation {off:.1g}."
+        f"{told}, for every token and every entry: largest deviation {off:.1g}."
     )
 
 
+def is_rescaled(trace: Trace) -> bool:
+    """Whether norms stand in the way of the stream."""
+    return any(isinstance(step.operation, ScaleShift) for step in walk(trace))
+
+
 def equation_parts(trace: Trace, token: int) -> Parts:
-    """The same for one token as an equation: its row of each step, from left to right, a line for
-    each part that has a norm behind it.
+    """The same for one token as equations: its row of each step, a line for each part. An arrow is
+    a norm.
     """
 
-    def row(step: Step) -> Matrix:
-        return Matrix(step, rows=(token,))
+    def row(step: Step, is_first: bool = False) -> Matrix:
+        # Columns have the same names in all lines: those of the first one serve all.
+        is_below = NEW_LINE in parts
+        return Matrix(step, rows=(token,), row_labels=is_first, column_labels=not is_below)
 
-    first, *others = walk(trace)
-    parts: list[Matrix | str] = [row(first)]
-    for step in others:
+    parts: list[Matrix | str] = []
+    for step in walk(trace)[1:]:
         if isinstance(step.operation, Add):
-            is_next_line = isinstance(upstream(step).operation, ScaleShift)
-            parts += [NEW_LINE] if is_next_line else []
-            parts += ["+", row(step.inputs[1]), "=", row(step)]
+            stream_so_far, added = step.inputs
+            parts += [NEW_LINE] if parts else []
+            parts += [row(stream_so_far, is_first=True), "+", row(added), "=", row(step)]
         else:
-            parts += ["→", row(step.inputs[0]), "→", row(step)]
+            parts += ["→", row(step)]
     return tuple(parts)

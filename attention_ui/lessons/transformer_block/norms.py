@@ -20,7 +20,7 @@ LONGER = 10.0
 WAYS = {
     "Its numbers become ten times as large": LONGER,
     "Its numbers become √10 times as large": LONGER**0.5,
-    "It stays the same, but for ε": 1.0,
+    "It stays the same, except for a tiny change due to ε": 1.0,
     "Its numbers become a tenth as large": 1 / LONGER,
 }
 """What could become of a standardised vector, and the factor that this is."""
@@ -34,11 +34,7 @@ def in_steps(trace: Trace) -> Parts:
     """The first layer norm: vectors less their mean, divided by the root of their variance."""
     standardised = trace["attention_norm_standardised"]
     _, mean, variance = standardised.inputs
-    titles = {mean: "mean", variance: "variance", standardised: "standardised"}
-    drawn = [
-        Matrix(step, title=title, column_labels=step is standardised)
-        for step, title in titles.items()
-    ]
+    drawn = [Matrix(step, title=title) for step, title in ((mean, "mean"), (variance, "variance"))]
     return equation_of(standardised, drawn=drawn)
 
 
@@ -61,14 +57,19 @@ def every_row_is_standard(trace: Trace) -> tuple[bool, str]:
     words = f"Every row that a layer norm gives has mean 0 (largest deviation {mean:.1g})"
     if most <= OFF:
         return good, f"{words} and variance 1 (largest deviation {most:.1g})."
+    if max(_variance(step.value).max().item() for step in rows) < OFF:
+        return good, (
+            f"{words}. Its variance is 0: its numbers are nearly equal, as a single number is with "
+            "itself, so nothing is left of them, and only ε is divided by."
+        )
     if most < HALF:
         return good, (
             f"{words} and a variance near 1 (largest deviation {most:.1g}: where a row hardly "
             "varies, ε is not small beside its variance)."
         )
     return good, (
-        f"{words}. Its variance is 1, but for rows whose numbers are nearly equal, as a single "
-        "number is with itself: nothing is left of them."
+        f"{words}. Its variance is 1, except in rows whose numbers are nearly equal: little or "
+        "nothing is left of them."
     )
 
 
@@ -139,8 +140,9 @@ def ten_times_question(trace: Trace, token: int) -> Pick | None:
         choices=choices,
         judge=judge,
         truth=lambda: truth,
-        teaches="Its mean and its standard deviation become ten times as large too, and they are "
-        "taken off and divided away. So no part can make the next one's input grow.",
+        teaches="Its mean and its standard deviation become ten times as large too: the mean is "
+        "subtracted and the deviation divided out. So the next part's input keeps its size, "
+        "however much was added.",
     )
 
 
@@ -149,8 +151,10 @@ def stays_words(trace: Trace, token: int) -> str:
     row = token_of(trace, token)
     before, after = (trace[f"{each}standardised"].value[row] for each in ("", "stretched_"))
     apart = (after - before).abs().max().item()
+    if not apart:
+        return "Ten times as long, and standardised: every number is exactly the same."
     return (
-        f"Ten times as long, and standardised: no number differs by more than {number(apart)}. "
+        f"Ten times as long, and standardised: no number differs by more than {apart:.1g}. "
         "What little there is comes from ε, 0.00001, which keeps a row of equal numbers from being "
         "divided by 0."
     )

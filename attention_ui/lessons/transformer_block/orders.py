@@ -15,7 +15,7 @@ PARTS = ("attention", "cross", "feed_forward")
 
 
 def both_orders(settings: Settings) -> tuple[Trace, Trace]:
-    """The same weights with the norms before each part, and after it."""
+    """The same matrices with the norms before each part, and after it."""
     before, after = (without_dropout(settings, norm=norm) for norm in ORDERS)
     return before, after
 
@@ -51,9 +51,9 @@ def order_words(before: Trace, after: Trace, token: int) -> str:
     if came == 0:
         return f"{words}It is all 0, so both orders have nothing of it to keep."
     return (
-        f"{words}With norms after, each norm takes away its mean and divides it with all the rest: "
-        f"its size is {number(scaled, 2)} now, {number(scaled / came, 2)} times what it was, and "
-        "the next block would rescale it again."
+        f"{words}With norms after, each norm subtracts the mean and divides the whole sum, this "
+        f"share included: its size is {number(scaled, 2)} now, {number(scaled / came, 2)} times "
+        "what it was, and the next block would rescale it again."
     )
 
 
@@ -65,6 +65,6 @@ def stream_is_untouched(before: Trace) -> tuple[bool, str]:
     ]
     off = (output - sum(added) - came).abs().max().item()
     return off <= SHARE * max(1.0, largest(output), largest(came)), (
-        "With norms before, take what the parts added away from the output: the embeddings are "
-        f"left, for every token. Largest deviation {off:.1g}."
+        "With norms before, subtract what the parts added from the output, and the embeddings "
+        f"remain, for every token. Largest deviation {off:.1g}."
     )

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention_core.trace import Trace
+from attention_core.trace import Step, Trace
 
 from ...charts.equation_parts import NEW_LINE, Parts
 from ...charts.matrix import Matrix
@@ -13,7 +13,13 @@ from ...words import number, percent
 
 def heads_drawn(trace: Trace) -> Parts:
     """The weights of the first head, and what all heads add together."""
-    return (Matrix(trace["head_weights"], lead=(0,)), Matrix(trace["attention_output"]))
+    return (Matrix(trace["head_weights"], lead=(0,)), Matrix(added_by(trace, "attention")))
+
+
+def added_by(trace: Trace, part: str) -> Step:
+    """What a part adds to the stream: its output, or what dropout has left of it."""
+    name = f"{part}_output"
+    return trace[f"dropped_{name}" if f"dropped_{name}" in trace else name]
 
 
 def way_to_heads(page: str) -> None:
@@ -28,12 +34,28 @@ def way_to_heads(page: str) -> None:
 
 
 def widened(trace: Trace, token: int) -> Parts:
-    """The feed-forward of one token: hidden numbers, what is left of them, back to the width."""
-    step, way = trace["feed_forward_output"], []
-    while step.name != "hidden":  # by way of what dropout leaves, where there is any
-        way += [Matrix(step, rows=(token,)), "→", NEW_LINE]
-        step = step.inputs[0]
+    """The feed-forward of one token: what it reads, hidden numbers, what is left of them, back to
+    the width.
+    """
+    step, way = added_by(trace, "feed_forward"), []
+    begins = trace["hidden"].inputs[0]
+    while step is not begins:  # by way of what dropout leaves, where there is any
+        given = step.inputs[0]
+        is_labelled = given.axes[-1] != step.axes[-1]  # else the row above has the same labels
+        way += [Matrix(step, rows=(token,), column_labels=is_labelled), "→", NEW_LINE]
+        step = given
     return (Matrix(step, rows=(token,)), *reversed(way))
+
+
+def arrows_words(trace: Trace, activation: str) -> str:
+    """What each arrow of the feed-forward stands for, in the order of the lines."""
+    read, bend = trace["hidden"].inputs[0].name, activation.upper().replace("RELU", "ReLU")
+    kept = "dropped_activated" if "dropped_activated" in trace else "activated"
+    end = " Dropout sets some numbers to 0." if kept != "activated" else ""
+    return (
+        f"The arrows: `hidden` = `{read}` · `W_1` + `b_1`, `activated` = {bend} of `hidden`, "
+        f"`feed_forward_output` = `{kept}` · `W_2` + `b_2`.{end}"
+    )
 
 
 def silenced_words(trace: Trace, activation: str) -> str:
@@ -43,8 +65,8 @@ def silenced_words(trace: Trace, activation: str) -> str:
     if activation == "relu":
         zeros = (activated == 0).double().mean().item()
         return (
-            f"ReLU keeps what is positive and puts 0 in place of the rest: here {percent(zeros)} "
-            f"of the {n_cells} hidden numbers are silenced, others for each token."
+            f"ReLU turns what is negative into 0: here {percent(zeros)} of the {n_cells} hidden "
+            "numbers, and which ones differs from token to token."
         )
     least = number(activated.min().item(), 2)
     return (

@@ -1,8 +1,11 @@
 """The decoder layer of one published notebook, and the same layer repaired, side by side."""
 
+import streamlit as st
+
 from attention_core.examples import EXAMPLES
 from attention_core.lights.of_trace.again import computed_again, with_row
 from attention_core.mechanism.repaired_decoder import decode_beside
+from attention_core.published import notebook
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
@@ -18,6 +21,11 @@ EXAMPLE = "sorry_dave_first_run"
 MOVED_BY = 1.0
 AS_IT_WAS, REPAIRED = "self_normed", "repaired_attention_normed"
 """What leaves the self-attention, its residual and its norm, in both layers."""
+
+
+def source() -> str:
+    """Which notebook it is."""
+    return notebook(EXAMPLES[EXAMPLE].notebook).source
 
 
 def beside() -> Trace:
@@ -38,48 +46,60 @@ def show_mixing(view: View) -> None:
         "=",
         Matrix(trace["self_queries"], lead=(0,), **first),
     )
-    vectors, queries = trace["embeddings"], trace["repaired_queries"]
-    equation(view, "unmixed", Matrix(vectors, **first), "→", Matrix(queries, **first))
+    queries = Matrix(trace["repaired_head_queries"], lead=(0,), **first)
+    vectors = Matrix(trace["embeddings"], **first)
+    equation(view, "unmixed", vectors, "→", queries, side_by_side=True)
 
 
 def show_weights(view: View) -> None:
     """The weights of both, and what comes of moving the last token."""
-    both = ("self_weights", "repaired_head_weights")
-    equation(view, "both_weights", *(Matrix(view.trace[name], lead=(0,)) for name in both))
-    note(leak_words(view.trace))
+    was, now = (view.trace[name] for name in ("self_weights", "repaired_head_weights"))
+    called = {"The notebook's": was, "Repaired": now}
+    for column, (words, step) in zip(st.columns(2), called.items(), strict=True):
+        with column:  # one below the other where the page is narrow
+            st.markdown(f"**{words}**")
+            equation(view, step.name, Matrix(step, lead=(0,)))
+    st.markdown(moves_table(view.trace))
     light(*nothing_leaks(view.trace))
 
 
 def show_norms(view: View) -> None:
-    """A norm of the whole matrix, one of each row by itself, and what they leave in the rows."""
-    summed, was = view.trace[AS_IT_WAS].inputs[0], view.trace[AS_IT_WAS]
-    equation(view, "norm_of_all", Matrix(summed), "→", Matrix(was))
-    now = view.trace[REPAIRED]
-    equation(view, "norm_of_rows", Matrix(now.inputs[0]), "→", Matrix(now))
+    """What a norm of the whole matrix leaves in the rows, and what one of each row by itself."""
+    both = (Matrix(view.trace[name]) for name in (AS_IT_WAS, REPAIRED))
+    equation(view, "both_norms", *both, side_by_side=True)
     note(norm_words(view.trace))
 
 
-def leaks(trace: Trace) -> dict[str, float]:
-    """How far the rows of all earlier tokens move, by step, when 1 is added to each entry of the
-    last token's embedding.
+def moves(trace: Trace) -> dict[str, list[float]]:
+    """How far the row of each earlier token moves at most, by step, when 1 is added to each entry
+    of the last token's embedding.
     """
     vectors = trace["embeddings"].value
     last = len(vectors) - 1
     moved = with_row(vectors, 0, last, vectors[last] + MOVED_BY)
     made = computed_again(trace, {"embeddings": moved})
     return {
-        name: (made[name] - trace[name].value)[:last].abs().max().item()
+        name: (made[name] - trace[name].value)[:last].abs().amax(dim=-1).tolist()
         for name in (AS_IT_WAS, REPAIRED)
     }
 
 
-def leak_words(trace: Trace) -> str:
-    """What the notebook's layer lets through."""
-    was = number(leaks(trace)[AS_IT_WAS], 2)
-    return (
-        f"A test that you can see: add {MOVED_BY:g} to each entry of the last token. In the "
-        f"notebook's layer, rows of earlier tokens move by up to {was}. They look ahead."
-    )
+def leaks(trace: Trace) -> dict[str, float]:
+    """The most that any earlier row moves, by step."""
+    return {name: max(each) for name, each in moves(trace).items()}
+
+
+def moves_table(trace: Trace) -> str:
+    """How far each earlier row moves in both layers, as a table; the words are the notebook's."""
+    called = {AS_IT_WAS: "The notebook's", REPAIRED: "Repaired"}
+    found = moves(trace)
+    head = ["Row moves by", *trace.labels("token")[:-1]]
+    rows = [
+        [called[name], *(number(each, 2) if each else "0" for each in found[name])]
+        for name in called
+    ]
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def nothing_leaks(trace: Trace) -> tuple[bool, str]:
@@ -103,5 +123,5 @@ def norm_words(trace: Trace) -> str:
     return (
         "The notebook's norm takes one mean and one variance of the whole matrix. The mean of a "
         f"single row is then off 0 by up to {number(was, 2)}, and each token's numbers depend on "
-        f"all others. The repaired norm is of each row by itself: off by {now:.1g} at most."
+        f"all others. The repaired norm treats each row by itself: off by {now:.1g} at most."
     )
