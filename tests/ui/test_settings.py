@@ -185,6 +185,7 @@ def valid_settings(draw):
             name: draw(st.integers(0, settings.n_heads - 1))
             for name in ("head", "head_off", "head_cut")
         },
+        tile=draw(st.integers(0, max(len(settings.tiles) - 1, 1))),
         across=draw(column),
         up=draw(column),
     )
