@@ -180,7 +180,7 @@ def test_the_page_follows_its_switches():
     at = visit(PAGE, example="wild_cat", n_heads="4", d_model="8", decoded="2", predict="off")
     words = rendered(at)
     assert "Here 4 query heads have 1 key/value head." in words
-    assert "The whole text moved by 10 places" in words
+    assert "The whole text shifted by 10 places" in words
     assert "| Shared heads |" in words
     assert "1.34 billion parameters" in words
     at.button(key="as_in_mistral").click().run()
@@ -188,7 +188,7 @@ def test_the_page_follows_its_switches():
     assert (now.kv_heads, now.places, now.window, now.sinks) == (1, "rotary", 5, 0)
     assert "A row sees at most 5 keys" in rendered(at)
     at.select_slider(key="control_moved_by").set_value(1_000).run()
-    assert "The whole text moved by 1,000 places" in rendered(at)
+    assert "The whole text shifted by 1,000 places" in rendered(at)
     assert not at.exception
 
 
