@@ -1,5 +1,6 @@
 """What has changed in attention since 2017: shared heads, places, windows, caps, and the cache."""
 
+from dataclasses import replace
 from functools import partial
 
 from attention_core.mechanism.today import PREFIX
@@ -37,7 +38,6 @@ from attention_ui.lessons.attention_today.facts import (
     kept_words,
     sharing_words,
     table,
-    window_words,
 )
 from attention_ui.lessons.attention_today.switches import (
     choose_heads,
@@ -91,9 +91,8 @@ def lesson(page: Page) -> None:
     page.part("costs", show_costs, shows=("cache",))
     page.header("Written token by token", anchor="decoding")
     page.words(
-        "A model has one new token at a time. It makes one query, one key and one value, and takes "
-        "all earlier keys and values from the cache. The outlined column of keys is new, all "
-        "others come from the cache, where rotary keys are kept turned."
+        "Each new token makes one query, one key (outlined) and one value. All earlier keys and "
+        "values come from the cache, where rotary keys are kept turned."
     )
     page.part("decoding_step", lambda: show_decoding(view))
     closing(page, answers(view, single.trace))
@@ -129,7 +128,8 @@ def weights(trace: Trace, head: int, prefix: str) -> Matrix:
 
 def then_and_now(trace: Trace, head: int, prefix: str, made: Matrix) -> Parts:
     """The weights of one head, plain; what a switch makes; and the weights that come of it."""
-    return weights(trace, head, PLAIN), BESIDE, made, NEXT, weights(trace, head, prefix)
+    now = replace(weights(trace, head, prefix), row_labels=False)
+    return weights(trace, head, PLAIN), BESIDE, made, NEXT, now
 
 
 def beside(page: Page, view: View, name: str, *parts: Matrix | str) -> None:
@@ -166,10 +166,9 @@ def turn(page: Page, single: View) -> None:
     page.header("Rotary positions", anchor="rotary")
     page.words(
         "A dot product does not know where in the text the two words are. So each query and key "
-        "is turned (↻), pair of columns by pair, by an angle that grows with its position. A score "
-        "then depends on the two vectors and on their distance, not on the absolute positions. "
-        "Values are not turned. `angles` has a column for each pair, in radians: 6.28 is a full "
-        "turn."
+        "is turned (↻), pair of columns by pair, by an angle that grows with its position, where "
+        "6.28 is a full turn. A score then depends on the two vectors and on their distance, not "
+        "on the absolute positions. Values are not turned."
     )
     if is_odd(settings):
         page.changing(
@@ -196,8 +195,8 @@ def add_distances(page: Page, single: View) -> None:
     page.header("A bias for distance: ALiBi", anchor="alibi")
     page.words(
         "Simpler still: subtract a fixed amount from a score for each step between query and key. "
-        "This amount, the slope, differs from head to head, so some look near and some far. "
-        "Nothing is learned, and texts may be longer than those in training."
+        "This amount, the slope, differs from head to head. Nothing is learned, and texts may be "
+        "longer than in training."
     )
     bias = Matrix(trace[f"{ALIBI}distance_bias"], lead=(head,))
     beside(page, single, "alibi", *then_and_now(trace, head, ALIBI, bias))
@@ -212,15 +211,13 @@ def look_near(page: Page, single: View) -> None:
     page.words(
         "With a sliding window a query sees only the last few keys, so each new token costs the "
         "same, however long the text. But softmax must put its weight somewhere: where nothing "
-        "fits, trained models put it on the first tokens, which every query sees, and they fail "
-        "without them. So these stay visible, as attention sinks."
+        "fits, on the first tokens, which every query sees. These stay visible, as attention sinks."
     )
-    page.changing(window_words(settings))
+    page.changing(kept_words(settings))
     each = [weights(trace, settings.head, prefix) for prefix in (PLAIN, WINDOWED, SUNK)]
     beside(page, single, "window", each[0], "⇢", each[1], "⇢", each[2])
     page.light(*window_light(trace, window))
     page.light(*sinks_light(trace, sinks))
-    page.changing(kept_words(len(settings.inputs.tokens), window, sinks))
 
 
 def cap(page: Page, single: View) -> None:

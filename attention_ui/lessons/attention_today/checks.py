@@ -46,7 +46,7 @@ def moved_light(trace: Trace, by: int) -> Light:
     moved = torch.einsum("hqd,hkd->hqk", queries, keys).float()
     pairs = [(trace[f"{ROTARY}scores"].value, moved)]
     return agree(pairs, (trace, f"{ROTARY}scores")), (
-        f"The whole text shifted by {by:,} and computed again: every score stays, "
+        f"The whole text shifted by {by:,} places and computed again: every score stays, "
         f"{differs_by(pairs)}."
     )
 

@@ -56,7 +56,9 @@ def in_the_whole(trace: Trace, head: int, place: int) -> Parts:
     """The same row where all queries are computed at once."""
     weights, context = trace["today_weights"], trace["today_context_vectors"]
     return (
-        Matrix(weights, lead=(head,), rows=(place,), title=f"{weights.name}[{head}], without"),
+        Matrix(
+            weights, lead=(head,), rows=(place,), title=f"{weights.name}[{head}], without a cache"
+        ),
         "⇒",
         Matrix(context, lead=(head,), rows=(place,), column_labels=False),
     )
@@ -73,7 +75,7 @@ def same_row(trace: Trace, whole: Trace, place: int) -> tuple[bool, str]:
     last = f"{DECODED}context_vectors"
     good = agree(pairs, (trace, last), (whole, "today_context_vectors"))
     return good, (
-        "With the cache, the new token gets the same weights and context vector in every head: "
+        "With the cache, the new token gets the same weights and context vector in every head, "
         f"{differs_by(pairs)}."
     )
 

@@ -72,12 +72,6 @@ def sharing_words(shown: int, n_heads: int) -> str:
     )
 
 
-def kept_words(n_tokens: int, window: int, sinks: int) -> str:
-    """Of how many tokens a cache has to keep keys and values."""
-    alone, both = kept_tokens(n_tokens, window), kept_tokens(n_tokens, window, sinks)
-    return f"Of {n_tokens} tokens the cache holds at most {alone}, and {both} with the sinks."
-
-
 def kept_of(settings: Settings) -> dict[str, int]:
     """Of how many tokens a cache keeps keys and values, by the switches that make them fewer."""
     n_tokens, window = len(settings.inputs.tokens), shown_window(settings)
@@ -87,12 +81,19 @@ def kept_of(settings: Settings) -> dict[str, int]:
     }
 
 
-def window_words(settings: Settings) -> str:
-    """With which window and sinks the card is shown where none are set; '' where they are."""
-    if settings.window and settings.sinks:
-        return ""
-    sinks = shown_sinks(settings)
-    what = "1 sink" if sinks == 1 else f"{sinks} sinks"
+def kept_words(settings: Settings) -> str:
+    """Which window and sinks the card has where none are set, and of how many tokens a cache has
+    to keep keys and values.
+    """
+    tokens = kept_of(settings)
+    sinks = "1 sink" if shown_sinks(settings) == 1 else f"{shown_sinks(settings)} sinks"
+    here = []
     if not settings.window:
-        what = f"a window of {shown_window(settings)} and {what}"
-    return f"Here with {what}, since none is set above."
+        here.append(f"a window of {shown_window(settings)}")
+    if not (settings.window and settings.sinks):
+        here.append(sinks)
+    set_here = f"Here with {' and '.join(here)}, since none is set above. " if here else ""
+    return (
+        f"{set_here}Of {len(settings.inputs.tokens)} tokens the cache holds at most "
+        f"{tokens[WINDOWED]}, {tokens[SUNK]} with sinks."
+    )

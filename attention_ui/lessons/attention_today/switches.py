@@ -82,11 +82,9 @@ def on_words(settings: Settings, odd: bool) -> str:
             on.append("1 sink" if settings.sinks == 1 else f"{settings.sinks} sinks")
     if settings.soft_cap:
         on.append(f"a soft cap of ±{settings.soft_cap:g}")
-    told = f"On now: {', '.join(on)}." if on else "Nothing is on now, so both are the same."
-    return (
-        "`head_weights` is a head as in 2017, `today_weights` the same head with what you switch "
-        f"on. **{told}** Point at a weight."
-    )
+    if not on:
+        return "`head_weights` are as in 2017. Nothing is on now, so `today_weights` are the same."
+    return f"As in 2017: `head_weights`. **On now**, in `today_weights`: **{', '.join(on)}**."
 
 
 def now_words(settings: Settings, odd: bool) -> str:
