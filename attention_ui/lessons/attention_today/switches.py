@@ -23,7 +23,7 @@ def choose_switches() -> None:
         if session.current().window:
             control("sinks", label="Sinks", width=110)
     row = {"horizontal": True, "vertical_alignment": "center"}
-    with st.container(gap="large", **row):
+    with st.container(gap="medium", **row):
         with st.container(gap="xsmall", width="content", **row):
             st.caption("Set them as in", width="content")
             kept = {*now.hide, *now.lock}
