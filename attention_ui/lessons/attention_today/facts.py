@@ -92,8 +92,8 @@ def kept_words(settings: Settings) -> str:
         here.append(f"a window of {shown_window(settings)}")
     if not (settings.window and settings.sinks):
         here.append(sinks)
-    set_here = f"Here with {' and '.join(here)}, since none is set above. " if here else ""
+    set_here = f"Here with {' and '.join(here)}, as none is set above. " if here else ""
     return (
-        f"{set_here}Of {len(settings.inputs.tokens)} tokens the cache holds at most "
-        f"{tokens[WINDOWED]}, {tokens[SUNK]} with sinks."
+        f"{set_here}Of {len(settings.inputs.tokens)} tokens a cache holds {tokens[WINDOWED]}, "
+        f"{tokens[SUNK]} with sinks."
     )
