@@ -1,5 +1,6 @@
 """What has changed in attention since 2017: shared heads, places, windows, caps, and the cache."""
 
+from dataclasses import replace
 from functools import partial
 
 from attention_core.mechanism.today import PREFIX
@@ -31,11 +32,18 @@ from attention_ui.lessons.attention_today.computing import (
 )
 from attention_ui.lessons.attention_today.costs import cache_question, show_costs
 from attention_ui.lessons.attention_today.decoding import decoded, show_decoding
-from attention_ui.lessons.attention_today.facts import PLAIN, kept_words, sharing_words, table
+from attention_ui.lessons.attention_today.facts import (
+    PLAIN,
+    kept_of,
+    kept_words,
+    sharing_words,
+    table,
+)
 from attention_ui.lessons.attention_today.switches import (
     choose_heads,
     choose_switches,
     now_words,
+    on_words,
     show_moved,
 )
 from attention_ui.page.begin_and_finish import begin, finish
@@ -56,8 +64,8 @@ NAMES = {
     SUNK: "A window with sinks",
     CAPPED: "Soft cap",
 }
-NEXT = "⇒"
-"""Between what a switch makes and the weights that it changes."""
+NEXT, BESIDE = "⇒", "|"
+"""Between what a switch makes and the weights that come of it; before it, those of 2017."""
 
 
 def view_of(settings: Settings) -> View:
@@ -76,15 +84,15 @@ def lesson(page: Page) -> None:
     look_near(page, single)
     page.header("What it costs in a real model", anchor="costs")
     page.words(
-        "A model that writes keeps the keys and values of all tokens so far, in every layer. For "
-        "long texts this cache takes more memory than anything else in attention."
+        "While a model generates text, it keeps the keys and values of all tokens so far, in every "
+        "layer. For long texts this cache takes more memory than anything else in attention."
     )
     page.ask("cache", cache_question(), covers=("cache",))
     page.part("costs", show_costs, shows=("cache",))
     page.header("Written token by token", anchor="decoding")
     page.words(
-        "A model that writes has one new token at a time. It makes one query, one key and one "
-        "value, and takes all earlier keys and values from the cache. Rotary keys are kept turned."
+        "Each new token makes one query, one key (outlined) and one value. All earlier keys and "
+        "values come from the cache, where rotary keys are kept turned."
     )
     page.part("decoding_step", lambda: show_decoding(view))
     closing(page, answers(view, single.trace))
@@ -95,7 +103,8 @@ def lesson(page: Page) -> None:
             "What another shape means for a model: fewer parameters, or less to keep. All tensors "
             "that are not named stay as they were."
         )
-        page.changing(table(single.trace, NAMES, view.settings.d_model))
+        tokens = kept_of(view.settings)
+        page.changing(table(single.trace, NAMES, view.settings.d_model, tokens))
     finish(page, single)
 
 
@@ -103,22 +112,24 @@ def look(page: Page) -> None:
     """At first sight: one head of 2017 beside the same head today, and the switches."""
     settings, trace = page.view.settings, page.view.trace
     page.header("One head, then and now", anchor="today")
-    page.words(
-        "Left, the weights of a head as in 2017; right, the same head with the switches below. "
-        "Point at a weight."
-    )
+    page.changing(on_words(settings, is_odd(settings)))
     choices = [tuple(offered(name, settings).items()) for name in ("kv_heads", "window", "head")]
     page.controls(choose_switches, *choices, settings.window)
-    page.equation("today", *then_and_now(trace, settings.head, PREFIX), side_by_side=True)
+    plain, now = (weights(trace, settings.head, prefix) for prefix in (PLAIN, PREFIX))
+    page.equation("today", plain, "⇢", now, side_by_side=True)
     page.changing(now_words(settings, is_odd(settings)))
     page.light(*sums_verdict(trace, f"{PREFIX}context_vectors"))
 
 
-def then_and_now(trace: Trace, head: int, *prefixes: str) -> Parts:
-    """The weights of one head, plain, and after each of some changes."""
-    each = [trace[f"{prefix}weights"] for prefix in (PLAIN, *prefixes)]
-    plain, *now = (Matrix(step, lead=(head,), compared=True) for step in each)
-    return (plain, *(part for matrix in now for part in ("⇢", matrix)))
+def weights(trace: Trace, head: int, prefix: str) -> Matrix:
+    """The weights of one head, beside others."""
+    return Matrix(trace[f"{prefix}weights"], lead=(head,), compared=True)
+
+
+def then_and_now(trace: Trace, head: int, prefix: str, made: Matrix) -> Parts:
+    """The weights of one head, plain; what a switch makes; and the weights that come of it."""
+    now = replace(weights(trace, head, prefix), row_labels=False)
+    return weights(trace, head, PLAIN), BESIDE, made, NEXT, now
 
 
 def beside(page: Page, view: View, name: str, *parts: Matrix | str) -> None:
@@ -134,17 +145,18 @@ def share(page: Page, single: View) -> None:
     fewer, n_heads, head = shown_kv_heads(settings), settings.n_heads, settings.head
     page.header("Heads share keys and values", anchor="sharing")
     page.words(
-        "A model that writes keeps all keys and values. Where several query heads read the same "
-        "ones, fewer have to be kept: grouped-query attention. With one key/value head for all it "
-        "is multi-query attention."
+        "While a model generates text, it stores every key and value. If several query heads use "
+        "the same ones, there is less to store: grouped-query attention. With one key/value head "
+        "for all it is multi-query attention."
     )
     page.controls(choose_heads, settings.n_heads, settings.d_model, settings.d_head)
     if n_heads == 1:
         page.changing("There is only one head here, so nothing can be shared. Choose more above.")
         return
     page.changing(sharing_words(fewer, n_heads))
-    keys = Matrix(trace[f"{GROUPED}keys"], lead=(head // (n_heads // fewer),))
-    beside(page, single, "sharing", keys, NEXT, *then_and_now(trace, head, GROUPED))
+    group = head // (n_heads // fewer)
+    keys = Matrix(trace[f"{GROUPED}keys"], lead=(group,), row_labels=False)
+    beside(page, single, "sharing", *then_and_now(trace, head, GROUPED, keys))
     page.light(*sharing_light(trace, fewer))
 
 
@@ -153,9 +165,10 @@ def turn(page: Page, single: View) -> None:
     settings, trace, head = page.view.settings, single.trace, page.view.settings.head
     page.header("Rotary positions", anchor="rotary")
     page.words(
-        "Nothing in a dot product says where its words stand. So each query and key is turned, "
-        "pair of columns by pair, by an angle that grows with its place. What is left in a score "
-        "is how far apart two tokens stand. Values are not turned."
+        "A dot product does not know where in the text the two words are. So each query and key "
+        "is turned (↻), pair of columns by pair, by an angle that grows with its position, where "
+        "6.28 is a full turn. A score then depends on the two vectors and on their distance, not "
+        "on the absolute positions. Values are not turned."
     )
     if is_odd(settings):
         page.changing(
@@ -170,9 +183,9 @@ def turn(page: Page, single: View) -> None:
         "↻",
         Matrix(angles, title="angles"),
         "=",
-        Matrix(turned, lead=(head,), title=f"turned[{head}]"),
+        Matrix(turned, lead=(head,), title=f"turned_queries[{head}]"),
     )
-    beside(page, single, "rotary", *parts, NEXT, *then_and_now(trace, head, ROTARY))
+    beside(page, single, "rotary", *parts, NEXT, weights(trace, head, ROTARY))
     page.part("moved", lambda: show_moved(single))
 
 
@@ -181,12 +194,12 @@ def add_distances(page: Page, single: View) -> None:
     trace, head = single.trace, page.view.settings.head
     page.header("A bias for distance: ALiBi", anchor="alibi")
     page.words(
-        "Simpler still: take something from each score for every place between query and key. "
-        "Each head has a slope of its own, so some look near and some far. Nothing is learned, and "
-        "texts may be longer than those in training."
+        "Simpler still: subtract a fixed amount from a score for each step between query and key. "
+        "This amount, the slope, differs from head to head. Nothing is learned, and texts may be "
+        "longer than in training."
     )
     bias = Matrix(trace[f"{ALIBI}distance_bias"], lead=(head,))
-    beside(page, single, "alibi", bias, NEXT, *then_and_now(trace, head, ALIBI))
+    beside(page, single, "alibi", *then_and_now(trace, head, ALIBI, bias))
     page.light(*distance_light(trace, head))
 
 
@@ -196,14 +209,15 @@ def look_near(page: Page, single: View) -> None:
     window, sinks = shown_window(settings), shown_sinks(settings)
     page.header("A window, and sinks", anchor="window")
     page.words(
-        "With a sliding window a query sees only the last few keys, so a long text costs no more "
-        "than a short one. But models like to leave weight on the first tokens, and fail without "
-        "them: those stay visible, as attention sinks."
+        "With a sliding window a query sees only the last few keys, so each new token costs the "
+        "same, however long the text. But softmax must put its weight somewhere: where nothing "
+        "fits, on the first tokens, which every query sees. These stay visible, as attention sinks."
     )
-    beside(page, single, "window", *then_and_now(trace, settings.head, WINDOWED, SUNK))
+    page.changing(kept_words(settings))
+    each = [weights(trace, settings.head, prefix) for prefix in (PLAIN, WINDOWED, SUNK)]
+    beside(page, single, "window", each[0], "⇢", each[1], "⇢", each[2])
     page.light(*window_light(trace, window))
     page.light(*sinks_light(trace, sinks))
-    page.changing(kept_words(len(settings.inputs.tokens), window, sinks))
 
 
 def cap(page: Page, single: View) -> None:
@@ -215,8 +229,10 @@ def cap(page: Page, single: View) -> None:
         "One huge score takes all the weight, and then hardly anything is learned. A soft cap "
         "bends large scores, by cap · tanh(score / cap), and leaves small ones nearly alone."
     )
+    off = not settings.soft_cap
+    page.changing(f"Here with a cap of {most:g}, since it is off above." if off else "")
     capped = Matrix(trace[f"{CAPPED}capped_scores"], lead=(head,))
-    beside(page, single, "cap", capped, NEXT, *then_and_now(trace, head, CAPPED))
+    beside(page, single, "cap", *then_and_now(trace, head, CAPPED, capped))
     page.light(*cap_light(trace, most))
 
 

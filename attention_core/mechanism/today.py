@@ -110,6 +110,8 @@ def turned(
     """Add queries or keys (…, row, d_head) turned by their places, the first of which is given."""
     n_rows, width = step.value.shape[-2:]
     turn = RotaryAngles(n_rows, width // 2, today.rotary_base, first_place)
+    if not trace.has_axis("d_pairs"):  # a column stands for two of a vector, and is no d0
+        trace.label("d_pairs", [f"pair{pair}" for pair in range(width // 2)])
     angles = trace.step(f"{prefix}{role}_angles", turn, axes=(step.axes[-2], "d_pairs"))
     name = f"{prefix}turned_{PLURAL[role]}"
     return trace.step(name, Rotate(), step, angles, axes=step.axes)

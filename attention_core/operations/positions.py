@@ -76,17 +76,23 @@ class LookWithin(Operation):
         place = query + self.offset
         stands = rf"\text{{query }}{query}\text{{ stands at }}{place}"
         if self.right is not None and key > place + self.right:
-            return Number(0.0, rf"\text{{false, hidden: }}{key} > {place}{_signed(self.right)}")
+            return _hidden(key, ">", place, self.right)
         if key < self.sinks:
             return Number(1.0, rf"\text{{true, may look: {stands}, key {key} is a sink}}")
         if self.left is not None and key < place - self.left:
-            return Number(0.0, rf"\text{{false, hidden: }}{key} < {place}{_signed(-self.left)}")
+            return _hidden(key, "<", place, -self.left)
         return Number(1.0, rf"\text{{true, may look: {stands}, key {key} is near enough}}")
 
     def words(self) -> str:
         if self.sinks:
             return "True where the key is within the window around the query's place, or a sink."
         return "True where the key is within the window around the query's place."
+
+
+def _hidden(key: int, beyond: str, place: int, further: int) -> Number:
+    """A key that stands beyond the last that may be seen, `further` from the query's place."""
+    sum_of = f" = {place}{_signed(further)}" if further else ""
+    return Number(0.0, rf"{key} {beyond} {place + further}{sum_of}\text{{, hidden: false}}")
 
 
 def _signed(number: int) -> str:

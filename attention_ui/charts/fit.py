@@ -24,6 +24,7 @@ from .sizes import (
     SMALLEST,
     SUMS_ROOM,
     TALLEST,
+    TINY,
     WITH_NUMBERS,
     WITHOUT_NUMBERS,
     CellSize,
@@ -149,7 +150,7 @@ def _for_one_line(trace: Trace, line: Sequence[tuple[str, Matrix]]) -> list[Cell
     """
     digits = max(_digits(matrix.drawn) for _, matrix in line)
     tries = [[size] * len(line) for size in numbered(digits)]
-    for size in WITHOUT_NUMBERS:
+    for size in (*WITHOUT_NUMBERS, *TINY):
         narrow = CellSize(NARROW_CELL, size.height, 10) if size.height >= TALL_ENOUGH else size
         tries.append([narrow if each.sizes[1] <= NARROW else size for _, each in line])
     for sizes in tries:

@@ -124,9 +124,8 @@ def _filled(
     down |= {
         "title": _axis_title(row_axis) if row_labels else None,
         "labels": row_labels,
-        "labelFontSize": min(12, size.height),
+        "labelFontSize": min(12, size.height * (every := labelled_every(row_axis, n_rows, size))),
     }
-    every = labelled_every(row_axis, n_rows, size)
     if every > 1:
         down["labelExpr"] = f"datum.value % {every} == 0 ? {name_of('row')} : ''"
     if size.font:

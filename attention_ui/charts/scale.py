@@ -56,9 +56,16 @@ def limit(matrix: Matrix) -> float:
         return 1.0
     if step.name == "jacobian":
         return 0.25
-    drawn = step.value if matrix.lead else matrix.drawn
+    drawn = matrix.drawn if not matrix.lead else _of_all_heads(matrix)
     finite = drawn[drawn.isfinite()]
     return float(finite.abs().max()) if len(finite) else 1.0
+
+
+def _of_all_heads(matrix: Matrix) -> Tensor:
+    """The rows that are drawn, of all heads of the step."""
+    if matrix.rows is None:
+        return matrix.step.value
+    return matrix.step.value[(*[slice(None)] * len(matrix.lead), list(matrix.rows))]
 
 
 def limits(matrices: Sequence[Matrix], operators: Sequence[str]) -> list[float]:

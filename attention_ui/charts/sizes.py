@@ -40,6 +40,10 @@ WITHOUT_NUMBERS = (
     CellSize(11, 10, 0),
 )
 SMALLEST = CellSize(9, 9, 0)
+TINY = (SMALLEST, CellSize(7, 7, 0), CellSize(5, 5, 0))
+"""Of long sentences that are to be seen beside each other."""
+APART = 20
+"""What slanted labels need from one to the next."""
 SIDEBAR_WIDTH = 264
 ROW_ROOM = 896
 """What a line of charts takes at most. A page of 1280 pixels has 932 beside the sidebar and the
@@ -104,9 +108,13 @@ def is_slanted(names: Sequence[str], size: CellSize, every: int = 1) -> bool:
 
 
 def labelled_every(axis: str, n_places: int, size: CellSize) -> int:
-    """1 where each place of an axis has a label; of a wide vector with small cells, fewer have."""
+    """1 where each place of an axis has a label; of a wide vector with small cells, fewer have, and
+    of tokens where labels would lie on each other.
+    """
     is_crowded = (n_places > 8 and size.width < 28) or (n_places > 4 and size.width < 18)
-    return 4 if axis.startswith("d_") and is_crowded else 1
+    if axis.startswith("d_") and is_crowded:
+        return 4
+    return math.ceil(APART / size.width) if size.width <= SMALLEST.width else 1
 
 
 def column_room(names: Sequence[str], size: CellSize, every: int = 1) -> int:

@@ -208,7 +208,7 @@ class Page:
         """
         covers = self.view.covers_of(shows)
         if covers:
-            draw, about = partial(covered, name, covers), covers
+            draw, about = partial(covered, name, covers, self._where), covers
         self._place(name, Part(draw, about))
 
     def _place(self, name: str, part: Part) -> None:

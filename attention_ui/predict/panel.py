@@ -48,9 +48,12 @@ def is_answered(cover: Cover, question: Question) -> bool:
     return answer.verdict is None or answer.verdict.right
 
 
-def covered(name: str, covers: Sequence[Cover]) -> None:
-    """Drawn in place of a part that would answer open questions: a way to uncover it."""
-    where = listed(list(dict.fromkeys(cover.where for cover in covers)))
+def covered(name: str, covers: Sequence[Cover], here: str = "") -> None:
+    """Drawn in place of a part that would answer open questions: a way to uncover it. What stands
+    `here`, in the same section, needs no link.
+    """
+    places = ("the question above" if cover.where == here else cover.where for cover in covers)
+    where = listed(list(dict.fromkeys(places)))
     counts = "that question counts" if len(covers) == 1 else "those questions count"
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(

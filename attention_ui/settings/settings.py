@@ -423,9 +423,17 @@ class Settings:
         Whole(1, MAX_HEADS),
         "Key/value heads",
         widget="segmented_control",
+        help="How many heads keys and values have. In 2017, as many as there are query heads; with "
+        "fewer, several query heads use the same keys and values.",
         **offered.kv_heads("n_heads"),
     )
-    places: str = setting(Choice(choices.PLACES), "Places told by", "rotary")
+    places: str = setting(
+        Choice(choices.PLACES),
+        "Positions by",
+        "rotary",
+        help="How scores come to depend on where words stand. Rotary turns queries and keys by "
+        "their positions, ALiBi lowers a score with the distance; None is as in 2017.",
+    )
     sinks: int = setting(
         Whole(0, 4),
         "Sinks: first keys that stay",
@@ -440,10 +448,11 @@ class Settings:
         0.0,
         choices=lambda _: {cap: f"±{cap:g}" if cap else "off" for cap in choices.CAPS},
         widget="select_slider",
+        help="Bends large scores, so that none is above this number, or below its negative.",
     )
     moved_by: int = setting(
         Whole(0, 1_000, (0, 1, 10, 100, 1_000)),
-        "Move the text by so many places",
+        "Shift the text by",
         10,
         view_only=True,
         shown="{:,}",

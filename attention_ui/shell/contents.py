@@ -138,7 +138,7 @@ LESSONS = (
         "attention_today",
         "The attention of today",
         "What has changed in attention since 2017? Models share keys among heads, turn vectors by "
-        "their places, look through a window, and keep what they have computed. Switch each on.",
+        "position, look through a window, and keep what they have computed. Switch each on or off.",
         "Inside real models",
         ":material/memory:",
         minutes=12,

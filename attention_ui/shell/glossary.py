@@ -49,8 +49,8 @@ TERMS = (
     ),
     Term(
         "attention sink",
-        "One of the first keys, which stays visible outside of a sliding window. Models like to "
-        "leave weight there, and write badly without them.",
+        "One of the first keys, which stays visible outside of a sliding window. Softmax "
+        "must put its weight somewhere: where nothing fits, trained models leave it there.",
         "attention_today",
         "sinks",
     ),

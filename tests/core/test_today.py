@@ -11,7 +11,7 @@ from attention_core import attend_heads, attend_tensors, attend_today, decode_st
 from attention_core.costs import KNOWN, AttentionSize, kept_tokens
 from attention_core.mechanism.today import Today
 from attention_core.mistakes.around import around
-from attention_core.operations import DistanceBias, RotaryAngles, Rotate
+from attention_core.operations import DistanceBias, LookWithin, RotaryAngles, Rotate
 from attention_core.operations.distances import alibi_slopes
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.inputs import Inputs
@@ -119,6 +119,12 @@ def test_sinks_stay_visible_beside_a_window_as_loops_have_it(corner, window, sin
         wanted[i, j] = j <= place and (j >= place - window[0] or j < sinks)
     assert trace["mask"].value.equal(wanted)
     assert (trace["weights"].value[~wanted] == 0).all()
+
+
+def test_a_hidden_key_says_beyond_which_place_it_stands():
+    mask = LookWithin(9, 9, 2)
+    assert mask.arithmetic((7, 3)).written.startswith("3 < 5 = 7 - 2")
+    assert mask.arithmetic((2, 3)).written.startswith(r"3 > 2\text{, hidden")
 
 
 # --- rotary positions -----------------------------------------------------------------------------

@@ -28,8 +28,15 @@ from attention_ui.lessons.attention_today.costs import (
     model_of,
 )
 from attention_ui.lessons.attention_today.decoding import decoded, page_size, same_row
-from attention_ui.lessons.attention_today.facts import kept, parameters, shapes_words
-from attention_ui.lessons.attention_today.switches import switches_of
+from attention_ui.lessons.attention_today.facts import (
+    kept,
+    kept_of,
+    kept_words,
+    parameters,
+    shapes_words,
+    table,
+)
+from attention_ui.lessons.attention_today.switches import on_words, switches_of
 from attention_ui.settings.fit import changed
 from attention_ui.settings.link import from_query, to_query
 from attention_ui.settings.settings import Settings
@@ -180,7 +187,7 @@ def test_the_page_follows_its_switches():
     at = visit(PAGE, example="wild_cat", n_heads="4", d_model="8", decoded="2", predict="off")
     words = rendered(at)
     assert "Here 4 query heads have 1 key/value head." in words
-    assert "The whole text moved by 10 places" in words
+    assert "The whole text shifted by 10 places" in words
     assert "| Shared heads |" in words
     assert "1.34 billion parameters" in words
     at.button(key="as_in_mistral").click().run()
@@ -188,7 +195,7 @@ def test_the_page_follows_its_switches():
     assert (now.kv_heads, now.places, now.window, now.sinks) == (1, "rotary", 5, 0)
     assert "A row sees at most 5 keys" in rendered(at)
     at.select_slider(key="control_moved_by").set_value(1_000).run()
-    assert "The whole text moved by 1,000 places" in rendered(at)
+    assert "The whole text shifted by 1,000 places" in rendered(at)
     assert not at.exception
 
 
@@ -199,3 +206,19 @@ def test_odd_heads_and_a_single_one_are_told_in_words():
     assert "A head is 3 wide here, so a column would be left over." in words
     assert "Rotary positions are left out here" in words
     assert not at.exception
+
+
+def test_what_is_on_is_said_and_what_a_card_has_where_nothing_is_set():
+    plain = settings_of("sorry_dave", kv_heads=4, places="none")
+    assert "Nothing is on now" in on_words(plain, odd=False)
+    today = changed(plain, kv_heads=2, places="rotary", window=3, sinks=1, soft_cap=2.0)
+    on = "2 key/value heads, rotary positions, a window of 3, 1 sink, a soft cap of ±2"
+    assert f"**{on}**" in on_words(today, odd=False)
+    assert "rotary" not in on_words(today, odd=True)
+    assert kept_words(plain).startswith("Here with a window of 3 and 1 sink, as none is set")
+    assert kept_words(changed(plain, window=2)).startswith("Here with 1 sink, as none is set")
+    assert kept_words(today) == "Of 8 tokens a cache holds 3, 4 with sinks."
+    trace = alone(today, build(today))
+    told = table(trace, {"windowed_": "A window"}, today.d_model, kept_of(today))
+    assert told.endswith("| 8 → 3 |")
+    assert "<" not in table(trace, {"grouped_": "Shared heads"}, today.d_model, {})

@@ -33,9 +33,8 @@ def sharing_light(trace: Trace, n_kv_heads: int) -> Light:
     )
     pairs = [(trace[f"{GROUPED}context_vectors"].value, wanted)]
     return agree(pairs, (trace, f"{GROUPED}context_vectors")), (
-        "It is plain attention with each key/value head repeated: beside "
-        "`scaled_dot_product_attention` the largest difference of the context vectors is "
-        f"{difference(pairs):.1g}."
+        "Repeat each key/value head and it is ordinary attention: PyTorch's "
+        f"`scaled_dot_product_attention` gives the same context vectors, {differs_by(pairs)}."
     )
 
 
@@ -47,9 +46,18 @@ def moved_light(trace: Trace, by: int) -> Light:
     moved = torch.einsum("hqd,hkd->hqk", queries, keys).float()
     pairs = [(trace[f"{ROTARY}scores"].value, moved)]
     return agree(pairs, (trace, f"{ROTARY}scores")), (
-        f"The whole text moved by {by:,} places, all computed again: the largest difference of a "
-        f"score is {difference(pairs):.1g}. Only the distance counts."
+        f"The whole text shifted by {by:,} places and computed again: every score stays, "
+        f"{differs_by(pairs)}."
     )
+
+
+def differs_by(pairs: list[tuple[Tensor, Tensor]]) -> str:
+    """The largest difference, and what is to be thought of it where it is small."""
+    found = difference(pairs)
+    if not found:
+        return "with no difference at all"
+    rounding = ", which is rounding" if found <= ROUNDED else ""
+    return f"with a difference of at most {found:.1g}{rounding}"
 
 
 def _turned(vectors: Tensor, first: int) -> Tensor:
@@ -76,11 +84,11 @@ def distance_light(trace: Trace, head: int) -> Light:
     good = far <= ROUNDED * max(1.0, largest(scores.value))
     good = good and bool((added.diagonal(dim1=-2, dim2=-1) == 0).all())
     if n_queries == 1:
-        return good, "A token is 0 places from itself: nothing is taken from its score."
+        return good, "A token is 0 steps from itself: nothing is subtracted from its score."
     slope = number(-a_place[head].item())
     return good, (
-        f"Nothing is taken on the diagonal, and head {head} takes {slope} more for each "
-        "place: on every line along the diagonal the same, wherever the text stands."
+        f"Nothing is subtracted on the diagonal, and head {head} subtracts {slope}, its slope, for "
+        "each step away from it: so every diagonal of the matrix has one value."
     )
 
 

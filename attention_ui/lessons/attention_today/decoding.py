@@ -2,7 +2,7 @@
 
 from attention_core.costs import AttentionSize
 from attention_core.mechanism.decoding import DECODED, decode_step
-from attention_core.rounding import agree, difference
+from attention_core.rounding import agree
 from attention_core.trace import Trace
 
 from ...charts.equation_parts import NEW_LINE, Parts
@@ -13,6 +13,7 @@ from ...page.view import View
 from ...settings import session
 from ...settings.control import control
 from ...settings.settings import Settings
+from .checks import differs_by
 from .computing import today_of
 
 
@@ -38,15 +39,16 @@ def with_cache(trace: Trace, head: int) -> Parts:
     scores = trace[f"{DECODED}scores"]
     queries, keys = scores.inputs
     weights = trace[f"{DECODED}weights"]
+    _, n_keys, width = keys.value.shape
+    new = frozenset((head, n_keys - 1, column) for column in range(width))
     return (
         Matrix(queries, lead=(head,)),
         "·",
-        Matrix(keys, lead=(head,), transposed=True),
+        Matrix(keys, lead=(head,), transposed=True, highlighted=new),
         NEW_LINE,
+        Matrix(weights, lead=(head,), title=f"{weights.name}[{head}], with the cache"),
         "⇒",
-        Matrix(weights, lead=(head,)),
-        "⇒",
-        Matrix(trace[f"{DECODED}context_vectors"], lead=(head,)),
+        Matrix(trace[f"{DECODED}context_vectors"], lead=(head,), column_labels=False),
     )
 
 
@@ -54,9 +56,11 @@ def in_the_whole(trace: Trace, head: int, place: int) -> Parts:
     """The same row where all queries are computed at once."""
     weights, context = trace["today_weights"], trace["today_context_vectors"]
     return (
-        Matrix(weights, lead=(head,), rows=(place,)),
+        Matrix(
+            weights, lead=(head,), rows=(place,), title=f"{weights.name}[{head}], without a cache"
+        ),
         "⇒",
-        Matrix(context, lead=(head,), rows=(place,)),
+        Matrix(context, lead=(head,), rows=(place,), column_labels=False),
     )
 
 
@@ -71,8 +75,8 @@ def same_row(trace: Trace, whole: Trace, place: int) -> tuple[bool, str]:
     last = f"{DECODED}context_vectors"
     good = agree(pairs, (trace, last), (whole, "today_context_vectors"))
     return good, (
-        "With the cache, the new token gets the same weights and context vector in every head: the "
-        f"largest difference is {difference(pairs):.1g}."
+        "With the cache, the new token gets the same weights and context vector in every head, "
+        f"{differs_by(pairs)}."
     )
 
 
@@ -86,9 +90,10 @@ def products_words(settings: Settings, place: int) -> str:
     ]
     kept = size.cached(place)
     return (
-        f"This step multiplies {step:,} pairs of numbers with the cache and {anew:,} without, "
-        f"where all tokens so far are computed again; all steps up to here together {every[0]:,} "
-        f"and {every[1]:,}. The price: {kept:,} numbers are kept from the steps before."
+        f"With the cache this step needs {step:,} multiplications; recomputing everything would "
+        f"need {anew:,}. All steps up to here need {every[0]:,} and {every[1]:,}. The price: "
+        f"{kept:,} numbers are kept from the steps before, {size.cached(place + 1):,} with the new "
+        "one."
     )
 
 

@@ -4,22 +4,28 @@ from attention_core.costs import kept_tokens
 from attention_core.recipes import PLURAL
 from attention_core.trace import Step, Trace
 
+from ...settings.settings import Settings
+from .computing import SUNK, WINDOWED, shown_sinks, shown_window
+
 PLAIN = "head_"
 COMPARED = ("W_key", "W_value", "keys", "values", "scores", "weights", "context_vectors")
 
 
-def table(trace: Trace, names: dict[str, str], d_model: int) -> str:
+def table(trace: Trace, names: dict[str, str], d_model: int, tokens: dict[str, int]) -> str:
     """For each switch, by the prefix of its steps: which tensors have another shape than before,
-    its parameters, and the numbers that a cache keeps for each token.
+    its parameters, the numbers that a cache keeps for each token, and of how many tokens: all of
+    them, where `tokens` does not say another number.
     """
-    rows = []
+    rows, n_tokens = [], trace.size("key")
     for prefix, name in names.items():
         trained = (parameters(trace, each, d_model) for each in (PLAIN, prefix))
         cached = (kept(trace, each) for each in (PLAIN, prefix))
         shapes = shapes_words(trace, prefix)
-        rows.append(f"| {name} | {shapes} | {_changed(*trained)} | {_changed(*cached)} |")
-    head = "| Alone | Shapes, before → now | Parameters | In the cache, for each token |"
-    return "\n".join([head, "|---|---|---|---|", *rows])
+        cells = (_changed(*trained), _changed(*cached))
+        seen = _changed(n_tokens, tokens.get(prefix, n_tokens))
+        rows.append(f"| {' | '.join((name, shapes, *cells, seen))} |")
+    head = "| Alone | Shapes, before → now | Parameters | Cached for each token | Tokens kept |"
+    return "\n".join([head, "|---|---|---|---|---|", *rows])
 
 
 def shapes_words(trace: Trace, prefix: str) -> str:
@@ -30,7 +36,7 @@ def shapes_words(trace: Trace, prefix: str) -> str:
         if now is not None and now.shape != before.shape:
             changed.setdefault((before.shape, now.shape), []).append(f"`{name}`")
     told = [f"{' and '.join(names)}: {a} → {b}" for (a, b), names in changed.items()]
-    return "<br>".join(told) or "none changes"
+    return "; ".join(told) or "none changes"
 
 
 def _changed(before: int, now: int) -> str:
@@ -58,17 +64,36 @@ def _own(trace: Trace, prefix: str, name: str) -> Step:
 def sharing_words(shown: int, n_heads: int) -> str:
     """Which heads share, and how their matrices were made."""
     times = n_heads // shown
-    heads = "1 key/value head" if shown == 1 else f"{shown} key/value heads, {times} for each"
+    heads = "1 key/value head" if shown == 1 else f"{shown} key/value heads, one for each {times}"
+    whose = "Its" if shown == 1 else "Their"
     return (
-        f"Here {n_heads} query heads have {heads}. Its matrices are the means of those of the "
-        f"{times} heads, as a trained model is changed to fewer."
+        f"Here {n_heads} query heads have {heads}. {whose} key and value matrices are the average "
+        f"of the {times} heads' matrices, which is how a trained model is converted to fewer heads."
     )
 
 
-def kept_words(n_tokens: int, window: int, sinks: int) -> str:
-    """Of how many tokens a cache has to keep keys and values."""
-    alone, both = kept_tokens(n_tokens, window), kept_tokens(n_tokens, window, sinks)
+def kept_of(settings: Settings) -> dict[str, int]:
+    """Of how many tokens a cache keeps keys and values, by the switches that make them fewer."""
+    n_tokens, window = len(settings.inputs.tokens), shown_window(settings)
+    return {
+        WINDOWED: kept_tokens(n_tokens, window),
+        SUNK: kept_tokens(n_tokens, window, shown_sinks(settings)),
+    }
+
+
+def kept_words(settings: Settings) -> str:
+    """Which window and sinks the card has where none are set, and of how many tokens a cache has
+    to keep keys and values.
+    """
+    tokens = kept_of(settings)
+    sinks = "1 sink" if shown_sinks(settings) == 1 else f"{shown_sinks(settings)} sinks"
+    here = []
+    if not settings.window:
+        here.append(f"a window of {shown_window(settings)}")
+    if not (settings.window and settings.sinks):
+        here.append(sinks)
+    set_here = f"Here with {' and '.join(here)}, as none is set above. " if here else ""
     return (
-        f" Of {n_tokens} tokens a cache keeps {alone} at most with the window, and {both} with the "
-        "sinks."
+        f"{set_here}Of {len(settings.inputs.tokens)} tokens a cache holds {tokens[WINDOWED]}, "
+        f"{tokens[SUNK]} with sinks."
     )

@@ -22,22 +22,24 @@ def choose_switches() -> None:
         control("window", label="Window", width=150)
         if session.current().window:
             control("sinks", label="Sinks", width=110)
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        st.caption("As in", width="content")
-        kept = {*now.hide, *now.lock}
-        for label, model in MODELS.items():
-            st.button(
-                label,
-                key=f"as_in_{model}",
-                type="tertiary",
-                on_click=_set_as_in,
-                args=(model,),
-                disabled=not switches_of(model, now).keys() - kept,
-            )
+    row = {"horizontal": True, "vertical_alignment": "center"}
+    with st.container(gap="medium", **row):
+        with st.container(gap="xsmall", width="content", **row):
+            st.caption("Set them as in", width="content")
+            kept = {*now.hide, *now.lock}
+            for label, model in MODELS.items():
+                st.button(
+                    label,
+                    key=f"as_in_{model}",
+                    on_click=_set_as_in,
+                    args=(model,),
+                    disabled=not switches_of(model, now).keys() - kept,
+                )
         if "head" not in now.hide:
-            st.caption("Head", width="content")
-            with st.container(width="content"):
-                control("head", elsewhere=True, label_visibility="collapsed")
+            with st.container(gap="xsmall", width="content", **row):
+                st.caption("Head that is shown", width="content")
+                with st.container(width="content"):
+                    control("head", elsewhere=True, label_visibility="collapsed")
 
 
 def _set_as_in(model: str) -> None:
@@ -63,6 +65,26 @@ def switches_of(model: str, settings: Settings) -> dict[str, object]:
     if model == "llama3":
         return llama
     return llama | {"window": max(1, len(settings.inputs.tokens) // 2)}
+
+
+def on_words(settings: Settings, odd: bool) -> str:
+    """Which of the two pictures is which, and in what today's differs from 2017."""
+    on = []
+    if (fewer := settings.kv_heads) < settings.n_heads:
+        on.append("1 key/value head" if fewer == 1 else f"{fewer} key/value heads")
+    if settings.places == "alibi":
+        on.append("ALiBi")
+    elif settings.places == "rotary" and not odd:
+        on.append("rotary positions")
+    if settings.window:
+        on.append(f"a window of {settings.window}")
+        if settings.sinks:
+            on.append("1 sink" if settings.sinks == 1 else f"{settings.sinks} sinks")
+    if settings.soft_cap:
+        on.append(f"a soft cap of ±{settings.soft_cap:g}")
+    if not on:
+        return "`head_weights` are as in 2017. Nothing is on now, so `today_weights` are the same."
+    return f"As in 2017: `head_weights`. **On now**, in `today_weights`: **{', '.join(on)}**."
 
 
 def now_words(settings: Settings, odd: bool) -> str:
