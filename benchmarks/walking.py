@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from attention_ui.shell.contents import HOME, LESSONS
+from browser_tools import in_contents
 from serving import AppServer
 
 from . import HERE
@@ -75,10 +76,8 @@ def pages(browser, app, _empty, quick: bool) -> list[Part]:
     times: dict[str, list[Moved]] = {}
     for number in range(rounds + 1):
         for lesson in (*LESSONS, HOME):
-            title = "Home" if lesson is HOME else lesson.title
-            link = watched.page.locator("[data-testid=stSidebar]").get_by_role(
-                "link", name=title, exact=True
-            )
+            title = "Home" if lesson is HOME else lesson.short or lesson.title
+            link = in_contents(watched.page, title)
             link.scroll_into_view_if_needed()
             box = link.bounding_box()
             x, y = box["x"] + 60, box["y"] + box["height"] / 2

@@ -139,6 +139,16 @@ def unfold(page):
         settled(page)
 
 
+def in_contents(page, name):
+    """A lesson's link in the contents, in sight: its group is opened where it is folded."""
+    contents = page.locator(".st-key-contents")
+    # By its text: what is folded away has no role.
+    called = page.locator("a p").get_by_text(name, exact=True)
+    if not contents.locator(called).is_visible():
+        contents.locator("details", has=called).locator("summary").click()
+    return contents.locator(called)
+
+
 def settled(page, quiet=0.3, timeout=30):
     """Wait until the page has been at rest for `quiet` seconds, all of them from now on.
 

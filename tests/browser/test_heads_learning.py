@@ -2,7 +2,7 @@
 
 import re
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import in_contents, no_exception, open_page, settled
 
 LESSON = "heads_learning?predict=off&cell=none"
 SHIPPED, OWN = ".st-key-watched_heads_shipped", ".st-key-watched_heads_own"
@@ -78,10 +78,10 @@ def train_a_little(page, label):
 def test_a_run_ends_with_its_page_and_is_stopped_by_hand(page, app_url):
     open_page(page, app_url, LESSON)
     before = train_a_little(page, "Train")
-    page.get_by_role("link", name="Multi-head attention").first.click()
+    in_contents(page, "Multi-head attention").click()
     settled(page)
     page.wait_for_timeout(3000)
-    page.get_by_role("link", name="Watch heads learn").first.click()
+    in_contents(page, "Watch heads learn").click()
     page.locator(RUN, has_text="Stopped at").wait_for()
     settled(page)
     assert before <= share(page) < 90
