@@ -119,7 +119,7 @@ def attend(page: Page) -> None:
         "unchanged. This is called a residual connection. Here is your token's whole way, a line "
         "for each part."
     )
-    page.changing("An arrow is a layer norm." if page.view.settings.norm == "after" else "")
+    page.changing("A double arrow ↠ is a layer norm." if page.view.settings.norm == "after" else "")
     page.equation("residual", *equation_parts(trace, token_of(trace, page.view.settings.token)))
 
 

@@ -116,12 +116,12 @@ class Page:
     def words(self, words: str, caption: bool = False) -> None:
         """A paragraph of ours; never a visitor's text, which could hold Markdown."""
         told = self._told(words)
-        self._stand(("words", words), lambda: narrow(words, caption, told))
+        self._stand(("words", words, told), lambda: narrow(words, caption, told))
 
     def changing(self, words: str, shows: Sequence[str] = ()) -> None:
         """A paragraph of ours with numbers that change; nothing for ''."""
         told = self._told(words)
-        self._saying(partial(narrow, told=told), words, shows)
+        self._saying(partial(narrow, told=told), words, shows, told)
 
     def _told(self, words: str) -> str | None:
         """What the terms mean that stand here for the first time on the page; None for none."""
@@ -149,12 +149,19 @@ class Page:
         """Something to notice; nothing for ''."""
         self._saying(note, words, shows)
 
-    def _saying(self, draw: Callable[[str], None], words: str, shows: Sequence[str] = ()) -> None:
+    def _saying(
+        self,
+        draw: Callable[[str], None],
+        words: str,
+        shows: Sequence[str] = (),
+        told: str | None = None,
+    ) -> None:
         # The part is placed even without words: when they appear or vanish, the page keeps its
         # layout. Words that would answer an open question are left out.
         if self.view.covers_of(shows):
             words = ""
-        self.part(f"words_{len(self.parts)}", lambda: draw(words) if words else None, words)
+        about = words, told
+        self.part(f"words_{len(self.parts)}", lambda: draw(words) if words else None, about)
 
     def beat(self, name: str, heading: str, words: str, *parts: Step | Matrix | str) -> None:
         """A heading, what to look for, and the equation. `name` is the anchor of both."""

@@ -20,7 +20,7 @@ OPERATIONS = [
 ]
 
 
-ARROWS = ("ExpLess", "Larger", "Shrink")
+ARROWS = ("ExpLess", "Shrink")
 """What does more with its operands than the sign between them says, such as e to the difference."""
 
 

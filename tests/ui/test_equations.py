@@ -10,14 +10,15 @@ from attention_ui.lessons.multi_head_attention.heads import n_drawn
 from attention_ui.page.equation import NEW_LINE
 from drawn import CASES, NAMES, equations
 
-MAKES = ("=", "→", "Σ")
-"""Operators before a result."""
+MAKES = ("=", "→", "↠", "Σ")
+"""Operators before a result; "↠" is before one that several steps make of a single matrix."""
 COMBINED = {
     "·": np.matmul,
     "⊙": np.multiply,
     "+": np.add,
     "−": np.subtract,
     "÷": np.divide,
+    "max": np.maximum,
     "÷√": lambda left, right: left / np.sqrt(right + 1e-5),  # of a variance, to which ε is added
     "↻": lambda vectors, angles: turned(vectors, angles),
     "": lambda *heads: np.concatenate(heads, axis=1),
@@ -142,6 +143,9 @@ def is_true(operands, between, sign, result):
     names = {operand.step.name for operand in operands}
     if sign == "→" and {*between} == {""} and len(names) > 1:
         return names <= upstream(result.step)  # the matrices that a whole lesson begins with
+    if sign == "↠":
+        (source,) = operands
+        return source.step is not result.step and source.name in upstream(result.step)
     return (
         steps_fit(operands, sign, result)
         and heads_fit(operands, result)

@@ -253,7 +253,7 @@ def test_a_cover_says_which_question_it_keeps(page):
     at = opened(page, sentence=HOSTILE, tokenizer="blanks")
     nothing_rendered(at)
     drawn = at.session_state["shown"].page
-    under, heading = {}, None
+    under, heading = {}, ""
     for kind, *what in drawn._standing:
         if kind == "header":
             heading = f"[{what[0]}](#{what[1]})"
@@ -265,9 +265,11 @@ def test_a_cover_says_which_question_it_keeps(page):
     assert len(said) == len(keys)
     for words_, name in zip(said, keys, strict=True):
         covers = drawn.parts[name].about
-        for cover in covers:
-            assert under[f"predict_{cover.question.partition('.')[2]}"] in words_
-        assert words_.count("](#") == len({cover.where for cover in covers})
+        asked = {under[f"predict_{cover.question.partition('.')[2]}"] for cover in covers}
+        here = asked & {under[name], ""}  # in the same section, or above the first heading
+        assert ("the question above" in words_) == bool(here)
+        assert all(elsewhere in words_ for elsewhere in asked - here)
+        assert words_.count("](#") == len(asked - here)
 
 
 # --- the kinds, without a page -------------------------------------------------------------------

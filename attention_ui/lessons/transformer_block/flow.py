@@ -183,8 +183,8 @@ def is_rescaled(trace: Trace) -> bool:
 
 
 def equation_parts(trace: Trace, token: int) -> Parts:
-    """The same for one token as equations: its row of each step, a line for each part. An arrow is
-    a norm.
+    """The same for one token as equations: its row of each step, a line for each part. A double
+    arrow is a norm, which takes several steps.
     """
 
     def row(step: Step, is_first: bool = False) -> Matrix:
@@ -199,5 +199,5 @@ def equation_parts(trace: Trace, token: int) -> Parts:
             parts += [NEW_LINE] if parts else []
             parts += [row(stream_so_far, is_first=True), "+", row(added), "=", row(step)]
         else:
-            parts += ["→", row(step)]
+            parts += ["↠", row(step)]
     return tuple(parts)

@@ -34,7 +34,7 @@ def beside() -> Trace:
 
 
 def show_mixing(view: View) -> None:
-    """How the first token's query is made in both, in the first head: of all tokens, or of one."""
+    """How the first token's query is made in both layers: of all tokens, or of one."""
     trace, first = view.trace, {"rows": (0,)}
     equation(
         view,
@@ -46,7 +46,7 @@ def show_mixing(view: View) -> None:
         "=",
         Matrix(trace["self_queries"], lead=(0,), **first),
     )
-    queries = Matrix(trace["repaired_head_queries"], lead=(0,), **first)
+    queries = Matrix(trace["repaired_queries"], **first)
     vectors = Matrix(trace["embeddings"], **first)
     equation(view, "unmixed", vectors, "→", queries, side_by_side=True)
 
