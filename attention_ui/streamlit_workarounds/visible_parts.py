@@ -38,6 +38,11 @@ const letScroll = () => {
 const isRunning = () => document.querySelector(
   '[data-test-script-state=running], [data-test-script-state=rerunRequested]');
 
+// Sliders and charts tell Streamlit up to 0.2 s later what a person did. All that it is told in one
+// moment it sends as one request, which runs only the part that spoke first: if that were this
+// watcher, the slider would stand at its new value and its pictures at the old one.
+const HEARD = 250;
+
 const late = () => performance.now() + PATIENCE_MS;
 
 // What a click on a picture opens below it is brought into sight.
@@ -58,10 +63,11 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   // Without a way to ask for the rest, report nothing: then the server draws the whole page.
   if (!data || !parentElement || !setStateValue || !setTriggerValue) return;
   const here = (parentElement.sight ??= {});
+  const isBusy = () => isRunning() || performance.now() - here.used < HEARD;
   here.tell = (until = late()) => {
     clearTimeout(here.telling);
     here.telling = setTimeout(() => {
-      if (isRunning() && performance.now() < until) return here.tell(until);
+      if (isBusy() && performance.now() < until) return here.tell(until);
       letScroll();
       const now = inSight();
       if (now === here.told) return;
@@ -71,7 +77,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   };
   here.ask = (wait, until = late()) => {
     here.asking = setTimeout(() => {
-      if (isRunning() && performance.now() < until) return here.ask(wait, until);
+      if (isBusy() && performance.now() < until) return here.ask(wait, until);
       setTriggerValue('rest', Date.now());
       here.ask(2000);
     }, wait);
@@ -84,8 +90,13 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
       clearTimeout(here.asking);
       if (document.body.hasAttribute('data-rest')) here.ask(2000);
     };
+    const use = ({ type, target, buttons }) => {
+      if (target.closest?.('a') || (type === 'pointermove' && !buttons)) return;
+      here.used = performance.now();
+    };
     const listens = [['pointerup', bringIntoSight], ['scroll', () => here.tell()],
-      ['resize', () => here.tell()], ['click', leave], ['popstate', leave]];
+      ['resize', () => here.tell()], ['click', leave], ['popstate', leave],
+      ...['keydown', 'input', 'pointermove', 'pointerup'].map((event) => [event, use])];
     const options = { capture: true, passive: true };
     for (const [event, hear] of listens) addEventListener(event, hear, options);
     here.stop = () => {
