@@ -116,7 +116,7 @@ class Page:
     def words(self, words: str, caption: bool = False) -> None:
         """A paragraph of ours; never a visitor's text, which could hold Markdown."""
         told = self._told(words)
-        self._stand(("words", words, told), lambda: narrow(words, caption, told))
+        self._stand(("words", words), lambda: narrow(words, caption, told))
 
     def changing(self, words: str, shows: Sequence[str] = ()) -> None:
         """A paragraph of ours with numbers that change; nothing for ''."""
