@@ -29,7 +29,7 @@ def repair(page: Page, notebook: View) -> None:
         "**1. A query of one word.** The notebook multiplies the embeddings from the left by a "
         "token × token matrix, `self_U_query` (the [0] is its first head). So the first word's "
         "query is a mixture of all words before any attention. Repaired, in the second picture, "
-        "it is made of the first word's vector alone."
+        "it is made of the first word's vector alone, in several steps (↠)."
     )
     about = drawn_about(notebook)[0], drawn_about(notebook)[2]
     page.part("mixing", lambda: published_layer.show_mixing(notebook), about=about)

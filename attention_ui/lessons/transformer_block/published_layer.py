@@ -34,7 +34,7 @@ def beside() -> Trace:
 
 
 def show_mixing(view: View) -> None:
-    """How the first token's query is made in both layers: of all tokens, or of one."""
+    """How the first token's query is made in both, in the first head: of all tokens, or of one."""
     trace, first = view.trace, {"rows": (0,)}
     equation(
         view,
@@ -46,9 +46,8 @@ def show_mixing(view: View) -> None:
         "=",
         Matrix(trace["self_queries"], lead=(0,), **first),
     )
-    queries = Matrix(trace["repaired_queries"], **first)
-    vectors = Matrix(trace["embeddings"], **first)
-    equation(view, "unmixed", vectors, "→", queries, side_by_side=True)
+    queries = Matrix(trace["repaired_head_queries"], lead=(0,), **first)
+    equation(view, "unmixed", Matrix(trace["embeddings"], **first), NEW_LINE, "↠", queries)
 
 
 def show_weights(view: View) -> None:
