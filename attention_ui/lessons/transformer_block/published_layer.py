@@ -47,7 +47,8 @@ def show_mixing(view: View) -> None:
         Matrix(trace["self_queries"], lead=(0,), **first),
     )
     queries = Matrix(trace["repaired_head_queries"], lead=(0,), **first)
-    equation(view, "unmixed", Matrix(trace["embeddings"], **first), NEW_LINE, "↠", queries)
+    vectors = Matrix(trace["embeddings"], **first)
+    equation(view, "unmixed", vectors, NEW_LINE, "↠", queries, side_by_side=True)
 
 
 def show_weights(view: View) -> None:
