@@ -168,6 +168,20 @@ def settled(page, quiet=0.3, timeout=30):
         raise AssertionError(f"{page.url} did not settle within {timeout} s: {busy}") from None
 
 
+def listen(page):
+    """What the server draws: for each element, whether a part of the page was run for it."""
+    parts = []
+
+    def heard(payload):
+        message = ForwardMsg()
+        message.ParseFromString(payload)
+        if message.HasField("delta"):
+            parts.append(bool(message.delta.fragment_id))
+
+    page.on("websocket", lambda socket: socket.on("framereceived", heard))
+    return parts
+
+
 def choose(page, label, option):
     """Open the select box of this label, and take its option."""
     box = page.get_by_role("combobox", name=label).first

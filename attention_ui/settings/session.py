@@ -16,7 +16,7 @@ from .settings import FIELDS, HEADS, KEPT, VIEW_ONLY, Settings, label
 # Names in st.session_state.
 SETTINGS, DRAFTS, NOTICES, WRITTEN, TOUCHED = "settings", "drafts", "notices", "written", "touched"
 OPEN_IN, WHOLE_PAGE, GIVEN, DRAWN = "open_in", "whole_page", "given", "drawn"
-SHOWN, LINKED, ARRIVED, CHOSEN = "shown", "linked", "arrived", "chosen"
+SHOWN, LINKED, ARRIVED = "shown", "linked", "arrived"
 QUERY = "link_query"
 WANTED = "wanted"
 """Sizes of heads as they were asked for, where others are in use: they come back when they fit."""
@@ -85,7 +85,6 @@ def save(page: str) -> None:
         st.query_params.from_dict(query)
     st.session_state[WRITTEN] = (page, query)
     st.session_state.pop(TOUCHED, None)
-    st.session_state.pop(CHOSEN, None)
 
 
 def _query() -> dict[str, str]:
@@ -109,7 +108,6 @@ def choose_cell(beat: str, trail: tuple[CellPlace, ...]) -> None:
     whole page is run; else only the beat.
     """
     state = st.session_state
-    state[CHOSEN] = True
     state[WHOLE_PAGE] = state.get(OPEN_IN) not in (None, beat) or bool(state[NOTICES])
     change(beat=beat, cell=trail)
 
@@ -225,11 +223,12 @@ def wanted(name: str) -> int | None:
     return st.session_state[WANTED].get(name)
 
 
-def has_chosen() -> bool:
-    """From a callback: whether another of this run chose a cell. Its part is about to run, and
-    nothing else may be asked for in its place. True only once, so that no part waits for ever.
+def is_unsaved() -> bool:
+    """Whether a control was used, and no part of the page has been run since to show and save what
+    it changed: from a callback, that a part is about to run, and nothing else may be asked for in
+    its place.
     """
-    return st.session_state.pop(CHOSEN, False)
+    return TOUCHED in st.session_state
 
 
 def redraw(controls: bool = False) -> None:

@@ -227,7 +227,7 @@ def _controls(name: str) -> None:
                 pin_button(settings)
             if "share" not in settings.hide:
                 share(settings)
-        _back()
+        _back(name)
         control("predict")
         for each in CUTTING:
             if each not in first:
@@ -249,10 +249,11 @@ def _seed(settings: Settings) -> None:
 
 
 @named_part(session.BACK)
-def _back() -> None:
+def _back(name: str) -> None:
     """A button that is there when it would change something."""
     if session.wants_whole_page():
         st.rerun()
+    session.save(name)
     if session.is_changed():
         st.button("Back to the example", on_click=session.reset, icon=":material/undo:")
 

@@ -145,9 +145,10 @@ def place() -> AbstractContextManager:
 def watch(page: HasRest) -> None:
     """Places the watcher, which shows nothing. It runs after all other parts, and then asks for
     the rest. Where Streamlit does not say which page is requested there is no watcher, and every
-    run is of the whole page.
+    run is of the whole page. So is one that was asked for along with a control whose own part was
+    not run: Streamlit's browser sends both as one request, and only the first is answered.
     """
-    if session.wants_whole_page():
+    if session.wants_whole_page() or session.is_unsaved():
         st.rerun()
     if requested_page() is None:
         return
@@ -163,12 +164,12 @@ def watch(page: HasRest) -> None:
 
 def _reported(page: HasRest) -> None:
     st.session_state[REPORTED] = True
-    if not session.has_chosen():
+    if not session.is_unsaved():
         page.draw_rest(parts_in_sight())
 
 
 def _at_rest(page: HasRest) -> None:
-    if not session.has_chosen():
+    if not session.is_unsaved():
         page.draw_rest()
 
 

@@ -2,9 +2,8 @@
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from browser_tools import no_exception, open_page, settled, unfold
+from browser_tools import listen, no_exception, open_page, settled, unfold
 
 # All that a page says and draws, and where its links lead.
 ALL = """() => {
@@ -37,20 +36,6 @@ SLIDERS = [
     ("multi_head_attention", "n_heads", "d_head=2&d_value=3"),
     ("multi_head_attention", "d_head", "d_value=3"),
 ]
-
-
-def listen(page):
-    """What the server draws: for each element, whether a part of the page was run for it."""
-    parts = []
-
-    def heard(payload):
-        message = ForwardMsg()
-        message.ParseFromString(payload)
-        if message.HasField("delta"):
-            parts.append(bool(message.delta.fragment_id))
-
-    page.on("websocket", lambda socket: socket.on("framereceived", heard))
-    return parts
 
 
 def press(page, control, keys):
@@ -237,11 +222,13 @@ def test_what_is_out_of_sight_cannot_be_used_until_it_is_drawn(page, app_url):
     page.locator(".st-key-control_d_in input").first.focus()
     settled(page)
     page.keyboard.press("ArrowRight")
-    page.wait_for_selector("[data-old]", state="attached")
-    old = page.evaluate(
-        "[...document.querySelectorAll('[data-old]')].map((part) =>"
-        " [part.className.match(/st-key-part_([a-z_0-9]+)/)[1], part.inert])"
-    )
+    old = page.wait_for_function(  # at once: soon after, they are drawn
+        """() => {
+          const old = [...document.querySelectorAll('[data-old]')].map((part) =>
+            [part.className.match(/st-key-part_([a-z_0-9]+)/)[1], part.inert]);
+          return old.length ? old : null;
+        }"""
+    ).json_value()
     assert ["take_away", True] in old, "its downloads are those of the settings before"
     assert "scores" not in dict(old)
     page.locator(".st-key-part_take_away").scroll_into_view_if_needed()

@@ -113,8 +113,8 @@ def test_a_click_means_the_cell_that_is_drawn_there(how, drawn, index):
     assert Matrix(step, **how).places.at(*drawn) == index
 
 
-def test_the_rest_waits_for_a_chosen_cell_once_and_for_nothing_else(monkeypatch):
-    """A part that waits for what never comes would stay as it was."""
+def test_what_a_control_changed_is_unsaved_until_a_part_has_been_run(monkeypatch):
+    """Until then nothing else may be asked for in its place."""
     state = {
         "settings": Settings.of(EXAMPLES["wild_cat"]),
         "notices": [],
@@ -122,8 +122,8 @@ def test_the_rest_waits_for_a_chosen_cell_once_and_for_nothing_else(monkeypatch)
         "wanted": {},
     }
     monkeypatch.setattr(session.st, "session_state", state)
-    session.change(d_in=4)
-    assert not session.has_chosen()
+    assert not session.is_unsaved()
     session.choose_cell("scores", (("scores", (0, 0)),))
-    assert session.has_chosen()
-    assert not session.has_chosen()
+    assert session.is_unsaved()
+    session.save("scores")
+    assert not session.is_unsaved()
