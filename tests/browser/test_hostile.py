@@ -1,6 +1,7 @@
 """Hostile text on every page in a real browser: nothing runs, nothing is fetched, nothing breaks.
 
-Here all of it together, on every page; `make fuzz` tries each text alone, wide and narrow.
+Here all of it together, on every page, which is first opened dark and narrow at once (wide, light
+and dark by test_accessibility); `make fuzz` tries each text alone, at both widths.
 """
 
 import pytest
@@ -44,13 +45,18 @@ def type_text(page, text):
 
 def unharmed(page, url):
     """Nothing ran, nothing was fetched from elsewhere, and the page has its shape."""
-    no_exception(page)
-    assert page.problems == []
     assert page.dialogs == []
     assert page.evaluate("window.hacked") is None
     away = [one for one in page.asked if not one.startswith((url, "data:", "blob:"))]
     assert away == []
     assert page.locator(f"img[src^='{FETCHED}'], a[href^='javascript'], iframe").count() == 0
+    stands_within_its_window(page)
+
+
+def stands_within_its_window(page):
+    """No exception, no error of a script, and nothing that the page can be pushed sideways by."""
+    no_exception(page)
+    assert page.problems == []
     wide, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert wide <= window + 1, "the page can be pushed sideways"
     main = page.locator("[data-testid=stMain]")
@@ -59,9 +65,14 @@ def unharmed(page, url):
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_hostile_text_does_nothing(page, app_url, path):
+def test_a_page_opens_whole_dark_and_narrow_and_hostile_text_does_nothing(new_page, app_url, path):
+    page = new_page(color_scheme="dark", viewport={"width": 390, "height": 844})
     watch(page)
     open_page(page, app_url, f"{path}?predict=off&tokenizer=blanks")
+    stands_within_its_window(page)
+    assert page.locator("[data-testid=stVegaLiteChart]").count() > 0
+    page.set_viewport_size({"width": 1280, "height": 900})
+    settled(page)
     type_text(page, ALL_AT_ONCE)
     unharmed(page, app_url)
     assert "onerror" in page.locator(".st-key-control_sentence textarea").first.input_value()
