@@ -81,7 +81,7 @@ def play(page: Page, whole: Trace) -> None:
         "Only the outlined tile is held, in blue: e to the power of each score minus **m**, from "
         "0 to 1. Then it is forgotten (grey). On the right stays, for each query, its largest "
         "score so far, **m**, the sum of its exponentials, **ℓ**, and that of the values times "
-        "them, **O**. Where m rises, ℓ and O shrink first. (Narrow screen: push the picture left.)"
+        "them, **O**. Where m rises, ℓ and O shrink first."
     )
     page.controls(size_controls, settings.tiles)
     page.part(

@@ -98,11 +98,12 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 .stApp .stCode .token.string { color: light-dark(#2f6b36, #9ccb8c); }
 .stApp .stCode .token:is(.boolean, .number) { color: light-dark(#8a4b12, #e0a878); }
 .stApp .stCode .token.comment { color: light-dark(#5b6069, #a7abb5); }
-/* A formula or an equation that is wider than the page fades at its right end until it is
-   scrolled there. No angle bracket may stand in here: Streamlit would drop the whole style. */
+/* What is wider than the page fades at its right end until it is scrolled there. No angle bracket
+   may stand in here: Streamlit would drop the whole style. */
 @keyframes fade { from { mask-size: 100% 100%; } to { mask-size: calc(100% + 3rem) 100%; } }
 @supports (animation-timeline: scroll()) {
-  .katex-display, [class*="st-key-eq_"] [data-testid="stVegaLiteChart"] {
+  .katex-display, [class*="st-key-eq_"] [data-testid="stVegaLiteChart"],
+  .st-key-played_tiles [data-testid="stVegaLiteChart"] {
     mask: linear-gradient(to right, black calc(100% - 3rem), transparent) no-repeat;
     mask-size: calc(100% + 3rem) 100%;
     animation: fade linear; animation-timeline: scroll(self inline);
