@@ -15,7 +15,8 @@ from .sizes import text_width
 
 NUMBER = -1
 """What stands for the number of a matrix in the rows of the legend."""
-BAR, HEIGHT, GAP, BETWEEN = 72, 8, 5, 28
+BAR, SLICE, HEIGHT, GAP, BETWEEN = 72, 3, 8, 5, 28
+PLACE = {"type": "quantitative", "scale": None, "axis": None}
 WORDS, SIGNED, SHARES, LEAKS = range(4)
 """What a row of the legend is: words, or a bar of one of three scales."""
 
@@ -75,23 +76,8 @@ def table(matrices: Sequence[Matrix], limits: Sequence[float]) -> pa.Table:
 
 def legend() -> dict:
     """The view: a bar for each kind of scale that the table has, and the words beside it."""
-    left = {"field": "column", "type": "quantitative", "scale": None, "axis": None}
-    right = {"field": "right"}
-    middle = HEIGHT / 2
     bars = [
-        {
-            "transform": [
-                {"filter": f"datum.row === {kind}"},
-                {"calculate": f"datum.column + {BAR}", "as": "right"},
-            ],
-            "mark": {
-                "type": "rect",
-                "aria": False,
-                "cornerRadius": 2,
-                "color": _gradient(*colours),
-            },
-            "encoding": {"x": left, "x2": right, "y": {"value": 0}, "y2": {"value": HEIGHT}},
-        }
+        _bar(kind, *colours)
         for kind, colours in (
             (SIGNED, (palette.NEGATIVE, palette.POSITIVE)),
             (SHARES, (palette.POSITIVE,)),
@@ -109,8 +95,8 @@ def legend() -> dict:
             "color": palette.MUTED,
         },
         "encoding": {
-            "x": left,
-            "y": {"value": middle},
+            "x": {"field": "column", **PLACE},
+            "y": {"value": HEIGHT / 2},
             "text": {"field": "text", "type": "nominal"},
         },
     }
@@ -124,18 +110,39 @@ def legend() -> dict:
     }
 
 
-def _gradient(*ends: str) -> dict:
-    """From 0 to the strongest colour, or from one strongest colour through 0 to the other."""
-    stops = [(colour, palette.FULL) for colour in ends]
-    stops.insert(len(ends) - 1, (ends[-1], palette.FAINT))
+def _bar(kind: int, *ends: str) -> dict:
+    """A bar from 0 to the strongest colour, or from one strongest colour through 0 to the other.
+
+    Of slices, not a rectangle with a gradient: the browser finds a gradient by the page's address,
+    and would lose it with every setting that the address takes up.
+    """
+    share = f"(datum.slice + 0.5) / {BAR // SLICE}"
+    if len(ends) > 1:
+        share = f"2 * {share} - 1"
     return {
-        "x1": 0,
-        "x2": 1,
-        "y1": 0,
-        "y2": 0,
-        "gradient": "linear",
-        "stops": [
-            {"offset": at / (len(stops) - 1), "color": palette.with_opacity(colour, opacity)}
-            for at, (colour, opacity) in enumerate(stops)
+        "transform": [
+            {"filter": f"datum.row === {kind}"},
+            {"calculate": f"sequence({BAR // SLICE})", "as": "slice"},
+            {"flatten": ["slice"]},
+            {"calculate": "datum.id + datum.slice / 100", "as": "id"},
+            {"calculate": f"datum.column + {SLICE} * datum.slice", "as": "left"},
+            {"calculate": f"datum.left + {SLICE}", "as": "right"},
+            {"calculate": share, "as": "share"},
+            {
+                "calculate": f"{palette.FAINT} + {palette.FULL - palette.FAINT} * abs(datum.share)",
+                "as": "opacity",
+            },
         ],
+        "mark": {"type": "rect", "aria": False},
+        "encoding": {
+            "x": {"field": "left", **PLACE},
+            "x2": {"field": "right"},
+            "y": {"value": 0},
+            "y2": {"value": HEIGHT},
+            "color": {
+                "condition": {"test": "datum.share < 0", "value": ends[0]},
+                "value": ends[-1],
+            },
+            "opacity": {"field": "opacity", "type": "quantitative", "scale": None, "legend": None},
+        },
     }

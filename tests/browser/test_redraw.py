@@ -52,7 +52,10 @@ def press(page, control, keys):
 
 
 def assert_as_when_opened(page):
-    """All of the page, as it is and as its link opens it."""
+    """All of the page, as it is and as its link opens it. No colour is found by the address, which
+    is another now.
+    """
+    assert page.locator("svg.marks [fill^=url]").count() == 0
     now = page.evaluate(ALL)
     page.goto(page.url)
     settled(page)
