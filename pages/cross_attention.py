@@ -1,11 +1,11 @@
 """Cross-attention: the queries of one sentence look at the keys and values of another."""
 
-from attention_core.trace import Trace
 from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.cross_attention.agreement import torch_agrees
 from attention_ui.lessons.cross_attention.answers import answers
 from attention_ui.lessons.cross_attention.changes import show_changes, show_swapped
 from attention_ui.lessons.cross_attention.looking import build, padded
+from attention_ui.lessons.cross_attention.mixing import made_words, shares_of
 from attention_ui.lessons.cross_attention.padding import show_padding
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
@@ -117,16 +117,11 @@ def deeper(page: Page, filled: View) -> None:
         page.words(
             "`nn.MultiheadAttention` takes three inputs. With the same one three times it is "
             "self-attention; here `query` is your sentence, `key` and `value` are the source. Its "
-            "`key_padding_mask` hides padding, and is True where it is *hidden*."
+            "`key_padding_mask` hides padding, and is True where it is *hidden*: a mask here is "
+            "True where it may be seen."
         )
         page.light(*torch_agrees(trace))
         page.light(*torch_agrees(filled.trace))
-
-
-def shares_of(trace: Trace) -> tuple[Matrix | str, ...]:
-    """The scores as softmax gets them, and what it makes of them."""
-    weights = trace["weights"]
-    return (Matrix(weights.inputs[0]), "→", Matrix(weights))
 
 
 def mix(page: Page) -> None:
@@ -135,9 +130,10 @@ def mix(page: Page) -> None:
     weights, values, context = (trace[name] for name in ("weights", "values", "context_vectors"))
     page.header("Context vectors", anchor="context")
     page.words(
-        "Softmax makes weights of the scores, as ever. Each row of weights mixes the values of the "
-        "source into one vector. Your sentence only decides the mix; none of its values is in it."
+        "Each row of weights mixes the values of the source into one vector. Your sentence only "
+        "decides the mix; none of its values is in it."
     )
+    page.changing(made_words(trace))
     page.ask(
         "shape",
         Shape(

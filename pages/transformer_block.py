@@ -80,7 +80,8 @@ def look(page: Page) -> None:
         "One token's vector flows from left to right. The parts of the block, such as attention "
         "and feed-forward (a small network), read the stream and add to it. A ribbon is as thick "
         "as its number: point at one to see what it is made of. The block is untrained and its "
-        "matrices are random: look at the sums, not for meaning."
+        "matrices are random: look at the sums, not for meaning. (Two digits are shown, so a sum "
+        "may seem to be off by 0.01.)"
     )
     page.controls(choose_stream, settings.numbered_tokens)
     page.part(
@@ -107,7 +108,8 @@ def attend(page: Page) -> None:
     page.header("What attention adds", anchor="attention")
     page.words(
         "Attention is the only part where your tokens exchange information. The heads' results are "
-        "joined and turned into one vector for each token, as wide as the stream."
+        "joined and multiplied by a matrix, `W_output`. On the right is what comes of it: one "
+        "vector for each token, as wide as the stream."
     )
     page.changing(heads_words(page.view.settings))
     page.equation("weights", *heads_drawn(trace), sentence=True)
@@ -119,7 +121,8 @@ def attend(page: Page) -> None:
         "unchanged. This is called a residual connection. Here is your token's whole way, a line "
         "for each part."
     )
-    page.changing("A double arrow ↠ is a layer norm." if page.view.settings.norm == "after" else "")
+    norms_between = page.view.settings.norm == "after"
+    page.changing("A double arrow ↠ stands for several steps, a layer norm." * norms_between)
     page.equation("residual", *equation_parts(trace, token_of(trace, page.view.settings.token)))
 
 
@@ -171,8 +174,11 @@ def order(page: Page) -> None:
     page.header("Norms before or after?", anchor="orders")
     page.words(
         "The first transformer normed the stream itself, after each addition. Most models since "
-        "norm only what a part reads. Here are both, with the same matrices and the same token, "
-        "always without dropout. Size is the root of the mean square of a vector's numbers."
+        "norm only what a part reads. Then the stream has a path through every block on which "
+        "nothing is rescaled, and deep stacks are easier to train. Here are both orders, with the "
+        "same matrices and the same token, always without dropout. Size is the root of the mean "
+        "square of a vector's numbers. Sizes do not add up, since the vectors point in "
+        "different directions."
     )
     page.changing(orders.sizes_table(before, after, settings.token))
     page.changing(orders.order_words(before, after, settings.token))

@@ -11,6 +11,8 @@ from ..trace import Step, Trace
 from .own_tensors import give, own
 
 NORMS = ("attention", "cross", "feed_forward")
+START_ALIKE = ("_gain", "_norm_bias", "b_output", *(f"b_{role}" for role in ROLES))
+"""How weights are called that are not drawn: gains start as 1, these biases as 0."""
 
 
 def axes_of_weights(
@@ -76,8 +78,9 @@ def draw_weights(
     seed: int,
     d_model: str = "d_model",
 ) -> dict[str, Step]:
-    """Add drawn weights to a trace: matrices and biases as `torch.nn.Linear` starts, gains of 1 and
-    biases of 0 as `torch.nn.LayerNorm` does. `d_model` is the axis along the trace's vectors, such
+    """Add drawn weights to a trace: matrices, and biases of the feed-forward, as `torch.nn.Linear`
+    starts; gains of 1, and all other biases 0, as in `nn.LayerNorm` and `nn.MultiheadAttention`.
+    `d_model` is the axis along the trace's vectors, such
     as `d_in` where they are embeddings. Raises ValueError where heads cannot share the width.
     """
     width = trace.size(d_model)
@@ -91,7 +94,7 @@ def draw_weights(
     made, last, fan_in = {}, None, None
     for name, axes in axes_of_weights(d_other, d_model).items():
         shape = tuple(sizes[axis] for axis in axes)
-        if "_norm_" in name:
+        if name.endswith(START_ALIKE):
             numbers = (float(name.endswith("gain")),) * width
             made[name] = trace.step(name, Given(numbers), axes=axes)
             continue

@@ -185,7 +185,7 @@ def test_the_picture_walks_from_embeddings_to_output(norm):
     parts = parts_of(trace, token)
     assert next(iter(parts)) == "embeddings"
     told = frame[frame.kind == "lane"].text.tolist()
-    begins = "animal" if norm == "before" else "animal, of what goes out"
+    begins = "animal" if norm == "before" else "animal, what the norms left"
     assert told[0].startswith(f"{begins}: what came in ")
     assert told[0].endswith(f"= {trace['output'].value[token, 0]:.2f}".replace("-", "−"))
     assert "The stream of “it”" in chart.alt

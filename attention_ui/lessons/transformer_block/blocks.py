@@ -62,7 +62,7 @@ def heads_words(settings: Settings) -> str:
         return f"This block has 1 head, as wide as the stream: {settings.d_in}."
     return (
         f"This block has {n_heads} heads, each {settings.d_in // n_heads} wide. The weights drawn "
-        "are those of the first."
+        "are those of the first: the bar above them has its colour."
     )
 
 

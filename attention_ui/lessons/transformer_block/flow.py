@@ -109,7 +109,7 @@ def sums_of(trace: Trace, token: int) -> list[str]:
     """
     parts = parts_of(trace, token)
     output = trace["output"].value[token].tolist()
-    begins = ", of what goes out" if is_rescaled(trace) else ""
+    begins = ", what the norms left" if is_rescaled(trace) else ""
 
     def sum_of(at: int) -> str:
         told = [f"{CALLED[part][0]} {number(each[at].item(), 2)}" for part, each in parts.items()]
@@ -142,7 +142,9 @@ def norms_words(norm: str) -> str:
         )
     return (
         "The layer norms stand in the way of the stream: after each addition its mean is "
-        "subtracted, and all of it is divided by one number, its standard deviation."
+        "subtracted, and all of it is divided by one number, its standard deviation. So each part "
+        "loses its own mean too, and its share in what goes out is another than what it added: "
+        "point at a ribbon."
     )
 
 
@@ -169,8 +171,8 @@ def adds_up(trace: Trace) -> tuple[bool, str]:
     told = "What came in and what was added sum to what goes out"
     if is_rescaled(trace):
         told = (
-            "Each number that goes out is the sum of what is left of what came in and what was "
-            "added, after the norms rescaled them"
+            "Each number that goes out is a sum of shares: what the norms left of what came in, "
+            "and of what each part added"
         )
     return off <= 1e-5 * max(1.0, largest(output)), (
         f"{told}, for every token and every entry: largest deviation {off:.1g}."
