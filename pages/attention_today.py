@@ -92,7 +92,8 @@ def lesson(page: Page) -> None:
     page.header("Written token by token", anchor="decoding")
     page.words(
         "Each new token makes one query, one key (outlined) and one value. All earlier keys and "
-        "values come from the cache, where rotary keys are kept turned."
+        "values come from the cache, where rotary keys are kept turned. They never change, since "
+        "no token looks ahead. All switches count that are on at the top."
     )
     page.part("decoding_step", lambda: show_decoding(view))
     closing(page, answers(view, single.trace))
@@ -145,7 +146,9 @@ def share(page: Page, single: View) -> None:
     fewer, n_heads, head = shown_kv_heads(settings), settings.n_heads, settings.head
     page.header("Heads share keys and values", anchor="sharing")
     page.words(
-        "While a model generates text, it stores every key and value. If several query heads use "
+        "Above, all switches count together. From here on, each part of this page switches on one "
+        "thing alone. While a model generates text, it stores every key and value. If several "
+        "query heads use "
         "the same ones, there is less to store: grouped-query attention. With one key/value head "
         "for all it is multi-query attention."
     )
@@ -153,7 +156,7 @@ def share(page: Page, single: View) -> None:
     if n_heads == 1:
         page.changing("There is only one head here, so nothing can be shared. Choose more above.")
         return
-    page.changing(sharing_words(fewer, n_heads))
+    page.changing(sharing_words(fewer, n_heads, settings.kv_heads))
     group = head // (n_heads // fewer)
     keys = Matrix(trace[f"{GROUPED}keys"], lead=(group,), row_labels=False)
     beside(page, single, "sharing", *then_and_now(trace, head, GROUPED, keys))
@@ -167,8 +170,8 @@ def turn(page: Page, single: View) -> None:
     page.words(
         "A dot product does not know where in the text the two words are. So each query and key "
         "is turned (↻), pair of columns by pair, by an angle that grows with its position, where "
-        "6.28 is a full turn. A score then depends on the two vectors and on their distance, not "
-        "on the absolute positions. Values are not turned."
+        "6.28 is a full turn. A score then depends on the two vectors and on how many places apart "
+        "their tokens stand, not on where in the text they are. Values are not turned."
     )
     if is_odd(settings):
         page.changing(
@@ -210,8 +213,9 @@ def look_near(page: Page, single: View) -> None:
     page.header("A window, and sinks", anchor="window")
     page.words(
         "With a sliding window a query sees only the last few keys, so each new token costs the "
-        "same, however long the text. But softmax must put its weight somewhere: where nothing "
-        "fits, on the first tokens, which every query sees. These stay visible, as attention sinks."
+        "same, however long the text. But softmax must put its weight somewhere. What it has no "
+        "use for, a trained model puts on the first tokens, which every query saw in training. So "
+        "these stay visible too, as attention sinks."
     )
     page.changing(kept_words(settings))
     each = [weights(trace, settings.head, prefix) for prefix in (PLAIN, WINDOWED, SUNK)]

@@ -78,10 +78,11 @@ def play(page: Page, whole: Trace) -> None:
     settings = view.settings
     page.header("One tile at a time", anchor="playing")
     page.words(
-        "Only the outlined tile is held, in blue: e to the power of each score minus **m**, from "
-        "0 to 1. Then it is forgotten (grey). On the right stays, for each query, its largest "
-        "score so far, **m**, the sum of its exponentials, **ℓ**, and that of the values times "
-        "them, **O**. Where m rises, ℓ and O shrink first."
+        "Only one tile of the table is held at a time, the outlined one. Blue is e to the power of "
+        "each score minus **m**, from 0 to 1. Done tiles are forgotten (grey). All that stays of "
+        "a query stands on the right: its largest score so far, **m**; the sum of its "
+        "exponentials, **ℓ**; and the sum of the values times them, **O**. Where m rises, the old "
+        "ℓ and O are multiplied by a number below 1 first (*old ones ×*)."
     )
     page.controls(size_controls, settings.tiles)
     page.part(
@@ -111,8 +112,9 @@ def take_apart(page: Page) -> None:
     page.header("One tile, taken apart", anchor="tile")
     page.words(
         "First the scores, as usual. Then each row's maximum so far, **m**, is subtracted from "
-        "every score, so no exponential exceeds 1. The list moves both pictures, the player only "
-        "its own."
+        "every score, so no exponential exceeds 1. In the names of its steps, m is "
+        "`running_largest`, ℓ `running_sum` and O `running_output`. The list below moves the "
+        "picture above along; the player moves only its own."
     )
     page.controls(lambda: control("tile", width=340), page.view.settings.tiles)
     largest, powers = trace[f"tile_largest_{at}"], trace[f"tile_exponentials_{at}"]

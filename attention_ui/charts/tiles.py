@@ -24,7 +24,7 @@ def play_tiles(played: TilesPlayed, first: int) -> Chart:
     slider = {"input": "range", "min": 1, "max": n_moments, "step": 1, "name": MOVE}
     columns = [
         numbers("largest", "maximum m", played, cell),
-        numbers("shrink", "shrinks by", played, cell),
+        numbers("shrink", "old ones ×", played, cell),
         numbers("total", "sum ℓ", played, cell),
         outputs(played, cell, n_columns),
     ]

@@ -46,7 +46,7 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [class*="st-key-open_"] button { min-height: 1.5rem; padding-block: 0; }
 [class*="st-key-cell_"] .katex-display { margin: 0.4rem 0; }
 [class*="st-key-cell_"] [data-testid="stButtonGroup"] button { flex: none; }
-.st-key-part_heads [data-testid="stPageLink-NavLink"] { margin-left: -0.5rem; }
+.st-key-part_heads [data-testid="stPageLink-NavLink"] { position: relative; left: -0.5rem; }
 .st-key-contents { padding-bottom: 0; }
 .st-key-contents details { border: 0; background: transparent; }
 .st-key-contents summary {

@@ -215,8 +215,9 @@ def test_what_is_on_is_said_and_what_a_card_has_where_nothing_is_set():
     on = "2 key/value heads, rotary positions, a window of 3, 1 sink, a soft cap of ±2"
     assert f"**{on}**" in on_words(today, odd=False)
     assert "rotary" not in on_words(today, odd=True)
-    assert kept_words(plain).startswith("Here with a window of 3 and 1 sink, as none is set")
-    assert kept_words(changed(plain, window=2)).startswith("Here with 1 sink, as none is set")
+    both_off = "Here with a window of 3 and 1 sink, which are off at the top."
+    assert kept_words(plain).startswith(both_off)
+    assert kept_words(changed(plain, window=2)).startswith("Here with 1 sink, which is off at")
     assert kept_words(today) == "Of 8 tokens a cache holds 3, 4 with sinks."
     trace = alone(today, build(today))
     told = table(trace, {"windowed_": "A window"}, today.d_model, kept_of(today))

@@ -182,7 +182,7 @@ def test_bytes_have_a_unit(size, said):
 def test_the_page_follows_its_settings_and_what_does_not_fit_is_said():
     at = visit(PAGE, example="journey_123", tile="3", causal_heads="on", predict="off")
     text = rendered(at)
-    assert "Of 4 tiles 1 lies wholly in the future and is skipped (×)" in text
+    assert "Of 4 tiles 1 lies wholly in the future and is skipped: nothing" in text
     assert "in the tiles" not in text
     assert "only those of skipped tiles are saved" in text
     assert at.session_state["settings"].chosen_tile.query_block == 1

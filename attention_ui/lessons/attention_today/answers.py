@@ -1,5 +1,6 @@
 """What the lesson on the attention of today leaves its reader able to answer."""
 
+from attention_core.costs import kept_tokens
 from attention_core.trace import Trace
 
 from ...page.closing import Answer
@@ -62,9 +63,9 @@ def what_sharing_saves(settings: Settings, trace: Trace) -> str:
 def why_distance(settings: Settings, trace: Trace) -> str:
     """With the largest difference, measured."""
     words = (
-        "A query is turned by an angle that grows with its place, and so is a key. A dot product "
-        "depends only on the angle between the two, which is the difference: how far apart they "
-        "stand, wherever that is."
+        "A query is turned by an angle that grows with its place, and so is a key. Turned by the "
+        "same angle, two vectors keep their dot product. So only the difference of the angles "
+        "counts: how far apart the tokens stand, wherever that is."
     )
     if is_odd(settings):
         return f"{words} The heads here have an odd width, so nothing is turned."
@@ -80,9 +81,13 @@ def why_cache(settings: Settings) -> str:
         sum(size.products_of_step(place, has_cache) for place in range(n_tokens))
         for has_cache in (True, False)
     )
+    window = settings.window or None
+    kept = size.cached(kept_tokens(n_tokens, window, settings.sinks))
+    memory = f"{kept:,} numbers here, and more with every token"
+    if window is not None:
+        memory = f"{kept:,} numbers here with the window, however long the text"
     return (
-        "Each new token looks at all tokens before it. Their keys and values never change, since "
+        "Each new token looks at tokens before it. Their keys and values never change, since "
         f"none of them looks ahead, so they are kept. For {n_tokens} tokens, one after the other, "
-        f"that is {with_it:,} products instead of {without:,}. It costs memory: "
-        f"{size.cached(n_tokens):,} numbers here, and more with every token."
+        f"that is {with_it:,} products instead of {without:,}. It costs memory: {memory}."
     )

@@ -1,6 +1,6 @@
 """Writing a text token by token: one new query, and keys and values that were kept."""
 
-from attention_core.costs import AttentionSize
+from attention_core.costs import AttentionSize, kept_tokens
 from attention_core.mechanism.decoding import DECODED, decode_step
 from attention_core.rounding import agree
 from attention_core.trace import Trace
@@ -89,11 +89,18 @@ def products_words(settings: Settings, place: int) -> str:
         for has_cache in (True, False)
     ]
     kept = size.cached(place)
+    window = ""
+    if settings.window:
+        n_seen = kept_tokens(place + 1, settings.window, settings.sinks)
+        window = (
+            f" What the window does not show is still drawn here, without a weight. Left out, "
+            f"{size.cached(n_seen):,} numbers would be enough."
+        )
     return (
         f"With the cache this step needs {step:,} multiplications; recomputing everything would "
         f"need {anew:,}. All steps up to here need {every[0]:,} and {every[1]:,}. The price: "
         f"{kept:,} numbers are kept from the steps before, {size.cached(place + 1):,} with the new "
-        "one."
+        f"one.{window}"
     )
 
 

@@ -61,14 +61,16 @@ def _own(trace: Trace, prefix: str, name: str) -> Step:
     return trace.get(f"{prefix}{name}") or trace[f"{PLAIN}{name}"]
 
 
-def sharing_words(shown: int, n_heads: int) -> str:
-    """Which heads share, and how their matrices were made."""
+def sharing_words(shown: int, n_heads: int, chosen: int) -> str:
+    """Which heads share, and how their matrices were made; and that none do, as it was chosen."""
     times = n_heads // shown
     heads = "1 key/value head" if shown == 1 else f"{shown} key/value heads, one for each {times}"
     whose = "Its" if shown == 1 else "Their"
+    above = "At the top, no head shares. " if chosen == n_heads else ""
     return (
-        f"Here {n_heads} query heads have {heads}. {whose} key and value matrices are the average "
-        f"of the {times} heads' matrices, which is how a trained model is converted to fewer heads."
+        f"{above}Here {n_heads} query heads have {heads}. {whose} key and value matrices are "
+        f"the average of the {times} heads' matrices, which is how a trained model is converted to "
+        "fewer heads."
     )
 
 
@@ -92,7 +94,8 @@ def kept_words(settings: Settings) -> str:
         here.append(f"a window of {shown_window(settings)}")
     if not (settings.window and settings.sinks):
         here.append(sinks)
-    set_here = f"Here with {' and '.join(here)}, as none is set above. " if here else ""
+    are_off = "which are off at the top" if len(here) > 1 else "which is off at the top"
+    set_here = f"Here with {' and '.join(here)}, {are_off}. " if here else ""
     return (
         f"{set_here}Of {len(settings.inputs.tokens)} tokens a cache holds {tokens[WINDOWED]}, "
         f"{tokens[SUNK]} with sinks."

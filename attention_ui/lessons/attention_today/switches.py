@@ -25,7 +25,7 @@ def choose_switches() -> None:
     row = {"horizontal": True, "vertical_alignment": "center"}
     with st.container(gap="medium", **row):
         with st.container(gap="xsmall", width="content", **row):
-            st.caption("Set them as in", width="content")
+            st.caption("Set them as in (scaled down)", width="content")
             kept = {*now.hide, *now.lock}
             for label, model in MODELS.items():
                 st.button(

@@ -87,4 +87,4 @@ def skipped_words(tiles: tuple[Tile, ...]) -> str:
     if not hidden:
         return f"Of {len(tiles)} tiles none lies wholly in the future; {through}."
     lie = "lies wholly in the future and is" if hidden == 1 else "lie wholly in the future and are"
-    return f"Of {len(tiles)} tiles {hidden} {lie} skipped (×): nothing is computed. {through}."
+    return f"Of {len(tiles)} tiles {hidden} {lie} skipped: nothing is computed. {through}."

@@ -1,7 +1,5 @@
 """What tiles save: bytes moved at a size that the reader sets, and numbers counted on the trace."""
 
-import streamlit as st
-
 from attention_core.mechanism.tile_traffic import (
     Traffic,
     held_by_tile,
@@ -55,11 +53,25 @@ def show_savings() -> None:
         r"\text{whole table: } 4N^2 + 2N(d + d_v)",
         r"\text{tiles: } \lceil N / B \rceil\,N(d + d_v) + N(d + d_v)",
     )
-    st.caption(
+    narrow(
         "N are the tokens, d the width of queries and keys, $d_v$ that of values (in the bars both "
         "are the width of a head), B the queries in a tile: this is how many numbers are moved per "
         "head and text, without a mask. ⌈N / B⌉ is how many blocks of queries there are, each of "
-        "which reads all keys and values."
+        f"which reads all keys and values. {in_numbers(settings, side)}",
+        caption=True,
+    )
+
+
+def in_numbers(settings: Settings, side: int) -> str:
+    """Both formulas with the sizes that are set, worked out to bytes."""
+    n_tokens, width, each = settings.flash_tokens, settings.flash_width, int(settings.m_bytes)
+    sizes = (n_tokens, n_tokens, width, width)
+    whole, tiled = plain_traffic(*sizes).moved, tiled_traffic(*sizes, side, side).moved
+    blocks, both = -(-n_tokens // side), 2 * width
+    return (
+        f"Here 4 · {n_tokens:,}² + 2 · {n_tokens:,} · {both} = {whole:,} numbers, at {each} bytes "
+        f"each {written(whole * each)}; and {blocks} · {n_tokens:,} · {both} + {n_tokens:,} · "
+        f"{both} = {tiled:,} numbers, {written(tiled * each)}."
     )
 
 
