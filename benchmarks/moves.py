@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import urlencode
 
+from attention_ui.settings.offered import least_tile
 from attention_ui.settings.settings import MAX_TOKENS
 from attention_ui.shell.contents import LESSONS
 from attention_ui.streamlit_workarounds.visible_parts import REST
@@ -140,8 +141,10 @@ def measure_long(browser, app, empty, _quick: bool) -> list[Part]:
         f"A sentence of {MAX_TOKENS} different tokens, which is the most that the app takes; each "
         "slider of a lesson is moved 3 times."
     )
+    # Tiles as small as the table has room for: a smaller one would be another slider once moved.
+    tile = str(least_tile(MAX_TOKENS))
+    link = sentence(MAX_TOKENS) | {"tile_queries": tile, "tile_keys": tile}
     figures = [
-        replace(figure, most={"median": 300})
-        for figure in sliders(browser, app, empty, sentence(MAX_TOKENS), 3)
+        replace(figure, most={"median": 300}) for figure in sliders(browser, app, empty, link, 3)
     ]
     return [Part(f"Slider key to settled picture with {MAX_TOKENS} tokens", how, figures)]
