@@ -93,7 +93,7 @@ def lesson(page: Page) -> None:
     page.words(
         "Each new token makes one query, one key (outlined) and one value. All earlier keys and "
         "values come from the cache, where rotary keys are kept turned. They never change, since "
-        "no token looks ahead. All switches count that are on at the top."
+        "no token looks ahead. What is on at the top is on here too."
     )
     page.part("decoding_step", lambda: show_decoding(view))
     closing(page, answers(view, single.trace))
@@ -146,8 +146,8 @@ def share(page: Page, single: View) -> None:
     fewer, n_heads, head = shown_kv_heads(settings), settings.n_heads, settings.head
     page.header("Heads share keys and values", anchor="sharing")
     page.words(
-        "Above, all switches count together. From here on, each part of this page switches on one "
-        "thing alone. While a model generates text, it stores every key and value. If several "
+        "Above, all switches count together. Each of the next parts switches on one thing alone. "
+        "While a model generates text, it stores every key and value. If several "
         "query heads use "
         "the same ones, there is less to store: grouped-query attention. With one key/value head "
         "for all it is multi-query attention."
@@ -213,9 +213,9 @@ def look_near(page: Page, single: View) -> None:
     page.header("A window, and sinks", anchor="window")
     page.words(
         "With a sliding window a query sees only the last few keys, so each new token costs the "
-        "same, however long the text. But softmax must put its weight somewhere. What it has no "
-        "use for, a trained model puts on the first tokens, which every query saw in training. So "
-        "these stay visible too, as attention sinks."
+        "same, however long the text. But softmax must put its weight somewhere. A trained "
+        "model puts weight that it has no use for on the first tokens, which every query saw in "
+        "training. So these stay visible too, as attention sinks."
     )
     page.changing(kept_words(settings))
     each = [weights(trace, settings.head, prefix) for prefix in (PLAIN, WINDOWED, SUNK)]

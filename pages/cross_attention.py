@@ -118,7 +118,7 @@ def deeper(page: Page, filled: View) -> None:
             "`nn.MultiheadAttention` takes three inputs. With the same one three times it is "
             "self-attention; here `query` is your sentence, `key` and `value` are the source. Its "
             "`key_padding_mask` hides padding, and is True where it is *hidden*: a mask here is "
-            "True where it may be seen."
+            "True where a key may be seen."
         )
         page.light(*torch_agrees(trace))
         page.light(*torch_agrees(filled.trace))

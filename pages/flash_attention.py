@@ -79,8 +79,8 @@ def play(page: Page, whole: Trace) -> None:
     page.header("One tile at a time", anchor="playing")
     page.words(
         "Only one tile of the table is held at a time, the outlined one. Blue is e to the power of "
-        "each score minus **m**, from 0 to 1. Done tiles are forgotten (grey). All that stays of "
-        "a query stands on the right: its largest score so far, **m**; the sum of its "
+        "each score minus **m**, from 0 to 1. Finished tiles are forgotten (grey). All that stays "
+        "of a query stands on the right: its largest score so far, **m**; the sum of its "
         "exponentials, **ℓ**; and the sum of the values times them, **O**. Where m rises, the old "
         "ℓ and O are multiplied by a number below 1 first (*old ones ×*)."
     )

@@ -81,7 +81,7 @@ def look(page: Page) -> None:
         "and feed-forward (a small network), read the stream and add to it. A ribbon is as thick "
         "as its number: point at one to see what it is made of. The block is untrained and its "
         "matrices are random: look at the sums, not for meaning. (Two digits are shown, so a sum "
-        "may seem to be off by 0.01.)"
+        "may look off by 0.01.)"
     )
     page.controls(choose_stream, settings.numbered_tokens)
     page.part(

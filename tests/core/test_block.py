@@ -23,6 +23,7 @@ from attention_core.mechanism.block import BlockOptions
 from attention_core.mechanism.block_weights import axes_of_weights
 from attention_core.mechanism.options import Options
 from attention_core.operations import Given
+from attention_core.recipes import ROLES
 from fresh import all_of, start_all
 
 N_TEXTS, N_TOKENS, N_OTHERS, N_HEADS, D_HEAD, D_HIDDEN = 2, 5, 11, 3, 7, 13
@@ -239,6 +240,11 @@ def test_drawn_weights_follow_their_seed_and_dropout_is_off_until_asked_for():
     fan_in = {"W_1": 4, "b_1": 4, "W_2": 7, "b_2": 7}
     for name, width in fan_in.items():
         assert 0 < one[name].value.abs().max() <= width**-0.5
+    start = nn.MultiheadAttention(4, 2)
+    assert not start.in_proj_bias.any()
+    assert not start.out_proj.bias.any()
+    biases = [f"{prefix}b_{role}" for prefix in ("", "cross_") for role in (*ROLES, "output")]
+    assert not any(one[name].value.any() for name in biases), "as torch starts them"
     dropped = small(dropout=0.5, dropout_seed=3)
     names = ["head_weights", "cross_head_weights", "attention_output", "cross_output"]
     for name in [*names, "activated", "feed_forward_output"]:

@@ -27,7 +27,12 @@ from attention_ui.lessons.attention_today.costs import (
     in_millions,
     model_of,
 )
-from attention_ui.lessons.attention_today.decoding import decoded, page_size, same_row
+from attention_ui.lessons.attention_today.decoding import (
+    decoded,
+    page_size,
+    products_words,
+    same_row,
+)
 from attention_ui.lessons.attention_today.facts import (
     kept,
     kept_of,
@@ -223,3 +228,14 @@ def test_what_is_on_is_said_and_what_a_card_has_where_nothing_is_set():
     told = table(trace, {"windowed_": "A window"}, today.d_model, kept_of(today))
     assert told.endswith("| 8 → 3 |")
     assert "<" not in table(trace, {"grouped_": "Shared heads"}, today.d_model, {})
+
+
+@pytest.mark.parametrize(("window", "sinks"), [(3, 0), (3, 2), (5, 1)])
+def test_of_a_window_is_said_how_many_numbers_would_be_enough(window, sinks):
+    settings = settings_of("wild_cat", window=window, sinks=sinks, places="none")
+    trace = decoded(settings, build(settings))
+    n_seen = (trace["decoded_weights"].value[0, 0] > 0).sum().item()
+    past = trace["decoded_keys"].value.shape[1] - 1
+    kept = page_size(settings).cached(past) // past * n_seen
+    assert f"Left out, {kept:,} numbers would be enough." in products_words(settings, past)
+    assert "Left out" not in products_words(changed(settings, window=0), past)

@@ -12,6 +12,7 @@ from attention_core.text.inputs import Inputs
 from attention_ui.lessons.cross_attention.agreement import torch_across, torch_agrees
 from attention_ui.lessons.cross_attention.changes import itself, swapped_words
 from attention_ui.lessons.cross_attention.looking import build, look_across
+from attention_ui.lessons.cross_attention.mixing import made_words
 from attention_ui.lessons.cross_attention.padding import unmasked_share, verdicts
 from attention_ui.settings.fit import changed
 from attention_ui.settings.settings import Settings
@@ -117,3 +118,15 @@ def test_the_page_follows_its_source_and_its_padding():
     at.slider(key="control_padding").set_value(0).run()
     assert "There is no padding now" in rendered(at)
     assert not at.exception
+
+
+@pytest.mark.parametrize(
+    ("scale", "said", "divisor"),
+    [("none", ": softmax", 1), ("sqrt_d", "√3 = 1.73", 3**0.5), ("d", "divided by 3,", 3)],
+)
+def test_what_the_scores_are_said_to_be_divided_by_gives_the_weights(scale, said, divisor):
+    trace = build(settings_of("wild_cat", scale=scale, d_out=3, d_v=5))
+    assert said in made_words(trace)
+    assert "that is 5 wide" in made_words(trace)
+    wanted = (trace["scores"].value / divisor).softmax(dim=-1)
+    torch.testing.assert_close(trace["weights"].value, wanted)

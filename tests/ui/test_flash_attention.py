@@ -1,5 +1,7 @@
 """The lesson on flash attention: what is played, settings that do not fit, checks and words."""
 
+import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pyarrow.compute as pc
@@ -14,7 +16,13 @@ from attention_ui.lessons.flash_attention.agreement import same_as_plain, same_a
 from attention_ui.lessons.flash_attention.answers import what_it_saves, why_it_shrinks
 from attention_ui.lessons.flash_attention.building import all_blocks, build, plain, where
 from attention_ui.lessons.flash_attention.playing import played, skipped_words
-from attention_ui.lessons.flash_attention.savings import at_size, counted, words, written
+from attention_ui.lessons.flash_attention.savings import (
+    at_size,
+    counted,
+    in_numbers,
+    words,
+    written,
+)
 from attention_ui.lessons.flash_attention.shrinking import unshrunk, without_shrinking, worked_row
 from attention_ui.settings.choices import MAX_BLOCKS, tile_called
 from attention_ui.settings.fit import changed
@@ -201,3 +209,16 @@ def test_the_page_follows_its_settings_and_what_does_not_fit_is_said():
     assert "no room for words and numbers" not in text
     sizes = next(each for each in long.select_slider if each.label == "Keys in a tile")
     assert sizes.options[0] == "2: 8 is used here"
+
+
+@pytest.mark.parametrize(("tokens", "width"), [(8_192, 64), (97, 64), (1_009, 128)])
+def test_the_formulas_of_the_bytes_come_to_the_numbers_that_stand_behind_them(tokens, width):
+    settings = replace(settings_of("wild_cat"), flash_tokens=tokens, flash_width=width)
+    side, whole, tiled = at_size(settings)
+    worked = re.findall(r"([\d,²·+ ]+) = ([\d,]+) numbers", in_numbers(settings, side))
+    assert len(worked) == 2
+    for (formula, said), way in zip(worked, (whole, tiled), strict=True):
+        plain = formula.replace(",", "").replace("·", "*").replace("²", "**2")
+        assert eval(plain) == int(said.replace(",", "")) == way.moved
+    for way in (whole, tiled):
+        assert written(way.moved * int(settings.m_bytes)) in in_numbers(settings, side)

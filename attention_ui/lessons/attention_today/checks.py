@@ -45,7 +45,7 @@ def moved_light(trace: Trace, by: int) -> Light:
     )
     moved = torch.einsum("hqd,hkd->hqk", queries, keys).float()
     pairs = [(trace[f"{ROTARY}scores"].value, moved)]
-    shifted = f"The whole text shifted by {by:,} places" if by else "Not shifted yet, only turned"
+    shifted = f"The whole text shifted by {by:,} places" if by else "Not shifted yet,"
     return agree(pairs, (trace, f"{ROTARY}scores")), (
         f"{shifted} and computed again: every score stays, {differs_by(pairs)}."
     )

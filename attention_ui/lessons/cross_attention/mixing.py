@@ -9,7 +9,7 @@ from ...words import number
 
 
 def shares_of(trace: Trace) -> Parts:
-    """The scores as softmax gets them, and what it makes of them."""
+    """The scores as softmax gets them, masked where there is padding, and what it makes of them."""
     weights = trace["weights"]
     return (Matrix(weights.inputs[0]), "→", Matrix(weights))
 

@@ -2,8 +2,6 @@
 
 from attention_core.trace import Trace
 
-from ...charts.equation_parts import Parts
-from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import light, note
 from ...page.view import View
@@ -11,6 +9,7 @@ from ...settings import session
 from ...settings.control import control
 from ...words import number, percent
 from .looking import padded
+from .mixing import shares_of
 
 SAME = 1e-6
 
@@ -19,16 +18,10 @@ def show_padding(view: View) -> None:
     """How many places of padding, the mask, the weights, and what they have changed."""
     control("padding", width=260)
     trace = padded(session.current())
-    equation(view.beside(trace), "padding", *parts(trace))
+    equation(view.beside(trace), "padding", *shares_of(trace))
     for each in verdicts(trace, view.trace):
         light(*each)
     note(words(trace))
-
-
-def parts(trace: Trace) -> Parts:
-    """Masked scores and weights; plain scores where there is nothing to mask."""
-    weights = trace["weights"]
-    return (Matrix(weights.inputs[0]), "→", Matrix(weights))
 
 
 def verdicts(trace: Trace, plain: Trace) -> list[tuple[bool, str]]:

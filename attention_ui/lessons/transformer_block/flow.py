@@ -143,8 +143,8 @@ def norms_words(norm: str) -> str:
     return (
         "The layer norms stand in the way of the stream: after each addition its mean is "
         "subtracted, and all of it is divided by one number, its standard deviation. So each part "
-        "loses its own mean too, and its share in what goes out is another than what it added: "
-        "point at a ribbon."
+        "loses its own mean too, and what is left of it in the end is not what it added: point at "
+        "a ribbon."
     )
 
 
