@@ -15,9 +15,20 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 # Runs in the page before Streamlit does, and notes when runs of the script are asked for by the
 # browser (in Streamlit's protocol such a message begins with the byte 0x5a), begin and end. By its
 # messages: what the page shows of a run may be over within one frame, or two runs look like one.
+# What a failed test tells of it says whether a key went astray or a run was not asked for.
 WATCH_RUNS = """
 (() => {
   const runs = window.testRuns = { asked: 0, began: 0, ended: 0 };
+  const called = (one) => `<${one.tagName.toLowerCase()}> “${one.ariaLabel ?? one.id}”`;
+  addEventListener('keydown', ({ key, target }) => {
+    runs.pressed = `${key} on ${called(target)} at ${Math.round(performance.now())}`;
+  }, true);
+  runs.told = () => [
+    `the keyboard is on ${called(document.activeElement ?? document.body)}`,
+    `last pressed: ${runs.pressed}`,
+    ...['asked', 'began', 'ended'].map((what) => `last run ${what} at ${Math.round(runs[what])}`),
+    `now it is ${Math.round(performance.now())} ms after the page was opened`,
+  ];
   const fields = (bytes) => {  // of a protobuf message: by their numbers, their values or lengths
     const found = new Map();
     let at = 0;

@@ -200,7 +200,7 @@ def pytest_runtest_makereport(item, call):
             try:
                 SHOTS.mkdir(exist_ok=True)
                 page.screenshot(path=SHOTS / f"{name}.png")
-                told.append(f"picture: shots/{name}.png")
+                told += [f"picture: shots/{name}.png", *page.evaluate("testRuns.told()")]
             except Exception as error:  # a page that has crashed or is closed has no picture
                 told.append(f"no picture: {error}")
             report.sections.append(("page", "\n".join(told)))
