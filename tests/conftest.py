@@ -164,12 +164,19 @@ def page(browser, kept_tab, request):
         type(page).on(page, event, listener)
         listening.append((event, listener))
 
-    page.on = on
+    scripts = []
+
+    def add_init_script(script):
+        type(page).add_init_script(page, script)
+        scripts.append(script)
+
+    page.on, page.add_init_script = on, add_init_script
     request.node.stash.setdefault(PAGES, []).append(page)
     yield page
-    del page.on
-    # A failed test has left it in whatever state, and from elsewhere nothing stored can be reached.
-    if FAILED in request.node.stash or not page.url.startswith("http"):
+    del page.on, page.add_init_script
+    # A failed test has left it in whatever state, from elsewhere nothing stored can be reached, and
+    # what runs before Streamlit does cannot be taken away again.
+    if FAILED in request.node.stash or not page.url.startswith("http") or scripts:
         kept_tab.clear()
         page.context.close()
         return
