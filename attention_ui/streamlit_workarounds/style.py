@@ -11,9 +11,11 @@ ALONE = """<style>
 </style>"""
 """Beside `STYLE`, of a picture that stands alone."""
 STYLE = """<style>
-/* Streamlit's own width is that of the last visit, or one of two at random. */
+/* Streamlit's own width is that of the last visit, or one of two at random. It would glide to
+ours, and lay out the page anew at every frame. */
 [data-testid="stSidebar"][data-collapsed="false"] {
   min-width: SIDEBAR_WIDTHpx !important; max-width: SIDEBAR_WIDTHpx !important;
+  transition: transform 300ms;
 }
 div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [data-testid="stMainBlockContainer"] { padding: 2.6rem 2.6rem 6rem; }

@@ -14,6 +14,15 @@ PLACES = """(what) => [...document.querySelectorAll(what)].map((each) => {
   const { x, y, width } = each.getBoundingClientRect();
   return [x, y, width].map(Math.round);
 })"""
+WATCH_WIDTHS = """(() => {  // of the sidebar: each that a frame has, once in a row
+  const seen = window.sidebarWidths = [];
+  const look = () => {
+    const width = document.querySelector('[data-testid=stSidebar]')?.getBoundingClientRect().width;
+    if (width !== undefined && seen.at(-1) !== width) seen.push(width);
+    requestAnimationFrame(look);
+  };
+  look();
+})()"""
 CHARTS = "[data-testid=stMain] [data-testid=stVegaLiteChart]"
 SIDEBAR = "[data-testid=stSidebar]"
 
@@ -49,7 +58,10 @@ def test_every_load_has_one_width_of_the_sidebar_and_one_layout(new_page, app_ur
         if load > 1:
             remembered = 200 if load == 2 else 480
             page.add_init_script(f"localStorage.setItem('sidebarWidth', '{remembered}')")
+        page.add_init_script(WATCH_WIDTHS)
         open_page(page, app_url, path)
+        widths = page.evaluate("sidebarWidths")
+        assert len(widths) <= 2, f"the sidebar glides: {widths}"
         seen.append((places(page, SIDEBAR), room(page), places(page, CHARTS)))
         page.context.close()
     assert seen[0][0] == [[0, 0, SIDEBAR_WIDTH]]
