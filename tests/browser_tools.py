@@ -90,6 +90,9 @@ BUSY = """
   if (document.body.hasAttribute('data-rest')) busy.push('parts out of sight wait to be drawn');
   for (const name of ['stStatusWidget', 'stSkeleton', 'stAppSkeleton'])
     if (find(name).length) busy.push(name);
+  const moves = (one) =>
+    one.playState === 'running' && one.effect.getComputedTiming().endTime < Infinity;
+  if (document.getAnimations().some(moves)) busy.push('something still glides or fades');
   const blank = (chart) => chart.checkVisibility() && !chart.querySelector('svg, canvas');
   if (find('stVegaLiteChart').some(blank)) busy.push('a chart is not drawn');
   return busy;
@@ -164,8 +167,9 @@ def settled(page, quiet=0.3, timeout=30):
     """Wait until the page has been at rest for `quiet` seconds, all of them from now on.
 
     At rest: connected, the script not running and none asked for, something on the page, no
-    skeletons, every visible chart drawn. The quiet time lets what the browser itself puts off
-    (a slider and a chart's selection wait 0.15 to 0.2 s) begin before it is looked for.
+    skeletons, every visible chart drawn, nothing that glides or fades. The quiet time lets what
+    the browser itself puts off (a slider and a chart's selection wait 0.15 to 0.2 s) begin before
+    it is looked for.
     """
     from playwright.sync_api import TimeoutError as TooLong
 
@@ -177,6 +181,17 @@ def settled(page, quiet=0.3, timeout=30):
     except TooLong:
         busy = ", ".join(page.evaluate(BUSY)) or "it keeps changing"
         raise AssertionError(f"{page.url} did not settle within {timeout} s: {busy}") from None
+
+
+def soon(page, found, wanted=True, seconds=10):
+    """Assert that `found()` is soon what is wanted: for what the browser does in its own time, such
+    as a player's picture, of which `settled` does not know.
+    """
+    for _ in range(int(seconds / 0.05)):
+        if found() == wanted:
+            return
+        page.wait_for_timeout(50)
+    assert found() == wanted
 
 
 def listen(page):

@@ -1,6 +1,6 @@
 """The lesson on the attention of today in a real browser: at first sight, and in use."""
 
-from browser_tools import matrix, no_exception, open_page, settled
+from browser_tools import matrix, no_exception, open_page, settled, soon
 
 
 def dimmed(page, beat, at):
@@ -35,8 +35,7 @@ def test_the_switches_move_what_is_seen_first_and_each_stands_alone_below(page, 
     assert now != numbers(page, "today", 0)
     assert now[6 * 11 + 1 : 6 * 11 + 7] == ["·", *now[6 * 11 + 2 : 6 * 11 + 7]]
     weight(page, "today", 1, 6 * 11 + 5).hover()
-    page.wait_for_timeout(300)
-    assert dimmed(page, "today", 0) == dimmed(page, "today", 1) > 0, "both are pointed at"
+    soon(page, lambda: dimmed(page, "today", 0) == dimmed(page, "today", 1) > 0)  # in both
     assert page.get_by_text("A row sees at most 5 keys, and still sums to 1.").count() == 1
 
     page.locator("[class*=st-key-control_head_] button, .st-key-control_head button").nth(1).click()

@@ -5,7 +5,7 @@ import pytest
 from attention_ui.charts.sizes import SIDEBAR_WIDTH
 from attention_ui.settings.link import FIRST, OLDER
 from attention_ui.shell import contents
-from browser_tools import DEEPER, no_exception, open_page, settled
+from browser_tools import DEEPER, no_exception, open_page, settled, soon
 from visiting import LESSONS
 
 CHARTS = "[class*=st-key-eq_] [data-testid=stVegaLiteChart]"
@@ -108,9 +108,8 @@ def test_a_click_in_the_layer_brings_what_it_opens_into_sight(page, app_url):
     assert page.locator(".st-key-cell_layer").count() == 0
     page.locator(".st-key-eq_layer svg g.cells_3_marks path").first.click()
     settled(page)
-    page.wait_for_timeout(500)
-    opened = page.locator(".st-key-cell_layer").bounding_box()
-    assert 0 <= opened["y"] < 900 - 100
+    opened = page.locator(".st-key-cell_layer")
+    soon(page, lambda: 0 <= opened.bounding_box()["y"] < 900 - 100)
 
 
 @pytest.mark.parametrize("example", [FIRST, OLDER])

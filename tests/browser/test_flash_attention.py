@@ -1,6 +1,6 @@
 """Flash attention in a real browser: played without the server, and by keyboard."""
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import no_exception, open_page, settled, soon
 
 LESSON = "flash_attention?example=wild_cat&tile_queries=4&predict=off&cell=none"
 CHART = ".st-key-played_tiles"
@@ -26,7 +26,7 @@ def test_the_tiles_are_played_without_the_server_and_by_keyboard(page, app_url):
     group = page.locator(CHART).get_by_role("group", name="Play the tiles")
     buttons = group.get_by_role("button")
     buttons.filter(has_text="Next tile").press("Enter")
-    assert "Tile 3 of 12: queries 0 to 3, keys 6 to 8" in text_of(page)
+    soon(page, lambda: "Tile 3 of 12: queries 0 to 3, keys 6 to 8" in text_of(page))
     assert len(shades(page)) == 12
     assert shades(page) != before
     assert text_of(page).count("done") == 2
@@ -34,8 +34,7 @@ def test_the_tiles_are_played_without_the_server_and_by_keyboard(page, app_url):
     page.wait_for_function(f"+document.querySelector('{CHART} input[type=range]').value > 3")
     buttons.filter(has_text="Pause").press("Space")
     slider.press("End")
-    page.wait_for_timeout(200)
-    assert "Tile 12 of 12: queries 8 to 10, keys 9 to 10" in text_of(page)
+    soon(page, lambda: "Tile 12 of 12: queries 8 to 10, keys 9 to 10" in text_of(page))
     assert page.evaluate("window.testRuns.asked") == asked, "the server was not asked"
     page.get_by_text("Causal: hide what comes later").click()
     settled(page)

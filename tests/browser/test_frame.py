@@ -6,7 +6,7 @@ import pytest
 
 from attention_ui.charts.sizes import ROW_ROOM, SIDEBAR_WIDTH
 from attention_ui.shell.contents import AT_A_GLANCE, LESSONS
-from browser_tools import open_page, settled
+from browser_tools import open_page, settled, soon
 
 SCROLLBAR = 17
 """Pixels: as wide as a browser's scrollbar gets. A headless browser's takes no room."""
@@ -89,8 +89,7 @@ def test_the_sidebar_has_no_edge_to_pull_and_still_folds_away(page, app_url):
     wide = room(page)
     page.locator(SIDEBAR).hover()
     page.get_by_role("button", name="Collapse sidebar").click()
-    page.wait_for_timeout(600)
-    assert room(page) == pytest.approx(wide + SIDEBAR_WIDTH)
+    soon(page, lambda: room(page), pytest.approx(wide + SIDEBAR_WIDTH))
 
 
 def test_on_a_phone_the_sidebar_lies_over_the_page(new_page, app_url):
@@ -101,9 +100,7 @@ def test_on_a_phone_the_sidebar_lies_over_the_page(new_page, app_url):
     page.get_by_role("button", name="Expand sidebar").or_(
         page.get_by_test_id("stExpandSidebarButton")
     ).first.click()
-    settled(page)
-    page.wait_for_timeout(600)
-    assert places(page, SIDEBAR) == [[0, 0, SIDEBAR_WIDTH]]
+    soon(page, lambda: places(page, SIDEBAR), [[0, 0, SIDEBAR_WIDTH]])
     assert places(page, CHARTS) == before
 
 
@@ -188,7 +185,7 @@ def test_what_is_on_the_page_is_listed_beside_its_title_and_leads_there(page, ap
     seen = [each for each in page.locator("[data-testid=stMain] h2").all() if each.is_visible()]
     taken_along = "Take it with you"
     headings = [each.inner_text() for each in seen if each.inner_text() != taken_along]
-    assert links.all_inner_texts() == headings
+    soon(page, links.all_inner_texts, headings)
     links.last.click()
     page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 500")
 

@@ -2,7 +2,7 @@
 
 import re
 
-from browser_tools import in_contents, no_exception, open_page, settled
+from browser_tools import in_contents, no_exception, open_page, settled, soon
 
 LESSON = "heads_learning?predict=off&cell=none"
 SHIPPED, OWN = ".st-key-watched_heads_shipped", ".st-key-watched_heads_own"
@@ -36,13 +36,12 @@ def test_a_finished_run_is_played_without_the_server_and_by_keyboard(page, app_u
     buttons = page.locator(SHIPPED).get_by_role("button")
     buttons.filter(has_text="Step on").press("Enter")
     assert slider.input_value() == "1"
-    assert "step 4:" in text_of(page, SHIPPED)
+    soon(page, lambda: "step 4:" in text_of(page, SHIPPED))
     buttons.filter(has_text="Play").press("Space")
     page.wait_for_function(f"+document.querySelector('{SHIPPED} input[type=range]').value > 2")
     buttons.filter(has_text="Pause").press("Space")
     slider.press("End")
-    page.wait_for_timeout(200)
-    assert (text_of(page, SHIPPED), shades(page, 7)) == (end, last)
+    soon(page, lambda: (text_of(page, SHIPPED), shades(page, 7)), (end, last))
     assert page.evaluate("window.testRuns.asked") == asked, "the server was not asked"
     no_exception(page)
     assert page.problems == []
@@ -52,7 +51,7 @@ def test_a_run_of_ones_own_is_trained_and_watched(page, app_url):
     open_page(page, app_url, f"{LESSON}&network_seed=4")
     page.get_by_role("button", name="Train", exact=True).click()
     page.locator(".st-key-part_train", has_text="highest prefix-matching score").wait_for()
-    page.locator(f"{OWN} svg.marks").wait_for(timeout=120_000)
+    page.locator(f"{OWN} svg.marks").wait_for(timeout=600_000)  # 10 s where nothing else runs
     settled(page)
     assert "step 300: loss 0.0" in text_of(page, OWN)
     assert "induction head" in text_of(page, OWN)

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from attention_ui.charts import palette
-from browser_tools import no_exception, open_page, settled
+from browser_tools import no_exception, open_page, settled, soon
 from pointing import drawn_by, expected_bright, made_of
 from visiting import LESSONS
 
@@ -251,13 +251,8 @@ def test_pointing_at_a_token_draws_its_weights_on_the_sentence(page, app_url):
             for key, value in enumerate(row)
             if value > 0.005 and key != query
         ]
-        for _ in range(40):
-            found = page.evaluate(SENTENCE, name)
-            if found["arcs"] == wanted:
-                break
-            page.wait_for_timeout(50)
-        assert found["arcs"] == wanted
-        assert found["shares"] == [f"{value:.0%}" for value in row]
+        shares = [f"{value:.0%}" for value in row]
+        soon(page, lambda: page.evaluate(SENTENCE, name), {"arcs": wanted, "shares": shares})
 
     is_drawn(equation.first_query)
     for query in (2, 7):

@@ -1,6 +1,6 @@
 """The lesson on trainable matrices in a real browser: its controls, and training."""
 
-from browser_tools import matrix, no_exception, open_page, settled
+from browser_tools import matrix, no_exception, open_page, settled, soon
 
 LESSON = "queries_keys_values?predict=off&cell=none"
 
@@ -99,7 +99,7 @@ def test_training_is_watched_in_the_browser_alone_and_by_keyboard(page, app_url)
     play = buttons.filter(has_text="Play")
     buttons.filter(has_text="Step on").press("Enter")
     assert slider.input_value() == "1"
-    assert step_now(page) != end
+    soon(page, lambda: step_now(page) != end)
     play.press("Space")
     page.wait_for_function(
         "+document.querySelector('.st-key-watched_training input[type=range]').value > 3"
@@ -110,8 +110,7 @@ def test_training_is_watched_in_the_browser_alone_and_by_keyboard(page, app_url)
     assert slider.input_value() == at, "paused"
     assert first != weights_now(page)
     slider.press("End")
-    page.wait_for_timeout(200)
-    assert (weights_now(page), step_now(page)) == (last, end)
+    soon(page, lambda: (weights_now(page), step_now(page)), (last, end))
     assert page.evaluate("window.testRuns.asked") == asked, "the server was not asked"
     no_exception(page)
     assert page.problems == []

@@ -42,6 +42,16 @@ SLIDERS = [
 ]
 
 
+# The first parts that wait out of sight, and whether they are inert: soon after, they are drawn.
+NOTE_THE_FIRST_OLD = """() => new MutationObserver((_, observer) => {
+  const old = [...document.querySelectorAll('[data-old]')].map((part) =>
+    [part.className.match(/st-key-part_([a-z_0-9]+)/)[1], part.inert]);
+  if (!old.length) return;
+  window.firstOld = old;
+  observer.disconnect();
+}).observe(document, { subtree: true, attributes: true })"""
+
+
 def press(page, control, keys):
     # Where its choices depend on other settings, its key names them.
     key = f"st-key-control_{control}"
@@ -110,8 +120,9 @@ def test_a_cell_opened_while_the_rest_is_drawn_leaves_nothing_old(page, app_url)
     slider = page.locator(".st-key-control_d_in input").first
     slider.focus()
     settled(page)
+    page.evaluate(NOTE_THE_FIRST_OLD)
     page.keyboard.press("ArrowRight")
-    page.wait_for_selector("body[data-rest]", state="attached")
+    page.wait_for_function("window.firstOld")
     page.locator(".st-key-open_weights").scroll_into_view_if_needed()
     drawn = ".st-key-part_weights:not([data-old]) .st-key-open_weights button"
     page.locator(drawn).press("Enter")  # not a click: the page may still move
@@ -178,8 +189,12 @@ def test_what_a_page_asks_for_once_it_is_left_breaks_nothing(page, app_url):
     here, _ = asked[-1]
     asked.clear()
     page.evaluate("window.late = 600")
-    page.get_by_role("link", name="The causal mask", exact=True).first.click()
-    page.locator("[data-testid=stMain]").evaluate("main => main.scrollBy(0, 900)")
+    page.get_by_role("link", name="The causal mask", exact=True).first.evaluate(
+        """link => {
+          link.click();
+          document.querySelector('[data-testid=stMain]').scrollBy(0, 900);
+        }"""
+    )
     settled(page, quiet=1)
     (there, _), *later = asked
     assert there != here
@@ -228,14 +243,9 @@ def test_what_is_out_of_sight_cannot_be_used_until_it_is_drawn(page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off")
     page.locator(".st-key-control_d_in input").first.focus()
     settled(page)
+    page.evaluate(NOTE_THE_FIRST_OLD)
     page.keyboard.press("ArrowRight")
-    old = page.wait_for_function(  # at once: soon after, they are drawn
-        """() => {
-          const old = [...document.querySelectorAll('[data-old]')].map((part) =>
-            [part.className.match(/st-key-part_([a-z_0-9]+)/)[1], part.inert]);
-          return old.length ? old : null;
-        }"""
-    ).json_value()
+    old = page.wait_for_function("window.firstOld").json_value()
     assert ["take_away", True] in old, "its downloads are those of the settings before"
     assert "scores" not in dict(old)
     page.locator(".st-key-part_take_away").scroll_into_view_if_needed()

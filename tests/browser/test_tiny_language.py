@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import choose, no_exception, open_page, settled
+from browser_tools import choose, no_exception, open_page, settled, soon
 
 PAGE = "tiny_language?predict=off&cell=none"
 
@@ -51,8 +51,7 @@ def test_its_training_is_played_without_the_server(page, app_url):
     player.get_by_role("button").filter(has_text="Step on").press("Enter")
     assert slider.input_value() == "1"
     slider.press("End")
-    page.wait_for_timeout(200)
-    assert drawn.text_content() == said
+    soon(page, drawn.text_content, said)
     assert page.evaluate("window.testRuns.asked") == asked, "the server was not asked"
     no_exception(page)
     assert page.problems == []
