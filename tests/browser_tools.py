@@ -90,8 +90,8 @@ BUSY = """
   if (document.body.hasAttribute('data-rest')) busy.push('parts out of sight wait to be drawn');
   for (const name of ['stStatusWidget', 'stSkeleton', 'stAppSkeleton'])
     if (find(name).length) busy.push(name);
-  const moves = (one) =>
-    one.playState === 'running' && one.effect.getComputedTiming().endTime < Infinity;
+  const moves = ({ playState, timeline, effect }) => playState === 'running'
+    && timeline === document.timeline && effect.getComputedTiming().endTime < Infinity;
   if (document.getAnimations().some(moves)) busy.push('something still glides or fades');
   const blank = (chart) => chart.checkVisibility() && !chart.querySelector('svg, canvas');
   if (find('stVegaLiteChart').some(blank)) busy.push('a chart is not drawn');

@@ -21,6 +21,7 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [data-testid="stMainBlockContainer"] { padding: 2.6rem 2.6rem 6rem; }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 3.6rem 1rem 6rem; }
+  [data-testid="stMain"] .stHeading h1 { font-size: 2rem; }
 }
 .st-key-title_row { padding-top: 1.25rem; }
 .st-key-reconnect, .st-key-watcher, .st-key-turner { display: none; }
