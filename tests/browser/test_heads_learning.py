@@ -68,9 +68,9 @@ def share(page):
 
 
 def train_a_little(page, label):
-    """Begin, and wait until something is done."""
+    """Begin, and wait until something is done: by the bar, not by what stopped before."""
     page.get_by_role("button", name=label, exact=True).click()
-    page.locator(RUN, has_text=re.compile(r"[1-9]%")).wait_for()
+    page.locator(RUN, has_text=re.compile(r"seconds: [1-9]")).wait_for()
     return share(page)
 
 
