@@ -12,7 +12,7 @@ ALONE = """<style>
 """Beside `STYLE`, of a picture that stands alone."""
 STYLE = """<style>
 /* Streamlit's own width is that of the last visit, or one of two at random. It would glide to
-ours, and lay out the page anew at every frame. */
+   ours, and lay out the page anew at every frame. */
 [data-testid="stSidebar"][data-collapsed="false"] {
   min-width: SIDEBAR_WIDTHpx !important; max-width: SIDEBAR_WIDTHpx !important;
   transition: transform 300ms;

@@ -101,6 +101,7 @@ def test_on_a_phone_the_sidebar_lies_over_the_page(new_page, app_url):
         page.get_by_test_id("stExpandSidebarButton")
     ).first.click()
     soon(page, lambda: places(page, SIDEBAR), [[0, 0, SIDEBAR_WIDTH]])
+    settled(page)
     assert places(page, CHARTS) == before
 
 

@@ -133,6 +133,7 @@ def test_a_page_outlives_its_server(behind_nginx, new_page):
     )
     settled(page, timeout=LONG)
     no_exception(page)
+    assert name_of_server(page) == second
     assert page.locator(".st-key-control_sentence textarea").first.input_value() == "A cat sat"
     assert page.locator(".st-key-cell_mask").count() == 1
 
