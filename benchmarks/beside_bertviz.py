@@ -9,7 +9,7 @@ from pathlib import Path
 from attention_core.examples import EXAMPLES
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.text.embedding import embed
-from attention_ui.charts.matrix import names_of
+from attention_ui.picture.matrix import names_of
 from attention_ui.settings.settings import Settings
 from browser_tools import unfold
 

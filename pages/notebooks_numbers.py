@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.notebooks_numbers.answers import answers
 from attention_ui.lessons.notebooks_numbers.check import (
     check_of_all,
@@ -25,6 +24,7 @@ from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
+from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.settings import Settings
 from attention_ui.widgets.long_run import go_on_with_page
 

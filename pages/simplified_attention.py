@@ -11,7 +11,6 @@ from attention_core.rounding import agree, difference
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 from attention_ui.charts.equation_parts import Parts
-from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.picture import picture
 from attention_ui.lessons.simplified_attention.answers import answers
 from attention_ui.lessons.simplified_attention.one_query import (
@@ -27,6 +26,7 @@ from attention_ui.page.lights import show_checks, sums_verdict
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.show import show
 from attention_ui.page.view import View
+from attention_ui.picture.matrix import Matrix
 from attention_ui.predict.common_questions import which_key
 from attention_ui.settings.control import control, control_row
 from attention_ui.settings.settings import Settings

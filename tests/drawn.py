@@ -9,10 +9,10 @@ from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
 from attention_core.trace import Trace
-from attention_ui.charts.matrix import Matrix
 from attention_ui.page import equation as beats
 from attention_ui.page import page
 from attention_ui.page.view import View
+from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.choices import OPENED
 from conftest import ROOT
 from visiting import PAGES, stands

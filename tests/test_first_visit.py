@@ -10,9 +10,9 @@ from attention_core.examples import EXAMPLES
 from attention_core.published import notebook
 from attention_ui.charts.fit import size_for
 from attention_ui.charts.heatmap import heatmap
-from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.simplified_attention.one_query import asked_query
 from attention_ui.page.since_the_pin import drawable, side_by_side
+from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.link import FIRST, from_query
 from visiting import COVERED, PAGES, charts, drawn, stands, visit
 

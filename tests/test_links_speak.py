@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from attention_ui.charts.matrix import Matrix
+from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.link import from_query, to_query
 from drawn import equations
 from visiting import PAGES, stands, visit

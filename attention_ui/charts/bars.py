@@ -9,7 +9,7 @@ import pandas as pd
 
 from attention_core.text.tokenizers import visible
 
-from . import palette
+from ..picture import palette
 from .chart import Chart
 from .template import without_data
 

@@ -10,7 +10,7 @@ from itertools import accumulate
 import altair as alt
 import pandas as pd
 
-from . import palette
+from ..picture import palette
 from .chart import Chart
 from .template import without_data
 

@@ -6,11 +6,10 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from .forbidden import SEEN_ON, forbidden, leaks, outline
-from .head_marks import Marks
-from .matrix import Matrix
+from ..picture.forbidden import SEEN_ON, forbidden, leaks, outline
+from ..picture.matrix import Marks, Matrix
+from ..picture.scale import Scale, shades
 from .origins import origins
-from .scale import Scale, shades
 from .sizes import CellSize
 
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
@@ -82,7 +81,7 @@ def cells(
         arrays["is_foreign"] = pa.array(foreign.numpy())
     region = forbidden(matrix)
     if region is not None:
-        path = outline(region.T if matrix.transposed else region, size)
+        path = outline(region.T if matrix.transposed else region, size.width, size.height)
         arrays["region"] = pa.array([path or None, *[None] * (len(at) - 1)], pa.string())
     return pa.table(arrays)
 

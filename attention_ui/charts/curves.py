@@ -7,7 +7,7 @@ from functools import lru_cache
 import altair as alt
 import pyarrow as pa
 
-from . import palette
+from ..picture import palette
 from .chart import Chart
 from .template import without_data
 

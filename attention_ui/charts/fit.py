@@ -10,11 +10,11 @@ from torch import Tensor
 
 from attention_core.trace import Trace
 
+from ..picture.matrix import Matrix, heads_of, names_along
 from .cells import decimals_of, written
 from .equation_parts import UNNAMED
 from .head_marks import FAR
 from .margin import has_sums
-from .matrix import Matrix, heads_of, names_along
 from .placed import Placed
 from .sizes import (
     BAR_WIDTH,

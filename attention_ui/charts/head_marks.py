@@ -4,10 +4,8 @@ from functools import lru_cache
 
 import altair as alt
 
-from . import palette
+from ..picture import palette
 
-Marks = tuple[int, ...]
-"""The head of each row, or of each column; () for none."""
 NEAR, FAR = 2, 6
 """How far a band is from the cells, in pixels, on its near and on its far side."""
 

@@ -9,15 +9,15 @@ from functools import lru_cache
 
 from attention_core.trace import Trace
 
-from . import palette
+from ..picture import palette
+from ..picture.forbidden import forbidden, leak_limit
+from ..picture.matrix import Matrix, heads_of, names_along
+from ..picture.scale import Scale, limit
 from .cells import cells
 from .chart import Chart
 from .fit import TITLED, band_above, fitting, room_before
-from .forbidden import forbidden, leak_limit, mark_forbidden
 from .head_marks import mark_heads
-from .matrix import Matrix, heads_of, names_along
 from .origins import mark_origins
-from .scale import Scale, limit
 from .sizes import (
     BAR_WIDTH,
     BELOW,
@@ -199,3 +199,27 @@ def _title(name: str, shape: str) -> dict:
         "subtitleColor": palette.MUTED,
         "subtitlePadding": 1,
     }
+
+
+def mark_forbidden(spec: dict) -> None:
+    """Add the outline of the forbidden region to a compiled heatmap, before its operator."""
+    spec["layer"].insert(
+        -1,
+        {
+            "transform": [{"filter": "datum.region"}],
+            "mark": {
+                "type": "point",
+                "filled": False,
+                "size": 4,  # draws the path in pixels, as it is written
+                "aria": False,
+                "stroke": palette.FORBIDDEN,
+                "strokeWidth": 1.6,
+                "strokeCap": "round",
+            },
+            "encoding": {
+                "x": {"value": -0.5},
+                "y": {"value": -0.5},
+                "shape": {"field": "region", "type": "nominal", "scale": None},
+            },
+        },
+    )

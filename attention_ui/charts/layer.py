@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from attention_core.trace import Step, Trace
 
+from ..picture.matrix import Matrix
 from .fit import width_of
-from .matrix import Matrix
 from .placed import Placed
 from .sizes import BETWEEN, ROW_ROOM, CellSize
 

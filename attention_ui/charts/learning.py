@@ -11,7 +11,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from . import palette
+from ..picture import palette
 from .chart import Chart
 from .learning_run import LearningRun, Level, Panel
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attention_core.text.tokenizers import visible
 
-from . import palette
+from ..picture import palette
 from .chart import Chart
 from .sizes import LABEL_ROOM
 from .template import without_data

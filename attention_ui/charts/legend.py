@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from . import palette
-from .forbidden import leak_limit
-from .matrix import Matrix
-from .scale import is_shares, is_signed
+from ..picture import palette
+from ..picture.forbidden import leak_limit
+from ..picture.matrix import Matrix
+from ..picture.scale import is_shares, is_signed
 from .sizes import text_width
 
 NUMBER = -1

@@ -13,17 +13,18 @@ import torch
 
 from attention_core.trace import Trace
 
-from . import legend, palette, sentence, two_sentences
+from ..picture import palette
+from ..picture.forbidden import leak_limit, with_masks
+from ..picture.matrix import Matrix
+from ..picture.scale import Scale, limits
+from . import legend, sentence, two_sentences
 from .chart import Chart
 from .fit import band_above
-from .forbidden import leak_limit, with_masks
 from .heatmap import heatmap
 from .margin import add_sums, has_sums, is_one_row, is_shares, sums
-from .matrix import Matrix
 from .placed import Placed
 from .pointing import column_of, fields, is_bright, is_fed, is_lit, n_slots, packed, parameters
 from .reach import Reach, places, reaches
-from .scale import Scale, limits
 from .sizes import BETWEEN, text_width
 from .tooltip import arithmetics
 

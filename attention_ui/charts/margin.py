@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from . import palette
-from .matrix import Matrix
+from ..picture import palette
+from ..picture.matrix import Matrix
 from .sizes import CellSize
 
 NEAR_1 = 1e-3

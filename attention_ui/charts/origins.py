@@ -6,8 +6,8 @@ Worked out by the operation itself, which is given the places of cells instead o
 import torch
 from torch import Tensor
 
-from . import palette
-from .matrix import Matrix
+from ..picture import palette
+from ..picture.matrix import Matrix
 from .sizes import CellSize
 
 TAG = 12

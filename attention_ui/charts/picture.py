@@ -8,9 +8,9 @@ import pandas as pd
 
 from attention_core.trace import Step, Trace
 
-from . import palette
+from ..picture import palette
+from ..picture.matrix import names_of
 from .chart import Chart
-from .matrix import names_of
 from .template import without_data
 
 SIDE = 320

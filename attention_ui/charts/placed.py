@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .matrix import Matrix
+from ..picture.matrix import Matrix
 from .sizes import CellSize
 
 

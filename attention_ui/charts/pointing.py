@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor
 
-from .matrix import JOINED, Matrix
+from ..picture.matrix import JOINED, Matrix
 from .reach import SAME_TOKENS, Reach, related
 
 BASE = 8_192

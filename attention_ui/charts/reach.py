@@ -13,7 +13,7 @@ from torch import Tensor
 from attention_core.explain.extents import NONE, extents
 from attention_core.trace import Step
 
-from .matrix import Matrix
+from ..picture.matrix import Matrix
 
 SAME_TOKENS = {"token": ("query", "key"), "query": ("token",), "key": ("token",)}
 """Axes whose places are the same tokens: query 3 and key 3 are both token 3, though a query is not

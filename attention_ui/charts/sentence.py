@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from attention_core.trace import Trace
 
-from . import palette
+from ..picture import palette
+from ..picture.matrix import Matrix, names_of
 from .margin import is_one_row, is_shares
-from .matrix import Matrix, names_of
 from .token_boxes import (
     BELOW_BOX,
     BOX,

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import altair as alt
 
-from . import palette
+from ..picture import palette
 from .template import without_data
 
 WIDE, HEAD = 800, 50

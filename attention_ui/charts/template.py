@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import altair as alt
 
-from . import palette
+from ..picture import palette
 from .sizes import BAR_WIDTH, LABEL_ROOM
 
 QUIET = {

@@ -2,7 +2,7 @@
 of the chart's own moves it, without the server.
 """
 
-from . import palette
+from ..picture import palette
 from .chart import Chart
 from .tiles_axes import LARGEST_CELL, TABLE, along, only, title
 from .tiles_played import CELL, TILE, TilesPlayed, table_of

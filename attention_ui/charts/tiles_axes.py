@@ -1,6 +1,6 @@
 """What the parts of the picture of tiles share: the axis of the tokens, titles, and filters."""
 
-from . import palette
+from ..picture import palette
 
 TABLE, LARGEST_CELL = 252, 34
 """The height of the table in pixels, and of one cell at most."""

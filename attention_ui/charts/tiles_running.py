@@ -4,7 +4,7 @@ height of its row of the table of weights.
 
 from collections.abc import Sequence
 
-from . import palette
+from ..picture import palette
 from .tiles_axes import SMALLEST_LABELLED, along, only, title
 from .tiles_played import OUTPUT, STATE, State, TilesPlayed
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from . import palette
+from ..picture import palette
 from .sizes import text_width
 
 BOX, BELOW_BOX = 34, 18

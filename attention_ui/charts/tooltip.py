@@ -4,7 +4,7 @@ import itertools
 
 from attention_core.explain.plain_text import plain_text
 
-from .matrix import Matrix
+from ..picture.matrix import Matrix
 
 MOST_READ = 2_000
 """A matrix that is made of more numbers tells its arithmetic after a click."""

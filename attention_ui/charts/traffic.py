@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from . import palette
+from ..picture import palette
 from .chart import Chart
 
 BAR = 34

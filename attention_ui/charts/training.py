@@ -12,7 +12,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from . import palette
+from ..picture import palette
 from .chart import Chart
 from .live import MOST_MARKS
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from attention_core.trace import Trace
 
-from . import palette
-from .matrix import names_of
+from ..picture import palette
+from ..picture.matrix import names_of
 from .token_boxes import (
     BELOW_BOX,
     BOX,

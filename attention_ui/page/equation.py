@@ -13,9 +13,9 @@ from ..charts.equation_parts import NEW_LINE, Parts, laid_out
 from ..charts.fit import broken_into_lines, sizes_for
 from ..charts.live import Lines, live_columns
 from ..charts.margin import is_one_row, is_shares
-from ..charts.matrix import Matrix, Places, of_unknown_shape
 from ..charts.placed import Placed
 from ..charts.sizes import CellSize
+from ..picture.matrix import Matrix, Places, of_unknown_shape
 from ..settings import session
 from ..settings.settings import Settings
 from .inspector import inspect, open_button

@@ -13,8 +13,8 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace, head_at
 
 from ..charts.cells import written
+from ..controls.fields import CellPlace
 from ..settings import session
-from ..settings.fields import CellPlace
 from .show import folded
 from .view import View
 

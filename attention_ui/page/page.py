@@ -18,7 +18,7 @@ import streamlit as st
 from attention_core.trace import Step
 
 from ..charts.equation_parts import laid_out
-from ..charts.matrix import Matrix
+from ..picture.matrix import Matrix
 from ..predict.panel import cover_by, covered, is_answered, panel
 from ..predict.questions import Question
 from ..settings import session

@@ -9,7 +9,7 @@ from attention_core.compare import Change, changes, difference, first_changed
 from attention_core.trace import Trace
 
 from ..charts.equation_parts import Parts, equation_of
-from ..charts.matrix import Matrix
+from ..picture.matrix import Matrix
 from ..settings.link import pinned, what_changed
 from ..settings.settings import Settings
 from .equation import equation

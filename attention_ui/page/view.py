@@ -9,7 +9,7 @@ from attention_core.expression import Cell, Expression, Product
 from attention_core.published import Mark, marks
 from attention_core.trace import Step, Trace
 
-from ..settings.fields import CellPlace
+from ..controls.fields import CellPlace
 from ..settings.settings import Settings
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from ..controls.fields import Decimal
 from . import session
-from .fields import Decimal
 from .setting import TYPED
 from .settings import FIELDS, HEADS, SETTINGS, Settings
 

@@ -8,8 +8,8 @@ from attention_core.recipes import ROLES
 from attention_core.small_models.grammar import LONGEST
 from attention_core.text.tokenizers import visible
 
+from ..controls.fields import Choice, Sentence, unknown_word
 from .choices import MAX_JOINED, MAX_WIDTH
-from .fields import Choice, Sentence, unknown_word
 from .settings import HEADS, MAX_TOKENS, SETTINGS, Settings
 
 FOLLOW_THE_TEXT = ("query", "token", "changed_token", "decoded")

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 from attention_core.examples import EXAMPLES
 from attention_core.text.tokenizers import clean
 
-from .fields import Choice, Field
+from ..controls.fields import Choice, Field
 from .fit import choices_below, limits, misfit, problem_with_heads
 from .settings import ALIASES, FIELDS, HEADS, KEPT, SETTINGS, VIEW_ONLY, Settings, label
 

@@ -7,8 +7,8 @@ import streamlit as st
 
 from attention_core.examples import EXAMPLES
 
+from ..controls.fields import CellPlace, Choice, ScoreRow, Sentence, Trail
 from .choices import MAX_SEED
-from .fields import CellPlace, Choice, ScoreRow, Sentence, Trail
 from .fit import EDITS, changed, drawn_instead, heads_that_fit, misfit, problem_with_heads
 from .link import FIRST_VISIT, from_query, problem_with, renamed, to_query, unknown_names
 from .settings import FIELDS, HEADS, KEPT, VIEW_ONLY, Settings, label

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .fields import Choice, Field, Flag, OptionalWhole, ScoreRow, Sentence
+from ..controls.fields import Choice, Field, Flag, OptionalWhole, ScoreRow, Sentence
 
 if TYPE_CHECKING:
     from .settings import Settings

@@ -26,8 +26,7 @@ from attention_core.recipes import (
 from attention_core.text.inputs import RANDOM_ID_ROWS, VOCABULARIES, Inputs
 from attention_core.text.tokenizers import TOKENIZERS, visible
 
-from . import choices, offered
-from .fields import (
+from ..controls.fields import (
     MAX_TOKENS,
     CellPlace,
     Choice,
@@ -47,6 +46,7 @@ from .fields import (
     Whole,
     Word,
 )
+from . import choices, offered
 from .setting import Setting, setting
 
 

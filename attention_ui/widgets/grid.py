@@ -8,9 +8,9 @@ import streamlit as st
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
+from ..controls.fields import LARGEST_ENTRY, MAX_EDITS
 from ..page.take_away import numbered
 from ..settings import session
-from ..settings.fields import LARGEST_ENTRY, MAX_EDITS
 
 MAX_LISTED = 4
 KEYS = 4

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from attention_ui.charts import palette
+from attention_ui.picture import palette
 from browser_tools import no_exception, open_page, settled, soon
 from pointing import drawn_by, expected_bright, made_of
 from visiting import LESSONS

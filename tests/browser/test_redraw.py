@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from attention_ui.charts import palette
+from attention_ui.picture import palette
 from browser_tools import listen, no_exception, open_page, settled, unfold
 
 # All that a page says and draws, and where its links lead.

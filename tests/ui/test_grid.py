@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from attention_ui.settings.fields import MAX_EDITS
+from attention_ui.controls.fields import MAX_EDITS
 from attention_ui.settings.link import from_query, to_query
 from messages import send, widget_ids
 from visiting import stands, texts, visit

@@ -7,10 +7,10 @@ from attention_core.mechanism.multi_head import add_big_projection, attend_heads
 from attention_core.recipes import HeadsRecipe
 from attention_ui.charts.fit import size_for
 from attention_ui.charts.heatmap import heatmap
-from attention_ui.charts.matrix import Matrix
-from attention_ui.charts.palette import HEADS
 from attention_ui.charts.parts import parts
 from attention_ui.charts.sizes import CellSize
+from attention_ui.picture.matrix import Matrix
+from attention_ui.picture.palette import HEADS
 
 SIZE = CellSize(38, 28, 11)
 

@@ -5,9 +5,9 @@ import pytest
 from attention_core import EXAMPLES, attend, embed
 from attention_core.expression import Number
 from attention_core.mechanism.trainable import attend_trainable, expand_token
-from attention_ui.charts.matrix import Matrix
 from attention_ui.page.inspector import _agreement
 from attention_ui.page.view import View
+from attention_ui.picture.matrix import Matrix
 from attention_ui.settings import session
 from attention_ui.settings.settings import Settings
 from visiting import stands, visit

@@ -17,7 +17,6 @@ from attention_core import (
     program,
 )
 from attention_ui.charts.heatmap import heatmap
-from attention_ui.charts.matrix import Matrix, names_along
 from attention_ui.charts.picture import picture
 from attention_ui.charts.sizes import CellSize
 from attention_ui.charts.template import name_of
@@ -25,6 +24,7 @@ from attention_ui.lessons.home.hero import most_looked_at
 from attention_ui.lessons.queries_keys_values.projections import origin_words
 from attention_ui.page.inspector import components
 from attention_ui.page.take_away import as_frame
+from attention_ui.picture.matrix import Matrix, names_along
 from attention_ui.settings.fit import changed, drawn_instead
 from attention_ui.settings.link import FIRST, OLDER, from_query, to_pin, to_query
 from attention_ui.settings.settings import FIELDS, SETTINGS, Settings

@@ -6,11 +6,11 @@ import torch
 from attention_core import EXAMPLES, HeadsRecipe, attend_heads, embed
 from attention_core.mechanism.multi_head import add_big_projection
 from attention_ui.charts.live import live
-from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.origins import origins
-from attention_ui.charts.palette import HEADS
 from attention_ui.charts.placed import Placed
 from attention_ui.charts.sizes import SMALLEST, CellSize
+from attention_ui.picture.matrix import Matrix
+from attention_ui.picture.palette import HEADS
 from visiting import stands, visit
 
 SIZE = CellSize(40, 28, 11)

@@ -19,13 +19,13 @@ from attention_core.explain.extents import extents
 from attention_core.explain.plain_text import plain_text
 from attention_core.trace import Step, Trace
 from attention_ui.charts.live import MOST_PLACES
-from attention_ui.charts.matrix import Matrix
 from attention_ui.charts.placed import Placed
 from attention_ui.charts.pointing import BASE, ends, packed
 from attention_ui.charts.reach import reaches
 from attention_ui.charts.sizes import CellSize
 from attention_ui.page.equation import draw_equation
 from attention_ui.page.view import View
+from attention_ui.picture.matrix import Matrix
 from attention_ui.settings import session
 from attention_ui.settings.link import OLDER, from_query
 from drawn import CASES, NAMES

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from attention_core import EXAMPLES, embed
 from attention_core.text.inputs import RANDOM_ID_ROWS
 from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, clean
-from attention_ui.settings.fields import (
+from attention_ui.controls.fields import (
     LARGEST_ENTRY,
     MAX_CHARACTERS,
     MAX_EDITS,

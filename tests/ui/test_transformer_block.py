@@ -8,8 +8,6 @@ from attention_core.examples import EXAMPLES
 from attention_core.export.exercise import asked
 from attention_core.mistakes.around import around
 from attention_core.text.embedding import embed
-from attention_ui.charts.matrix import Matrix
-from attention_ui.charts.scale import limits
 from attention_ui.charts.stream import STRIP
 from attention_ui.charts.stream_template import WIDE
 from attention_ui.lessons.transformer_block import published_layer
@@ -38,6 +36,8 @@ from attention_ui.lessons.transformer_block.norms import (
 )
 from attention_ui.lessons.transformer_block.orders import both_orders, stream_is_untouched
 from attention_ui.lessons.transformer_block.parts import silenced_words, widened
+from attention_ui.picture.matrix import Matrix
+from attention_ui.picture.scale import limits
 from attention_ui.settings.fit import changed
 from attention_ui.settings.settings import Settings
 from visiting import charts, rendered, stands, visit

@@ -8,10 +8,10 @@ import torch
 from attention_core import EXAMPLES, embed
 from attention_core.operations import Given
 from attention_core.trace import Trace
-from attention_ui.charts import matrix as matrices
 from attention_ui.charts.fit import size_for
 from attention_ui.charts.heatmap import heatmap
-from attention_ui.charts.matrix import Matrix
+from attention_ui.picture import matrix as matrices
+from attention_ui.picture.matrix import Matrix
 from attention_ui.settings import session
 from largest import LARGEST
 from visiting import LESSONS, stands, visit

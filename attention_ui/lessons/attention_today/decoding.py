@@ -6,10 +6,10 @@ from attention_core.rounding import agree
 from attention_core.trace import Trace
 
 from ...charts.equation_parts import NEW_LINE, Parts
-from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import light, note
 from ...page.view import View
+from ...picture.matrix import Matrix
 from ...settings import session
 from ...settings.control import control
 from ...settings.settings import Settings

@@ -11,10 +11,10 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...charts.equation_parts import Parts, equation_of
-from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import light
 from ...page.view import View
+from ...picture.matrix import Matrix
 from ...predict.questions import Verdict
 from ...settings import session
 from ...settings.choices import WAYS_TO_HIDE

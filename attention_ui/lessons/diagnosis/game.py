@@ -18,7 +18,7 @@ from attention_core.recipes import PLURAL
 from attention_core.trace import Trace
 
 from ...charts.equation_parts import Parts, equation_of
-from ...charts.matrix import Matrix
+from ...picture.matrix import Matrix
 from ...predict.questions import Pick, Verdict
 from ...settings import session
 from ...settings.choices import TENSORS

@@ -14,10 +14,10 @@ from attention_core.experiments.variance import (
     variance_theory,
 )
 
-from ...charts import palette
 from ...charts.against_d import Point, against_d
 from ...charts.sizes import side_by_side
 from ...page.show import show_within
+from ...picture import palette
 from ...settings import session
 from ...widgets.long_run import go_on, long_run
 from ...words import true_minus

@@ -6,12 +6,12 @@ import streamlit as st
 from attention_core.experiments.variance import Trials, variance_theory
 from attention_core.published import notebook
 
-from ...charts import palette
 from ...charts.against_d import Point, against_d
 from ...charts.chart import Chart
 from ...page.notebook_checks import say_covered
 from ...page.show import folded, light, show_within
 from ...page.view import View
+from ...picture import palette
 from .by_width import HALF
 
 NOTEBOOK = "journey_123"

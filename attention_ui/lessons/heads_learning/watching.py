@@ -15,10 +15,10 @@ from attention_core.small_models.induction import (
 )
 from attention_core.small_models.repeated import PERIODS, next_of_earlier
 
-from ...charts import palette
 from ...charts.learning import COLOURS, watch_heads
 from ...charts.learning_run import Curve, Layer, LearningRun, Panel
 from ...page.show import show_played
+from ...picture import palette
 from ...words import number
 
 _BEFORE = torch.ones(len(EXAMPLE), len(EXAMPLE), dtype=torch.bool).tril(-1).triu(-1)

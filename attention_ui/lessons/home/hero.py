@@ -9,10 +9,10 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ...charts.live import live
-from ...charts.matrix import Matrix
 from ...charts.placed import Placed
 from ...charts.sizes import CellSize
 from ...page.show import show
+from ...picture.matrix import Matrix
 from ...settings.settings import Settings
 from ...shell.frame import LINE
 

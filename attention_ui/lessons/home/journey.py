@@ -3,10 +3,10 @@
 from attention_core.mechanism.simplified import SimplifiedOptions, attend, expand_query
 from attention_core.text.embedding import embed
 
-from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import cell_notice
 from ...page.view import View
+from ...picture.matrix import Matrix
 from ...settings.control import control
 from ...settings.settings import Settings
 

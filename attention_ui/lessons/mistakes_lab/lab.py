@@ -10,7 +10,7 @@ from attention_core.mistakes.switched import MISTAKES, Switched
 from attention_core.trace import Trace
 
 from ...charts.equation_parts import Parts
-from ...charts.matrix import Matrix
+from ...picture.matrix import Matrix
 from ...predict.questions import Pick, Verdict
 from ...settings.control import control, control_row, offered
 from ...settings.settings import Settings

@@ -13,10 +13,10 @@ from attention_core.text.embedding import embed
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
-from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import light
 from ...page.view import View
+from ...picture.matrix import Matrix
 from ...settings import session
 from ...settings.control import control, control_row
 from ...settings.settings import Settings

@@ -10,10 +10,10 @@ from attention_core.recipes import HeadsRecipe
 from attention_core.trace import Step, Trace
 
 from ...charts.equation_parts import NEW_LINE, Parts
-from ...charts.matrix import Matrix
 from ...charts.parts import parts
 from ...page.show import show
 from ...page.view import View
+from ...picture.matrix import Matrix
 from ...predict.questions import Verdict
 from ...settings import session
 from ...settings.choices import MAX_JOINED

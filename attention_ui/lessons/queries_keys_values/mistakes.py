@@ -7,10 +7,10 @@ from attention_core.mechanism.token_axis import attend_on_tokens, attend_on_toke
 from attention_core.mechanism.trainable import attend_trainable
 from attention_core.text.embedding import embed
 
-from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import folded, light, note
 from ...page.view import View
+from ...picture.matrix import Matrix
 
 
 def other_views(view: View) -> dict[str, View]:

@@ -21,12 +21,12 @@ from attention_core.text.tokenizers import visible
 
 from ...charts.chart import Chart
 from ...charts.curve import curve
-from ...charts.matrix import Matrix
 from ...charts.training import Watched, frames_of, watch_training
 from ...page.equation import equation
 from ...page.page import narrow
 from ...page.show import folded, light, note, one_of, show, show_played
 from ...page.view import View
+from ...picture.matrix import Matrix
 from ...settings import session
 from ...settings.control import control, control_row
 from ...settings.settings import Settings

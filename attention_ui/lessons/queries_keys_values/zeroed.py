@@ -9,10 +9,10 @@ from attention_core.recipes import PLURAL, ROLES
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
-from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import folded, note
 from ...page.view import View
+from ...picture.matrix import Matrix
 from ...settings import session
 from ...settings.control import control
 from ...settings.settings import Settings

@@ -5,8 +5,8 @@ from attention_core.small_models.heads import BAR, FAR, KINDS
 
 from ...charts.equation_parts import Parts, equation_of
 from ...charts.head_scores import head_scores, spreads
-from ...charts.matrix import Matrix
 from ...page.show import show
+from ...picture.matrix import Matrix
 from ...settings.choices import head_briefly
 from ...settings.control import control, control_row
 from ...settings.settings import Settings

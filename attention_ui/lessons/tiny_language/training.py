@@ -20,10 +20,10 @@ from attention_core.small_models.recording import (
     shipped_recording,
 )
 
-from ...charts import palette
 from ...charts.learning import watch_heads
 from ...charts.learning_run import Curve, Layer, LearningRun, Level, Panel
 from ...page.show import show_played
+from ...picture import palette
 from ...words import listed, number
 
 WATCHED = "pronoun to noun"

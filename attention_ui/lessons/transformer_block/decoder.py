@@ -3,7 +3,7 @@
 from attention_core.trace import Trace
 
 from ...charts.equation_parts import Parts
-from ...charts.matrix import Matrix
+from ...picture.matrix import Matrix
 from ...words import number
 from .parts import added_by
 

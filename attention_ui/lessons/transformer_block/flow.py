@@ -10,8 +10,8 @@ from attention_core.trace import Step, Trace
 
 from ...charts.chart import Chart
 from ...charts.equation_parts import NEW_LINE, Parts
-from ...charts.matrix import Matrix, names_of
 from ...charts.stream import Reach, Station, stream
+from ...picture.matrix import Matrix, names_of
 from ...words import listed, number
 
 CALLED = {

@@ -7,10 +7,10 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
 
 from ...charts.equation_parts import Parts, equation_of
-from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import note
 from ...page.view import View
+from ...picture.matrix import Matrix
 from ...predict.questions import Pick, Verdict
 from ...settings.settings import Settings
 from ...words import number

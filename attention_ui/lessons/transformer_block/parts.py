@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.trace import Step, Trace
 
 from ...charts.equation_parts import NEW_LINE, Parts
-from ...charts.matrix import Matrix
+from ...picture.matrix import Matrix
 from ...settings import session
 from ...shell.contents import lesson
 from ...words import number, percent

@@ -10,10 +10,10 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...charts.equation_parts import NEW_LINE
-from ...charts.matrix import Matrix
 from ...page.equation import equation
 from ...page.show import light, note
 from ...page.view import View
+from ...picture.matrix import Matrix
 from ...words import number
 
 EXAMPLE = "sorry_dave_first_run"

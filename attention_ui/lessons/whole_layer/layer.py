@@ -8,9 +8,9 @@ from attention_core.trace import Trace
 
 from ...charts.equation_parts import Parts, equation_of
 from ...charts.layer import layer, n_drawn
-from ...charts.matrix import Matrix
 from ...page.equation import draw_columns, first_query
 from ...page.view import View
+from ...picture.matrix import Matrix
 from ...settings import session
 from ...settings.control import control, control_row
 from ...settings.settings import Settings

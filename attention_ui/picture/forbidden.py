@@ -14,10 +14,8 @@ from torch import Tensor
 from attention_core.operations import Hide, MayLook
 from attention_core.trace import Step
 
-from . import palette
 from .matrix import Matrix
 from .scale import FAINTEST_LEAK, is_shares
-from .sizes import CellSize
 
 SEEN_ON = 0.8
 """The share of the strongest colour that a leak gets at most: white numbers are read on it too."""
@@ -87,18 +85,18 @@ def leak_limit(matrices: Sequence[Matrix]) -> float:
     return max(FAINTEST_LEAK, *found) if found else 0.0
 
 
-def outline(region: Tensor, size: CellSize) -> str:
-    """The edge of a region (rows, columns) as an SVG path in pixels; '' for an empty one."""
+def outline(region: Tensor, width: float, height: float) -> str:
+    """The edge of a region (rows, columns) of cells so large as an SVG path; '' for none."""
     padded = torch.nn.functional.pad(region.int(), (1, 1, 1, 1))
     across = padded.diff(dim=0)[:, 1:-1] != 0  # (rows + 1, columns)
     down = padded.diff(dim=1)[1:-1] != 0  # (rows, columns + 1)
     lines = [
-        f"M{first * size.width},{row * size.height}H{last * size.width}"
+        f"M{first * width},{row * height}H{last * width}"
         for row, line in enumerate(across.tolist())
         for first, last in _runs(line)
     ]
     lines += [
-        f"M{column * size.width},{first * size.height}V{last * size.height}"
+        f"M{column * width},{first * height}V{last * height}"
         for column, line in enumerate(down.T.tolist())
         for first, last in _runs(line)
     ]
@@ -110,27 +108,3 @@ def _runs(line: list[bool]) -> list[tuple[int, int]]:
     padded = [False, *line, False]
     edges = [at for at in range(len(line) + 1) if padded[at] != padded[at + 1]]
     return list(zip(edges[::2], edges[1::2], strict=True))
-
-
-def mark_forbidden(spec: dict) -> None:
-    """Add the outline of the forbidden region to a compiled heatmap, before its operator."""
-    spec["layer"].insert(
-        -1,
-        {
-            "transform": [{"filter": "datum.region"}],
-            "mark": {
-                "type": "point",
-                "filled": False,
-                "size": 4,  # draws the path in pixels, as it is written
-                "aria": False,
-                "stroke": palette.FORBIDDEN,
-                "strokeWidth": 1.6,
-                "strokeCap": "round",
-            },
-            "encoding": {
-                "x": {"value": -0.5},
-                "y": {"value": -0.5},
-                "shape": {"field": "region", "type": "nominal", "scale": None},
-            },
-        },
-    )

@@ -11,7 +11,8 @@ from attention_core.operations import Drop, Given, Hide, Renormalise, Softmax
 from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, head_at
 
-from .head_marks import Marks
+Marks = tuple[int, ...]
+"""The head of each row, or of each column; () for none."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""What stands around every page: its head, the contents, the glossary, and what is shared."""

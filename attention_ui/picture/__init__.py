@@ -1,0 +1,1 @@
+"""One picture for every matrix: a layout places steps, one specification draws their cells."""
