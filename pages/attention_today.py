@@ -5,7 +5,6 @@ from functools import partial
 
 from attention_core.mechanism.today import PREFIX
 from attention_core.trace import Trace
-from attention_ui.charts.equation_parts import Parts, laid_out
 from attention_ui.lessons.attention_today.answers import answers
 from attention_ui.lessons.attention_today.checks import (
     cap_light,
@@ -51,6 +50,7 @@ from attention_ui.page.equation import equation
 from attention_ui.page.lights import sums_verdict
 from attention_ui.page.page import Page, depends_on, open_on
 from attention_ui.page.view import View
+from attention_ui.picture.equation_parts import Parts, laid_out
 from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.control import offered
 from attention_ui.settings.settings import Settings

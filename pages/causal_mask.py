@@ -3,6 +3,7 @@
 from attention_core.mechanism.masking import attend_masked
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
+from attention_ui.cards.questions import Pick
 from attention_ui.lessons.causal_mask.answers import answers
 from attention_ui.lessons.causal_mask.dropout import dropout, dropped
 from attention_ui.lessons.causal_mask.leaks import (
@@ -26,7 +27,6 @@ from attention_ui.page.lights import show_checks
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.predict.common_questions import row_to_share, whole_row
-from attention_ui.predict.questions import Pick
 from attention_ui.settings.choices import WAYS_TO_HIDE
 from attention_ui.settings.control import control, offered
 from attention_ui.settings.settings import Settings

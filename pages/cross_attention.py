@@ -1,5 +1,6 @@
 """Cross-attention: the queries of one sentence look at the keys and values of another."""
 
+from attention_ui.cards.questions import Shape
 from attention_ui.lessons.cross_attention.agreement import torch_agrees
 from attention_ui.lessons.cross_attention.answers import answers
 from attention_ui.lessons.cross_attention.changes import show_changes, show_swapped
@@ -12,7 +13,6 @@ from attention_ui.page.lights import sums_verdict
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.picture.matrix import Matrix
-from attention_ui.predict.questions import Shape
 from attention_ui.settings.control import control
 from attention_ui.settings.settings import Settings
 from attention_ui.settings.source import table_words

@@ -2,6 +2,7 @@
 
 from attention_core.examples import EXAMPLES
 from attention_core.experiments.variance import few_trials
+from attention_ui.cards.questions import Pick
 from attention_ui.lessons.divide_by_sqrt_d.answers import answers
 from attention_ui.lessons.divide_by_sqrt_d.many_trials import (
     choose_seed,
@@ -17,7 +18,6 @@ from attention_ui.page.show import cell_notice
 from attention_ui.page.take_away import take_away
 from attention_ui.page.view import View
 from attention_ui.predict.common_questions import largest_when_divided
-from attention_ui.predict.questions import Pick
 from attention_ui.settings.settings import Settings
 from attention_ui.shell.frame import close_lesson
 

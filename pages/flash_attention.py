@@ -2,7 +2,6 @@
 
 from attention_core.operations import Hide
 from attention_core.trace import Step, Trace
-from attention_ui.charts.equation_parts import NEW_LINE
 from attention_ui.lessons.flash_attention.agreement import same_as_plain, same_as_torch
 from attention_ui.lessons.flash_attention.answers import answers
 from attention_ui.lessons.flash_attention.building import all_blocks, build, plain, where
@@ -18,6 +17,7 @@ from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
+from attention_ui.picture.equation_parts import NEW_LINE
 from attention_ui.picture.matrix import Matrix
 from attention_ui.settings import session
 from attention_ui.settings.control import control, control_row

@@ -11,7 +11,7 @@ from attention_core.mechanism.multi_head import (
 )
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
-from attention_ui.charts.equation_parts import NEW_LINE, equation_of
+from attention_ui.cards.questions import Pick, Shape
 from attention_ui.lessons.multi_head_attention.answers import answers
 from attention_ui.lessons.multi_head_attention.checks import (
     cost_question,
@@ -49,8 +49,8 @@ from attention_ui.page.closing import closing, named
 from attention_ui.page.lights import show_checks, sums_verdict
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
+from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.matrix import Matrix
-from attention_ui.predict.questions import Pick, Shape
 from attention_ui.settings.settings import HEADS, Settings
 
 PAGE = "multi_head_attention"

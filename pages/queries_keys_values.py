@@ -3,6 +3,7 @@
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
+from attention_ui.cards.questions import Pick, Shape
 from attention_ui.lessons.queries_keys_values.answers import answers
 from attention_ui.lessons.queries_keys_values.mistakes import other_views, show_mistakes
 from attention_ui.lessons.queries_keys_values.projections import (
@@ -25,7 +26,6 @@ from attention_ui.page.lights import show_checks, sums_verdict
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
 from attention_ui.picture.matrix import Matrix
-from attention_ui.predict.questions import Pick, Shape
 from attention_ui.settings.control import control, offered
 from attention_ui.settings.settings import Settings
 

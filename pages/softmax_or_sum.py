@@ -2,7 +2,6 @@
 
 from attention_core.mechanism.softmax import normalise_row
 from attention_core.trace import Trace
-from attention_ui.charts.equation_parts import equation_of
 from attention_ui.lessons.softmax_or_sum.answers import answers
 from attention_ui.lessons.softmax_or_sum.experiments import add_constant, magnify, winners
 from attention_ui.lessons.softmax_or_sum.hero import hero
@@ -18,6 +17,7 @@ from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.view import View
+from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.matrix import Matrix
 from attention_ui.predict.common_questions import which_key, whole_row
 from attention_ui.settings.settings import Settings

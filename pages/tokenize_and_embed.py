@@ -3,7 +3,7 @@
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
 from attention_core.trace import Step, Trace
-from attention_ui.charts.equation_parts import equation_of
+from attention_ui.cards.questions import Pick
 from attention_ui.charts.picture import picture
 from attention_ui.lessons.tokenize_and_embed.answers import answers
 from attention_ui.lessons.tokenize_and_embed.tokens import (
@@ -21,8 +21,8 @@ from attention_ui.page.closing import closing
 from attention_ui.page.page import Page, open_on
 from attention_ui.page.show import show
 from attention_ui.page.view import View
+from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.matrix import Matrix
-from attention_ui.predict.questions import Pick
 from attention_ui.settings import session
 from attention_ui.settings.control import control, control_row
 from attention_ui.settings.settings import Settings

@@ -1,20 +1,17 @@
 """The cells of a heatmap as a table: place, number, colour, outline."""
 
-import math
-
 import pyarrow as pa
 import torch
 from torch import Tensor
 
 from ..picture.forbidden import SEEN_ON, forbidden, leaks, outline
 from ..picture.matrix import Marks, Matrix
+from ..picture.numbers import decimals_of, written
 from ..picture.scale import Scale, shades
 from .origins import origins
 from .sizes import CellSize
 
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
-LONG = 1e7
-"""A number as large is written with its power of ten."""
 COVERED = "?"
 
 
@@ -107,20 +104,3 @@ def _outlines(matrix: Matrix, drawn: Tensor, n_columns: int) -> Tensor:
         if cell[:n_lead] == matrix.lead and row in place:
             outlines[place[row], column[0] if column else 0] = width
     return outlines
-
-
-def decimals_of(values: Tensor) -> int:
-    """How many decimals the cells of a matrix show: 2, or fewer where no number has as many."""
-    return next((n for n in (0, 1) if torch.equal(values, values.round(decimals=n))), 2)
-
-
-def written(value: float, decimals: int = 2) -> str:
-    """A number as it stands in a cell: at most two decimals, none where it is large, and with its
-    power of ten where it would be too long.
-    """
-    if not math.isfinite(value):
-        return "nan" if math.isnan(value) else ("∞" if value > 0 else "−∞")
-    if abs(value) >= LONG:
-        return f"{value:.1e}".replace("e+", "e").replace("-", "−")
-    text = f"{value:.{decimals}f}" if abs(value) < 99.95 else f"{value:.0f}"
-    return text.replace("-", "" if float(text) == 0 else "−")

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from attention_core.trace import Trace
 
+from ..picture.equation_parts import UNNAMED
 from ..picture.matrix import Matrix, heads_of, names_along
-from .cells import decimals_of, written
-from .equation_parts import UNNAMED
+from ..picture.numbers import decimals_of, text_width, written
 from .head_marks import FAR
 from .margin import has_sums
 from .placed import Placed
@@ -33,7 +33,6 @@ from .sizes import (
     label_room,
     labelled_every,
     numbered,
-    text_width,
 )
 
 TITLED = {"query", "key", "other_key", "token", "vocabulary", "head", "score"}

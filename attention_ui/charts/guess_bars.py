@@ -9,7 +9,7 @@ import altair as alt
 import pyarrow as pa
 
 from ..picture import palette
-from .cells import written
+from ..picture.numbers import written
 from .chart import Chart
 from .template import without_data
 

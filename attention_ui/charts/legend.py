@@ -10,8 +10,8 @@ import pyarrow as pa
 from ..picture import palette
 from ..picture.forbidden import leak_limit
 from ..picture.matrix import Matrix
+from ..picture.numbers import text_width
 from ..picture.scale import is_shares, is_signed
-from .sizes import text_width
 
 NUMBER = -1
 """What stands for the number of a matrix in the rows of the legend."""

@@ -16,6 +16,7 @@ from attention_core.trace import Trace
 from ..picture import palette
 from ..picture.forbidden import leak_limit, with_masks
 from ..picture.matrix import Matrix
+from ..picture.numbers import text_width
 from ..picture.scale import Scale, limits
 from . import legend, sentence, two_sentences
 from .chart import Chart
@@ -25,7 +26,7 @@ from .margin import add_sums, has_sums, is_one_row, is_shares, sums
 from .placed import Placed
 from .pointing import column_of, fields, is_bright, is_fed, is_lit, n_slots, packed, parameters
 from .reach import Reach, places, reaches
-from .sizes import BETWEEN, text_width
+from .sizes import BETWEEN
 from .tooltip import arithmetics
 
 SIDES = ("row", "column")

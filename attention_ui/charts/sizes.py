@@ -3,7 +3,8 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+
+from ..picture.numbers import text_width
 
 OPERATOR_ROOM = 30
 OPERATOR_FONTS = {"·": 44, "max": 14}
@@ -94,12 +95,6 @@ def side_by_side(n_charts: int) -> int:
 def label_room(names: Sequence[str]) -> int:
     """Pixels that the longest of these labels takes, up to a limit."""
     return min(LABEL_ROOM, max((text_width(name) for name in names), default=0))
-
-
-@lru_cache(maxsize=4_096)
-def text_width(text: str) -> int:
-    """About how wide a label is in pixels; characters beyond Latin are taken as wide ones."""
-    return round(sum(6.4 if ord(character) < 0x1100 else 13 for character in text))
 
 
 def is_slanted(names: Sequence[str], size: CellSize, every: int = 1) -> bool:

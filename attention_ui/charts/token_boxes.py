@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ..picture import palette
-from .sizes import text_width
+from ..picture.numbers import text_width
 
 BOX, BELOW_BOX = 34, 18
 NARROWEST, GAP = 34, 6

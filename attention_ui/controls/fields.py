@@ -380,3 +380,33 @@ def entry(text: str) -> float:
             f"numbers in a vector go from −{LARGEST_ENTRY:,.0f} to {LARGEST_ENTRY:,.0f}"
         )
     return number
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of controls or of sections, with commas between them."""
+
+    def read(self, text: str) -> tuple[str, ...]:
+        if not re.fullmatch(r"[A-Za-z_]{0,40}(,[A-Za-z_]{1,40}){0,199}", text):
+            raise ValueError("it must be names of controls, such as seed,d_in")
+        return tuple(dict.fromkeys(filter(None, text.split(","))))
+
+    def write(self, value: tuple[str, ...]) -> str:
+        return ",".join(value)
+
+
+@dataclass(frozen=True)
+class Query:
+    """Other values, as the parameters of a link."""
+
+    most: int
+
+    def read(self, text: str) -> str:
+        if len(text) > self.most:
+            raise ValueError(f"it has {len(text):,} characters, and {self.most:,} fit")
+        if text and not re.fullmatch(r"[a-z_]+=[^&]*(&[a-z_]+=[^&]*)*", text):
+            raise ValueError("it must be settings, such as example=wild_cat&seed=70")
+        return text
+
+    def write(self, value: str) -> str:
+        return value

@@ -9,12 +9,12 @@ import streamlit as st
 
 from attention_core.trace import Step
 
-from ..charts.equation_parts import NEW_LINE, Parts, laid_out
 from ..charts.fit import broken_into_lines, sizes_for
 from ..charts.live import Lines, live_columns
 from ..charts.margin import is_one_row, is_shares
 from ..charts.placed import Placed
 from ..charts.sizes import CellSize
+from ..picture.equation_parts import NEW_LINE, Parts, laid_out
 from ..picture.matrix import Matrix, Places, of_unknown_shape
 from ..settings import session
 from ..settings.settings import Settings

@@ -1,25 +1,29 @@
 """The arithmetic of one cell, open below its heatmap, and the walk upstream from it."""
 
 import math
-from collections.abc import Sequence
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from attention_core.explain.remarks import remarks, zero_terms
-from attention_core.expression import Cell, Exponential, Expression, Share, Sum, number, plus_signs
+from attention_core.expression import Expression
 from attention_core.text.tokenizers import visible
-from attention_core.trace import Step, Trace, head_at
+from attention_core.trace import Step, head_at
 
-from ..charts.cells import written
+from ..cards.arithmetic import (
+    cell_equation,
+    common_place,
+    components,
+    long_number,
+    operand_label,
+    terms_table,
+)
 from ..controls.fields import CellPlace
 from ..settings import session
 from .show import folded
 from .view import View
 
 SHOWN_OPERANDS = 32
-TERMS_A_LINE = 3
 TOLERANCE, SMALLEST = 1e-4, 1e-30
 """Torch and the arithmetic agree to this share of the largest term; float32 rounds at 1e-7, and
 a row of scores in the thousands loses a few digits more."""
@@ -57,7 +61,7 @@ def _inspector(view: View, beat_name: str) -> None:
             with st.container(width=200, gap="xsmall"):
                 _sliders(view, beat_name, step, index)
         with st.container(gap="small"):
-            st.latex(_equation(step, index, arithmetic))
+            st.latex(cell_equation(step, index, arithmetic))
             for remark in remarks(step, index):
                 st.markdown(remark)
             st.caption(
@@ -137,30 +141,6 @@ def _slid(trail: tuple[CellPlace, ...], at: int, key: str, beat_name: str) -> No
     session.choose_cell(beat_name, ((name, moved),))
 
 
-def _equation(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str:
-    """The cell as an equation in LaTeX; what is longer takes several lines."""
-    # A symbol with two indices of its own, such as a tile's, is kept apart from those of its cell.
-    symbol = rf"\left({step.symbol}\right)" if "," in step.symbol else f"{{{step.symbol}}}"
-    left = f"{symbol}_{{{','.join(map(str, index))}}}"
-    result = number(float(step.value[index]))
-    terms = [term.latex() for term in arithmetic.terms]
-    if isinstance(arithmetic, Sum) and len(terms) >= TERMS_A_LINE:
-        if len(terms) > TERMS_A_LINE * 4:
-            terms = [*terms[: TERMS_A_LINE * 3], r"\dots", terms[-1]]
-        lines = [
-            plus_signs(terms[at : at + TERMS_A_LINE]) for at in range(0, len(terms), TERMS_A_LINE)
-        ]
-        return _in_lines(left, r" \\ & + ".join(lines).replace("+ -", "- "), result)
-    made = arithmetic.latex()
-    if isinstance(arithmetic, Share) and len(terms) >= TERMS_A_LINE:
-        return _in_lines(left, made, result)
-    return f"{left} = {made}" + ("" if made.endswith(result) else f" = {result}")
-
-
-def _in_lines(left: str, made: str, result: str) -> str:
-    return rf"\begin{{aligned}}{left} = {{}} & {made} \\ = {{}} & {result}\end{{aligned}}"
-
-
 def _upstream(view: View, beat_name: str) -> None:
     """The operands, grouped; choosing one follows it to its own arithmetic."""
     for at, group in enumerate(view.operands):
@@ -171,13 +151,13 @@ def _upstream(view: View, beat_name: str) -> None:
         key = f"operand_{at}_{len(view.trail) % 2}"
         if st.session_state.get(key) is not None:
             st.session_state[key] = None
-        where = f"`{_common(group)}`{more}"
+        where = f"`{common_place(group)}`{more}"
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.markdown(f"From {where}", width="content")
             st.pills(
                 f"Follow {where} upstream",
                 options=shown,
-                format_func=partial(_operand_label, components(view.trace, shown)),
+                format_func=partial(operand_label, components(view.trace, shown)),
                 key=key,
                 on_change=_follow,
                 args=(view.trail, key, beat_name),
@@ -185,35 +165,6 @@ def _upstream(view: View, beat_name: str) -> None:
                 width="stretch",
                 wrap=True,
             )
-
-
-def _common(group: tuple[Cell, ...]) -> str:
-    """The place of a group of cells in one line, for example `embeddings[8, :]`."""
-    places = zip(*(cell.index for cell in group), strict=True)
-    shared = [str(place[0]) if len(set(place)) == 1 else ":" for place in places]
-    return f"{group[0].step}[{', '.join(shared)}]"
-
-
-def _operand_label(names: dict[Cell, str], cell: Cell) -> str:
-    told = (f"[{', '.join(map(str, cell.index))}]", names[cell], _plain(cell.value))
-    return " ".join(filter(None, told))
-
-
-def components(trace: Trace, cells: Sequence[Cell]) -> dict[Cell, str]:
-    """The name of the component that each of these cells stands for, among the others; "" where it
-    has only a number. Never a person's text.
-    """
-    found = dict.fromkeys(cells, "")
-    axes = trace[cells[0].step].axes
-    alike = [cell for cell in found if cell.step == cells[0].step]
-    places = zip(*(cell.index for cell in alike), strict=True)
-    along = [at for at, each in enumerate(places) if len(set(each)) > 1]
-    if len(along) != 1 or not axes[along[0]].startswith("d_"):
-        return found
-    for cell in alike:
-        place = cell.index[along[0]]
-        found[cell] = trace.name_of(axes[along[0]], place, head_at(axes, cell.index)) or ""
-    return found
 
 
 def _follow(trail: tuple[CellPlace, ...], key: str, beat_name: str) -> None:
@@ -238,23 +189,6 @@ def _terms(view: View, step: Step, arithmetic: Expression) -> None:
                 st.dataframe(table, hide_index=True, width="content")
 
 
-def terms_table(arithmetic: Expression) -> pd.DataFrame:
-    """The terms of an arithmetic: where each comes from, its value, and how they add up."""
-    terms = arithmetic.terms
-    rows = {
-        "from": [" · ".join(map(str, term.cells())) for term in terms],
-        "numbers": [" · ".join(_plain(cell.value) for cell in term.cells()) for term in terms],
-    }
-    values = [term.value for term in terms]
-    if isinstance(arithmetic, Share):
-        name = "e to (score − largest)" if isinstance(terms[0], Exponential) else "score"
-        return pd.DataFrame(
-            {**rows, name: values, "share": [value / arithmetic.total for value in values]}
-        )
-    sums = pd.Series(values).cumsum()
-    return pd.DataFrame({**rows, "term": values, "sum so far": sums})
-
-
 def _agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> None:
     """What torch has in this cell, beside what the arithmetic gives."""
     torch_has = float(step.value[index])
@@ -266,8 +200,8 @@ def _agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> No
     largest = max((abs(term.value) for term in arithmetic.terms), default=0.0)
     agrees = difference <= TOLERANCE * max(largest, abs(torch_has), SMALLEST)
     words = (
-        f"torch has {_long(torch_has)}; the arithmetic above gives {_long(arithmetic.value)} "
-        f"(difference {difference:.1g})."
+        f"torch has {long_number(torch_has)}; the arithmetic above gives "
+        f"{long_number(arithmetic.value)} (difference {difference:.1g})."
     )
     if agrees:
         st.caption(f":green[:material/check:] {words}")
@@ -277,13 +211,3 @@ def _agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> No
             f"{str(step.value.dtype).removeprefix('torch.')} on the way, and the arithmetic "
             "hardly rounds."
         )
-
-
-def _long(value: float) -> str:
-    return f"{value:.7g}".replace("-", "−").replace("inf", "∞")
-
-
-def _plain(value: float) -> str:
-    if math.isinf(value):
-        return _long(value)
-    return f"{value:.4f}".replace("-", "−") if value % 1 else written(value, decimals=0)

@@ -17,10 +17,10 @@ import streamlit as st
 
 from attention_core.trace import Step
 
-from ..charts.equation_parts import laid_out
+from ..cards.questions import Question
+from ..picture.equation_parts import laid_out
 from ..picture.matrix import Matrix
 from ..predict.panel import cover_by, covered, is_answered, panel
-from ..predict.questions import Question
 from ..settings import session
 from ..settings.settings import Settings
 from ..shell.frame import LINE, open_lesson, show_outline

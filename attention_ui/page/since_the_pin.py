@@ -8,7 +8,7 @@ import streamlit as st
 from attention_core.compare import Change, changes, difference, first_changed
 from attention_core.trace import Trace
 
-from ..charts.equation_parts import Parts, equation_of
+from ..picture.equation_parts import Parts, equation_of
 from ..picture.matrix import Matrix
 from ..settings.link import pinned, what_changed
 from ..settings.settings import Settings

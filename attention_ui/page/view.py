@@ -5,10 +5,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from attention_core.examples import EXAMPLES
-from attention_core.expression import Cell, Expression, Product
+from attention_core.expression import Cell, Expression
 from attention_core.published import Mark, marks
 from attention_core.trace import Step, Trace
 
+from ..cards.arithmetic import operand_groups
 from ..controls.fields import CellPlace
 from ..settings.settings import Settings
 
@@ -157,17 +158,3 @@ def _fingerprint(step: Step) -> Hashable:
     if step.is_shared:
         return step.operation, *(given.operation for given in step.inputs)
     return step.value.shape, step.value.numpy().tobytes()
-
-
-def operand_groups(arithmetic: Expression) -> tuple[tuple[Cell, ...], ...]:
-    """The leaves in the groups a learner thinks in: the row and the column of a dot product, the
-    row of a softmax. Repeated cells are named once.
-    """
-    terms = arithmetic.terms
-    if all(isinstance(term, Product) for term in terms):
-        columns = zip(*(tuple(term.cells()) for term in terms), strict=False)
-        return tuple(tuple(dict.fromkeys(column)) for column in columns)
-    by_step: dict[str, dict[Cell, None]] = {}
-    for cell in arithmetic.cells():
-        by_step.setdefault(cell.step, {})[cell] = None
-    return tuple(tuple(cells) for cells in by_step.values())

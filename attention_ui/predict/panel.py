@@ -10,13 +10,13 @@ import streamlit as st
 
 from attention_core.trace import Trace
 
+from ..cards.questions import Question, Verdict
+from ..cards.tally import tally
 from ..charts.guess_bars import width_of
 from ..page.show import show_within
 from ..page.view import Cover, View
 from ..settings import session
 from ..words import listed
-from .questions import Question, Verdict
-from .tally import tally
 
 ANSWERS = "answers"
 

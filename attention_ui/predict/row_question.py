@@ -7,11 +7,11 @@ import streamlit as st
 
 from attention_core.text.tokenizers import visible
 
+from ..cards.questions import Question, Verdict
 from ..charts.chart import Chart
 from ..charts.guess_bars import guess_bars, width_of
 from ..page.show import show_within
 from ..words import listed
-from .questions import Question, Verdict
 
 MOST = 9
 """Sliders of one row; further keys share the last one. The first example has as many keys."""

@@ -8,6 +8,7 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 
 from ..controls.fields import CellPlace, Choice, ScoreRow, Sentence, Trail
+from ..controls.held import HELD
 from .choices import MAX_SEED
 from .fit import EDITS, changed, drawn_instead, heads_that_fit, misfit, problem_with_heads
 from .link import FIRST_VISIT, from_query, problem_with, renamed, to_query, unknown_names
@@ -38,6 +39,9 @@ def load(page: str) -> Settings:
     state = st.session_state
     for name in (WHOLE_PAGE, OPEN_IN, SHOWN):
         state.pop(name, None)
+    if HELD in state:  # the last page was of the newer kind: what it holds is a link's text
+        state[SETTINGS], _ = from_query(state.pop(HELD))
+        state[WANTED], state[DRAFTS] = {}, {}
     asked = renamed(st.query_params)
     query = {name: value for name, value in asked.items() if name in FIELDS}
     last_page, last_query = state.get(WRITTEN, (None, None))
@@ -96,6 +100,23 @@ def _query() -> dict[str, str]:
     if settings is not state[SETTINGS]:
         settings, query = state[QUERY] = state[SETTINGS], to_query(state[SETTINGS])
     return query
+
+
+def hand_over() -> None:
+    """Before a page of the newer kind begins: let it hold what pages of this kind have."""
+    state = st.session_state
+    if HELD not in state and SETTINGS in state:
+        state[HELD] = dict(_query())
+
+
+def follow_held() -> Settings:
+    """On a page of the newer kind: the settings that what it holds stands for, for the parts of the
+    frame that it shares with pages of this kind.
+    """
+    state = st.session_state
+    state[SETTINGS], _ = from_query(state[HELD])
+    state.setdefault(WANTED, {})
+    return state[SETTINGS]
 
 
 def current() -> Settings:

@@ -50,7 +50,7 @@ PAUSE = 1.0
 
 def open_page(name: str) -> Settings:
     """The first call of every page. Returns the settings that the page is to show."""
-    _warm_up()
+    warm_up()
     here = lesson(name)
     settings = session.load(name)
     st.set_page_config(
@@ -258,7 +258,7 @@ def _back(name: str) -> None:
         st.button("Back to the example", on_click=session.reset, icon=":material/undo:")
 
 
-def _warm_up() -> None:
+def warm_up() -> None:
     """What is done once a process: ask the system for what a server needs, and load torch and the
     charts in the background, while the person reads.
 

@@ -5,7 +5,6 @@ import torch
 
 from attention_core.examples import EXAMPLES
 from attention_ui.charts.amounts import amounts
-from attention_ui.charts.equation_parts import laid_out
 from attention_ui.charts.fit import sizes_for
 from attention_ui.charts.pointing import parameters as parameters_of
 from attention_ui.lessons.attention_today import checks
@@ -41,6 +40,7 @@ from attention_ui.lessons.attention_today.facts import (
     table,
 )
 from attention_ui.lessons.attention_today.switches import on_words, switches_of
+from attention_ui.picture.equation_parts import laid_out
 from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.fit import changed
 from attention_ui.settings.link import from_query, to_query

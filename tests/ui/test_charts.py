@@ -16,12 +16,12 @@ from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, ex
 from attention_core.operations import Given, MatMul, Softmax, SumNormalise
 from attention_core.text.tokenizers import visible
 from attention_ui.charts.bars import bars
-from attention_ui.charts.cells import decimals_of, written
 from attention_ui.charts.fit import band_above
 from attention_ui.charts.heatmap import heatmap
 from attention_ui.charts.picture import picture
 from attention_ui.charts.sizes import SMALLEST, WITH_NUMBERS
 from attention_ui.picture.matrix import Matrix, names_of
+from attention_ui.picture.numbers import decimals_of, written
 
 SIZE, TINY = WITH_NUMBERS[0], SMALLEST
 

@@ -8,8 +8,8 @@ from attention_core.mechanism.simplified import attend
 from attention_core.mechanism.softmax import normalise_row
 from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_core.text.embedding import embed
-from attention_ui.charts.equation_parts import NEW_LINE, equation_of, laid_out
 from attention_ui.lessons.softmax_or_sum.score_row import row_trace
+from attention_ui.picture.equation_parts import NEW_LINE, equation_of, laid_out
 from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.settings import Settings
 

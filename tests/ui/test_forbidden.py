@@ -8,11 +8,11 @@ import torch
 
 from attention_core import EXAMPLES, HeadsRecipe, MaskRecipe, attend_heads, embed
 from attention_core.mechanism.masking import WAYS, attend_masked, change_token
-from attention_ui.charts.equation_parts import equation_of, laid_out
 from attention_ui.charts.live import live
 from attention_ui.charts.placed import Placed
 from attention_ui.charts.sizes import CellSize
 from attention_ui.lessons.causal_mask.leaks import may_move
+from attention_ui.picture.equation_parts import equation_of, laid_out
 from attention_ui.picture.forbidden import forbidden, with_masks
 from attention_ui.picture.matrix import Matrix
 

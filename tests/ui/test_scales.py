@@ -9,12 +9,12 @@ from attention_core import EXAMPLES, HeadsRecipe, Trace, attend, attend_heads, e
 from attention_core.compare import difference
 from attention_core.mechanism.multi_head import add_batched, add_big_projection, add_head_parts
 from attention_core.operations import Add, Given, MatMul
-from attention_ui.charts.equation_parts import laid_out
 from attention_ui.charts.live import live
 from attention_ui.charts.placed import Placed
 from attention_ui.charts.sizes import CellSize
 from attention_ui.lessons.multi_head_attention.heads import added, side_by_side
 from attention_ui.page.since_the_pin import side_by_side as since_the_pin
+from attention_ui.picture.equation_parts import laid_out
 from attention_ui.picture.matrix import Matrix
 
 SIZE = CellSize(40, 20, 11)

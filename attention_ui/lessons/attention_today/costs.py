@@ -6,9 +6,9 @@ import streamlit as st
 
 from attention_core.costs import KNOWN, AttentionSize, KnownModel, kept_tokens
 
+from ...cards.questions import Pick, Verdict
 from ...charts.amounts import amounts
 from ...page.show import show_within
-from ...predict.questions import Pick, Verdict
 from ...settings import session
 from ...settings.control import control, control_row
 from ...settings.settings import Settings

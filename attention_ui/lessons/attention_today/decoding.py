@@ -5,10 +5,10 @@ from attention_core.mechanism.decoding import DECODED, decode_step
 from attention_core.rounding import agree
 from attention_core.trace import Trace
 
-from ...charts.equation_parts import NEW_LINE, Parts
 from ...page.equation import equation
 from ...page.show import light, note
 from ...page.view import View
+from ...picture.equation_parts import NEW_LINE, Parts
 from ...picture.matrix import Matrix
 from ...settings import session
 from ...settings.control import control

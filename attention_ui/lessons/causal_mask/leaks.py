@@ -10,12 +10,12 @@ from attention_core.rounding import SHARE
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
-from ...charts.equation_parts import Parts, equation_of
+from ...cards.questions import Verdict
 from ...page.equation import equation
 from ...page.show import light
 from ...page.view import View
+from ...picture.equation_parts import Parts, equation_of
 from ...picture.matrix import Matrix
-from ...predict.questions import Verdict
 from ...settings import session
 from ...settings.choices import WAYS_TO_HIDE
 from ...settings.control import control, control_row

@@ -3,7 +3,7 @@
 from attention_core.mechanism.attention import scale_of
 from attention_core.trace import Trace
 
-from ...charts.equation_parts import Parts
+from ...picture.equation_parts import Parts
 from ...picture.matrix import Matrix
 from ...words import number
 

@@ -17,9 +17,9 @@ from attention_core.operations import Given
 from attention_core.recipes import PLURAL
 from attention_core.trace import Trace
 
-from ...charts.equation_parts import Parts, equation_of
+from ...cards.questions import Pick, Verdict
+from ...picture.equation_parts import Parts, equation_of
 from ...picture.matrix import Matrix
-from ...predict.questions import Pick, Verdict
 from ...settings import session
 from ...settings.choices import TENSORS
 from ...settings.control import control, control_row, offered

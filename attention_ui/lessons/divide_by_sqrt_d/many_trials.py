@@ -6,9 +6,9 @@ import streamlit as st
 
 from attention_core.experiments.variance import Measured, Trials, measure_variance, variance_theory
 
+from ...cards.questions import Verdict
 from ...charts.histogram import histogram
 from ...page.show import show_within
-from ...predict.questions import Verdict
 from ...settings import session
 from ...settings.control import control, control_row
 from ...widgets.long_run import go_on, long_run

@@ -7,11 +7,11 @@ from attention_core.mistakes.side_by_side import side_by_side
 from attention_core.operations import Add, ShrinkAndAdd
 from attention_core.trace import Step, Trace
 
+from ...cards.questions import Pick, Verdict
 from ...page.equation import equation
 from ...page.show import note
 from ...page.view import View
 from ...picture.matrix import Matrix
-from ...predict.questions import Pick, Verdict
 from ...words import number
 
 RIGHT = 1

@@ -5,7 +5,7 @@ from attention_core.small_models.induction_head import induction_head
 from attention_core.small_models.repeated import next_of_earlier
 from attention_core.trace import Trace
 
-from ...predict.questions import Pick, Verdict
+from ...cards.questions import Pick, Verdict
 from ...settings.settings import Settings
 from ...words import number
 

@@ -9,9 +9,9 @@ from attention_core.mistakes.side_by_side import side_by_side
 from attention_core.mistakes.switched import MISTAKES, Switched
 from attention_core.trace import Trace
 
-from ...charts.equation_parts import Parts
+from ...cards.questions import Pick, Verdict
+from ...picture.equation_parts import Parts
 from ...picture.matrix import Matrix
-from ...predict.questions import Pick, Verdict
 from ...settings.control import control, control_row, offered
 from ...settings.settings import Settings
 from ...words import listed

@@ -12,8 +12,8 @@ from attention_core.recipes import PLURAL, HeadsRecipe
 from attention_core.rounding import agree, difference
 from attention_core.trace import Trace
 
+from ...cards.questions import Pick, Verdict
 from ...page.show import folded
-from ...predict.questions import Pick, Verdict
 from .heads import how_many
 
 

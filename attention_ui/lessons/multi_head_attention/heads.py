@@ -9,12 +9,12 @@ from attention_core.examples import EXAMPLES
 from attention_core.recipes import HeadsRecipe
 from attention_core.trace import Step, Trace
 
-from ...charts.equation_parts import NEW_LINE, Parts
+from ...cards.questions import Verdict
 from ...charts.parts import parts
 from ...page.show import show
 from ...page.view import View
+from ...picture.equation_parts import NEW_LINE, Parts
 from ...picture.matrix import Matrix
-from ...predict.questions import Verdict
 from ...settings import session
 from ...settings.choices import MAX_JOINED
 from ...settings.control import control, control_row

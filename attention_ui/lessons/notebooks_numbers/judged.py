@@ -8,7 +8,7 @@ from attention_core.published.printed import entries
 from attention_core.published.writing import written
 from attention_core.trace import Trace
 
-from ...predict.questions import Pick, Verdict
+from ...cards.questions import Pick, Verdict
 from ...settings.settings import Settings
 from ...words import true_minus
 

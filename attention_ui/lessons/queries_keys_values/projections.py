@@ -11,11 +11,11 @@ from attention_core.rounding import agree, difference
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
+from ...cards.questions import Verdict
 from ...charts.bars import bars
-from ...charts.equation_parts import Parts, equation_of
 from ...page.show import folded, one_of, show
 from ...page.view import View
-from ...predict.questions import Verdict
+from ...picture.equation_parts import Parts, equation_of
 from ...settings import session
 from ...settings.control import control, control_row, offered
 from ...settings.fit import changed

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from attention_core.small_models.grammar import WORDS
 from attention_core.small_models.tracing import Part, contributions
 
+from ...cards.questions import Pick, Verdict
 from ...charts.brought import brought
 from ...page.show import show_within
-from ...predict.questions import Pick, Verdict
 from ...settings.choices import head_briefly
 from ...settings.settings import Settings
 from ...words import number

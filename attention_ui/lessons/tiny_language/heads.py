@@ -3,9 +3,9 @@
 from attention_core.small_models.figures import TEXTS, shipped_figures
 from attention_core.small_models.heads import BAR, FAR, KINDS
 
-from ...charts.equation_parts import Parts, equation_of
 from ...charts.head_scores import head_scores, spreads
 from ...page.show import show
+from ...picture.equation_parts import Parts, equation_of
 from ...picture.matrix import Matrix
 from ...settings.choices import head_briefly
 from ...settings.control import control, control_row

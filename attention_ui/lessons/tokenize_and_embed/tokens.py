@@ -6,9 +6,9 @@ from torch import Tensor
 from attention_core.text.inputs import TRAINED
 from attention_core.text.tokenizers import TOKENIZERS, visible
 
+from ...cards.questions import Verdict
 from ...page.show import note
 from ...page.view import View
-from ...predict.questions import Verdict
 from ...settings.control import control, control_row
 from ...settings.settings import Settings
 from ...widgets.grid import grid

@@ -2,7 +2,7 @@
 
 from attention_core.trace import Trace
 
-from ...charts.equation_parts import Parts
+from ...picture.equation_parts import Parts
 from ...picture.matrix import Matrix
 from ...words import number
 from .parts import added_by

@@ -9,8 +9,8 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from ...charts.chart import Chart
-from ...charts.equation_parts import NEW_LINE, Parts
 from ...charts.stream import Reach, Station, stream
+from ...picture.equation_parts import NEW_LINE, Parts
 from ...picture.matrix import Matrix, names_of
 from ...words import listed, number
 

@@ -6,12 +6,12 @@ from attention_core.operations import RowMean, RowVariance, ScaleRow, Standardis
 from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
 
-from ...charts.equation_parts import Parts, equation_of
+from ...cards.questions import Pick, Verdict
 from ...page.equation import equation
 from ...page.show import note
 from ...page.view import View
+from ...picture.equation_parts import Parts, equation_of
 from ...picture.matrix import Matrix
-from ...predict.questions import Pick, Verdict
 from ...settings.settings import Settings
 from ...words import number
 from .flow import token_of

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.trace import Step, Trace
 
-from ...charts.equation_parts import NEW_LINE, Parts
+from ...picture.equation_parts import NEW_LINE, Parts
 from ...picture.matrix import Matrix
 from ...settings import session
 from ...shell.contents import lesson

@@ -9,10 +9,10 @@ from attention_core.published import notebook
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
-from ...charts.equation_parts import NEW_LINE
 from ...page.equation import equation
 from ...page.show import light, note
 from ...page.view import View
+from ...picture.equation_parts import NEW_LINE
 from ...picture.matrix import Matrix
 from ...words import number
 

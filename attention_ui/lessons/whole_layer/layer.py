@@ -6,10 +6,10 @@ import streamlit as st
 
 from attention_core.trace import Trace
 
-from ...charts.equation_parts import Parts, equation_of
 from ...charts.layer import layer, n_drawn
 from ...page.equation import draw_columns, first_query
 from ...page.view import View
+from ...picture.equation_parts import Parts, equation_of
 from ...picture.matrix import Matrix
 from ...settings import session
 from ...settings.control import control, control_row

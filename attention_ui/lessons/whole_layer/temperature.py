@@ -2,8 +2,8 @@
 
 from attention_core.trace import Trace
 
+from ...cards.questions import Sign
 from ...charts.guess_bars import guess_bars
-from ...predict.questions import Sign
 
 
 def when_hotter(trace: Trace) -> Sign | None:

@@ -7,7 +7,7 @@ from itertools import groupby
 from attention_core.operations import MatMul
 from attention_core.trace import Step
 
-from ..picture.matrix import Matrix
+from .matrix import Matrix
 
 Parts = tuple[Matrix | str, ...]
 NEW_LINE = "\n"

@@ -11,8 +11,6 @@ from typing import Any
 
 import streamlit as st
 
-from ..charts.chart import Chart
-
 NONE = "none of them"
 """The choice for "no other choice applies", where several can be picked."""
 
@@ -39,7 +37,7 @@ class Question(ABC):
     teaches: str = ""
     """What to learn from the answer, said once it is on the screen."""
     asked: str = ""
-    picture: Callable[[Any], Chart] | None = None
+    picture: Callable[[Any], Any] | None = None
     """Draws the truth over a guess."""
     missing: str = field(default="Choose an answer first.", init=False)
     """What is said when Reveal is pressed without a guess."""
@@ -68,7 +66,7 @@ class Question(ABC):
     def answer(self) -> str:
         """What is right, in a sentence of ours: said to who has not guessed."""
 
-    def drawn(self, guess: Any) -> Chart | None:
+    def drawn(self, guess: Any) -> Any | None:
         """The truth over the guess, where there is a picture of it."""
         return self.picture(guess) if self.picture else None
 

@@ -1,0 +1,164 @@
+"""A cell taken apart: its arithmetic with its numbers, below the picture, and the walk upstream."""
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from attention_core.explain.remarks import remarks, zero_terms
+from attention_core.expression import Cell, Expression
+from attention_core.trace import Step, Trace
+
+from ..controls import held
+from ..controls.fields import CellPlace
+from ..picture.table import place_called
+from .arithmetic import (
+    cell_equation,
+    common_place,
+    components,
+    long_number,
+    operand_groups,
+    operand_label,
+    terms_table,
+)
+
+SHOWN_OPERANDS = 32
+TOLERANCE, SMALLEST = 1e-4, 1e-30
+"""Torch and the arithmetic agree to this share of the largest term."""
+
+
+def apart(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
+    """The arithmetic of the last cell of a trail, and ways from it to what it is made of."""
+    step, index = trace[trail[-1][0]], trail[-1][1]
+    arithmetic = step.arithmetic(index)
+    with st.container(border=True, gap="small", key=f"cell_{name}"):
+        _trail(name, trace, trail)
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+            if step.value.numel() > 1:
+                with st.container(width=190, gap=None):
+                    _sliders(name, trail, step, index)
+            with st.container(gap="xsmall"):
+                st.latex(cell_equation(step, index, arithmetic))
+                for remark in remarks(step, index):
+                    st.markdown(remark)
+                code = f"  `{step.code}`" if len(step.code) < 140 else ""
+                st.caption(f"{step.words}{code}  {agreement(step, index, arithmetic)}")
+        _upstream(name, trace, trail, arithmetic)
+        _terms(trace, step, arithmetic)
+
+
+def choose(name: str, trail: tuple[CellPlace, ...]) -> None:
+    """From a callback: the cell that is open in this card; () for none."""
+    held.change(beat=name, cell=trail)
+
+
+def _trail(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
+    """A button for each cell from the one that was chosen to the one that is open, and where that
+    is. Plain text, since tokens are a visitor's.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        for at, (step, index) in enumerate(trail):
+            label = f"{step}[{', '.join(map(str, index))}]"
+            if at == len(trail) - 1:
+                st.markdown(f"**`{label}`**", width="content")
+            else:
+                back = {"on_click": choose, "args": (name, tuple(trail[: at + 1]))}
+                st.button(label, key=f"trail_{name}_{at}", type="tertiary", **back)
+                st.markdown("›", width="content")
+        axes = trace[trail[-1][0]].axes
+        places = zip(axes, trail[-1][1], strict=True)
+        st.text(" · ".join(place_called(trace, *place) for place in places), width="content")
+        st.space("stretch")
+        close = {"icon": ":material/close:", "on_click": choose, "args": (name, ())}
+        st.button("Close", key=f"close_{name}", type="tertiary", **close)
+
+
+def _sliders(name: str, trail: Sequence[CellPlace], step: Step, index: tuple[int, ...]) -> None:
+    """One slider per axis, so that the arrow keys walk from cell to cell."""
+    for at, (axis, size) in enumerate(zip(step.axes, step.value.shape, strict=True)):
+        if size < 2:
+            continue
+        key = f"cell_{name}_{step.name}_{at}_of_{size}"
+        if st.session_state.get(key) != index[at]:
+            st.session_state[key] = index[at]
+        moved = {"on_change": _slid, "args": (name, tuple(trail), at, key)}
+        st.slider(axis, min_value=0, max_value=size - 1, key=key, **moved)
+
+
+def _slid(name: str, trail: tuple[CellPlace, ...], at: int, key: str) -> None:
+    step, index = trail[-1]
+    if key in st.session_state:
+        moved = (*index[:at], int(st.session_state[key]), *index[at + 1 :])
+        choose(name, ((step, moved),))
+
+
+def _upstream(name: str, trace: Trace, trail: Sequence[CellPlace], arithmetic: Expression) -> None:
+    """The operands, grouped; choosing one follows it to its own arithmetic."""
+    for at, group in enumerate(operand_groups(arithmetic)):
+        shown = group[:SHOWN_OPERANDS]
+        more = f" (the first {SHOWN_OPERANDS} of {len(group)})" if len(group) > len(shown) else ""
+        # Two keys take turns, so that the operand just followed does not still look chosen.
+        key = f"operand_{name}_{at}_{len(trail) % 2}"
+        if st.session_state.get(key) is not None:
+            st.session_state[key] = None
+        where = f"`{common_place(group)}`{more}"
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.markdown(f"From {where}", width="content")
+            st.pills(
+                f"Follow {where} upstream",
+                options=shown,
+                format_func=partial(operand_label, components(trace, shown)),
+                key=key,
+                on_change=_follow,
+                args=(name, tuple(trail), key),
+                label_visibility="collapsed",
+                width="stretch",
+                wrap=True,
+            )
+
+
+def _follow(name: str, trail: tuple[CellPlace, ...], key: str) -> None:
+    cell: Cell | None = st.session_state.get(key)
+    if isinstance(cell, Cell):
+        choose(name, (*trail, (cell.step, cell.index)))
+
+
+def _terms(trace: Trace, step: Step, arithmetic: Expression) -> None:
+    """Every term, one row each, for sums too long to read in one line."""
+    if len(arithmetic.terms) < 2:
+        return
+    fold = st.expander("Every term", key=f"terms_{step.name}", on_change="rerun")
+    if not fold.open:
+        return
+    table = terms_table(arithmetic)
+    first = [next(term.cells(), None) for term in arithmetic.terms]
+    names = components(trace, list(filter(None, first)))
+    if any(names.values()):
+        table.insert(0, "component", [names.get(cell, "") for cell in first])
+    why = zero_terms(step, arithmetic)
+    if set(why) != {None}:
+        table["why it is 0"] = [reason or "" for reason in why]
+    fold.dataframe(table, hide_index=True, width="content")
+
+
+def agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str:
+    """What torch has in this cell, beside what the arithmetic gives."""
+    torch_has = float(step.value[index])
+    if math.isnan(torch_has) and math.isnan(arithmetic.value):
+        return ":gray[:material/info:] Torch and the arithmetic both give NaN here."
+    same = torch_has == arithmetic.value  # also for infinities, whose difference is NaN
+    difference = 0.0 if same else abs(torch_has - arithmetic.value)
+    largest = max((abs(term.value) for term in arithmetic.terms), default=0.0)
+    agrees = difference <= TOLERANCE * max(largest, abs(torch_has), SMALLEST)
+    words = (
+        f"torch has {long_number(torch_has)}; the arithmetic above gives "
+        f"{long_number(arithmetic.value)} (difference {difference:.1g})."
+    )
+    if agrees:
+        return f":green[:material/check:] {words}"
+    return (
+        f":gray[:material/info:] {words} They differ because torch rounds to "
+        f"{str(step.value.dtype).removeprefix('torch.')} on the way, and the arithmetic hardly "
+        "rounds."
+    )

@@ -1,0 +1,49 @@
+"""A card is a screen: its title and at most three lines of words, its controls beside them, and its
+picture below.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from ..controls import held
+from ..frame.page import explained
+
+
+@contextmanager
+def card(name: str, title: str, words: str) -> Iterator[object]:
+    """A card; its name is its anchor, and what a link calls it. What it yields is the place for its
+    controls, beside the words; what is drawn within it stands below both.
+
+        with card("weights", "Weights", "Softmax turns each row into shares.") as beside:
+            with beside:
+                control(TEMPERATURE)
+            picture("weights", equation(trace, trace["weights"]))
+    """
+    only = held.values().only
+    key = f"card_{name}" if only in ("", name) else f"aside_{name}"
+    with st.container(border=True, key=key, gap="small"):
+        with st.container(key=f"band_{name}"):
+            left, right = st.columns([5, 4], vertical_alignment="bottom", gap="large")
+            with left, st.container(gap=None):
+                st.header(title, anchor=name)
+                st.markdown(words, help=explained(words))
+            beside = right.container(
+                horizontal=True,
+                horizontal_alignment="right",
+                vertical_alignment="bottom",
+                gap="medium",
+            )
+        yield beside
+
+
+def note(words: str) -> None:
+    """Something to notice, neither right nor wrong. `words` are ours, never a person's."""
+    st.markdown(f":gray[:material/info:] {words}")
+
+
+def light(good: bool, words: str) -> None:
+    """A check that is on or off, in words too. `words` are ours, never a person's."""
+    colour, icon = ("green", "check_circle") if good else ("orange", "error")
+    st.markdown(f":{colour}[:material/{icon}:] {words}")

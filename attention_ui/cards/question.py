@@ -1,0 +1,133 @@
+"""Predict, then reveal: a question covers the one picture that would answer it until a visitor has
+guessed, or has asked to be shown.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from attention_core.trace import Trace
+
+from ..controls import held
+from .questions import Pick, Question, Verdict
+from .tally import tally
+
+GUESSED = "guessed"
+MOST_BUTTONS = 16
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What was answered, and for which numbers. Who asked to be shown has no guess, no verdict."""
+
+    fingerprint: int
+    guess: Any = None
+    verdict: Verdict | None = None
+
+
+def question(
+    name: str, asked: Question | None, trace: Trace, about: Sequence[str]
+) -> frozenset[str]:
+    """Ask, unless questions are off or there is nothing to ask. Returns the names of the steps that
+    the question covers, of those it is `about`; none once it is answered.
+
+    A guess counts only for the numbers that these steps have now.
+    """
+    values = held.values()
+    if asked is None or not values.predict or values.only:
+        return frozenset()
+    page = st.session_state[held.HERE][0]
+    key = f"{page}.{name}"
+    known = [step for step in about if step in trace]
+    now = _fingerprint(trace, known, asked.only_shapes)
+    given: Guess | None = st.session_state.setdefault(GUESSED, {}).get(key)
+    told = {step for step, _ in (values.cell or ())[-1:]}
+    is_open = given is None or (asked.until_right and given.verdict and not given.verdict.right)
+    with st.container(
+        key=f"question_{name}", horizontal=True, vertical_alignment="center", gap="small"
+    ):
+        if given is None:
+            _ask(key, asked, now)
+        else:
+            _answered(key, asked, now, given)
+    return frozenset(about) if is_open and not told & {*about} else frozenset()
+
+
+def _fingerprint(trace: Trace, steps: Sequence[str], only_shapes: bool) -> int:
+    """Changes when the numbers that a guess is about change."""
+    if only_shapes:
+        return hash(tuple(trace[step].value.shape for step in steps))
+    return hash(tuple(trace[step].value.numpy().tobytes() for step in steps))
+
+
+def _ask(key: str, asked: Question, now: int) -> None:
+    words = f":material/psychology_alt: **Predict first.** {asked.words}"
+    st.markdown(words, width="content")
+    if asked.asked:
+        st.text(asked.asked, width="content")
+    widget = f"guess_{key}"
+    if isinstance(asked, Pick) and not asked.many and len(asked.choices) <= MOST_BUTTONS:
+        st.pills(
+            "Your guess",
+            range(len(asked.choices)),
+            format_func=asked.choices.__getitem__,
+            key=widget,
+            on_change=_picked,
+            args=(key, widget, asked, now),
+            label_visibility="collapsed",
+            width="content",
+        )
+    else:
+        asked.ask(widget)
+        reveal = {"type": "primary", "on_click": _revealed, "args": (key, widget, asked, now)}
+        st.button("Reveal", key=f"reveal_{key}", **reveal)
+    shown = {"type": "tertiary", "on_click": _skipped, "args": (key, now)}
+    st.button("Show me", key=f"skip_{key}", **shown)
+    if st.session_state.pop(f"missing_{key}", False):
+        st.markdown(f":orange[:material/info:] {asked.missing}")
+
+
+def _picked(key: str, widget: str, asked: Pick, now: int) -> None:
+    place = st.session_state.get(widget)
+    if isinstance(place, int) and 0 <= place < len(asked.choices):
+        _judge(key, asked, now, [place])
+
+
+def _revealed(key: str, widget: str, asked: Question, now: int) -> None:
+    guess = asked.guess(widget)
+    if guess is None:
+        st.session_state[f"missing_{key}"] = True
+    else:
+        _judge(key, asked, now, guess)
+
+
+def _judge(key: str, asked: Question, now: int, guess: Any) -> None:
+    verdict = asked.judged(guess)
+    tally().count(key, now, verdict)
+    st.session_state[GUESSED][key] = Guess(now, guess, verdict)
+
+
+def _skipped(key: str, now: int) -> None:
+    tally().count(key, now, None)
+    st.session_state[GUESSED][key] = Guess(now)
+
+
+def _answered(key: str, asked: Question, now: int, given: Guess) -> None:
+    """The guess and the verdict, what the question teaches, and a way to guess again."""
+    if given.verdict is None:
+        st.markdown(f"{asked.answer()} {asked.teaches}".strip(), width="content")
+    elif given.fingerprint != now:
+        st.markdown("The numbers have changed since your guess.", width="content")
+    else:
+        colour, mark = ("green", "check") if given.verdict.right else ("orange", "trending_flat")
+        said = f":{colour}[:material/{mark}:] {given.verdict.words} {asked.teaches}"
+        st.markdown(said.strip(), width="content", help=tally().words() or None)
+    again = {"type": "tertiary", "on_click": _taken_back, "args": (key,)}
+    st.button("Guess again" if given.verdict else "Guess after all", key=f"again_{key}", **again)
+
+
+def _taken_back(key: str) -> None:
+    st.session_state[GUESSED].pop(key, None)
+    st.session_state.pop(f"guess_{key}", None)

@@ -1,0 +1,205 @@
+"""A picture in its card: pointing stays in the browser, a click takes a cell apart below it, which
+runs this card alone.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+from ..controls import held
+from ..controls.control import Control
+from ..controls.fields import CellPlace
+from ..picture.layout import Layout
+from ..picture.spec import Stops, drawn
+from ..picture.table import Open, numbers_of, positions, table
+from .apart import apart
+from .arithmetic import operand_groups
+
+MOST_BYTES = 300_000
+"""Of a card with all positions of its control; above it the server is asked at each move."""
+LARGE = 1.3
+
+
+@dataclass(frozen=True)
+class Moving:
+    """A control whose every position the picture carries, so that it answers within a frame.
+
+    `build` makes the picture of one position.
+    """
+
+    control: Control
+    build: Callable[[float], Layout]
+    elsewhere: bool = False
+    """Whether other cards show what it changes: then they follow when the hand rests."""
+
+
+def picture(name: str, layout: Layout, moving: Moving | None = None) -> None:
+    """A layout as the picture of a card. `name` tells it from the others of the page."""
+    _picture(name, layout, moving)
+
+
+@st.fragment
+def _picture(name: str, layout: Layout, moving: Moving | None) -> None:
+    if held.wants_all():
+        st.rerun()
+    trail = _trail(name, layout)
+    opened = _opened(layout, trail)
+    stops = None
+    rows = None
+    if moving is not None and moving.control.name not in held.names_in("lock"):
+        rows, stops = _carried(name, moving, opened)
+    if rows is None:
+        rows = table(layout, opened)
+    with st.container(key=f"picture_{name}", gap=None):
+        _rooms(name, layout)
+        with st.container(key=f"drawn_{name}", height="stretch"):
+            st.vega_lite_chart(
+                rows,
+                drawn(rows.num_rows, stops),
+                width="stretch",
+                height="stretch",
+                theme=None,
+                key=f"chart_{name}",
+                on_select=partial(_told, name, layout, moving),
+                selection_mode=["cell", "step"] if stops else ["cell"],
+                alt=layout.alt,
+            )
+        if not trail:
+            _way_in(name, layout)
+    if trail:
+        apart(name, layout.trace, trail)
+
+
+def _rooms(name: str, layout: Layout) -> None:
+    """The height that the picture takes: in a window, in a wide one, on a phone."""
+    wide, narrow = round(layout.wide.height) + 8, round(layout.narrow.height) + 8
+    for room, height in (("wide", wide), ("narrow", narrow), ("large", round(LARGE * wide))):
+        with st.container(key=f"room_{room}_{name}"):
+            st.space(height)
+
+
+def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
+    """The way to the open cell, where it is open in this card and none of it is covered."""
+    values = held.values()
+    trail = values.cell or ()
+    covered = {each.step.name for each in layout.matrices if each.covered}
+    home = values.beat or name
+    drawn_here = {each.step.name for each in layout.matrices}
+    if not trail or home != name or (not values.beat and trail[0][0] not in drawn_here):
+        return ()
+    for step, index in trail:
+        if step not in layout.trace or not layout.trace[step].has(index):
+            return ()
+        told = {step, *(given.name for given in layout.trace[step].inputs)}
+        if told & covered:
+            return ()
+    return trail
+
+
+def _opened(layout: Layout, trail: Sequence[CellPlace]) -> Open | None:
+    if not trail:
+        return None
+    step, index = trail[-1]
+    groups = operand_groups(layout.trace[step].arithmetic(index))
+    return trail[-1], frozenset((cell.step, cell.index) for group in groups for cell in group)
+
+
+def _carried(name: str, moving: Moving, opened: Open | None):
+    """The table of all positions, and the control in the picture; None where it would be too
+    large, and the server is asked instead.
+    """
+    control = moving.control
+    value = held.values()[control.name]
+    # The view must not be built anew while a hand moves the control: its start stays as it was
+    # when the page was opened, or when something else than this control changed the value.
+    state = st.session_state
+    start, last = state.get(f"start_{name}", (value, value))
+    if last != value or (name, "start") not in state[held.GIVEN]:
+        start = value
+    state[held.GIVEN].add((name, "start"))
+    state[f"start_{name}"] = (start, value)
+    field = control.field
+    step = control.look.get("step", 1)
+    stops = Stops(control.label, field.least, field.most, step, start, f"st-key-moves_{name}")
+    rows = positions([moving.build(each) for each in stops.values], opened)
+    if rows.nbytes > MOST_BYTES:
+        return None, None
+    return rows, stops
+
+
+def moves(name: str, control: Control) -> None:
+    """The place of a control that the picture of this name carries, among the card's controls."""
+    with st.container(key=f"moves_{name}", width=260):
+        if held.values()[control.name] is None:
+            st.empty()
+
+
+def _told(name: str, layout: Layout, moving: Moving | None) -> None:
+    """What the browser reports of a picture: a cell that was clicked on, or where a control in it
+    rests.
+    """
+    selection = st.session_state[f"chart_{name}"]["selection"]
+    match selection.get("step"):
+        case [{"value": int() | float() as value}, *_] if moving is not None:
+            value = _stop(moving.control, value)
+            if value is not None and value != held.values()[moving.control.name]:
+                start, _ = st.session_state.get(f"start_{name}", (value, value))
+                held.change(**{moving.control.name: value})
+                st.session_state[f"start_{name}"] = (start, value)
+                if moving.elsewhere:
+                    held.run_all()
+                return
+    match selection.get("cell"):
+        case [{"m": int(m), "l": int(lead), "i": int(i), "j": int(j)}, *_]:
+            if place := cell_at(layout, m, lead, i, j):
+                choose(name, (place,))
+
+
+def _stop(control: Control, value: float) -> float | None:
+    """A value that the control can have; None for what no browser sends."""
+    try:
+        return control.field.read(control.field.write(value))
+    except (ValueError, TypeError):
+        return None
+
+
+def cell_at(layout: Layout, m: int, lead: int, i: int, j: int) -> CellPlace | None:
+    """The cell of a step that a picture's row stands for; None where there is none, or where a
+    question covers it.
+    """
+    for number, matrix in zip(numbers_of(layout.matrices), layout.matrices, strict=True):
+        if number == m and not matrix.covered:
+            index = (lead, i, j)[3 - matrix.step.value.ndim :]
+            if matrix.step.has(index):
+                return matrix.step.name, index
+    return None
+
+
+def choose(name: str, trail: tuple[CellPlace, ...]) -> None:
+    """From a callback: open a cell in a card; if one is open in another card, that has to go."""
+    values = held.values()
+    if values.cell and values.beat != name:
+        held.run_all()
+    held.change(beat=name, cell=trail)
+
+
+def _way_in(name: str, layout: Layout) -> None:
+    """The keyboard's way to the arithmetic of a cell, in the picture's corner."""
+    shown = [each for each in layout.matrices if not each.covered and each.step.inputs]
+    covered = {each.step.name for each in layout.matrices if each.covered}
+    for matrix in reversed(shown):
+        if covered & {given.name for given in matrix.step.inputs}:
+            continue
+        first = (*matrix.lead, *(0,) * (matrix.step.value.ndim - len(matrix.lead)))
+        with st.container(key=f"keys_{name}", width="content"):
+            st.button(
+                "Take a cell apart",
+                key=f"open_{name}",
+                type="tertiary",
+                help="Opens the arithmetic of a cell; so does a click on it.",
+                on_click=choose,
+                args=(name, ((matrix.step.name, first),)),
+            )
+        return

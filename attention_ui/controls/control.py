@@ -1,0 +1,177 @@
+"""A control is declared once: its name, how it is read and written, its label, its start. From that
+it is drawn as a plain Streamlit widget and read from a link. Knows no session and no widget.
+
+Its name is the parameter in the address, the key of what is held, and the name of the argument.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .fields import Choice, Decimal, Field, Flag, KnownWords, OptionalWhole, ScoreRow, Sentence
+
+TYPED = ("text_input", "text_area")
+"""Widgets that hold a text, whatever is made of it."""
+MAX_LINK = 7_620
+"""Characters of a link after its question mark; browsers and servers take 8,000 in all."""
+
+
+class Beyond(ValueError):
+    """A value that others leave no room for now, such as the ninth token of a shorter sentence. It
+    is kept, and counts again when it fits.
+    """
+
+
+class Values(Mapping[str, Any]):
+    """The values of a lesson's controls by name, also as attributes: `values.d_in`."""
+
+    def __init__(self, values: Mapping[str, Any] = {}) -> None:  # noqa: B006: never changed
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["_values"][name]
+        except KeyError:
+            raise AttributeError(f"this page has no control {name!r}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def but(self, **others: Any) -> "Values":
+        """The same with some other values."""
+        return Values(self._values | others)
+
+
+Start = Any | Callable[[Values], Any]
+
+
+@dataclass(frozen=True)
+class Control:
+    """All that is known of a control, whatever its value is.
+
+    `start`, `options` and `check` may look at the values of the controls declared before it: the
+    example's own sentence, the tokens to choose among.
+    """
+
+    name: str
+    field: Field
+    label: str = ""
+    """What a person calls it, also away from its card; "" where nothing draws it."""
+    start: Start = None
+    """Its value until another is chosen."""
+    widget: str = ""
+    """Streamlit's name for it; "" for the one that its field is set by."""
+    hint: str = ""
+    """What stands after the label, in parentheses, where it is typed."""
+    options: Callable[[Values], Mapping[Any, str]] | None = None
+    """What can be chosen beside the other values, and how it is written."""
+    check: Callable[[Any, Values], str | None] | None = None
+    """What stops a value from being used beside the others, in words; None for nothing."""
+    undoes: tuple[str, ...] = ()
+    """What belongs to the old value alone: numbers typed into a table that another one makes."""
+    stays: bool = False
+    """Whether another example leaves it as it is, such as a teacher's tasks."""
+    of_page: bool = False
+    """Whether it is left behind when another page is opened."""
+    shown: str = "{:,g}"
+    """How a stop of its slider is written."""
+    look: Mapping[str, Any] = field(default_factory=dict)
+    """What else its widget is given, such as its `step`."""
+
+    def starts(self, values: Values) -> Any:
+        return self.start(values) if callable(self.start) else self.start
+
+    def choices(self, values: Values) -> Mapping[Any, str]:
+        """What can be chosen; nothing where any number in bounds can be."""
+        if self.options:
+            return self.options(values)
+        options = getattr(self.field, "options", {})
+        if isinstance(self.field, Choice):
+            return options
+        return {value: self.shown.format(value) for value in options}
+
+    @property
+    def drawn_as(self) -> str:
+        """The widget."""
+        if self.widget:
+            return self.widget
+        match self.field:
+            case _ if self.options:
+                return "selectbox"
+            case Choice():
+                return "segmented_control"
+            case Flag():
+                return "toggle"
+            case Sentence():
+                return "text_area"
+            case ScoreRow() | OptionalWhole() | KnownWords():
+                return "text_input"
+        return "select_slider" if getattr(self.field, "options", ()) else "slider"
+
+    @property
+    def bounds(self) -> dict[str, Any]:
+        """What a slider is given."""
+        number = float if isinstance(self.field, Decimal) else int
+        return {"min_value": number(self.field.least), "max_value": number(self.field.most)}
+
+    def read(self, text: str, values: Values) -> Any:
+        """The value that a text stands for. Raises ValueError with the reason."""
+        value = self.field.read(text)
+        if self.options and value not in (choices := self.options(values)):
+            raise Beyond(f"here it can be {_some(list(choices.values()))}")
+        if self.check and (problem := self.check(value, values)):
+            raise ValueError(problem)
+        return value
+
+
+def _some(words: list[str]) -> str:
+    return ", ".join(words) if len(words) < 6 else f"{words[0]} to {words[-1]}"
+
+
+def understood(
+    texts: Mapping[str, str], controls: Sequence[Control]
+) -> tuple[Values, dict[str, ValueError]]:
+    """The values that texts stand for, and for each that cannot be used why: its start counts
+    instead.
+    """
+    values: dict[str, Any] = {}
+    wrong = {}
+    for each in controls:
+        so_far = Values(values)
+        values[each.name] = each.starts(so_far)
+        if each.name in texts:
+            try:
+                values[each.name] = each.read(texts[each.name], so_far)
+            except ValueError as error:
+                wrong[each.name] = error
+    return Values(values), wrong
+
+
+def written(texts: Mapping[str, str], controls: Sequence[Control]) -> dict[str, str]:
+    """The same texts as short as they can be: without what starts so anyway."""
+    values, wrong = understood(texts, controls)
+    kept = dict(texts)
+    for each in controls:
+        if each.name in texts and each.name not in wrong and each.name != "example":
+            start = each.starts(values)
+            if values[each.name] == start:
+                del kept[each.name]
+            else:
+                kept[each.name] = each.field.write(values[each.name])
+    return kept
+
+
+def after_example(
+    texts: Mapping[str, str], example: str, controls: Sequence[Control], fixed: Collection[str]
+) -> dict[str, str]:
+    """What is held when another example is chosen: its own, and what stays in any case."""
+    stays = {each.name for each in controls if each.stays} | {*fixed}
+    return {"example": example} | {
+        name: text for name, text in texts.items() if name in stays and name != "example"
+    }

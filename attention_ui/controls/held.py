@@ -1,0 +1,288 @@
+"""What a visitor has chosen, by name and as a link says it: held in the session, written into the
+address at once. All else is the example's own.
+
+So a link holds only what differs, a page without the control keeps the value, every move is a step
+of the browser's history, and what does not fit now counts again when it does.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from attention_core.text.tokenizers import clean
+
+from .control import (
+    MAX_LINK,
+    TYPED,
+    Beyond,
+    Control,
+    Values,
+    after_example,
+    understood,
+    written,
+)
+from .fields import Choice, ScoreRow, Sentence
+from .shared import FIRST, UNNAMED
+
+HELD, DRAFTS, PROBLEMS, NOTICES = "held", "drafts", "problems", "notices"
+WRITTEN, TOUCHED, LINKED, GIVEN = "written", "touched", "linked", "given"
+HERE, UNREAD, WHOLE = "here", "unread", "run_all"
+FIRST_VISIT = {"example": FIRST}
+"""What an address without anything stands for."""
+MAX_UNKNOWN, MOST_QUOTED = 4, 40
+
+
+def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) -> Values:
+    """At the top of a page: take up what is held, or what the link says where it speaks. It does
+    for a new session, when a page is opened with one, and when Back or Forward changed it; not
+    after a control was used, when the browser may still tell of a moment ago.
+
+    `known` are names that other pages have controls for: they are kept. Returns the values.
+    """
+    state, link = st.session_state, st.query_params.to_dict()
+    last_page, last_written = state.get(WRITTEN, (None, None))
+    touched, same_page = state.pop(TOUCHED, False), page == last_page
+    state.setdefault(NOTICES, [])
+    state.setdefault(DRAFTS, {})
+    if not same_page or GIVEN not in state:
+        state[GIVEN] = set()
+    ours = {*known, *(each.name for each in controls)}
+    if HELD not in state:
+        _take(link, ours)
+    elif not same_page:
+        # Our own links may be older than the last change; then what is held counts.
+        if link and link not in state.get(LINKED, {}).values():
+            _take(link, ours)
+        else:
+            of_page = {each.name for each in controls if each.of_page}
+            state[HELD] = {n: text for n, text in state[HELD].items() if n not in of_page}
+            state[DRAFTS], state[NOTICES] = {}, []
+    elif not touched and (link or FIRST_VISIT) != last_written:
+        _take(link, ours)
+    values, wrong = understood(state[HELD], controls)
+    for name in state.setdefault(UNREAD, set()) & wrong.keys():
+        state[NOTICES].append(_refused(name, state[HELD][name], wrong[name]))
+        del state[HELD][name]
+    state[UNREAD] -= values.keys()
+    if "example" in wrong:
+        state[HELD]["example"] = FIRST
+    state[HERE] = (page, tuple(controls), values)
+    save()
+    return values
+
+
+def _take(link: dict[str, str], known: Collection[str]) -> None:
+    """Hold what a link says, as far as any page has a control for it."""
+    state = st.session_state
+    unknown = [name for name in link if name not in known]
+    held = {name: text for name, text in link.items() if name in known}
+    state[HELD] = {"example": UNNAMED, **held} if held else dict(FIRST_VISIT)
+    state[UNREAD], state[DRAFTS] = set(held), {}
+    state[NOTICES] = [unknown_names(unknown)] if unknown else []
+
+
+def _refused(name: str, text: str, why: ValueError) -> str:
+    shown = repr(_quoted(text)) if text else "empty"
+    return f"The link’s {name} is {shown}, but {why}. The example’s own is used."
+
+
+def unknown_names(names: Sequence[str]) -> str:
+    """What is said of a link's names that no page has a control for: a few of them, shortened."""
+    told = ", ".join(f"“{_quoted(name, 20)}”" for name in names[:MAX_UNKNOWN])
+    more = len(names) - MAX_UNKNOWN
+    told += f" and {more:,} more" if more > 0 else ""
+    return f"The link has names that this app does not know; they were left out: {told}."
+
+
+def _quoted(text: str, most: int = MOST_QUOTED) -> str:
+    """The beginning of a text of a link, fit to be shown."""
+    return clean(text if len(text) <= most else text[:most] + "…")[0]
+
+
+def save() -> None:
+    """Write what is held into the address. A first visit's stays empty: a new one would be a step
+    of the browser's history, and its Back button would lead here for ever.
+    """
+    state = st.session_state
+    query, page = dict(state[HELD]), state[HERE][0]
+    if (st.query_params.to_dict() or FIRST_VISIT) != query:
+        st.query_params.from_dict(query)
+    state[WRITTEN] = (page, query)
+
+
+def values() -> Values:
+    """The values of this page's controls, also in a part of it that runs alone."""
+    return st.session_state[HERE][2]
+
+
+def held() -> dict[str, str]:
+    """What was chosen, as a link says it."""
+    return st.session_state[HELD]
+
+
+def names_in(name: str) -> list[str]:
+    """The names in `hide` or `lock`: what a teacher's link hides, and what it locks."""
+    return [each for each in held().get(name, "").split(",") if each]
+
+
+def change(**chosen: Any) -> bool:
+    """From a callback of another control than their own: change values. What does not fit is
+    refused, with a notice. Returns whether it was done.
+    """
+    _, controls, _ = st.session_state[HERE]
+    fields = {each.name: each.field for each in controls}
+    texts = {name: fields[name].write(value) for name, value in chosen.items()}
+    st.session_state[DRAFTS] = {
+        name: text for name, text in st.session_state[DRAFTS].items() if name not in texts
+    }
+    problem = _try(texts)
+    if problem:
+        st.session_state[NOTICES] = [f"Not applied: {problem}"]
+    return problem is None
+
+
+def forget(*names: str) -> None:
+    """From a callback: back to their starts."""
+    state = st.session_state
+    state[TOUCHED] = True
+    for name in names:
+        state[HELD].pop(name, None)
+        state[DRAFTS].pop(name, None)
+    _, controls, _ = state[HERE]
+    state[HERE] = (state[HERE][0], controls, understood(state[HELD], controls)[0])
+    save()
+
+
+def used(name: str, key: str) -> None:
+    """The callback of a control: take its value, or keep it as a draft and say what is wrong.
+
+    What did not fit before is tried again along with it: four heads and a width of 8 may fit each
+    other where neither fits what was there.
+    """
+    state = st.session_state
+    control = _control(name)
+    if control is None or key not in state or name in names_in("lock"):
+        return
+    text = _as_text(control, state[key])
+    if text is None:
+        return  # no browser sends such; the widget is given its own value again
+    drafts = {**({} if name == "example" else state[DRAFTS]), name: text}
+    for tried in (drafts, {name: text}):
+        problem = _try(tried)
+        if problem is None:
+            break
+    else:
+        state[TOUCHED] = True
+        state[DRAFTS] = drafts
+        state.setdefault(PROBLEMS, {})[name] = problem
+        return
+    state[DRAFTS] = {n: draft for n, draft in drafts.items() if n not in tried}
+    if isinstance(control.field, Sentence | ScoreRow):
+        remark = control.field.remark(text)
+        state[NOTICES] += [remark] if remark else []
+
+
+def _control(name: str) -> Control | None:
+    _, controls, _ = st.session_state[HERE]
+    return next((each for each in controls if each.name == name), None)
+
+
+def _as_text(control: Control, raw: object) -> str | None:
+    """What a widget holds as a link says it; None where it holds what it cannot."""
+    typed = control.drawn_as in TYPED and not isinstance(control.field, Choice)
+    if typed and isinstance(raw, str):
+        return raw
+    try:
+        text = control.field.write(raw)
+        control.field.read(text)
+    except (ValueError, TypeError, AttributeError):
+        return None
+    return text
+
+
+def _try(texts: dict[str, str]) -> str | None:
+    """Hold these texts, if they can be used beside all else; returns what stops them, in words."""
+    state = st.session_state
+    page, controls, before = state[HERE]
+    fixed = {*names_in("hide"), *names_in("lock")}
+    if "example" in texts:
+        held = after_example(state[HELD], texts["example"], controls, fixed)
+    else:
+        held = {**state[HELD], **texts}
+    was_wrong = understood(state[HELD], controls)[1]
+    now, wrong = understood(held, controls)
+    for name, why in wrong.items():
+        if name in texts or not (isinstance(why, Beyond) or name in was_wrong):
+            control = _control(name)
+            return f"{control.label or name}: {why}."
+    for name in fixed & texts.keys():
+        if now[name] != before[name]:
+            return f"the link that you opened fixes “{_control(name).label}”."
+    notices = []
+    for each in controls:
+        if each.undoes and now[each.name] != before[each.name] and "example" not in texts:
+            gone = [n for n in each.undoes if n in held and n not in texts]
+            held = {n: text for n, text in held.items() if n not in gone}
+            if any(n.endswith("edits") for n in gone):
+                notices = ["The table has changed, so the numbers you typed into it were removed."]
+    held = written(held, controls)
+    length = len(urlencode(held))
+    if length > MAX_LINK:
+        return (
+            f"The link to this page would have {length:,} characters, and {MAX_LINK:,} fit. "
+            "Shorten the text, take typed numbers back, or unpin."
+        )
+    state[TOUCHED], state[HELD], state[NOTICES] = True, held, notices
+    state[HERE] = (page, controls, understood(held, controls)[0])
+    save()
+    return None
+
+
+def problem(name: str) -> str | None:
+    """What is wrong with what was typed into a control, if anything is."""
+    return st.session_state.get(PROBLEMS, {}).get(name) if name in drafts() else None
+
+
+def drafts() -> dict[str, str]:
+    """What was typed and cannot be used, by the names of the controls."""
+    return st.session_state.get(DRAFTS, {})
+
+
+def link_query(where: str) -> dict[str, str]:
+    """Parameters for the links to other pages that stand somewhere: all that they can use."""
+    _, controls, _ = st.session_state[HERE]
+    of_page = {each.name for each in controls if each.of_page}
+    carried = {name: text for name, text in held().items() if name not in of_page}
+    st.session_state.setdefault(LINKED, {})[where] = carried
+    return carried
+
+
+def is_changed() -> bool:
+    """Whether going back to the example would change anything."""
+    state = st.session_state
+    _, controls, _ = state[HERE]
+    fixed = {*names_in("hide"), *names_in("lock")}
+    return after_example(state[HELD], held()["example"], controls, fixed) != held()
+
+
+def reset() -> None:
+    """From a callback: back to the example's own values, but for what a teacher's link fixes."""
+    st.session_state[DRAFTS] = {}
+    _try({"example": held()["example"]})
+
+
+def run_all() -> None:
+    """From a callback within a card: what stands in other cards changes too."""
+    st.session_state[WHOLE] = True
+
+
+def wants_all() -> bool:
+    """Whether a card that runs alone changed something outside of it."""
+    return st.session_state.pop(WHOLE, False)
+
+
+def is_choice(control: Control) -> bool:
+    """Whether it is chosen among words."""
+    return isinstance(control.field, Choice)

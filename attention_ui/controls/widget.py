@@ -1,0 +1,55 @@
+"""A control as a plain Streamlit widget, and what is wrong with what was typed into it."""
+
+from typing import Any
+
+import streamlit as st
+
+from . import held
+from .control import TYPED, Control
+
+
+def control(one: Control, **look: Any) -> Any:
+    """Draw a control and give its value. What is typed stays in it, also where it cannot be used;
+    what is wrong with it is said below.
+
+    One that a teacher's link hides is not drawn, one that it locks cannot be used. `label`,
+    `widget` and what else is given take the place of what was declared.
+    """
+    state, values, name = st.session_state, held.values(), one.name
+    if name in held.names_in("hide"):
+        return values[name]
+    widget = look.pop("widget", one.drawn_as)
+    label = f"{one.label} ({one.hint})" if one.hint else one.label
+    look = {"label": label, **(one.look if widget == one.drawn_as else {}), **look}
+    if name in held.names_in("lock"):
+        look["disabled"] = True
+    key = f"control_{name}"
+    choices = one.choices(values)
+    if choices and widget not in TYPED:
+        look |= {"options": list(choices), "format_func": choices.__getitem__}
+        if one.options:
+            # Streamlit resets a widget whose choices change: with others it is another widget.
+            key += f"_{len(choices)}_{abs(hash(tuple(choices.values()))) % 10_000}"
+    if widget == "slider":
+        look |= one.bounds
+    if widget == "segmented_control":
+        look["required"] = True
+    value: Any = values[name]
+    if widget in TYPED:
+        value = held.drafts().get(name, value if isinstance(value, str) else one.field.write(value))
+    # On another page a widget begins anew, although the session still has its last value; set to
+    # the value that it has, all of them would be taken up anew by the browser.
+    if key not in state[held.GIVEN] or state.get(key) != value:
+        state[held.GIVEN].add(key)
+        state[key] = value
+    getattr(st, widget)(key=key, on_change=held.used, args=(name, key), **look)
+    say_problem(name)
+    return values[name]
+
+
+def say_problem(name: str) -> None:
+    """What is wrong with a draft, if anything is. Plain text: it quotes the person."""
+    if problem := held.problem(name):
+        with st.container(key=f"problem_of_{name}", gap="xxsmall"):
+            st.markdown(":red[:material/error:] :red[Not applied:]")
+            st.text(problem)

@@ -1,0 +1,119 @@
+"""What every lesson ends with: what goes deeper, what its reader can now answer, the numbers that a
+notebook prints, and what to take along. Each is one row that opens.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from attention_core.text.tokenizers import visible
+from attention_core.trace import Trace
+
+from ..controls import held
+from ..controls.control import Values
+from ..page.lights import show_checks
+from ..page.notebook_checks import proof
+from ..page.take_away import take_away
+from ..page.view import View
+from ..settings import session
+from ..settings.settings import Settings
+from ..shell.frame import LINE
+from .page import close_lesson
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A closing question and its answer, from the numbers on the page.
+
+    `question` is ours, `answer` may quote a visitor's tokens. `card` is the name of the card whose
+    picture shows why, and `see` its title. `shows` names the steps whose numbers are quoted.
+    """
+
+    question: str
+    answer: str
+    card: str
+    see: str
+    shows: tuple[str, ...] = ()
+
+
+@contextmanager
+def row(label: str, key: str, icon: str, *cards: str) -> Iterator[bool]:
+    """A row that opens; what is in it costs nothing before. It is open where the link's cell
+    belongs to one of the `cards` in it. Gives whether it is open.
+    """
+    values = held.values()
+    is_linked = bool(values.cell) and values.beat in cards
+    look = {"expanded": is_linked or values.only in cards, "icon": icon, "on_change": "rerun"}
+    fold = st.expander(label, key=f"row_{key}", **look)
+    with fold:
+        yield bool(fold.open)
+
+
+def deeper(words: str, *cards: str):
+    """The row of what goes beyond the point of the lesson; `words` say what is in it."""
+    return row(f"**Go deeper**: {words}", "deeper", ":material/stairs:", *cards)
+
+
+def answers(each: Sequence[Answer], covered: frozenset[str] = frozenset()) -> None:
+    """Questions that the reader can now answer, each folded over its answer and the way to the
+    picture that shows why. One that would tell what a question covers waits for it.
+    """
+    if "answers" in held.names_in("hide") or held.values().only:
+        return
+    st.header("What you can now answer", anchor="answers")
+    for at, one in enumerate(each):
+        with st.expander(one.question, key=f"answer_{at}"):
+            if covered & {*one.shows}:
+                st.markdown("Answer the question further up first: this would give it away.")
+            else:
+                st.text(one.answer, width=LINE)  # plain: it may quote the person
+                st.markdown(f"See [{one.see}](#{one.card}).")
+
+
+def ends(
+    name: str,
+    trace: Trace,
+    output: str,
+    lesson: str = "",
+    build: Callable[[Settings], Trace] | None = None,
+) -> None:
+    """The rows that every page ends with. `output` is the step whose attention the checks are on,
+    `lesson` the lesson's name in `attention_core.published`, `build` the trace of other settings.
+    """
+    values = held.values()
+    if values.only:
+        return
+    settings = replace(session.current(), cell=None)
+    view = View(name, settings, trace, lesson=lesson, build=build)
+    with st.container(key="ends", gap="small"):
+        if view.marks:
+            with row(_matching(view), "notebook", ":material/fact_check:") as is_open:
+                if is_open:
+                    proof(view)
+        show_checks(trace, output)
+        if "take_away" not in values.hide:
+            with row("**Take it with you**: program, notebook, exercise, tensors", "take_away",
+                     ":material/download:") as is_open:  # fmt: skip
+                if is_open:
+                    take_away(view)
+    close_lesson(name)
+
+
+def _matching(view: View) -> str:
+    good = sum(mark.check.matching for mark in view.marks)
+    count = sum(mark.check.published for mark in view.marks)
+    told = f"all {count:,}" if good == count else f"{good:,} of {count:,}"
+    return f"**Checked against the notebook**: {told} printed values match"
+
+
+def named(trace: Trace, axis: str, place: int) -> str:
+    """A place of an axis in a sentence: “cat” (key 2); `key 2` where it has no name."""
+    name = trace.name_of(axis, place)
+    return f"{axis} {place}" if name is None else f"“{visible(name)}” ({axis} {place})"
+
+
+def build_of(trace_of: Callable[[Values], Trace], values_of: Callable[[Settings], Values]):
+    """A lesson's trace from the settings of pages of the older kind."""
+    return lambda settings: trace_of(values_of(settings))

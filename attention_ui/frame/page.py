@@ -1,0 +1,219 @@
+"""What stands around a page: its head, the sidebar with the contents and what counts here, notices,
+and the way to the next lesson.
+"""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from itertools import groupby
+
+import streamlit as st
+
+from attention_core.examples import EXAMPLES
+from attention_core.small_models.grammar import LONGEST, WORDS
+
+from ..controls import held
+from ..controls.control import Control, Values
+from ..controls.shared import (
+    AROUND,
+    D_IN,
+    DROP_BLANKS,
+    EXAMPLE,
+    LARGE,
+    PREDICT,
+    SEED,
+    SENTENCE,
+    example_of,
+    inputs_of,
+)
+from ..controls.widget import control
+from ..settings import session
+from ..settings.fit import drawn_instead
+from ..settings.link import to_pin
+from ..settings.settings import FIELDS
+from ..shell.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, Lesson, lesson
+from ..shell.frame import ICON, LINE, show_notices, takes, warm_up
+from ..shell.glossary import meanings, terms_in, title_and_glossary
+from ..shell.share import share
+from ..shell.tasks import show_tasks
+from ..streamlit_workarounds.projector import LARGE as LARGE_STYLE
+from ..streamlit_workarounds.projector import listen_for_arrow_keys
+from ..streamlit_workarounds.reconnect import run_again_when_back
+from ..streamlit_workarounds.style import ALONE, STYLE
+from .style import CARDS
+
+SAID = "terms_said"
+"""The words of the glossary that have been explained on this page."""
+
+
+def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control] = ()) -> Values:
+    """The first call of every page. Returns the values of its controls.
+
+    `sidebar` are controls of this page that stand beside the sentence, as all its cards show them.
+    """
+    warm_up()
+    here = lesson(name)
+    session.hand_over()
+    values = held.arrive(name, (*controls, *AROUND), FIELDS)
+    settings = session.follow_held()
+    st.session_state[SAID] = set()
+    st.set_page_config(
+        page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
+        page_icon=ICON,
+        layout="wide",
+        initial_sidebar_state="collapsed" if values.large else "auto",
+    )
+    st.html(STYLE)
+    st.html(CARDS)
+    if values.only:
+        st.html(ALONE)
+    if values.large:
+        st.html(LARGE_STYLE)
+        listen_for_arrow_keys()
+    with st.sidebar, st.container(gap="xsmall"):
+        title_and_glossary(settings)
+        _contents(name, values)
+        _beside_the_sentence(values, sidebar)
+        run_again_when_back()
+    return values
+
+
+def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Control] = ()) -> Values:
+    """Open a page that is a lesson: its title, the question it answers, and one quiet line."""
+    values = open_page(name, controls, sidebar)
+    if values.only:
+        show_notices()
+        return values
+    here = lesson(name)
+    with st.container(key="head", gap="xsmall"):
+        with st.container(
+            horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+        ):
+            st.title(here.title, anchor=False, width="content")
+            _quiet_line(values)
+        st.markdown(f"{here.idea} {takes(here)}".strip(), width=LINE, help=explained(here.idea))
+    show_notices()
+    show_tasks(session.current())
+    return values
+
+
+def explained(words: str) -> str | None:
+    """What the terms mean that stand here for the first time on the page; None for none."""
+    if "glossary" in held.names_in("hide"):
+        return None
+    said: set[str] = st.session_state[SAID]
+    new = [term for term in terms_in(words) if term.word not in said]
+    said.update(term.word for term in new)
+    return meanings(new) or None
+
+
+def _quiet_line(values: Values) -> None:
+    """What concerns the whole page and no card of it."""
+    with st.container(
+        horizontal=True, vertical_alignment="center", width="content", gap="small", key="quiet"
+    ):
+        control(PREDICT)
+        if "pin" not in values.hide:
+            st.button(
+                "Unpin" if values.pin else "Pin",
+                key="pin",
+                type="tertiary",
+                icon=":material/keep:",
+                on_click=_pin,
+                help="Keep these numbers, then change something: the page shows what it changes.",
+            )
+        if "share" not in values.hide:
+            share(session.current())
+        control(LARGE)
+
+
+def _pin() -> None:
+    held.change(pin="" if held.values().pin else to_pin(session.follow_held()))
+
+
+def _contents(name: str, values: Values) -> None:
+    """Our own contents; Streamlit's would show file names on a cold deep link."""
+    query = held.link_query("contents")
+    if "contents" in values.hide:
+        return
+    here = lesson(name)
+    opened = FIRST_CHECKED.group if here in (HOME, AT_A_GLANCE) else here.group
+    with st.container(gap="xxsmall", key="contents"):
+        link(HOME, query, "Home")
+        for group, pages in groupby(LESSONS, lambda page: page.group):
+            is_first = group == AT_A_GLANCE.group
+            fold = nullcontext() if is_first else st.expander(group, expanded=group == opened)
+            with fold, st.container(gap="xxsmall"):
+                for page in pages:
+                    called = page.short or page.title
+                    link(page, query, f"{called} ✓" if page.name in values.done else called)
+
+
+def link(page: Lesson, query: dict[str, str], label: str | None = None, **look: str) -> None:
+    """A link to a lesson, with all that it can use of what was chosen."""
+    look = {"icon": page.icon, **look}
+    st.page_link(page.page, label=label or page.title, query_params=query, **look)
+
+
+def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
+    """What counts on this page: nothing stands here that changes nothing."""
+    example, inputs = example_of(values), inputs_of(values)
+    with st.container(gap="xxsmall"):
+        control(EXAMPLE)
+        if values.sentence != example.inputs.sentence and "example" not in values.hide:
+            st.caption("The text is your own. What you have not changed is this example's.")
+        control(SENTENCE)
+        if example.is_trained:
+            known = f"This network knows {len(WORDS) - 1} words, and reads up to {LONGEST - 1}."
+            st.caption(known)
+        for each in more:
+            control(each)
+        if not inputs.has_given_vectors():
+            control(SEED)
+        control(D_IN)
+        if values.drop_blanks or any(map(str.isspace, inputs.tokens)):
+            control(DROP_BLANKS)
+        if drawn := drawn_instead(session.current()):
+            st.text(drawn)  # plain: it quotes the person
+        if held.is_changed():
+            st.button("Back to the example", on_click=held.reset, icon=":material/undo:")
+
+
+def close_lesson(name: str) -> None:
+    """The links to the lessons before and after this one."""
+    values = held.values()
+    if values.only or "contents" in values.hide:
+        return
+    pages = (HOME, *LESSONS)
+    at = pages.index(lesson(name))
+    query = held.link_query("way")
+    with st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="way"
+    ):
+        before = pages[at - 1]
+        link(before, query, f"Previous: {before.title}", icon=":material/arrow_back:")
+        is_done = name in values.done
+        st.button(
+            "Done (undo)" if is_done else "Mark as done",
+            key="mark_done",
+            type="tertiary",
+            icon=":material/check_circle:" if is_done else ":material/radio_button_unchecked:",
+            on_click=_mark,
+            args=(name,),
+        )
+        if at + 1 < len(pages):
+            after = pages[at + 1]
+            way = {"icon": ":material/arrow_forward:", "icon_position": "right"}
+            link(after, query, f"Next: {after.title}", **way)
+
+
+def _mark(name: str) -> None:
+    """Mark a lesson as done, or take that back."""
+    held.change(done=tuple(sorted({*held.values().done} ^ {name})))
+
+
+def example_query(name: str) -> tuple[dict[str, str], str]:
+    """Parameters for a link to an example, and in words why it cannot be opened; "" if it can."""
+    return session.example_query(name)
+
+
+__all__ = ["EXAMPLES", "close_lesson", "example_query", "explained", "link", "open_lesson"]

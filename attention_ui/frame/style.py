@@ -1,0 +1,40 @@
+"""The style of cards and pictures. If Streamlit renames an element, only looks change."""
+
+# Ours, and constant. No angle bracket may stand in it: Streamlit would drop the whole style.
+CARDS = """<style>
+[data-testid="stMainBlockContainer"] { padding-top: 1.4rem; }
+[data-testid="stMain"] h1 { font-size: 1.7rem; padding: 0; }
+[class*="st-key-card_"] h2, .st-key-ends h2 { font-size: 1.2rem; padding: 0 0 0.1rem; }
+[class*="st-key-aside_"] { display: none; }
+[class*="st-key-card_"] { container-type: inline-size; }
+[class*="st-key-band_"] [data-testid="stMarkdownContainer"] p { line-height: 1.45; }
+[class*="st-key-picture_"] { position: relative; }
+[class*="st-key-drawn_"] { position: absolute; inset: 0; }
+[class*="st-key-drawn_"] [data-testid="stVegaLiteChart"] { overflow: hidden; mask: none; }
+[class*="st-key-room_narrow"], [class*="st-key-room_large"] { display: none; }
+@container (max-width: 565px) {
+  [class*="st-key-room_wide"], [class*="st-key-room_large"] { display: none; }
+  [class*="st-key-room_narrow"] { display: flex; }
+}
+@container (min-width: 1150px) {
+  [class*="st-key-room_wide"], [class*="st-key-room_narrow"] { display: none; }
+  [class*="st-key-room_large"] { display: flex; }
+}
+/* The keyboard's way into a picture: in its corner, out of the way of all else. */
+[class*="st-key-keys_"] { position: absolute; right: 0; bottom: 0; width: auto; z-index: 1; }
+[class*="st-key-keys_"] button { min-height: 1.4rem; padding: 0; opacity: 0.75; }
+[class*="st-key-keys_"] button p { font-size: 0.75rem; }
+[class*="st-key-keys_"] button:focus-visible { opacity: 1; }
+/* A control in the picture looks like Streamlit's own. */
+[class*="st-key-moves_"] { min-height: 3.6rem; min-width: 15rem; justify-content: flex-end; }
+[class*="st-key-moves_"] .vega-bind { display: block; margin: 0; }
+[class*="st-key-moves_"] .vega-bind label { display: grid; grid-template-columns: 1fr auto;
+  font-size: 0.875rem; gap: 0.35rem 1rem; }
+[class*="st-key-moves_"] .vega-bind-name { width: auto; }
+[class*="st-key-moves_"] .vega-bind input { grid-column: 1 / -1; grid-row: 2; width: 100%;
+  margin: 0; accent-color: var(--st-primary-color, #24639E); }
+.st-key-head { padding-bottom: 0.2rem; }
+.st-key-head p { margin: 0; }
+.st-key-quiet button { min-height: 1.8rem; padding-block: 0; }
+.st-key-hero { min-height: 0; }
+</style>"""

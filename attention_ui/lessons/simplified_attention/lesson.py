@@ -1,0 +1,45 @@
+"""Simplified attention: its controls, and its trace as a function of their values."""
+
+from attention_core.mechanism.simplified import SimplifiedOptions, attend, expand_query
+from attention_core.text.embedding import embed
+from attention_core.trace import Trace
+
+from ...controls.control import Control, Values
+from ...controls.fields import MAX_TOKENS, Choice, Decimal, Whole
+from ...controls.shared import (
+    QUERY,
+    SOURCE,
+    entries,
+    example_of,
+    inputs_of,
+    numbered_tokens,
+)
+
+SIMILARITY = Control(
+    "similarity", Choice({"dot": "Dot product", "cosine": "Cosine"}), "Compare by", "dot"
+)
+DIVIDE = Control(
+    "divide",
+    Choice({"none": "Nothing", "sqrt_d": "√d"}),
+    "Divide scores by",
+    lambda values: example_of(values).divide,
+)
+STRETCH = Control(
+    "stretch", Whole(0, MAX_TOKENS - 1), "Stretch the vector of", 0, options=numbered_tokens
+)
+FACTOR = Control("factor", Decimal(-4, 4), "Stretch factor", 1.0, look={"step": 0.1})
+REACHED = Control("upto", Whole(1, MAX_TOKENS), "Keys so far", MAX_TOKENS, of_page=True)
+ACROSS = Control("across", Whole(0, 63), "Entry drawn across", 0, options=entries)
+UP = Control("up", Whole(0, 63), "Entry drawn up", 1, options=entries)
+CONTROLS = (*SOURCE, SIMILARITY, DIVIDE, STRETCH, FACTOR, QUERY, REACHED, ACROSS, UP)
+
+
+def trace_of(values: Values) -> Trace:
+    """The lesson's trace: all scores and weights, and one query term by term."""
+    options = SimplifiedOptions(
+        similarity=values.similarity,
+        divide=values.divide,
+        stretched=values.stretch,
+        factor=values.factor,
+    )
+    return expand_query(attend(embed(inputs_of(values)), options), values.query)

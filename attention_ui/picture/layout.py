@@ -1,0 +1,404 @@
+"""Where everything stands: a layout is a function from steps to places, in pixels.
+
+Each layout is arranged twice, for a wide window and for a phone; the specification takes the one
+that fits, and lets it grow where there is room. Knows no chart, so that it is tested without one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from attention_core.trace import Step, Trace
+
+from .equation_parts import laid_out
+from .forbidden import forbidden, leak_limit, outline, with_masks
+from .margin import has_sums, row_sums
+from .matrix import Matrix, heads_of, names_along
+from .numbers import decimals_of, text_width, written
+from .scale import is_shares, is_signed, limits
+
+WIDE, NARROW = 896, 326
+"""Pixels within a card, in a window of 1280 and on a phone of 390."""
+TALL = 420
+"""A wide picture is no taller, so that its card is a screen; its cells shrink instead."""
+CELL, ROW = (3.5, 46.0), (3.5, 28.0)
+"""The smallest and the largest width of a cell, and height of a row."""
+READABLE = (26.0, 15.0)
+"""A cell that is smaller shows no number."""
+SIGN, GAP, BAR, SUMS, LABEL = 34, 16, 90, 40, 92
+TITLE, SHAPE, SLANT = 18, 15, 0.72
+BELOW = 28
+"""For the legend."""
+BAND = 6
+"""The coloured band of a head, and the room that it takes."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A matrix in its place: its upper left corner, and the size of a cell."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    decimals: int = 2
+    """Of the numbers in its cells; −1 where there are none, since they could not be read."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """Words in a place. `look` is one of the kinds in spec.py: title, shape, row, column, slanted,
+    sign, sum, loud, legend, token. `changes` marks those that depend on numbers.
+    """
+
+    text: str
+    x: float
+    y: float
+    look: str
+    changes: bool = False
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A filled rectangle that is no cell: the band of a head, a bar, a slice of the legend."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    colour: str
+    strength: float = 1.0
+    changes: bool = False
+    """Whether its width, a share of the one it has, depends on numbers: then that is `strength`."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """A line around cells, or from token to token, from its beginning on."""
+
+    x: float
+    y: float
+    drawn: str
+    colour: str
+
+
+@dataclass
+class Arrangement:
+    """One way to arrange a layout: how large it is, a box for each matrix, and what is around."""
+
+    width: float = 0.0
+    height: float = 0.0
+    boxes: list[Box] = field(default_factory=list)
+    words: list[Word] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    paths: list[Path] = field(default_factory=list)
+
+
+@dataclass
+class Layout:
+    """The matrices of a picture, how strong the strongest colour of each is, and two arrangements
+    of them.
+    """
+
+    trace: Trace
+    matrices: tuple[Matrix, ...]
+    limits: list[float]
+    leaks: float
+    wide: Arrangement
+    narrow: Arrangement
+    sentence: "object | None" = None
+    """What the sentence above shows, if it stands there (see sentence.py)."""
+
+    @property
+    def alt(self) -> str:
+        """What the picture shows, in words of ours and the names of its steps."""
+        told = [
+            f"{each.name}: {' by '.join(f'{n} {axis}'.strip() for n, axis in _sides(each))}"
+            + (", covered by a question" if each.covered else "")
+            for each in self.matrices
+        ]
+        return f"Matrices of numbers from left to right. {'. '.join(told)}."
+
+
+def _sides(matrix: Matrix) -> list[tuple[int, str]]:
+    sides = zip(matrix.sizes, matrix.axes, strict=True)
+    return [(size, axis) for size, axis in sides if axis or size > 1]
+
+
+def equation(trace: Trace, *parts: Step | Matrix | str) -> Layout:
+    """Matrices with signs between them, rows aligned. A step stands for its whole equation: its
+    operands, their signs, itself. Wide, it is one line; on a phone a column, sign before matrix.
+    """
+    written_out = laid_out(parts)
+    matrices = with_masks([part for part in written_out if isinstance(part, Matrix)])
+    rest = iter(matrices)
+    pairs: list[tuple[str, Matrix]] = []
+    sign = ""
+    for part in written_out:
+        if isinstance(part, Matrix):
+            pairs.append((sign, next(rest)))
+            sign = ""
+        else:
+            sign = part.strip()
+    return placed(trace, pairs)
+
+
+def placed(trace: Trace, pairs: Sequence[tuple[str, Matrix]]) -> Layout:
+    """The layout of matrices, each with the sign before it."""
+    matrices = [matrix for _, matrix in pairs]
+    ends, leaks = limits(matrices, [sign for sign, _ in pairs]), leak_limit(matrices)
+    wide = _in_a_row(trace, pairs, WIDE)
+    narrow = _in_a_column(trace, pairs)
+    made = Layout(trace, tuple(matrices), ends, leaks, wide, narrow)
+    for arrangement, room in ((wide, WIDE), (narrow, NARROW)):
+        _add_legend(made, arrangement, room)
+    return made
+
+
+def _in_a_row(trace: Trace, pairs: Sequence[tuple[str, Matrix]], room: float) -> Arrangement:
+    """All matrices from left to right, centred on one line."""
+    each = [_Wanted(trace, sign, matrix) for sign, matrix in pairs]
+    n_columns = sum(one.n_columns for one in each if not one.is_bars)
+    beside = sum(one.beside for one in each) + GAP * (len(each) - 1)
+    cell = _between((room - beside) / max(n_columns, 1), *CELL)
+    most_rows = max(one.n_rows for one in each)
+    above = max(one.above(cell) for one in each)
+    row = _between((TALL - above - BELOW) / most_rows, ROW[0], min(ROW[1], max(cell * 0.8, 6)))
+    # A title wider than its matrix takes its room from the cells of all.
+    for _ in range(3):
+        needed = beside + sum(one.width(cell) for one in each)
+        if needed <= room or cell <= CELL[0]:
+            break
+        cell = max(CELL[0], cell - (needed - room) / max(n_columns, 1))
+    made = Arrangement(height=above + most_rows * row + BELOW)
+    x = 0.0
+    for one in each:
+        x = _stand(made, one, x, above, cell, row, most_rows)
+    made.width = max(box_end(box, one.n_columns) for box, one in zip(made.boxes, each, strict=True))
+    made.width = max(made.width + (SUMS if each[-1].sums else 0), x - GAP)
+    return made
+
+
+def _in_a_column(trace: Trace, pairs: Sequence[tuple[str, Matrix]]) -> Arrangement:
+    """All matrices below each other, each with its own labels."""
+    made = Arrangement(width=NARROW)
+    y = 0.0
+    for sign, matrix in pairs:
+        one = _Wanted(trace, sign, replace(matrix, row_labels=True))
+        room = NARROW - one.beside
+        cell = _between(room / one.n_columns if not one.is_bars else CELL[1], CELL[0], CELL[1])
+        row = _between(cell * 0.8, ROW[0], 24.0 if not one.is_bars else 20.0)
+        above = one.above(cell)
+        inside = Arrangement()
+        _stand(inside, one, 0.0, above, cell, row, one.n_rows)
+        _move(inside, 0.0, y)
+        for name in ("boxes", "words", "marks", "paths"):
+            getattr(made, name).extend(getattr(inside, name))
+        y += above + one.n_rows * row + 20
+    made.height = y - 20 + BELOW
+    return made
+
+
+def _move(made: Arrangement, right: float, down: float) -> None:
+    for name in ("boxes", "words", "marks", "paths"):
+        moved = [replace(each, x=each.x + right, y=each.y + down) for each in getattr(made, name)]
+        setattr(made, name, moved)
+
+
+class _Wanted:
+    """What a matrix needs around its cells."""
+
+    def __init__(self, trace: Trace, sign: str, matrix: Matrix) -> None:
+        self.matrix, self.sign = matrix, sign
+        self.n_rows, self.n_columns = matrix.sizes
+        self.rows, self.columns = names_along(trace, matrix)
+        if not matrix.row_labels or matrix.axes[0] in ("", "row"):
+            self.rows = []
+        if not matrix.column_labels or not matrix.axes[1]:
+            self.columns = []
+        self.is_bars = matrix.as_bars and not matrix.covered
+        self.sums = has_sums(matrix)
+        self.heads = heads_of(trace, matrix)
+        shape = " × ".join(axis for axis in matrix.axes if axis)
+        self.shape = shape
+        self.label = min(LABEL, max(map(text_width, self.rows), default=-8) + 8)
+        if self.heads[0]:
+            self.label += BAND
+
+    @property
+    def beside(self) -> float:
+        """What its sign, its labels and its sums take."""
+        return (
+            (SIGN if self.sign else 0)
+            + self.label
+            + (SUMS if self.sums else 0)
+            + (BAR if self.is_bars else 0)
+        )
+
+    def width(self, cell: float) -> float:
+        """Of its cells, or of its title where that is wider; bars are counted beside."""
+        own = 0.0 if self.is_bars else self.n_columns * cell
+        free = (BAR if self.is_bars else 0) + (SUMS if self.sums else 0)
+        return max(own, text_width(self.matrix.name) * 1.12 - free)
+
+    def is_slanted(self, cell: float) -> bool:
+        return max(map(text_width, self.columns), default=0) + 4 > cell * self.every(cell)
+
+    def every(self, cell: float) -> int:
+        """Every how many columns have a label."""
+        crowded = cell < 16 and self.matrix.axes[1].startswith("d_")
+        return 4 if crowded else max(1, round(15 / cell + 0.49))
+
+    def above(self, cell: float) -> float:
+        """The room of its title and of the labels of its columns."""
+        longest = min(LABEL, max(map(text_width, self.columns), default=0))
+        labels = longest * SLANT + 14 if self.is_slanted(cell) else 18 if self.columns else 4
+        return TITLE + SHAPE + labels + (BAND if self.heads[1] else 0)
+
+
+def _between(value: float, least: float, most: float) -> float:
+    return max(least, min(value, most))
+
+
+def box_end(box: Box, n_columns: int) -> float:
+    """Where the last column of a box ends."""
+    return box.x + n_columns * box.width
+
+
+def _stand(
+    made: Arrangement,
+    one: _Wanted,
+    x: float,
+    above: float,
+    cell: float,
+    row: float,
+    most_rows: int,
+) -> float:
+    """Put a matrix and what belongs to it into an arrangement; returns where the next begins."""
+    matrix, words = one.matrix, made.words
+    width = BAR if one.is_bars else cell
+    y = above + (most_rows - one.n_rows) * row / 2
+    if one.sign:
+        middle = above + most_rows * row / 2
+        words.append(Word(one.sign, x + SIGN / 2 - GAP / 4, middle, "sign"))
+        x += SIGN
+    x += one.label
+    shows = not one.is_bars and width >= READABLE[0] and row >= READABLE[1]
+    decimals = _decimals(matrix, width) if shows else -1
+    made.boxes.append(Box(x, y, width, row, decimals))
+    top = y - one.above(cell)
+    words.append(Word(matrix.name, x, top + 8, "title"))
+    if text_width(one.shape) <= max(one.n_columns * width, text_width(matrix.name)) + 24:
+        words.append(Word(one.shape, x, top + TITLE + 5, "shape"))
+    labels = 0 if not one.heads[0] else BAND
+    every = max(1, round(11 / row + 0.49))
+    for at, name in enumerate(one.rows):
+        if at % every == 0:
+            words.append(Word(name, x - 6 - labels, y + (at + 0.5) * row, "row"))
+    slanted = one.is_slanted(cell)
+    up = BAND if one.heads[1] else 0
+    for at, name in enumerate(one.columns):
+        if at % one.every(cell) == 0:
+            place = x + (at + (0.35 if slanted else 0.5)) * width
+            look = "slanted" if slanted else "column"
+            words.append(Word(name, place, y - 7 - up, look))
+    _add_bands(made, one, x, y, width, row)
+    if one.sums:
+        _add_sums(made, one, x + one.n_columns * width + 6, y, row)
+    if (region := forbidden(matrix)) is not None and region.any():
+        region = region.T if matrix.transposed else region
+        drawn = outline(region, width, row)
+        made.paths.append(Path(x - 1, y - 1, drawn, "forbidden"))
+    taken = width if one.is_bars else max(one.width(cell), one.n_columns * width)
+    return x + taken + (SUMS if one.sums else 0) + GAP
+
+
+def _decimals(matrix: Matrix, width: float) -> int:
+    """As many as all numbers have, two at most, and as fit; −1 where not even whole ones do."""
+    values = matrix.drawn
+    if matrix.covered or not values.is_floating_point():
+        return 0
+    values = values.float()
+    finite = values[values.isfinite()]
+    for decimals in range(decimals_of(values), -1, -1):
+        ends = (finite.min(), finite.max()) if len(finite) else (0.0,)
+        longest = max(len(written(float(end), decimals)) for end in ends)
+        if longest * 5.6 <= width - 2:
+            return decimals
+    return -1
+
+
+def _add_bands(
+    made: Arrangement, one: _Wanted, x: float, y: float, width: float, row: float
+) -> None:
+    for side, marks in zip("yx", one.heads, strict=True):
+        start = 0
+        for at, (head, following) in enumerate(pairwise((*marks, None))):
+            if head != following:
+                n, colour = at + 1 - start, f"head {head}"
+                band = (
+                    Mark(x - BAND - 1, y + start * row, 4, n * row - 2, colour)
+                    if side == "y"
+                    else Mark(x + start * width, y - BAND - 1, n * width - 2, 4, colour)
+                )
+                made.marks.append(band)
+                start = at + 1
+
+
+def _add_sums(made: Arrangement, one: _Wanted, x: float, y: float, row: float) -> None:
+    """Σ in the margin: what each row of weights sums to, loud where that is not 1."""
+    sums = row_sums(one.matrix)
+    upright = len(sums) == 1 and one.n_rows > 1
+    if row >= 10 or upright:
+        made.words.append(Word("Σ", x, y - 8, "sum"))
+    for at, total in enumerate(sums.tolist()):
+        place = y + (one.n_rows / 2 if upright else at + 0.5) * row
+        look = "sum" if abs(total - 1) <= 1e-3 else "loud"
+        if row >= 10 or upright or look == "loud":
+            made.words.append(Word(written(total), x, place, look, changes=True))
+
+
+def _add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
+    """What the colours mean: one thin line at the bottom, from the matrices."""
+    told = _legend(made)
+    x, y, length = 0.0, arrangement.height - 8, 54.0
+    for kind, before, after in told:
+        whole = text_width(before) * 0.92 + length + text_width(after) * 0.92 + 12
+        if x + whole > room:
+            break
+        arrangement.words.append(Word(before, x, y, "legend"))
+        x += text_width(before) * 0.92 + 5
+        slices = 18
+        for at in range(slices):
+            share = (at + 0.5) / slices
+            share = 2 * share - 1 if kind == "signed" else share
+            colour = "loud" if kind == "leaks" else "minus" if share < 0 else "plus"
+            left = x + at * length / slices
+            arrangement.marks.append(
+                Mark(left, y - 4, length / slices, 8, colour, 0.05 + 0.8 * abs(share))
+            )
+        arrangement.words.append(Word(after, x + length + 5, y, "legend"))
+        x += whole + 22 - text_width(before) * 0.92
+        arrangement.width = max(arrangement.width, x - 22)
+
+
+def _legend(made: Layout) -> list[tuple[str, str, str]]:
+    """Each scale in use: its kind, what stands before its bar, and what stands after it."""
+    pairs = zip(made.matrices, made.limits, strict=True)
+    drawn = [
+        (matrix, most)
+        for matrix, most in pairs
+        if matrix.step.value.is_floating_point() and not (matrix.as_bars or matrix.covered)
+    ]
+    found = []
+    signed = sorted({most for matrix, most in drawn if is_signed(matrix) and most})
+    if len(signed) == 1:
+        end = f"{signed[0]:.3g}"
+        found.append(("signed", f"−{end}", end))
+    elif signed:
+        found.append(("signed", "−max", "max, each matrix its own"))
+    if any(is_shares(matrix.step) for matrix, _ in drawn):
+        found.append(("shares", "0", "1, small shares made easier to see"))
+    if made.leaks:
+        found.append(("leaks", "0", f"{made.leaks:.3g} where it must be 0"))
+    return found

@@ -1,0 +1,27 @@
+"""Σ in the margin of a matrix of weights: what each row sums to."""
+
+from torch import Tensor
+
+from .matrix import Matrix
+from .scale import is_shares
+
+
+def is_grid(matrix: Matrix) -> bool:
+    """Whether it is a matrix of weights: a row a query, one number a key."""
+    return is_shares(matrix.step) and matrix.axes == ("query", "key")
+
+
+def is_one_row(matrix: Matrix) -> bool:
+    """Whether it is the weights of one query, drawn upright: one number a key."""
+    return is_shares(matrix.step) and matrix.axes == ("key", "")
+
+
+def has_sums(matrix: Matrix) -> bool:
+    """Whether the sums of its rows, or of its only one, stand beside it."""
+    return (is_grid(matrix) or is_one_row(matrix)) and not matrix.covered
+
+
+def row_sums(matrix: Matrix) -> Tensor:
+    """The sum of the weights of each query that is drawn; one number for an upright row."""
+    drawn = matrix.drawn
+    return drawn.sum().reshape(1) if drawn.ndim == 1 else drawn.sum(dim=1)

@@ -1,0 +1,33 @@
+"""Numbers and words as a picture has them: how they are written, and how wide that is."""
+
+import math
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+LONG = 1e7
+"""A number as large is written with its power of ten."""
+
+
+def decimals_of(values: Tensor) -> int:
+    """How many decimals the cells of a matrix show: 2, or fewer where no number has as many."""
+    return next((n for n in (0, 1) if torch.equal(values, values.round(decimals=n))), 2)
+
+
+def written(value: float, decimals: int = 2) -> str:
+    """A number as it stands in a cell: at most two decimals, none where it is large, and with its
+    power of ten where it would be too long.
+    """
+    if not math.isfinite(value):
+        return "nan" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+    if abs(value) >= LONG:
+        return f"{value:.1e}".replace("e+", "e").replace("-", "−")
+    text = f"{value:.{decimals}f}" if abs(value) < 99.95 else f"{value:.0f}"
+    return text.replace("-", "" if float(text) == 0 else "−")
+
+
+@lru_cache(maxsize=4_096)
+def text_width(text: str) -> int:
+    """About how wide a label is in pixels; characters beyond Latin are taken as wide ones."""
+    return round(sum(6.4 if ord(character) < 0x1100 else 13 for character in text))

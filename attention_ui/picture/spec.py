@@ -1,0 +1,309 @@
+"""The one specification that draws every table of cells, written in Altair and compiled once for
+each of a handful of variants. It never changes when numbers or shapes do, so a view that stands is
+given other rows.
+
+Pointing is one selection. What is pointed at is worked out once a move, as parameters of the view;
+each mark only compares.
+"""
+
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import lru_cache
+
+import altair as alt
+
+from .layout import NARROW
+from .palette import BAR, CHOSEN, FAINT, FED, FULL, INK, MUTED, NEGATIVE, POSITIVE
+from .table import (
+    BY_QUERY,
+    BY_STEP,
+    CELL,
+    MARK,
+    NAMES,
+    ON_NARROW,
+    ON_WIDE,
+    OWN,
+    PATH,
+    RECTANGLE,
+    SEPARATOR,
+    SLOTS,
+    WORD,
+)
+
+MOST_SVG = 1_500
+"""A picture of more marks is drawn on a canvas: what costs under the pointer is their number."""
+DIM = 0.25
+TURN = 560
+"""Pixels: below this width the picture is arranged for a phone."""
+GROWS, GROWS_NARROW = 1.5, 1.15
+"""How far a picture grows on a wide window: to a calm limit."""
+SLOT_FIELDS = [f"{name}{slot}" for slot in range(SLOTS) for name in RECTANGLE]
+POINTED = [*OWN, *NAMES, "ai", "aj", "bit", *SLOT_FIELDS]
+NOTHING = -9
+
+
+@dataclass(frozen=True)
+class Stops:
+    """A control in the picture: a range input, and the value at which it starts."""
+
+    label: str
+    least: float
+    most: float
+    step: float
+    start: float
+    place: str
+    """The class of the element that the input is put into."""
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """All positions."""
+        n = round((self.most - self.least) / self.step)
+        return tuple(round(self.least + at * self.step, 6) for at in range(n + 1))
+
+
+def _lies(row: str, inside: str, slot: int) -> str:
+    """Whether the cell of `row` lies in a rectangle of the cell `inside` (prefixes of columns)."""
+
+    def of(prefix: str, name: str) -> str:
+        return f"{prefix}{name}"
+
+    tests = [f"{of(row, 'm')} == {of(inside, f'm{slot}')}"]
+    for axis in "lij":
+        place = of(row, axis)
+        tests += [f"{place} >= {of(inside, f'{axis}0{slot}')}"]
+        tests += [f"{place} <= {of(inside, f'{axis}1{slot}')}"]
+    return f"({' && '.join(tests)})"
+
+
+IS_POINTED = f"p_m != {NOTHING}"
+ITSELF = "(datum.m == p_m && datum.l == p_l && datum.i == p_i && datum.j == p_j)"
+READS = " || ".join(_lies("datum.", "p_", slot) for slot in range(SLOTS))
+FOLLOWS = " || ".join(_lies("p_", "datum.", slot) for slot in range(SLOTS))
+_EQUAL = [f"(datum.{n} < 0 || p_{n} < 0 || datum.{n} == p_{n})" for n in NAMES]
+# Query 3 and key 3 are both token 3, though a query is not a key.
+_TOKEN = "(datum.t < 0 || p_t >= 0 || (p_q < 0 && p_k < 0) || datum.t == p_q || datum.t == p_k)"
+_OF_TOKEN = "(p_t < 0 || datum.t >= 0 || (datum.q < 0 && datum.k < 0)"
+_OF_TOKEN += " || datum.q == p_t || datum.k == p_t)"
+_OTHERS = [
+    f"(datum.{a} < 0 || (datum.{a} == p_ai ? datum.{i} == p_i : datum.{a} != p_aj"
+    f" || datum.{i} == p_j))"
+    for a, i in (("ai", "i"), ("aj", "j"))
+]
+SAME_NAMES = " && ".join([*_EQUAL, _TOKEN, _OF_TOKEN, *_OTHERS])
+RELATED = "(floor(datum.rel / p_bit) % 2 == 1)"
+BRIGHT = (
+    f"!({IS_POINTED}) || datum.m < 0 || datum.look == 'token box' || {ITSELF}"
+    f" || ({RELATED} && {SAME_NAMES}) || {READS} || {FOLLOWS}"
+)
+# Which of a row's lists is shown: by a control in the picture, by the query that is pointed at.
+FOCUS = "(focus < 0 ? datum.first : focus)"
+CHOICE = (
+    f"(datum.by == {BY_STEP} ? step_at : datum.by == {BY_QUERY} ? {FOCUS} :"
+    f" step_at * datum.n + {FOCUS})"
+)
+
+
+def _chosen(name: str) -> str:
+    """A column, or what is chosen of its list."""
+    picked = f"split(datum.{name}s, '{SEPARATOR}')[{CHOICE}]"
+    picked = f"toNumber({picked})" if name in ("shade", "strength") else picked
+    return f"(datum.by && isValid(datum.{name}s) ? {picked} : datum.{name})"
+
+
+SHADE, TEXT, TIP, SO = (_chosen(name) for name in ("shade", "text", "tip", "so"))
+STRENGTH = _chosen("strength")
+SCALE = (
+    f"narrow ? min(width / datum.twn, height / datum.thn, {GROWS_NARROW})"
+    f" : min(width / datum.tw, height / datum.th, {GROWS})"
+)
+CAN_BE_READ = "datum.pw >= 24 && datum.ph >= 13"
+TOOLTIP = (
+    "isValid(datum.where) ? (isValid(datum.tip) || isValid(datum.tips)) ?"
+    f" (isValid(datum.so) || isValid(datum.sos)) ? {{'title': datum.where, '=': {TIP}, 'so': {SO}}}"
+    f" : {{'title': datum.where, '=': {TIP}}}"
+    " : {'title': datum.where} : {'title': datum.tip}"
+)
+SIZES = {
+    "title": 13, "shape": 11, "row": 12, "column": 12, "slanted": 12, "sign": 24, "sum": 11,
+    "loud": 11, "legend": 11, "token": 14, "share": 11, "number": 11, "bar": 11,
+}  # fmt: skip
+
+
+def _by_look(values: dict[str, object], otherwise: object) -> str:
+    """An expression that gives each kind of words its own value."""
+    expr = repr(otherwise) if isinstance(otherwise, str) else str(otherwise)
+    for look, value in values.items():
+        text = repr(value) if isinstance(value, str) else str(value)
+        expr = f"datum.look == '{look}' ? {text} : {expr}"
+    return expr
+
+
+def drawn(marks: int, stops: Stops | None = None) -> dict:
+    """The specification for a table of so many rows, with a control in it or without. Shared: it
+    must not be changed.
+    """
+    return _compiled(marks > MOST_SVG, stops)
+
+
+@lru_cache(maxsize=64)
+def _compiled(canvas: bool, stops: Stops | None) -> dict:
+    made = deepcopy(_authored())
+    if canvas:
+        made["usermeta"] = {"embedOptions": {"renderer": "canvas"}}
+    if stops is None:
+        made["params"].append({"name": "step_at", "value": 0})
+        return made
+    at = f"round((isValid(step.value) ? step.value[0] : {stops.start}) / {stops.step}"
+    made["params"] += [
+        {
+            "name": "step",
+            "select": {"type": "point", "fields": ["value"]},
+            "bind": {
+                "value": {
+                    "input": "range",
+                    "name": stops.label,
+                    "min": stops.least,
+                    "max": stops.most,
+                    "step": stops.step,
+                    "element": f".{stops.place}",
+                }
+            },
+            "value": [{"value": stops.start}],
+            "views": ["cells"],
+        },
+        {"name": "step_at", "expr": f"{at} - {stops.least / stops.step:.6g})"},
+    ]
+    return made
+
+
+@lru_cache(maxsize=1)
+def _authored() -> dict:
+    pointed = alt.selection_point(
+        name="p", on="pointerover", clear="pointerout", fields=POINTED, empty=False, toggle=False
+    )
+    clicked = alt.selection_point(
+        name="cell", on="click", clear=False, fields=[*OWN], empty=False, toggle=False
+    )
+    once = [alt.param(name="narrow", expr=f"width < {TURN}")]
+    once += [
+        alt.param(name=f"p_{n}", expr=f"isValid(p.m) && p.m.length ? p.{n}[0] : {NOTHING}")
+        for n in POINTED
+    ]
+    query = "p_q >= 0 ? p_q : p_k < 0 && p_t >= 0 ? p_t : -1"
+    once.append(alt.param(name="focus", expr=query))
+    base = (
+        alt.Chart(alt.Data(name="cells"))
+        .transform_filter(f"datum.when != (narrow ? {ON_WIDE} : {ON_NARROW})")
+        .transform_calculate(s=SCALE)
+        .transform_calculate(
+            px="datum.s * (narrow ? datum.xn : datum.x)",
+            py="datum.s * (narrow ? datum.yn : datum.y)",
+            pw="datum.s * (narrow ? datum.wn : datum.w)",
+            ph="datum.s * (narrow ? datum.hn : datum.h)",
+        )
+        .transform_calculate(px2="datum.px + datum.pw", py2="datum.py + datum.ph")
+    )
+    x, y = (alt.X("px:Q", scale=None, axis=None), alt.Y("py:Q", scale=None, axis=None))
+    strong = f"({BRIGHT} ? 1 : {DIM}) * {STRENGTH}"
+    marks = (
+        base.transform_filter(f"datum.kind == {MARK}")
+        .mark_rect(aria=False, tooltip=None)
+        .encode(
+            x, y, alt.Y2("py2:Q"), key="id:N",
+            x2=alt.value(alt.expr(f"datum.px + datum.pw * {SHADE}")),
+            fill=alt.value(alt.expr(f"datum.colour == 'bar' ? '{BAR}' : datum.colour")),
+            fillOpacity=alt.value(alt.expr(STRENGTH)),
+        )
+    )  # fmt: skip
+    depth = f"{FAINT} + {FULL - FAINT} * min(1, abs({SHADE}))"
+    outlined = (
+        alt.when(f"({IS_POINTED}) && ({ITSELF} || {READS})").then(alt.value(CHOSEN))
+        .when(f"({IS_POINTED}) && ({FOLLOWS})").then(alt.value(FED))
+        .when("datum.open > 0").then(alt.value(CHOSEN))
+    )  # fmt: skip
+    cells = (
+        base.transform_filter(f"datum.kind == {CELL}")
+        .mark_rect(
+            cornerRadius=alt.expr("min(3, datum.pw / 6)"), cursor="pointer", aria=False,
+            tooltip=alt.expr(TOOLTIP),
+        )
+        .encode(
+            x, y, alt.X2("px2:Q"), alt.Y2("py2:Q"), key="id:N",
+            fill=alt.value(
+                alt.expr(
+                    f"datum.look == 'loud' ? '{CHOSEN}' : {SHADE} < 0 ? '{NEGATIVE}' : '{POSITIVE}'"
+                )
+            ),
+            fillOpacity=alt.value(alt.expr(f"datum.look == 'bar' ? 0 : {depth}")),
+            opacity=alt.value(alt.expr(strong)),
+            # Transparent, not none: an outline must not move what stands beside it.
+            stroke=outlined.otherwise(alt.value("transparent")),
+            strokeWidth=alt.value(alt.expr("datum.open > 1 ? 3 : 2.2")),
+        )
+        .properties(name="cells")
+        .add_params(pointed, clicked)
+    )  # fmt: skip
+    numbers = (
+        base.transform_filter(f"datum.kind == {CELL} && ({CAN_BE_READ} || datum.look == 'bar')")
+        .transform_filter("isValid(datum.text) || isValid(datum.texts)")
+        .mark_text(
+            aria=False, tooltip=None, dx=alt.expr("datum.look == 'bar' ? 4 : 0"),
+            align=alt.expr("datum.look == 'bar' ? 'left' : 'center'"),
+            fontSize=alt.expr("11 * min(1.25, max(0.9, datum.s))"),
+        )
+        .encode(
+            x=alt.value(alt.expr("datum.look == 'bar' ? datum.px + datum.pw *"
+                                 " min(1, max(0, toNumber(replace(datum.text, '−', '-'))))"
+                                 " : datum.px + datum.pw / 2")),
+            y=alt.value(alt.expr("datum.py + datum.ph / 2")),
+            text=alt.value(alt.expr(TEXT)), key="id:N",
+            fill=alt.value(INK),
+            opacity=alt.value(alt.expr(strong)),
+        )
+    )  # fmt: skip
+    ink = _by_look({"title": INK, "token": INK, "loud": CHOSEN}, MUTED)
+    words = (
+        base.transform_filter(f"datum.kind == {WORD}")
+        .mark_text(
+            aria=False, tooltip=None, baseline="middle",
+            align=alt.expr(_by_look(
+                {"row": "right", "title": "left", "shape": "left", "slanted": "left", "sum": "left",
+                 "loud": "left", "legend": "left"}, "center")),
+            angle=alt.expr("datum.look == 'slanted' ? 315 : 0"),
+            fontSize=alt.expr(f"({_by_look(SIZES, 11)}) * min(1.25, max(0.9, datum.s))"),
+            fontWeight=alt.expr("datum.look == 'title' || datum.look == 'loud' ? 600 : 400"),
+            limit=alt.expr("datum.look == 'row' || datum.look == 'slanted' ? 92 * datum.s : 0"),
+        )
+        .encode(x, y, text=alt.value(alt.expr(TEXT)), key="id:N", fill=alt.value(alt.expr(ink)))
+    )  # fmt: skip
+    there = f"toNumber(split(datum.mids, '{SEPARATOR}')[datum.by ? {FOCUS} : datum.j]) * datum.s"
+    way = f"({there} - datum.px)"
+    up = f"min(118 * datum.s, 22 + abs({way}) / 2.4)"
+    arc = f"'M0,0Q' + {way} / 2 + ',' + (-{up}) + ' ' + {way} + ',0'"
+    paths = (
+        base.transform_filter(f"datum.kind == {PATH}")
+        .mark_point(
+            filled=False, aria=False, tooltip=None, strokeCap="round",
+            # A path in pixels is drawn as it is written at size 4.
+            size=alt.expr("datum.look == 'arc' ? 4 : 4 * datum.s * datum.s"),
+            shape=alt.expr(f"datum.look == 'arc' ? {arc} : datum.path"),
+            stroke=alt.expr("datum.colour"),
+            strokeWidth=alt.expr(f"datum.look == 'arc' ? 0.6 + 8 * {SHADE} : 1.6"),
+            opacity=alt.expr(f"datum.look == 'arc' ? ({SHADE} < 0.01 ? 0 : 0.7) : 1"),
+        )
+        .encode(x, y, key="id:N")
+    )  # fmt: skip
+    made = (
+        alt.layer(marks, cells, numbers, paths, words)
+        .add_params(*once)
+        .properties(width="container", height="container")
+        .configure_view(stroke=None)
+        .to_dict()
+    )
+    made.pop("datasets", None), made.pop("data", None)
+    for layer in made["layer"]:
+        layer.pop("data", None)
+    made["autosize"] = {"type": "fit", "contains": "padding"}
+    made["padding"] = {"left": 3, "top": 3, "right": 3, "bottom": 3}
+    assert NARROW < TURN
+    return made

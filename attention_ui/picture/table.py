@@ -1,0 +1,597 @@
+"""A layout as one table: a row for each cell, word, mark and path, with its place.
+
+A cell says its names (query, key, token, head), where it is in its own step, and the rectangles of
+cells that it is made of, in the coordinates of the steps that they belong to. So the same step
+drawn twice, or by head, needs no more, and one rule in the browser serves every picture.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from attention_core.explain.extents import NONE, extents
+from attention_core.explain.plain_text import plain_text
+from attention_core.text.tokenizers import visible
+from attention_core.trace import JOINED, Step, Trace, head_at
+
+from .forbidden import SEEN_ON, leaks
+from .layout import Arrangement, Box, Layout, Mark
+from .margin import is_grid
+from .matrix import Matrix, names_of
+from .numbers import text_width, written
+from .palette import CHOSEN, FORBIDDEN, HEADS, NEGATIVE, POSITIVE
+from .scale import is_shares
+from .sentence import Sentence, shares
+
+CELL, WORD, MARK, PATH = range(4)
+"""What a row is."""
+BOTH, ON_WIDE, ON_NARROW = range(3)
+"""In which arrangement it stands."""
+FIXED, BY_STEP, BY_QUERY, BY_BOTH = range(4)
+"""What chooses among its lists: nothing, a control in the picture, the query that is pointed at."""
+SLOTS = 6
+"""Rectangles that a cell is made of, at most: what an operation reads is no more."""
+RECTANGLE = ("m", "l0", "l1", "i0", "i1", "j0", "j1")
+NAMES = ("q", "k", "t", "h")
+OWN = ("m", "l", "i", "j")
+"""Where a cell is: the number of its step in the picture, and its place in it."""
+AXES = {"query": "q", "key": "k", "token": "t", "head": "h"}
+MOST_TOLD = 2_000
+"""A matrix that is made of more numbers tells its arithmetic after a click."""
+MOST_POINTED = 10_000
+"""In a picture of more cells none could be aimed at."""
+HIDDEN, HIDDEN_STRENGTH = "·", 0.45
+COVERED = "?"
+COLOURS = {"plus": POSITIVE, "minus": NEGATIVE, "loud": CHOSEN, "forbidden": FORBIDDEN}
+COLOURS |= {f"head {at}": HEADS[at % len(HEADS)] for at in range(64)}
+SEPARATOR = "|"
+
+NUMBERS = {
+    **{name: pa.int8() for name in ("kind", "when", "by", "open")},
+    **{name: pa.float32() for name in ("x", "y", "w", "h", "xn", "yn", "wn", "hn")},
+    **{name: pa.float32() for name in ("shade", "strength", "first", "n")},
+    **{name: pa.int16() for name in (*OWN, *NAMES, "ai", "aj")},
+    **{name: pa.float64() for name in ("rel", "bit")},
+    **{f"{name}{slot}": pa.int16() for slot in range(SLOTS) for name in RECTANGLE},
+}
+TEXTS = ("id", "look", "text", "where", "tip", "so", "colour", "path", "mids")
+LISTS = ("texts", "shades", "tips", "sos", "strengths")
+"""What stands for `text`, `shade`, `tip`, `so` and `strength` where something chooses."""
+EMPTY = dict.fromkeys(NUMBERS, 0) | dict.fromkeys((*TEXTS, *LISTS))
+EMPTY |= dict.fromkeys((*OWN, *NAMES, "ai", "aj"), NONE) | {"strength": 1.0}
+EMPTY |= {f"m{slot}": NONE for slot in range(SLOTS)}
+
+Open = tuple[tuple[str, tuple[int, ...]], frozenset[tuple[str, tuple[int, ...]]]]
+"""The cell that is open, and the cells that it is made of: names of steps and indices."""
+
+
+class _Rows:
+    """Rows column by column; a column that no row sets is left out at the end."""
+
+    def __init__(self) -> None:
+        self.columns: dict[str, list] = {}
+        self.length = 0
+
+    def add(self, length: int, **columns: object) -> None:
+        for name, value in columns.items():
+            column = self.columns.get(name)
+            if column is None:
+                column = self.columns[name] = [EMPTY[name]] * self.length
+            if isinstance(value, np.ndarray):
+                column += value.tolist()
+            elif isinstance(value, list):
+                column += value
+            else:
+                column += [value] * length
+        self.length += length
+        for name, column in self.columns.items():
+            if len(column) < self.length:
+                column += [EMPTY[name]] * (self.length - len(column))
+
+    def table(self, **constant: float) -> pa.Table:
+        arrays = {name: pa.array(each, NUMBERS.get(name)) for name, each in self.columns.items()}
+        for name, value in constant.items():
+            arrays[name] = pa.array(np.full(self.length, value, np.float32))
+        return pa.table(arrays)
+
+
+def table(layout: Layout, opened: Open | None = None) -> pa.Table:
+    """All rows of a layout. `opened` is the cell whose arithmetic is open: it and what it is made
+    of are outlined.
+    """
+    rows = _Rows()
+    numbers = numbers_of(layout.matrices)
+    n_cells = sum(each.drawn.numel() for each in layout.matrices)
+    for at in range(len(layout.matrices)):
+        _add_cells(rows, layout, at, numbers, n_cells <= MOST_POINTED, opened)
+    if layout.sentence is not None:
+        _add_sentence(rows, layout.sentence, max(numbers, default=0) + 1)
+    for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
+        _add_around(rows, when, arrangement)
+    wide, narrow = layout.wide, layout.narrow
+    size = {"tw": wide.width, "th": wide.height, "twn": narrow.width, "thn": narrow.height}
+    return rows.table(**size)
+
+
+def positions(layouts: Sequence[Layout], opened: Open | None = None) -> pa.Table:
+    """One table of the same picture for every position of a control: what differs between them is
+    a list in its row, of which the browser chooses one.
+
+    Raises ValueError where they differ in more than numbers.
+    """
+    tables = [table(each, opened) for each in layouts]
+    first, *_ = tables
+    if any(len(each) != len(first) for each in tables):
+        raise ValueError("the positions of a control in the picture must all have the same cells")
+    length = len(first)
+    by = np.array(first["by"].to_pylist() if "by" in first.column_names else [FIXED] * length)
+    changed = np.zeros(length, bool)
+    columns = {}
+    for name, listed in zip((name[:-1] for name in LISTS), LISTS, strict=True):
+        own = [_column(each, name) for each in tables]
+        lists = [_column(each, listed) for each in tables]
+        columns[listed] = together = []
+        for at, (values, listed_values) in enumerate(
+            zip(zip(*own, strict=True), zip(*lists, strict=True), strict=True)
+        ):
+            if listed_values[0] is not None:
+                together.append(SEPARATOR.join(listed_values))
+            elif any(value != values[0] for value in values[1:]):
+                together.append(SEPARATOR.join(map(_short, values)))
+                changed[at] = True
+            else:
+                together.append(None)
+    made = first
+    for name in ("by", *LISTS):
+        if name in made.column_names:
+            made = made.drop_columns([name])
+    by = np.where(by == BY_QUERY, BY_BOTH, np.where(changed, BY_STEP, by))
+    made = made.append_column("by", pa.array(by, pa.int8()))
+    for name, listed in columns.items():
+        if any(each is not None for each in listed):
+            made = made.append_column(name, pa.array(listed, pa.string()))
+    return made
+
+
+def _column(rows: pa.Table, name: str) -> list:
+    return rows[name].to_pylist() if name in rows.column_names else [None] * len(rows)
+
+
+def _short(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def numbers_of(matrices: Sequence[Matrix]) -> list[int]:
+    """The number by which the cells of each matrix are known: that of its step. A step that is two
+    operands of one result, and drawn as two matrices, has one for each.
+    """
+    known: dict[tuple[str, int], int] = {}
+    twice = {
+        given.name
+        for each in matrices
+        for given in each.step.inputs
+        if sum(other is given for other in each.step.inputs) > 1
+        and sum(other.step is given for other in matrices) > 1
+    }
+    found, seen = [], dict.fromkeys(twice, 0)
+    for matrix in matrices:
+        name = matrix.step.name
+        copy = seen.get(name, 0)
+        if name in seen:
+            seen[name] += 1
+        found.append(known.setdefault((name, copy), len(known)))
+    return found
+
+
+def _add_cells(
+    rows: _Rows,
+    layout: Layout,
+    at: int,
+    numbers: list[int],
+    is_pointed: bool,
+    opened: Open | None,
+) -> None:
+    matrix, trace = layout.matrices[at], layout.trace
+    step, wide, narrow = matrix.step, layout.wide.boxes[at], layout.narrow.boxes[at]
+    own = index_of(matrix)
+    row, column = drawn_at(matrix)
+    length = len(row)
+    lead, i, j = _padded(own)
+    look = _look(layout, at, wide, narrow)
+    columns: dict[str, object] = {
+        **{name: look[name] for name in ("shade", "strength", "text", "look")},
+        **_place("", wide, row, column),
+        **_place("n", narrow, row, column),
+        **{"m": numbers[at], "l": lead, "i": i, "j": j},
+        **_names(trace, matrix, own),
+        **_flow(layout.matrices, numbers, at),
+    }
+    columns["id"] = [f"{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
+    if matrix.covered:
+        columns["tip"] = "Answer the question above first."
+    else:
+        columns["where"] = _where(trace, matrix, own)
+        columns["tip"] = _told(layout.matrices, matrix, own)
+        if is_grid(matrix):
+            columns["so"] = _meaning(trace, matrix)
+        if is_pointed:
+            columns |= _rectangles(layout.matrices, numbers, at)
+        if opened:
+            columns["open"] = _opened(step, own, opened)
+    rows.add(length, kind=CELL, when=BOTH, **columns)
+    if matrix.as_bars and not matrix.covered:
+        values = matrix.drawn.flatten().float().nan_to_num(0.0).clamp(0.0, 1.0)
+        for when, box in ((ON_WIDE, wide), (ON_NARROW, narrow)):
+            place = _place("" if when == ON_WIDE else "n", box, row, column)
+            bars = [f"bar.{at}.{when}.{r}" for r in row.tolist()]
+            rows.add(
+                length,
+                kind=MARK,
+                when=when,
+                **place,
+                **{"id": bars, "shade": values.numpy(), "colour": "bar", "strength": 0.95},
+            )
+
+
+def index_of(matrix: Matrix) -> np.ndarray:
+    """The step's own index of each cell, in the order in which they are drawn (cell, axis)."""
+    shape = matrix.step.value.shape[len(matrix.lead) :]
+    first = range(shape[0]) if matrix.rows is None else matrix.rows
+    cells = itertools.product([*first], *(range(size) for size in shape[1:]))
+    return np.array([(*matrix.lead, *cell) for cell in cells], np.int64).reshape(
+        -1, matrix.step.value.ndim
+    )
+
+
+def drawn_at(matrix: Matrix) -> tuple[np.ndarray, np.ndarray]:
+    """The row and the column in which each of these cells is drawn."""
+    shape = matrix.drawn.shape
+    n_columns = shape[1] if len(shape) > 1 else 1
+    row = np.repeat(np.arange(shape[0]), n_columns)
+    column = np.tile(np.arange(n_columns), shape[0])
+    return (column, row) if matrix.transposed else (row, column)
+
+
+def _padded(index: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Places along the last three axes; 0 where there are fewer."""
+    length, n_axes = index.shape
+    wide = np.zeros((length, max(3, n_axes)), np.int64)
+    wide[:, wide.shape[1] - n_axes :] = index
+    lead = wide[:, :-2]
+    flat = lead[:, -1] if lead.shape[1] == 1 else lead[:, -1] + 4_096 * lead[:, -2]
+    return flat, wide[:, -2], wide[:, -1]
+
+
+def _place(suffix: str, box: Box, row: np.ndarray, column: np.ndarray) -> dict[str, object]:
+    gap = 2 if min(box.width, box.height) >= 14 else 1 if min(box.width, box.height) >= 6 else 0.4
+    return {
+        f"x{suffix}": box.x + column * box.width,
+        f"y{suffix}": box.y + row * box.height,
+        f"w{suffix}": box.width - gap,
+        f"h{suffix}": box.height - gap,
+    }
+
+
+def _look(layout: Layout, at: int, wide: Box, narrow: Box) -> dict[str, object]:
+    """The shade of each cell from −1 to 1, how strongly it is drawn, and its number as written."""
+    matrix, most = layout.matrices[at], layout.limits[at]
+    values = matrix.drawn if matrix.drawn.ndim == 2 else matrix.drawn[:, None]
+    length = values.numel()
+    if matrix.covered:
+        return {"shade": 0.0, "strength": 1.0, "text": COVERED, "look": "number"}
+    shown = shades(matrix, values.float(), most)
+    loud = leaks(matrix)
+    if loud is not None:
+        share = (values.float().abs() / (layout.leaks or 1.0)).clamp(max=1).sqrt()
+        shown = torch.where(loud, SEEN_ON * share, shown)
+    hidden = _hidden(matrix, values)
+    rows = torch.arange(len(values)) if matrix.rows is None else torch.tensor(matrix.rows)
+    faint = torch.tensor([0.2 if row in matrix.faint else 1.0 for row in rows.tolist()])
+    strength = torch.where(hidden, HIDDEN_STRENGTH, faint[:, None].expand_as(hidden))
+    look = "loud number" if loud is not None and loud.any() else "number"
+    looks: object = look
+    if look == "loud number":
+        looks = ["loud" if each else "number" for each in loud.flatten().tolist()]
+    texts: object = None
+    decimals = max(wide.decimals, narrow.decimals)
+    if matrix.as_bars:
+        shown = torch.zeros_like(shown)
+        texts = [written(value) for value in values.flatten().tolist()]
+    elif decimals >= 0 and values.dtype == torch.bool:
+        texts = ["✓" if value else HIDDEN for value in values.flatten().tolist()]
+    elif decimals >= 0:
+        pairs = zip(values.flatten().tolist(), hidden.flatten().tolist(), strict=True)
+        texts = [
+            HIDDEN if out and value != -np.inf else written(value, decimals) for value, out in pairs
+        ]
+    flat = shown.flatten().numpy().astype(float)
+    assert len(flat) == length
+    return {
+        "shade": np.round(flat, 4),
+        "strength": strength.flatten().numpy(),
+        "text": texts,
+        "look": looks if look == "loud number" else "bar" if matrix.as_bars else "number",
+    }
+
+
+def shades(matrix: Matrix, values: torch.Tensor, most: float) -> torch.Tensor:
+    """Values from −1 to 1 for the colours; what is not finite gets none. Shares get the square
+    root, so that a tenth is seen too.
+    """
+    if not most or most == float("inf"):
+        return torch.zeros_like(values)
+    shade = torch.where(values.isfinite(), (values / most).clamp(-1, 1), 0.0)
+    return shade.sign() * shade.abs().sqrt() if is_shares(matrix.step) else shade
+
+
+def _hidden(matrix: Matrix, values: torch.Tensor) -> torch.Tensor:
+    """Cells that a mask hides."""
+    if matrix.mask is not None and values.is_floating_point():
+        mask = matrix.mask.value
+        mask = mask.expand(matrix.step.value.shape)[matrix.lead]
+        mask = mask if matrix.rows is None else mask[list(matrix.rows)]
+        return ~mask.reshape(values.shape) & ((values == 0) | values.isneginf())
+    return values.isneginf() if values.is_floating_point() else torch.zeros_like(values).bool()
+
+
+def _names(trace: Trace, matrix: Matrix, own: np.ndarray) -> dict[str, object]:
+    """The names of each cell: its query, key, token and head; of other axes, their number and the
+    place along them, which is its own `i` or `j`.
+    """
+    found: dict[str, object] = {}
+    axes = matrix.step.axes
+    for at, axis in enumerate(axes):
+        if axis in AXES:
+            found[AXES[axis]] = own[:, at]
+        elif at >= len(axes) - 2:
+            found["aj" if at == len(axes) - 1 else "ai"] = axis_number(axis)
+        if axis in JOINED and trace.has_axis("head"):
+            found["h"] = own[:, at] // (trace.size(axis) // trace.size("head"))
+    return found
+
+
+def axis_number(axis: str) -> int:
+    """A number for the name of an axis, the same in every picture."""
+    return sum((at + 1) * ord(letter) for at, letter in enumerate(axis)) % 30_000
+
+
+def _flow(matrices: Sequence[Matrix], numbers: list[int], at: int) -> dict[str, float]:
+    """Which steps of the picture come before or after this one, as bits of a number."""
+    step = matrices[at].step
+    before = step.earlier()
+    related = {
+        numbers[other]
+        for other, each in enumerate(matrices)
+        if each.step is step or each.step.name in before or step.name in each.step.earlier()
+    }
+    if matrices[at].compared:
+        related |= {numbers[k] for k, each in enumerate(matrices) if each.compared}
+    return {"rel": float(sum(2**number for number in related)), "bit": float(2 ** numbers[at])}
+
+
+def _rectangles(matrices: Sequence[Matrix], numbers: list[int], at: int) -> dict[str, np.ndarray]:
+    """The rectangles of cells that each cell is made of, in the coordinates of their own steps."""
+    matrix = matrices[at]
+    step = matrix.step
+    columns: dict[str, np.ndarray] = {}
+    slot = 0
+    for operand, given in enumerate(step.inputs):
+        drawn = [k for k, each in enumerate(matrices) if each.step is given and not each.covered]
+        if not drawn:
+            continue
+        twins = [place for place, each in enumerate(step.inputs) if each is given]
+        number = numbers[drawn[min(twins.index(operand), len(drawn) - 1)]]
+        blocks = extents(step, operand)[matrix.lead]
+        if matrix.rows is not None:
+            blocks = blocks[list(matrix.rows)]
+        blocks = blocks.flatten(0, -4) if blocks.ndim > 3 else blocks
+        for block in blocks.unbind(dim=1):  # (cell, axis, 2)
+            there = block.numpy().astype(np.int64)
+            if (there == NONE).all():
+                continue
+            if slot == SLOTS:
+                return columns
+            first, last = _padded(there[:, :, 0]), _padded(there[:, :, 1])
+            is_none = (there == NONE).any(axis=(1, 2))
+            columns[f"m{slot}"] = np.where(is_none, NONE, number)
+            for axis, low, high in zip("lij", first, last, strict=True):
+                columns[f"{axis}0{slot}"], columns[f"{axis}1{slot}"] = low, high
+            slot += 1
+    return columns
+
+
+def _where(trace: Trace, matrix: Matrix, own: np.ndarray) -> list[str]:
+    """Where each cell is, by the names on its axes: `query 2 “cat” · key 5 “mouse”`."""
+    axes = matrix.step.axes
+    told = []
+    for index in own.tolist():
+        head = head_at(axes, index)
+        told.append(
+            " · ".join(
+                place_called(trace, axis, place, head)
+                for axis, place in zip(axes, index, strict=True)
+            )
+        )
+    return told
+
+
+def place_called(trace: Trace, axis: str, place: int, head: int | None = None) -> str:
+    """A place of an axis, with its name if it has one."""
+    name = trace.name_of(axis, place, head)
+    return f"{axis} {place}" if name is None else f"{axis} {place} “{visible(name)}”"
+
+
+def _told(matrices: Sequence[Matrix], matrix: Matrix, own: np.ndarray) -> list[str]:
+    """The arithmetic of each cell in a line, with its number; the number alone where it would be
+    long, or would tell what a question covers.
+    """
+    step = matrix.step
+    numbers = [written_long(float(value)) for value in matrix.drawn.flatten().tolist()]
+    covered = {each.step.name for each in matrices if each.covered}
+    if not step.inputs or covered & {given.name for given in step.inputs} or not len(own):
+        return numbers
+    cells = [tuple(index) for index in own.tolist()]
+    if len(cells) * sum(1 for _ in step.arithmetic(cells[0]).cells()) > MOST_TOLD:
+        return numbers
+    told = []
+    for each, number in zip(step.arithmetics(cells), numbers, strict=True):
+        made = plain_text(each.latex())
+        told.append(made if made.endswith(number) else f"{made} = {number}")
+    return told
+
+
+def written_long(value: float) -> str:
+    """A number with up to four decimals."""
+    return written(value) if not np.isfinite(value) else f"{value:.4f}".replace("-", "−")
+
+
+def _meaning(trace: Trace, matrix: Matrix) -> list[str]:
+    """What each weight does, in words."""
+    queries = names_of(trace, "query", matrix.rows)
+    keys = names_of(trace, "key")
+    return [
+        f"“{query}” takes in {share:.0%} of “{key}”"
+        for query, row in zip(queries, matrix.drawn.tolist(), strict=True)
+        for key, share in zip(keys, row, strict=True)
+    ]
+
+
+def _opened(step: Step, own: np.ndarray, opened: Open) -> list[int]:
+    """2 for the cell that is open, 1 for what it is made of."""
+    cell, operands = opened
+    return [
+        2 if (step.name, index) == cell else 1 if (step.name, index) in operands else 0
+        for index in map(tuple, own.tolist())
+    ]
+
+
+def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
+    """A box for each token, which is shaded by the weight that the query gives it, its share, and
+    an arc from the query.
+    """
+    length = len(one.tokens)
+    shown = shares(one)  # (query, key)
+    n_queries = len(shown)
+    by = BY_QUERY if one.asks is None else FIXED
+    lists = [SEPARATOR.join(f"{value:.3g}" for value in key) for key in shown.sqrt().T.tolist()]
+    told = [SEPARATOR.join(map(_percent, key)) for key in one.weights.T.tolist()]
+    first = shown[one.first]
+    mids = SEPARATOR.join(f"{box.x + box.width / 2:.1f}" for box in one.wide)
+    asks = one.first if one.asks is None else one.asks
+    places = {
+        **_boxes("", one.wide),
+        **_boxes("n", one.narrow),
+        "first": float(one.first),
+        "n": float(n_queries),
+        "by": by,
+    }
+    names = {"q": list(range(length))} if one.asks is None else {"k": list(range(length))}
+    rows.add(
+        length,
+        kind=CELL,
+        when=BOTH,
+        id=[f"token.{at}" for at in range(length)],
+        shade=first.sqrt().tolist(),
+        shades=lists if by else None,
+        m=number,
+        l=0,
+        i=0,
+        j=list(range(length)),
+        look="token box",
+        where=[f"token {at} “{token}”" for at, token in enumerate(one.tokens)],
+        rel=float(2**number - 1),
+        bit=float(2**number),
+        **names,
+        **places,
+    )
+    below = {name: [value + 37 for value in places[name]] for name in ("y", "yn")}
+    centre = {
+        f"x{n}": [x + w / 2 for x, w in zip(places[f"x{n}"], places[f"w{n}"], strict=True)]
+        for n in ("", "n")
+    }
+    rows.add(
+        length,
+        kind=WORD,
+        when=BOTH,
+        id=[f"share.{at}" for at in range(length)],
+        text=[_percent(value) for value in one.weights[one.first].tolist()],
+        texts=told if by else None,
+        look="share",
+        **{**places, **below, **centre},
+    )
+    if one.has_arcs:
+        rows.add(
+            length,
+            kind=PATH,
+            when=ON_WIDE,
+            id=[f"arc.{at}" for at in range(length)],
+            shade=first.tolist(),
+            shades=[SEPARATOR.join(f"{v:.3g}" for v in key) for key in shown.T.tolist()]
+            if by
+            else None,
+            colour=CHOSEN,
+            mids=mids,
+            look="arc",
+            j=[asks] * length,
+            **{**places, **centre, "y": [box.y - 1 for box in one.wide]},
+        )
+
+
+def _boxes(suffix: str, boxes: Sequence[Box]) -> dict[str, list[float]]:
+    return {
+        f"{name}{suffix}": [getattr(box, of) for box in boxes]
+        for name, of in (("x", "x"), ("y", "y"), ("w", "width"), ("h", "height"))
+    }
+
+
+def _percent(value: float) -> str:
+    return f"{value:.0%}".replace("-", "−") if np.isfinite(value) else "nan"
+
+
+def _add_around(rows: _Rows, when: int, arrangement: Arrangement) -> None:
+    """Words, marks and paths of one arrangement, at its own places."""
+    n = "" if when == ON_WIDE else "n"
+    kept: list[tuple[int, dict]] = [*_words(arrangement, n), *_marks(arrangement, n)]
+    kept += [
+        (PATH, {f"x{n}": each.x, f"y{n}": each.y, "path": each.drawn, "colour": each.colour})
+        for each in arrangement.paths
+    ]
+    for kind, group in itertools.groupby(kept, key=lambda one: one[0]):
+        each = [columns for _, columns in group]
+        names = list(each[0])
+        columns = {name: [one[name] for one in each] for name in names}
+        if "colour" in columns:
+            columns["colour"] = [COLOURS.get(name, name) for name in columns["colour"]]
+        if kind == PATH:
+            columns["look"] = "edge"
+        columns["id"] = [f"{kind}.{when}.{at}" for at in range(len(each))]
+        rows.add(len(each), kind=kind, when=when, **columns)
+
+
+def _words(arrangement: Arrangement, n: str) -> Iterator[tuple[int, dict]]:
+    for each in arrangement.words:
+        longest = text_width(each.text)
+        yield (
+            WORD,
+            {
+                **{f"x{n}": each.x, f"y{n}": each.y, "text": each.text, "look": each.look},
+                f"w{n}": float(longest),
+            },
+        )
+
+
+def _marks(arrangement: Arrangement, n: str) -> Iterator[tuple[int, dict]]:
+    each: Mark
+    for each in arrangement.marks:
+        yield (
+            MARK,
+            {
+                **{f"x{n}": each.x, f"y{n}": each.y, f"w{n}": each.width, f"h{n}": each.height},
+                **{"colour": each.colour, "shade": 1.0, "strength": each.strength},
+            },
+        )
