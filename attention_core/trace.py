@@ -199,6 +199,16 @@ class Trace(Mapping[str, Step]):
         """The names of the steps of each round of a loop that is written out: the same steps again,
         on other numbers. An exercise asks for one round."""
 
+    def branch(self) -> "Trace":
+        """A trace that begins with the steps of this one and goes on without it: what several
+        experiments have in common is computed once.
+        """
+        other = Trace()
+        other._steps, other._sizes = dict(self._steps), dict(self._sizes)
+        other._labels, other._labels_by_head = dict(self._labels), dict(self._labels_by_head)
+        other.rounds = list(self.rounds)
+        return other
+
     def step(
         self,
         name: str,

@@ -1,39 +1,192 @@
 """Lesson 2: attention without any trainable matrix."""
 
-from attention_ui.cards.card import card
-from attention_ui.cards.show import Moving, moves, picture
+import inspect
+
+import streamlit as st
+
+from attention_core.operations import MatMulByLoop
+from attention_core.rounding import agree, difference
+from attention_core.text.embedding import embed
+from attention_ui.cards.card import card, light, note
+from attention_ui.cards.question import question
+from attention_ui.cards.show import Moving, chart, moves, picture
+from attention_ui.charts.picture import picture as as_points
+from attention_ui.controls.shared import POSITIONS, QUERY, example_of, inputs_of
 from attention_ui.controls.widget import control
-from attention_ui.frame.ends import ends
+from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import open_lesson
+from attention_ui.lessons.simplified_attention import words
 from attention_ui.lessons.simplified_attention.lesson import (
+    ACROSS,
     CONTROLS,
+    DIVIDE,
     FACTOR,
+    MAKES_SCORES,
+    REACHED,
     SIMILARITY,
     STRETCH,
+    UP,
     trace_of,
+    with_factor,
 )
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
+from attention_ui.picture.sentence import with_sentence
 
-values = open_lesson("simplified_attention", CONTROLS)
+PAGE = "simplified_attention"
+OF_ONE_QUERY = ("query_weights", "weighted_embeddings", "running_context")
+values = open_lesson(PAGE, CONTROLS)
 trace = trace_of(values)
+scores, weights, contexts = trace["scores"], trace["weights"], trace["context_vectors"]
+vectors, scaled = contexts.inputs[1], weights.inputs[0]
+asked = words.asked_query(weights.value)
 
-with card("scores", "Scores", "Each row asks (the query), each column answers.") as beside:
+with card(
+    "scores",
+    "Scores",
+    "Each row asks (the **query**), each column answers (the **key**). A score is the dot product "
+    "of two vectors: large where both are long and point the same way. Stretch one and watch its "
+    "row and its column.",
+) as beside:
     with beside:
         control(SIMILARITY)
         control(STRETCH, width=150)
         moves("scores", FACTOR)
+    embedded = embed(inputs_of(values))
 
-    def compared(factor: float):
-        other = trace_of(values.but(factor=factor))
-        scores = other["scores"]
-        vectors = scores.inputs[0]
-        return equation(
-            other,
-            *(Matrix(vectors, title="embeddings"), "·"),
-            *(Matrix(vectors, title="embeddingsᵀ", transposed=True), "=", Matrix(scores)),
+    def compared(factor: float) -> tuple:
+        """Every vector beside every other, with one of them stretched."""
+        found = with_factor(embedded, values, factor)["scores"]
+        each = found.inputs[0]
+        called = "directions" if values.similarity == "cosine" else "embeddings"
+        turned = Matrix(each, title=f"{called}ᵀ", transposed=True)
+        return Matrix(each, title=called), "·", turned, "=", Matrix(found)
+
+    about = values.of(*MAKES_SCORES)
+    moving = Moving(FACTOR, compared, about, elsewhere=True)
+    picture("scores", equation(trace, *compared(values.factor)), moving)
+
+with card(
+    "weights",
+    "Weights",
+    "**Softmax** turns each row of scores into shares: none is negative, and every row sums to 1. "
+    "Point at a word, or read along a row, to see how one query spreads its attention.",
+) as beside:
+    with beside:
+        control(DIVIDE)
+    of_query = OF_ONE_QUERY if values.query == asked else ()
+    about = ("weights", *of_query)
+    covered = question("looks_at", words.looks_at(trace, values), trace, about)
+    first = example_of(values).shown_first
+    first = len(inputs_of(values).tokens) - 1 if first is None else first
+    shown = [Matrix(scaled), "→", Matrix(weights, covered="weights" in covered)]
+    if scaled is not scores:
+        shown = [Matrix(scores), "÷ √d", *shown]
+    picture("weights", with_sentence(equation(trace, *shown, tall=330), first))
+    if values.factor != 1 and not covered:
+        plain = with_factor(embed(inputs_of(values)), values, 1.0)["weights"].value
+        note(words.moved_words(plain[values.query], weights.value[values.query], values.query))
+    if told := words.blanks_words(trace, values):
+        note(told)
+
+with card(
+    "context",
+    "Context vectors",
+    "A context vector is a mean of all vectors, weighted by one row of the weights. Where a row "
+    "gives nearly all to one token, its context is nearly that token’s vector.",
+) as beside:
+    with beside:
+        control(POSITIONS)
+    hidden = "weights" in covered
+    picture(
+        "context",
+        equation(
+            trace,
+            *(Matrix(weights, covered=hidden), "·", Matrix(vectors)),
+            *("=", Matrix(contexts, covered=hidden)),
+        ),
+    )
+    st.caption(
+        "Each place now adds a vector of its own, so a word that moves has another vector, and "
+        "another context."
+        if values.positions
+        else "Order plays no part in this: if two words change places, their context vectors move "
+        "along, unchanged. Switch *Positions* on, and each place adds a vector of its own."
+    )
+
+with card(
+    "one_query",
+    "One query, key by key",
+    "Choose a token and walk through its keys. Each is compared with the query, gets its weight, "
+    "and adds its share to the context vector: the last row of the sum.",
+) as beside:
+    with beside:
+        control(QUERY, width=150)
+        moves("one_query", REACHED)
+    one_is_covered = bool(covered & {*OF_ONE_QUERY})
+
+    def walked(reached: int) -> tuple:
+        """The matrices of one query, up to the key that has been reached."""
+        later = frozenset(range(int(reached), len(trace.labels("key"))))
+
+        def part(name: str) -> Matrix:
+            hides = one_is_covered and name in OF_ONE_QUERY
+            bars = "weights" in name
+            return Matrix(trace[name], faint=later, row_labels=False, as_bars=bars, covered=hides)
+
+        divided = ("→", part("scaled_query_scores")) if "scaled_query_scores" in trace else ()
+        return (
+            *(Matrix(trace["query_key_products"], faint=later), "Σ", part("query_scores")),
+            *(*divided, "→", part("query_weights"), "→", part("weighted_embeddings")),
+            *("Σ", part("running_context")),
         )
 
-    picture("scores", compared(values.factor), Moving(FACTOR, compared, elsewhere=True))
+    about = (*values.of(*MAKES_SCORES, FACTOR, QUERY), one_is_covered)
+    picture("one_query", equation(trace, *walked(values.upto)), Moving(REACHED, walked, about))
 
-ends("simplified_attention", trace, "context_vectors", "simplified")
+with card(
+    "picture",
+    "The context vector as a mean",
+    "Each point is a vector, as large as the weight it gets from your query. The context vector "
+    "lies among them, drawn towards the heavy ones. It can never leave the area between them."
+    if values.d_in > 1
+    else "With a width of 1 a vector is a single number, and there is only a line to draw: raise "
+    "d_in in the sidebar. A context vector then lies between the smallest number and the largest.",
+) as beside:
+    if values.d_in > 1:
+        with beside:
+            control(ACROSS, width=130)
+            control(UP, width=130)
+        if one_is_covered:
+            note("This picture waits for your guess at *Weights*: it would give the answer away.")
+        else:
+            entries = (values.across, values.up)
+            drawn = as_points(trace, vectors, *entries, weights, contexts, values.query)
+            chart("picture", drawn)
+
+with deeper("scores by a loop, all of it as a formula", "loop") as is_open:
+    if is_open:
+        pairs = [(trace["scores_by_loop"].value, scores.value)]
+        light(
+            agree(pairs, (trace, "scores_by_loop"), (trace, "scores")),
+            "A loop that adds one product at a time gives the same scores as the matrix product: "
+            f"the largest difference is {difference(pairs):.1g}.",
+        )
+        st.code(inspect.getsource(MatMulByLoop.value), language="python")
+        pairs = [(trace["running_context"].value[-1], contexts.value[values.query])]
+        if not one_is_covered:
+            light(
+                agree(pairs, (trace, "running_context"), (trace, "context_vectors")),
+                f"The last row of `running_context` is row {values.query} of `context_vectors`: "
+                f"the largest difference is {difference(pairs):.1g}.",
+            )
+        st.latex(trace.formula("context_vectors", known=(vectors.name, scores.inputs[0].name)))
+        st.markdown(
+            "All of it in one line: compare every token’s vector with every other, turn each row "
+            "of scores into shares (softmax), and blend the vectors by these shares. Cosine "
+            "compares directions only: every vector is brought to length 1 first. Dividing by √d "
+            "brings all scores nearer to 0, and the weights nearer to each other, unless d is 1."
+        )
+
+answers(words.answers(trace, values, covered), covered)
+ends(PAGE, trace, "context_vectors", "simplified")

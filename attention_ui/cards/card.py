@@ -26,7 +26,7 @@ def card(name: str, title: str, words: str) -> Iterator[object]:
     with st.container(border=True, key=key, gap="small"):
         with st.container(key=f"band_{name}"):
             left, right = st.columns([5, 4], vertical_alignment="bottom", gap="large")
-            with left, st.container(gap=None):
+            with left, st.container(gap="xxsmall"):
                 st.header(title, anchor=name)
                 st.markdown(words, help=explained(words))
             beside = right.container(

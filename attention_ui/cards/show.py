@@ -2,18 +2,22 @@
 runs this card alone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
+from attention_core.trace import Step
+
 from ..controls import held
-from ..controls.control import Control
+from ..controls.control import Control, Values
 from ..controls.fields import CellPlace
-from ..picture.layout import Layout
+from ..picture.layout import Layout, matrices_of
+from ..picture.matrix import Matrix
 from ..picture.spec import Stops, drawn
-from ..picture.table import Open, numbers_of, positions, table
+from ..picture.table import Lists, Open, numbers_of, positions, table
 from .apart import apart
 from .arithmetic import operand_groups
 
@@ -26,11 +30,13 @@ LARGE = 1.3
 class Moving:
     """A control whose every position the picture carries, so that it answers within a frame.
 
-    `build` makes the picture of one position.
+    `build` gives the parts of the picture at a position, as `equation` takes them; `about` is all
+    else that they depend on, and None if that is not known: then they are built at each run.
     """
 
     control: Control
-    build: Callable[[float], Layout]
+    build: Callable[[Any], Sequence[Step | Matrix | str]]
+    about: Hashable = None
     elsewhere: bool = False
     """Whether other cards show what it changes: then they follow when the hand rests."""
 
@@ -47,11 +53,11 @@ def _picture(name: str, layout: Layout, moving: Moving | None) -> None:
     trail = _trail(name, layout)
     opened = _opened(layout, trail)
     stops = None
-    rows = None
-    if moving is not None and moving.control.name not in held.names_in("lock"):
-        rows, stops = _carried(name, moving, opened)
-    if rows is None:
-        rows = table(layout, opened)
+    if moving is not None:
+        stops = _stops(name, moving.control)
+    lists = _lists(name, layout, moving, stops) if stops else None
+    now = stops.position(held.values()[moving.control.name]) if stops else 0
+    rows = table(layout, opened, lists, now)
     with st.container(key=f"picture_{name}", gap=None):
         _rooms(name, layout)
         with st.container(key=f"drawn_{name}", height="stretch"):
@@ -106,34 +112,49 @@ def _opened(layout: Layout, trail: Sequence[CellPlace]) -> Open | None:
     return trail[-1], frozenset((cell.step, cell.index) for group in groups for cell in group)
 
 
-def _carried(name: str, moving: Moving, opened: Open | None):
-    """The table of all positions, and the control in the picture; None where it would be too
-    large, and the server is asked instead.
+def _stops(name: str, control: Control) -> Stops:
+    """The control in a picture: its start stays as it was when the page was opened, or when
+    something else changed the value, since with another the browser would build the view anew.
     """
-    control = moving.control
-    value = held.values()[control.name]
-    # The view must not be built anew while a hand moves the control: its start stays as it was
-    # when the page was opened, or when something else than this control changed the value.
-    state = st.session_state
-    start, last = state.get(f"start_{name}", (value, value))
-    if last != value or (name, "start") not in state[held.GIVEN]:
+    state, value = st.session_state, held.values()[control.name]
+    key = f"start_{name}"
+    start, last = state.get(key, (value, value))
+    if last != value or key not in state[held.GIVEN]:
         start = value
-    state[held.GIVEN].add((name, "start"))
-    state[f"start_{name}"] = (start, value)
-    field = control.field
-    step = control.look.get("step", 1)
-    stops = Stops(control.label, field.least, field.most, step, start, f"st-key-moves_{name}")
-    rows = positions([moving.build(each) for each in stops.values], opened)
-    if rows.nbytes > MOST_BYTES:
-        return None, None
-    return rows, stops
+    state[held.GIVEN].add(key)
+    state[key] = (start, value)
+    return stops_of(control, held.values(), start, f"st-key-moves_{name}")
+
+
+def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
+    """The positions of a control: those of its field, as far as it has choices now."""
+    choices = [*control.choices(values)]
+    least, most = (
+        (min(choices), max(choices)) if choices else (control.field.least, control.field.most)
+    )
+    return Stops(control.label, least, most, control.look.get("step", 1), start, place)
+
+
+def _lists(name: str, layout: Layout, moving: Moving, stops: Stops) -> Lists | None:
+    """What the control changes, position by position. Kept for the next run, as long as nothing
+    that it depends on has changed.
+    """
+    state, key = st.session_state, f"lists_{name}"
+    covered = tuple(each.covered for each in layout.matrices)
+    about = None if moving.about is None else (moving.about, covered, stops.values)
+    known, lists = state.get(key, (None, None))
+    if about is None or known != about:
+        others = [matrices_of(*moving.build(value)) for value in stops.values]
+        lists = positions(layout, others)
+        state[key] = (about, lists)
+    return lists
 
 
 def moves(name: str, control: Control) -> None:
     """The place of a control that the picture of this name carries, among the card's controls."""
-    with st.container(key=f"moves_{name}", width=260):
-        if held.values()[control.name] is None:
-            st.empty()
+    if control.name not in held.names_in("hide"):
+        with st.container(key=f"moves_{name}", width=220):
+            st.space(1)  # an empty container is not drawn, and the browser puts the control into it
 
 
 def _told(name: str, layout: Layout, moving: Moving | None) -> None:
@@ -203,3 +224,10 @@ def _way_in(name: str, layout: Layout) -> None:
                 args=(name, ((matrix.step.name, first),)),
             )
         return
+
+
+def chart(name: str, drawn_as: Any) -> None:
+    """A picture that is no matrix: a small chart of the lesson's own, with its words."""
+    st.vega_lite_chart(
+        drawn_as.frame, drawn_as.spec, width="content", alt=drawn_as.alt, key=f"chart_{name}"
+    )

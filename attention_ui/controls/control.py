@@ -43,6 +43,10 @@ class Values(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._values)
 
+    def of(self, *controls: "Control") -> tuple[Any, ...]:
+        """The values of some controls: what a part of a page depends on."""
+        return tuple(self._values[each.name] for each in controls)
+
     def but(self, **others: Any) -> "Values":
         """The same with some other values."""
         return Values(self._values | others)

@@ -4,7 +4,8 @@
 CARDS = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 1.4rem; }
 [data-testid="stMain"] h1 { font-size: 1.7rem; padding: 0; }
-[class*="st-key-card_"] h2, .st-key-ends h2 { font-size: 1.2rem; padding: 0 0 0.1rem; }
+[data-testid="stMain"] h2 { font-size: 1.2rem; padding: 0 0 0.15rem; line-height: 1.3; }
+[class*="st-key-band_"] .stHeading { margin-bottom: 0; }
 [class*="st-key-aside_"] { display: none; }
 [class*="st-key-card_"] { container-type: inline-size; }
 [class*="st-key-band_"] [data-testid="stMarkdownContainer"] p { line-height: 1.45; }

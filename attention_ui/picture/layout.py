@@ -102,6 +102,7 @@ class Layout:
 
     trace: Trace
     matrices: tuple[Matrix, ...]
+    signs: tuple[str, ...]
     limits: list[float]
     leaks: float
     wide: Arrangement
@@ -125,13 +126,13 @@ def _sides(matrix: Matrix) -> list[tuple[int, str]]:
     return [(size, axis) for size, axis in sides if axis or size > 1]
 
 
-def equation(trace: Trace, *parts: Step | Matrix | str) -> Layout:
+def equation(trace: Trace, *parts: Step | Matrix | str, tall: float = TALL) -> Layout:
     """Matrices with signs between them, rows aligned. A step stands for its whole equation: its
-    operands, their signs, itself. Wide, it is one line; on a phone a column, sign before matrix.
+    operands, their signs, itself. Wide, it is one line, at most so `tall`; on a phone a column,
+    sign before matrix.
     """
     written_out = laid_out(parts)
-    matrices = with_masks([part for part in written_out if isinstance(part, Matrix)])
-    rest = iter(matrices)
+    rest = iter(matrices_of(*written_out))
     pairs: list[tuple[str, Matrix]] = []
     sign = ""
     for part in written_out:
@@ -140,22 +141,30 @@ def equation(trace: Trace, *parts: Step | Matrix | str) -> Layout:
             sign = ""
         else:
             sign = part.strip()
-    return placed(trace, pairs)
+    return placed(trace, pairs, tall)
 
 
-def placed(trace: Trace, pairs: Sequence[tuple[str, Matrix]]) -> Layout:
+def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
+    """The matrices of an equation, without their places: what a position of a control changes."""
+    return with_masks([part for part in laid_out(parts) if isinstance(part, Matrix)])
+
+
+def placed(trace: Trace, pairs: Sequence[tuple[str, Matrix]], tall: float = TALL) -> Layout:
     """The layout of matrices, each with the sign before it."""
     matrices = [matrix for _, matrix in pairs]
     ends, leaks = limits(matrices, [sign for sign, _ in pairs]), leak_limit(matrices)
-    wide = _in_a_row(trace, pairs, WIDE)
+    wide = _in_a_row(trace, pairs, WIDE, tall)
     narrow = _in_a_column(trace, pairs)
-    made = Layout(trace, tuple(matrices), ends, leaks, wide, narrow)
+    signs = tuple(sign for sign, _ in pairs)
+    made = Layout(trace, tuple(matrices), signs, ends, leaks, wide, narrow)
     for arrangement, room in ((wide, WIDE), (narrow, NARROW)):
         _add_legend(made, arrangement, room)
     return made
 
 
-def _in_a_row(trace: Trace, pairs: Sequence[tuple[str, Matrix]], room: float) -> Arrangement:
+def _in_a_row(
+    trace: Trace, pairs: Sequence[tuple[str, Matrix]], room: float, tall: float
+) -> Arrangement:
     """All matrices from left to right, centred on one line."""
     each = [_Wanted(trace, sign, matrix) for sign, matrix in pairs]
     n_columns = sum(one.n_columns for one in each if not one.is_bars)
@@ -163,7 +172,7 @@ def _in_a_row(trace: Trace, pairs: Sequence[tuple[str, Matrix]], room: float) ->
     cell = _between((room - beside) / max(n_columns, 1), *CELL)
     most_rows = max(one.n_rows for one in each)
     above = max(one.above(cell) for one in each)
-    row = _between((TALL - above - BELOW) / most_rows, ROW[0], min(ROW[1], max(cell * 0.8, 6)))
+    row = _between((tall - above - BELOW) / most_rows, ROW[0], min(ROW[1], max(cell * 0.8, 6)))
     # A title wider than its matrix takes its room from the cells of all.
     for _ in range(3):
         needed = beside + sum(one.width(cell) for one in each)

@@ -3,6 +3,7 @@ query gives them, with arcs from the query to its keys. Another query's weights 
 browser, while one of its cells or its token is pointed at.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -53,8 +54,15 @@ def with_sentence(layout: Layout, first: int) -> Layout:
 
 def sentence(trace: Trace, matrix: Matrix, first: int) -> Layout:
     """The sentence alone, as a picture of its own."""
-    empty = Layout(trace, (), [], 0.0, Arrangement(), Arrangement())
+    empty = Layout(trace, (), (), [], 0.0, Arrangement(), Arrangement())
     return above(empty, _of(trace, matrix, first))
+
+
+def sentence_of(layout: Layout, matrices: Sequence[Matrix]) -> Sentence:
+    """What the sentence of a layout shows with these matrices in the place of its own."""
+    found = [each for each in matrices if is_grid(each) or is_one_row(each)]
+    weights = found[-1].drawn.float()
+    return replace(layout.sentence, weights=weights if weights.ndim == 2 else weights[None])
 
 
 def _of(trace: Trace, matrix: Matrix, first: int) -> Sentence:

@@ -60,6 +60,10 @@ class Stops:
         n = round((self.most - self.least) / self.step)
         return tuple(round(self.least + at * self.step, 6) for at in range(n + 1))
 
+    def position(self, value: float) -> int:
+        """Which of the positions is the nearest."""
+        return round((value - self.least) / self.step)
+
 
 def _lies(row: str, inside: str, slot: int) -> str:
     """Whether the cell of `row` lies in a rectangle of the cell `inside` (prefixes of columns)."""
@@ -106,20 +110,22 @@ CHOICE = (
 def _chosen(name: str) -> str:
     """A column, or what is chosen of its list."""
     picked = f"split(datum.{name}s, '{SEPARATOR}')[{CHOICE}]"
-    picked = f"toNumber({picked})" if name in ("shade", "strength") else picked
+    picked = f"toNumber({picked}) / 100" if name in ("shade", "strength") else picked
     return f"(datum.by && isValid(datum.{name}s) ? {picked} : datum.{name})"
 
 
-SHADE, TEXT, TIP, SO = (_chosen(name) for name in ("shade", "text", "tip", "so"))
-STRENGTH = _chosen("strength")
+SHADE, TEXT, STRENGTH = (_chosen(name) for name in ("shade", "text", "strength"))
 SCALE = (
     f"narrow ? min(width / datum.twn, height / datum.thn, {GROWS_NARROW})"
     f" : min(width / datum.tw, height / datum.th, {GROWS})"
 )
 CAN_BE_READ = "datum.pw >= 24 && datum.ph >= 13"
+# The arithmetic is that of the position where the hand rests; while it moves, the number alone.
+TIP = f"(isValid(datum.now) && datum.now != step_at && isValid(datum.texts) ? {TEXT} : datum.tip)"
 TOOLTIP = (
-    "isValid(datum.where) ? (isValid(datum.tip) || isValid(datum.tips)) ?"
-    f" (isValid(datum.so) || isValid(datum.sos)) ? {{'title': datum.where, '=': {TIP}, 'so': {SO}}}"
+    "isValid(datum.where) ? isValid(datum.tip)"
+    f" ? isValid(datum.so) && !(isValid(datum.now) && datum.now != step_at)"
+    f" ? {{'title': datum.where, '=': {TIP}, 'so': datum.so}}"
     f" : {{'title': datum.where, '=': {TIP}}}"
     " : {'title': datum.where} : {'title': datum.tip}"
 )

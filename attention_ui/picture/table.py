@@ -19,12 +19,12 @@ from attention_core.trace import JOINED, Step, Trace, head_at
 
 from .forbidden import SEEN_ON, leaks
 from .layout import Arrangement, Box, Layout, Mark
-from .margin import is_grid
+from .margin import has_sums, is_grid, row_sums
 from .matrix import Matrix, names_of
 from .numbers import text_width, written
 from .palette import CHOSEN, FORBIDDEN, HEADS, NEGATIVE, POSITIVE
-from .scale import is_shares
-from .sentence import Sentence, shares
+from .scale import is_shares, limits
+from .sentence import Sentence, sentence_of, shares
 
 CELL, WORD, MARK, PATH = range(4)
 """What a row is."""
@@ -58,8 +58,8 @@ NUMBERS = {
     **{f"{name}{slot}": pa.int16() for slot in range(SLOTS) for name in RECTANGLE},
 }
 TEXTS = ("id", "look", "text", "where", "tip", "so", "colour", "path", "mids")
-LISTS = ("texts", "shades", "tips", "sos", "strengths")
-"""What stands for `text`, `shade`, `tip`, `so` and `strength` where something chooses."""
+LISTS = ("texts", "shades", "strengths")
+"""What stands for `text`, `shade` and `strength` (in percent) where something chooses."""
 EMPTY = dict.fromkeys(NUMBERS, 0) | dict.fromkeys((*TEXTS, *LISTS))
 EMPTY |= dict.fromkeys((*OWN, *NAMES, "ai", "aj"), NONE) | {"strength": 1.0}
 EMPTY |= {f"m{slot}": NONE for slot in range(SLOTS)}
@@ -91,6 +91,18 @@ class _Rows:
             if len(column) < self.length:
                 column += [EMPTY[name]] * (self.length - len(column))
 
+    def take(self, lists: "Lists") -> None:
+        """Give rows what they show at each position of a control."""
+        by = self.columns.setdefault("by", [FIXED] * self.length)
+        names = {name for each in lists.values() for name in each}
+        for name in names:
+            self.columns.setdefault(name, [None] * self.length)
+        for at, each in enumerate(self.columns["id"]):
+            if told := lists.get(each):
+                by[at] = BY_BOTH if by[at] == BY_QUERY else BY_STEP
+                for name, value in told.items():
+                    self.columns[name][at] = value
+
     def table(self, **constant: float) -> pa.Table:
         arrays = {name: pa.array(each, NUMBERS.get(name)) for name, each in self.columns.items()}
         for name, value in constant.items():
@@ -98,9 +110,11 @@ class _Rows:
         return pa.table(arrays)
 
 
-def table(layout: Layout, opened: Open | None = None) -> pa.Table:
+def table(
+    layout: Layout, opened: Open | None = None, lists: "Lists | None" = None, now: int = 0
+) -> pa.Table:
     """All rows of a layout. `opened` is the cell whose arithmetic is open: it and what it is made
-    of are outlined.
+    of are outlined. `lists` are what a control in the picture changes, `now` its position.
     """
     rows = _Rows()
     numbers = numbers_of(layout.matrices)
@@ -113,57 +127,112 @@ def table(layout: Layout, opened: Open | None = None) -> pa.Table:
         _add_around(rows, when, arrangement)
     wide, narrow = layout.wide, layout.narrow
     size = {"tw": wide.width, "th": wide.height, "twn": narrow.width, "thn": narrow.height}
+    if lists:
+        rows.take(lists)
+        size["now"] = now
     return rows.table(**size)
 
 
-def positions(layouts: Sequence[Layout], opened: Open | None = None) -> pa.Table:
-    """One table of the same picture for every position of a control: what differs between them is
-    a list in its row, of which the browser chooses one.
+Lists = dict[str, dict[str, str]]
+"""For rows that a control in the picture changes, by their ids: what they show at each position."""
 
-    Raises ValueError where they differ in more than numbers.
+
+def positions(layout: Layout, others: Sequence[Sequence[Matrix]]) -> Lists:
+    """What a control in the picture changes: for each of its positions, the matrices of the layout
+    as they are there. Raises ValueError where one has other cells than the layout.
+
+    Only what is seen while a hand moves is told: the arithmetic follows when it rests.
     """
-    tables = [table(each, opened) for each in layouts]
-    first, *_ = tables
-    if any(len(each) != len(first) for each in tables):
-        raise ValueError("the positions of a control in the picture must all have the same cells")
-    length = len(first)
-    by = np.array(first["by"].to_pylist() if "by" in first.column_names else [FIXED] * length)
-    changed = np.zeros(length, bool)
-    columns = {}
-    for name, listed in zip((name[:-1] for name in LISTS), LISTS, strict=True):
-        own = [_column(each, name) for each in tables]
-        lists = [_column(each, listed) for each in tables]
-        columns[listed] = together = []
-        for at, (values, listed_values) in enumerate(
-            zip(zip(*own, strict=True), zip(*lists, strict=True), strict=True)
-        ):
-            if listed_values[0] is not None:
-                together.append(SEPARATOR.join(listed_values))
-            elif any(value != values[0] for value in values[1:]):
-                together.append(SEPARATOR.join(map(_short, values)))
-                changed[at] = True
-            else:
-                together.append(None)
-    made = first
-    for name in ("by", *LISTS):
-        if name in made.column_names:
-            made = made.drop_columns([name])
-    by = np.where(by == BY_QUERY, BY_BOTH, np.where(changed, BY_STEP, by))
-    made = made.append_column("by", pa.array(by, pa.int8()))
-    for name, listed in columns.items():
-        if any(each is not None for each in listed):
-            made = made.append_column(name, pa.array(listed, pa.string()))
-    return made
+    lists: Lists = {}
+    shapes = [tuple(each.drawn.shape) for each in layout.matrices]
+    for each in others:
+        if [tuple(one.drawn.shape) for one in each] != shapes:
+            raise ValueError("the positions of a control in the picture must have the same cells")
+    scales = [limits(each, layout.signs) for each in others]
+    for at, matrix in enumerate(layout.matrices):
+        there = [each[at] for each in others]
+        if matrix.covered:
+            continue
+        values = torch.stack([each.drawn.float().flatten() for each in there]).numpy()
+        most = np.array([each[at] for each in scales])[:, None]
+        if matrix.mask is not None or matrix.allowed is not None:
+            looks = [_shade_of(layout, each, scale[at]) for each, scale in zip(there, scales)]  # noqa: B905
+            shown = np.stack(looks)
+        else:
+            shown = _shades(values, most, is_shares(matrix.step))
+        row, column = drawn_at(matrix)
+        ids = [f"{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
+        decimals = max(layout.wide.boxes[at].decimals, layout.narrow.boxes[at].decimals)
+        decimals = 2 if matrix.as_bars else decimals
+        changed = (values != values[:1]).any(axis=0)
+        cells = zip(ids, changed, values.T.tolist(), shown.T, strict=True)
+        faint = {each.faint for each in there}
+        for number, (each, moves, numbers, shade) in enumerate(cells):
+            told = {}
+            if moves and decimals >= 0:
+                told["texts"] = SEPARATOR.join(written(value, decimals) for value in numbers)
+            if not matrix.as_bars and (shade != shade[0]).any():
+                told["shades"] = _percents(shade)
+            if len(faint) > 1:
+                own = number // max(1, len(ids) // matrix.drawn.shape[0])
+                told["strengths"] = SEPARATOR.join(
+                    "20" if own in one.faint else "100" for one in there
+                )
+            if told:
+                lists[each] = told
+            if matrix.as_bars and moves:
+                bar = {"shades": _percents(np.clip(np.array(numbers), 0, 1))}
+                lists |= {f"bar.{at}.{when}.{row[number]}": bar for when in (ON_WIDE, ON_NARROW)}
+    for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
+        places = [at for at, word in enumerate(arrangement.words) if word.changes]
+        told = zip(*(_sums(each) for each in others), strict=True)
+        for at, texts in zip(places, told, strict=False):
+            if len(set(texts)) > 1:
+                lists[f"{WORD}.{when}.{at}"] = {"texts": SEPARATOR.join(texts)}
+    if layout.sentence is not None:
+        _sentence_lists(lists, layout.sentence, [sentence_of(layout, each) for each in others])
+    return lists
 
 
-def _column(rows: pa.Table, name: str) -> list:
-    return rows[name].to_pylist() if name in rows.column_names else [None] * len(rows)
+def _percents(shade: np.ndarray) -> str:
+    return SEPARATOR.join(map(str, np.round(100 * shade).astype(int).tolist()))
 
 
-def _short(value: object) -> str:
-    if value is None:
-        return ""
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+def _shades(values: np.ndarray, most: np.ndarray, are_shares: bool) -> np.ndarray:
+    """Values from −1 to 1 for the colours; what is not finite gets none. Shares get the square
+    root, so that a tenth is seen too.
+    """
+    with np.errstate(all="ignore"):
+        shade = np.clip(values / np.where(most == 0, np.inf, most), -1, 1)
+    shade = np.where(np.isfinite(values), shade, 0.0)
+    return np.sign(shade) * np.sqrt(np.abs(shade)) if are_shares else shade
+
+
+def _shade_of(layout: Layout, matrix: Matrix, most: float) -> np.ndarray:
+    look = _look(matrix, most, layout.leaks, 0)
+    return np.asarray(look["shade"])
+
+
+def _sums(matrices: Sequence[Matrix]) -> list[str]:
+    found = []
+    for matrix in matrices:
+        if has_sums(matrix):
+            found += [written(total) for total in row_sums(matrix).tolist()]
+    return found
+
+
+def _sentence_lists(lists: Lists, one: Sentence, others: Sequence[Sentence]) -> None:
+    """Shares of a token, position by position, and within each query by query."""
+    for at in range(len(one.tokens)):
+        roots, percents, plain = [], [], []
+        for each in others:
+            shown = shares(each)[:, at]
+            roots.append(_percents(shown.sqrt().numpy()))
+            plain.append(_percents(shown.numpy()))
+            percents += map(_percent, each.weights[:, at].tolist())
+        lists[f"token.{at}"] = {"shades": SEPARATOR.join(roots)}
+        lists[f"share.{at}"] = {"texts": SEPARATOR.join(percents)}
+        lists[f"arc.{at}"] = {"shades": SEPARATOR.join(plain)}
 
 
 def numbers_of(matrices: Sequence[Matrix]) -> list[int]:
@@ -202,7 +271,7 @@ def _add_cells(
     row, column = drawn_at(matrix)
     length = len(row)
     lead, i, j = _padded(own)
-    look = _look(layout, at, wide, narrow)
+    look = _look(matrix, layout.limits[at], layout.leaks, max(wide.decimals, narrow.decimals))
     columns: dict[str, object] = {
         **{name: look[name] for name in ("shade", "strength", "text", "look")},
         **_place("", wide, row, column),
@@ -277,17 +346,18 @@ def _place(suffix: str, box: Box, row: np.ndarray, column: np.ndarray) -> dict[s
     }
 
 
-def _look(layout: Layout, at: int, wide: Box, narrow: Box) -> dict[str, object]:
+def _look(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> dict[str, object]:
     """The shade of each cell from −1 to 1, how strongly it is drawn, and its number as written."""
-    matrix, most = layout.matrices[at], layout.limits[at]
     values = matrix.drawn if matrix.drawn.ndim == 2 else matrix.drawn[:, None]
     length = values.numel()
     if matrix.covered:
         return {"shade": 0.0, "strength": 1.0, "text": COVERED, "look": "number"}
-    shown = shades(matrix, values.float(), most)
+    shown = torch.from_numpy(
+        _shades(values.float().numpy(), np.array(most), is_shares(matrix.step)).astype(np.float32)
+    )
     loud = leaks(matrix)
     if loud is not None:
-        share = (values.float().abs() / (layout.leaks or 1.0)).clamp(max=1).sqrt()
+        share = (values.float().abs() / (most_leaks or 1.0)).clamp(max=1).sqrt()
         shown = torch.where(loud, SEEN_ON * share, shown)
     hidden = _hidden(matrix, values)
     rows = torch.arange(len(values)) if matrix.rows is None else torch.tensor(matrix.rows)
@@ -298,7 +368,6 @@ def _look(layout: Layout, at: int, wide: Box, narrow: Box) -> dict[str, object]:
     if look == "loud number":
         looks = ["loud" if each else "number" for each in loud.flatten().tolist()]
     texts: object = None
-    decimals = max(wide.decimals, narrow.decimals)
     if matrix.as_bars:
         shown = torch.zeros_like(shown)
         texts = [written(value) for value in values.flatten().tolist()]
@@ -317,16 +386,6 @@ def _look(layout: Layout, at: int, wide: Box, narrow: Box) -> dict[str, object]:
         "text": texts,
         "look": looks if look == "loud number" else "bar" if matrix.as_bars else "number",
     }
-
-
-def shades(matrix: Matrix, values: torch.Tensor, most: float) -> torch.Tensor:
-    """Values from −1 to 1 for the colours; what is not finite gets none. Shares get the square
-    root, so that a tenth is seen too.
-    """
-    if not most or most == float("inf"):
-        return torch.zeros_like(values)
-    shade = torch.where(values.isfinite(), (values / most).clamp(-1, 1), 0.0)
-    return shade.sign() * shade.abs().sqrt() if is_shares(matrix.step) else shade
 
 
 def _hidden(matrix: Matrix, values: torch.Tensor) -> torch.Tensor:
@@ -478,7 +537,7 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
     shown = shares(one)  # (query, key)
     n_queries = len(shown)
     by = BY_QUERY if one.asks is None else FIXED
-    lists = [SEPARATOR.join(f"{value:.3g}" for value in key) for key in shown.sqrt().T.tolist()]
+    lists = [_percents(key) for key in shown.sqrt().T.numpy()]
     told = [SEPARATOR.join(map(_percent, key)) for key in one.weights.T.tolist()]
     first = shown[one.first]
     mids = SEPARATOR.join(f"{box.x + box.width / 2:.1f}" for box in one.wide)
@@ -531,9 +590,7 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
             when=ON_WIDE,
             id=[f"arc.{at}" for at in range(length)],
             shade=first.tolist(),
-            shades=[SEPARATOR.join(f"{v:.3g}" for v in key) for key in shown.T.tolist()]
-            if by
-            else None,
+            shades=[_percents(key) for key in shown.T.numpy()] if by else None,
             colour=CHOSEN,
             mids=mids,
             look="arc",

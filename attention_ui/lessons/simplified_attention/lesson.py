@@ -6,14 +6,12 @@ from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
 from ...controls.fields import MAX_TOKENS, Choice, Decimal, Whole
-from ...controls.shared import (
-    QUERY,
-    SOURCE,
-    entries,
-    example_of,
-    inputs_of,
-    numbered_tokens,
-)
+from ...controls.shared import QUERY, SOURCE, entries, example_of, inputs_of, numbered_tokens
+
+
+def _counts(values: Values) -> dict[int, str]:
+    return {count: str(count) for count in range(1, len(inputs_of(values).tokens) + 1)}
+
 
 SIMILARITY = Control(
     "similarity", Choice({"dot": "Dot product", "cosine": "Cosine"}), "Compare by", "dot"
@@ -28,18 +26,34 @@ STRETCH = Control(
     "stretch", Whole(0, MAX_TOKENS - 1), "Stretch the vector of", 0, options=numbered_tokens
 )
 FACTOR = Control("factor", Decimal(-4, 4), "Stretch factor", 1.0, look={"step": 0.1})
-REACHED = Control("upto", Whole(1, MAX_TOKENS), "Keys so far", MAX_TOKENS, of_page=True)
+REACHED = Control(
+    "upto",
+    Whole(1, MAX_TOKENS),
+    "Keys so far",
+    lambda values: len(inputs_of(values).tokens),
+    options=_counts,
+    of_page=True,
+)
 ACROSS = Control("across", Whole(0, 63), "Entry drawn across", 0, options=entries)
 UP = Control("up", Whole(0, 63), "Entry drawn up", 1, options=entries)
-CONTROLS = (*SOURCE, SIMILARITY, DIVIDE, STRETCH, FACTOR, QUERY, REACHED, ACROSS, UP)
+MAKES_SCORES = (*SOURCE, SIMILARITY, DIVIDE, STRETCH)
+CONTROLS = (*MAKES_SCORES, FACTOR, QUERY, REACHED, ACROSS, UP)
 
 
 def trace_of(values: Values) -> Trace:
     """The lesson's trace: all scores and weights, and one query term by term."""
-    options = SimplifiedOptions(
+    return expand_query(attend(embed(inputs_of(values)), _options(values)), values.query)
+
+
+def _options(values: Values) -> SimplifiedOptions:
+    return SimplifiedOptions(
         similarity=values.similarity,
         divide=values.divide,
         stretched=values.stretch,
         factor=values.factor,
     )
-    return expand_query(attend(embed(inputs_of(values)), options), values.query)
+
+
+def with_factor(embedded: Trace, values: Values, factor: float) -> Trace:
+    """The scores and weights for another stretch of the same embeddings."""
+    return attend(embedded.branch(), _options(values.but(factor=factor)))

@@ -1,0 +1,165 @@
+"""What the lesson says of its numbers, and what its questions ask."""
+
+import math
+
+from torch import Tensor
+
+from attention_core.trace import Trace
+
+from ...cards.questions import Pick
+from ...controls.control import Values
+from ...controls.shared import inputs_of, numbered_tokens
+from ...frame.ends import Answer, named
+from ...predict.common_questions import largest_keys, which_key
+from ...words import number, percent
+
+NEAR = 1e-6
+
+
+def asked_query(weights: Tensor) -> int:
+    """The row worth asking about: the first whose largest weight is not its own; else the last."""
+    own = weights.diagonal()
+    surprising = (weights.max(dim=-1).values > own + NEAR).nonzero().flatten()
+    return int(surprising[0]) if len(surprising) else len(weights) - 1
+
+
+def looks_at(trace: Trace, values: Values) -> Pick:
+    """Which token a query looks at most."""
+    weights = trace["weights"].value
+    asked = asked_query(weights)
+    return which_key(
+        "Which token will this query look at most? Its scores are in its row.",
+        trace.labels("key"),
+        weights[asked],
+        asked=f"Query {numbered_tokens(values)[asked]}",
+        teaches="The largest score gets the largest weight, and a score that is larger by 1 "
+        f"gets e = {math.e:.2f} times the weight.",
+    )
+
+
+def moved_words(before: Tensor, now: Tensor, query: int) -> str:
+    """What a stretch has done to the weights (key,) of a query."""
+    words = f"Query {query} gave most to {largest_keys(before)}"
+    moved = (now - before).abs().sum().item() / 2
+    if moved < NEAR:
+        return f"{words}, and no weight has moved: with the cosine, length does not count."
+    return (
+        f"{words}; now it gives most to {largest_keys(now)}. "
+        f"In all, {percent(moved)} of its weight has moved."
+    )
+
+
+def blanks_words(trace: Trace, values: Values) -> str:
+    """How much weight goes to blank tokens; '' where there are none."""
+    tokens = inputs_of(values).tokens
+    blanks = [place for place, token in enumerate(tokens) if token.isspace()]
+    if not blanks:
+        return ""
+    on_blanks = trace["weights"].value[:, blanks].sum(dim=-1)
+    worst = int(on_blanks.argmax())
+    return (
+        f"{len(blanks)} of {len(tokens)} tokens are blanks. Row {worst} gives them "
+        f"{on_blanks[worst]:.4f} of its weight, and your query gives them "
+        f"{on_blanks[values.query]:.4f}. Drop them with the switch in the sidebar."
+    )
+
+
+def answers(trace: Trace, values: Values, covered: frozenset[str]) -> list[Answer]:
+    """On the axes, on what a context vector is made of, and on the order of words."""
+    return [
+        Answer(
+            "Which axis is the query, and which one sums to 1?",
+            which_axis(trace, values, covered),
+            "weights",
+            "Weights",
+            ("query_weights",),
+        ),
+        Answer(
+            "What is a context vector made of?",
+            made_of(trace, values),
+            "one_query",
+            "One query, key by key",
+            ("query_weights",),
+        ),
+        Answer(
+            "Would another order of words change a context vector?",
+            on_order(trace, values),
+            "context",
+            "Context vectors",
+        ),
+    ]
+
+
+def which_axis(trace: Trace, values: Values, covered: frozenset[str]) -> str:
+    """With the sum of the query's row, and of its column unless a question covers other rows."""
+    query = values.query
+    row = number(trace["query_weights"].value.sum().item(), 2)
+    words = (
+        "Each row is a query, each column a key, and a row sums to 1: a query shares out one whole "
+        f"among the keys. The row of {named(trace, 'query', query)} sums to {row}; "
+    )
+    column = number(trace["weights"].value[:, query].sum().item(), 2)
+    if "weights" in covered or column == row:
+        return f"{words}columns need not."
+    return f"{words}its column, what it gets from all queries together, to {column}."
+
+
+def made_of(trace: Trace, values: Values) -> str:
+    """With the two largest shares of the page's query."""
+    query = values.query
+    shares = trace["query_weights"].value
+    words = "All vectors, blended by one row of weights."
+    if len(shares) == 1:
+        return f"{words} With a single token there is nothing to blend: it is that token's vector."
+    top = shares.topk(2)
+    (first, second), (best, next_best) = top.indices.tolist(), top.values.tolist()
+    of_first = f"{percent(best)} {named(trace, 'key', first)}"
+    of_second = f"{percent(next_best)} {named(trace, 'key', second)}"
+    words += f" The context vector of {named(trace, 'query', query)} is {of_first}"
+    if len(shares) == 2:
+        words += f" and {of_second}."
+    else:
+        rest = percent(max(0.0, 1 - best - next_best))
+        words += f", {of_second}, and {rest} all others together."
+    if values.similarity == "dot" and best > shares[query] + NEAR:
+        words += (
+            f" It gives itself only {percent(shares[query].item())}: key {first} has a longer "
+            "vector that points a similar way, so their dot product is larger."
+        )
+    return words
+
+
+def on_order(trace: Trace, values: Values) -> str:
+    """By what makes a vector: a word alone, its place too, or chance."""
+    if values.positions:
+        return (
+            "Yes, because Positions is on: each place adds a vector of its own, so a word that "
+            "moves has another vector. Turn it off at “Context vectors”, and order plays no part."
+        )
+    if values.vocabulary == "random":
+        return (
+            "Attention would not notice: move the vectors, and each context vector moves along, "
+            "unchanged. But here ids are drawn at random for each place, so a word that moves gets "
+            "another vector."
+        )
+    words = (
+        "No. Attention is given vectors, and nothing in them says where a word stands: each "
+        "context vector moves along with its word, unchanged. "
+    )
+    if pair := equal_vectors(trace):
+        first, second = pair
+        words += (
+            f"{named(trace, 'token', first)} and token {second} have equal vectors, and so "
+            "equal context vectors. "
+        )
+    return words + "The switch Positions, at “Context vectors”, changes that."
+
+
+def equal_vectors(trace: Trace) -> tuple[int, int] | None:
+    """The first two tokens with one and the same vector, if there are two."""
+    seen: dict[tuple[float, ...], int] = {}
+    for place, vector in enumerate(trace["embeddings"].value.tolist()):
+        first = seen.setdefault(tuple(vector), place)
+        if first != place:
+            return first, place
+    return None
