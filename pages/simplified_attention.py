@@ -50,7 +50,7 @@ with card(
 ) as beside:
     with beside:
         control(SIMILARITY)
-        control(STRETCH, width=150)
+        control(STRETCH, width=140)
         moves("scores", FACTOR)
     embedded = embed(inputs_of(values))
 

@@ -24,16 +24,19 @@ def card(name: str, title: str, words: str) -> Iterator[object]:
     only = held.values().only
     key = f"card_{name}" if only in ("", name) else f"aside_{name}"
     with st.container(border=True, key=key, gap="small"):
-        with st.container(key=f"band_{name}"):
-            left, right = st.columns([5, 4], vertical_alignment="bottom", gap="large")
-            with left, st.container(gap="xxsmall"):
+        with st.container(
+            key=f"band_{name}", horizontal=True, vertical_alignment="bottom", gap="medium"
+        ):
+            with st.container(key=f"words_{name}"):
                 st.header(title, anchor=name)
                 st.markdown(words, help=explained(words))
-            beside = right.container(
+            beside = st.container(
+                key=f"beside_{name}",
+                width="content",
                 horizontal=True,
                 horizontal_alignment="right",
                 vertical_alignment="bottom",
-                gap="medium",
+                gap="small",
             )
         yield beside
 

@@ -23,7 +23,7 @@ from .arithmetic import operand_groups
 
 MOST_BYTES = 300_000
 """Of a card with all positions of its control; above it the server is asked at each move."""
-LARGE = 1.3
+LARGE = 1.5
 
 
 @dataclass(frozen=True)
@@ -150,10 +150,10 @@ def _lists(name: str, layout: Layout, moving: Moving, stops: Stops) -> Lists | N
     return lists
 
 
-def moves(name: str, control: Control) -> None:
+def moves(name: str, control: Control, width: int = 170) -> None:
     """The place of a control that the picture of this name carries, among the card's controls."""
     if control.name not in held.names_in("hide"):
-        with st.container(key=f"moves_{name}", width=220):
+        with st.container(key=f"moves_{name}", width=width):
             st.space(1)  # an empty container is not drawn, and the browser puts the control into it
 
 

@@ -279,7 +279,8 @@ def run_all() -> None:
 
 
 def wants_all() -> bool:
-    """Whether a card that runs alone changed something outside of it."""
+    """First in a card that may run alone: whether something outside of it changed too."""
+    st.session_state.pop(TOUCHED, None)  # what the browser tells next is not of before the click
     return st.session_state.pop(WHOLE, False)
 
 

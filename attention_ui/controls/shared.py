@@ -195,7 +195,6 @@ PREDICT = Control(
     "Ask me first",
     True,
     stays=True,
-    look={"help": "An answer stays covered until you have made a guess."},
 )
 LARGE = Control(
     "large",
@@ -203,7 +202,6 @@ LARGE = Control(
     "Projector",
     False,
     stays=True,
-    look={"help": "Large type, and the arrow keys ← and → go from card to card."},
 )
 PIN = Control("pin", Query(4_050), "Pin", "", stays=True)
 HIDE = Control("hide", Names(), "", (), stays=True)

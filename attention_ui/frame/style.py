@@ -2,10 +2,13 @@
 
 # Ours, and constant. No angle bracket may stand in it: Streamlit would drop the whole style.
 CARDS = """<style>
-[data-testid="stMainBlockContainer"] { padding-top: 1.4rem; }
+[data-testid="stMainBlockContainer"] { padding-top: 2.6rem; padding-bottom: 3rem; }
 [data-testid="stMain"] h1 { font-size: 1.7rem; padding: 0; }
 [data-testid="stMain"] h2 { font-size: 1.2rem; padding: 0 0 0.15rem; line-height: 1.3; }
-[class*="st-key-band_"] .stHeading { margin-bottom: 0; }
+[data-testid="stHeader"] { background: transparent; pointer-events: none; }
+[data-testid="stHeader"] * { pointer-events: auto; }
+div:has(> [class*="st-key-words_"]) { flex: 1 1 21rem; max-width: 44rem; }
+div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 [class*="st-key-aside_"] { display: none; }
 [class*="st-key-card_"] { container-type: inline-size; }
 [class*="st-key-band_"] [data-testid="stMarkdownContainer"] p { line-height: 1.45; }
@@ -27,13 +30,20 @@ CARDS = """<style>
 [class*="st-key-keys_"] button p { font-size: 0.75rem; }
 [class*="st-key-keys_"] button:focus-visible { opacity: 1; }
 /* A control in the picture looks like Streamlit's own. */
-[class*="st-key-moves_"] { min-height: 3.6rem; min-width: 15rem; justify-content: flex-end; }
-[class*="st-key-moves_"] .vega-bind { display: block; margin: 0; }
+[class*="st-key-moves_"] { justify-content: flex-end; }
+[class*="st-key-moves_"] .vega-bindings, [class*="st-key-moves_"] .vega-bind {
+  display: block; margin: 0; width: 100%; }
 [class*="st-key-moves_"] .vega-bind label { display: grid; grid-template-columns: 1fr auto;
   font-size: 0.875rem; gap: 0.35rem 1rem; }
 [class*="st-key-moves_"] .vega-bind-name { width: auto; }
 [class*="st-key-moves_"] .vega-bind input { grid-column: 1 / -1; grid-row: 2; width: 100%;
-  margin: 0; accent-color: var(--st-primary-color, #24639E); }
+  appearance: none; height: 4px; border-radius: 2px; margin: 0.75rem 0;
+  background: color-mix(in srgb, currentColor 22%, transparent); }
+[class*="st-key-moves_"] input::-webkit-slider-thumb { appearance: none; width: 14px; height: 14px;
+  border-radius: 50%; background: light-dark(#24639E, #8AB6E1); cursor: grab; }
+[class*="st-key-moves_"] input::-moz-range-thumb { border: 0; width: 14px; height: 14px;
+  border-radius: 50%; background: light-dark(#24639E, #8AB6E1); cursor: grab; }
+[class*="st-key-moves_"] .vega-bind label :last-child { color: light-dark(#24639E, #8AB6E1); }
 .st-key-head { padding-bottom: 0.2rem; }
 .st-key-head p { margin: 0; }
 .st-key-quiet button { min-height: 1.8rem; padding-block: 0; }

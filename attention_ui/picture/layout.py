@@ -12,7 +12,7 @@ from attention_core.trace import Step, Trace
 
 from .equation_parts import laid_out
 from .forbidden import forbidden, leak_limit, outline, with_masks
-from .margin import has_sums, row_sums
+from .margin import has_sums, is_one_row, row_sums
 from .matrix import Matrix, heads_of, names_along
 from .numbers import decimals_of, text_width, written
 from .scale import is_shares, is_signed, limits
@@ -23,7 +23,7 @@ TALL = 420
 """A wide picture is no taller, so that its card is a screen; its cells shrink instead."""
 CELL, ROW = (3.5, 46.0), (3.5, 28.0)
 """The smallest and the largest width of a cell, and height of a row."""
-READABLE = (26.0, 15.0)
+READABLE = (21.0, 14.0)
 """A cell that is smaller shows no number."""
 SIGN, GAP, BAR, SUMS, LABEL = 34, 16, 90, 40, 92
 TITLE, SHAPE, SLANT = 18, 15, 0.72
@@ -179,12 +179,15 @@ def _in_a_row(
         if needed <= room or cell <= CELL[0]:
             break
         cell = max(CELL[0], cell - (needed - room) / max(n_columns, 1))
-    made = Arrangement(height=above + most_rows * row + BELOW)
+    below = BELOW + (10 if any(one.is_upright and one.sums for one in each) else 0)
+    made = Arrangement(height=above + most_rows * row + below)
     x = 0.0
     for one in each:
         x = _stand(made, one, x, above, cell, row, most_rows)
     made.width = max(box_end(box, one.n_columns) for box, one in zip(made.boxes, each, strict=True))
-    made.width = max(made.width + (SUMS if each[-1].sums else 0), x - GAP)
+    made.width = max(
+        made.width + (SUMS if each[-1].sums and not each[-1].is_upright else 0), x - GAP
+    )
     return made
 
 
@@ -193,7 +196,10 @@ def _in_a_column(trace: Trace, pairs: Sequence[tuple[str, Matrix]]) -> Arrangeme
     made = Arrangement(width=NARROW)
     y = 0.0
     for sign, matrix in pairs:
-        one = _Wanted(trace, sign, replace(matrix, row_labels=True))
+        one = _Wanted(trace, "", replace(matrix, row_labels=True))
+        if sign:  # in a line of its own, where cells are as wide as they can be
+            made.words.append(Word(sign, NARROW / 2, y + 8, "sign"))
+            y += 22
         room = NARROW - one.beside
         cell = _between(room / one.n_columns if not one.is_bars else CELL[1], CELL[0], CELL[1])
         row = _between(cell * 0.8, ROW[0], 24.0 if not one.is_bars else 20.0)
@@ -203,8 +209,8 @@ def _in_a_column(trace: Trace, pairs: Sequence[tuple[str, Matrix]]) -> Arrangeme
         _move(inside, 0.0, y)
         for name in ("boxes", "words", "marks", "paths"):
             getattr(made, name).extend(getattr(inside, name))
-        y += above + one.n_rows * row + 20
-    made.height = y - 20 + BELOW
+        y += above + one.n_rows * row + 12 + (16 if one.is_bars and one.sums else 0)
+    made.height = y - 12 + BELOW
     return made
 
 
@@ -227,6 +233,7 @@ class _Wanted:
             self.columns = []
         self.is_bars = matrix.as_bars and not matrix.covered
         self.sums = has_sums(matrix)
+        self.is_upright = is_one_row(matrix)
         self.heads = heads_of(trace, matrix)
         shape = " × ".join(axis for axis in matrix.axes if axis)
         self.shape = shape
@@ -240,14 +247,14 @@ class _Wanted:
         return (
             (SIGN if self.sign else 0)
             + self.label
-            + (SUMS if self.sums else 0)
+            + (SUMS if self.sums and not self.is_upright else 0)
             + (BAR if self.is_bars else 0)
         )
 
     def width(self, cell: float) -> float:
         """Of its cells, or of its title where that is wider; bars are counted beside."""
         own = 0.0 if self.is_bars else self.n_columns * cell
-        free = (BAR if self.is_bars else 0) + (SUMS if self.sums else 0)
+        free = (BAR if self.is_bars else 0) + (SUMS if self.sums and not self.is_upright else 0)
         return max(own, text_width(self.matrix.name) * 1.12 - free)
 
     def is_slanted(self, cell: float) -> bool:
@@ -319,7 +326,7 @@ def _stand(
         drawn = outline(region, width, row)
         made.paths.append(Path(x - 1, y - 1, drawn, "forbidden"))
     taken = width if one.is_bars else max(one.width(cell), one.n_columns * width)
-    return x + taken + (SUMS if one.sums else 0) + GAP
+    return x + taken + (SUMS if one.sums and not one.is_upright else 0) + GAP
 
 
 def _decimals(matrix: Matrix, width: float) -> int:
@@ -332,7 +339,7 @@ def _decimals(matrix: Matrix, width: float) -> int:
     for decimals in range(decimals_of(values), -1, -1):
         ends = (finite.min(), finite.max()) if len(finite) else (0.0,)
         longest = max(len(written(float(end), decimals)) for end in ends)
-        if longest * 5.6 <= width - 2:
+        if longest * 5.2 <= width - 1:
             return decimals
     return -1
 
@@ -357,13 +364,19 @@ def _add_bands(
 def _add_sums(made: Arrangement, one: _Wanted, x: float, y: float, row: float) -> None:
     """Σ in the margin: what each row of weights sums to, loud where that is not 1."""
     sums = row_sums(one.matrix)
-    upright = len(sums) == 1 and one.n_rows > 1
-    if row >= 10 or upright:
+    upright = one.is_upright
+    if upright:
+        told = f"Σ {written(float(sums[0]))}"
+        look = "sum" if abs(float(sums[0]) - 1) <= 1e-3 else "loud"
+        left = made.boxes[-1].x
+        made.words.append(Word(told, left, y + one.n_rows * row + 8, look, changes=True))
+        return
+    if row >= 10:
         made.words.append(Word("Σ", x, y - 8, "sum"))
     for at, total in enumerate(sums.tolist()):
-        place = y + (one.n_rows / 2 if upright else at + 0.5) * row
+        place = y + (at + 0.5) * row
         look = "sum" if abs(total - 1) <= 1e-3 else "loud"
-        if row >= 10 or upright or look == "loud":
+        if row >= 10 or look == "loud":
             made.words.append(Word(written(total), x, place, look, changes=True))
 
 

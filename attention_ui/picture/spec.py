@@ -33,6 +33,8 @@ from .table import (
 MOST_SVG = 1_500
 """A picture of more marks is drawn on a canvas: what costs under the pointer is their number."""
 DIM = 0.25
+FONT = '"Source Sans", "Source Sans Pro", sans-serif'
+"""The page's own."""
 TURN = 560
 """Pixels: below this width the picture is arranged for a phone."""
 GROWS, GROWS_NARROW = 1.5, 1.15
@@ -119,7 +121,7 @@ SCALE = (
     f"narrow ? min(width / datum.twn, height / datum.thn, {GROWS_NARROW})"
     f" : min(width / datum.tw, height / datum.th, {GROWS})"
 )
-CAN_BE_READ = "datum.pw >= 24 && datum.ph >= 13"
+CAN_BE_READ = "datum.pw >= 19 && datum.ph >= 12"
 # The arithmetic is that of the position where the hand rests; while it moves, the number alone.
 TIP = f"(isValid(datum.now) && datum.now != step_at && isValid(datum.texts) ? {TEXT} : datum.tip)"
 TOOLTIP = (
@@ -285,6 +287,7 @@ def _authored() -> dict:
     there = f"toNumber(split(datum.mids, '{SEPARATOR}')[datum.by ? {FOCUS} : datum.j]) * datum.s"
     way = f"({there} - datum.px)"
     up = f"min(118 * datum.s, 22 + abs({way}) / 2.4)"
+    faint = f"{SHADE} < 0.01 || abs({way}) < 1"
     arc = f"'M0,0Q' + {way} / 2 + ',' + (-{up}) + ' ' + {way} + ',0'"
     paths = (
         base.transform_filter(f"datum.kind == {PATH}")
@@ -295,7 +298,7 @@ def _authored() -> dict:
             shape=alt.expr(f"datum.look == 'arc' ? {arc} : datum.path"),
             stroke=alt.expr("datum.colour"),
             strokeWidth=alt.expr(f"datum.look == 'arc' ? 0.6 + 8 * {SHADE} : 1.6"),
-            opacity=alt.expr(f"datum.look == 'arc' ? ({SHADE} < 0.01 ? 0 : 0.7) : 1"),
+            opacity=alt.expr(f"datum.look == 'arc' ? ({faint} ? 0 : 0.7) : 1"),
         )
         .encode(x, y, key="id:N")
     )  # fmt: skip
@@ -309,6 +312,8 @@ def _authored() -> dict:
     made.pop("datasets", None), made.pop("data", None)
     for layer in made["layer"]:
         layer.pop("data", None)
+    made["background"] = "transparent"
+    made["config"] = {"view": {"stroke": None}, "font": FONT}
     made["autosize"] = {"type": "fit", "contains": "padding"}
     made["padding"] = {"left": 3, "top": 3, "right": 3, "bottom": 3}
     assert NARROW < TURN

@@ -19,7 +19,7 @@ from attention_core.trace import JOINED, Step, Trace, head_at
 
 from .forbidden import SEEN_ON, leaks
 from .layout import Arrangement, Box, Layout, Mark
-from .margin import has_sums, is_grid, row_sums
+from .margin import has_sums, is_grid, is_one_row, row_sums
 from .matrix import Matrix, names_of
 from .numbers import text_width, written
 from .palette import CHOSEN, FORBIDDEN, HEADS, NEGATIVE, POSITIVE
@@ -217,7 +217,8 @@ def _sums(matrices: Sequence[Matrix]) -> list[str]:
     found = []
     for matrix in matrices:
         if has_sums(matrix):
-            found += [written(total) for total in row_sums(matrix).tolist()]
+            before = "Σ " if is_one_row(matrix) else ""
+            found += [f"{before}{written(total)}" for total in row_sums(matrix).tolist()]
     return found
 
 
