@@ -52,9 +52,7 @@ def _picture(name: str, layout: Layout, moving: Moving | None) -> None:
         st.rerun()
     trail = _trail(name, layout)
     opened = _opened(layout, trail)
-    stops = None
-    if moving is not None:
-        stops = _stops(name, moving.control)
+    stops, count = _stops(name, moving.control) if moving else (None, 0)
     lists = _lists(name, layout, moving, stops) if stops else None
     now = stops.position(held.values()[moving.control.name]) if stops else 0
     rows = table(layout, opened, lists, now)
@@ -67,8 +65,8 @@ def _picture(name: str, layout: Layout, moving: Moving | None) -> None:
                 width="stretch",
                 height="stretch",
                 theme=None,
-                key=f"chart_{name}",
-                on_select=partial(_told, name, layout, moving),
+                key=f"chart_{name}_{count}",
+                on_select=partial(_told, name, f"chart_{name}_{count}", layout, moving),
                 selection_mode=["cell", "step"] if stops else ["cell"],
                 alt=layout.alt,
             )
@@ -112,18 +110,19 @@ def _opened(layout: Layout, trail: Sequence[CellPlace]) -> Open | None:
     return trail[-1], frozenset((cell.step, cell.index) for group in groups for cell in group)
 
 
-def _stops(name: str, control: Control) -> Stops:
-    """The control in a picture: its start stays as it was when the page was opened, or when
-    something else changed the value, since with another the browser would build the view anew.
+def _stops(name: str, control: Control) -> tuple[Stops, int]:
+    """The control in a picture, and how often its view had to be built anew. Its start stays as it
+    was while a hand moves it, since with another the browser would build the view anew; that has
+    to be where something else changed the value.
     """
     state, value = st.session_state, held.values()[control.name]
     key = f"start_{name}"
-    start, last = state.get(key, (value, value))
+    start, last, count = state.get(key, (value, value, 0))
     if last != value or key not in state[held.GIVEN]:
-        start = value
+        start, count = value, count + 1
     state[held.GIVEN].add(key)
-    state[key] = (start, value)
-    return stops_of(control, held.values(), start, f"st-key-moves_{name}")
+    state[key] = (start, value, count)
+    return stops_of(control, held.values(), start, f"st-key-moves_{name}"), count
 
 
 def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
@@ -157,18 +156,18 @@ def moves(name: str, control: Control, width: int = 170) -> None:
             st.space(1)  # an empty container is not drawn, and the browser puts the control into it
 
 
-def _told(name: str, layout: Layout, moving: Moving | None) -> None:
+def _told(name: str, key: str, layout: Layout, moving: Moving | None) -> None:
     """What the browser reports of a picture: a cell that was clicked on, or where a control in it
     rests.
     """
-    selection = st.session_state[f"chart_{name}"]["selection"]
+    selection = st.session_state[key]["selection"]
     match selection.get("step"):
         case [{"value": int() | float() as value}, *_] if moving is not None:
             value = _stop(moving.control, value)
             if value is not None and value != held.values()[moving.control.name]:
-                start, _ = st.session_state.get(f"start_{name}", (value, value))
                 held.change(**{moving.control.name: value})
-                st.session_state[f"start_{name}"] = (start, value)
+                start, _, count = st.session_state[f"start_{name}"]
+                st.session_state[f"start_{name}"] = (start, value, count)
                 if moving.elsewhere:
                     held.run_all()
                 return

@@ -112,18 +112,18 @@ class Layout:
 
     @property
     def alt(self) -> str:
-        """What the picture shows, in words of ours and the names of its steps."""
+        """What the picture shows, in words of ours and the names of its steps. It names no sizes:
+        with other words the browser would build the view anew.
+        """
         told = [
-            f"{each.name}: {' by '.join(f'{n} {axis}'.strip() for n, axis in _sides(each))}"
+            f"{each.name} ({' by '.join(axis for axis in each.axes if axis)})"
             + (", covered by a question" if each.covered else "")
             for each in self.matrices
         ]
-        return f"Matrices of numbers from left to right. {'. '.join(told)}."
-
-
-def _sides(matrix: Matrix) -> list[tuple[int, str]]:
-    sides = zip(matrix.sizes, matrix.axes, strict=True)
-    return [(size, axis) for size, axis in sides if axis or size > 1]
+        above = (
+            "The sentence, shaded by weights; below it matrices" if self.sentence else "Matrices"
+        )
+        return f"{above} of numbers, from left to right: {'; '.join(told)}."
 
 
 def equation(trace: Trace, *parts: Step | Matrix | str, tall: float = TALL) -> Layout:
