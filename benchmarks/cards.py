@@ -1,5 +1,6 @@
-"""A page of cards, quickly: heights, a slider's key to the last change, a control in the picture, the
-pointer. `python -m benchmarks.cards simplified_attention d_in scores`
+"""A page of cards: heights, a slider to the last change, a control in the picture.
+
+`python -m benchmarks.cards simplified_attention d_in scores`
 """
 
 import statistics
@@ -8,11 +9,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from browser_tools import settled  # noqa: E402
-from serving import start_server  # noqa: E402
+from browser_tools import settled
+from serving import start_server
 
-from .moves import move  # noqa: E402
-from .watching import chromium, new_page  # noqa: E402
+from .watching import chromium, new_page
 
 EMPTY = Path(__file__).with_name("empty")
 HEIGHTS = """() => [...document.querySelectorAll('[class*=st-key-card_]')].map((card) => [
@@ -39,6 +39,17 @@ IN_FRAME = """async ([place, chart]) => {
 }"""
 
 
+def to_and_fro(watched, key: str, moves: int = 8) -> list[float]:
+    """Milliseconds to the last change of the page, for a slider moved by one and back."""
+    slider = watched.page.locator(f".st-key-{key} input").first
+    found = []
+    for count in range(moves + 2):
+        slider.focus()
+        one = watched.press("ArrowLeft" if count % 2 else "ArrowRight")
+        found.append(one.all_of_it)
+    return found[2:]
+
+
 def main(page: str, slider: str, card: str, link: str = "?example=named_features&predict=off"):
     """Print the figures of one page."""
     app = start_server("/tmp/cards-app.txt")
@@ -52,8 +63,8 @@ def main(page: str, slider: str, card: str, link: str = "?example=named_features
             main = watched.page.locator("[data-testid=stMainBlockContainer]")
             whole = main.evaluate("(one) => one.scrollHeight")
             print("page", whole, "px;", ", ".join(f"{name} {tall}" for name, tall in heights))
-            reference = [one.all_of_it for one in move(beside, "control_value", 8)]
-            moved = [one.all_of_it for one in move(watched, f"control_{slider}", 8)]
+            reference = to_and_fro(beside, "control_value")
+            moved = to_and_fro(watched, f"control_{slider}")
             ratio = statistics.median(moved) / statistics.median(reference)
             print(f"empty page {statistics.median(reference):.0f} ms")
             print(

@@ -2,7 +2,7 @@
 
 # Ours, and constant. No angle bracket may stand in it: Streamlit would drop the whole style.
 CARDS = """<style>
-[data-testid="stMainBlockContainer"] { padding-top: 2.6rem; padding-bottom: 3rem; }
+[data-testid="stMainBlockContainer"] { padding-top: 2.6rem; padding-bottom: 1.2rem; }
 [data-testid="stMain"] h1 { font-size: 1.7rem; padding: 0; }
 [data-testid="stMain"] h2 { font-size: 1.2rem; padding: 0 0 0.15rem; line-height: 1.3; }
 [data-testid="stHeader"] { background: transparent; pointer-events: none; }
@@ -47,5 +47,6 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 .st-key-head { padding-bottom: 0.2rem; }
 .st-key-head p { margin: 0; }
 .st-key-quiet button { min-height: 1.8rem; padding-block: 0; }
-.st-key-hero { min-height: 0; }
+/* Its picture comes last, when torch is loaded: nothing below it is to move then. */
+.stApp .st-key-hero { min-height: 470px; }
 </style>"""

@@ -63,8 +63,9 @@ class Stops:
         return tuple(round(self.least + at * self.step, 6) for at in range(n + 1))
 
     def position(self, value: float) -> int:
-        """Which of the positions is the nearest."""
-        return round((value - self.least) / self.step)
+        """Which of the positions a value is; −1 for one between two."""
+        at = (value - self.least) / self.step
+        return round(at) if abs(at - round(at)) < 1e-3 else -1
 
 
 def _lies(row: str, inside: str, slot: int) -> str:
@@ -113,7 +114,9 @@ def _chosen(name: str) -> str:
     """A column, or what is chosen of its list."""
     picked = f"split(datum.{name}s, '{SEPARATOR}')[{CHOICE}]"
     picked = f"toNumber({picked}) / 100" if name in ("shade", "strength") else picked
-    return f"(datum.by && isValid(datum.{name}s) ? {picked} : datum.{name})"
+    # A value between two positions, which only a link can have, is the row's own.
+    has_choice = f"datum.by && isValid(datum.{name}s) && (datum.by == {BY_QUERY} || step_at >= 0)"
+    return f"({has_choice} ? {picked} : datum.{name})"
 
 
 SHADE, TEXT, STRENGTH = (_chosen(name) for name in ("shade", "text", "strength"))
@@ -161,7 +164,7 @@ def _compiled(canvas: bool, stops: Stops | None) -> dict:
     if stops is None:
         made["params"].append({"name": "step_at", "value": 0})
         return made
-    at = f"round((isValid(step.value) ? step.value[0] : {stops.start}) / {stops.step}"
+    at = f"((isValid(step.value) ? step.value[0] : {stops.start}) - {stops.least}) / {stops.step}"
     made["params"] += [
         {
             "name": "step",
@@ -179,7 +182,7 @@ def _compiled(canvas: bool, stops: Stops | None) -> dict:
             "value": [{"value": stops.start}],
             "views": ["cells"],
         },
-        {"name": "step_at", "expr": f"{at} - {stops.least / stops.step:.6g})"},
+        {"name": "step_at", "expr": f"abs({at} - round({at})) > 0.001 ? -1 : round({at})"},
     ]
     return made
 

@@ -28,6 +28,7 @@ from .sentence import Sentence, sentence_of, shares
 
 CELL, WORD, MARK, PATH = range(4)
 """What a row is."""
+AROUND = {WORD: "word", MARK: "mark", PATH: "path"}
 BOTH, ON_WIDE, ON_NARROW = range(3)
 """In which arrangement it stands."""
 FIXED, BY_STEP, BY_QUERY, BY_BOTH = range(4)
@@ -188,7 +189,7 @@ def positions(layout: Layout, others: Sequence[Sequence[Matrix]]) -> Lists:
         told = zip(*(_sums(each) for each in others), strict=True)
         for at, texts in zip(places, told, strict=False):
             if len(set(texts)) > 1:
-                lists[f"{WORD}.{when}.{at}"] = {"texts": SEPARATOR.join(texts)}
+                lists[f"{AROUND[WORD]}.{when}.{at}"] = {"texts": SEPARATOR.join(texts)}
     if layout.sentence is not None:
         _sentence_lists(lists, layout.sentence, [sentence_of(layout, each) for each in others])
     return lists
@@ -627,7 +628,7 @@ def _add_around(rows: _Rows, when: int, arrangement: Arrangement) -> None:
             columns["colour"] = [COLOURS.get(name, name) for name in columns["colour"]]
         if kind == PATH:
             columns["look"] = "edge"
-        columns["id"] = [f"{kind}.{when}.{at}" for at in range(len(each))]
+        columns["id"] = [f"{AROUND[kind]}.{when}.{at}" for at in range(len(each))]
         rows.add(len(each), kind=kind, when=when, **columns)
 
 

@@ -102,10 +102,12 @@ def _query() -> dict[str, str]:
     return query
 
 
-def hand_over() -> None:
-    """Before a page of the newer kind begins: let it hold what pages of this kind have."""
+def hand_over(now: bool = False) -> None:
+    """Before a page of the newer kind begins: let it hold what pages of this kind have; `now`
+    where one of these functions has changed the settings on such a page.
+    """
     state = st.session_state
-    if HELD not in state and SETTINGS in state:
+    if SETTINGS in state and (now or HELD not in state):
         state[HELD] = dict(_query())
 
 

@@ -1,4 +1,6 @@
-"""The first picture on the home page: a sentence that shows where each of its tokens looks."""
+"""The picture on the home page: a sentence that shows where each of its tokens looks, and how the
+context vector of one of them comes about.
+"""
 
 import streamlit as st
 
@@ -8,33 +10,37 @@ from attention_core.text.embedding import embed
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
-from ...charts.live import live
-from ...charts.placed import Placed
-from ...charts.sizes import CellSize
-from ...page.show import show
+from ...cards.show import picture
+from ...controls.control import Values
+from ...controls.shared import example_of, inputs_of
+from ...picture.layout import equation
 from ...picture.matrix import Matrix
-from ...settings.settings import Settings
-from ...shell.frame import LINE
+from ...picture.sentence import with_sentence
+from ...settings import session
 
-SMALL = CellSize(22, 14, 0)
+TALL = 250
 
 
-def hero(settings: Settings) -> None:
+def hero(values: Values) -> None:
     """The sentence, shaded by the weights of the token that is pointed at, and all its weights."""
-    trace = alike = attend(embed(settings.inputs), SimplifiedOptions(divide=settings.divide))
-    if settings.projections.given_for("query", settings.d_in):  # by hand, so that it makes sense
-        trace = attend_trainable(embed(settings.inputs), settings.projections)
-    weights = Matrix(trace["weights"], column_labels=False)
-    placed = Placed("", weights, SMALL, compact=True)
-    chart = live(trace, [[placed]], settings.first_query)
-    with st.container(key="eq_hero"):
-        show(chart)
-    st.text(most_looked_at(trace, settings.first_query, alike))
-    st.markdown(
-        "Point at a word, or at a cell, to see where each word looks. Each row of the small "
-        "picture is one word's attention, shared out over the whole sentence: it sums to 1.",
-        width=LINE,
-    )
+    embedded = embed(inputs_of(values))
+    alike = attend(embedded.branch(), SimplifiedOptions(divide=example_of(values).divide))
+    trace, projections = alike, session.current().projections
+    if projections.given_for("query", values.d_in):  # by hand, so that it makes sense
+        trace = attend_trainable(embedded.branch(), projections)
+    last = len(trace.labels("key")) - 1
+    shown = example_of(values).shown_first
+    is_own = values.sentence != example_of(values).inputs.sentence
+    query = last if shown is None or is_own else min(shown, last)
+    with st.container(border=True, key="card_layer", gap="xsmall"):
+        st.text(most_looked_at(trace, query, alike))
+        contexts = trace["context_vectors"]
+        parts = [Matrix(trace["weights"]), "·", Matrix(contexts.inputs[1]), "=", Matrix(contexts)]
+        picture("layer", with_sentence(equation(trace, *parts, tall=TALL), query))
+        st.caption(
+            "Point at a word to see where it looks. Its row of `weights` is shared out over the "
+            "sentence, and blends the vectors beside it."
+        )
 
 
 def most_looked_at(trace: Trace, query: int, alike: Trace) -> str:

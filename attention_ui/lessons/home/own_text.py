@@ -2,15 +2,16 @@
 
 import streamlit as st
 
+from ...controls import held
+from ...controls.fields import MAX_TOKENS
 from ...settings import session
-from ...settings.settings import MAX_TOKENS
 from ...shell.contents import AT_A_GLANCE
 
 
 def own_text() -> None:
     """A sentence and a button: the sentence is taken up, and the whole layer opens with it."""
     with (
-        st.form("own_text", border=False, width=560),
+        st.form("own_text", border=False),
         st.container(horizontal=True, vertical_alignment="bottom", wrap=False),
     ):
         text = st.text_input(
@@ -27,4 +28,5 @@ def own_text() -> None:
             st.markdown(":red[:material/error:] :red[Not applied:]")
             st.text(problem)
     else:
-        st.switch_page(AT_A_GLANCE.page, query_params=session.link_query("own_text"))
+        session.hand_over(now=True)
+        st.switch_page(AT_A_GLANCE.page, query_params=held.link_query("own_text"))

@@ -1,18 +1,22 @@
-"""The home page: what this is, where attention comes from, and a sentence on its way."""
+"""The home page: what this is, a sentence with its attention, and where to begin. One screen."""
 
 import streamlit as st
 
 from attention_core.examples import EXAMPLES
 
+from ...controls import held
+from ...controls.shared import QUERY, SOURCE
+from ...frame.page import open_page
 from ...settings import session
-from ...shell.contents import FIRST_CHECKED, HOME, LESSONS
-from ...shell.frame import LINE, open_page, show_notices
+from ...shell.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS
+from ...shell.frame import LINE, show_notices
 from ...shell.tasks import show_tasks
 from .own_text import own_text
 
 WHAT_IT_MEANS = """
 *The hungry cat chases a mouse because it purrs.* Who purrs? You knew at once: you looked back from
-“it”, past the mouse, to the word that fits. **Attention** is how a computer does the same.
+“it”, past the mouse, to the word that fits. **Attention** is how a computer does the same. Every
+number here is real: point at it, change it, predict it, take it apart.
 """
 WHAT = "**Attention** is how each word of a sentence finds the others that matter to it."
 WHY = """
@@ -56,86 +60,78 @@ SOURCES = """
 """
 
 
+CONTROLS = (*SOURCE, QUERY)
+
+
 def home() -> None:
     """The whole page."""
-    settings = open_page("home")
-
-    st.title(HOME.title, anchor=False)
-    show_notices()
-    show_tasks(settings)
-    first, *_ = EXAMPLES.values()
-    st.markdown(WHAT_IT_MEANS if settings.sentence == first.inputs.sentence else WHAT, width=LINE)
-
+    values = open_page("home", CONTROLS)
+    if not values.only:
+        st.title(HOME.title, anchor=False)
+        show_notices()
+        show_tasks(session.current())
+        first, *_ = EXAMPLES.values()
+        is_first = values.sentence == first.inputs.sentence
+        st.markdown(WHAT_IT_MEANS if is_first else WHAT, width=LINE)
     place = st.container(key="hero")
-    st.page_link(
-        FIRST_CHECKED.page,
-        label=f"New here? Start with *{FIRST_CHECKED.title}*",
-        icon=":material/arrow_forward:",
-        query_params=session.link_query("start"),
-    )
-
-    st.header("Why attention", anchor="why")
-    st.markdown(WHY, width=LINE)
-
-    st.header("Start", anchor="start")
-    if session.takes_own_text():
-        st.markdown(
-            "Type a sentence of your own to see the whole layer at work on it, or take an example "
-            "through the lessons. The first was made to be read, and the second was trained. The "
-            "others come from notebooks that people learn attention from, and stand beside the "
-            "numbers printed there.",
-            width=LINE,
-        )
-        own_text()
-    else:
-        st.markdown("The link that you opened keeps its own sentence.", width=LINE)
-    examples = list(EXAMPLES.values())
-    for start in range(0, len(examples), 3):
-        for column, example in zip(st.columns(3), examples[start : start + 3], strict=False):
-            with column, st.container(border=True, height="stretch"):
-                st.markdown(f"**{example.title}**")
-                st.caption(example.about)
-                query, why_not = session.example_query(example.name)
-                st.page_link(
-                    FIRST_CHECKED.page,
-                    label="Open",
-                    icon=":material/arrow_forward:",
-                    query_params=query,
-                    disabled=bool(why_not),
-                )
-                if why_not:
-                    st.caption(why_not)
-
-    st.header("The lessons", anchor="lessons")
-    for lesson in LESSONS:
-        with st.container(horizontal=True, vertical_alignment="top", wrap=True):
-            st.page_link(
-                lesson.page,
-                label=lesson.title,
-                icon=lesson.icon,
-                query_params=session.link_query("home"),
-                width=240,
-            )
-            st.caption(lesson.idea, width=520)
-
-    st.header("Where attention comes from", anchor="history")
-    with st.container(width=LINE):
-        st.markdown(HISTORY)
-        with st.expander("Sources"):
-            st.markdown(SOURCES)
-
-    st.header("A sentence on its way", anchor="journey")
-    st.markdown(
-        "Your text becomes tokens, each token a vector, and all vectors together one context "
-        "vector for the chosen query. Here vectors are compared by likeness alone; what a word "
-        "asks for comes later. From left to right: each token's vector, its share, its vector "
-        "times that share, and the sum so far, whose last row is the context vector.",
-        width=LINE,
-    )
-    # Imported here: all else needs no torch, and is on the screen while torch is loaded.
+    if not values.only:
+        _begin()
+        with st.container(gap="xsmall", key="more"):
+            _more()
+    # Imported last: all else needs no torch, and is on the screen while torch is loaded.
     from .hero import hero
-    from .journey import journey
 
     with place:
-        hero(settings)
-    journey(settings)
+        hero(values)
+
+
+def _begin() -> None:
+    """Where to begin: the first lesson, the whole layer, one's own sentence."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="large", key="begin"):
+        with st.container(width=330, gap="xxsmall"):
+            st.page_link(
+                FIRST_CHECKED.page,
+                label=f"**New here?** Start with *{FIRST_CHECKED.title}*",
+                icon=":material/arrow_forward:",
+                query_params=held.link_query("start"),
+            )
+            st.page_link(
+                AT_A_GLANCE.page,
+                label=f"**You know the words?** Open *{AT_A_GLANCE.title}*",
+                icon=AT_A_GLANCE.icon,
+                query_params=held.link_query("map"),
+            )
+        if session.takes_own_text():
+            with st.container(width=440):
+                own_text()
+        else:
+            st.markdown("The link that you opened keeps its own sentence.")
+
+
+def _more() -> None:
+    """What opens below: examples, all lessons, why, and where attention comes from."""
+    with st.expander("**Examples**: made to be read, trained, or from a published notebook",
+                     icon=":material/menu_book:", key="row_examples"):  # fmt: skip
+        for example in EXAMPLES.values():
+            query, why_not = session.example_query(example.name)
+            with st.container(horizontal=True, gap="small"):
+                look = {"icon": ":material/arrow_forward:", "disabled": bool(why_not)}
+                label = example.title
+                st.page_link(FIRST_CHECKED.page, label=label, query_params=query, width=270, **look)
+                st.caption(why_not or example.about, width=520)
+    with st.expander("**The lessons**, and what each is about", icon=":material/list:",
+                     key="row_lessons"):  # fmt: skip
+        for lesson in LESSONS:
+            with st.container(horizontal=True, gap="small"):
+                st.page_link(
+                    lesson.page,
+                    label=lesson.title,
+                    icon=lesson.icon,
+                    query_params=held.link_query("home"),
+                    width=270,
+                )
+                st.caption(lesson.idea, width=520)
+    with st.expander("**Why attention**, and where it comes from", icon=":material/history_edu:",
+                     key="row_history"):  # fmt: skip
+        for words in (WHY, HISTORY, SOURCES):
+            st.markdown(words, width=LINE)

@@ -25,7 +25,7 @@ DIVIDE = Control(
 STRETCH = Control(
     "stretch", Whole(0, MAX_TOKENS - 1), "Stretch the vector of", 0, options=numbered_tokens
 )
-FACTOR = Control("factor", Decimal(-4, 4), "Stretch factor", 1.0, look={"step": 0.1})
+FACTOR = Control("factor", Decimal(-4, 4), "Stretch factor", 1.0, look={"step": 0.25})
 REACHED = Control(
     "upto",
     Whole(1, MAX_TOKENS),
