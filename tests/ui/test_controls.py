@@ -38,7 +38,8 @@ def opened(page=PAGE, **query):
 
 
 def address(at):
-    return {name: at.query_params[name][0] for name in at.query_params}
+    said = {name: at.query_params[name] for name in at.query_params}
+    return {name: text if isinstance(text, str) else text[0] for name, text in said.items()}
 
 
 def notices(at):
