@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 from attention_core.examples import EXAMPLES
 from attention_core.small_models import grammar
-from attention_ui.settings import fields, fit
+from attention_ui.controls import fields
+from attention_ui.settings import fit
 from attention_ui.settings import link as links
 from attention_ui.settings import settings as all_settings
 from attention_ui.settings.link import from_query

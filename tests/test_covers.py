@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 import torch
 
-from attention_ui.lessons.simplified_attention.one_query import asked_query
+from attention_ui.lessons.simplified_attention.words import asked_query
 from attention_ui.lessons.tiny_language import beginning
 from attention_ui.page import page as pages
 from attention_ui.picture.matrix import Matrix

@@ -10,7 +10,7 @@ from attention_core.examples import EXAMPLES
 from attention_core.published import notebook
 from attention_ui.charts.fit import size_for
 from attention_ui.charts.heatmap import heatmap
-from attention_ui.lessons.simplified_attention.one_query import asked_query
+from attention_ui.lessons.simplified_attention.words import asked_query
 from attention_ui.page.since_the_pin import drawable, side_by_side
 from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.link import FIRST, from_query

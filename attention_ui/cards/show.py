@@ -55,7 +55,7 @@ def _picture(name: str, layout: Layout, moving: Moving | None) -> None:
     stops, count = _stops(name, moving.control) if moving else (None, 0)
     lists = _lists(name, layout, moving, stops) if stops else None
     now = stops.position(held.values()[moving.control.name]) if stops else 0
-    rows = table(layout, opened, lists, now)
+    rows = table(layout, opened, lists, now, _clicks(name, trail))
     with st.container(key=f"picture_{name}", gap=None):
         _rooms(name, layout)
         with st.container(key=f"drawn_{name}", height="stretch"):
@@ -100,6 +100,17 @@ def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
         if told & covered:
             return ()
     return trail
+
+
+def _clicks(name: str, trail: tuple[CellPlace, ...]) -> int:
+    """How often the open cell of a card has changed: Streamlit's browser reports no choice that is
+    the same as the last, though the cell may have been closed meanwhile.
+    """
+    last, count = st.session_state.get(f"clicks_{name}", ((), 0))
+    if last != trail:
+        count += 1
+    st.session_state[f"clicks_{name}"] = (trail, count)
+    return count
 
 
 def _opened(layout: Layout, trail: Sequence[CellPlace]) -> Open | None:
@@ -225,8 +236,10 @@ def _way_in(name: str, layout: Layout) -> None:
         return
 
 
-def chart(name: str, drawn_as: Any) -> None:
-    """A picture that is no matrix: a small chart of the lesson's own, with its words."""
-    st.vega_lite_chart(
-        drawn_as.frame, drawn_as.spec, width="content", alt=drawn_as.alt, key=f"chart_{name}"
-    )
+def chart(name: str, made: Any, width: int = 440) -> None:
+    """A picture that is no matrix: a small chart of the lesson's own, with its words; as wide as
+    this, or as the card, where that is narrower.
+    """
+    spec = {**made.spec, "width": "container", "autosize": {"type": "fit", "contains": "padding"}}
+    with st.container(width=width, key=f"chart_of_{name}"):
+        st.vega_lite_chart(made.frame, spec, width="stretch", alt=made.alt, key=f"chart_{name}")

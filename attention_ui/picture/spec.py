@@ -193,7 +193,7 @@ def _authored() -> dict:
         name="p", on="pointerover", clear="pointerout", fields=POINTED, empty=False, toggle=False
     )
     clicked = alt.selection_point(
-        name="cell", on="click", clear=False, fields=[*OWN], empty=False, toggle=False
+        name="cell", on="click", clear=False, fields=[*OWN, "click"], empty=False, toggle=False
     )
     once = [alt.param(name="narrow", expr=f"width < {TURN}")]
     once += [

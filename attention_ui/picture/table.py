@@ -112,10 +112,15 @@ class _Rows:
 
 
 def table(
-    layout: Layout, opened: Open | None = None, lists: "Lists | None" = None, now: int = 0
+    layout: Layout,
+    opened: Open | None = None,
+    lists: "Lists | None" = None,
+    now: int = 0,
+    click: int = 0,
 ) -> pa.Table:
     """All rows of a layout. `opened` is the cell whose arithmetic is open: it and what it is made
-    of are outlined. `lists` are what a control in the picture changes, `now` its position.
+    of are outlined. `lists` are what a control in the picture changes, `now` its position. A cell
+    that is clicked on is reported with `click`: with another number, so is the same cell again.
     """
     rows = _Rows()
     numbers = numbers_of(layout.matrices)
@@ -128,6 +133,7 @@ def table(
         _add_around(rows, when, arrangement)
     wide, narrow = layout.wide, layout.narrow
     size = {"tw": wide.width, "th": wide.height, "twn": narrow.width, "thn": narrow.height}
+    size["click"] = click
     if lists:
         rows.take(lists)
         size["now"] = now

@@ -5,7 +5,7 @@ import torch
 
 from attention_core import EXAMPLES, attend, embed
 from attention_core.text.inputs import Inputs
-from attention_ui.lessons.simplified_attention.one_query import asked_query, most_alike
+from attention_ui.lessons.simplified_attention.words import asked_query
 from attention_ui.lessons.tokenize_and_embed.tokens import identical_rows, judge_identical
 from attention_ui.predict.common_questions import judge_key, which_key
 

@@ -1,0 +1,211 @@
+"""Cards in a real browser: the pointer, a click, the keyboard, a control in the picture, Back, a
+phone.
+"""
+
+import pytest
+
+from browser_tools import no_exception, settled, soon
+
+PAGE = "simplified_attention?example=named_features&predict=off"
+CELLS = "svg g.cells_marks path"
+
+
+def opened(page, app_url, path=PAGE):
+    page.goto(f"{app_url}/{path}", timeout=60_000)
+    settled(page, timeout=60)
+    no_exception(page)
+    return page
+
+
+def cells(page, card):
+    return page.locator(f".st-key-drawn_{card} {CELLS}")
+
+
+def outlined(page, card, colour="#E08A00"):
+    """The places of the cells with an outline of this colour."""
+    return page.evaluate(
+        """([card, path, colour]) => [...document.querySelectorAll(`.st-key-drawn_${card} ${path}`)]
+          .map((cell, at) => [at, cell.getAttribute('stroke')])
+          .filter(([, stroke]) => stroke === colour).map(([at]) => at)""",
+        [card, CELLS, colour],
+    )
+
+
+# The equation of the first card: 9 by 6 numbers, 6 by 9, and 9 by 9.
+SCORES = 9 * 6 + 6 * 9
+
+
+def score(query, key):
+    return SCORES + 9 * query + key
+
+
+def test_pointing_outlines_what_a_cell_is_made_of_and_what_follows(page, app_url):
+    opened(page, app_url)
+    cells(page, "scores").nth(score(2, 5)).hover()
+    row = [2 * 6 + entry for entry in range(6)]
+    column = [9 * 6 + 6 * 5 + entry for entry in range(6)]
+    soon(page, lambda: outlined(page, "scores"), [*row, *column, score(2, 5)])
+    told = page.locator("#vg-tooltip-element").inner_text()
+    assert "query 2 “cat” · key 5 “mouse”" in told
+    assert "= 6.1800" in told
+    cells(page, "scores").nth(2 * 6).hover()
+    follows = [score(2, key) for key in range(9)]
+    soon(page, lambda: outlined(page, "scores", "#1B998B"), follows)
+    assert page.problems == []
+
+
+def test_pointing_at_a_word_shows_its_weights_on_the_sentence(page, app_url):
+    opened(page, app_url)
+
+    def shares():
+        return page.evaluate(
+            """() => [...document.querySelectorAll('.st-key-drawn_weights svg text')]
+              .map((one) => one.textContent).filter((text) => /^\\d+%$/.test(text))"""
+        )
+
+    before = shares()
+    assert len(before) == 9
+    cells(page, "weights").nth(9 * 9 * 2 + 1).hover()  # the box of “hungry”
+    soon(page, lambda: shares() != before)
+    assert shares()[1] == "86%"
+
+
+def test_a_click_takes_a_cell_apart_and_the_way_upstream_is_a_step_of_history(page, app_url):
+    opened(page, app_url)
+    cells(page, "scores").nth(score(2, 5)).click()
+    settled(page)
+    assert "beat=scores&cell=scores.2.5" in page.url
+    apart = page.locator(".st-key-cell_scores")
+    assert apart.is_visible()
+    assert len(outlined(page, "scores")) >= 13
+    apart.get_by_role("radio").or_(apart.get_by_role("button", name="[2, 0]")).first.click()
+    settled(page)
+    assert "cell=scores.2.5%2Cembeddings.2.0" in page.url
+    page.go_back()
+    settled(page)
+    assert page.url.endswith("cell=scores.2.5")
+    page.get_by_role("button", name="Close").click()
+    settled(page)
+    assert not apart.is_visible()
+    no_exception(page)
+    assert page.problems == []
+
+
+def test_the_same_cell_opens_again_after_it_was_closed(page, app_url):
+    opened(page, app_url)
+    cells(page, "scores").nth(score(2, 5)).click()
+    settled(page)
+    page.get_by_role("button", name="Close").click()
+    settled(page)
+    cells(page, "scores").nth(score(2, 5)).click()
+    settled(page)
+    assert page.locator(".st-key-cell_scores").is_visible()
+
+
+def test_a_link_s_cell_is_open_in_a_cold_session(page, app_url):
+    opened(page, app_url, f"{PAGE}&beat=weights&cell=weights.7.2")
+    assert page.locator(".st-key-cell_weights").is_visible()
+    assert page.locator(".st-key-cell_scores").count() == 0
+
+
+def test_a_cell_in_another_card_closes_the_first(page, app_url):
+    opened(page, app_url, f"{PAGE}&beat=weights&cell=weights.7.2")
+    cells(page, "scores").nth(score(2, 5)).click()
+    settled(page)
+    assert page.locator(".st-key-cell_scores").is_visible()
+    assert page.locator(".st-key-cell_weights").count() == 0
+
+
+def test_the_keyboard_opens_a_cell_and_walks_from_cell_to_cell(page, app_url):
+    opened(page, app_url)
+    way_in = page.locator(".st-key-keys_scores button").first
+    way_in.focus()
+    page.keyboard.press("Enter")
+    settled(page)
+    slider = page.locator(".st-key-cell_scores [data-testid=stSlider] input").first
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    settled(page)
+    assert "cell=scores.1.0" in page.url
+    assert page.locator(".st-key-cell_scores").is_visible()
+
+
+def test_a_control_in_the_picture_answers_without_the_server_and_then_in_the_link(page, app_url):
+    opened(page, app_url)
+    slider = page.locator(".st-key-moves_scores input")
+    number = page.locator(".st-key-drawn_scores svg g.layer_2_marks text").nth(score(0, 0))
+    assert (slider.input_value(), number.text_content()) == ("1", "0.16")
+    view = page.locator(".st-key-drawn_scores svg.marks").element_handle()
+    slider.focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    assert (slider.input_value(), number.text_content()) == ("2", "0.64")
+    assert "factor" not in page.url  # nothing is sent while the hand moves
+    settled(page)
+    assert "factor=2" in page.url
+    assert view.evaluate("one => one.isConnected")
+    assert number.text_content() == "0.64"
+    page.go_back()
+    settled(page)
+    assert "factor" not in page.url
+    slider = page.locator(".st-key-moves_scores input")
+    assert slider.count() == 1
+    assert slider.input_value() == "1"
+    assert page.problems == []
+
+
+def test_a_question_covers_only_what_would_answer_it(page, app_url):
+    opened(page, app_url, "simplified_attention?example=named_features")
+    shown = page.locator(".st-key-drawn_weights svg g.layer_2_marks text").all_text_contents()
+    assert shown[:81].count("?") == 0
+    assert shown[81:] == ["?"] * 81
+    page.locator(".st-key-question_looks_at").get_by_text("2: cat").click()
+    settled(page)
+    shown = page.locator(".st-key-drawn_weights svg g.layer_2_marks text").all_text_contents()
+    assert "?" not in shown
+    no_exception(page)
+
+
+@pytest.mark.parametrize("path", ["", PAGE])
+def test_on_a_phone_nothing_scrolls_sideways(page, app_url, path):
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, app_url, path)
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll('[data-testid=stMain] *')].filter((one) =>
+          one.scrollWidth > one.clientWidth + 2 && getComputedStyle(one).overflowX === 'auto'
+        ).map((one) => one.className)"""
+    )
+    assert wide == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    tops = page.evaluate(
+        """() => [...document.querySelectorAll('[class*=st-key-drawn_] svg.marks')]
+          .map((one) => one.getBoundingClientRect().height)"""
+    )
+    assert max(tops) > 500  # the equation stands as a column
+
+
+def test_a_card_is_a_screen(page, app_url):
+    opened(page, app_url)
+    cards = page.locator("[class*=st-key-card_]")
+    heights = [card.bounding_box()["height"] for card in cards.all()]
+    assert len(heights) == 5
+    assert max(heights) <= 600
+    main = page.locator("[data-testid=stMainBlockContainer]")
+    assert main.evaluate("one => one.scrollHeight") <= 3_500
+    first = cards.first.bounding_box()
+    assert first["y"] + first["height"] <= 900
+
+
+def test_home_is_one_screen(page, app_url):
+    opened(page, app_url, "")
+    main = page.locator("[data-testid=stMainBlockContainer]")
+    assert main.evaluate("one => one.scrollHeight") <= 900
+    assert cells(page, "layer").count() > 100
+
+
+def test_many_tokens_are_drawn_on_a_canvas(page, app_url):
+    words = "%20".join(f"w{place}" for place in range(64))
+    link = f"example=wild_cat&sentence={words}&tokenizer=blanks&vocabulary=distinct&predict=off"
+    opened(page, app_url, f"simplified_attention?{link}")
+    assert page.locator(".st-key-drawn_weights canvas").count() == 1
+    assert page.problems == []
