@@ -8,6 +8,7 @@ from attention_core.operations import MatMulByLoop
 from attention_core.rounding import agree, difference
 from attention_core.text.embedding import embed
 from attention_ui.cards.card import card, light, note
+from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.charts.picture import picture as as_points
@@ -37,6 +38,7 @@ PAGE = "simplified_attention"
 OF_ONE_QUERY = ("query_weights", "weighted_embeddings", "running_context")
 values = open_lesson(PAGE, CONTROLS)
 trace = trace_of(values)
+since_the_pin(trace, trace_of, CONTROLS)
 scores, weights, contexts = trace["scores"], trace["weights"], trace["context_vectors"]
 vectors, scaled = contexts.inputs[1], weights.inputs[0]
 asked = words.asked_query(weights.value)

@@ -57,7 +57,7 @@ def _picture(name: str, layout: Layout, moving: Moving | None) -> None:
     now = stops.position(held.values()[moving.control.name]) if stops else 0
     rows = table(layout, opened, lists, now, _clicks(name, trail))
     with st.container(key=f"picture_{name}", gap=None):
-        _rooms(name, layout)
+        _rooms(layout)
         with st.container(key=f"drawn_{name}", height="stretch"):
             st.vega_lite_chart(
                 rows,
@@ -76,12 +76,12 @@ def _picture(name: str, layout: Layout, moving: Moving | None) -> None:
         apart(name, layout.trace, trail)
 
 
-def _rooms(name: str, layout: Layout) -> None:
+def _rooms(layout: Layout) -> None:
     """The height that the picture takes: in a window, in a wide one, on a phone."""
+    # In this order, by which the style knows them: see `frame/style.py`.
     wide, narrow = round(layout.wide.height) + 8, round(layout.narrow.height) + 8
-    for room, height in (("wide", wide), ("narrow", narrow), ("large", round(LARGE * wide))):
-        with st.container(key=f"room_{room}_{name}"):
-            st.space(height)
+    for height in (wide, round(LARGE * wide), narrow):
+        st.space(height)
 
 
 def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:

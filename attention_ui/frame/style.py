@@ -15,14 +15,15 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 [class*="st-key-picture_"] { position: relative; }
 [class*="st-key-drawn_"] { position: absolute; inset: 0; }
 [class*="st-key-drawn_"] [data-testid="stVegaLiteChart"] { overflow: hidden; mask: none; }
-[class*="st-key-room_narrow"], [class*="st-key-room_large"] { display: none; }
+/* Three spaces are its height: in a window, in a wide one, on a phone. */
+[class*="st-key-picture_"] > :is(:nth-child(2), :nth-child(3)) { display: none; }
 @container (max-width: 565px) {
-  [class*="st-key-room_wide"], [class*="st-key-room_large"] { display: none; }
-  [class*="st-key-room_narrow"] { display: flex; }
+  [class*="st-key-picture_"] > :nth-child(1) { display: none; }
+  [class*="st-key-picture_"] > :nth-child(3) { display: flex; }
 }
 @container (min-width: 1150px) {
-  [class*="st-key-room_wide"], [class*="st-key-room_narrow"] { display: none; }
-  [class*="st-key-room_large"] { display: flex; }
+  [class*="st-key-picture_"] > :nth-child(1) { display: none; }
+  [class*="st-key-picture_"] > :nth-child(2) { display: flex; }
 }
 /* The keyboard's way into a picture: in its corner, out of the way of all else. */
 [class*="st-key-keys_"] { position: absolute; right: 0; bottom: 0; width: auto; z-index: 1; }

@@ -339,7 +339,7 @@ def _decimals(matrix: Matrix, width: float) -> int:
     for decimals in range(decimals_of(values), -1, -1):
         ends = (finite.min(), finite.max()) if len(finite) else (0.0,)
         longest = max(len(written(float(end), decimals)) for end in ends)
-        if longest * 5.2 <= width - 1:
+        if longest * 5.6 <= width - 1:
             return decimals
     return -1
 

@@ -235,7 +235,7 @@ def _authored() -> dict:
     cells = (
         base.transform_filter(f"datum.kind == {CELL}")
         .mark_rect(
-            cornerRadius=alt.expr("min(3, datum.pw / 6)"), cursor="pointer", aria=False,
+            cornerRadius=2, cursor="pointer", aria=False,
             tooltip=alt.expr(TOOLTIP),
         )
         .encode(

@@ -267,6 +267,9 @@ def test_a_pin_and_marks_go_along():
     at.button(key="mark_done").click().run()
     assert address(at)["pin"] == "example=wild_cat&d_in=5"
     assert address(at)["done"] == "simplified_attention"
+    widget(at, "slider", "d_in").set_value(7).run()
+    assert "Width of the vectors, d_in: 5 → 7" in notices(at)
+    assert any("Since the pin" in each.value for each in at.markdown)
     at.switch_page(OLDER).run()
     assert at.session_state["settings"].done == ("simplified_attention",)
     assert at.session_state["settings"].pin == "example=wild_cat&d_in=5"

@@ -45,22 +45,6 @@ def test_the_question_is_about_a_row_that_looks_elsewhere():
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_the_pair_that_shows_likeness_does_not_answer_the_question(example):
-    """Its score would: the two are the most alike of all tokens but the asked one."""
-    trace = attend(embed(EXAMPLES[example].inputs))
-    scores, asked = trace["scores"].value, asked_query(trace["weights"].value)
-    row, column = most_alike(trace)
-    assert len({row, column, asked}) == 3
-    left = [
-        scores[one, other].item()
-        for one in range(len(scores))
-        for other in range(len(scores))
-        if len({one, other, asked}) == 3
-    ]
-    assert scores[row, column].item() == max(left)
-
-
-@pytest.mark.parametrize("example", EXAMPLES)
 def test_guessing_the_largest_weight_is_right_in_every_example(example):
     weights = attend(embed(EXAMPLES[example].inputs))["weights"].value
     row = weights[asked_query(weights)]

@@ -1,0 +1,102 @@
+"""Pin what is on the screen, change something, and see what changed, step by step."""
+
+from collections.abc import Callable, Sequence
+from urllib.parse import parse_qsl
+
+import pandas as pd
+import streamlit as st
+
+from attention_core.compare import Change, changes, difference, first_changed
+from attention_core.trace import Trace
+
+from ..controls import held
+from ..controls.control import Control, Values, understood
+from ..controls.fields import Choice
+from ..picture.equation_parts import equation_of
+from ..picture.layout import equation
+from ..picture.matrix import Matrix
+from .show import picture
+
+DRAWABLE, LONGEST = 64, 60
+"""Steps with a longer axis get no picture of their differences; longer values are cut."""
+
+
+def since_the_pin(
+    trace: Trace, trace_of: Callable[[Values], Trace], controls: Sequence[Control]
+) -> None:
+    """What changed since the pin, if there is one: in words, in figures, and as a picture."""
+    values = held.values()
+    if not values.pin or values.only:
+        return
+    before, _ = understood(dict(parse_qsl(values.pin)), controls)
+    changed = _what_changed(before, values, controls)
+    with st.container(border=True, key="pinned", gap="small"):
+        if not changed:
+            st.markdown(
+                ":material/keep: **Pinned.** Change something, and you will see here what changed."
+            )
+            return
+        found = changes(trace_of(before), trace)
+        first = first_changed(found)
+        st.markdown(f":material/keep: **Since the pin** {_first(first)} You changed:")
+        st.text("\n".join(changed))
+        fold = st.expander(
+            "Every step", key="fold_pinned", icon=":material/difference:", on_change="rerun"
+        )
+        if fold.open:
+            with fold:
+                _every_step(trace_of(before), trace, found, first)
+
+
+def _what_changed(before: Values, now: Values, controls: Sequence[Control]) -> list[str]:
+    """The controls with another value now, a line each. May quote the person."""
+    lines = []
+    for each in controls:
+        old, new = (_shown(each, values[each.name]) for values in (before, now))
+        if each.label and old != new:
+            lines.append(f"{each.label}: {old} → {new}")
+    return lines
+
+
+def _shown(control: Control, value: object) -> str:
+    """A value in the words of its control."""
+    kind = control.field
+    text = kind.options[value] if isinstance(kind, Choice) else kind.write(value)
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+
+
+def _first(first: Change | None) -> str:
+    if first is None:
+        return "no step of this lesson has changed."
+    by = f"by up to {first.largest:.4g}" if first.largest is not None else "with another shape"
+    return f"the first step that changed is `{first.name}`, {by}."
+
+
+def _every_step(before: Trace, now: Trace, found: list[Change], first: Change | None) -> None:
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "step": [each.name for each in found],
+                "largest difference": [each.largest for each in found],
+                "cells that changed": [f"{each.n_changed:,} of {each.n_cells:,}" for each in found],
+                "shape before": [each.was for each in found],
+            }
+        ),
+        hide_index=True,
+        width="content",
+    )
+    names = [
+        each.name
+        for each in found
+        if each.largest is not None
+        and now[each.name].value.ndim in (1, 2)
+        and max(now[each.name].value.shape) <= DRAWABLE
+    ]
+    if not names:
+        return
+    start = names.index(first.name) if first and first.name in names else 0
+    name = st.selectbox("Step", names, index=start, key=f"difference_of_{len(names)}", width=300)
+    trace = difference(before[name], now[name], now)
+    lying = trace["now"].value.ndim == 1
+    drawn = [Matrix(step, transposed=lying) for step in trace.values()]
+    picture("difference", equation(trace, *equation_of(trace["difference"], drawn=drawn)))
