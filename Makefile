@@ -18,7 +18,7 @@ help:
 	@echo 'make check   set up what is missing, then run ruff and the quick tests, in about a minute and a half'
 	@echo 'make test    set up what is missing, then run ruff and all tests'
 	@echo '             ARGS="-k tokenize" for pytest, such as ARGS="-m \"not browser\""'
-	@echo 'make fuzz    the long run of the tests that guess their own cases (takes long)'
+	@echo 'make fuzz    what takes longer: every page with every example, every guess (some hours)'
 	@echo 'make bench   measure the app and write benchmarks/RESULTS.md (takes long)'
 	@echo '             ARGS="moves" for one part, ARGS="--quick moves" to look only'
 	@echo 'make shots   pictures of every page, light, dark and narrow, into the folder shots'
@@ -41,7 +41,7 @@ test: $(VENV)/.ready-to-test
 	$(VENV)/bin/python -m pytest -n 2 $(ARGS)
 
 fuzz: $(VENV)/.ready-to-test
-	$(VENV)/bin/python -m pytest tests/fuzz tests/browser/test_hostile.py --hypothesis-profile=long $(ARGS)
+	$(VENV)/bin/python -m pytest -n 2 -m "long or long_too" --hypothesis-profile=long $(ARGS)
 
 bench: $(VENV)/.ready-to-test
 	$(VENV)/bin/python -m benchmarks $(ARGS)

@@ -20,6 +20,7 @@ from attention_ui.page import page as pages
 from attention_ui.page import show
 from conftest import ROOT
 from drawn import FOLDS
+from sampling import few
 from visiting import PAGES, AppTest
 
 FILES = [*sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "attention_ui").rglob("*.py"))]
@@ -130,7 +131,7 @@ def printed_otherwise():
 
 
 @pytest.mark.slow("55 s: every page, again for each operation made wrong")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", few(PAGES, 8))
 def test_every_light_can_go_out(page):
     plain = [as_it_is(page, at) for at in range(len(LINKS))]
     stays = set().union(*plain)

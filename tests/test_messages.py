@@ -16,6 +16,7 @@ from streamlit.runtime.state.session_state import SessionState, WStates
 from attention_ui.streamlit_workarounds.unreadable_messages import leave_out_what_cannot_be_read
 from benchmarks.visitor import Visitor
 from messages import is_of, send, send_all, value_types, widget_ids, wrong_values
+from sampling import few
 from serving import start_server
 from test_server import stream
 from visiting import EVERYWHERE, stands, visit
@@ -84,7 +85,7 @@ def test_guarding_twice_is_guarding_once():
     assert (WStates.set_widget_from_proto, SessionState.register_widget) == guarded
 
 
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", few(EVERYWHERE, 4))
 def test_wrong_types_for_all_widgets_at_once_change_nothing(page, errors):
     at = opened(page, predict="on")
     chance = random.Random(page)
@@ -104,7 +105,7 @@ def test_wrong_types_for_all_widgets_at_once_change_nothing(page, errors):
         assert at.session_state["settings"] == before
 
 
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", few(EVERYWHERE, 4))
 def test_wrong_values_of_the_right_types_break_nothing(page, errors):
     at = opened(page, predict="on")
     chance = random.Random(page)

@@ -44,9 +44,22 @@ DOORS = {
 
 
 def every(paths):
-    """Runs a test for each file, named by its path."""
-    names = [path.relative_to(ROOT).as_posix() for path in paths]
-    return pytest.mark.parametrize("path", paths, ids=names)
+    """Runs a check on each of these files, in one test that says all that is wrong."""
+
+    def of(check):
+        def test():
+            wrong = {}
+            for path in paths:
+                try:
+                    check(path)
+                except AssertionError as error:
+                    wrong[path.relative_to(ROOT).as_posix()] = str(error)
+            assert wrong == {}
+
+        test.__name__, test.__doc__ = check.__name__, check.__doc__
+        return test
+
+    return of
 
 
 @cache

@@ -6,6 +6,7 @@ from attention_ui.charts.sizes import SIDEBAR_WIDTH
 from attention_ui.settings.link import FIRST, OLDER
 from attention_ui.shell import contents
 from browser_tools import DEEPER, no_exception, open_page, settled, soon
+from sampling import few
 from visiting import LESSONS
 
 CHARTS = "[class*=st-key-eq_] [data-testid=stVegaLiteChart]"
@@ -30,7 +31,7 @@ REACHED = ("control_example", "control_seed", "control_d_in", "control_predict",
 """What a laptop shows of the sidebar without scrolling."""
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", few(LESSONS, 5))
 def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, lesson):
     """The question, a picture, and the settings that all lessons share; nothing is too wide."""
     open_page(page, app_url, lesson, first_visit=True)

@@ -9,6 +9,7 @@ import pytest
 from browser_tools import no_exception, open_page, settled
 from conftest import ROOT
 from hostile import FETCHED, HTML, TEXTS, TOO_LONG
+from sampling import few
 
 PAGES = ["", *sorted(path.stem for path in (ROOT / "pages").glob("*.py"))]
 PARTS = ("html", "markdown", "directives", "right to left", "emoji", "templates", "quotes")
@@ -64,7 +65,7 @@ def stands_within_its_window(page):
     assert page.locator("[data-testid=stMain] h1").first.is_visible()
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", few(PAGES, 4))
 def test_a_page_opens_whole_dark_and_narrow_and_hostile_text_does_nothing(new_page, app_url, path):
     page = new_page(color_scheme="dark", viewport={"width": 390, "height": 844})
     watch(page)

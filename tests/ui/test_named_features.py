@@ -29,6 +29,7 @@ from attention_ui.settings.fit import changed, drawn_instead
 from attention_ui.settings.link import FIRST, OLDER, from_query, to_pin, to_query
 from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
 from ends import ends
+from sampling import few
 from visiting import EVERYWHERE, PAGES, first_visit, rendered, stands, texts, visit
 
 NAMES = EXAMPLES[FIRST].inputs.components
@@ -114,7 +115,7 @@ def test_every_link_that_is_written_names_its_example():
 
 
 @pytest.mark.slow("10 s: every page")
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", few(EVERYWHERE, 6))
 def test_a_first_visit_leaves_its_address_alone_and_its_links_name_the_example(page):
     """An address written anew would be a step of the browser's history, and lead here for ever."""
     at = stands(first_visit(page))
@@ -129,7 +130,7 @@ def test_a_first_visit_leaves_its_address_alone_and_its_links_name_the_example(p
 
 
 @pytest.mark.slow("10 s: every page")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", few(PAGES, 6))
 def test_no_page_has_a_part_about_a_notebook_that_there_is_not(page):
     at = stands(visit(page, example=FIRST))
     assert not [each.value for each in at.header if "otebook" in each.value]
