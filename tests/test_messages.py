@@ -78,6 +78,18 @@ def test_a_value_of_a_wrong_type_is_refused_quietly(page, key, values, errors):
         assert after == before or key.startswith("control_"), value
 
 
+@pytest.mark.parametrize(
+    "id", ["", "x", "settings", "$$ID", "$$ID-x", "$$STREAMLIT_INTERNAL_KEY_x"]
+)
+def test_a_value_for_no_widget_does_not_break_the_session(id, errors):
+    at = visit("simplified_attention")
+    before = at.session_state["settings"]
+    send(at, id, {"string_value": "y"})
+    stands(at.run())
+    assert errors == []
+    assert at.session_state["settings"] == before
+
+
 def test_guarding_twice_is_guarding_once():
     leave_out_what_cannot_be_read()
     guarded = WStates.set_widget_from_proto, SessionState.register_widget
