@@ -326,7 +326,15 @@ def test_the_row_that_is_asked_for_has_few_keys_and_is_a_word():
 
 @pytest.mark.parametrize(
     ("before", "after", "truth"),
-    [(0.5, 0.7, 0), (0.5, 0.3, 1), (0.5, 0.5 + 1e-9, 2), (-1.0, -2.0, 1), (1e6, 1e6 + 0.1, 2)],
+    [
+        (0.5, 0.50001, 0),
+        (0.5, 0.49999, 1),
+        (0.5, 0.7, 0),
+        (0.5, 0.3, 1),
+        (0.5, 0.5 + 1e-9, 2),
+        (-1.0, -2.0, 1),
+        (1e6, 1e6 + 0.1, 2),
+    ],
 )
 def test_a_sign_is_up_down_or_none(before, after, truth):
     sign = Sign(words="", what="the sum", before=before, after=after)
