@@ -28,6 +28,7 @@ LARGEST_HEADER = 10 * 2**20
 CODES = {"F32": "f", "F16": "e"}
 """How a file calls a kind of number, and how `struct` does."""
 _WRONG = {
+    "File does not contain": "has no tensor of that name",
     "incomplete metadata": "is cut off, or holds more bytes than its header says",
     "invalid offset": "has a header that cannot be right: numbers of two tensors overlap, or bytes "
     "between two belong to none",

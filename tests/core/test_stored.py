@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from attention_core import stored
+from attention_core.operations import Stored
 from attention_core.small_models import shipped
 
 
@@ -124,6 +125,13 @@ def test_what_is_no_file_is_refused_and_a_pipe_is_not_waited_for(file):
         with pytest.raises(ValueError, match=r"^some\.safetensors (is no file|cannot be read)"):
             stored.read(file)
         file.rmdir() if file.is_dir() else file.unlink()
+
+
+def test_a_step_of_a_file_says_what_is_not_there_or_cannot_be_read(file):
+    stored.write(file, {"ids": torch.tensor([1, 2])})
+    for name, said in (("ids", "ids has numbers of kind I64"), ("a", "has no tensor of that name")):
+        with pytest.raises(ValueError, match=said):
+            Stored(str(file), name).value()
 
 
 def test_a_quotation_is_short_and_moves_no_cursor():
