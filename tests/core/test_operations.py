@@ -37,6 +37,7 @@ from attention_core.operations import (
     Sinusoid,
     Softmax,
     SoftmaxJacobian,
+    Stored,
     Subtract,
     SumLast,
     SumNormalise,
@@ -564,6 +565,8 @@ def test_a_line_of_a_program_lays_its_numbers_as_the_trace_does():
     names = {"__name__": "a program"}
     exec(program(trace), names)
     for step in trace.values():
+        if isinstance(step.operation, Stored):  # where its reader has put it; nothing is added
+            continue
         assert lies(names[step.name]) == lies(step.value), step
 
 
