@@ -42,7 +42,7 @@ test: set-up-to-test
 	$(VENV)/bin/python -m pytest -n 2 $(ARGS)
 
 fuzz: set-up-to-test
-	$(VENV)/bin/python -m pytest -n 2 -m "long or long_too" --hypothesis-profile=long $(ARGS)
+	$(VENV)/bin/python -m pytest -n 2 -m "long or fuzz" --hypothesis-profile=long $(ARGS)
 
 bench: set-up-to-test
 	$(VENV)/bin/python -m benchmarks $(ARGS)

@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(items):
         if BROWSER_TESTS in item.path.parents or "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
         if FUZZ_TESTS in item.path.parents:
-            item.add_marker(pytest.mark.long_too)
+            item.add_marker(pytest.mark.fuzz)
     if hypothesis.settings.get_current_profile_name() != "long":
         items[:] = [item for item in items if item.get_closest_marker("long") is None]
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)

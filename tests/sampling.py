@@ -1,24 +1,20 @@
 """Which cases of a long product run every day; the others are `long`, for `make fuzz`."""
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
 import pytest
 
 
-def few(cases: Iterable[Any], most: int, *, ids: Sequence[str] | None = None) -> list:
+def few(cases: Iterable[Any], most: int) -> list:
     """All cases as params, of which the first and a seeded choice of the others, together `most`,
     run every day.
     """
     cases = list(cases)
-    names = list(ids) if ids else [str(case) for case in cases]
     chosen = random.Random(len(cases)).sample(range(1, len(cases)), min(most, len(cases)) - 1)
-    return [
-        _param((case,), name, at in {0, *chosen})
-        for at, (case, name) in enumerate(zip(cases, names, strict=True))
-    ]
+    return [_param((case,), str(case), at in {0, *chosen}) for at, case in enumerate(cases)]
 
 
 def pairs(firsts: Iterable[Any], seconds: Iterable[Any], *, more: int = 10) -> list:
