@@ -20,6 +20,7 @@ from attention_ui.lessons.simplified_attention.one_query import (
     most_alike,
     stepper,
     stretch,
+    twice_words,
 )
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
@@ -60,7 +61,7 @@ def lesson(page: Page) -> None:
     one_query(page)
     draw_mean(page)
     view = page.view
-    page.part("checks", lambda: show_checks(view.trace, "context_vectors"))
+    page.part("checks", lambda: show_checks(view, "context_vectors"))
     closing(page, answers(view))
     with page.deeper("scores by a loop, other ways to compare, one vector stretched"):
         try_otherwise(page)
@@ -133,6 +134,7 @@ def mix(page: Page) -> None:
         else "Order plays no part in this: if two words change places, their context vectors move "
         "along, unchanged. Switch positions on, and each place adds a vector of its own."
     )
+    page.changing(twice_words(settings, trace))
     page.controls(lambda: control("positions"), settings.positions)
     compared, vectors = trace["scores"].inputs[0], trace["context_vectors"].inputs[1]
     page.formulas(trace.formula("context_vectors", known=(vectors.name, compared.name)))

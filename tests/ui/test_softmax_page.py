@@ -93,7 +93,7 @@ def test_scores_that_cannot_be_used_stay_typed_and_are_explained():
 
 
 def test_the_example_s_scores_can_be_taken_over_and_moved_by_hand():
-    at = opened(query="2")
+    at = opened(row_query="2")
     at.button(key="take_over").click().run()
     stands(at)
     settings = at.session_state["settings"]

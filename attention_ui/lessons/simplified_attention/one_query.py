@@ -11,12 +11,14 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...charts.bars import bars
+from ...page.closing import named
 from ...page.show import folded, show
 from ...page.view import View
 from ...predict.common_questions import largest_keys
 from ...settings import session
 from ...settings.control import control, control_row
 from ...settings.settings import Settings
+from ...words import number, repeated
 
 
 def asked_query(weights: Tensor) -> int:
@@ -82,6 +84,30 @@ def stretch(view: View, options: SimplifiedOptions) -> None:
     with folded("The program with this vector", "stretched_program", ":material/code:") as is_open:
         if is_open:
             st.code(program(stretched, "Attention Explorer: one vector stretched"))
+
+
+def twice_words(settings: Settings, trace: Trace) -> str:
+    """What becomes of a word that stands there twice; "" where none does, or where its two tokens
+    have different ids.
+    """
+    tokens = settings.inputs.tokens
+    found = repeated(tokens)
+    if found is None or len({int(trace["token_ids"].value[at]) for at in found}) > 1:
+        return ""
+    first, again = found
+    context = trace["context_vectors"].value
+    gap = (context[first] - context[again]).abs().max().item()
+    stands = f"{named(trace, 'token', first)} comes again at place {again}."
+    if settings.positions:
+        return (
+            f"{stands} Its position makes its vector another, and the two contexts differ by up to "
+            f"{number(gap, 2)}."
+        )
+    return (
+        f"{stands} Equal words have equal vectors, so both rows of weights are alike, and both get "
+        f"the same context vector (they differ by {gap:.1g}): nothing here knows where a word "
+        "stands. Turn on *Positions* in the sidebar and they will differ."
+    )
 
 
 def blanks_words(trace: Trace, settings: Settings) -> str:
