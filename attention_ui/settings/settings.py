@@ -165,7 +165,7 @@ class Settings:
     )
     # What is looked at.
     query: int = _token("Query")
-    row_query: int = _token("Query")
+    row_query: int = _token("Query of the row")
     """The query whose row of scores the lesson on softmax takes apart."""
     beat: str = setting(Word(), start="", view_only=True)
     cell: tuple[CellPlace, ...] | None = setting(Trail(), start=None, view_only=True)

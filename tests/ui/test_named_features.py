@@ -23,6 +23,7 @@ from attention_ui.charts.sizes import CellSize
 from attention_ui.charts.template import name_of
 from attention_ui.lessons.home.hero import most_looked_at
 from attention_ui.lessons.queries_keys_values.projections import origin_words
+from attention_ui.lessons.simplified_attention.one_query import twice_words
 from attention_ui.page.inspector import components
 from attention_ui.page.take_away import as_frame
 from attention_ui.settings.fit import changed, drawn_instead
@@ -328,3 +329,15 @@ def test_heads_are_offered_by_number_and_by_name_where_they_have_one():
     assert SETTINGS["head"].values(PLAIN) == {0: "0: who", 1: "1: whom", 2: "2: how"}
     for other in (changed(PLAIN, n_heads=2), Settings.of(EXAMPLES["wild_cat"])):
         assert SETTINGS["head"].values(other) == {0: "0", 1: "1"}
+
+
+@pytest.mark.parametrize(
+    ("positions", "said"),
+    [("off", "both get the same context vector"), ("on", "the two contexts differ by up to")],
+)
+def test_a_word_that_stands_twice_is_spoken_of(positions, said):
+    settings = from_query({"example": FIRST, "positions": positions})[0]
+    trace = attend(embed(settings.inputs))
+    words = twice_words(settings, trace)
+    assert words.startswith("“the” (token 0) comes again at place 4.")
+    assert said in words

@@ -43,8 +43,8 @@ def who_else() -> str:
     without = figures.after_it_without["because"]
     needed = min(unnamed, key=lambda head: without[head[0]][head[1]])
     return (
-        f"{words} A head without a name can matter too: switch off layer {needed[0]} head {needed[1]}, and the "
-        "chance of a right verb after “because it” falls from "
+        f"{words} A head without a name can matter too: switch off layer {needed[0]} head "
+        f"{needed[1]}, and the chance of a right verb after “because it” falls from "
         f"{percent(figures.after_it['because'])} to {percent(without[needed[0]][needed[1]])}, on "
         f"average over {TEXTS} texts."
     )
