@@ -339,5 +339,14 @@ def test_a_word_that_stands_twice_is_spoken_of(positions, said):
     settings = from_query({"example": FIRST, "positions": positions})[0]
     trace = attend(embed(settings.inputs))
     words = twice_words(settings, trace)
-    assert words.startswith("“the” (token 0) comes again at place 4.")
+    assert words.startswith("Token 0 comes again as token 4.")
     assert said in words
+
+
+def test_a_word_of_the_visitor_that_stands_twice_is_not_quoted():
+    typed = "![x](http://127.0.0.1:9/x.png)"
+    settings = changed(from_query({"example": "wild_cat"})[0], tokenizer="blanks")
+    settings = changed(settings, sentence=f"{typed} b {typed}")
+    words = twice_words(settings, attend(embed(settings.inputs)))
+    assert words.startswith("Token 0 comes again as token 2.")
+    assert "![" not in words
