@@ -71,7 +71,8 @@ def opened(name: str, **link: str) -> AppTest:
     at.switch_page(name)
     for fold in FOLDS:
         at.session_state[f"fold_{fold}"] = True
-    for key, value in {"predict": "off", "opened": "weights", **link}.items():
+    plain = {"predict": "off", "example": "wild_cat", "opened": "weights"}
+    for key, value in {**plain, **link}.items():
         if key.startswith("role_"):
             at.session_state[key] = value
         else:

@@ -99,7 +99,7 @@ def lights(page, link, *patches):
         at.switch_page(page)
         for fold in FOLDS:
             at.session_state[f"fold_{fold}"] = True
-        for name, value in {"predict": "off", **link}.items():
+        for name, value in {"predict": "off", "example": "wild_cat", **link}.items():
             at.query_params[name] = value
         at.run()
     return shown

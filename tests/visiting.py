@@ -20,9 +20,9 @@ EVERYWHERE = ["app.py", *PAGES]
 
 def visit(page: str, /, **link: str) -> AppTest:
     """A page, or a lesson by its name, as a link opens it in a new session. It asks nothing to be
-    predicted, unless the link says so. Without an example it shows `wild_cat`, as any link does.
+    predicted, and shows `wild_cat`, unless the link says so.
     """
-    return _opened(page, {"predict": "off", **link})
+    return _opened(page, {"predict": "off", "example": "wild_cat", **link})
 
 
 def first_visit(page: str) -> AppTest:

@@ -10,7 +10,7 @@ from attention_core.examples import EXAMPLES
 from .choices import MAX_SEED
 from .fields import CellPlace, Choice, ScoreRow, Sentence, Trail
 from .fit import EDITS, changed, drawn_instead, heads_that_fit, misfit, problem_with_heads
-from .link import FIRST_VISIT, from_query, problem_with, renamed, to_query, unknown_names
+from .link import FIRST_VISIT, from_query, problem_with, to_query, unknown_names
 from .settings import FIELDS, HEADS, KEPT, VIEW_ONLY, Settings, label
 
 # Names in st.session_state.
@@ -38,7 +38,7 @@ def load(page: str) -> Settings:
     state = st.session_state
     for name in (WHOLE_PAGE, OPEN_IN, SHOWN):
         state.pop(name, None)
-    asked = renamed(st.query_params)
+    asked = st.query_params.to_dict()
     query = {name: value for name, value in asked.items() if name in FIELDS}
     last_page, last_query = state.get(WRITTEN, (None, None))
     state[DRAWN] = set()

@@ -250,9 +250,9 @@ TERMS = (
     ),
     Term(
         "rotary positions",
-        "Queries and keys are turned, pair of columns by pair, by an angle that grows with their "
-        "place. A score then depends on how far apart two tokens stand, and not on where. Here "
-        "column k is paired with k + d/2, as in Llama.",
+        "Queries and keys are turned by an angle that grows with their place, columns k and "
+        "k + d/2 as a pair (`rotate_half`; the first paper paired neighbours). A score then "
+        "depends on how far apart two tokens stand, not on where.",
         "attention_today",
     ),
     Term(

@@ -49,7 +49,7 @@ def shown(lesson):
 
 @cache
 def _closed(lesson, link):
-    settings, notices = from_query({**dict(link), "predict": "off"})
+    settings, notices = from_query({"example": "wild_cat", **dict(link), "predict": "off"})
     assert not notices
     page = Page(shown(lesson)._view_of(settings), draws=False)
     shown(lesson)._lesson(page)
@@ -216,7 +216,7 @@ def of_simplified(view, answers):
 
 def of_softmax(view, answers):
     X = view.trace["embeddings"].value
-    scores = attend(X, view.settings)[view.settings.query].double()
+    scores = attend(X, view.settings)[view.settings.row_query].double()
     best, following, lead, times = find(
         r"\(key (\d+)\) leads .* \(key (\d+)\) by ([\d.]+), so .* that power, (.+) times", answers
     )

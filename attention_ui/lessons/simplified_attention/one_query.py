@@ -11,7 +11,6 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...charts.bars import bars
-from ...page.closing import named
 from ...page.show import folded, show
 from ...page.view import View
 from ...predict.common_questions import largest_keys
@@ -87,8 +86,8 @@ def stretch(view: View, options: SimplifiedOptions) -> None:
 
 
 def twice_words(settings: Settings, trace: Trace) -> str:
-    """What becomes of a word that stands there twice; "" where none does, or where its two tokens
-    have different ids.
+    """What becomes of a word that stands there twice, by its places: the word is the visitor's, and
+    this is Markdown. "" where none does, or where its two tokens have different ids.
     """
     tokens = settings.inputs.tokens
     found = repeated(tokens)
@@ -97,7 +96,7 @@ def twice_words(settings: Settings, trace: Trace) -> str:
     first, again = found
     context = trace["context_vectors"].value
     gap = (context[first] - context[again]).abs().max().item()
-    stands = f"{named(trace, 'token', first)} comes again at place {again}."
+    stands = f"Token {first} comes again as token {again}."
     if settings.positions:
         return (
             f"{stands} Its position makes its vector another, and the two contexts differ by up to "

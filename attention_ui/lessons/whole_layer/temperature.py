@@ -5,7 +5,6 @@ import torch
 from attention_core.trace import Trace
 
 from ...charts.guess_bars import guess_bars
-from ...page.closing import named
 from ...predict.questions import Sign
 from ...words import number
 
@@ -31,8 +30,8 @@ def rows_of_equal_scores(trace: Trace, temperature: float) -> str:
     rows = "row has" if len(equal) == 1 else "rows have"
     return (
         f"At a low temperature the largest score takes nearly all, but {len(equal)} of {n_rows} "
-        f"{rows} no largest: in {named(trace, 'head', head)}, all scores of "
-        f"{named(trace, 'query', query)} are equal, so each of {n_keys} keys gets "
+        f"{rows} no largest: in head {head}, all scores of query "
+        f"{query} are equal, so each of {n_keys} keys gets "
         f"{number(share, 2)} at any temperature."
     )
 
