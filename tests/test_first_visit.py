@@ -238,7 +238,10 @@ def test_after_a_pin_every_step_that_can_be_compared_is_drawn(page):
                 assert heatmap(trace, matrix, size).frame.num_rows == trace["now"].value.numel()
 
 
-@pytest.mark.parametrize(("page", "pin"), pairs(PAGES, ["sentence=a+b+c+d", "seed=5"], more=0))
+PINS = ["example=wild_cat&sentence=a+b+c+d", "example=wild_cat&seed=5"]
+
+
+@pytest.mark.parametrize(("page", "pin"), pairs(PAGES, PINS, more=0))
 def test_a_pin_s_comparison_unfolds(page, pin):
     at = visit(page, pin=pin)
     if lesson_of(at).view.build is None:
