@@ -56,8 +56,8 @@ def links_to_the_ends(names: Collection[str]) -> list[dict[str, str]]:
 
 def _placed(made: list[dict[str, str]], name: str, text: str) -> bool:
     """Put an end into the first link that takes it. Some belong to the first example alone."""
-    for link in [*made, {"example": "wild_cat"}, {"example": links.FIRST}]:
-        if name not in link and not from_query({**link, name: text})[1]:
+    for link in [*made, {}, {"example": links.FIRST}]:
+        if name not in link and not from_query({"example": "wild_cat", **link, name: text})[1]:
             if not any(link is each for each in made):
                 made.append(link)
             link[name] = text
