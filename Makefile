@@ -10,15 +10,16 @@ PIP_ARGS ?=
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check install --quiet $(PIP_ARGS)
 VERSION := -c 'import sys; print(sys.version_info[:2])'
+LOCK := $(VENV).lock
 
-.PHONY: help run check test fuzz bench shots clean
+.PHONY: help run check test fuzz bench shots clean set-up-to-run set-up-to-test
 help:
 	@echo 'make run     set up what is missing, then open the app'
 	@echo '             PORT=8600 to choose the port'
 	@echo 'make check   set up what is missing, then run ruff and the quick tests, in about a minute and a half'
 	@echo 'make test    set up what is missing, then run ruff and all tests'
 	@echo '             ARGS="-k tokenize" for pytest, such as ARGS="-m \"not browser\""'
-	@echo 'make fuzz    the long run of the tests that guess their own cases (takes long)'
+	@echo 'make fuzz    what takes longer: every page with every example, every guess (some hours)'
 	@echo 'make bench   measure the app and write benchmarks/RESULTS.md (takes long)'
 	@echo '             ARGS="moves" for one part, ARGS="--quick moves" to look only'
 	@echo 'make shots   pictures of every page, light, dark and narrow, into the folder shots'
@@ -27,31 +28,46 @@ help:
 	@echo 'PYTHON=python3.12 chooses the Python (3.11 or newer) that $(VENV) is made with;'
 	@echo 'PIP_ARGS=... goes to pip install.'
 
-run: $(VENV)/.ready-to-run
-	$(VENV)/bin/python -m streamlit run app.py --server.address=localhost $(if $(PORT),--server.port=$(PORT))
+run: set-up-to-run
+	$(VENV)/bin/python -m streamlit run app.py --server.address=localhost --server.fileWatcherType=auto $(if $(PORT),--server.port=$(PORT))
 
-check: $(VENV)/.ready-to-test
+check: set-up-to-test
 	$(VENV)/bin/python -m ruff check .
 	$(VENV)/bin/python -m ruff format --check .
 	$(VENV)/bin/python -m pytest -n 2 -m "not slow and not browser" $(ARGS)
 
-test: $(VENV)/.ready-to-test
+test: set-up-to-test
 	$(VENV)/bin/python -m ruff check .
 	$(VENV)/bin/python -m ruff format --check .
 	$(VENV)/bin/python -m pytest -n 2 $(ARGS)
 
-fuzz: $(VENV)/.ready-to-test
-	$(VENV)/bin/python -m pytest tests/fuzz tests/browser/test_hostile.py --hypothesis-profile=long $(ARGS)
+fuzz: set-up-to-test
+	$(VENV)/bin/python -m pytest -n 2 -m "long or fuzz" --hypothesis-profile=long $(ARGS)
 
-bench: $(VENV)/.ready-to-test
+bench: set-up-to-test
 	$(VENV)/bin/python -m benchmarks $(ARGS)
 
-shots: $(VENV)/.ready-to-test
+shots: set-up-to-test
 	$(VENV)/bin/python tests/shots.py $(ARGS)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis shots
+	rm -rf $(VENV) $(LOCK) .pytest_cache .ruff_cache .hypothesis shots
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One make at a time sets up $(VENV), and another waits: two at once would break each other's. A folder
+# is made by one of them alone, on every system (macOS has no flock). It holds the number of the
+# process, so that a lock whose make was killed is taken away. What is missing is found out by a make
+# within the lock.
+set-up-to-run set-up-to-test:
+	@test -w . || { echo 'This folder cannot be written to, so $(VENV) cannot be made.' >&2; exit 1; }; \
+	until mkdir $(LOCK) 2>/dev/null; do \
+	  holder=$$(cat $(LOCK)/pid 2>/dev/null); \
+	  if test -n "$$holder" && ! kill -0 "$$holder" 2>/dev/null; then rm -rf $(LOCK); continue; fi; \
+	  test -n "$$told" || echo 'Another make is setting up $(VENV): waiting (if none is, remove $(LOCK)) ...'; \
+	  told=yes; sleep 1; \
+	done; \
+	trap 'rm -rf $(LOCK)' EXIT; trap 'exit 130' INT TERM HUP; echo $$$$ > $(LOCK)/pid; \
+	$(MAKE) --no-print-directory $(VENV)/.ready-to-$(@:set-up-to-%=%)
 
 # The two marks are newer than the requirements that they were installed from.
 $(VENV)/.ready-to-run: requirements.txt $(VENV)/pyvenv.cfg

@@ -58,6 +58,9 @@ class Example:
     """What its simplified attention divides the scores by: `none` or `sqrt_d`."""
     query: int = 0
     """The row that its notebook looks at first."""
+    row: int | None = None
+    """The query whose row of scores the lesson on softmax opens with, where that of `query` has two
+    equal largest scores; None for `query`."""
     token: int = 0
     """The row whose query, key and value it looks at first."""
     source: str = "Le chien attaque le chat sauvage"
@@ -180,12 +183,12 @@ EXAMPLES = {
     for example in (
         Example(
             "named_features",
-            "The hungry cat chases a mouse because it purrs",
+            "The hungry cat chases the mouse because it purrs",
             "The best place to begin. Vectors and matrices are set by hand, and their entries have "
             "names, so you can read what each word asks for.",
             "",
             Inputs(
-                "The hungry cat chases a mouse because it purrs",
+                "The hungry cat chases the mouse because it purrs",
                 tokenizer="lower_words",
                 reserved=0,
                 d_in=len(FEATURES),
@@ -193,6 +196,7 @@ EXAMPLES = {
                 components=FEATURES,
             ),
             query=7,
+            row=2,
             token=7,
             shown_first=7,
             projections=_ASKS,

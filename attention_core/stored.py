@@ -1,134 +1,133 @@
 """Tensors in a file, in the safetensors format: names, shapes and raw numbers, and nothing to run.
 
-Eight bytes say how long the header is, the header is JSON, and the numbers follow it.
+The library of that name reads and writes, and checks every size, offset and shape. What it finds
+wrong is said here in a reader's words, and never with more than `QUOTED` characters of the file.
 
 Torch is loaded only where tensors are made, so that a start-up which needs numbers does not wait.
 
 Source: https://github.com/huggingface/safetensors, "Format".
 """
 
-import json
-import math
+import reprlib
+import stat
 import struct
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from safetensors import safe_open
     from torch import Tensor
 
+QUOTED = 80
+"""No message holds more characters of what stands in a file."""
+LARGEST_HEADER = 10 * 2**20
+"""Bytes. The library reads up to 100 MB, and made 684 MiB of one of 59 MB; that of a model in one
+file of 100,000 tensors has 10 MB."""
 CODES = {"F32": "f", "F16": "e"}
-"""How the header calls a kind of number, and how `struct` does."""
-SIZES = {"F32": 4, "F16": 2, "BF16": 2}
-"""How many bytes a number has; of other kinds, which a file may hold as well, nothing is read."""
-_KINDS = {"torch.float32": "F32", "torch.float16": "F16"}
-
-
-def write(
-    path: Path, tensors: Mapping[str, "Tensor"], about: Mapping[str, str] | None = None
-) -> None:
-    """Store tensors of float32 or float16, and words about them. Raises ValueError for others."""
-    header: dict[str, object] = {"__metadata__": dict(about)} if about else {}
-    numbers = b""
-    for name, tensor in tensors.items():
-        if str(tensor.dtype) not in _KINDS:
-            raise ValueError(f"{name} is {tensor.dtype}: only float32 and float16 are stored")
-        kind = _KINDS[str(tensor.dtype)]
-        flat = tensor.detach().flatten().tolist()
-        start = len(numbers)
-        numbers += struct.pack(f"<{len(flat)}{CODES[kind]}", *flat)
-        places = [start, len(numbers)]
-        header[name] = {"dtype": kind, "shape": list(tensor.shape), "data_offsets": places}
-    written = json.dumps(header, separators=(",", ":")).encode()
-    written += b" " * (-len(written) % 8)
-    path.write_bytes(struct.pack("<Q", len(written)) + written + numbers)
-
+"""How a file calls a kind of number, and how `struct` does."""
+_WRONG = {
+    "File does not contain": "has no tensor of that name",
+    "incomplete metadata": "is cut off, or holds more bytes than its header says",
+    "invalid offset": "has a header that cannot be right: numbers of two tensors overlap, or bytes "
+    "between two belong to none",
+    "invalid shape": "has a header that cannot be right: the bytes of a tensor are too few or too "
+    "many for its shape",
+    "overflow": "has a header that cannot be right: no file can hold a tensor of that shape",
+}
+"""What the library finds, and how it is said here. Anything else is a header it cannot parse."""
 
 Numbers = tuple[str, tuple[int, ...], tuple[float, ...]]
 """The kind of a tensor, its shape, and its numbers one after the other."""
 
 
-def read(path: Path) -> dict[str, "Tensor"]:
-    """The tensors of a file, by name. Raises ValueError, in words, for a file that is broken."""
-    import torch
+def write(
+    path: Path, tensors: Mapping[str, "Tensor"], about: Mapping[str, str] | None = None
+) -> None:
+    """Store tensors, and words about them."""
+    from safetensors.torch import save_file
 
-    dtypes = {"F32": torch.float32, "F16": torch.float16}
-    return {
-        name: torch.tensor(numbers, dtype=dtypes[kind]).view(shape)
-        for name, (kind, shape, numbers) in read_numbers(path).items()
-    }
+    save_file({name: each.detach().clone() for name, each in tensors.items()}, path, about)
+
+
+def read(path: Path) -> dict[str, "Tensor"]:
+    """The tensors of a file, by name. Raises ValueError as `opened` does."""
+    with opened(path) as file:
+        return file.get_tensors()
 
 
 def read_numbers(path: Path) -> dict[str, Numbers]:
-    """What is in a file, by name, without torch. Raises ValueError for a file that is broken."""
+    """What is in a file of float32 and float16 that comes with the package, without torch."""
+    from safetensors import deserialize
+
     found = {}
-    with path.open("rb") as file:
-        for name, place in places(path).items():
-            if place.kind not in CODES:
-                raise ValueError(
-                    f"{path.name}: {name} has numbers of kind {place.kind}, not F32 or F16"
-                )
-            file.seek(place.start)
-            numbers = file.read(place.end - place.start)
-            code = f"<{math.prod(place.shape)}{CODES[place.kind]}"
-            found[name] = place.kind, place.shape, struct.unpack(code, numbers)
+    for name, entry in deserialize(path.read_bytes()):
+        code = CODES[entry["dtype"]]
+        numbers = tuple(one for (one,) in struct.iter_unpack(f"<{code}", entry["data"]))
+        found[name] = entry["dtype"], tuple(entry["shape"]), numbers
     return found
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where in a file the numbers of a tensor stand, from byte `start` up to byte `end`, of which
-    kind they are, and in which shape.
+def shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """The shape of each tensor in a file, by name: only the header is read, however large the file
+    is. Raises ValueError as `opened` does.
     """
-
-    kind: str
-    shape: tuple[int, ...]
-    start: int
-    end: int
+    with opened(path) as file:
+        return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
 
 
-def places(path: Path) -> dict[str, Place]:
-    """Where each tensor of a file stands, by name: the header alone is read, however large the file
-    is. Raises ValueError, in words, for a file that is broken.
+@contextmanager
+def opened(path: Path) -> Iterator["safe_open"]:
+    """A file of tensors, each of which is read when it is asked for, and nothing else with it.
+
+    Raises ValueError, in words, for a file that is broken, or that cannot be read.
     """
-    size = path.stat().st_size
-    if size < 8:
-        raise ValueError(f"{path.name} is no file of tensors: it has {size} bytes")
-    with path.open("rb") as file:
-        (length,) = struct.unpack("<Q", file.read(8))
-        if length > size - 8:
-            raise ValueError(f"{path.name} is cut off within its header, or is no file of tensors")
-        written = file.read(length)
+    from safetensors import SafetensorError, safe_open
+
+    _check_header(path)
     try:
-        header = json.loads(written)
-        entries = {name: _entry(of) for name, of in header.items() if name != "__metadata__"}
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{path.name} has a header that cannot be read: {error}") from error
-    first = 8 + length
-    return {name: _checked(path, name, first, size, *entry) for name, entry in entries.items()}
+        # pread: the default maps the whole file, which fails where it is larger than the memory.
+        with safe_open(path, framework="pt", backend="pread") as file:
+            yield file
+    except SafetensorError as error:
+        said = str(error).removeprefix("Error while deserializing header: ")
+        unreadable = f"has a header that cannot be read: {quoted(said)}"
+        words = next((ours for theirs, ours in _WRONG.items() if said.startswith(theirs)), None)
+        raise ValueError(f"{path.name} {words or unreadable}") from error
+    except OSError as error:
+        raise ValueError(f"{path.name} cannot be read: {error.strerror}") from error
 
 
-def _entry(of: Mapping) -> tuple[str, tuple[int, ...], int, int]:
-    start, end = map(int, of["data_offsets"])
-    return str(of["dtype"]), tuple(map(int, of["shape"])), start, end
+def _check_header(path: Path) -> None:
+    """Raises ValueError where the first eight bytes give the header an impossible length."""
+    first = first_bytes(path, 8)
+    if len(first) < 8:
+        raise ValueError(f"{path.name} is no file of tensors: it has {len(first)} bytes")
+    (length,) = struct.unpack("<Q", first)
+    if length > path.stat().st_size - 8:
+        raise ValueError(f"{path.name} is cut off within its header, or is no file of tensors")
+    if length > LARGEST_HEADER:
+        raise ValueError(
+            f"{path.name} has a header of {length:,} bytes, but at most {LARGEST_HEADER:,} are read"
+        )
 
 
-def _checked(
-    path: Path,
-    name: str,
-    first: int,
-    size: int,
-    kind: str,
-    shape: tuple[int, ...],
-    start: int,
-    end: int,
-) -> Place:
-    if min(shape, default=0) < 0 or not 0 <= start <= end:
-        raise ValueError(f"{path.name}: {name} has a size or a place below 0")
-    if first + end > size:
-        raise ValueError(f"{path.name} is cut off: the numbers of {name} end beyond the file")
-    if kind in SIZES and math.prod(shape) * SIZES[kind] != end - start:
-        sizes = " × ".join(map(str, shape))
-        raise ValueError(f"{path.name}: {name} is {sizes}, which {end - start} bytes cannot hold")
-    return Place(kind, shape, first + start, first + end)
+def first_bytes(path: Path, n_bytes: int) -> bytes:
+    """What a file begins with, and no more of it. Raises ValueError, in words, for what cannot be
+    read, and for what is no file: a folder, or a pipe, which would keep its reader waiting.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ValueError(f"{path.name} is no file")
+        with path.open("rb") as file:
+            return file.read(n_bytes)
+    except OSError as error:
+        raise ValueError(f"{path.name} cannot be read: {error.strerror}") from error
+
+
+def quoted(value: object) -> str:
+    """What a file says, cut after `QUOTED` characters, with nothing in it that moves a cursor."""
+    cut = isinstance(value, str)
+    written = repr(value[: QUOTED + 1])[1:-1] if cut else reprlib.repr(value)
+    return written if len(written) <= QUOTED else f"{written[: QUOTED - 1]}…"

@@ -17,7 +17,7 @@ from .symbols import symbol_of
 
 NOT_A_NAME = {*keyword.kwlist, *dir(builtins), "torch", "generator", "tokens", "vocabulary"}
 NOT_A_NAME |= {"unknown", "positions", "columns", "angles", "name", "tensor"}
-NOT_A_NAME |= {"stored_file", "stored_bytes"}
+NOT_A_NAME |= {"safe_open"}
 NOT_A_NAME |= {*vars(checker), "F", "checked", "plt", "heatmap", "compare"}
 """Names that mean something else in the program or in a notebook made of a trace."""
 

@@ -1,6 +1,7 @@
 """Numbers and counts as a sentence has them."""
 
 import re
+from collections import Counter
 from string import punctuation
 
 
@@ -32,3 +33,15 @@ def percent(share: float) -> str:
 def listed(names: list[str]) -> str:
     """Some names in a row: `a, b and c`."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+
+
+def repeated(tokens: tuple[str, ...]) -> tuple[int, int] | None:
+    """The first two places of a token that stands there more than once, if any does; a word
+    rather than a blank.
+    """
+    twice = [token for token, count in Counter(tokens).items() if count > 1]
+    if not twice:
+        return None
+    token = min(twice, key=str.isspace)
+    first = tokens.index(token)
+    return first, tokens.index(token, first + 1)

@@ -171,7 +171,10 @@ def turn(page: Page, single: View) -> None:
         "A dot product does not know where in the text the two words are. So each query and key "
         "is turned (↻), pair of columns by pair, by an angle that grows with its position, where "
         "6.28 is a full turn. A score then depends on the two vectors and on how many places apart "
-        "their tokens stand, not on where in the text they are. Values are not turned."
+        "their tokens stand, not on where in the text they are. Values are not turned.\n\n"
+        "Column k is paired with column k + d/2, one from each half, as `rotate_half` does in the "
+        "Llama models. The first paper paired neighbours, 2k and 2k + 1. Both work, but weights "
+        "trained for one do not fit the other."
     )
     if is_odd(settings):
         page.changing(

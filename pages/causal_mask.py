@@ -55,7 +55,7 @@ def lesson(page: Page) -> None:
     hide(page)
     attend(page)
     compare_ways(page)
-    page.part("checks", lambda: show_checks(view.trace, "context_vectors"))
+    page.part("checks", lambda: show_checks(view, "context_vectors"))
     closing(page, answers(view))
     with page.deeper("dropout, which hides weights by chance"):
         page.header("Dropout on the weights", anchor="dropout")

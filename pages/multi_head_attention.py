@@ -81,7 +81,7 @@ def lesson(page: Page) -> None:
     join(page)
     add_up(page)
     say_cost(page)
-    page.part("checks", lambda: show_checks(view.trace, "output"))
+    page.part("checks", lambda: show_checks(view, "output"))
     closing(page, answers(view))
     with page.deeper("scores, one head at a time, three ways to make heads, ways to go wrong"):
         make_otherwise(page)

@@ -67,7 +67,7 @@ def lesson(page: Page) -> None:
         "`nn.Linear` does. Then try it without √d, and with too large a learning rate."
     )
     page.part("train", lambda: train_it(view))
-    page.part("checks", lambda: show_checks(view.trace, "context_vectors"))
+    page.part("checks", lambda: show_checks(view, "context_vectors"))
     closing(page, answers(view))
     with page.deeper(
         "one context vector; the same, written differently; what the start does; ways to go wrong"

@@ -115,6 +115,8 @@ with card(
         else "Order plays no part in this: if two words change places, their context vectors move "
         "along, unchanged. Switch *Positions* on, and each place adds a vector of its own."
     )
+    if (told := words.twice_words(trace, values)) and not hidden:
+        note(told)
 
 with card(
     "one_query",

@@ -175,10 +175,10 @@ def experiment(page: Page) -> None:
     page.part("constant", lambda: add_constant(view), shows=("sum_weights", "softmax_weights"))
     page.header("Magnify the scores", anchor="magnify")
     page.words(
-        "Long vectors make large scores, and softmax reacts to their size: at ×0 all keys are "
-        f"alike; far to the right {winners(scores)}. The temperature that language models use is "
-        "1 divided by this factor. The entropy is large where the weights are alike; it is drawn "
-        "as a fraction of its maximum."
+        "Long vectors make large scores. The shares by the sum keep still; softmax reacts: at ×0 "
+        f"all keys are alike; far to the right {winners(scores)}. The temperature that language "
+        "models use is 1 divided by this factor. The entropy is large where the weights are alike; "
+        "it is drawn as a fraction of its maximum."
     )
     page.part("magnify", lambda: magnify(view), shows=("softmax_weights",))
 

@@ -14,7 +14,7 @@ from attention_ui.lessons.whole_layer.layer import (
     ways_to_lessons,
 )
 from attention_ui.lessons.whole_layer.sums import sums_verdict
-from attention_ui.lessons.whole_layer.temperature import when_hotter
+from attention_ui.lessons.whole_layer.temperature import rows_of_equal_scores, when_hotter
 from attention_ui.page.begin_and_finish import begin, finish
 from attention_ui.page.closing import closing
 from attention_ui.page.lights import show_checks
@@ -49,8 +49,9 @@ def lesson(page: Page) -> None:
         caption=True,
     )
     page.changing(left_out_words(view.trace))
+    page.changing(rows_of_equal_scores(view.trace, settings.temperature))
     page.light(*sums_verdict(view.trace))
-    page.part("checks", lambda: show_checks(view.trace, "output"))
+    page.part("checks", lambda: show_checks(view, "output"))
     page.part("ways", lambda: ways_to_lessons(PAGE))
     weights = view.trace["head_weights"]
     page.ask("hotter", when_hotter(view.trace), about=(weights.name, weights.inputs[0].name))

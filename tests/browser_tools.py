@@ -131,12 +131,12 @@ COVERED = "svg g[class*='covered_'][class$='_group']"
 
 def open_page(page, url, path="", timeout=60, first_visit=False):
     """Go to a page of the app ("", "masks", "masks?seed=3") and wait until it has settled. It shows
-    `wild_cat`, as links without an example do, and what goes deeper is unfolded, but for a
+    `wild_cat` where the path names no example, and what goes deeper is unfolded, but for a
     `first_visit` without any parameter.
     """
     address = url.rstrip("/") + "/" + path.lstrip("/")
-    if "?" not in path and not first_visit:
-        address += "?example=wild_cat"
+    if "example=" not in path and not first_visit:
+        address += ("&" if "?" in path else "?") + "example=wild_cat"
     page.goto(address, timeout=timeout * 1000)
     settled(page, timeout=timeout)
     wanted, found = urlsplit(address).path, urlsplit(page.url).path

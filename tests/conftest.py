@@ -12,8 +12,9 @@ import torch
 from browser_tools import WATCH_RUNS
 from serving import CHROMIUM, AppServer, launch_chromium, start_server
 
-# `make fuzz`: more cases of every test that leaves their number to the profile, and the tests that
-# are marked as long. A slow machine fails no test.
+# `make fuzz`: more cases of every test that leaves their number to the profile, and what is marked
+# `long`, such as the cases of a product that no day's run draws (sampling.py). A slow machine fails
+# no test.
 hypothesis.settings.register_profile("long", max_examples=1_500, deadline=None)
 hypothesis.settings.register_profile("short", max_examples=40, deadline=None)
 if hypothesis.settings.get_current_profile_name() != "long":
@@ -27,6 +28,7 @@ torch.set_num_threads(1)
 
 ROOT = Path(__file__).resolve().parents[1]
 BROWSER_TESTS = ROOT / "tests" / "browser"
+FUZZ_TESTS = ROOT / "tests" / "fuzz"
 SHOTS = ROOT / "shots"
 
 SIZE = {"width": 1280, "height": 900}
@@ -48,6 +50,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if BROWSER_TESTS in item.path.parents or "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
+        if FUZZ_TESTS in item.path.parents:
+            item.add_marker(pytest.mark.fuzz)
     if hypothesis.settings.get_current_profile_name() != "long":
         items[:] = [item for item in items if item.get_closest_marker("long") is None]
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 from unittest.mock import patch
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
@@ -15,6 +17,7 @@ from attention_ui.page.view import View
 from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.choices import OPENED
 from conftest import ROOT
+from sampling import few, pairs
 from visiting import PAGES, stands
 
 FOLDS = ("checks", "zeroed", "wrong_axis", "token_axis", "again")
@@ -36,19 +39,21 @@ OF_THE_LAYER = [
     if name != "none"
 ]
 """Settings that draw what the examples leave out; `role_…` are widgets of no setting."""
+
+
+def _case(page: str, link: dict[str, str], param: Any) -> Any:
+    return pytest.param(page, link, id=param.id, marks=param.marks)
+
+
 CASES = [
-    *((page, {"example": example}) for page in PAGES for example in EXAMPLES),
-    *((page, link) for page in PAGES for link in SWITCHED.values()),
-    *(("pages/whole_layer.py", link) for link in OF_THE_LAYER),
+    *(_case(each.values[0], {"example": each.values[1]}, each) for each in pairs(PAGES, EXAMPLES)),
+    *(
+        _case(each.values[0], SWITCHED[each.values[1]], each)
+        for each in pairs(PAGES, SWITCHED, more=0)
+    ),
+    *(_case("pages/whole_layer.py", each.values[0], each) for each in few(OF_THE_LAYER, 3)),
 ]
-NAMES = [
-    f"{page.removeprefix('pages/').removesuffix('.py')}-{what}"
-    for page, what in [
-        *((page, example) for page in PAGES for example in EXAMPLES),
-        *((page, name) for page in PAGES for name in SWITCHED),
-        *(("whole_layer", link["opened"]) for link in OF_THE_LAYER),
-    ]
-]
+"""(page, link) of what is drawn, as params: some of them every day."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +71,8 @@ def opened(name: str, **link: str) -> AppTest:
     at.switch_page(name)
     for fold in FOLDS:
         at.session_state[f"fold_{fold}"] = True
-    for key, value in {"predict": "off", "opened": "weights", **link}.items():
+    plain = {"predict": "off", "example": "wild_cat", "opened": "weights"}
+    for key, value in {**plain, **link}.items():
         if key.startswith("role_"):
             at.session_state[key] = value
         else:

@@ -36,7 +36,7 @@ ENDS: dict[type, Callable[..., Collection[str]]] = {
 
 def ends(name: str) -> list[str]:
     """A setting at each of its ends, as a link has it; none for a place, a trail or a name."""
-    start = getattr(Settings.of(EXAMPLES[links.OLDER]), name)
+    start = getattr(Settings.of(EXAMPLES["wild_cat"]), name)
     field = FIELDS[name]
     found = ENDS.get(type(field), lambda _: ())(field)
     return [text for text in found if field.read(text) != start]
@@ -58,7 +58,7 @@ def links_to_the_ends(names: Collection[str]) -> list[dict[str, str]]:
 def _placed(made: list[dict[str, str]], name: str, text: str) -> bool:
     """Put an end into the first link that takes it. Some belong to the first example alone."""
     for link in [*made, {}, {"example": links.FIRST}]:
-        if name not in link and not from_query({**link, name: text})[1]:
+        if name not in link and not from_query({"example": "wild_cat", **link, name: text})[1]:
             if not any(link is each for each in made):
                 made.append(link)
             link[name] = text

@@ -8,6 +8,7 @@ EDITS = ",".join(f"{row}.{column}:999.999999" for row in range(14) for column in
 LARGEST = {
     **{"sentence": WORDS, "tokenizer": "blanks", "vocabulary": "random", "reserved": "8"},
     **{"d_in": str(MAX_WIDTH), "positions": "on", "edits": EDITS, "predict": "off"},
+    "example": "wild_cat",
     **{"d_out": str(MAX_WIDTH), "d_v": str(MAX_WIDTH), "bias": "on", "start": "linear"},
     **dict.fromkeys(["q_edits", "k_edits", "v_edits"], "63.63:999.999999"),
     **{"n_heads": "8", "d_model": "64", "d_head": "12", "d_value": "12"},

@@ -133,7 +133,7 @@ def visit(page, **link):
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     if page != "home":
         at.switch_page(f"pages/{page}.py")
-    for name, value in {"predict": "off", **link}.items():
+    for name, value in {"predict": "off", "example": "wild_cat", **link}.items():
         at.query_params[name] = value
     return at.run()
 

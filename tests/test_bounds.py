@@ -23,6 +23,7 @@ from attention_ui.settings.settings import FIELDS, MAX_TOKENS
 from builds import BUILDS
 from conftest import ROOT
 from largest import EDITS, LARGEST
+from sampling import few
 from visiting import EVERYWHERE, charts, stands, visit
 
 LARGEST_TRACE = 16_000_000
@@ -62,7 +63,7 @@ def test_the_largest_trace_is_small(build):
 
 
 @pytest.mark.slow("10 s: every page at its largest")
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", few(EVERYWHERE, 6))
 def test_the_largest_page_is_bounded(page, monkeypatch):
     """What would take long waits for a button, so the page opens at once."""
     messages, enqueue = [], ForwardMsgQueue.enqueue

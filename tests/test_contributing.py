@@ -79,9 +79,9 @@ def test_the_lesson_passes_the_tests_of_every_page(contributed):
     run(contributed, "-m", "ruff", "format", "--check", *BLOCKS)
     names = "pages first_visit take_away rooms lights_go_out links_speak covers"
     tests = [f"tests/test_{each}.py" for each in names.split()]
-    assert passed(contributed, "-k", f"{LESSON} and not bad_link", *tests) > 50
+    whole = ("--hypothesis-profile=long", "-m", "not browser")
+    assert passed(contributed, *whole, "-k", f"{LESSON} and not bad_link", *tests) > 50
     assert passed(contributed, "-k", "other or sentence", "tests/ui/test_settings.py") > 5
-    assert passed(contributed, "-k", "every_older_name", "tests/ui/test_older_links.py") == 1
 
 
 @pytest.mark.slow("30 s: in a process of their own")

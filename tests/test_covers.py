@@ -11,6 +11,7 @@ from attention_ui.lessons.simplified_attention.words import asked_query
 from attention_ui.lessons.tiny_language import beginning
 from attention_ui.page import page as pages
 from attention_ui.picture.matrix import Matrix
+from sampling import pairs
 from visiting import PAGES, drawn, stands, visit
 
 
@@ -156,10 +157,13 @@ def tells(shown, told, only_shapes):
 @pytest.mark.parametrize(
     ("page", "link"),
     [
-        *((page, {"example": example}) for page in PAGES for example in EXAMPLES),
-        ("pages/simplified_attention.py", {"query": "asked"}),
+        *(
+            pytest.param(page, {"example": example}, marks=each.marks, id=each.id)
+            for each in pairs(PAGES, EXAMPLES, more=0)
+            for page, example in [each.values]
+        ),
+        pytest.param("pages/simplified_attention.py", {"query": "asked"}, id="asked"),
     ],
-    ids=str,
 )
 def test_a_question_covers_what_it_is_judged_by_under_any_name(page, link):
     if link.get("query") == "asked":

@@ -2,7 +2,8 @@
 
 import pytest
 
-from visiting import EVERYWHERE, stands, visit
+from hostile import MARK
+from visiting import EVERYWHERE, rendered, stands, visit
 
 
 @pytest.mark.parametrize("page", EVERYWHERE)
@@ -10,3 +11,12 @@ def test_a_page_stands(page):
     at = stands(visit(page, seed="5"))
     assert at.session_state["settings"].seed == 5
     assert at.session_state["notices"] == []
+
+
+@pytest.mark.parametrize("page", EVERYWHERE)
+def test_nothing_that_is_typed_is_rendered(page):
+    """Neither the first nor the last token of a sentence, nor one in the middle: in no label."""
+    sentence = f"{MARK}first sat {MARK}middle on {MARK}last"
+    at = stands(visit(page, sentence=sentence, tokenizer="blanks", predict="on"))
+    assert at.session_state["settings"].sentence == sentence
+    assert MARK not in rendered(at)

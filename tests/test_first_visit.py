@@ -14,6 +14,7 @@ from attention_ui.lessons.simplified_attention.words import asked_query
 from attention_ui.page.since_the_pin import drawable, side_by_side
 from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.link import FIRST, from_query
+from sampling import few, pairs
 from visiting import COVERED, PAGES, charts, drawn, stands, visit
 
 pytestmark = pytest.mark.slow("2 min: every page with every example, each question by itself")
@@ -92,8 +93,7 @@ def uncovered(at):
     return at
 
 
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize(("page", "example"), pairs(PAGES, EXAMPLES, more=0))
 def test_a_question_covers_what_would_answer_it_and_nothing_else(page, example):
     asked, plain = (visit(page, example=example, predict=it) for it in ("on", "off"))
     stands(asked)
@@ -131,7 +131,7 @@ COMPARED = {"ways": "three names of what a question asks for"}
 """Equations whose matrices are all covered, and why."""
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", few(PAGES, 6))
 def test_what_a_covered_picture_is_made_of_is_drawn(page):
     """A question without its operands could not be answered, and its section would be empty."""
     for chart in charts(visit(page, predict="on", example=FIRST)):
@@ -218,7 +218,7 @@ CHANGES = (
 )
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", few(PAGES, 4))
 def test_after_a_pin_every_step_that_can_be_compared_is_drawn(page):
     """For a change of text, seed, width, heads and example."""
     view = lesson_of(visit(page)).view
@@ -238,8 +238,10 @@ def test_after_a_pin_every_step_that_can_be_compared_is_drawn(page):
                 assert heatmap(trace, matrix, size).frame.num_rows == trace["now"].value.numel()
 
 
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("pin", ["sentence=a+b+c+d", "seed=5"])
+PINS = ["example=wild_cat&sentence=a+b+c+d", "example=wild_cat&seed=5"]
+
+
+@pytest.mark.parametrize(("page", "pin"), pairs(PAGES, PINS, more=0))
 def test_a_pin_s_comparison_unfolds(page, pin):
     at = visit(page, pin=pin)
     if lesson_of(at).view.build is None:
@@ -251,7 +253,7 @@ def test_a_pin_s_comparison_unfolds(page, pin):
     assert "sentence" in pin or [box for box in at.selectbox if box.label == "Step"]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", few(PAGES, 5))
 def test_a_pin_names_steps_of_its_page_only(page):
     """A step that no lesson's result is made of, and no picture shows, is not of the page."""
     at = visit(page, pin="seed=7")

@@ -7,6 +7,7 @@ import pytest
 from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.link import from_query, to_query
 from drawn import equations
+from sampling import few, pairs
 from visiting import PAGES, stands, visit
 
 SLOW = pytest.mark.slow("45 s: every page, before and after a change")
@@ -84,7 +85,7 @@ def cell_that_changes(page, name, text):
         view = equation.view
         if view.build is None:
             continue  # an experiment beside the lesson
-        other = view.build(from_query({name: text})[0])
+        other = view.build(from_query({"example": "wild_cat", name: text})[0])
         for step in [part.step for part in equation.parts if isinstance(part, Matrix)]:
             for index in ((1,) * step.value.ndim, (0,) * step.value.ndim):
                 there = step.name in other and other[step.name].has(index) and step.has(index)
@@ -94,16 +95,16 @@ def cell_that_changes(page, name, text):
 
 
 @SLOW
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", few(PAGES, 4))
 def test_a_lesson_without_such_a_cell_does_not_depend_on_the_setting(page):
     view = equations(page, {})[0].view
     if view.build is None:  # a lesson on numbers of its own, of which the sentence is no part
         assert "token_ids" not in view.trace
         return
     build = view.build
-    plain = build(from_query({})[0])
+    plain = build(from_query({"example": "wild_cat"})[0])
     for name, text in LINKS.items():
-        trace = build(from_query({name: text})[0])
+        trace = build(from_query({"example": "wild_cat", name: text})[0])
         same = [
             step.name in trace and step.value.equal(trace[step.name].value)
             for step in plain.values()
@@ -120,8 +121,7 @@ CHANGES = {
 
 
 @SLOW
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(("page", "change"), pairs(PAGES, CHANGES, more=0))
 def test_after_a_change_the_arithmetic_is_that_of_a_fresh_visit(page, change):
     cell = cell_that_changes(page, change, LINKS[change])
     if cell is None:
@@ -142,8 +142,7 @@ def parts(at):
 
 
 @SLOW
-@pytest.mark.parametrize("name", ["seed", "d_in", "edits"])
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(("page", "name"), pairs(PAGES, ["seed", "d_in", "edits"], more=0))
 def test_a_part_with_a_cell_open_is_another_part_with_other_numbers(page, name):
     """Else it would not be drawn again where only parts are that are other than before."""
     cell = cell_that_changes(page, name, LINKS[name])

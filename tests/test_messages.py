@@ -16,6 +16,7 @@ from streamlit.runtime.state.session_state import SessionState, WStates
 from attention_ui.streamlit_workarounds.unreadable_messages import leave_out_what_cannot_be_read
 from benchmarks.visitor import Visitor
 from messages import is_of, send, send_all, value_types, widget_ids, wrong_values
+from sampling import few
 from serving import start_server
 from test_server import stream
 from visiting import EVERYWHERE, stands, visit
@@ -77,6 +78,18 @@ def test_a_value_of_a_wrong_type_is_refused_quietly(page, key, values, errors):
         assert after == before or key.startswith("control_"), value
 
 
+@pytest.mark.parametrize(
+    "id", ["", "x", "settings", "$$ID", "$$ID-x", "$$STREAMLIT_INTERNAL_KEY_x"]
+)
+def test_a_value_for_no_widget_does_not_break_the_session(id, errors):
+    at = visit("simplified_attention")
+    before = at.session_state["settings"]
+    send(at, id, {"string_value": "y"})
+    stands(at.run())
+    assert errors == []
+    assert at.session_state["settings"] == before
+
+
 def test_guarding_twice_is_guarding_once():
     leave_out_what_cannot_be_read()
     guarded = WStates.set_widget_from_proto, SessionState.register_widget
@@ -84,7 +97,7 @@ def test_guarding_twice_is_guarding_once():
     assert (WStates.set_widget_from_proto, SessionState.register_widget) == guarded
 
 
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", few(EVERYWHERE, 4))
 def test_wrong_types_for_all_widgets_at_once_change_nothing(page, errors):
     at = opened(page, predict="on")
     chance = random.Random(page)
@@ -104,7 +117,7 @@ def test_wrong_types_for_all_widgets_at_once_change_nothing(page, errors):
         assert at.session_state["settings"] == before
 
 
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", few(EVERYWHERE, 4))
 def test_wrong_values_of_the_right_types_break_nothing(page, errors):
     at = opened(page, predict="on")
     chance = random.Random(page)

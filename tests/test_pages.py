@@ -11,12 +11,13 @@ from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
 from attention_ui.lessons.multi_head_attention.heads import along_words, widths_words
-from attention_ui.settings.link import OLDER, from_query
+from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS, HEADS, Settings
 from attention_ui.shell.contents import AT_A_GLANCE, FIRST_CHECKED, LESSONS
 from attention_ui.streamlit_workarounds.style import STYLE
 from ends import links_to_the_ends, reading
 from pointing import drawn_by
+from sampling import few, pairs
 from visiting import (
     EVERYWHERE,
     PAGES,
@@ -30,7 +31,7 @@ from visiting import (
     visit_with_printed_numbers,
 )
 
-pytestmark = pytest.mark.slow("4 min: some 500 pages")
+pytestmark = pytest.mark.slow("1 min: some 120 pages")
 
 COMBINATIONS = {
     "64 tokens and width 64": {"sentence": "a b " * 32, "tokenizer": "blanks", "d_in": "64"},
@@ -112,8 +113,7 @@ REFUSED_TEXTS = {
 }
 
 
-@pytest.mark.parametrize("page", EVERYWHERE)
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize(("page", "example"), pairs(EVERYWHERE, EXAMPLES))
 def test_every_page_shows_every_example_and_all_values_that_its_notebook_prints(page, example):
     at = visit(page, example=example)
     stands(at)
@@ -126,7 +126,7 @@ def test_every_page_shows_every_example_and_all_values_that_its_notebook_prints(
     assert " All " in verdict or "The one value" in verdict
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", few(PAGES, 4))
 def test_other_numbers_are_not_marked_as_matching(page):
     at = visit_with_printed_numbers(page, seed="70")
     marked = "\n".join(words.value for words in (*at.markdown, *at.caption))
@@ -137,7 +137,7 @@ def test_other_numbers_are_not_marked_as_matching(page):
         assert "you changed *Seed*" in marked or "no seed" in marked
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", few(PAGES, 2))
 def test_extreme_settings(page):
     """Each setting that the page reads at each of its ends, and what is hard together. What it
     reads only beside others, such as a row typed by hand, is found on the way.
@@ -163,12 +163,12 @@ def test_extreme_settings(page):
 def test_every_combination_is_one_of_settings():
     for link in COMBINATIONS.values():
         assert link.keys() <= FIELDS.keys()
-        assert from_query(link)[1] == []
+        assert from_query({"example": "wild_cat", **link})[1] == []
 
 
-@pytest.mark.parametrize("page", EVERYWHERE)
-@pytest.mark.parametrize("link", BAD_LINKS.values(), ids=BAD_LINKS)
-def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(page, link):
+@pytest.mark.parametrize(("page", "bad"), pairs(EVERYWHERE, BAD_LINKS, more=0))
+def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(page, bad):
+    link = BAD_LINKS[bad]
     at = visit(page, **link)
     stands(at)
     if "cell" in link and len(link) == 1:  # a cell is looked for in the page's own trace
@@ -180,7 +180,7 @@ def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(page, link):
             assert notice in texts(at)
 
 
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", few(EVERYWHERE, 4))
 def test_what_is_typed_is_never_rendered(page):
     at = visit(page, tokenizer="blanks")
     for called, text in HOSTILE.items():
@@ -190,15 +190,14 @@ def test_what_is_typed_is_never_rendered(page):
         assert MARK not in rendered(at), called
 
 
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_text_is_not_rendered_in_a_question_either(page, text):
-    at = visit(page, predict="on", sentence=text, tokenizer="text")
+@pytest.mark.parametrize(("page", "kind"), pairs(PAGES, HOSTILE, more=0))
+def test_hostile_text_is_not_rendered_in_a_question_either(page, kind):
+    at = visit(page, predict="on", sentence=HOSTILE[kind], tokenizer="text")
     stands(at)
     assert MARK not in rendered(at)
 
 
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", few(EVERYWHERE, 2))
 def test_a_text_that_cannot_be_used_stays_typed_and_is_explained(page):
     at = visit(page)
     for called, text in REFUSED_TEXTS.items():
@@ -224,7 +223,7 @@ def test_a_seed_that_is_none_stays_typed_and_is_explained(page, seed):
     assert "whole number from 0 to" in texts(at)
 
 
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", few(EVERYWHERE, 2))
 def test_a_control_that_makes_no_sense_with_the_others_is_refused(page):
     """Dropping the blanks of a text of blanks would leave nothing."""
     at = visit(page, sentence="a b", tokenizer="blanks_kept")
@@ -234,7 +233,7 @@ def test_a_control_that_makes_no_sense_with_the_others_is_refused(page):
     stands(at)
 
 
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", few(EVERYWHERE, 3))
 def test_choosing_an_example_sets_all_controls(page):
     at = visit(page, sentence="A cat", seed="5", d_in="7", tokenizer="text")
     at.selectbox(key="control_example").set_value("life_is_short").run()
@@ -278,7 +277,7 @@ def test_every_step_that_is_drawn_has_words_for_those_who_cannot_see_it():
             assert len(chart.alt) > 20, chart.spec[:200]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", few(PAGES, 4))
 def test_opening_any_fold_shows_something(page):
     at = visit_with_printed_numbers(page)
     printed = () if prints_nothing(at) else ("fold_proof",)
@@ -317,7 +316,7 @@ def uses_what_it_shows(at: AppTest) -> Settings:
     return settings
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few(range(3), 1))
 def test_every_position_of_every_size_of_heads_can_be_used_after_any_moves(seed):
     moves = random.Random(seed)
     at = visit("pages/multi_head_attention.py", cell="none")
@@ -385,10 +384,9 @@ def fixed_values(settings):
     return {name: getattr(settings, name) for name in names}
 
 
-@pytest.mark.parametrize("page", EVERYWHERE)
-@pytest.mark.parametrize("link", FIXED.values(), ids=FIXED)
-def test_every_link_of_every_page_keeps_what_a_teacher_has_fixed(page, link):
-    at = visit(page, **link)
+@pytest.mark.parametrize(("page", "fixed"), pairs(EVERYWHERE, FIXED, more=0))
+def test_every_link_of_every_page_keeps_what_a_teacher_has_fixed(page, fixed):
+    at = visit(page, **FIXED[fixed])
     stands(at)
     settings = at.session_state["settings"]
     links = [element.proto for element in at.get("page_link")]
@@ -400,10 +398,9 @@ def test_every_link_of_every_page_keeps_what_a_teacher_has_fixed(page, link):
             assert fixed_values(there) == fixed_values(settings), each.label
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-@pytest.mark.parametrize("link", FIXED.values(), ids=FIXED)
-def test_another_example_keeps_what_a_teacher_has_fixed_or_is_refused_in_words(example, link):
-    at = visit("app.py", **link)
+@pytest.mark.parametrize(("example", "fixed"), pairs(EXAMPLES, FIXED, more=0))
+def test_another_example_keeps_what_a_teacher_has_fixed_or_is_refused_in_words(example, fixed):
+    at = visit("app.py", **FIXED[fixed])
     before = at.session_state["settings"]
     chooser = [each for each in at.selectbox if each.key == "control_example"]
     if not chooser or chooser[0].disabled:
@@ -425,7 +422,7 @@ def test_a_card_that_cannot_be_opened_says_why():
         return [card.disabled for card in opens], [words.value for words in at.caption]
 
     closed, words = cards(lock="example")
-    assert closed == [name != OLDER for name in EXAMPLES]
+    assert closed == [name != "wild_cat" for name in EXAMPLES]
     assert sum("keeps to its own example" in each for each in words) == len(EXAMPLES) - 1
     closed, words = cards(lock="edits,d_in", edits="8.2:1")
     assert any(closed)

@@ -63,6 +63,10 @@ def test_streamlit_run_asks_for_no_email_and_opens_a_browser(tmp_path):
     assert opened.read_text(encoding="utf-8").strip() == f"{server.url}/"
 
 
+def test_it_does_not_watch_its_files():
+    assert CONFIG["server"]["fileWatcherType"] == "none"  # else a busy folder fills the log
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
 def test_make_run_is_for_this_machine_and_streamlit_run_for_all():
     told = subprocess.run(

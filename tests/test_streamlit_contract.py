@@ -28,6 +28,7 @@ from attention_ui.shell.contents import HOME, LESSONS
 from attention_ui.streamlit_workarounds import deep_pages, reconnect, visible_parts
 from attention_ui.streamlit_workarounds.left_pages import run_no_part_of_a_page_that_was_left
 from attention_ui.streamlit_workarounds.style import STYLE
+from sampling import few
 from streamlit_insides import GONE, ROOT
 
 ROOM = ROOT / "attention_ui" / "streamlit_workarounds"
@@ -50,10 +51,10 @@ def browser_code() -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in scripts)
 
 
-@pytest.mark.parametrize("path", OUTSIDE, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_insides_are_used_in_their_room_alone(path):
-    text = path.read_text(encoding="utf-8")
-    assert not [word for word in INSIDES if word in text]
+def test_insides_are_used_in_their_room_alone():
+    for path in OUTSIDE:
+        text = path.read_text(encoding="utf-8")
+        assert not [word for word in INSIDES if word in text], path
 
 
 # --- finished_parts -------------------------------------------------------------------------------
@@ -237,11 +238,12 @@ SLOW = pytest.mark.slow("80 s: whole pages, again for each use of Streamlit's in
 
 
 @SLOW
-@pytest.mark.parametrize("gone", GONE)
+@pytest.mark.parametrize("gone", few(GONE, 3))
 def test_a_page_is_usable_where_one_is_gone(gone):
     usable(["simplified_attention"], gone)
 
 
+@pytest.mark.long
 @SLOW
 def test_every_page_is_usable_where_all_are_gone():
     pages = [each.name for each in (HOME, *LESSONS)]

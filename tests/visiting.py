@@ -1,9 +1,11 @@
 """Pages as Streamlit's AppTest opens them, and what stands on them. Found, not listed."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
+from google.protobuf.message import Message
 from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
@@ -18,9 +20,9 @@ EVERYWHERE = ["app.py", *PAGES]
 
 def visit(page: str, /, **link: str) -> AppTest:
     """A page, or a lesson by its name, as a link opens it in a new session. It asks nothing to be
-    predicted, unless the link says so. Without an example it shows `wild_cat`, as any link does.
+    predicted, and shows `wild_cat`, unless the link says so.
     """
-    return _opened(page, {"predict": "off", **link})
+    return _opened(page, {"predict": "off", "example": "wild_cat", **link})
 
 
 def first_visit(page: str) -> AppTest:
@@ -78,14 +80,52 @@ def words(at: AppTest) -> str:
     return "\n".join(each.value for each in (*at.markdown, *at.caption, *at.text))
 
 
+PLAIN = {
+    *(("Text", "body"), ("Code", "code_text"), ("PageLink", "query_string")),
+    *(("TextArea", "value"), ("TextArea", "default"), ("TextInput", "value")),
+    *(("TextInput", "default"), ("Selectbox", "options"), ("Selectbox", "raw_value")),
+    *(("MultiSelect", "options"), ("MultiSelect", "raw_values")),
+    *(("VegaLiteChart", "spec"), ("VegaLiteChart", "alt"), ("BidiComponent", "json")),
+}
+"""What Streamlit's browser shows letter by letter. All else that it is sent may be Markdown. Tables
+and what charts are drawn from are bytes, and no strings.
+"""
+
+
 def rendered(at: AppTest) -> str:
-    """All that is rendered as Markdown, LaTeX or HTML, labels included."""
-    parts = [element.value for element in (*at.markdown, *at.caption, *at.latex)]
-    parts += [element.proto.body for element in at.get("html")]
-    parts += [expander.label for expander in at.expander]
-    parts += [element.label for kind in (at.button, at.slider, at.selectbox) for element in kind]
-    parts += [option for group in at.get("button_group") for option in map(str, group.options)]
-    return "\n".join(parts)
+    """All that may be rendered as Markdown, LaTeX or HTML: every string that the page sends, of
+    every element and block, but for what is known to be plain.
+    """
+    return "\n".join(text for node in _nodes(at._tree) for text in _strings(node))
+
+
+def _nodes(node) -> Iterator:
+    yield node
+    for child in getattr(node, "children", {}).values():
+        yield from _nodes(child)
+
+
+def _strings(node) -> Iterator[str]:
+    message = getattr(node, "proto", None)
+    if isinstance(message, Message):
+        name = message.DESCRIPTOR.name
+        for path, text in _of_message(message):
+            if (name, path) not in PLAIN:
+                yield text
+
+
+def _of_message(message: Message, path: str = "") -> Iterator[tuple[str, str]]:
+    """The strings of a message, and of those within it, by the names of their fields."""
+    for field, value in message.ListFields():
+        inner = f"{path}.{field.name}" if path else field.name
+        several = [*value] if field.is_repeated else [value]
+        if hasattr(value, "values"):  # a map: its keys are in there
+            several += value.values()
+        for each in several:
+            if isinstance(each, str):
+                yield inner, each
+            elif isinstance(each, Message):
+                yield from _of_message(each, inner)
 
 
 def charts(at: AppTest) -> list:

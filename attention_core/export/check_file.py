@@ -18,6 +18,7 @@ from ..lights.own_code import (
     reading,
     report,
     sentences,
+    ways,
 )
 
 NAME = "check_my_attention.py"
@@ -30,7 +31,9 @@ OPENING = '''\
     check(nn.MultiheadAttention(12, 3, batch_first=True))  # or an nn.Module of your own
 
 or `python check_my_attention.py my_file.py:attention --causal`. It names the first property that
-does not hold, and what is likely wrong. Nothing leaves your computer.
+does not hold, and what is likely wrong. Nothing leaves your computer. Your code runs in the same
+process: what ends Python itself, as os._exit(0) does, ends the check too. Without a verdict on the
+screen, nothing was checked.
 """
 '''
 PARTS = (
@@ -39,6 +42,7 @@ PARTS = (
     calling,
     sentences,
     reading,
+    ways,
     probe,
     function_lights,
     diagnosis,

@@ -1,6 +1,7 @@
 """A trace as an exercise: a notebook with lines taken out, and a check after each."""
 
 import inspect
+from collections.abc import Iterator
 from itertools import groupby
 
 import torch
@@ -14,9 +15,8 @@ from ..trace import Step, Trace
 from . import checker
 from .notebook import most_of, packed
 from .program import comment, components, imports, lines_of
+from .telling import START, unnoticed, variations
 
-START = "embeddings"
-"""What comes before is given, where anything comes after."""
 OPENING = """\
 # Attention, written by you
 
@@ -26,6 +26,9 @@ yet you are told the first step that is wrong, and what is likely wrong with it.
 Nothing leaves your computer. The notebook needs `torch`: `pip install torch`."""
 CHECKS = """\
 The next cell holds the checks, and what they compare with. Run it; you need not read it."""
+DRAWN = """\
+The embeddings are drawn here, and are not those of the lesson: on the lesson's own, some wrong \
+lines would give the right numbers."""
 OTHER_WAYS = "import torch.nn.functional as F  # for your lines, if you like"
 
 
@@ -33,13 +36,14 @@ def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
     """The exercise of a trace: a notebook as `notebook` makes it, with the lines of `asked` taken
     out. The title becomes a comment, so it may hold any text.
     """
-    trace = _with_one_round(trace)
-    wanted = asked(trace)
+    lesson, trace = trace, practised(trace)
+    wanted = _asked(trace)
     steps = _needed(trace, wanted)
     apart = rounding(trace)
+    is_drawn = START in trace and trace[START].operation != lesson[START].operation
     first_import, *others = imports(steps)
     cells = [
-        text(OPENING),
+        text(OPENING, *([DRAWN] if is_drawn else [])),
         code(*comment(title), *components(trace), first_import, OTHER_WAYS, *others),
         text(CHECKS),
         code(*_checks(steps, wanted, apart), hidden=True),
@@ -63,7 +67,26 @@ def asked(trace: Trace) -> tuple[str, ...]:
     that is asked for too: its line would be the answer to the other.) Of a loop, one round is asked
     for.
     """
-    trace = _with_one_round(trace)
+    return _asked(practised(trace))
+
+
+def practised(trace: Trace) -> Trace:
+    """The trace that an exercise is made of: the lesson's, or one like it on drawn embeddings, with
+    one round of its loop. It is the first in which every wrong line that is known gives wrong
+    numbers; where there is none, the one that lets the fewest pass.
+    """
+    found: list[tuple[int, Trace]] = []
+    for varied in variations(trace):
+        for each in _with_one_round(varied):
+            wanted = _asked(each)
+            n_unnoticed = len(unnoticed(each, _needed(each, wanted), wanted))
+            if not n_unnoticed:
+                return each
+            found.append((n_unnoticed, each))
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def _asked(trace: Trace) -> tuple[str, ...]:
     names = list(trace)
     later = names[names.index(START) + 1 :] if START in trace else names
     beside = _beside(trace)
@@ -80,21 +103,35 @@ def asked(trace: Trace) -> tuple[str, ...]:
     return tuple(name for name in names if name in able & needed)
 
 
-def _with_one_round(trace: Trace) -> Trace:
-    """The trace with one round of its loop: what the others come to is given, as numbers, since
-    their lines would be the answers. It is the round in which what was there before shrinks most
-    tellingly: neither to 0 nor by 1, where a wrong line may give the right numbers.
+def _with_one_round(trace: Trace) -> Iterator[Trace]:
+    """The trace with one round of its loop, each that tells something in turn: what the others come
+    to is given, as numbers, since their lines would be the answers. First comes the round in which
+    what was there before shrinks most tellingly: neither to 0 nor by 1, where a wrong line may give
+    the right numbers. A round on a smaller tile than the others tells less: the largest of one
+    number is the number.
     """
     if len(trace.rounds) < 2:
-        return trace
+        yield trace
+        return
+
+    def size(names: tuple[str, ...]) -> int:
+        return max(trace[name].value.numel() for name in names)
 
     def tells(names: tuple[str, ...]) -> float:
         factors = (trace[name].value for name in names if isinstance(trace[name].operation, Shrink))
         return max(((each * (1 - each)).max().item() for each in factors), default=0.0)
 
-    kept = max(reversed(trace.rounds), key=tells)
+    largest_size = max(map(size, trace.rounds))
+    fullest = [names for names in reversed(trace.rounds) if size(names) == largest_size]
+    first, *others = sorted(fullest, key=tells, reverse=True)
+    for kept in (first, *(names for names in others if tells(names))):
+        yield _with_round(trace, kept)
+
+
+def _with_round(trace: Trace, kept: tuple[str, ...]) -> Trace:
     left_out = {name for names in trace.rounds if names is not kept for name in names}
     new = trace.emptied()
+    new.rounds = [kept]
     for name, step in trace.items():
         if name in left_out:
             continue

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import torch
 
-from ..operations import Draw
+from ..operations import Draw, Stored
 from ..trace import Step, Trace
 
 OPENING = ["# A program made by Attention Explorer: every line below is one step.", "#"]
@@ -13,7 +13,8 @@ OPENING = ["# A program made by Attention Explorer: every line below is one step
 
 
 def program(trace: Trace, title: str = "Attention, step by step") -> str:
-    """The Python source of a trace: torch alone, one line a step, and a print of every tensor.
+    """The Python source of a trace: one line a step, and a print of every tensor. It needs torch,
+    and safetensors where a step is read from a file.
 
     The title becomes the docstring; it is written as a comment, so it may hold any text.
     """
@@ -52,8 +53,10 @@ def components(trace: Trace) -> list[str]:
 
 def imports(steps: Iterable[Step]) -> list[str]:
     """The lines that come before all steps."""
-    drawn = any(isinstance(step.operation, Draw) for step in steps)
-    return ["import torch", *(["", "generator = torch.Generator()"] if drawn else [])]
+    made = {type(step.operation) for step in steps}
+    reads = ["from safetensors import safe_open"] if Stored in made else []
+    draws = ["", "generator = torch.Generator()"] if Draw in made else []
+    return ["import torch", *reads, *draws]
 
 
 def lines_of(steps: Iterable[Step]) -> Iterator[tuple[Step, list[str]]]:

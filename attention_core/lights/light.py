@@ -21,12 +21,15 @@ TITLES = {
     "any_length": "It takes a sentence of any length",
     "repeatable": "The same input twice gives the same output",
     "both_signs": "The output goes below 0 as well as above",
+    "formula": "With any numbers, it gives softmax(q·k/√d) times the values x·W_v",
     "ids": "Equal tokens have equal ids, and no id is skipped",
 }
 """The lights in the order in which they are looked at, by name: what each says when it is green."""
 
 OF_TRACES = ("seen_has_weight", "ids")
 """Lights that a trace shows, and closed code does not."""
+OF_FUNCTIONS = ("formula",)
+"""Lights of what is given its matrices: a trace shows its own, and a module hides them."""
 
 
 class Light(NamedTuple):

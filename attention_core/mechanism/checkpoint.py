@@ -1,6 +1,9 @@
 """A real model's attention layer: its matrices in a file on this machine, as steps of a trace."""
 
-import json
+import math
+import operator
+import os.path
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +12,15 @@ from torch import Tensor
 
 from ..operations import Columns, Linear, Stored
 from ..recipes import PLURAL, ROLES
-from ..stored import Place, places
+from ..stored import quoted, shapes
 from ..trace import Step, Trace
+from .model_config import ModelConfig
 from .options import Options
-from .own_matrices import Heads, Slowed, attend_projected, check_rows, row_of, times
+from .own_matrices import Heads, attend_projected, check_rows, row_of, times
 from .own_tensors import give, own
 
-KNOWN = ("gpt2", "llama", "mistral", "qwen2")
-"""The kinds of models, as their `config.json` calls them, whose attention is computed here."""
+LARGEST = 2**28
+"""The most numbers of a matrix that is read: 1 GiB as float32, as in a model of 405 billion."""
 PREFIXES = ("", "transformer.", "model.")
 """What the names of layers may begin with."""
 IGNORED = ("bias", "masked_bias", "rotary_emb.inv_freq")
@@ -52,23 +56,29 @@ def from_checkpoint(
     those of GPT-2 (`h.0.attn.c_attn.weight`) or of Llama and its kin
     (`model.layers.0.self_attn.q_proj.weight`). `hidden_states` (token, d_in) or
     (batch, token, d_in) are what the layer's attention is given: in these models, vectors after the
-    layer norm before it. Numbers of heads, and the base of rotary positions, are read from the
-    `config.json` beside the file where they are not given; without one, `n_heads` must be given,
-    and Llama's base is 10,000. A causal mask is the default; all options of `attend_tensors` are
-    taken. Everything is computed in float32, whatever the file holds.
+    layer norm before it. Numbers of heads, rotary positions and windows are read from the
+    `config.json` beside the file; `n_heads`, `n_kv_heads` and `rotary_base` are taken in place of
+    what it says. By the names of GPT-2 it may be missing, and `n_heads` must be given then. By the
+    names of Llama it must be there: Gemma 2 and Mixtral use them too, and from the matrices alone
+    nobody can tell. A causal mask is the default; all options of `attend_tensors` are taken.
+    Everything is computed in float32, whatever the file holds.
 
     Steps: `hidden_states`; for GPT-2 `qkv_matrix` (d_in, d_qkv), `qkv_bias`, and `W_query`, … as
     their columns; for Llama `query_layer` (d_queries, d_in) and so on, upright as stored;
     `queries`, `keys`, `values` and what follows as in `attend_vectors`, to `concat` and `output`
-    (query, d_model). Raises ValueError, in words, for a file that is broken, a layer or a name that
-    is missing, widths that do not fit, and a kind of model that is computed in another way;
-    FileNotFoundError where there is no file.
+    (query, d_model). Raises ValueError, in words, for anything that is wrong with a file: it is
+    broken, a layer or a name is missing, widths do not fit, a setting cannot be, or the model is of
+    a kind that is computed in another way. Raises FileNotFoundError where there is no file.
     """
     found = _Found.at(Path(path))
-    config = found.config
-    layout, beginning = found.layout(layer)
+    try:
+        at = operator.index(layer)
+    except TypeError:
+        raise ValueError(f"layer is {quoted(layer)}, but must be a whole number") from None
+    layout, beginning = found.layout(at)
+    config = found.config(layout)
     given = _heads(config, layout, n_heads, n_kv_heads, rotary_base)
-    window = _window(config, layer)
+    window = config.window(at)
     of_model = {"causal": True} | ({"window": (window - 1, None)} if window else {})
     chosen = Options.of(of_model | options)
     numbers = own("hidden_states", hidden_states, (2, 3)).float()
@@ -85,7 +95,7 @@ def from_checkpoint(
         bias = read("b_output", "c_proj.bias", ("d_model",))
         times(trace, "output", concat, matrix, bias, (*concat.axes[:-1], "d_model"))
         return trace
-    made = _project_upright(read, vectors, given)
+    made = _project_upright(read, vectors, given, config.settings.get("head_dim"))
     concat = attend_projected(trace, made, given, chosen)
     _upright(read, "output", "o_proj", concat, ("d_model", concat.axes[-1]))
     return trace
@@ -93,35 +103,51 @@ def from_checkpoint(
 
 @dataclass(frozen=True)
 class _Found:
-    """The tensors of a model's files by name: the file, and where in it each stands."""
+    """The tensors of a model's files by name: the file, and the shape of each."""
 
     path: Path
-    tensors: Mapping[str, tuple[Path, Place]]
-    config: Mapping
+    tensors: Mapping[str, tuple[Path, tuple[int, ...]]]
 
     @staticmethod
     def at(path: Path) -> "_Found":
         """What is in a file, or in the files of a folder."""
         files = [path]
-        if path.is_dir():
+        if os.path.isdir(path):
             files = sorted(path.glob("*.safetensors"))
             if not files:
                 raise FileNotFoundError(f"there is no safetensors file in {path}")
-        elif not path.exists():
+        elif not os.path.lexists(path):
             raise FileNotFoundError(f"there is no file {path}")
-        tensors = {}
+        tensors: dict[str, tuple[Path, tuple[int, ...]]] = {}
         for file in files:
-            tensors |= {name: (file, place) for name, place in places(file).items()}
-        beside = (path if path.is_dir() else path.parent) / "config.json"
-        if not beside.exists():
-            return _Found(path, tensors, {})
-        try:
-            config = json.loads(beside.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ValueError(f"{beside.name} beside {path.name} cannot be read: {error}") from error
-        if not isinstance(config, dict):
-            raise ValueError(f"{beside.name} beside {path.name} holds no settings by name")
-        return _Found(path, tensors, config)
+            for name, shape in shapes(file).items():
+                if name in tensors:
+                    raise ValueError(
+                        f"{quoted(name)} stands in two files, {tensors[name][0].name} and "
+                        f"{file.name}: give the path of the one that is meant"
+                    )
+                tensors[name] = file, shape
+        return _Found(path, tensors)
+
+    def config(self, layout: Layout) -> ModelConfig:
+        """What `config.json` says, where there is one."""
+        folder = self.path if os.path.isdir(self.path) else self.path.parent
+        beside = folder / "config.json"
+        if os.path.lexists(beside):
+            config = ModelConfig.beside(beside, self.path.name)
+            if (config.kind == "gpt2") != (layout is GPT2):
+                raise ValueError(
+                    f"config.json says that the model is of the kind {config.kind}, but the "
+                    f"tensors in {self.path.name} have the names of another"
+                )
+            return config
+        if layout is GPT2:
+            return ModelConfig("gpt2")
+        raise ValueError(
+            f"there is no config.json beside {self.path.name}: Llama's names are those of many "
+            "kinds of models, and only that file says which it is. Put it there, with model_type, "
+            "num_attention_heads, num_key_value_heads and rope_theta at least"
+        )
 
     def layout(self, layer: int) -> tuple[Layout, str]:
         """The kind of names, and what those of this layer begin with."""
@@ -135,24 +161,22 @@ class _Found:
 
     def _beginning(self, layout: Layout, prefix: str, layer: int) -> str:
         before, after = layout.layer.split("{}")
-        layers = {
-            int(number)
-            for name in self.tensors
-            if name.startswith(prefix + before)
-            for number, _, rest in [name.removeprefix(prefix + before).partition(".")]
-            if number.isdigit() and f".{rest}".startswith(after)
-        }
+        front, back = re.escape(prefix + before), re.escape(after)
+        pattern = re.compile(f"{front}(0|[1-9][0-9]{{0,5}}){back}")
+        layers = {int(at[1]) for at in map(pattern.match, self.tensors) if at}
         if layer not in layers:
-            known = ", ".join(map(str, sorted(layers))) or "none"
-            raise ValueError(f"there is no layer {layer!r} in {self.path.name}: it has {known}")
+            known = quoted(", ".join(map(str, sorted(layers)))) or "none"
+            raise ValueError(
+                f"there is no layer {quoted(layer)} in {self.path.name}: it has {known}"
+            )
         beginning = prefix + layout.layer.format(layer)
         known = {f"{matrix}.{kind}" for matrix in layout.matrices for kind in ("weight", "bias")}
         for name in self.tensors:
             part = name.removeprefix(beginning)
             if name.startswith(beginning) and part not in known | {*IGNORED}:
                 raise ValueError(
-                    f"{name} in {self.path.name} is nothing that attention has here: this kind of "
-                    "model is computed in another way"
+                    f"{quoted(name)} in {self.path.name} is nothing that attention has here: this "
+                    "kind of model is computed in another way"
                 )
         return beginning
 
@@ -168,46 +192,49 @@ class _Reader:
     def __call__(self, name: str, stored: str, axes: tuple[str, ...]) -> Step:
         """Add a stored tensor under a name."""
         full = self.beginning + stored
-        file, place = self._place(full)
-        if len(place.shape) != len(axes):
-            sizes = " × ".join(map(str, place.shape))
+        file, shape = self._place(full)
+        if len(shape) != len(axes):
             raise ValueError(
-                f"{full} is {sizes}: it needs {len(axes)} axes, not {len(place.shape)}"
+                f"{full} is {_sizes(shape)}: it needs {len(axes)} axes, not {len(shape)}"
             )
-        read = Stored(str(file), full, place.kind, place.shape, place.start)
-        return self.trace.step(name, read, axes=axes)
+        if not 0 < math.prod(shape) <= LARGEST:
+            raise ValueError(
+                f"{full} is {_sizes(shape)}: from one number to {LARGEST:,} can be read"
+            )
+        step = self.trace.step(name, Stored(str(file), full), axes=axes)
+        if not step.value.isfinite().all():
+            at = (~step.value.isfinite()).nonzero()[0].tolist()
+            found = step.value[tuple(at)].item()
+            raise ValueError(f"{full} has {found} at {at}: all must be finite")
+        return step
 
     def has(self, stored: str) -> bool:
         """Whether there is such a tensor in the layer."""
         return self.beginning + stored in self.found.tensors
 
     def shape(self, stored: str) -> tuple[int, ...]:
-        """The shape of a tensor of the layer, which is not read for it."""
-        return self._place(self.beginning + stored)[1].shape
+        """The shape of a matrix of the layer, which is not read for it."""
+        full = self.beginning + stored
+        _, shape = self._place(full)
+        if len(shape) != 2:
+            raise ValueError(f"{full} is {_sizes(shape)}: it needs 2 axes, not {len(shape)}")
+        return shape
 
-    def _place(self, full: str) -> tuple[Path, Place]:
+    def _place(self, full: str) -> tuple[Path, tuple[int, ...]]:
         if full not in self.found.tensors:
             raise ValueError(f"{full} is missing in {self.found.path.name}")
         return self.found.tensors[full]
 
 
 def _heads(
-    config: Mapping,
+    config: ModelConfig,
     layout: Layout,
     n_heads: int | None,
     n_kv_heads: int | None,
     rotary_base: float | None,
 ) -> Heads:
     """How many heads, and which rotary positions, by what is given and by `config.json`."""
-    kind = config.get("model_type", "gpt2" if layout is GPT2 else "llama")
-    if kind not in KNOWN:
-        raise ValueError(
-            f"config.json says that the model is {kind!r}, but attention is computed here as "
-            f"{', '.join(KNOWN)} have it"
-        )
-    if config.get("scale_attn_by_inverse_layer_idx") or not config.get("scale_attn_weights", True):
-        raise ValueError("config.json asks for another scale of the scores than √d")
-    n_heads = n_heads or config.get("n_head") or config.get("num_attention_heads")
+    n_heads = config.n_heads if n_heads is None else n_heads
     if n_heads is None:
         raise ValueError("how many heads there are stands in no tensor: give `n_heads`")
     if layout is GPT2:
@@ -216,32 +243,10 @@ def _heads(
         if rotary_base is not None:
             raise ValueError("GPT-2 has no rotary positions: leave `rotary_base` out")
         return Heads(n_heads)
-    turning = config.get("rope_parameters") or config.get("rope_scaling") or {}
-    how = turning.get("rope_type", turning.get("type", "default"))
-    slowed = None
-    if how == "llama3":
-        named = ("factor", "low_freq_factor", "high_freq_factor")
-        named = (*named, "original_max_position_embeddings")
-        missing = [name for name in named if name not in turning]
-        if missing:
-            raise ValueError(f"config.json has no {missing[0]} for its rotary positions")
-        slowed = Slowed(*(turning[name] for name in named))
-    elif how != "default":
-        raise ValueError(
-            f"config.json asks for rotary positions of the kind {how!r}, but only the plain kind "
-            "and llama3 are computed here"
-        )
-    base = rotary_base or config.get("rope_theta") or turning.get("rope_theta") or 10000.0
-    return Heads(n_heads, n_kv_heads or config.get("num_key_value_heads"), float(base), slowed)
-
-
-def _window(config: Mapping, layer: int) -> int | None:
-    """How many keys a query of this layer sees, itself among them; None for all before it."""
-    kinds = config.get("layer_types")
-    everywhere = kinds[layer] != "full_attention" if kinds else True
-    first = config.get("max_window_layers", 0) if kinds is None else 0
-    used = config.get("use_sliding_window", True) and everywhere and layer >= first
-    return config.get("sliding_window") if used else None
+    if n_kv_heads is None:
+        n_kv_heads = config.settings.get("num_key_value_heads")
+    base = config.base if rotary_base is None else rotary_base
+    return Heads(n_heads, n_kv_heads, base, config.slowed)
 
 
 def _project_joined(read: _Reader, vectors: Step, heads: Heads) -> list[Step]:
@@ -249,8 +254,8 @@ def _project_joined(read: _Reader, vectors: Step, heads: Heads) -> list[Step]:
     trace, name = read.trace, f"{read.beginning}c_attn.weight"
     shape = read.shape("c_attn.weight")
     check_rows(name, shape, _width(vectors))
-    if len(shape) != 2 or shape[1] % 3:
-        raise ValueError(f"{name} has {shape[-1]} columns, which are no three matrices")
+    if shape[1] % 3:
+        raise ValueError(f"{name} has {shape[1]} columns, which are no three matrices")
     width = shape[1] // 3
     heads.check(dict.fromkeys(ROLES, width))
     matrix = read("qkv_matrix", "c_attn.weight", ("d_in", "d_qkv"))
@@ -266,10 +271,16 @@ def _project_joined(read: _Reader, vectors: Step, heads: Heads) -> list[Step]:
     return made
 
 
-def _project_upright(read: _Reader, vectors: Step, heads: Heads) -> list[Step]:
+def _project_upright(read: _Reader, vectors: Step, heads: Heads, d_head: int | None) -> list[Step]:
     """Queries, keys and values of Llama, whose matrices are stored as torch's layers keep them."""
     stored = dict(zip(ROLES, ("q_proj", "k_proj", "v_proj"), strict=True))
-    heads.check({role: read.shape(f"{name}.weight")[0] for role, name in stored.items()})
+    widths = {role: read.shape(f"{name}.weight")[0] for role, name in stored.items()}
+    heads.check(widths)
+    if d_head not in (None, widths["query"] // heads.n_heads):
+        raise ValueError(
+            f"head_dim in config.json is {d_head}, but {heads.n_heads} heads share "
+            f"{widths['query']} columns of queries"
+        )
     return [
         _upright(read, PLURAL[role], name, vectors, (heads.joined(role), "d_in"), row_of(role))
         for role, name in stored.items()
@@ -286,9 +297,9 @@ def _upright(
 ) -> Step:
     """Vectors times a layer's matrix (d_out, d_in), and its bias where it has one."""
     name, shape = f"{stored}.weight", read.shape(f"{stored}.weight")
-    if len(shape) != 2 or shape[1] != _width(vectors):
+    if shape[1] != _width(vectors):
         raise ValueError(
-            f"{read.beginning}{name} is {' × '.join(map(str, shape))}, but the vectors before it "
+            f"{read.beginning}{name} is {_sizes(shape)}, but the vectors before it "
             f"are {_width(vectors)} wide: it needs {_width(vectors)} columns"
         )
     role = {plural: role for role, plural in PLURAL.items()}.get(made, made)
@@ -300,3 +311,7 @@ def _upright(
 
 def _width(vectors: Step) -> int:
     return vectors.value.shape[-1]
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    return quoted(" × ".join(map(str, shape)) or "a single number")

@@ -1,6 +1,6 @@
 """What attention on any tensors may vary."""
 
-import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
@@ -79,4 +79,6 @@ class Options:
 def is_number(value: object, kind: type) -> bool:
     """Whether it is a whole number, or any finite one, and not True or False."""
     kinds = (int,) if kind is int else (int, float)
-    return isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        return False
+    return abs(value) <= sys.float_info.max  # math.isfinite raises where an int is too large

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from ..operations import (
     Affine,
+    Cast,
     JoinHeads,
     JoinHeadsInBatch,
     JoinRows,
@@ -18,10 +19,19 @@ from ..operations import (
     SplitHeadsInBatch,
 )
 from ..recipes import PLURAL, ROLES
+from ..stored import quoted
 from ..trace import Step, Trace
 from .any_tensors import attend_steps, check_shapes
-from .options import Options
-from .own_tensors import check_same_kind, give, own, sizes
+from .options import Options, is_number
+from .own_tensors import PRECISIONS, check_same_kind, give, own, sizes
+
+BASES = "a number from 1e-6 to 1e12"
+"""What the base of rotary positions must be, or one far out gives angles that are not finite."""
+
+
+def is_base(value: object) -> bool:
+    """Whether rotary positions can have it as a base."""
+    return is_number(value, float) and 1e-6 <= value <= 1e12
 
 
 @dataclass(frozen=True)
@@ -75,8 +85,12 @@ class Heads:
     def __post_init__(self) -> None:
         for name in ("n_heads", "n_kv_heads"):
             count = getattr(self, name)
-            if count is not None and (not isinstance(count, int) or count < 1):
-                raise ValueError(f"{name} is {count!r}, but must be a whole number of 1 or more")
+            if count is not None and (not is_number(count, int) or count < 1):
+                raise ValueError(
+                    f"{name} is {quoted(count)}, but must be a whole number of 1 or more"
+                )
+        if self.rotary_base is not None and not is_base(self.rotary_base):
+            raise ValueError(f"rotary_base is {quoted(self.rotary_base)}, but must be {BASES}")
         if self.n_heads % self.of_keys:
             raise ValueError(
                 f"{self.n_heads} query heads cannot be shared evenly among {self.of_keys} key heads"
@@ -153,7 +167,8 @@ def attend_vectors(
     given; torch keeps such matrices upright, as `W.T`. Keys and values are made of `others`
     (other, d_other) where these are given, which is cross-attention. The columns are dealt out to
     `n_heads` heads, those of keys and values to `n_kv_heads`. With a `rotary_base`, such as
-    10,000, queries and keys are turned by their places. `past_keys` and `past_values` (past, d), or
+    10,000, queries and keys are turned by their places: in float32, then rounded to the kind of
+    numbers that was given. `past_keys` and `past_values` (past, d), or
     (kv_head, past, d_head) with several heads, are put before the new ones as they are.
 
     Steps: the tensors given; `queries`, `keys`, `values`; `head_queries`, … (head, query, d_head)
@@ -287,7 +302,12 @@ def _turned(trace: Trace, role: str, step: Step, heads: Heads, n_past: int) -> S
     rates = heads.slowed.rates(heads.rotary_base, width // 2) if heads.slowed else ()
     turn = RotaryAngles(n_tokens, width // 2, heads.rotary_base, n_past, rates)
     angles = trace.step(f"{role}_angles", turn, axes=(step.axes[-2], "d_pairs"))
-    return trace.step(f"turned_{PLURAL[role]}", Rotate(), step, angles, axes=step.axes)
+    name, kind = f"turned_{PLURAL[role]}", PRECISIONS[step.value.dtype]
+    if kind is None:
+        return trace.step(name, Rotate(), step, angles, axes=step.axes)
+    # As Llama's own code has it: turned in float32, in which the angles are, and rounded once.
+    turned = trace.step(f"{name}_in_float32", Rotate(), step, angles, axes=step.axes)
+    return trace.step(name, Cast(kind), turned, axes=step.axes)
 
 
 def _n_axes(name: str) -> tuple[int, ...]:

@@ -27,6 +27,8 @@ def around(step: Step, steps: Sequence[Step]) -> list[Mistake]:
         *_no_residual(step),
         *_values_turned(step),
         *known(step),
+        *_other_sentence(step, earlier),
+        *_unchanged(step, step.inputs),
         *_mixed_up(step, earlier),
         *_unchanged(step, earlier),
         *_transposed(step),
@@ -45,6 +47,20 @@ def _mixed_up(step: Step, earlier: Sequence[Step]) -> list[Mistake]:
             words = f"this is what {other.name} gives; {given.name} belongs there."
             found.append(Mistake("the wrong tensor", words, step.operation.code(*names)))
     return found[-8:]
+
+
+def _other_sentence(step: Step, earlier: Sequence[Step]) -> list[Mistake]:
+    """Vectors of one sentence where those of the other belong: the numbers of tokens may differ."""
+    found = []
+    for at, given in enumerate(step.inputs):
+        for other in earlier:
+            if other is given or {other.name, given.name} != {"embeddings", "other_embeddings"}:
+                continue
+            names = [each.name for each in step.inputs]
+            names[at] = other.name
+            words = f"{step.name} are made from {given.name}, not from {other.name}."
+            found.append(Mistake("the wrong sentence", words, step.operation.code(*names)))
+    return found
 
 
 def _unchanged(step: Step, earlier: Sequence[Step]) -> list[Mistake]:

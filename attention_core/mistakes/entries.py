@@ -83,6 +83,7 @@ def _(_: ops.Subtract, left: str, right: str) -> tuple[Mistake, ...]:
     return (
         Mistake("the wrong way round", f"take {right} away from {left}.", f"{right} - {left}"),
         Mistake("added, not subtracted", "write -.", f"{left} + {right}"),
+        Mistake("nothing is subtracted", f"take {right} away from {left}.", left),
     )
 
 
@@ -91,6 +92,7 @@ def _(_: ops.Divide, scores: str, number: str) -> tuple[Mistake, ...]:
     return (
         Mistake("upside down", f"divide {scores} by {number}.", f"{number} / {scores}"),
         Mistake("multiplied, not divided", "write /.", f"{scores} * {number}"),
+        Mistake("not divided", f"divide {scores} by {number}.", scores),
     )
 
 

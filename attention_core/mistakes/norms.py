@@ -4,6 +4,7 @@ from .. import operations as ops
 from ..operations.given import written
 from .base import Mistake, mistakes
 
+RULE = "each row is normalised alone."
 ROWS = "each row by itself: dim=-1, keepdim=True."
 
 
@@ -63,6 +64,12 @@ def _(step: ops.Standardise, vectors: str, mean: str, variance: str) -> tuple[Mi
             "divide by its root.",
             f"{centred} / ({variance} + {epsilon})",
         ),
+        Mistake("divided by the variance", "divide by its root.", f"{centred} / {variance}"),
+        Mistake(
+            "the whole matrix at once",
+            f"{RULE} layer_norm takes the lengths of the last axes: {vectors}.shape[-1:].",
+            f"torch.nn.functional.layer_norm({vectors}, {vectors}.shape, eps={epsilon})",
+        ),
         Mistake(
             "the mean is still in it",
             f"take {mean} away first.",
@@ -107,10 +114,12 @@ def _(_: ops.ScaleShift, vectors: str, gain: str, *bias: str) -> tuple[Mistake, 
 
 @mistakes.register
 def _(_: ops.LayerNorm, vectors: str) -> tuple[Mistake, ...]:
-    rows = "each row is normalised alone."
+    centred = f"({vectors} - {vectors}.mean(-1, keepdim=True))"
+    variance = f"{vectors}.var(-1, correction=0, keepdim=True)"
     return (
-        Mistake("the whole matrix at once", rows, ops.LayerNorm(whole=True).code(vectors)),
-        Mistake("the wrong axis", rows, ops.LayerNorm().code(f"{vectors}.mT") + ".mT"),
+        Mistake("the whole matrix at once", RULE, ops.LayerNorm(whole=True).code(vectors)),
+        Mistake("the wrong axis", RULE, ops.LayerNorm().code(f"{vectors}.mT") + ".mT"),
+        Mistake("divided by the variance", "divide by its root.", f"{centred} / {variance}"),
     )
 
 

@@ -112,5 +112,11 @@ class Rotate(Operation):
             return Difference(Product((left, cosine)), Product((right, sine)))
         return Sum((Product((right, cosine)), Product((left, sine))))
 
+    def preamble(self) -> tuple[str, ...]:
+        return ("# Pairs are columns k and k + d/2, as in rotate_half, not neighbours.",)
+
     def words(self) -> str:
-        return "A pair of columns, turned by an angle that grows with the place of the token."
+        return (
+            "A pair of columns, k and k + d/2, turned by an angle that grows with the place of the "
+            "token."
+        )

@@ -84,7 +84,7 @@ class Row(Operation):
         return rf"{matrix}_{{{self.row}}}"
 
     def code(self, matrix: str) -> str:
-        return f"{matrix}[{self.row}]"
+        return f"{matrix}[{self.row}].clone()"
 
     def arithmetic(self, index: tuple[int, ...], matrix) -> Expression:
         return matrix.cell((self.row, *index))

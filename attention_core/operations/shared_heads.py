@@ -149,13 +149,13 @@ class Columns(Move):
     def value(self, whole: Tensor) -> Tensor:
         if self.end > whole.shape[-1]:
             raise ValueError(f"there is no column {self.end - 1} among {whole.shape[-1]}")
-        return _in_memory_of_its_own(whole[..., self.first : self.end])
+        return whole[..., self.first : self.end].clone()  # contiguous() may be no copy
 
     def formula(self, whole: str) -> str:
         return rf"{whole}_{{\cdot,\,{self.first}..{self.end - 1}}}"
 
     def code(self, whole: str) -> str:
-        return f"{whole}[..., {self.first}:{self.end}].contiguous()"
+        return f"{whole}[..., {self.first}:{self.end}].clone()"
 
     def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
         return (*index[:-1], self.first + index[-1])
@@ -184,13 +184,13 @@ class Rows(Move):
     def value(self, whole: Tensor) -> Tensor:
         if self.end > whole.shape[-2]:
             raise ValueError(f"there is no row {self.end - 1} among {whole.shape[-2]}")
-        return _in_memory_of_its_own(whole[..., self.first : self.end, :])
+        return whole[..., self.first : self.end, :].clone()  # contiguous() may be no copy
 
     def formula(self, whole: str) -> str:
         return rf"{whole}_{{{self.first}..{self.end - 1}}}"
 
     def code(self, whole: str) -> str:
-        return f"{whole}[..., {self.first}:{self.end}, :].contiguous()"
+        return f"{whole}[..., {self.first}:{self.end}, :].clone()"
 
     def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
         return (*index[:-2], self.first + index[-2], index[-1])

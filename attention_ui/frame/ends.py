@@ -92,7 +92,7 @@ def ends(
             with row(_matching(view), "notebook", ":material/fact_check:") as is_open:
                 if is_open:
                     proof(view)
-        show_checks(trace, output)
+        show_checks(view, output)
         if "take_away" not in values.hide:
             with row("**Take it with you**: program, notebook, exercise, tensors", "take_away",
                      ":material/download:") as is_open:  # fmt: skip

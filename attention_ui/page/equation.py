@@ -135,7 +135,7 @@ def first_query(view: View) -> int:
     the example begins with, or the last. On a page about one query it is that one.
     """
     if not any("query" in step.axes for step in view.trace.values()):
-        return view.settings.query
+        return view.settings.row_query
     if view.trail:
         step, index = view.trail[-1]
         axes = view.trace[step].axes

@@ -11,7 +11,9 @@ from attention_core.mistakes.rounds import lights_with, red
 from attention_core.trace import Trace
 
 from ..settings.settings import Settings
+from ..shell.contents import LESSONS, lesson
 from .show import folded
+from .view import View
 
 SIGNS = {
     True: ":green[:material/check_circle:]",
@@ -19,6 +21,10 @@ SIGNS = {
     None: ":gray[:material/remove:]",
 }
 """Green, red, and where the question does not arise."""
+
+
+TAUGHT_IN = {"variance": "divide_by_sqrt_d"}
+"""The lesson that explains a light, where earlier ones need not keep to it."""
 
 
 def draw_lights(found: Sequence[Light]) -> None:
@@ -34,12 +40,22 @@ def sums_verdict(trace: Trace, output: str) -> tuple[bool, str]:
     return found.holds is not False, f"{found.title}. {found.evidence}"
 
 
-def show_checks(trace: Trace, output: str) -> None:
+def show_checks(view: View, output: str) -> None:
     """Folded away: every property that can be measured on the way to an output."""
     with folded("What holds of this attention", "checks", ":material/fact_check:") as is_open:
         if is_open:
-            found = lights(trace, _mask(trace), output=output)
-            draw_lights([each for each in found if each.holds is not None])
+            found = lights(view.trace, _mask(view.trace), output=output)
+            draw_lights([as_taught(each, view.page) for each in found if each.holds is not None])
+
+
+def as_taught(light: Light, page: str) -> Light:
+    """A light as a page shows it: what only a later lesson explains is no fault there yet."""
+    order, taught = [each.name for each in LESSONS], TAUGHT_IN.get(light.name, page)
+    if light.holds is not False or order.index(page) >= order.index(taught):
+        return light
+    return light._replace(
+        holds=None, evidence=f"Not yet: {light.evidence} *{lesson(taught).title}* is about that."
+    )
 
 
 def _mask(trace: Trace) -> Tensor | None:

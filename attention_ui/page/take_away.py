@@ -57,7 +57,8 @@ DOWNLOADS = (
     Download(
         "Exercise",
         "The notebook with lines taken out for you to write. It checks each of them on your own "
-        "computer and names the first that is wrong, and what is likely wrong with it.",
+        "computer and names the first that is wrong, and what is likely wrong with it. Where a "
+        "wrong line would happen to be right on the numbers above, it draws others.",
         lambda trace, title: json.dumps(exercise(trace, title), indent=1),
         ".ipynb",
         "application/x-ipynb+json",
@@ -79,7 +80,8 @@ def take_away(view: View) -> None:
     """Downloads that give exactly these numbers elsewhere: programs, notebooks, tensors."""
     st.header("Take it with you", anchor="take_away")
     st.markdown(
-        "Each file is made from the steps above when you ask for it, and gives the same tensors."
+        "Each file is made from the steps above when you ask for it. Program, notebook and tensors "
+        "give the same numbers."
     )
     with st.container(gap="medium"):
         for download in DOWNLOADS:

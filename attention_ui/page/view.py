@@ -98,7 +98,8 @@ class View:
     def marks(self) -> list[Mark]:
         """The numbers that the example's notebook prints of this lesson, checked on this trace."""
         example = EXAMPLES[self.settings.example]
-        query = self.settings.token if self.lesson == "qkv" else self.settings.query
+        row = {"qkv": "token", "softmax_or_sum": "row_query"}.get(self.lesson, "query")
+        query = getattr(self.settings, row)
         return marks(example.notebook, example.name, self.lesson, self.trace, query)
 
     @cached_property

@@ -12,7 +12,7 @@ from ..controls.fields import Choice, Sentence, unknown_word
 from .choices import MAX_JOINED, MAX_WIDTH
 from .settings import HEADS, MAX_TOKENS, SETTINGS, Settings
 
-FOLLOW_THE_TEXT = ("query", "token", "changed_token", "decoded")
+FOLLOW_THE_TEXT = ("query", "row_query", "token", "changed_token", "decoded")
 """Settings whose start depends on how many tokens there are."""
 SENTENCES = {
     name: each.field for name, each in SETTINGS.items() if isinstance(each.field, Sentence)

@@ -11,15 +11,12 @@ from attention_core.text.tokenizers import clean
 
 from ..controls.fields import Choice, Field
 from .fit import choices_below, limits, misfit, problem_with_heads
-from .settings import ALIASES, FIELDS, HEADS, KEPT, SETTINGS, VIEW_ONLY, Settings, label
+from .settings import FIELDS, HEADS, KEPT, SETTINGS, VIEW_ONLY, Settings, label
 
 MAX_LINK = 7_620
-"""Characters of a link after its question mark; browsers and servers take 8,000 in all. 7,500 were
-enough for older links, which have shorter names and no example: one may grow by this much."""
+"""Characters of a link after its question mark; browsers and servers take 8,000 in all."""
 FIRST = next(iter(EXAMPLES))
-"""The example of a first visit."""
-OLDER = "wild_cat"
-"""The example of a link that names none: the first one was another when it was written."""
+"""The example of an address that names none."""
 FIRST_VISIT = {"example": FIRST}
 """What an address without any setting stands for."""
 MAX_PIN = 4_050
@@ -59,20 +56,11 @@ def to_query(settings: Settings) -> dict[str, str]:
     return query
 
 
-def renamed(query: Mapping[str, str]) -> dict[str, str]:
-    """A link's parameters, those of older links by their names of today."""
-    older = {ALIASES[name]: text for name, text in query.items() if name in ALIASES}
-    return older | {name: text for name, text in query.items() if name not in ALIASES}
-
-
 def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
     """The settings of a link, and a notice for everything in it that could not be used.
 
     Parameters that are not ours are left alone, without a notice.
     """
-    query = renamed(query)
-    if not query.keys() & FIELDS.keys():
-        query = FIRST_VISIT
     notices = []
 
     def refuse(words: str, instead: str = "The example's own is used.") -> None:
@@ -87,12 +75,12 @@ def from_query(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
                 shown = repr(_quoted(query[name])) if query[name] else "empty"
                 words = f"The link's {name} is {shown}, but {error}."
                 if name == "example":
-                    refuse(words, f"“{EXAMPLES[OLDER].title}” is shown instead.")
+                    refuse(words, f"“{EXAMPLES[FIRST].title}” is shown instead.")
                 elif name in KEPT:
                     refuse(words, "It was left out.")
                 else:
                     refuse(words)
-    example = EXAMPLES[str(values.pop("example", OLDER))]
+    example = EXAMPLES[str(values.pop("example", FIRST))]
     plain = Settings.of(example)
     settings = replace(plain, **values)
     settings = replace(settings.start_of_own, **values)
@@ -146,7 +134,7 @@ def read_pin(text: str) -> str:
         raise ValueError(f"it has {len(text):,} characters, and {MAX_PIN:,} fit: shorten the text")
     if not text:
         return ""
-    query = renamed(dict(parse_qsl(text, keep_blank_values=True)))
+    query = dict(parse_qsl(text, keep_blank_values=True))
     if not query or not query.keys() <= FIELDS.keys() - VIEW_ONLY:
         raise ValueError("it must be settings, such as example=wild_cat&seed=70")
     settings, notices = from_query(query)

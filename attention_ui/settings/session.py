@@ -11,7 +11,7 @@ from ..controls.fields import CellPlace, Choice, ScoreRow, Sentence, Trail
 from ..controls.held import HELD
 from .choices import MAX_SEED
 from .fit import EDITS, changed, drawn_instead, heads_that_fit, misfit, problem_with_heads
-from .link import FIRST_VISIT, from_query, problem_with, renamed, to_query, unknown_names
+from .link import FIRST_VISIT, from_query, problem_with, to_query, unknown_names
 from .settings import FIELDS, HEADS, KEPT, VIEW_ONLY, Settings, label
 
 # Names in st.session_state.
@@ -42,7 +42,7 @@ def load(page: str) -> Settings:
     if HELD in state:  # the last page was of the newer kind: what it holds is a link's text
         state[SETTINGS], _ = from_query(state.pop(HELD))
         state[WANTED], state[DRAFTS] = {}, {}
-    asked = renamed(st.query_params)
+    asked = st.query_params.to_dict()
     query = {name: value for name, value in asked.items() if name in FIELDS}
     last_page, last_query = state.get(WRITTEN, (None, None))
     state[DRAWN] = set()

@@ -37,8 +37,6 @@ class Setting:
     """The table whose cells it names: what it is called, its rows and its columns."""
     made_by: frozenset[str] = frozenset()
     """The settings that make another table of it: its typed numbers do not belong there."""
-    once: str = ""
-    """What older links call it."""
     view_only: bool = False
     """Whether a lesson's own numbers stay as they are: it is what is looked at, or an experiment
     beside them."""

@@ -70,7 +70,7 @@ class Names:
 
     def read(self, text: str) -> tuple[str, ...]:
         said = text.split(",") if text else []
-        names = tuple(dict.fromkeys(ALIASES.get(name, name) for name in said))
+        names = tuple(dict.fromkeys(said))
         if any(name not in FIELDS and name not in self.others for name in names):
             raise ValueError("it must be names of controls, such as seed,d_in")
         return names
@@ -143,19 +143,19 @@ class Settings:
         help="Choosing one sets everything below to its numbers. The first has entries with names, "
         "the second was trained, and the others are published notebooks.",
     )
-    sentence: str = setting(Sentence(), "Text", once="text", height=96)
+    sentence: str = setting(Sentence(), "Text", height=96)
     tokenizer: str = setting(
         Choice({name: each.title for name, each in TOKENIZERS.items()}),
         "Tokenizer",
         choices=offered.tokenizers,
     )
-    vocabulary: str = setting(Choice(VOCABULARIES), "Ids", once="ids", choices=offered.vocabularies)
+    vocabulary: str = setting(Choice(VOCABULARIES), "Ids", choices=offered.vocabularies)
     learned: str = setting(
         Choice(choices.LEARNED), "Vocabulary built from", "sentence", widget="selectbox"
     )
     reserved: int = setting(Whole(0, 8), "Reserved rows")
     seed: int = _seed("Seed", help=f"A whole number from 0 to {choices.MAX_SEED:,}.")
-    d_in: int = setting(Whole(1, choices.MAX_WIDTH), "Width of the vectors, d_in", once="width")
+    d_in: int = setting(Whole(1, choices.MAX_WIDTH), "Width of the vectors, d_in")
     drop_blanks: bool = setting(Flag(), "Drop blank tokens", False)
     positions: bool = setting(Flag(), "Positions")
     edits: tuple[tuple[int, int, float], ...] = _edits(
@@ -165,6 +165,8 @@ class Settings:
     )
     # What is looked at.
     query: int = _token("Query")
+    row_query: int = _token("Query of the row")
+    """The query whose row of scores the lesson on softmax takes apart."""
     beat: str = setting(Word(), start="", view_only=True)
     cell: tuple[CellPlace, ...] | None = setting(Trail(), start=None, view_only=True)
     """The trail to the chosen cell, its start first; () for none, None for the lesson's own."""
@@ -220,7 +222,7 @@ class Settings:
     across: int = _entry("Entry drawn across", 0)
     up: int = _entry("Entry drawn up", 1)
     # Simplified attention.
-    similarity: str = setting(Choice(choices.SIMILARITIES), "Compare by", "dot", once="likeness")
+    similarity: str = setting(Choice(choices.SIMILARITIES), "Compare by", "dot")
     divide: str = setting(Choice(choices.DIVISORS), "Divide scores by")
     stretch: int = _token("Stretch the vector of", 0, view_only=True)
     factor: float = setting(Decimal(-4, 4), "Stretch factor", 1.0, view_only=True, step=0.1)
@@ -360,7 +362,7 @@ class Settings:
     )
     drop_seed: int = setting(Whole(0, 20), "Seed of the draw", 0, view_only=True)
     # Multi-head attention. A width of 0 is d_model, shared evenly.
-    n_heads: int = setting(Whole(1, MAX_HEADS), "Heads", once="heads", widget="select_slider")
+    n_heads: int = setting(Whole(1, MAX_HEADS), "Heads", widget="select_slider")
     d_model: int = setting(
         Whole(1, choices.MAX_WIDTH),
         "Width of the output, d_model",
@@ -503,8 +505,8 @@ class Settings:
         Decimal(0.1, 10, choices.TEMPERATURES),
         "Temperature",
         1.0,
-        help="Below 1, the largest score takes most of the weight; above 1, it is shared more "
-        "evenly. All scores are divided by it.",
+        help="All scores are divided by it. Below 1, the largest score of a row takes more of the "
+        "weight; above 1, it is shared more evenly. Equal scores keep equal shares.",
     )
     layer_dropout: float = setting(
         Decimal(0, 0.9, (0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)), "Dropout", 0.0, shown="{:g}"
@@ -552,6 +554,7 @@ class Settings:
             d_in=inputs.d_in,
             positions=inputs.positions,
             query=example.query,
+            row_query=example.query if example.row is None else example.row,
             divide=example.divide,
             token=example.token,
             changed_token=len(inputs.tokens) - 1,
@@ -575,8 +578,9 @@ class Settings:
         """The example's own settings, with those that name a token as this text has it start."""
         plain = Settings.of(EXAMPLES[self.example])
         last = max(len(self.inputs.tokens) - 1, 0)
-        query, token = min(plain.query, last), min(plain.token, last)
-        return replace(plain, query=query, token=token, changed_token=last, decoded=last)
+        named = ("query", "row_query", "token")
+        within = {name: min(getattr(plain, name), last) for name in named}
+        return replace(plain, **within, changed_token=last, decoded=last)
 
     @property
     def inputs(self) -> Inputs:
@@ -761,8 +765,6 @@ def _of_heads(recipe: HeadsRecipe) -> dict[str, int | bool]:
 
 SETTINGS: dict[str, Setting] = {each.name: each.metadata["setting"] for each in fields(Settings)}
 FIELDS: dict[str, Field] = {name: each.field for name, each in SETTINGS.items()}
-ALIASES = {each.once: name for name, each in SETTINGS.items() if each.once}
-"""What older links call a setting, and its name of today."""
 VIEW_ONLY = {name for name, each in SETTINGS.items() if each.view_only}
 KEPT = ("predict", "pin", "hide", "lock", "large", "done", "tasks")
 """Settings that stay when another example is chosen."""

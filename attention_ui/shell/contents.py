@@ -55,7 +55,8 @@ LESSONS = (
         "simplified_attention",
         "Simplified attention",
         "How does a word decide which others matter? It compares its vector with everyone's, its "
-        "own included. The more alike two vectors are, the more of that word flows in.",
+        "own included. The longer two vectors are and the closer their directions, the higher the "
+        "score, and the more of that word flows in.",
         "The mechanism",
         ":material/visibility:",
         minutes=8,

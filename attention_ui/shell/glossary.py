@@ -250,8 +250,9 @@ TERMS = (
     ),
     Term(
         "rotary positions",
-        "Queries and keys are turned, pair of columns by pair, by an angle that grows with their "
-        "place. A score then depends on how far apart two tokens stand, and not on where.",
+        "Queries and keys are turned by an angle that grows with their place, columns k and "
+        "k + d/2 as a pair (`rotate_half`; the first paper paired neighbours). A score then "
+        "depends on how far apart two tokens stand, not on where.",
         "attention_today",
     ),
     Term(
@@ -305,7 +306,8 @@ TERMS = (
     Term(
         "temperature",
         "A number that all scores are divided by before they become shares. A low one lets the "
-        "largest score take nearly everything; a high one evens the weights out.",
+        "largest score of a row take nearly everything; a high one evens the weights out. Equal "
+        "scores keep equal shares at any temperature.",
         "whole_layer",
     ),
     Term(

@@ -4,6 +4,9 @@ Streamlit 1.67 accepts any message for a widget, and reads it only when the valu
 that was made by hand, with another type than the widget's, then raises before any callback of ours
 is called: the page ends in an error box, and the log grows by 3 kB. So each message is read when
 it arrives; if that fails, the widget keeps the value it has.
+
+A value whose id is none that Streamlit gives (`""`, `"x"`) would be looked for at the beginning of
+every run, in vain: the session would be broken for good.
 """
 
 from functools import wraps
@@ -18,6 +21,10 @@ except ImportError:  # another Streamlit: leave its messages alone
     WStates = None
 
 
+GIVEN_IDS = ("$$ID-", "$$STREAMLIT_INTERNAL_KEY")
+"""How the ids begin that Streamlit gives to widgets."""
+
+
 def leave_out_what_cannot_be_read() -> None:
     """Ignore values that their widgets cannot have, also for widgets that are not drawn yet."""
     is_known = hasattr(WStates, "set_widget_from_proto") and hasattr(WStates(), "states")
@@ -27,6 +34,8 @@ def leave_out_what_cannot_be_read() -> None:
 
     @wraps(take)
     def take_readable(states: "WStates", message: WidgetState) -> None:
+        if not message.id.startswith(GIVEN_IDS):
+            return
         known = states.widget_metadata.get(message.id)
         if known is None or _can_be_read(message, known):
             take(states, message)

@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from browser_tools import no_exception, open_page, settled
 from conftest import ROOT
+from sampling import few
 
 PAGES = ["", *sorted(path.stem for path in (ROOT / "pages").glob("*.py"))]
 WORST = ("serious", "critical")
@@ -51,7 +52,7 @@ def show_all(page):
     settled(page)
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", few(PAGES, 5))
 def test_a_page_can_be_used_by_all_in_light_and_dark(page, app_url, path):
     """The page opens whole as well: no exception, no error of a script, charts are drawn."""
     open_page(page, app_url, f"{path}?predict=off")

@@ -1,6 +1,6 @@
 """The lesson on the attention of today in a real browser: at first sight, and in use."""
 
-from browser_tools import matrix, no_exception, open_page, settled, soon
+from browser_tools import choose, matrix, no_exception, open_page, settled, soon
 
 
 def dimmed(page, beat, at):
@@ -47,9 +47,7 @@ def test_the_switches_move_what_is_seen_first_and_each_stands_alone_below(page, 
     panel = page.locator(".st-key-cell_alibi")
     assert panel.locator("strong code").inner_text() == "alibi_weights[1, 3, 1]"
 
-    slider = page.locator("[class*='st-key-control_decoded'] input").first
-    slider.press("ArrowLeft")
-    settled(page)
+    choose(page, "Token that is written now", "9: ")
     assert "decoded=9" in page.url
     row = numbers(page, "decoding", 2)
     assert len(row) == 10

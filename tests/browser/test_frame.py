@@ -43,6 +43,7 @@ def room(page):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "path",
     [
@@ -136,6 +137,7 @@ LOOKS = [
 """A large chart, many equations, and charts that fill their place: the only ones with tools."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("lesson", "look"), LOOKS)
 def test_no_tools_cover_words_or_controls_when_the_pointer_is_over_a_chart(
     page, app_url, lesson, look

@@ -9,10 +9,15 @@ import pytest
 from browser_tools import no_exception, open_page, settled
 from conftest import ROOT
 from hostile import FETCHED, HTML, TEXTS, TOO_LONG
+from sampling import few
 
 PAGES = ["", *sorted(path.stem for path in (ROOT / "pages").glob("*.py"))]
 PARTS = ("html", "markdown", "directives", "right to left", "emoji", "templates", "quotes")
-ALL_AT_ONCE = " ".join(" ".join(TEXTS[part].split()[:6])[:400] for part in PARTS)
+PICTURE = f"![x]({FETCHED}c.png)"
+"""Markdown first, last and in the middle: some widgets draw only the ends of what they offer."""
+ALL_AT_ONCE = " ".join(
+    [PICTURE, *(" ".join(TEXTS[part].split()[:6])[:400] for part in PARTS), PICTURE]
+)
 
 
 def watch(page):
@@ -64,7 +69,7 @@ def stands_within_its_window(page):
     assert page.locator("[data-testid=stMain] h1").first.is_visible()
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", few(PAGES, 4))
 def test_a_page_opens_whole_dark_and_narrow_and_hostile_text_does_nothing(new_page, app_url, path):
     page = new_page(color_scheme="dark", viewport={"width": 390, "height": 844})
     watch(page)
@@ -76,7 +81,7 @@ def test_a_page_opens_whole_dark_and_narrow_and_hostile_text_does_nothing(new_pa
     type_text(page, ALL_AT_ONCE)
     unharmed(page, app_url)
     assert "onerror" in page.locator(".st-key-control_sentence textarea").first.input_value()
-    assert "sentence=%3Cimg" in page.url
+    assert "sentence=%21%5Bx" in page.url
 
 
 def test_a_text_that_is_too_long_is_refused_in_words(page, app_url):

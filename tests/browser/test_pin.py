@@ -2,6 +2,8 @@
 
 from urllib.parse import quote
 
+import pytest
+
 from browser_tools import MATRICES, no_exception, open_page, settled
 
 
@@ -33,6 +35,7 @@ def test_a_pin_names_what_changed_first(page, new_page, app_url):
     no_exception(page)
 
 
+@pytest.mark.long
 def test_a_pin_that_cannot_be_used_is_refused_in_words(page, app_url):
     for pin in ("example=no_such", "nonsense", "example=wild_cat&seed=-1", "pin=x"):
         open_page(page, app_url, f"simplified_attention?pin={quote(pin)}")

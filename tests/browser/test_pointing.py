@@ -10,6 +10,7 @@ import pytest
 from attention_ui.picture import palette
 from browser_tools import no_exception, open_page, settled, soon
 from pointing import drawn_by, expected_bright, made_of
+from sampling import few
 from visiting import LESSONS
 
 LINK = {"predict": "off", "cell": "none"}
@@ -171,7 +172,7 @@ LOOKS = [(390, 844, "light"), (1920, 1080, "light"), (1920, 1080, "dark")]
 """Looks besides the first, 1280 pixels wide and light; one cell is pointed at in each."""
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", few(LESSONS, 3))
 def test_pointing_lights_up_what_the_steps_say_at_any_width_light_and_dark(page, app_url, lesson):
     """And the server is not told, and an equation stays in its frame."""
     messages = sent(page)

@@ -78,6 +78,7 @@ def assert_as_when_opened(page):
     assert page.problems == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("which", SLIDERS, ids=lambda which: "-".join(which[:2]))
 def test_a_slider_runs_parts_and_leaves_the_page_that_its_link_opens(page, app_url, which):
     lesson, slider, *more = which
@@ -94,6 +95,7 @@ def test_a_slider_runs_parts_and_leaves_the_page_that_its_link_opens(page, app_u
     assert_as_when_opened(page)
 
 
+@pytest.mark.long
 def test_the_matrix_and_head_that_are_chosen_in_the_layer_are_shown(page, app_url):
     open_page(page, app_url, "whole_layer?predict=off&cell=none&example=wild_cat")
     for name, choice, shown in (("opened", "scores", "scores[0]"), ("head", "1", "scores[1]")):
@@ -115,6 +117,7 @@ def test_many_quick_presses_end_in_one_picture(page, app_url):
     assert_as_when_opened(page)
 
 
+@pytest.mark.long
 def test_a_cell_opened_while_the_rest_is_drawn_leaves_nothing_old(page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off&cell=none")
     slider = page.locator(".st-key-control_d_in input").first
@@ -150,6 +153,7 @@ def test_a_question_that_was_answered_knows_other_numbers(page, app_url):
     assert page.locator(".st-key-eq_weights").count() == 1
 
 
+@pytest.mark.long
 def test_a_link_of_the_contents_takes_the_last_change_along(page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off")
     page.locator(".st-key-control_d_in input").first.focus()
@@ -173,6 +177,7 @@ LATE = """(() => {
 })()"""
 
 
+@pytest.mark.long
 def test_what_a_page_asks_for_once_it_is_left_breaks_nothing(page, app_url):
     """On a page that still scrolls, a part comes into sight after the click on a link."""
     asked = []
@@ -218,6 +223,7 @@ HOLD = """(() => {
 })()"""
 
 
+@pytest.mark.long
 def test_a_button_pressed_after_a_slider_does_its_work_on_a_busy_server(page, app_url):
     """What reaches the server during a run is answered in one, and the slider names its parts."""
     page.add_init_script(HOLD)
@@ -239,6 +245,7 @@ def test_a_button_pressed_after_a_slider_does_its_work_on_a_busy_server(page, ap
     assert page.problems == []
 
 
+@pytest.mark.long
 def test_what_is_out_of_sight_cannot_be_used_until_it_is_drawn(page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off")
     page.locator(".st-key-control_d_in input").first.focus()
@@ -254,6 +261,7 @@ def test_what_is_out_of_sight_cannot_be_used_until_it_is_drawn(page, app_url):
     assert_as_when_opened(page)
 
 
+@pytest.mark.long
 def test_cells_are_kept_when_their_numbers_change(page, app_url):
     """They are drawn anew by changing them: making them anew would take most of a move's time."""
     open_page(page, app_url, "whole_layer?example=wild_cat&predict=off&cell=none&temperature=2")
@@ -269,6 +277,7 @@ def test_cells_are_kept_when_their_numbers_change(page, app_url):
     assert cells.evaluate_all("cells => cells.filter((cell) => cell.isOld).length") == n_cells
 
 
+@pytest.mark.long
 def test_a_legend_keeps_its_colours_when_the_address_changes(page, app_url):
     """From one end to the other, in slices that touch: a gradient would be lost."""
     open_page(page, app_url, "cross_attention?predict=off&cell=none&example=wild_cat")

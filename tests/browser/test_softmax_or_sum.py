@@ -34,13 +34,21 @@ def boxes(locator):
     return locator.evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
 
 
-def chart(page, words):
-    return page.locator("[data-testid=stVegaLiteChart] svg").filter(has_text=words).last
+ADDED, MULTIPLIED = -2, -1
+"""Which of the pictures with bars of both ways it is, from the end of the page."""
 
 
-def heights(page, words):
-    """Of each bar: its height, the first row's bars first."""
-    return [round(bar["height"]) for bar in boxes(chart(page, words).locator(".mark-rect path"))]
+def chart(page, words, at=-1):
+    return page.locator("[data-testid=stVegaLiteChart] svg").filter(has_text=words).nth(at)
+
+
+def bars(page, at):
+    return chart(page, "divided by the sum", at)
+
+
+def heights(page, at):
+    """Of each bar: its height, the bars of the sum first."""
+    return [round(bar["height"]) for bar in boxes(bars(page, at).locator(".mark-rect path"))]
 
 
 def numbers(page, beat, at):
@@ -50,7 +58,7 @@ def numbers(page, beat, at):
 
 def test_a_constant_blows_up_the_division_and_leaves_softmax(page, app_url):
     open_page(page, app_url, LESSON)
-    before = heights(page, "divided by the sum")
+    before = heights(page, ADDED)
     assert len(before) == 22, "two bars a token"
     assert before[11] > 30, "the best score has most of the softmax"
     assert page.get_by_text("Softmax has not moved").count() == 0, "nothing was added"
@@ -61,21 +69,23 @@ def test_a_constant_blows_up_the_division_and_leaves_softmax(page, app_url):
     settled(page)
     assert page.get_by_text("gets 557.0").count() == 1
     assert page.get_by_text("Softmax has not moved").count() == 1
-    after = heights(page, "divided by the sum")
+    after = heights(page, ADDED)
     assert after[11] > 20, "a weight of 557 is cut, so that softmax's bars stay visible"
     assert max(after) < 5 * after[11]
-    cut = chart(page, "divided by the sum").locator(".mark-symbol path")
+    cut = bars(page, ADDED).locator(".mark-symbol path")
     assert cut.count() > 0, "an arrow where a bar goes further"
-    assert chart(page, "divided by the sum").get_by_text("557").count() == 1
+    assert bars(page, ADDED).get_by_text("557").count() == 1
     assert control(page, "shift").get_attribute("aria-valuetext") == "0.525"
     assert page.problems == []
 
 
 def test_a_factor_moves_weights_numbers_and_gradient_together(page, app_url):
+    open_page(page, app_url, f"{LESSON}&magnify=1")
+    before = heights(page, MULTIPLIED)
+    assert len(before) == 22, "two bars a token"
     open_page(page, app_url, f"{LESSON}&magnify=0")
     assert numbers(page, "gradient", 0) == [0.09] * 11
     assert numbers(page, "gradient", 1)[:2] == [0.08, -0.01]
-    before = heights(page, "multiplied")
     control(page, "magnify").focus()
     for _ in range(12):
         page.keyboard.press("ArrowRight")
@@ -85,8 +95,8 @@ def test_a_factor_moves_weights_numbers_and_gradient_together(page, app_url):
     assert set(numbers(page, "gradient", 1)) == {0.0}
     metrics = page.locator("[data-testid=stMetricValue]").all_inner_texts()
     assert metrics[:2] == ["1.0000", "0.0000"]
-    now = heights(page, "multiplied")
-    assert now[:11] == before[:11], "the grey ones stay"
+    now = heights(page, MULTIPLIED)
+    assert now[:11] == before[:11], "those of the sum stay"
     assert now[11] > before[11]
     jacobian = page.locator(f".st-key-eq_gradient {MATRICES}").last
     jacobian.locator(".mark-rect.role-mark").first.locator("path").nth(2).click()

@@ -16,13 +16,14 @@ from serving import ROOT, free_port, start_server
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 LONG = 120
 """Seconds: the second server has not been visited, and loads everything on a busy machine."""
+CONNECTIONS = 30
+"""At once from one address, in this test: more than a browser opens for a page."""
 AROUND = """
 daemon off;
 pid {folder}/nginx.pid;
 error_log {folder}/nginx.txt;
 events {{}}
 http {{
-    access_log off;
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
     fastcgi_temp_path {folder}/fastcgi;
@@ -44,8 +45,17 @@ def ask(port, cookie="", path="/_stcore/health"):
     return answer.status, "".join(named)
 
 
-def websocket_status(port, host):
-    """What a browser is told that opens a websocket from a page of this host."""
+def answered(port, path):
+    """The status of a request, and its headers."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    connection.close()
+    return answer.status, answer.headers
+
+
+def websocket(port, host):
+    """A connection on which a page of this host has asked for a websocket."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     headers = {
         **{"Host": host, "Origin": f"http://{host}"},
@@ -53,9 +63,7 @@ def websocket_status(port, host):
         **{"Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg==", "Sec-WebSocket-Version": "13"},
     }
     connection.request("GET", "/_stcore/stream", headers=headers)
-    status = connection.getresponse().status
-    connection.close()
-    return status
+    return connection
 
 
 def wait_for_port(port, process, log):
@@ -83,6 +91,10 @@ def behind_nginx(tmp_path):
         config = config.replace(f":{ours}", f":{its}")
     assert "listen 80;" in config
     config = config.replace("listen 80;", f"listen 127.0.0.1:{port};")
+    assert "limit_conn of_one_address 400;" in config
+    config = config.replace("of_one_address 400;", f"of_one_address {CONNECTIONS};")
+    assert "/var/log/nginx/attention.log" in config
+    config = config.replace("/var/log/nginx/attention.log", f"{tmp_path}/access.txt")
     (tmp_path / "two-servers.conf").write_text(config, encoding="utf-8")
     (tmp_path / "nginx.conf").write_text(AROUND.format(folder=tmp_path), encoding="utf-8")
     servers = {}
@@ -106,7 +118,7 @@ def behind_nginx(tmp_path):
             server.stop()
 
 
-def test_a_page_outlives_its_server(behind_nginx, new_page):
+def test_a_page_outlives_its_server(behind_nginx, new_page, tmp_path):
     port, servers, start = behind_nginx
 
     # A class behind one address is spread over both servers, and each pupil stays where it is.
@@ -116,7 +128,22 @@ def test_a_page_outlives_its_server(behind_nginx, new_page):
         assert [ask(port, cookie) for _ in range(5)] == [(200, "")] * 5
     assert ask(port, "attention=none")[1] in given
 
-    assert websocket_status(port, "attention.example:8080") == 101
+    held = [websocket(port, "attention.example:8080") for _ in range(CONNECTIONS + 5)]
+    statuses = Counter(each.getresponse().status for each in held)
+    assert statuses == {101: CONNECTIONS, 429: 5}
+    for each in held:
+        each.close()
+
+    # What is public of them, and what is written down of a visit.
+    status, headers = answered(port, "/causal_mask?sentence=my+secret")
+    assert status == 200
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert "X-Frame-Options" not in headers
+    assert answered(port, "/_stcore/metrics")[0] == 404
+    log = (tmp_path / "access.txt").read_text(encoding="utf-8")
+    assert "GET /causal_mask" in log
+    assert "secret" not in log
 
     page = new_page()
     link = "causal_mask?predict=off&sentence=A+cat+sat&tokenizer=text&cell=mask.1.1&dropout=0.3"

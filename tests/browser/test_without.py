@@ -51,6 +51,7 @@ def use(page, url):
     no_exception(page)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("gone", IN_THE_BROWSER)
 def test_a_page_that_tells_less_is_drawn_to_its_end(new_page, app_url, gone):
     lost, instead = IN_THE_BROWSER[gone]
@@ -59,6 +60,7 @@ def test_a_page_that_tells_less_is_drawn_to_its_end(new_page, app_url, gone):
     use(page, app_url)
 
 
+@pytest.mark.long
 # What AppTest cannot show: there no part runs alone. Taken away before the server begins.
 @pytest.mark.parametrize("gone", ["list of the queue", "keys of fragments", "rerun by key"])
 def test_a_server_that_does_less_draws_pages_to_their_end(new_page, tmp_path, gone):

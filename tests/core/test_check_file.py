@@ -15,6 +15,7 @@ from torch import nn
 from attention_core.export.check_file import NAME, PARTS, check_file
 from attention_core.lights.light import OF_TRACES, TITLES
 from attention_core.lights.own_code.checking import check, looked_at
+from attention_core.lights.own_code.command import main
 from attention_core.lights.own_code.diagnosis import BY_LIGHT
 from attention_core.lights.own_code.likely import LIKELY
 from attention_core.lights.own_code.module_lights import MAY_MEAN
@@ -260,6 +261,22 @@ WRONG_HEADS = [
 ]
 
 
+def in_heads(body, by_turns=False):
+    """Attention in heads, whose queries, keys and values `body` may change first."""
+
+    def function(x, W_q, W_k, W_v, n_heads):
+        def parts(joined):
+            if by_turns:
+                return joined.unflatten(-1, (-1, n_heads)).permute(2, 0, 1)
+            return joined.unflatten(-1, (n_heads, -1)).transpose(0, 1)
+
+        queries, keys, values = body(*(parts(x @ W) for W in (W_q, W_k, W_v)))
+        scores = queries @ keys.mT / queries.shape[-1] ** 0.5
+        return (scores.softmax(-1) @ values).transpose(0, 1).flatten(1)
+
+    return function
+
+
 def first_wrong(report):
     return (report.first_wrong and report.first_wrong.name, *report.likely[:1])
 
@@ -289,6 +306,7 @@ def test_with_two_mistakes_the_first_red_light_is_told():
         "hidden_is_zero",
         "no_leak",
         "variance",
+        "formula",
     }
     assert "Fix this one first" in report.text()
     blind = partial(attention, hide=lambda s: s.masked_fill(~past(s).tril(-1), -torch.inf))
@@ -297,7 +315,8 @@ def test_with_two_mistakes_the_first_red_light_is_told():
 
 
 def test_every_mistake_is_told_of_something_and_each_name_is_known():
-    told = {mistake for mistake, *_ in (*WRONG, *WRONG_HEADS)}
+    told = {mistake for mistake, *_ in (*WRONG, *WRONG_HEADS)} | {"inputs_overwritten"}
+    told |= {each.values[0] for each in NAMED_WRONG}
     told |= {name for names in MAY_MEAN.values() for name in names}
     assert told | {"one_length", "tokens_never_meet", "hides_later_tokens"} == LIKELY.keys()
     assert BY_LIGHT.keys() | {"runs", *OF_TRACES} == TITLES.keys()
@@ -316,6 +335,253 @@ def test_a_mask_of_which_nothing_was_said_is_named():
         assert looked_at(attends, causal=True).is_right
 
 
+# --- what was once accepted, refused or named wrongly ---------------------------------------------
+
+
+def with_values(values, divisor=root_of_width):
+    """Attention whose values are made in another way; it takes `causal`."""
+
+    def function(x, W_q, W_k, W_v, causal):
+        scores = x @ W_q @ (x @ W_k).mT / divisor(W_q)
+        return (hide(scores) if causal else scores).softmax(-1) @ values(x, W_q, W_k, W_v)
+
+    return function
+
+
+def rounded(kind, divisor=root_of_width):
+    """Attention that is computed in another kind of numbers, and given back in float32."""
+
+    def function(x, W_q, W_k, W_v, causal):
+        few = (each.to(kind) for each in (x, W_q, W_k, W_v))
+        return attention(*few, causal=causal, divisor=divisor).float()
+
+    return function
+
+
+def hides(rule, by=-torch.inf, after=same):
+    """A causal mask of another rule, made of True."""
+
+    def hidden(scores):
+        return scores.masked_fill(~rule(torch.ones_like(scores, dtype=torch.bool)), by)
+
+    return partial(attention, hide=hidden, after=after)
+
+
+def apart(n_tokens):
+    at = torch.arange(n_tokens)
+    return (at[:, None] - at).abs()
+
+
+def of_W_q(x, W_q, _, W_v, causal):
+    return attention(x, W_q, W_q, W_v, causal=causal)
+
+
+def case(mistake, light, function, when=ANY, n_heads=1):
+    return pytest.param(mistake, light, function, when, n_heads)
+
+
+NAMED_WRONG = [
+    case("keys_as_values", "formula", with_values(lambda x, *W: x @ W[1])),
+    case("keys_as_values", "formula", with_values(lambda x, *W: x @ W[1], lambda _: 1)),
+    case("queries_as_values", "own_row", with_values(lambda x, *W: x @ W[0])),
+    case("values_changed", "tokens_apart", with_values(lambda x, *_: x)),
+    case("values_changed", "both_signs", with_values(lambda x, *W: x @ W[2] + 1), OPEN),
+    case("values_changed", "formula", with_values(lambda x, *W: x @ W[2] + 1, lambda _: 1)),
+    case("few_digits", "formula", rounded(torch.bfloat16)),
+    case("few_digits", "formula", rounded(torch.bfloat16, lambda _: 1)),
+    case("few_digits", "formula", rounded(torch.bfloat16, lambda q: q.shape[-1])),
+    case("few_digits", "formula", rounded(torch.float16)),
+    case("one_head_repeated", "formula", in_heads(lambda q, k, v: (q, k, v[:1])), OPEN, 3),
+    case("one_head_repeated", "variance", in_heads(lambda q, k, v: (q, k[:1], v)), OPEN, 3),
+    case("heads_interleaved", "formula", in_heads(lambda *e: e, by_turns=True), OPEN, 3),
+    case("queries_as_keys", "own_row", of_W_q),
+    case("sigmoid_for_softmax", "rows_sum_to_1", partial(attention, share=torch.sigmoid)),
+    case("mask_late", "hidden_is_zero", hides(lambda e: e.tril(1)), CAUSAL),
+    case("mask_late", "hidden_is_zero", hides(lambda e: ~e.triu(3), -1e9), CAUSAL),
+    case("diagonal_hidden", "hidden_is_zero", hides(lambda e: e.tril(-1), -1e9), CAUSAL),
+    case(
+        "diagonal_hidden",
+        "rows_sum_to_1",
+        hides(lambda e: e.tril(-1), after=torch.nan_to_num),
+        CAUSAL,
+    ),
+    case(
+        "mask_opposite",
+        "rows_sum_to_1",
+        hides(lambda e: e.triu(1), after=torch.nan_to_num),
+        CAUSAL,
+    ),
+]
+
+
+@pytest.mark.parametrize(("mistake", "light", "function", "when", "n_heads"), NAMED_WRONG)
+def test_what_once_passed_or_had_a_wrong_name(mistake, light, function, when, n_heads):
+    for causal in when:
+        report = looked_at(function, causal, n_heads)
+        first = report.first_wrong and report.first_wrong.name
+        assert report.likely == (mistake,), report.text()
+        assert first == light or (causal and when is ANY and first), report.text()
+
+
+def test_numbers_that_no_light_chose_show_what_the_chosen_ones_hide():
+    """The chosen matrices hold no number below 0, and are 1 or 0."""
+    for changed in (torch.abs, torch.ceil):
+        report = looked_at(lambda x, q, k, v, f=changed: attention(x, f(q), k, f(v)))
+        assert first_wrong(report) == ("formula",), report.text()
+
+
+@pytest.mark.parametrize("causal", ANY)
+@pytest.mark.parametrize("n_heads", [1, 3])
+def test_windows_and_falling_biases_are_recognised_and_said(causal, n_heads):
+    def alibi(q, k, v, slope=0.5):
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        slopes = slope / 2.0 ** torch.arange(n_heads)[:, None, None]
+        scores = scores - slopes * apart(scores.shape[-1])
+        return (hide(scores) if causal else scores).softmax(-1) @ v
+
+    def window(q, k, v):
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        scores = scores.masked_fill(apart(scores.shape[-1]) >= 4, -torch.inf)
+        return (hide(scores) if causal else scores).softmax(-1) @ v
+
+    def of_vectors(attend):
+        def function(queries, keys, values):
+            heads = (
+                e.unflatten(-1, (n_heads, -1)).transpose(0, 1) for e in (queries, keys, values)
+            )
+            return attend(*heads).transpose(0, 1).flatten(1)
+
+        return function
+
+    for attend, said in ((alibi, "as in ALiBi"), (window, "up to 3 away")):
+        report = looked_at(of_vectors(attend), causal, n_heads)
+        assert report.is_right, report.text()
+        assert said in report.text()
+    # The farther, the more: that is a sign that was turned round.
+    assert not looked_at(of_vectors(partial(alibi, slope=-0.5)), causal, n_heads).is_right
+    assert not looked_at(F.scaled_dot_product_attention, causal).ways
+
+
+def test_modules_without_parameters_and_modules_that_return_no_weights():
+    class OfVectors(nn.Module):
+        def forward(self, queries, keys, values):
+            return F.scaled_dot_product_attention(queries, keys, values)
+
+    class OfMatrices(nn.Module):
+        def forward(self, x, W_q, W_k, W_v):
+            return attention(x, W_q, W_k, W_v, divisor=lambda _: 1)
+
+    class OfItself(nn.Module):
+        def forward(self, x):
+            return (x @ x.mT).softmax(-1) @ x
+
+    assert looked_at(OfVectors()).is_right
+    assert first_wrong(looked_at(OfMatrices())) == ("variance", "no_scaling")
+    assert looked_at(OfItself()).is_right
+    for mistake, _, when, made in WRONG:
+        for causal in when if isinstance(made, dict) else ():
+            report = looked_at(Own(partial(attention, causal=causal, **made)), causal)
+            assert report.is_right or mistake in report.likely, report.text()
+    late = Own(partial(hides(lambda e: e.tril(1)), causal=True))
+    assert looked_at(late, True).likely == ("mask_late",)
+    few = Own(partial(rounded(torch.bfloat16), causal=False))
+    assert set(looked_at(few).likely) <= {"few_digits"}
+
+
+# --- what a learner's code may do to the check ----------------------------------------------------
+
+
+class Unreadable(Exception):
+    def __str__(self):
+        raise ValueError("no words")
+
+
+def raising(error):
+    def function(*_):
+        raise error
+
+    return function
+
+
+def ends(end):
+    return partial(attention, end=end)
+
+
+def zeroing(x, W_q, W_k, W_v):
+    output = attention(x, W_q, W_k, W_v)
+    for each in (x, W_q, W_k, W_v):
+        each.zero_()
+    return output
+
+
+BUFFER = torch.zeros(7, 11, dtype=torch.float64)
+
+
+def of_one_buffer(x, W_q, W_k, W_v):
+    """It gives the same tensor each time, with other numbers."""
+    if len(x) != len(BUFFER):
+        return attention(x, W_q, W_k, W_v)
+    return BUFFER.copy_(attention(x, W_q, W_k, W_v) * torch.rand(1))
+
+
+@pytest.mark.parametrize(
+    ("function", "light", "said"),
+    [
+        (raising(SystemExit(0)), "runs", "stopped with SystemExit: 0"),
+        (raising(GeneratorExit()), "runs", "stopped with GeneratorExit"),
+        (raising(Unreadable()), "runs", "Unreadable: (its message cannot be read)"),
+        (raising(ValueError("\x1b[31mred\u202e")), "runs", r"ValueError: \x1b[31mred\u202e"),
+        (raising(ValueError("long" * 999)), "runs", "longlong…"),
+        (zeroing, "repeatable", "changed in place"),
+        (of_one_buffer, "repeatable", "the largest difference"),
+        (ends(lambda c: c + 1j), "runs", "complex64"),
+        (ends(lambda c: c.to("meta")), "runs", "no numbers"),
+        (ends(lambda c: c.to_sparse()), "runs", "to_dense()"),
+        (ends(lambda c: torch.nested.nested_tensor([c])), "runs", "nested"),
+        (ends(lambda c: c.long()), "runs", "int64"),
+        (ends(lambda c: c.bfloat16()), "runs", "bfloat16 has too few digits"),
+    ],
+)
+def test_no_code_passes_by_what_it_does_to_the_check(function, light, said):
+    # The buffer has the width of a function's values.
+    for attends in (function, *([] if function is of_one_buffer else [Own(function)])):
+        report = looked_at(attends)
+        assert report.first_wrong.name == light, report.text()
+        assert said in report.text()
+        assert report.text().replace("\n", "").isprintable()
+
+
+def test_counts_that_cannot_be_are_refused_in_words():
+    for counts in ({"n_heads": 0}, {"n_heads": 10**6}, {"n_heads": "3"}, {"d_in": -1}):
+        with pytest.raises(ValueError, match="write a number from 1 to"):
+            looked_at(attention, **counts)
+
+
+@pytest.mark.parametrize(
+    ("what", "text", "said"),
+    [
+        ("passwd:f", "root", "ends in .py"),
+        ("own.py:f", "import sys\nsys.exit()", "stopped with SystemExit at line 2"),
+        ("own.py:f", "f = (", "stopped with SyntaxError"),
+        ("own.py:f", "raise ValueError('\x1b[31m')", r"ValueError: \x1b[31m at line 1"),
+        ("own.py:f\x1b[31m", "", r"f\x1b[31m: there is no function of that name"),
+        ("own.py:f", "class f: pass", "no function of that name, and no module"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_in_words(tmp_path, capsys, what, text, said):
+    path = tmp_path / what.partition(":")[0]
+    path.write_text(text, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "path", list(sys.path))
+        patched.setattr(sys, "modules", dict(sys.modules))
+        with pytest.raises(SystemExit) as stopped:
+            main([f"{tmp_path}/{what}"])
+    assert stopped.value.code == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert "\x1b" not in told
+
+
 # --- right ones -----------------------------------------------------------------------------------
 
 
@@ -331,11 +597,6 @@ def test_right_functions_pass_every_light_that_applies():
         assert W_q.shape[0] == W_v.shape[1]
         return attention(x, W_q, W_k, W_v)
 
-    def writes_into_its_input(x, W_q, W_k, W_v):
-        x *= 2
-        W_q /= 2
-        return attention(x / 2, W_q * 2, W_k, W_v)
-
     def of_vectors(queries, keys, values):
         return F.scaled_dot_product_attention(queries, keys, values)
 
@@ -346,7 +607,7 @@ def test_right_functions_pass_every_light_that_applies():
             unseen = {light.name for light in report.lights if light.holds is None}
             assert report.is_right, report.text()
             assert unseen == ({"order_free"} if causal else {"hidden_is_zero", "no_leak"})
-    for function in (one_width, all_square, writes_into_its_input, of_vectors, batched):
+    for function in (one_width, all_square, of_vectors, batched):
         assert looked_at(function).is_right, function
     assert looked_at(with_output, n_heads=2).is_right
 
@@ -471,7 +732,7 @@ def test_what_a_module_cannot_do_is_said_in_words():
     assert "1 to 6 tokens come out as long; it stops at 7" in report.text()
     assert first_wrong(looked_at(nn.Linear(3, 3))) == ("runs", "tokens_never_meet")
     assert "bfloat16 has too few digits" in looked_at(nn.Linear(3, 3).bfloat16()).text()
-    assert "add d_in" in looked_at(nn.ReLU()).text()
+    assert "add d_in" in looked_at(nn.LayerNorm(3)).text()
     assert "it stopped with RuntimeError" in looked_at(nn.Embedding(5, 3)).text()
     with pytest.raises(TypeError, match="Own is a class: make a module first"):
         looked_at(Own)
@@ -501,7 +762,7 @@ def test_what_a_function_cannot_do_is_said_in_words(capsys):
     report = check(lambda x, W_q, W_k, W_v: with_heads(x, W_q, W_k, W_v, 3))
     assert first_wrong(report) == ("runs",)
     assert "how many: check(attention, n_heads=3)" in capsys.readouterr().out
-    assert repr(report) == "<Report: ✗––––––––––––>"
+    assert repr(report) == "<Report: ✗–––––––––––––>"
 
 
 # --- the file itself ------------------------------------------------------------------------------
@@ -576,5 +837,5 @@ def test_the_file_alone_checks_what_a_learner_has(tmp_path):
     # A screen without such signs gets plain ones.
     assert "NO Scores spread equally far" in process.stdout
     assert "Likely: The scores are not divided by root d" in process.stdout
-    assert "none is no function" in process.stderr
+    assert "mine.py:none: there is no function of that name" in process.stderr
     assert process.stdout.isascii()

@@ -1,15 +1,18 @@
 """A model's attention layer from a file: as an independent computation has it, or refused."""
 
+import contextlib
 import itertools
 import json
 import math
 import re
 import struct
+from random import Random
 
 import pytest
 import torch
 
 from attention_core import from_checkpoint, program
+from attention_core.mechanism import checkpoint
 from attention_core.operations import Stored
 
 N_TOKENS, N_HEADS, D_HEAD = 5, 6, 4
@@ -49,6 +52,13 @@ def gpt2(prefix="", layers=(0, 1)):
             f"{of}c_proj.bias": random(D_IN, seed=10 * layer + 4),
         }
     return tensors
+
+
+def configured(path, **settings):
+    """Write the config.json of a Llama with these settings beside a file, or another model's."""
+    plain = {"model_type": "llama", "num_attention_heads": N_HEADS, "num_key_value_heads": 2}
+    (path.parent / "config.json").write_text(json.dumps(plain | settings))
+    return path
 
 
 def llama(n_kv=2, layers=(0, 1), biases=False, d_in=13):
@@ -196,8 +206,9 @@ def test_slowed_rotary_positions_are_those_of_llama_3(tmp_path):
 def test_every_step_can_be_taken_apart_and_runs_anew(tmp_path, made):
     path = write(tmp_path / "some.safetensors", made())
     vectors = random(3, D_IN if made is gpt2 else 13, seed=8)
-    heads = {"n_heads": N_HEADS} | ({} if made is gpt2 else {"n_kv_heads": 2})
-    trace = from_checkpoint(path, 1, vectors, **heads)
+    if made is llama:
+        configured(path)
+    trace = from_checkpoint(path, 1, vectors, n_heads=N_HEADS)
     for step in trace.values():
         for index in list(itertools.product(*map(range, step.value.shape)))[::37]:
             arithmetic, has = step.arithmetic(index), float(step.value[index])
@@ -214,6 +225,33 @@ def test_of_a_file_only_one_layer_is_read(tmp_path):
     assert {each.name for each in read} == {
         f"h.1.attn.{name}.{kind}" for name in ("c_attn", "c_proj") for kind in ("weight", "bias")
     }
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_seen"),
+    [
+        ({"model_type": "qwen2", "sliding_window": 2}, None),
+        ({"model_type": "qwen2", "sliding_window": 2, "use_sliding_window": True}, None),
+        (
+            {"model_type": "qwen2", "sliding_window": 2, "use_sliding_window": True}
+            | {"max_window_layers": 0},
+            2,
+        ),
+        ({"model_type": "mistral", "sliding_window": 2}, 2),
+        ({"model_type": "mistral", "sliding_window": None}, None),
+        ({"model_type": "mistral", "sliding_window": 2, "layer_types": ["full_attention"]}, None),
+        ({"model_type": "mistral"}, None),
+    ],
+    ids=str,
+)
+def test_a_window_is_used_where_the_model_s_own_code_uses_it(tmp_path, settings, is_seen):
+    """What a config.json does not say is as in transformers: Qwen2 has a window only if asked."""
+    path, vectors = write(tmp_path / "some.safetensors", llama()), random(N_TOKENS, 13, seed=8)
+    configured(path, **settings)
+    mask = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool).tril()
+    mask = mask if is_seen is None else mask.triu(1 - is_seen)
+    want = by_llama(llama(), 0, vectors, 2, 10000.0, mask)
+    same(from_checkpoint(path, 0, vectors)["output"].value, want)
 
 
 # --- refusals -------------------------------------------------------------------------------------
@@ -260,7 +298,7 @@ REFUSED = {
         KV,
         f"{OUT} is 13 × 7, but the vectors before",
     ),
-    "one axis": (llama() | {Q: random(24)}, {}, KV, f"{Q} is 24, but the vectors before it are"),
+    "one axis": (llama() | {Q: random(24)}, {}, KV, f"{Q} is 24: it needs 2 axes, not 1"),
     "whole": (gpt2() | {C: torch.ones(24, 72).long()}, {}, HEADS, f"{C} has numbers of kind I64"),
     "heads": (gpt2(), {}, {"n_heads": 5}, "24 columns of queries cannot be shared evenly among 5"),
     "no heads": (gpt2(), {}, {}, "how many heads there are stands in no tensor: give `n_heads`"),
@@ -275,13 +313,13 @@ REFUSED = {
         llama(),
         {"model_type": "gemma2"},
         KV,
-        "config.json says that the model is 'g",
+        'model_type in config.json is "gemma2", but must be one of gpt2,',
     ),
     "scaled turns": (
         llama(),
         {"rope_scaling": {"rope_type": "yarn"}},
         KV,
-        "config.json asks for rotary positions of the kind 'yarn'",
+        'rope_type in rope_scaling of config.json is "yarn", but must be',
     ),
     "half scaled turns": (
         llama(),
@@ -307,7 +345,7 @@ REFUSED = {
         gpt2(),
         {"scale_attn_by_inverse_layer_idx": True},
         HEADS,
-        "config.json asks for another scale",
+        "scale_attn_by_inverse_layer_idx in config.json is true, but must be false",
     ),
     "turned gpt2": (
         gpt2(),
@@ -325,8 +363,11 @@ REFUSED = {
 def test_what_does_not_fit_is_refused_in_words(tmp_path, name):
     tensors, config, options, said = REFUSED[name]
     path = write(tmp_path / "some.safetensors", tensors)
-    if config:
-        (tmp_path / "config.json").write_text(json.dumps(config))
+    if config == [1]:
+        (tmp_path / "config.json").write_text("[1]")
+    elif config or any("model." in each for each in tensors):
+        plain = {"num_key_value_heads": None} | ({"model_type": "gpt2"} if C in tensors else {})
+        configured(path, **(plain | config))
     width = 13 if any("model." in each for each in tensors) else D_IN
     options = {"layer": 0} | options
     with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
@@ -345,3 +386,150 @@ def test_a_file_that_is_not_there_or_broken_is_named(tmp_path):
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(ValueError, match=r"^some\.safetensors is cut off"):
         from_checkpoint(path, 0, random(2, D_IN))
+
+
+def test_llama_s_names_without_a_config_are_refused(tmp_path):
+    """Gemma 2 caps its scores and Mixtral has another base, by the same names."""
+    path = write(tmp_path / "some.safetensors", llama())
+    for given in (path, tmp_path):
+        with pytest.raises(ValueError, match=r"^there is no config\.json beside .* model_type"):
+            from_checkpoint(given, 0, random(2, 13), **KV, rotary_base=10000.0)
+    gemma = configured(path, model_type="gemma2")
+    with pytest.raises(ValueError, match="gemma2"):
+        from_checkpoint(gemma, 0, random(2, 13), **KV)
+
+
+SLOW = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+SLOW |= {"original_max_position_embeddings": 64}
+SLIDING = {"model_type": "qwen2", "use_sliding_window": True, "sliding_window": 2}
+DEEP = "[" * 100_000
+# What a setting of a Llama must not be: as a value, or as JSON where Python writes none such.
+WRONG = {
+    "model_type": ["gemma2", None, 3, ["llama"], {}, "x" * 800_000, "gpt2"],
+    "num_attention_heads": [0, -1, 6.5, "6", True, [6], 10**400, None],
+    "num_key_value_heads": [0, -1, 2.5, "2", True, {}, 10**400, 4],
+    "head_dim": [0, "4", 5],
+    "rope_theta": ["10000", True, 0, -1, 1e-308, [1], {}, int("9" * 401)],
+    "rope_scaling": [3, "plain", [1], {"factor": 2.0}, {"type": "linear"}, {"rope_type": []}]
+    + [{"type": "default", "x" * 10**5: 1}, {"full_attention": {}}]
+    + [SLOW | {name: value} for name in SLOW for value in ("x", [1], True, 0, 10**401, {})],
+    "rope_parameters": [{"rope_type": "default", "rope_theta": each} for each in ("1", True, 0)],
+    "partial_rotary_factor": [0.5, True, "1"],
+    "sliding_window": [2],
+    "use_sliding_window": ["no", 1, [True]],
+    "max_window_layers": ["1", -1, 1.5, [1]],
+    "layer_types": [["sliding_attention"], ["global"], "full_attention", 3, [[]], [], {}],
+    "scale_attn_weights": ["x", False, 0, 1],
+    "scale_attn_by_inverse_layer_idx": [True, "no", 0],
+}
+CONFIGS = [{name: value} for name, values in WRONG.items() for value in values]
+CONFIGS += [SLIDING | {name: value} for name in ("sliding_window",) for value in ("2", 0, True, [])]
+CONFIGS += [SLIDING | {"layer_types": ["full_attention"] * n, "layer": n} for n in (0, 1)]
+CONFIGS += [b"{never", b"[1]", b"\xff\xfe", b"", b'{"rope_theta": 1e400}', DEEP.encode()]
+CONFIGS += [b'{"model_type": "llama", "rope_theta": NaN}', b'{"a": ' + b"9" * 5000 + b"}"]
+CONFIGS += [b'{"rope_scaling": ' + DEEP.encode(), b" " * 2**21]
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: repr(config)[:60])
+def test_a_config_that_cannot_be_is_refused_in_short_words(tmp_path, config):
+    path, layer = write(tmp_path / "some.safetensors", llama()), 0
+    if isinstance(config, bytes):
+        (tmp_path / "config.json").write_bytes(config)
+    else:
+        layer = config.get("layer", 0)
+        configured(path, **{name: each for name, each in config.items() if name != "layer"})
+    with pytest.raises(ValueError) as error:  # noqa: PT011 every message is looked at
+        from_checkpoint(path, layer, random(N_TOKENS, 13))
+    assert re.search(r"config\.json|shared evenly|how many heads|no layer", str(error.value))
+    assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"layer": [0]},
+        {"layer": 0.0},
+        {"layer": "0"},
+        {"n_heads": 0},
+        {"n_heads": True},
+        {"n_heads": "6"},
+        {"n_kv_heads": 0},
+        {"n_kv_heads": [2]},
+        {"rotary_base": 0.0},
+        {"rotary_base": 1e-308},
+        {"rotary_base": 10**400},
+        {"rotary_base": "9"},
+        {"scale": 10**400},
+    ],
+    ids=lambda options: repr(options)[:40],
+)
+def test_what_is_given_wrongly_is_not_taken_as_not_given(tmp_path, options):
+    path = configured(write(tmp_path / "some.safetensors", llama()))
+    (name,) = options
+    with pytest.raises(ValueError, match=rf"^{name} is .*must be"):
+        from_checkpoint(path, **({"layer": 0, "hidden_states": random(2, 13)} | options))
+
+
+def test_matrices_that_cannot_be_are_refused(tmp_path, monkeypatch):
+    """Of another number of axes, empty, not finite, or larger than memory may be."""
+    nan = random(24, 13)
+    nan[3, 5] = math.nan
+    cases = {
+        "a single number": torch.tensor(2.0),
+        "24 × 0": torch.ones(24, 0),
+        "nan at [3, 5]": nan,
+    }
+    for said, matrix in cases.items():
+        path = configured(write(tmp_path / "some.safetensors", llama() | {Q: matrix}))
+        with pytest.raises(ValueError, match=f"^{re.escape(Q)} .*{re.escape(said)}"):
+            from_checkpoint(path, 0, random(2, 13))
+    path = configured(write(tmp_path / "some.safetensors", llama()))
+    monkeypatch.setattr(checkpoint, "LARGEST", 24 * 13 - 1)
+    with pytest.raises(
+        ValueError, match=rf"^{re.escape(Q)} is 24 × 13: from one number to 311 can"
+    ):
+        from_checkpoint(path, 0, random(2, 13))
+
+
+def test_a_name_in_two_files_and_a_folder_or_a_loop_in_place_of_a_file_are_refused(tmp_path):
+    path = configured(write(tmp_path / "some.safetensors", llama()))
+    write(tmp_path / "other.safetensors", {Q: random(24, 13)})
+    with pytest.raises(
+        ValueError, match=r"^model.* stands in two files, other\.safetensors and som"
+    ):
+        from_checkpoint(tmp_path, 0, random(2, 13))
+    (tmp_path / "other.safetensors").unlink()
+    (tmp_path / "other.safetensors").mkdir()
+    with pytest.raises(ValueError, match=r"^other\.safetensors is no file"):
+        from_checkpoint(tmp_path, 0, random(2, 13))
+    config = tmp_path / "config.json"
+    for make, said in (
+        (config.mkdir, "is no file"),
+        (lambda: config.symlink_to(config), "cannot be read: Too many levels"),
+        (lambda: config.symlink_to("nothing"), "cannot be read: No such file"),
+    ):
+        config.rmdir() if config.is_dir() else config.unlink()
+        make()
+        with pytest.raises(ValueError, match=rf"^config\.json {said}"):
+            from_checkpoint(path, 0, random(2, 13))
+
+
+def test_no_mutation_of_a_file_or_of_its_config_raises_anything_but_words(tmp_path):
+    """Bytes flipped, cut out, put in and doubled, 150 of each: computed or refused."""
+    path = configured(write(tmp_path / "some.safetensors", llama()))
+    config, draws = tmp_path / "config.json", Random(3)
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"rope_scaling": SLOW}))
+    for file, most in ((path, 900), (config, 10**6)):
+        content = file.read_bytes()
+        for _ in range(150):
+            changed = bytearray(content)
+            at = draws.randrange(min(most, len(content)))
+            length = draws.choice([0, 1, 1, 2, 8, 100])
+            new = draws.choice(
+                [b"", draws.randbytes(1), b"0", b"[", b"null", b"-1", b'"', b"9" * 90]
+            )
+            changed[at : at + length] = new or changed[at : at + length] * 2
+            file.write_bytes(changed)
+            with contextlib.suppress(ValueError):  # anything else fails
+                from_checkpoint(path, 0, random(2, 13))
+        file.write_bytes(content)

@@ -3,17 +3,19 @@
 import math
 import re
 from dataclasses import replace
+from functools import cache
 
 import hypothesis
 import pytest
 import torch
 from hypothesis import strategies as st
 
-from attention_core import EXAMPLES, Trace, embed
+from attention_core import EXAMPLES, Trace, embed, encode_block
 from attention_core import operations as ops
 from attention_core.experiments.variance import few_trials
-from attention_core.export.exercise import asked, exercise
+from attention_core.export.exercise import asked, exercise, practised
 from attention_core.export.notebook import MOST_NUMBERS
+from attention_core.mechanism.attention import attention
 from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.masking import attend_masked
 from attention_core.mechanism.multi_head import add_big_projection, add_head_parts, attend_heads
@@ -67,9 +69,46 @@ def tiles():
     return trace
 
 
+def block():
+    """A transformer block whose gains are 1 and whose biases are 0, as they start."""
+    return encode_block(
+        torch.randn(7, 6, generator=torch.Generator().manual_seed(1)), norm="before", n_heads=2
+    )
+
+
+def crossed():
+    """Five tokens ask, and seven of another sentence answer."""
+    trace = Trace()
+    shapes = {"embeddings": ("token", 5), "other_embeddings": ("other", 7)}
+    asks, answers = (
+        trace.step(name, ops.Draw("normal", (size, 3), seed=size), axes=(axis, "d_in"))
+        for name, (axis, size) in shapes.items()
+    )
+    made = []
+    for seed, (role, given, axis) in enumerate(
+        (("query", asks, "query"), ("key", answers, "key"), ("value", answers, "key"))
+    ):
+        draw = ops.Draw("normal", (3, 4), seed=seed)
+        matrix = trace.step(f"W_{role}", draw, axes=("d_in", "d_out"))
+        name = {"query": "queries", "key": "keys", "value": "values"}[role]
+        made.append(trace.step(name, ops.MatMul(), given, matrix, axes=(axis, "d_out")))
+    attention(trace, *made, "sqrt_d", None)
+    return trace
+
+
+def of_flash_attention(name, block=0):
+    """A block of queries of an example, cut as the lesson cuts it at first."""
+    trace = embed(EXAMPLES[name].inputs)
+    attend_in_tiles(trace, *project(trace, EXAMPLES[name].projections), 3, 3, blocks=[block])
+    return trace
+
+
 TRACES = {
     each.__name__: each
-    for each in (causal, trainable, heads, square, plain, one_row, tiles, workshop)
+    for each in (
+        *(causal, trainable, heads, square, plain, one_row, tiles, workshop),
+        *(block, crossed),
+    )
 }
 TRACES |= {
     "few_trials": lambda: few_trials(0),
@@ -77,13 +116,14 @@ TRACES |= {
     "together": lambda: example_trace("wild_cat", "together"),
     "tokens": lambda: embed(EXAMPLES["life_is_short"].inputs, with_product=True),
 }
+TRACES = {name: cache(lambda make=make: practised(make())) for name, make in TRACES.items()}
 
 
 class Learner:
     """An exercise in which every line is right so far."""
 
     def __init__(self, trace):
-        self.trace = trace
+        self.trace = practised(trace)
         self.names = {"__name__": "__main__"}
         for cell in solved(trace, exercise(trace))["cells"]:
             if cell["cell_type"] == "code":
@@ -91,7 +131,7 @@ class Learner:
 
     def write(self, step, *lines):
         """What the check says of these lines; "" where it lets them pass."""
-        right = self.trace[step].value
+        right = self.names[step]
         source = "\n    ".join([f'with checked("{step}"):', *lines])
         try:
             exec(source, self.names)
@@ -218,6 +258,27 @@ LISTED = [
         "the tile is divided by its own sum",
     ),
     ("tiles", "running_largest_0_1", "tile_largest_0_1", "the new maximum alone"),
+    (
+        "tiles",
+        "context_vectors_0",
+        "running_output_0_2",
+        "not divided",
+    ),
+    ("crossed", "keys", "embeddings @ W_key", "the wrong sentence"),
+    ("crossed", "queries", "other_embeddings @ W_query", "the wrong sentence"),
+    (
+        "block",
+        "attention_norm_standardised",
+        "(embeddings - attention_norm_mean) / attention_norm_variance",
+        "divided by the variance",
+    ),
+    (
+        "block",
+        "attention_norm_standardised",
+        "F.layer_norm(embeddings, embeddings.shape)",
+        "the whole matrix at once",
+    ),
+    ("block", "attention_normed", "attention_norm_standardised", "these are the numbers of"),
     ("causal", "weights", "masked_scores.softmax(0)", "softmax over the wrong axis"),
     ("heads", "head_W_query", "W_query.view(3, 3, 5)", "a reshape without a transpose"),
     ("heads", "split_queries", "joined_queries.view(3, 11, 5)", "a reshape without a transpose"),
@@ -315,9 +376,25 @@ def test_every_mistake_that_changes_the_numbers_is_refused_and_named(name, learn
                 assert said.startswith(f"{step.name} is not right yet.\nLikely: "), said
             else:
                 made = eval(mistake.line, dict(learner.names))
-                slack = 1e-4 * step.value.abs().max() if step.value.is_floating_point() else 0
+                slack = 1e-4 * largest(step.value) if step.value.is_floating_point() else 0
                 assert torch.allclose(made, step.value, atol=float(slack), equal_nan=True)
     assert refused >= 2 * len(asked(learner.trace)) - 1
+
+
+@pytest.mark.parametrize("name", ["wild_cat", "journey_123"])
+def test_no_line_of_a_round_of_flash_attention_may_be_left_out(name):
+    """The notebook refuses an operand passed on as it is, and what was gathered before without its
+    shrink factor: in these examples, no later tile has a larger maximum.
+    """
+    learner = Learner(of_flash_attention(name))
+    for step in map(learner.trace.__getitem__, asked(learner.trace)):
+        lines = [given.name for given in step.inputs if given.value.shape == step.value.shape]
+        if isinstance(step.operation, ops.ShrinkAndAdd):
+            before, _, new = (given.name for given in step.inputs)
+            lines.append(f"{before} + {new}")
+        for line in lines:
+            assert learner.write(step.name, f"{step.name} = {line}"), (step, line)
+        assert not learner.write(step.name, learner.trace[step.name].code)
 
 
 # --- right lines, written in other ways -----------------------------------------------------------

@@ -2,11 +2,12 @@
 
 import itertools
 import math
+import random
 
 import pytest
 import torch
 
-from attention_core import Trace, asked, exercise
+from attention_core import Trace, asked, exercise, program
 from attention_core import operations as ops
 from attention_core.mechanism.attention import attention
 from attention_core.mechanism.flash import attend_in_tiles
@@ -197,3 +198,19 @@ def test_an_exercise_asks_for_one_round_and_names_what_goes_wrong_in_it():
         assert mistake in cells
     others = {str(other) for other in range(3)} - {at}
     assert not any(f"running_sum_1_{other} = running_sum" in cells for other in others)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_program_of_tiles_gives_the_same_bits(seed):
+    """Also where a tile is the rows in the middle of a matrix: torch adds in another order where
+    numbers begin elsewhere in memory.
+    """
+    sizes = random.Random(seed)
+    n_queries, n_keys, d, d_v = (sizes.randint(1, 65) for _ in range(4))
+    trace, *steps = given(n_queries, n_keys, d, d_v)
+    tiles = (sizes.randint(1, n_queries), sizes.randint(1, n_keys))
+    attend_in_tiles(trace, *steps, *tiles, causal=seed % 2 == 1, offset=sizes.randint(-3, 3))
+    names = {"__name__": "a program"}
+    exec(program(trace), names)
+    for step in trace.values():
+        assert torch.equal(names[step.name], step.value), step

@@ -4,14 +4,17 @@ import ast
 import math
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from attention_core import attend_tensors
 from attention_core.examples import EXAMPLES
-from attention_core.lights.light import TITLES
+from attention_core.lights.light import OF_FUNCTIONS, TITLES
 from attention_core.lights.of_trace import first_red, lights
+from attention_core.lights.of_trace.of_weights import hidden_is_zero
 from attention_core.lights.own_code.likely import LIKELY
 from attention_core.mechanism.multi_head import add_big_projection, attend_heads
 from attention_core.mistakes.around import around
@@ -67,7 +70,9 @@ def reds(found):
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_the_layer_done_right_turns_every_light_green(subject):
     found = lights_with(*SUBJECTS[subject])
-    assert [each.name for each in found] == [name for name in TITLES if name != "runs"]
+    assert [each.name for each in found] == [
+        name for name in TITLES if name not in ("runs", *OF_FUNCTIONS)
+    ]
     assert first_red(found) is None
     grey = {each.name for each in found if each.holds is None}
     assert grey == set(), "every property can be measured on this layer"
@@ -95,6 +100,137 @@ def test_every_mistake_is_made_on_some_example_and_has_its_words():
         ast.parse(each.right), ast.parse(each.wrong)
         assert each.right != each.wrong
         assert each.words.endswith(".")
+
+
+def drawn(*shape):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+def attend(queries, keys, values, mask=None):
+    return F.scaled_dot_product_attention(queries, keys, values, mask)
+
+
+def layer_norm(x, over):
+    mean, variance = x.mean(over, keepdim=True), x.var(over, correction=0, keepdim=True)
+    return (x - mean) / (variance + 1e-5).sqrt()
+
+
+LINES = {
+    # what the line makes, what is right, what the mistake makes of it, both in other words
+    "softmax_over_queries": ("weights", lambda s: exp(s, -1), lambda s: exp(s, -2)),
+    "heads_normalised": ("weights", lambda s: exp(s, -1), lambda s: exp(s, 0)),
+    "mask_after_softmax": ("weights", lambda s: exp(hidden(s), -1), lambda s: exp(s, -1) * PAST),
+    "zero_in_place_of_infinity": ("scores", lambda s: hidden(s), lambda s: s * PAST),
+    "mask_transposed": ("mask", lambda _: PAST, lambda _: PAST.T),
+    "mask_ignored": (
+        "context",
+        lambda _: exp(hidden(Q @ K.mT / 10**0.5), -1) @ V,
+        lambda _: exp(Q @ K.mT / 10**0.5, -1) @ V,
+    ),
+    "no_scaling": ("scores", lambda _: dots(Q, K) / 5**0.5, lambda _: dots(Q, K)),
+    "divided_by_d": ("scores", lambda _: dots(Q, K) / 5**0.5, lambda _: dots(Q, K) / 5),
+    "query_and_key_swapped": ("scores", lambda _: dots(Q, K), lambda _: dots(K, Q)),
+    "divided_by_the_sum": ("weights", lambda s: exp(s, -1), lambda s: s / s.sum(-1)[..., None]),
+    "softmax_overflow": ("weights", lambda s: exp(s, -1), lambda s: exp(s, -1)),
+    "heads_without_transpose": (
+        "heads",
+        lambda _: torch.stack([Q[:, :5], Q[:, 5:]]),
+        lambda _: Q.flatten().reshape(2, 7, 5),
+    ),
+    "matrices_on_tokens": ("queries", lambda _: dots(X, W_QUERY.T), lambda _: dots(U, X.T)),
+    "whole_matrix_norm": ("x", lambda _: layer_norm(X, -1), lambda _: layer_norm(X, (0, 1))),
+    "relu_last": (
+        "x",
+        lambda _: dots(dots(X, W_IN.T).clamp(min=0), W_OUT.T),
+        lambda _: dots(dots(X, W_IN.T), W_OUT.T).clamp(min=0),
+    ),
+    "dictionary_with_gaps": (
+        "ids",
+        lambda _: {"a": 0, "b": 1, "c": 2},
+        lambda _: {"a": 1, "b": 2, "c": 3},
+    ),
+    "queries_as_keys": ("keys", lambda _: dots(X, W_KEY.T), lambda _: dots(X, W_QUERY.T)),
+    "keys_as_values": ("values", lambda _: dots(X, W_VALUE.T), lambda _: dots(X, W_KEY.T)),
+}
+X, U, W_IN, W_OUT = drawn(7, 3), drawn(7, 7), drawn(3, 13), drawn(13, 3)
+W_QUERY, W_KEY, W_VALUE = drawn(3, 11), drawn(3, 10) @ drawn(10, 11), drawn(3, 2) @ drawn(2, 11)
+Q, K, V = drawn(7, 10), drawn(7, 5) @ drawn(5, 10), drawn(7, 2) @ drawn(2, 10)
+PAST = (torch.arange(7)[:, None] >= torch.arange(7)).float()
+
+
+def exp(scores, axis):
+    return scores.exp() / scores.exp().sum(axis, keepdim=True)
+
+
+def hidden(scores):
+    return scores + PAST.log()
+
+
+def dots(rows, others):
+    return torch.einsum("qd,kd->qk", rows, others)
+
+
+def made_by(line, **given):
+    """What the names stand for once a line that is shown has run."""
+    names = {
+        **{"torch": torch, "F": F, "nn": torch.nn, "attend": attend},
+        **{"x": X, "U_query": U, "W_in": W_IN, "W_out": W_OUT},
+        **{"W_query": W_QUERY, "W_key": W_KEY, "W_value": W_VALUE},
+        **{"queries": Q, "keys": K, "values": V, "mask": PAST.bool()},
+        **{"n": 7, "d": 5, "n_heads": 2, "d_in": 3, "words": ["b", "c", "a", "a"]},
+        **given,
+    }
+    exec(line, names)
+    return names
+
+
+@pytest.mark.parametrize("mistake", LINES)
+def test_the_lines_that_are_shown_do_what_is_said_of_them(mistake):
+    name, *ways = LINES[mistake]
+    scores = drawn(2, 7, 7)
+    for line, way in zip((NAMED[mistake].right, NAMED[mistake].wrong), ways, strict=True):
+        found = made_by(line, scores=scores)[name]
+        wanted = way(scores)
+        if isinstance(found, dict):
+            assert found == wanted, line
+        else:
+            torch.testing.assert_close(found, wanted.to(found.dtype), msg=line)
+
+
+def test_the_lines_that_draw_or_repeat_do_so():
+    large = torch.tensor([[100.0, 0.0]])
+    overflow = NAMED["softmax_overflow"]
+    assert made_by(overflow.right, scores=large)["weights"].sum() == 1
+    assert made_by(overflow.wrong, scores=large)["weights"].isnan().any()
+    ids = {"a": 0, "b": 1, "c": 2}
+    assert made_by(NAMED["random_tokenizer"].right, ids=ids)["token_ids"].tolist() == [1, 2, 0, 0]
+    drawn_ids = made_by(NAMED["random_tokenizer"].wrong)["token_ids"]
+    assert drawn_ids[2] != drawn_ids[3]
+    repeated = NAMED["one_head_repeated"]
+    for line, n_heads in ((repeated.right, 2), (repeated.wrong, 1)):
+        assert len(set(map(id, made_by(line, Head=object)["heads"]))) == n_heads
+    self = SimpleNamespace()
+    made_by(NAMED["weights_redrawn"].right)["__init__"](self)
+    assert self.W_query.shape == (3, 5)
+    forward = made_by(NAMED["weights_redrawn"].wrong)["forward"]
+    state = torch.random.get_rng_state()
+    forward(self, X)
+    assert not torch.equal(state, torch.random.get_rng_state()), "each call draws"
+    apart = {"random_tokenizer", "one_head_repeated", "weights_redrawn"}
+    assert LINES.keys() | apart == NAMED.keys()
+
+
+def test_a_millionth_of_weight_on_a_hidden_key_is_seen():
+    masked = attend_heads(embed(PRIME[0]), replace(PRIME[1], causal=True))
+    by_name = {each.name: each for each in lights(masked, torch.ones(7, 7).tril().bool())}
+    assert by_name["hidden_is_zero"].holds
+    weights = torch.full((1, 7, 7), 1e-6).triu(1)
+    found = SimpleNamespace(
+        attentions=[True],
+        may_look=torch.ones(7, 7).tril().bool(),
+        tables=lambda: [(SimpleNamespace(name="weights"), weights, "here")],
+    )
+    assert hidden_is_zero(found).holds is False
 
 
 def test_the_check_of_own_code_knows_what_can_be_switched_on():

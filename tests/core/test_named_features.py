@@ -98,8 +98,8 @@ def test_the_head_that_asks_for_whom_finds_the_mouse_where_it_may_look_ahead():
 
 
 def test_a_head_that_a_word_asks_nothing_shares_evenly():
-    shares = row(heads()["head_weights"].value[WHOM], "it")
-    assert all(share == pytest.approx(1 / len(WORDS)) for share in shares.values())
+    shares = heads()["head_weights"].value[WHOM, WORDS.index("it")].tolist()
+    assert shares == pytest.approx([1 / len(WORDS)] * len(WORDS))
 
 
 def test_it_comes_out_as_an_animal_that_hunts_and_is_hungry():
@@ -228,3 +228,12 @@ def test_another_sentence_over_the_same_words_keeps_their_vectors_and_names():
 def test_a_word_without_a_vector_makes_all_of_them_drawn_and_nameless():
     trace = embed(replace(EXAMPLE.inputs, sentence="The hungry zebra"))
     assert trace.labels("d_in") == tuple(f"d{place}" for place in range(6))
+
+
+def test_a_word_that_stands_twice_gets_one_context_without_positions_and_two_with():
+    inputs = EXAMPLES["named_features"].inputs
+    first, again = (at for at, token in enumerate(inputs.tokens) if token == "the")
+    context = attend(embed(inputs))["context_vectors"].value
+    assert torch.allclose(context[first], context[again], atol=1e-6)
+    context = attend(embed(replace(inputs, positions=True)))["context_vectors"].value
+    assert (context[first] - context[again]).abs().max() > 0.01

@@ -8,10 +8,11 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from attention_core import SimplifiedOptions, Trace, attend, expand_query
+from attention_core import SimplifiedOptions, Trace, attend, expand_query, program
 from attention_core.operations import (
     Add,
     Cast,
+    Columns,
     Divide,
     Draw,
     Edit,
@@ -27,6 +28,7 @@ from attention_core.operations import (
     OneHot,
     Row,
     RowLargest,
+    Rows,
     RowSum,
     RunningSum,
     Scale,
@@ -35,11 +37,13 @@ from attention_core.operations import (
     Sinusoid,
     Softmax,
     SoftmaxJacobian,
+    Stored,
     Subtract,
     SumLast,
     SumNormalise,
     UnitRows,
 )
+from traces import workshop
 
 
 def random(*shape, seed=0):
@@ -546,3 +550,36 @@ def test_a_case_by_hand_where_sum_normalising_gives_exact_fractions():
     for name, fractions in exact.items():
         numbers = torch.tensor([[float(entry) for entry in row] for row in fractions])
         assert close(trace[name].value, numbers), name
+
+
+# --- where the numbers of a program lie -----------------------------------------------------------
+
+
+def lies(tensor):
+    """What the order in which torch adds may follow."""
+    return tensor.stride(), tensor.storage_offset(), tensor.data_ptr() % 64
+
+
+def test_a_line_of_a_program_lays_its_numbers_as_the_trace_does():
+    trace = workshop()
+    names = {"__name__": "a program"}
+    exec(program(trace), names)
+    for step in trace.values():
+        if isinstance(step.operation, Stored):  # where its reader has put it; nothing is added
+            continue
+        assert lies(names[step.name]) == lies(step.value), step
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (1, 7), (7, 1), (2, 1, 7)])
+@pytest.mark.parametrize(
+    "operation", [Row(0), Row(1), Rows(0, 1), Rows(1, 5), Columns(1, 3)], ids=str
+)
+def test_what_is_picked_has_memory_of_its_own(shape, operation):
+    whole = random(*shape)
+    try:
+        picked = operation.value(whole)
+    except ValueError:
+        return  # no such row
+    made = eval(operation.code("whole"), {"whole": whole})
+    assert lies(made) == lies(picked)
+    assert made.untyped_storage().data_ptr() != whole.untyped_storage().data_ptr()

@@ -4,8 +4,10 @@ Oracles are named by the class of an operation: a class without one fails. Each 
 unequal sizes, and on every step of every lesson's trace.
 """
 
+import json
 import math
 from functools import reduce
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -145,12 +147,16 @@ def turned(_, a, angles):
 
 
 def from_file(op):
-    """By numpy's own reader; bfloat16 is the upper half of a float32."""
-    n_numbers, kind = math.prod(op.shape), {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}[op.kind]
-    found = np.fromfile(op.path, kind, n_numbers, offset=op.start)
-    if op.kind == "BF16":
+    """By the format's own words: the length of a header, a header, and numbers."""
+    content = Path(op.path).read_bytes()
+    first = 8 + int.from_bytes(content[:8], "little")
+    entry = json.loads(content[8:first])[op.name]
+    start, end = entry["data_offsets"]
+    kind = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}[entry["dtype"]]
+    found = np.frombuffer(content[first + start : first + end], kind)
+    if entry["dtype"] == "BF16":  # the upper half of a float32
         found = (found.astype(np.uint32) << 16).view(np.float32)
-    return found.reshape(op.shape).astype(float)
+    return found.reshape(entry["shape"]).astype(float)
 
 
 def power_less(op, a, b):

@@ -132,6 +132,31 @@ def test_a_single_head_has_no_heads():
 
 
 X, W = torch.ones(5, 3), torch.ones(3, 4)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_in_16_bits_vectors_are_turned_in_float32_and_rounded_once(dtype):
+    """As Llama's own code has it: xq.float() times e^(i·angle), then type_as(xq)."""
+    shapes = [(5, 7), (7, 8), (7, 8), (7, 8)]
+    vectors, *matrices = (random(*shape, seed=at).to(dtype) for at, shape in enumerate(shapes))
+    trace = attend_vectors(vectors, *matrices, n_heads=2, rotary_base=50.0, causal=True)
+    pairs = torch.complex(*trace["head_queries"].value.float().chunk(2, dim=-1))
+    angles = torch.outer(torch.arange(5), 50.0 ** (-torch.arange(2) / 2))
+    turned = torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles))
+    want = torch.cat(turned.unbind(-1), dim=-1)
+    eps = torch.finfo(dtype).eps
+    assert trace["turned_queries"].value.dtype == dtype
+    assert torch.allclose(trace["turned_queries"].value.float(), want, rtol=eps, atol=1e-5)
+    given = (trace[name].value for name in ("turned_queries", "turned_keys", "head_values"))
+    context = torch.nn.functional.scaled_dot_product_attention(*given, is_causal=True)
+    ours = trace["head_context_vectors"].value
+    assert ours.dtype == dtype
+    assert torch.allclose(ours, context, rtol=8 * eps, atol=8 * eps)
+    names = {"__name__": "program"}
+    exec(program(trace), names)
+    assert all(names[name].equal(step.value) for name, step in trace.items())
+
+
 REFUSED = {
     "no matrix": ((X, None, W, W), {}, "W_query is no tensor"),
     "rows": ((X, torch.ones(4, 3), W, W), {}, "W_query is 4 × 3, but the vectors before it are 3"),
@@ -150,7 +175,11 @@ REFUSED = {
     "bias alone": ((X, W, W, W), {"b_output": [1.0]}, "b_output is there without W_output: a bias"),
     "bias axes": ((X, W, W, W), {"b_key": [[1.0]]}, "b_key is 1 × 1: it needs 1 axes, not 2"),
     "odd": ((X, W[:, :3], W[:, :3], W), {"rotary_base": 9.0}, "rotary positions turn pairs of col"),
-    "base": ((X, W, W, W), {"rotary_base": 0.0}, "a base of 0: rotary positions need one above 0"),
+    "base": (
+        (X, W, W, W),
+        {"rotary_base": 0.0},
+        "rotary_base is 0.0, but must be a number from 1e-6",
+    ),
     "batches": (
         (torch.ones(2, 5, 3), W, W, W),
         {"others": X},

@@ -63,11 +63,11 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """`run` in another folder, with the wheel and torch in reach and nothing else."""
+    """`run` in another folder, with the wheel, torch and safetensors in reach and nothing else."""
     target, beside = tmp_path_factory.mktemp("target"), tmp_path_factory.mktemp("beside")
     pip = ("-m", "pip", "--disable-pip-version-check", "install", "--no-deps", "--no-index")
     run(*pip, "--target", target, wheel)
-    for distribution in needed_by("torch"):
+    for distribution in [*needed_by("torch"), *needed_by("safetensors")]:
         for top in {file.parts[0] for file in distribution.files or []} - {"..", "__pycache__"}:
             if not (beside / top).exists():
                 (beside / top).symlink_to(distribution.locate_file(top))
@@ -76,7 +76,7 @@ def installed(wheel, tmp_path_factory):
     return lambda *arguments: run("-S", *arguments, cwd=elsewhere, env=bare)
 
 
-def test_the_wheel_has_the_core_its_data_and_one_requirement(installed, wheel):
+def test_the_wheel_has_the_core_its_data_and_two_requirements(installed, wheel):
     parts = wheel.name.split("-")
     assert parts[:2] == ["attention_core", attention_core.__version__]
     (target, *_) = installed("-c", "import sys; print(sys.path[1])").split("\n")
@@ -88,11 +88,11 @@ def test_the_wheel_has_the_core_its_data_and_one_requirement(installed, wheel):
         wanted
     )
     (distribution,) = metadata.distributions(path=[target])
-    assert len(distribution.requires) == 1
-    assert distribution.requires[0].startswith("torch")
+    names = [re.match(r"[\w-]+", each)[0] for each in distribution.requires]
+    assert names == ["torch", "safetensors"]
 
 
-def test_the_one_requirement_is_the_torch_of_the_app():
+def test_the_requirements_are_those_of_the_app():
     pinned = set(
         re.findall(r"torch(?:==|-)(\d+\.\d+)\.\d+", (ROOT / "requirements.txt").read_text())
     )
@@ -100,6 +100,9 @@ def test_the_one_requirement_is_the_torch_of_the_app():
     major, minor = map(int, low.split("."))
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert f'"torch>={low},<{major}.{minor + 1}"' in text
+    asked = (ROOT / "requirements.txt").read_text()
+    (reader,) = re.findall(r"^safetensors\S+", asked, re.MULTILINE)
+    assert f'"{reader}"' in text
 
 
 @pytest.mark.parametrize(

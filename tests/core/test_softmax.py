@@ -243,3 +243,17 @@ def test_the_places_of_an_axis_are_named_before_its_steps():
     for axis in ("key", "score", "row"):
         with pytest.raises(ValueError, match=axis):
             trace.label(axis, ["e", "f"])
+
+
+def test_the_first_example_opens_on_a_row_whose_gradient_fades():
+    """A row with two equal largest scores has a gradient that grows with the factor."""
+    example = next(iter(EXAMPLES.values()))
+
+    def gradients(query):
+        row = compare_row(embed(example.inputs), query, SimplifiedOptions())["score_row"].value
+        return [spread.gradient for spread in spreads(row, (1.0, 2.0, 4.0, 8.0))]
+
+    tied, opened = gradients(example.query), gradients(example.row)
+    assert tied == sorted(tied)
+    assert opened == sorted(opened, reverse=True)
+    assert opened[-1] < 0.01 < tied[-1]

@@ -1,6 +1,7 @@
 """Tensors in a file: what is written is read again, and a broken file is refused in words."""
 
 import json
+import os
 import re
 import struct
 
@@ -8,6 +9,7 @@ import pytest
 import torch
 
 from attention_core import stored
+from attention_core.operations import Stored
 from attention_core.small_models import shipped
 
 
@@ -28,7 +30,7 @@ def tensors(dtype=torch.float32):
 def test_what_is_written_is_read_again_bit_by_bit(file, dtype):
     stored.write(file, tensors(dtype), {"made by": "a test"})
     found = stored.read(file)
-    assert [*found] == [*tensors()]
+    assert found.keys() == tensors().keys()
     for name, tensor in tensors(dtype).items():
         assert found[name].dtype == dtype
         assert found[name].equal(tensor)
@@ -47,9 +49,12 @@ def test_the_file_is_laid_out_as_the_format_says(file):
     assert struct.unpack("<3f", content[8 + length :]) == (1.0, 2.0, 3.0)
 
 
-def test_other_numbers_are_not_stored(file):
-    with pytest.raises(ValueError, match=r"only float32 and float16"):
-        stored.write(file, {"ids": torch.tensor([1, 2])})
+def test_numbers_are_read_without_torch_as_with_it(file):
+    stored.write(file, tensors(torch.float16) | {"wide": torch.tensor([[0.1, 2.0]])})
+    for name, (kind, shape, numbers) in stored.read_numbers(file).items():
+        tensor = stored.read(file)[name]
+        assert (kind, shape) == ("F32" if name == "wide" else "F16", tuple(tensor.shape))
+        assert list(numbers) == tensor.flatten().tolist()
 
 
 def with_header(header, numbers=b"\0" * 8):
@@ -61,24 +66,33 @@ def entry(dtype="F32", shape=(2,), places=(0, 8)):
     return with_header({"a": {"dtype": dtype, "shape": shape, "data_offsets": places}})
 
 
+TWO = b'{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},'
+TWO += b'"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}'
+UNREADABLE = "header that cannot be read"
 BROKEN = {
     "empty": (b"", "it has 0 bytes"),
     "short": (b"\1\2\3", "it has 3 bytes"),
     "a picture": (b"\x89PNG\r\n\x1a\n" + b"\0" * 40, "within its header"),
     "cut in the header": (entry()[:20], "within its header"),
-    "no JSON": (with_header(b"{never"), "header that cannot be read"),
-    "no text": (with_header(b"\xff\xfe\x00"), "header that cannot be read"),
-    "a list": (with_header([1]), "header that cannot be read"),
-    "no shape": (with_header({"a": {"dtype": "F32"}}), "header that cannot be read"),
-    "words as places": (entry(places=("a", "b")), "header that cannot be read"),
-    "one place": (entry(places=(0,)), "header that cannot be read"),
-    "another kind": (entry(dtype="I64"), "kind I64"),
-    "cut in the numbers": (entry()[:-1], "a end beyond the file"),
-    "below 0": (entry(places=(-8, 0)), "below 0"),
-    "shape below 0": (entry(shape=(-1, -2)), "below 0"),
-    "end before start": (entry(places=(8, 0)), "below 0"),
-    "another size": (entry(shape=(3,)), "a is 3, which 8 bytes cannot hold"),
-    "a huge size": (entry(shape=(2**40, 2**40)), "cannot hold"),
+    "no JSON": (with_header(b"{never"), UNREADABLE),
+    "no text": (with_header(b"\xff\xfe\x00"), UNREADABLE),
+    "a list": (with_header([1]), UNREADABLE),
+    "no shape": (with_header({"a": {"dtype": "F32"}}), UNREADABLE),
+    "words as places": (entry(places=("0", "8")), UNREADABLE),
+    "one place": (entry(places=(0,)), UNREADABLE),
+    "an unknown kind": (entry(dtype="Z" * 100_000), UNREADABLE),
+    "half a size": (entry(shape=(2.9,)), UNREADABLE),
+    "too large a number": (with_header(b'{"a":{"dtype":"F32","shape":[1e400]}}'), UNREADABLE),
+    "deep": (with_header(b'{"a":' + b"[" * 100_000), UNREADABLE),
+    "deep words": (with_header(b'{"__metadata__":{"a":' + b"[" * 100_000), UNREADABLE),
+    "below 0": (entry(places=(-8, 0)), UNREADABLE),
+    "shape below 0": (entry(shape=(-1, -2)), UNREADABLE),
+    "cut in the numbers": (entry()[:-1], "is cut off"),
+    "more behind": (entry() + b"\0", "holds more bytes"),
+    "end before start": (entry(places=(8, 0)), "cannot be right"),
+    "overlapping": (with_header(TWO), "overlap"),
+    "another size": (entry(shape=(3,)), "the bytes of a tensor are too few"),
+    "a huge size": (entry(shape=(2**40, 2**40)), "no file can hold"),
 }
 
 
@@ -89,6 +103,41 @@ def test_a_broken_file_is_refused_in_words(file, name):
     with pytest.raises(ValueError, match=re.escape(said)) as error:
         stored.read(file)
     assert str(error.value).startswith("some.safetensors")
+    assert len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize("gibibytes", [3, 0.05])
+def test_a_header_of_gibibytes_is_refused_before_it_is_read(file, gibibytes, monkeypatch):
+    length = int(gibibytes * 2**30)
+    with file.open("wb") as sparse:
+        sparse.write(struct.pack("<Q", length) + b"{")
+        sparse.truncate(length + 8)
+    monkeypatch.setattr("safetensors.safe_open", None)
+    with pytest.raises(
+        ValueError, match=r"^some\.safetensors has a header of .* bytes, but at most"
+    ):
+        stored.read(file)
+
+
+def test_what_is_no_file_is_refused_and_a_pipe_is_not_waited_for(file):
+    for make in (file.mkdir, lambda: os.mkfifo(file), lambda: file.symlink_to(file)):
+        make()
+        with pytest.raises(ValueError, match=r"^some\.safetensors (is no file|cannot be read)"):
+            stored.read(file)
+        file.rmdir() if file.is_dir() else file.unlink()
+
+
+def test_a_step_of_a_file_says_what_is_not_there_or_cannot_be_read(file):
+    stored.write(file, {"ids": torch.tensor([1, 2])})
+    for name, said in (("ids", "ids has numbers of kind I64"), ("a", "has no tensor of that name")):
+        with pytest.raises(ValueError, match=said):
+            Stored(str(file), name).value()
+
+
+def test_a_quotation_is_short_and_moves_no_cursor():
+    for value in ("x" * 10**6, ["y" * 100] * 9, "\x1b[31m" * 99, {"a": {"b": "c" * 99}}):
+        assert len(stored.quoted(value)) <= stored.QUOTED
+        assert stored.quoted(value).isprintable()
 
 
 def test_the_shipped_weights_cut_off_anywhere_are_refused(file):

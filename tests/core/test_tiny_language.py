@@ -11,10 +11,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from attention_core.small_models import shipped
-from attention_core.small_models.figures import shipped_figures
+from attention_core.small_models.figures import TEXTS, shipped_figures
 from attention_core.small_models.grammar import ANIMALS, START, WORDS, nearest, next_words, split
 from attention_core.small_models.heads import BAR, FAR, KINDS, named
-from attention_core.small_models.measuring import BINS, measure, shares
+from attention_core.small_models.measuring import BINS, measure, shares, verbs_after_it
 from attention_core.small_models.recording import (
     ASKED_FOR,
     MOMENTS,
@@ -505,3 +505,14 @@ def test_the_command_trains_says_what_came_of_it_and_writes_only_if_asked(
         assert written == wanted
         for file in ("weights", "recording"):
             assert (f"written: {file}" in said) == (file in written)
+
+
+def test_what_the_verb_after_it_loses_without_each_head_is_what_was_measured(held_out):
+    ids, network, said = held_out.ids[:TEXTS, :-1], shipped.network(), shipped_figures()
+    assert verbs_after_it(network, ids) == pytest.approx(said.after_it, abs=2e-4)
+    layer, head = 0, 3
+    assert not said.names((layer, head))
+    network.W_output[layer, head] = 0
+    for joint, chance in verbs_after_it(network, ids).items():
+        assert chance == pytest.approx(said.after_it_without[joint][layer][head], abs=2e-4)
+        assert chance < said.after_it[joint] - 0.1

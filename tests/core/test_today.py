@@ -7,11 +7,19 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attention_core import attend_heads, attend_tensors, attend_today, decode_step, embed, program
+from attention_core import (
+    Trace,
+    attend_heads,
+    attend_tensors,
+    attend_today,
+    decode_step,
+    embed,
+    program,
+)
 from attention_core.costs import KNOWN, AttentionSize, kept_tokens
 from attention_core.mechanism.today import Today
 from attention_core.mistakes.around import around
-from attention_core.operations import DistanceBias, LookWithin, RotaryAngles, Rotate
+from attention_core.operations import DistanceBias, Given, LookWithin, RotaryAngles, Rotate
 from attention_core.operations.distances import alibi_slopes
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.inputs import Inputs
@@ -333,3 +341,15 @@ def test_products_are_counted_one_by_one():
         AttentionSize(1, 5, 6, 4, 4)
     with pytest.raises(ValueError, match="n_layers is 0, but must be 1 or more"):
         AttentionSize(0, 5, 6, 6, 4)
+
+
+def test_the_program_says_which_columns_are_a_pair():
+    """As `rotate_half` has it: columns k and k + d/2."""
+    trace = Trace(token=["a", "b"])
+    rows = trace.step("rows", Given(((1.0, 2.0, 3.0, 4.0),) * 2), axes=("token", "d"))
+    angles = trace.step("turns", RotaryAngles(2, 2), axes=("token", "pair"))
+    turned = trace.step("turned", Rotate(), rows, angles, axes=("token", "d"))
+    half = torch.cat((-rows.value[:, 2:], rows.value[:, :2]), -1)
+    both = torch.cat((angles.value, angles.value), -1)
+    assert torch.allclose(turned.value, rows.value * both.cos() + half * both.sin())
+    assert "columns k and k + d/2, as in rotate_half" in program(trace)

@@ -12,6 +12,7 @@ from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS, HEADS
 from guesses import links, texts
 from hostile import TEXTS, TOO_LONG, VALUES
+from sampling import few, pairs
 from visiting import EVERYWHERE, has_no_exception, visit
 
 pytestmark = pytest.mark.slow("1 min: whole pages")
@@ -60,14 +61,14 @@ def has_nan(chart):
     )
 
 
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", few(EVERYWHERE, 3))
 @settings(max_examples=6 if QUICK else 150)
 @given(link=links())
 def test_any_link_opens_the_page(page, link):
     explains(opened(page, link))
 
 
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", few(EVERYWHERE, 3))
 @settings(max_examples=1 if QUICK else 25)
 @given(link=links(hostile=False), typed=st.lists(texts, min_size=1, max_size=3))
 def test_any_text_that_is_typed_leaves_the_page_standing(page, link, typed):
@@ -78,7 +79,7 @@ def test_any_text_that_is_typed_leaves_the_page_standing(page, link, typed):
         explains(at)
 
 
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", few(EVERYWHERE, 3))
 def test_hostile_values_of_many_parameters_at_once(page):
     """Each run gives every parameter another value of the list."""
     runs = 2 if QUICK else len(VALUES)
@@ -88,8 +89,7 @@ def test_hostile_values_of_many_parameters_at_once(page):
         explains(opened(page, link))
 
 
-@pytest.mark.parametrize("page", EVERYWHERE)
-@pytest.mark.parametrize("end", ["least", "most"])
+@pytest.mark.parametrize(("page", "end"), pairs(EVERYWHERE, ["least", "most"], more=0))
 def test_all_numbers_at_one_end(page, end):
     """What a link may hold, a slider must be able to show."""
     ends = {name: getattr(field, end) for name, field in FIELDS.items() if hasattr(field, "least")}

@@ -15,6 +15,7 @@ from attention_ui.shell import contents
 from attention_ui.shell.frame import takes
 from attention_ui.words import percent
 from hostile import MARK, TEXTS
+from sampling import few, pairs
 from visiting import LESSONS, PAGES, rendered, stands, texts, visit
 
 pytestmark = pytest.mark.slow("30 s: whole pages")
@@ -48,7 +49,7 @@ def shown(lesson):
 
 @cache
 def _closed(lesson, link):
-    settings, notices = from_query({**dict(link), "predict": "off"})
+    settings, notices = from_query({"example": "wild_cat", **dict(link), "predict": "off"})
     assert not notices
     page = Page(shown(lesson)._view_of(settings), draws=False)
     shown(lesson)._lesson(page)
@@ -61,7 +62,7 @@ def closed(lesson, link):
     return _closed(lesson, tuple(link.items()))
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", few(LESSONS, 8))
 def test_up_to_three_questions_are_answered_with_numbers_wherever_the_settings_stand(lesson):
     for link in LINKS:
         _, answers = closed(lesson, link)  # raises where no heading above has an answer's anchor
@@ -72,7 +73,7 @@ def test_up_to_three_questions_are_answered_with_numbers_wherever_the_settings_s
             assert not re.search(r"\b(nan|inf|None)\b|!|-\d", each.answer), (link, each)
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", few(LESSONS, 5))
 def test_an_answer_is_plain_text_and_links_to_a_heading_of_the_page(lesson):
     at = visit(lesson, sentence=f"{TEXTS['markdown']} {TEXTS['directives']}", tokenizer="blanks")
     stands(at)
@@ -93,7 +94,7 @@ def test_an_answer_is_plain_text_and_links_to_a_heading_of_the_page(lesson):
     assert MARK not in rendered(at)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", few(PAGES, 6))
 def test_an_answer_stays_covered_while_a_question_asks_for_its_numbers(page):
     asked, plain = visit(page, predict="on"), visit(page)
     view = asked.session_state["shown"].page.view
@@ -215,7 +216,7 @@ def of_simplified(view, answers):
 
 def of_softmax(view, answers):
     X = view.trace["embeddings"].value
-    scores = attend(X, view.settings)[view.settings.query].double()
+    scores = attend(X, view.settings)[view.settings.row_query].double()
     best, following, lead, times = find(
         r"\(key (\d+)\) leads .* \(key (\d+)\) by ([\d.]+), so .* that power, (.+) times", answers
     )
@@ -343,8 +344,7 @@ NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-@pytest.mark.parametrize("lesson", NUMBERS)
+@pytest.mark.parametrize(("lesson", "example"), pairs(NUMBERS, EXAMPLES))
 def test_the_numbers_in_an_answer_are_those_of_the_trace(lesson, example):
     NUMBERS[lesson](*closed(lesson, {"example": example}))
 

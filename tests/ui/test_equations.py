@@ -8,7 +8,7 @@ import pytest
 from attention_ui.lessons.multi_head_attention.heads import n_drawn
 from attention_ui.page.equation import NEW_LINE
 from attention_ui.picture.matrix import Matrix
-from drawn import CASES, NAMES, equations
+from drawn import CASES, equations
 
 MAKES = ("=", "→", "↠", "Σ")
 """Operators before a result; "↠" is before one that several steps make of a single matrix."""
@@ -160,7 +160,7 @@ def said(operands, between, sign, result):
 
 
 @pytest.mark.slow("25 s: every page with every example")
-@pytest.mark.parametrize(("page", "link"), CASES, ids=NAMES)
+@pytest.mark.parametrize(("page", "link"), CASES)
 def test_what_stands_before_the_sign_is_what_the_result_is_made_of(page, link):
     found = [claim for each in equations(page, link) for claim in claims(each.parts)]
     assert found or link.get("row_from") == "hand"

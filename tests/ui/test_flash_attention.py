@@ -197,6 +197,8 @@ def test_the_page_follows_its_settings_and_what_does_not_fit_is_said():
     at.toggle(key="control_causal_heads").set_value(False).run()
     text = rendered(at)
     assert "not one is saved" in text
+    assert "In the matrix products alone" in text
+    assert "Rescaling what was gathered comes on top, and is not counted" in text
     assert "With the causal switch on, 1 of the 4 tiles would be skipped" in text
     assert not at.exception
     long = visit(PAGE, sentence="a " * 64, tokenizer="text", tile_keys="2", predict="off")

@@ -58,7 +58,7 @@ def test_a_bad_example_and_an_empty_text_read_well():
     (notice,) = from_query({"sentence": ""})[1]
     assert notice.startswith("The link's sentence is empty, but it must have at least one word.")
     (notice,) = from_query({"example": "x"})[1]
-    assert notice.endswith("“The dog attacks the wild cat” is shown instead.")
+    assert notice.endswith("“The hungry cat chases the mouse because it purrs” is shown instead.")
 
 
 def test_names_that_are_no_settings_are_said_once_and_leave_the_link():

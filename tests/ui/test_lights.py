@@ -8,6 +8,7 @@ import torch
 from hypothesis import strategies as st
 
 from attention_core import EXAMPLES, Trace, embed
+from attention_core.lights.light import Light
 from attention_core.mechanism.masking import attend_masked, change_token
 from attention_core.mechanism.multi_head import (
     add_batched,
@@ -20,9 +21,14 @@ from attention_core.operations import Given
 from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe
 from attention_core.rounding import agree, rounding
+from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.causal_mask import leaks
 from attention_ui.lessons.multi_head_attention import checks as head_checks
 from attention_ui.lessons.queries_keys_values import projections
+from attention_ui.lessons.whole_layer import sums
+from attention_ui.lessons.whole_layer.layer import opened
+from attention_ui.lessons.whole_layer.temperature import rows_of_equal_scores
+from attention_ui.page.lights import as_taught
 from attention_ui.settings.settings import Settings
 
 TYPED = st.one_of(st.floats(-1000, 1000, width=32), st.sampled_from([-1000.0, 1000.0, 0.001]))
@@ -166,3 +172,36 @@ def test_a_wrong_step_turns_its_light_off(step, at, size):
     found = [*head_checks.ways_agree(trace), head_checks.sum_agrees(trace)]
     found.append(head_checks.torch_agrees(trace))
     assert not found[at][0]
+
+
+def test_dropout_is_told_apart_from_the_weights_it_is_done_to():
+    settings = replace(Settings.of(EXAMPLES["wild_cat"]), layer_dropout=0.5)
+    trace = attend_heads(embed(settings.inputs), settings.layer_recipe)
+    good, words = sums.sums_verdict(trace)
+    assert good
+    assert "Every row of `weights` sums to 1" in words
+    left = trace["head_dropped_weights"].value.sum(-1)
+    assert f"rows of `dropped`, which mix the values, sum to {left.min():.2f} up to" in words
+    names = [part.step.name for part in opened(trace, settings) if isinstance(part, Matrix)]
+    assert names[-2:] == ["head_weights", "head_dropped_weights"]
+
+
+def test_what_no_lesson_has_taught_yet_is_not_red():
+    red = Light("variance", False, "Scores of variance 3, not near 1.")
+    early = as_taught(red, "simplified_attention")
+    assert early.holds is None
+    assert red.evidence in early.evidence
+    assert as_taught(red, "divide_by_sqrt_d") == as_taught(red, "causal_mask") == red
+    other = Light("rows_sum_to_1", False, "Rows sum to 2.")
+    assert as_taught(other, "simplified_attention") == other
+
+
+def test_a_low_temperature_does_not_decide_between_equal_scores():
+    settings = replace(Settings.of(EXAMPLES["named_features"]), temperature=0.1)
+    trace = attend_heads(embed(settings.inputs), settings.layer_recipe)
+    words = rows_of_equal_scores(trace, settings.temperature)
+    assert "each of 9 keys gets 0.11 at any temperature" in words
+    assert rows_of_equal_scores(trace, 1.0) == ""
+    settings = replace(Settings.of(EXAMPLES["wild_cat"]), temperature=0.1)
+    trace = attend_heads(embed(settings.inputs), settings.layer_recipe)
+    assert rows_of_equal_scores(trace, 0.1) == ""

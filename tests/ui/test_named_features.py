@@ -22,13 +22,15 @@ from attention_ui.charts.sizes import CellSize
 from attention_ui.charts.template import name_of
 from attention_ui.lessons.home.hero import most_looked_at
 from attention_ui.lessons.queries_keys_values.projections import origin_words
+from attention_ui.lessons.simplified_attention.one_query import twice_words
 from attention_ui.page.inspector import components
 from attention_ui.page.take_away import as_frame
 from attention_ui.picture.matrix import Matrix, names_along
 from attention_ui.settings.fit import changed, drawn_instead
-from attention_ui.settings.link import FIRST, OLDER, from_query, to_pin, to_query
+from attention_ui.settings.link import FIRST, from_query, to_pin, to_query
 from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
 from ends import ends
+from sampling import few
 from visiting import EVERYWHERE, PAGES, first_visit, rendered, stands, texts, visit
 
 NAMES = EXAMPLES[FIRST].inputs.components
@@ -99,10 +101,11 @@ def test_an_address_without_a_setting_is_a_first_visit(link):
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_an_address_with_a_setting_and_no_example_means_what_it_always_meant(name):
+def test_an_address_without_an_example_means_the_first(name):
     for text in ends(name) if name != "example" else ["no such"]:
-        assert from_query({name: text}) == from_query({"example": OLDER, name: text}), text
-        assert from_query({name: text})[0].example == OLDER == "wild_cat"
+        if name != "example":
+            assert from_query({name: text}) == from_query({"example": FIRST, name: text}), text
+        assert from_query({name: text})[0].example == FIRST
 
 
 def test_every_link_that_is_written_names_its_example():
@@ -114,7 +117,7 @@ def test_every_link_that_is_written_names_its_example():
 
 
 @pytest.mark.slow("10 s: every page")
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", few(EVERYWHERE, 6))
 def test_a_first_visit_leaves_its_address_alone_and_its_links_name_the_example(page):
     """An address written anew would be a step of the browser's history, and lead here for ever."""
     at = stands(first_visit(page))
@@ -129,7 +132,7 @@ def test_a_first_visit_leaves_its_address_alone_and_its_links_name_the_example(p
 
 
 @pytest.mark.slow("10 s: every page")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", few(PAGES, 6))
 def test_no_page_has_a_part_about_a_notebook_that_there_is_not(page):
     at = stands(visit(page, example=FIRST))
     assert not [each.value for each in at.header if "otebook" in each.value]
@@ -215,7 +218,7 @@ def test_exports_have_the_given_matrices_and_names():
     told = ("# d_in: animal, hunter, small", "# d_head of head 1 (whom): animal, small")
     for made in (source, json.dumps(notebook(heads)), json.dumps(exercise(heads))):
         assert all(line in made for line in told)
-    assert "# d_" not in program([*traces(OLDER)][1])
+    assert "# d_" not in program([*traces("wild_cat")][1])
     drawn = "".join("".join(cell["source"]) for cell in notebook(embed(PLAIN.inputs))["cells"])
     assert repr(list(NAMES)) in drawn
 
@@ -307,7 +310,7 @@ def test_the_terms_of_a_product_are_told_by_their_component():
         terms = [[*term.cells()] for term in trace[step].arithmetic(index).terms]
         for operand in zip(*terms, strict=True):
             assert tuple(components(trace, operand).values()) == names
-    plain = embed(Settings.of(EXAMPLES[OLDER]).inputs)
+    plain = embed(Settings.of(EXAMPLES["wild_cat"]).inputs)
     row = [plain["embeddings"].cell((1, column)) for column in range(3)]
     assert set(components(plain, row).values()) == {""}
 
@@ -325,5 +328,26 @@ def test_the_table_of_terms_and_the_ways_upstream_name_components():
 
 def test_heads_are_offered_by_number_and_by_name_where_they_have_one():
     assert SETTINGS["head"].values(PLAIN) == {0: "0: who", 1: "1: whom", 2: "2: how"}
-    for other in (changed(PLAIN, n_heads=2), Settings.of(EXAMPLES[OLDER])):
+    for other in (changed(PLAIN, n_heads=2), Settings.of(EXAMPLES["wild_cat"])):
         assert SETTINGS["head"].values(other) == {0: "0", 1: "1"}
+
+
+@pytest.mark.parametrize(
+    ("positions", "said"),
+    [("off", "both get the same context vector"), ("on", "the two contexts differ by up to")],
+)
+def test_a_word_that_stands_twice_is_spoken_of(positions, said):
+    settings = from_query({"example": FIRST, "positions": positions})[0]
+    trace = attend(embed(settings.inputs))
+    words = twice_words(settings, trace)
+    assert words.startswith("Token 0 comes again as token 4.")
+    assert said in words
+
+
+def test_a_word_of_the_visitor_that_stands_twice_is_not_quoted():
+    typed = "![x](http://127.0.0.1:9/x.png)"
+    settings = changed(from_query({"example": "wild_cat"})[0], tokenizer="blanks")
+    settings = changed(settings, sentence=f"{typed} b {typed}")
+    words = twice_words(settings, attend(embed(settings.inputs)))
+    assert words.startswith("Token 0 comes again as token 2.")
+    assert "![" not in words

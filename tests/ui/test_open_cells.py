@@ -9,7 +9,7 @@ import pytest
 
 from attention_core.expression import Exponential, Product, Share
 from attention_ui.page.inspector import terms_table
-from drawn import CASES, NAMES, traces
+from drawn import CASES, traces
 
 pytestmark = pytest.mark.slow("60 s: every page with every example")
 
@@ -32,7 +32,7 @@ def places(cells, step):
     return {cell.index for cell in cells if cell.step == step}
 
 
-@pytest.mark.parametrize(("page", "link"), CASES, ids=NAMES)
+@pytest.mark.parametrize(("page", "link"), CASES)
 def test_the_cells_that_are_outlined_are_those_that_the_open_one_is_made_of(page, link):
     for view, step, _, arithmetic in opened(page, link):
         cells = [*arithmetic.cells()]
@@ -57,7 +57,7 @@ WITHOUT_TERMS = ("pages/tokenize_and_embed.py", "pages/notebooks_numbers.py")
 """Pages with cells of a single term alone: lookups in a table of random ids, differences of two."""
 
 
-@pytest.mark.parametrize(("page", "link"), CASES, ids=NAMES)
+@pytest.mark.parametrize(("page", "link"), CASES)
 def test_the_table_of_terms_adds_up_to_the_cell(page, link):
     held = 0
     for _, step, index, arithmetic in opened(page, link):

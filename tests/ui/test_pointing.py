@@ -27,8 +27,8 @@ from attention_ui.page.equation import draw_equation
 from attention_ui.page.view import View
 from attention_ui.picture.matrix import Matrix
 from attention_ui.settings import session
-from attention_ui.settings.link import OLDER, from_query
-from drawn import CASES, NAMES
+from attention_ui.settings.link import from_query
+from drawn import CASES
 from pointing import (
     Drawn,
     drawn_by,
@@ -41,6 +41,7 @@ from pointing import (
 from pointing import (
     named as names_of_cell,
 )
+from sampling import pairs
 from traces import workshop
 from visiting import PAGES
 
@@ -49,22 +50,24 @@ ALL_OF = 400
 SIZE = CellSize(20, 20, 0)
 
 
-SLOW = pytest.mark.slow("4 min: the equations of every page with every example")
-EVERY_DAY = [(f"pages/{page}.py", OLDER) for page in ("simplified_attention", "whole_layer")]
+SLOW = pytest.mark.slow("1 min: the equations of every page")
+EVERY_DAY = [(f"pages/{page}.py", "wild_cat") for page in ("simplified_attention", "whole_layer")]
 
 
-def marked(page, example):
-    return () if (page, example) in EVERY_DAY else SLOW
+def marked(page, example, marks):
+    return marks if (page, example) in EVERY_DAY else (*marks, SLOW)
 
 
-PAGES_DRAWN = [
-    pytest.param((page, link), id=name, marks=marked(page, link.get("example", OLDER)))
-    for (page, link), name in zip(CASES, NAMES, strict=True)
-]
+def drawn_as(each):
+    page, link = each.values
+    marks = marked(page, link.get("example", "wild_cat"), each.marks)
+    return pytest.param((page, link), id=each.id, marks=marks)
+
+
+PAGES_DRAWN = [drawn_as(each) for each in CASES]
 PAGES_ASKING = [
-    pytest.param((page, example), marks=marked(page, example))
-    for page in PAGES
-    for example in EXAMPLES
+    pytest.param(each.values, id=each.id, marks=marked(*each.values, each.marks))
+    for each in pairs(PAGES, EXAMPLES, more=0)
 ]
 
 
@@ -73,7 +76,7 @@ def drawn(request):
     return drawn_by(*request.param)
 
 
-@pytest.fixture(scope="module", params=PAGES_ASKING, ids=str)
+@pytest.fixture(scope="module", params=PAGES_ASKING)
 def asking(request):
     """The equations of a page whose questions are open."""
     page, example = request.param

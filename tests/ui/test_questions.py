@@ -15,6 +15,7 @@ from attention_ui.page import page as pages
 from attention_ui.predict.common_questions import row_to_share, whole_row
 from attention_ui.predict.row_question import MOST, Row, as_shares, distance
 from attention_ui.settings.link import FIRST
+from sampling import few, pairs
 from visiting import LESSONS, stands, visit, words
 
 pytestmark = pytest.mark.slow("25 s: whole pages")
@@ -67,7 +68,7 @@ def test_every_lesson_asks_and_all_kinds_are_in_use():
     assert set(kinds.values()) == {"Row", "Shape", "Sign", "Pick"}
 
 
-@pytest.mark.parametrize("page", LESSONS)
+@pytest.mark.parametrize("page", few(LESSONS, 4))
 def test_nothing_is_asked_where_the_switch_is_off(page):
     assert open_questions(opened(page, predict="off")) == []
 
@@ -219,8 +220,7 @@ def numbers_in(words):
     return re.findall(r"\d[\d.,]*(?<![.,])", words)
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-@pytest.mark.parametrize("page", LESSONS)
+@pytest.mark.parametrize(("page", "example"), pairs(LESSONS, EXAMPLES, more=0))
 def test_a_skipped_question_says_its_answer(page, example):
     asked = {}
     ask = pages.Page.ask
@@ -248,7 +248,7 @@ def test_a_skipped_question_says_its_answer(page, example):
                 assert f" {Sign.WAYS[question.truth]}, " in said
 
 
-@pytest.mark.parametrize("page", LESSONS)
+@pytest.mark.parametrize("page", few(LESSONS, 8))
 def test_a_cover_says_which_question_it_keeps(page):
     at = opened(page, sentence=HOSTILE, tokenizer="blanks")
     nothing_rendered(at)
@@ -326,7 +326,15 @@ def test_the_row_that_is_asked_for_has_few_keys_and_is_a_word():
 
 @pytest.mark.parametrize(
     ("before", "after", "truth"),
-    [(0.5, 0.7, 0), (0.5, 0.3, 1), (0.5, 0.5 + 1e-9, 2), (-1.0, -2.0, 1), (1e6, 1e6 + 0.1, 2)],
+    [
+        (0.5, 0.50001, 0),
+        (0.5, 0.49999, 1),
+        (0.5, 0.7, 0),
+        (0.5, 0.3, 1),
+        (0.5, 0.5 + 1e-9, 2),
+        (-1.0, -2.0, 1),
+        (1e6, 1e6 + 0.1, 2),
+    ],
 )
 def test_a_sign_is_up_down_or_none(before, after, truth):
     sign = Sign(words="", what="the sum", before=before, after=after)

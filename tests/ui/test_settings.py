@@ -31,8 +31,9 @@ from attention_ui.controls.fields import (
     Word,
     entry,
 )
+from attention_ui.settings import link
 from attention_ui.settings.fit import changed
-from attention_ui.settings.link import FIRST, MAX_LINK, OLDER, from_query, problem_with, to_query
+from attention_ui.settings.link import FIRST, MAX_LINK, problem_with, to_query
 from attention_ui.settings.settings import (
     FIELDS,
     HEADS,
@@ -46,7 +47,7 @@ from attention_ui.settings.settings import (
 from visiting import stands, visit
 
 ONE_HEAD = ("head", "head_off", "head_cut")
-DEFAULT = OLDER
+DEFAULT = "wild_cat"
 SENTENCES = [name for name, field in FIELDS.items() if isinstance(field, Sentence)]
 some = hypothesis_settings(max_examples=100, deadline=None)
 GUESSES = pytest.mark.slow("15 s: guesses its cases")
@@ -54,6 +55,11 @@ GUESSES = pytest.mark.slow("15 s: guesses its cases")
 
 def of(example=DEFAULT, **updates):
     return replace(Settings.of(EXAMPLES[example]), **updates)
+
+
+def from_query(query):
+    """What a link says; one that names no example, of `wild_cat`."""
+    return link.from_query({"example": DEFAULT, **query})
 
 
 def read(**query):
@@ -68,6 +74,7 @@ def assert_usable(settings):
     n_tokens = len(settings.inputs.tokens)
     assert 1 <= n_tokens <= MAX_TOKENS
     assert 0 <= settings.query < n_tokens
+    assert 0 <= settings.row_query < n_tokens
     assert 0 <= settings.stretch < n_tokens
     assert 0 <= settings.token < n_tokens
     assert 0 <= settings.changed_token < n_tokens
@@ -176,7 +183,7 @@ def valid_settings(draw):
         settings,
         **{
             name: draw(st.integers(0, last))
-            for name in ("query", "token", "stretch", "changed_token", "decoded")
+            for name in ("query", "row_query", "token", "stretch", "changed_token", "decoded")
         },
         **{
             name: draw(st.sampled_from([*SETTINGS[name].values(settings)])) for name in SHARED_HEADS
@@ -220,7 +227,8 @@ def test_a_link_holds_only_what_differs_from_its_example(settings, data):
     """Which token is looked at follows from the text."""
     last = len(settings.inputs.tokens) - 1
     plain = of(settings.example, changed_token=last, decoded=last)
-    plain = replace(plain, query=min(plain.query, last), token=min(plain.token, last))
+    names = ("query", "row_query", "token")
+    plain = replace(plain, **{name: min(getattr(plain, name), last) for name in names})
     differing = {name for name, value in vars(settings).items() if value != getattr(plain, name)}
     assert to_query(settings).keys() - {"example"} == differing
     shape = {"example", "sentence", "tokenizer", "drop_blanks"}
@@ -342,7 +350,7 @@ def test_what_a_field_cannot_be_is_refused_by_name_and_the_example_stays(name):
         if kind in accepted(FIELDS[name]):
             assert notices == [], kind
             continue
-        assert settings == of(), kind
+        assert settings == of(FIRST if name == "example" else DEFAULT), kind
         assert len(notices) == 1, kind
         (notice,) = notices
         assert name in notice or label(name).lower() in notice.lower()
@@ -394,12 +402,12 @@ def test_whatever_a_link_says_its_settings_make_embeddings(query):
 @some
 @given(st.dictionaries(st.text().filter(lambda name: name not in FIELDS), st.text(), max_size=5))
 def test_parameters_that_are_not_ours_are_left_alone(query):
-    assert from_query(query) == (of(FIRST), [])
+    assert link.from_query(query) == (of(FIRST), [])
     assert from_query({**query, "seed": "3"}) == (of(seed=3), [])
 
 
 def test_one_bad_value_does_not_take_the_good_ones_with_it():
-    settings, notices = read(seed="3", d_in="x", sentence="A cat", likeness="cosine")
+    settings, notices = read(seed="3", d_in="x", sentence="A cat", similarity="cosine")
     last = len(settings.inputs.tokens) - 1
     tokens = {"changed_token": last, "decoded": last}
     assert settings == of(seed=3, sentence="A cat", similarity="cosine", **tokens)

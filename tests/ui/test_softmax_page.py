@@ -3,8 +3,13 @@
 import math
 
 import pytest
+import torch
 
+from attention_core.examples import EXAMPLES
+from attention_core.mechanism.softmax import given_row, normalise_row
+from attention_ui.lessons.softmax_or_sum.experiments import sum_stays, what_a_tie_does
 from attention_ui.settings.choices import FACTORS
+from attention_ui.settings.link import FIRST
 from attention_ui.words import percent
 from visiting import stands, visit, words
 
@@ -93,7 +98,7 @@ def test_scores_that_cannot_be_used_stay_typed_and_are_explained():
 
 
 def test_the_example_s_scores_can_be_taken_over_and_moved_by_hand():
-    at = opened(query="2")
+    at = opened(row_query="2")
     at.button(key="take_over").click().run()
     stands(at)
     settings = at.session_state["settings"]
@@ -177,3 +182,25 @@ def test_the_first_picture_says_what_each_way_gives_the_good_match_and_the_poor_
             assert f"{share:.2f}".replace("-", "−") in said
         assert ("turns the order round" in said) == (total < 0)
         assert ("more than there is to share" in said) == (total > 0)
+
+
+def test_multiplying_leaves_the_shares_of_the_sum_alone_and_adding_does_not():
+    row = given_row((2.0, 1.0, -0.5))
+    before = normalise_row(given_row((2.0, 1.0, -0.5)))
+    good, words_ = sum_stays(before, normalise_row(row, magnify=8))
+    assert good
+    assert "have not moved" in words_
+    assert not sum_stays(before, normalise_row(given_row((2.0, 1.0, -0.5)), shift=1))[0]
+
+
+def test_a_tie_is_said_and_only_a_tie():
+    assert what_a_tie_does(torch.tensor([2.0, 1.0])) == ""
+    assert "2 of the largest scores are equal" in what_a_tie_does(torch.tensor([2.0, 1.0, 2.0]))
+
+
+def test_the_lesson_opens_on_a_row_without_a_tie_and_draws_both_shares_of_the_multiplied_row():
+    at = opened(example=FIRST, magnify="8")
+    assert at.session_state["settings"].row_query == EXAMPLES[FIRST].row
+    assert "**A tie.**" not in words(at)
+    assert "The shares by the sum have not moved" in words(at)
+    assert "**A tie.**" in words(opened(example=FIRST, row_query="7", magnify="8"))

@@ -3,8 +3,11 @@
 import pyarrow as pa
 import pytest
 
-from attention_core.small_models.figures import shipped_figures
+from attention_core.small_models.figures import UNSHARPENED, shipped_figures
 from attention_core.small_models.grammar import LONGEST, WORDS
+from attention_core.small_models.heads import BAR
+from attention_ui.lessons.tiny_language.answers import finds_it
+from attention_ui.lessons.tiny_language.heads import rule
 from attention_ui.settings.choices import TINY_HEADS, head_called
 from attention_ui.settings.link import from_query
 from hostile import MARK, TEXTS
@@ -137,3 +140,23 @@ def test_a_ready_beginning_is_taken_up():
     assert at.session_state["settings"].beginning == AGAIN
     assert at.query_params["beginning"] == AGAIN
     assert chances(stands(at))["the network"]["brook"] > 0.9
+
+
+def test_the_page_says_what_training_without_the_cost_gave():
+    """It refuted that no head can be read then: each of these had heads with a name."""
+    said, figures = rule(), shipped_figures()
+    for run in UNSHARPENED:
+        assert f"{run.loss:.4f}" in said
+        assert f"{run.least:.2f}" in said
+        assert run.loss <= figures.loss
+        assert BAR <= run.least < figures.least
+        assert 0 < run.named < len(figures.heads)
+    assert "none can be read" not in said
+
+
+def test_who_finds_the_noun_counts_heads_that_share_it_and_one_without_a_name():
+    said, figures = finds_it(), shipped_figures()
+    sharing = sum("pronoun to noun" in figures.names(head) for head in figures.heads)
+    assert f"{sharing} heads have its name" in said
+    assert "switch off layer 0 head 3" in said
+    assert f"to {figures.after_it_without['because'][0][3]:.0%}" in said

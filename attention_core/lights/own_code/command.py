@@ -7,8 +7,10 @@ torch and the standard library alone.
 import argparse
 import importlib.util
 import sys
+import traceback
 from pathlib import Path
 
+from .calling import Stopped, printable, stop_of
 from .checking import check
 
 
@@ -21,20 +23,39 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--d-in", type=int, help="width of a module's vectors")
     asked = parser.parse_args(arguments)
     path, _, name = asked.what.rpartition(":")
+    shown = printable(asked.what)
     if not Path(path).is_file() or not name:
-        parser.error(f"{asked.what}: write the file and the name in it, as in my_file.py:attention")
-    attention = _named(Path(path), name)
-    if not callable(attention) or isinstance(attention, type):
-        parser.error(f"{name} is no function and no module that is made in {path}")
-    report = check(attention, asked.causal, asked.n_heads, asked.d_in)
+        parser.error(f"{shown}: write the file and the name in it, as in my_file.py:attention")
+    if Path(path).suffix != ".py":
+        parser.error(f"{shown}: the name of a Python file ends in .py, as in my_file.py:attention")
+    try:
+        attention = _named(Path(path), name)
+        if not callable(attention) or isinstance(attention, type):
+            parser.error(f"{shown}: there is no function of that name, and no module that is made")
+        report = check(attention, asked.causal, asked.n_heads, asked.d_in)
+    except (Stopped, ValueError) as stopped:
+        parser.error(f"{shown}: {stopped}")
     return 0 if report.is_right else 1
 
 
 def _named(path: Path, name: str) -> object:
-    """What has this name in a file; None where nothing has."""
+    """What has this name in a file; None where nothing has. Raises Stopped where the file stops."""
     sys.path.insert(0, str(path.parent.resolve()))
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return getattr(module, name, None)
+    # Not in the place of a module that is in use, where the file is called random.py, say.
+    title = f"_{path.stem}" if path.stem in sys.modules else path.stem
+    try:
+        spec = importlib.util.spec_from_file_location(title, path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[title] = module
+        spec.loader.exec_module(module)
+        return getattr(module, name, None)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit too: it would end the check without a verdict
+        lines = [
+            f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)
+        ]
+        where = f" at line {lines[-1]}" if lines else ""
+        raise Stopped(
+            f"the file {stop_of(error)}{where}, before anything could be checked"
+        ) from error

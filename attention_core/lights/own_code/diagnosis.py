@@ -5,6 +5,7 @@ torch and the standard library alone.
 """
 
 from collections.abc import Iterator
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -24,6 +25,10 @@ from .reading import (
     rows_not_finite,
 )
 from .sentences import N_TOKENS
+from .ways import NO_WEIGHT
+
+COARSE = 0.02
+"""How far numbers of two or three digits may be off."""
 
 
 def diagnosed(probe: Probe, lights: list[Light]) -> list[str]:
@@ -31,8 +36,13 @@ def diagnosed(probe: Probe, lights: list[Light]) -> list[str]:
     red = [light.name for light in lights if light.holds is False]
     if not red:
         return []
-    if probe.widths.n_heads > 1 and _is_split_by_reshape(probe):
-        return ["heads_without_transpose"]
+    exact = ""
+    if probe.output.isfinite().all() and probe.is_repeatable:
+        exact = _of_heads(probe) or (_of_values(probe) if probe.unread else "")
+    if not probe.unread:
+        exact = exact or _of_mask(probe)
+    if exact:
+        return [exact]
     return list(dict.fromkeys(BY_LIGHT[red[0]](probe, red)))
 
 
@@ -49,11 +59,7 @@ def _behind_nan(probe: Probe, red: list[str]) -> Iterator[str]:
             else "softmax_overflow"
         )
         return
-    if broken == [0]:
-        yield "diagonal_hidden"
-    elif broken == [N_TOKENS - 1]:
-        yield "mask_opposite"
-    elif probe.causal and N_TOKENS - 1 not in broken:
+    if probe.causal and N_TOKENS - 1 not in broken:
         yield from _of_scores(probe, slice(N_TOKENS - 1, N_TOKENS))
     else:
         yield "softmax_overflow"
@@ -83,6 +89,10 @@ def _behind_sums(probe: Probe, red: list[str]) -> Iterator[str]:
     elif is_near(weights.sum((-2, -1)), 1.0):
         yield "softmax_over_everything"
     yield from _of_scores(probe)
+    odds = weights / (1 - weights)
+    slope = factor_of_scores(odds, scores, seen)
+    if slope and is_near(logs(odds)[:, seen], (slope * scores)[:, seen]):
+        yield "sigmoid_for_softmax"
     if "order_free" in red:
         yield "positions_inside"
     factor = factor_of_scores(weights, scores, seen)
@@ -101,12 +111,6 @@ def _behind_negative(probe: Probe, _: list[str]) -> Iterator[str]:
 
 def _behind_hidden(probe: Probe, _: list[str]) -> Iterator[str]:
     weights, scores, seen = probe.weights, probe.sentence.scores(), probe.seen
-    earlier = torch.ones_like(seen).tril(-1)
-    # The last row hides all keys where the mask is the wrong way round: softmax makes them equal.
-    if is_near(weights[:, :-1][:, earlier[:-1]], 0.0):
-        diagonal = weights.diagonal(dim1=-2, dim2=-1)[:, :-1]
-        yield "mask_opposite" if is_near(diagonal, 0.0) else "mask_transposed"
-        return
     factor = factor_of_scores(weights, scores, seen)
     if factor is not None:
         found = hidden_scores(weights, scores, seen, factor)
@@ -132,6 +136,8 @@ def _behind_own_row(probe: Probe, _: list[str]) -> Iterator[str]:
     other = sentence._replace(queries=sentence.queries.flip(1))
     if is_near(probe.of(other), probe.output):
         yield "query_unused"
+    elif is_near(probe.of(sentence._replace(keys=sentence.keys.flip(1))), probe.output):
+        yield "queries_as_keys"
     elif probe.widths.n_heads > 1:
         yield "heads_without_transpose"
 
@@ -173,6 +179,9 @@ def _behind_order(probe: Probe, _: list[str]) -> Iterator[str]:
 
 def _behind_change(probe: Probe, _: list[str]) -> Iterator[str]:
     """Dropout alone leaves a token alone a multiple of its value, or nothing."""
+    if probe.is_repeatable:
+        yield "inputs_overwritten"
+        return
     for _ in range(5):
         output, value = probe.alone()
         if not is_share_of(output, value, probe.widths.n_heads):
@@ -193,33 +202,97 @@ BY_LIGHT = {
     "order_free": _behind_order,
     "any_length": lambda *_: iter(["one_length"]),
     "repeatable": _behind_change,
-    "both_signs": lambda *_: iter(["relu_last"]),
+    "both_signs": lambda probe, _: iter(["values_changed" if probe.unread else "relu_last"]),
+    "formula": lambda probe, _: iter(["values_changed"] if probe.unread else []),
 }
 """What each red light may mean, by what else was measured."""
 
 
-def _is_split_by_reshape(probe: Probe) -> bool:
-    """Whether it gives what heads give that were split, or joined, without a transpose."""
-    vectors = probe.sentence.vectors(probe.widths).double()
-    joined = [vectors @ matrix.double() for matrix in probe.given]
-    for split in (_reshaped, _transposed):
-        queries, keys, values = (split(each, probe.widths.n_heads) for each in joined)
-        scores = queries @ keys.mT
-        for divisor in (probe.widths.d_head**0.5, joined[0].shape[-1] ** 0.5, 1.0):
-            for seen in (probe.seen, may_look(N_TOKENS, not probe.causal)):
-                weights = (scores / divisor).masked_fill(~seen, -torch.inf).softmax(-1)
-                heads = weights @ values
-                ends = [heads.reshape(N_TOKENS, -1)]
-                if split is _reshaped:
-                    ends.append(heads.transpose(0, 1).flatten(1))
-                if any(is_near(end, probe.output) for end in ends):
-                    return True
-    return False
+def _of_values(probe: Probe) -> str:
+    """What was taken for the values, by what a token alone comes out as; "" where it is unknown."""
+    output, (query, key, value) = probe.alone_dense()
+    is_rounded = any(
+        torch.equal(output.to(kind).double(), output) for kind in (torch.bfloat16, torch.float16)
+    )
+    if is_rounded and largest_gap(output, value) < COARSE:
+        return "few_digits"
+    for name, taken in (("keys_as_values", key), ("queries_as_values", query)):
+        if taken.shape == output.shape and is_near(output, taken):
+            return name
+    if is_near(output, probe.dense()[0][0, : len(output)].double()):
+        return "values_changed"
+    n_heads = probe.widths.n_heads
+    first = value[: len(value) // n_heads].repeat(n_heads)
+    return "one_head_repeated" if n_heads > 1 and is_near(output, first) else ""
 
 
-def _reshaped(joined: Tensor, n_heads: int) -> Tensor:
+def _of_heads(probe: Probe) -> str:
+    """How heads were split, joined or chosen, where what comes out is just that; "" otherwise."""
+    n_heads = probe.widths.n_heads
+    if n_heads == 1:
+        return ""
+    vectors, *drawn = probe.dense()
+    output = probe.call(vectors, *drawn)
+    joined = [vectors.double() @ matrix.double() for matrix in drawn]
+    none, *repeats = product((False, True), repeat=3)
+    ways = [(name, split, none) for name, split in SPLITS.items()]
+    ways += [("one_head_repeated", _by_columns, which) for which in repeats]
+    powers = (probe.widths.d_head**0.5, joined[0].shape[-1] ** 0.5, 1.0)
+    for (name, split, which), divisor, causal in product(ways, powers, (False, True)):
+        heads = [
+            each[:1].expand_as(each) if is_repeated else each
+            for each, is_repeated in zip((split(e, n_heads) for e in joined), which, strict=True)
+        ]
+        scores = heads[0] @ heads[1].mT / divisor
+        weights = scores.masked_fill(~may_look(N_TOKENS, causal), -torch.inf).softmax(-1)
+        for end, join in JOINS.items():
+            if (name or end) and is_near(join(weights @ heads[2]), output):
+                return name or end
+    return ""
+
+
+def _by_columns(joined: Tensor, n_heads: int) -> Tensor:
+    return joined.unflatten(-1, (n_heads, -1)).transpose(0, 1)
+
+
+def _by_reshape(joined: Tensor, n_heads: int) -> Tensor:
     return joined.reshape(n_heads, len(joined), -1)
 
 
-def _transposed(joined: Tensor, n_heads: int) -> Tensor:
-    return joined.unflatten(-1, (n_heads, -1)).transpose(0, 1)
+def _by_turns(joined: Tensor, n_heads: int) -> Tensor:
+    return joined.unflatten(-1, (-1, n_heads)).permute(2, 0, 1)
+
+
+SPLITS = {
+    "": _by_columns,
+    "heads_without_transpose": _by_reshape,
+    "heads_interleaved": _by_turns,
+}
+"""How columns may be split into heads (head, token, d_head), by the mistake that it is."""
+JOINS = {
+    "": lambda heads: heads.transpose(0, 1).flatten(1),
+    "heads_without_transpose": lambda heads: heads.reshape(heads.shape[1], -1),
+    "heads_interleaved": lambda heads: heads.permute(1, 2, 0).flatten(1),
+}
+"""How heads may be joined again, by the mistake that it is."""
+
+
+def _of_mask(probe: Probe) -> str:
+    """Which keys are hidden instead, by where there is any weight; "" for no such mask.
+
+    A row that a mask leaves nothing holds nan, 0, or the same weight everywhere.
+    """
+    rows = probe.weights
+    every = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool)
+    masks = [("diagonal_hidden", every.tril(-1) if probe.causal else every ^ every.diag().diag())]
+    if probe.causal:
+        masks += [("mask_late", every.tril(after)) for after in range(1, N_TOKENS - 1)]
+        masks += [("mask_transposed", every.triu()), ("mask_opposite", every.triu(1))]
+    spread = (rows - rows.mean(-1, keepdim=True)).abs().amax(-1)
+    is_blind = ~(spread > NEAR)  # nan is not above anything
+    has_weight = rows.nan_to_num().abs() > NO_WEIGHT
+    for name, seen in masks:
+        blind = ~seen.any(-1)
+        if is_blind[:, blind].all() and (has_weight == seen)[:, ~blind].all():
+            return name
+    return ""

@@ -7,6 +7,7 @@ torch and the standard library alone.
 from collections.abc import Callable
 
 import torch
+from torch import Tensor
 
 from ..light import Light
 from .calling import Stopped
@@ -14,7 +15,6 @@ from .probe import LARGE, Probe
 from .reading import (
     NEAR,
     centred,
-    factor_of_scores,
     is_near,
     largest_gap,
     logs,
@@ -46,8 +46,9 @@ def function_lights(probe: Probe) -> list[Light]:
         "any_length": any_length,
         "repeatable": repeatable,
         "both_signs": both_signs,
+        "formula": formula,
     }
-    compares = {"no_leak", "own_row", "variance", "tokens_apart", "order_free"}
+    compares = {"no_leak", "own_row", "variance", "tokens_apart", "order_free", "formula"}
     reads = {"rows_sum_to_1", "not_negative", "hidden_is_zero", "variance"}
     found = []
     for name, measure in measures.items():
@@ -138,8 +139,7 @@ def divisors(probe: Probe) -> list[tuple[Widths, float | None]]:
             probed = probe if widths == probe.widths else Probe(probe.call, widths, probe.causal)
         except Stopped:
             continue
-        scores = probed.sentence.scores()
-        factor = factor_of_scores(probed.weights, scores, probed.seen)
+        factor = probed.factor()
         found.append((widths, None if factor is None else 1 / factor))
     return found
 
@@ -202,6 +202,8 @@ def _unseen_token(probe: Probe) -> Light:
 def order_free(probe: Probe) -> Light:
     if probe.causal:
         return Light("order_free", None, "a causal mask goes by the order")
+    if probe.ways.said() and not probe.hides_later:
+        return Light("order_free", None, "a window, or a bias by distance, goes by the order")
     order = ALL_ROWS.flip(0).roll(2)
     gap = largest_gap(probe.of(probe.sentence.ordered(order)), probe.output[order])
     return Light("order_free", gap <= NEAR, f"reordered, the vectors move by {gap:.2g} at most")
@@ -224,6 +226,9 @@ def any_length(probe: Probe) -> Light:
 
 def repeatable(probe: Probe) -> Light:
     gap = largest_gap(probe.of(probe.sentence).nan_to_num(), probe.output.nan_to_num())
+    if probe.call.overwrites:
+        said = "it writes into the tensors it is given: the next call would find other numbers"
+        return Light("repeatable", False, said)
     return Light("repeatable", probe.is_repeatable, f"the largest difference is {gap:.2g}")
 
 
@@ -232,3 +237,27 @@ def both_signs(probe: Probe) -> Light:
     low = min(float(probe.of(sentence).min()) for sentence in values)
     said = f"the smallest number of {len(SEEDS)} outputs is {low:.2g}"
     return Light("both_signs", low < -NEAR, said)
+
+
+def formula(probe: Probe) -> Light:
+    """Numbers of which none was chosen: what the other lights cannot see shows here."""
+    vectors, *drawn = probe.dense()
+    gap = largest_gap(probe.call(vectors, *drawn), attended(probe, vectors, *drawn))
+    said = f"with matrices drawn at random, the largest difference is {gap:.2g}"
+    if probe.unread:
+        output, (*_, value) = probe.alone_dense()
+        gap = max(gap, largest_gap(output, value))
+        said = f"a token alone does not come out as its own value x·W_v: {gap:.2g} off"
+    return Light("formula", gap <= NEAR, said)
+
+
+def attended(probe: Probe, vectors: Tensor, *given: Tensor) -> Tensor:
+    """What attention gives in float64, with the ways that were recognised: (token, d_v)."""
+    split = [
+        each.unflatten(-1, (probe.widths.n_heads, -1)).transpose(0, 1)
+        for each in (vectors.double() @ matrix.double() for matrix in given)
+    ]
+    queries, keys, values = split
+    scores = queries @ keys.mT / probe.widths.d_head**0.5 + probe.ways.bias(N_TOKENS)
+    weights = scores.masked_fill(~probe.seen, -torch.inf).softmax(-1)
+    return (weights @ values).transpose(0, 1).flatten(1)

@@ -11,11 +11,23 @@ from itertools import product
 import torch
 from torch import Tensor, nn
 
-from .calling import CAUSAL, Stopped, parameters_of, stop_of
+from .calling import (
+    CAUSAL,
+    FEWEST_DIGITS,
+    Stopped,
+    numbers_of,
+    parameters_of,
+    stopping,
+    tensors_in,
+    too_few_digits,
+)
 from .reading import may_look
 
 LENGTHS = (7, 6, 5, 4, 3, 2)
 """The numbers of tokens to begin with: a module may have a longest sentence."""
+
+ANY_WIDTH = 12
+"""How wide the vectors are for a module without parameters, to which any width is the same."""
 
 
 class Layer:
@@ -36,6 +48,8 @@ class Layer:
         """Whether a token's output depends on another token."""
         self.takes_batch_for_tokens = False
         """Whether tokens look at each other in another way, and not with a batch axis in front."""
+        self.overwrites = False
+        """Whether a call has left other numbers in what it was given."""
         self.d_in, self.n_tokens = 0, 0
         self._settle(d_in)
 
@@ -50,13 +64,13 @@ class Layer:
 
     def both(self, vectors: Tensor, queries: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
         """The output and the weights, if any. Raises Stopped where the module does."""
-        given = [self._batched(each) for each in (vectors if queries is None else queries, vectors)]
-        try:
-            with torch.no_grad():
-                result = self._forward(given[0], given[1], len(vectors))
-        except Exception as error:
-            raise Stopped(stop_of(error)) from error
-        return self._read(result, len(vectors))
+        asked = (vectors if queries is None else queries, vectors)
+        with stopping():
+            given = [self._batched(each) for each in asked]
+            result = self._forward(given[0], given[1], len(vectors))
+            both = self._read(result, len(vectors))
+            self.overwrites |= not all(map(torch.equal, given, map(self._batched, asked)))
+        return both
 
     def _batched(self, vectors: Tensor) -> Tensor:
         like = next(self.module.parameters(), vectors)
@@ -80,18 +94,16 @@ class Layer:
         return self.module(*[vectors] * n_given, **options)
 
     def _read(self, result: object, n_tokens: int) -> tuple[Tensor, Tensor | None]:
-        found = result if isinstance(result, tuple | list) else [result]
-        tensors = [e.detach().double().cpu() for e in found if isinstance(e, Tensor)]
-        if not tensors:
-            raise Stopped(f"it returned {type(result).__name__}, not a tensor")
-        output, *others = tensors
+        first, *others = tensors_in(result)
+        output = numbers_of(first)
         yours = " × ".join(map(str, output.shape))
         if self.place is not None and output.ndim == 3 and output.shape[self.place] == 1:
             output = output.squeeze(self.place)
         if output.ndim != 2 or len(output) != n_tokens:
             raise Stopped(f"its output is {yours}, with no vector for each of {n_tokens} tokens")
         square = [e for e in others if e.ndim > 1 and e.shape[-2:] == (n_tokens, n_tokens)]
-        weights = square[0].reshape(-1, n_tokens, n_tokens) if square else None
+        square = [e for e in square if e.is_floating_point()]
+        weights = numbers_of(square[0]).reshape(-1, n_tokens, n_tokens) if square else None
         return output, weights
 
     def _settle(self, d_in: int | None) -> None:
@@ -100,10 +112,14 @@ class Layer:
         """
         first, alone = None, None
         for parameter in self.module.parameters():
-            if parameter.dtype not in (torch.float32, torch.float64):
-                kind = str(parameter.dtype).removeprefix("torch.")
-                raise Stopped(f"{kind} has too few digits: check a copy of it in float32, .float()")
+            kind = str(parameter.dtype).removeprefix("torch.")
+            if not parameter.is_floating_point():
+                raise Stopped(f"it has parameters that are {kind}, not real numbers")
+            if torch.finfo(parameter.dtype).eps > FEWEST_DIGITS:
+                raise Stopped(too_few_digits(kind))
         widths = [d_in] if d_in else list(dict.fromkeys(_widths(self.module)))
+        if not widths and not any(True for _ in self.module.parameters()):
+            widths = [ANY_WIDTH]
         if not widths:
             raise Stopped("nothing tells how wide its vectors are: add d_in, as in d_in=12")
         for way in product(LENGTHS, widths, self.places):

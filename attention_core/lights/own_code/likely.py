@@ -64,8 +64,12 @@ LIKELY = {
         "Hide where the mask says False if True means “may look”, and the other way round if not.",
     ),
     "diagonal_hidden": Likely(
-        "A token cannot see itself, so the first one sees nothing at all.",
+        "A token cannot see itself, so with a causal mask the first one sees nothing at all.",
         "Keep the diagonal: tril(), not tril(-1); triu(1), not triu().",
+    ),
+    "mask_late": Likely(
+        "The mask begins too late: a token sees one or more of those that come after it.",
+        "Hide all that lies right of the diagonal: keep tril(), hide triu(1), not triu(2).",
     ),
     "query_and_key_swapped": Likely(
         "Queries and keys have changed places: row i holds the scores of key i.",
@@ -74,6 +78,34 @@ LIKELY = {
     "query_unused": Likely(
         "The queries play no part: another query leaves its row as it was.",
         "Make the queries with W_q, and use them in the scores.",
+    ),
+    "queries_as_keys": Likely(
+        "The keys play no part: they are made as the queries are.",
+        "Make the keys with W_k: keys = x @ W_k.",
+    ),
+    "keys_as_values": Likely(
+        "The keys are used as values: a token hands on how it is found.",
+        "Make the values with W_v, values = x @ W_v, and multiply the weights by them.",
+    ),
+    "queries_as_values": Likely(
+        "The queries are used as values: a token hands on what it asks for.",
+        "Make the values with W_v, values = x @ W_v, and multiply the weights by them.",
+    ),
+    "values_changed": Likely(
+        "The values are not x·W_v: a token that sees itself alone comes out as something else.",
+        "Write values = x @ W_v, add nothing to it, and return weights @ values.",
+    ),
+    "few_digits": Likely(
+        "The numbers are rounded to two or three digits, as bfloat16 and float16 round them.",
+        "Compute in float32 while you check: rounding hides what else may be wrong.",
+    ),
+    "inputs_overwritten": Likely(
+        "A tensor that is given is changed in place, so whoever gave it has lost it.",
+        "Use operations that return a new tensor: x * 2, not x.mul_(2) or x *= 2.",
+    ),
+    "sigmoid_for_softmax": Likely(
+        "Each weight is the sigmoid of its score: the keys do not share 1 among them.",
+        "Let the keys of a row compete for 1: softmax(dim=-1).",
     ),
     "no_scaling": Likely(
         "The scores are not divided by √d, so they spread as vectors widen.",
@@ -106,6 +138,14 @@ LIKELY = {
         "of other tokens.",
         "Split with unflatten(-1, (n_heads, -1)).transpose(0, 1), with (1, 2) behind a batch axis, "
         "and swap the same axes back before you join.",
+    ),
+    "heads_interleaved": Likely(
+        "The heads take turns column by column, where each should have columns side by side.",
+        "Split with unflatten(-1, (n_heads, -1)), the heads first and then the width of one.",
+    ),
+    "one_head_repeated": Likely(
+        "All heads use the queries, keys or values of head 0.",
+        "Keep the axis of heads in all three, and multiply head by head.",
     ),
     "heads_normalised": Likely(
         "Softmax runs over the heads: at each query and key, the heads together share 1.",

@@ -5,6 +5,7 @@ torch and the standard library alone.
 """
 
 from collections.abc import Callable
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -26,6 +27,7 @@ from .reading import (
 )
 
 NO_WEIGHTS = "it returns no weights, so they cannot be seen from outside"
+FEW_DIGITS = (torch.bfloat16, torch.float16)
 ADD_WEIGHTS = "it returns no weights: return (output, weights) to have them looked at"
 
 
@@ -180,6 +182,9 @@ def _length_of_layer(layer: Layer) -> Light:
 
 def _repeatable_of_layer(layer: Layer, output: Tensor, is_repeatable: bool) -> Light:
     gap = largest_gap(layer(layer.draw()).nan_to_num(), output.nan_to_num())
+    if layer.overwrites:
+        said = "it writes into the tensors it is given: the next call would find other numbers"
+        return Light("repeatable", False, said)
     said = f"with dropout off (eval), the largest difference is {gap:.2g}"
     return Light("repeatable", is_repeatable, said)
 
@@ -199,10 +204,14 @@ def likely_in_module(layer: Layer, lights: list[Light]) -> list[str]:
         return []
     output, weights = layer.both(layer.draw())
     if broken := rows_not_finite(output):
-        by_row = {0: "diagonal_hidden", layer.n_tokens - 1: "mask_opposite"}
-        return [
-            by_row.get(broken[0], "softmax_overflow") if len(broken) == 1 else "softmax_overflow"
-        ]
+        by_row = {(0,): ["diagonal_hidden"], (layer.n_tokens - 1,): ["mask_opposite"]}
+        if layer.causal and layer.n_tokens - 1 not in broken:
+            by_row.setdefault(tuple(broken), ["divided_by_the_sum", "no_softmax"])
+        return by_row.get(tuple(broken), ["softmax_overflow"])
+    if red[0] == "repeatable" and layer.overwrites:
+        return ["inputs_overwritten"]
+    if output.any() and any(torch.equal(output.to(kind).double(), output) for kind in FEW_DIGITS):
+        return ["few_digits"]
     if red[0] == "rows_sum_to_1":
         if is_near(weights.sum(-2), 1.0):
             return ["softmax_over_queries"]
@@ -218,14 +227,56 @@ def likely_in_module(layer: Layer, lights: list[Light]) -> list[str]:
         vectors[-1] = layer.draw(seed=1)[-1]
         if is_near(layer(vectors)[:-1], output[:-1]):
             return ["hides_later_tokens"]
+    if red[0] == "finite":
+        return _behind_nan_of_layer(layer)
+    if red[0] == "no_leak" and (name := _mask_of_layer(layer, output)):
+        return [name]
     return MAY_MEAN.get(red[0], [])
+
+
+def _behind_nan_of_layer(layer: Layer) -> list[str]:
+    """Renormalised after a mask, a row that hides nothing is right; without a sum to divide by,
+    several equal tokens come out as something else than one.
+    """
+    if layer.causal and layer.n_tokens - 1 not in rows_not_finite(layer(1e4 * layer.draw())):
+        return ["mask_after_softmax"]
+    one = layer.draw(1)
+    try:
+        is_average = is_near(layer(one.expand(layer.n_tokens, -1))[-1], layer(one)[0])
+    except Stopped:
+        is_average = True
+    return ["softmax_overflow" if is_average else "not_normalised"]
+
+
+def _mask_of_layer(layer: Layer, output: Tensor) -> str:
+    """Which keys are hidden instead, by which token moves which output; "" for no such mask."""
+    moves = torch.eye(layer.n_tokens, dtype=torch.bool)
+    for token, seed in product(range(layer.n_tokens), (1, 2, 3)):
+        vectors = layer.draw()
+        vectors[token] = layer.draw(seed=seed)[token]
+        # Not a bit: what a mask hides has no weight at all, and softmax over another axis little.
+        moves[:, token] |= (layer(vectors) != output).any(-1)
+    if moves.all():
+        return ""
+    if torch.equal(moves[:-1], moves.triu()[:-1]):
+        # Where the mask is the wrong way round the last token sees nothing: softmax shares alike.
+        return "mask_opposite" if moves[-1, :-1].any() else "mask_transposed"
+    late = (torch.ones_like(moves).tril(after) for after in range(1, layer.n_tokens - 1))
+    return "mask_late" if any(torch.equal(moves, each) for each in late) else ""
 
 
 MAY_MEAN = {
     "finite": ["softmax_overflow"],
     "not_negative": ["divided_by_the_sum"],
     "hidden_is_zero": ["mask_ignored", "zero_in_place_of_infinity"],
-    "no_leak": ["mask_ignored", "mask_after_softmax", "matrices_on_tokens", "whole_matrix_norm"],
+    "no_leak": [
+        "mask_ignored",
+        "zero_in_place_of_infinity",
+        "mask_after_softmax",
+        "softmax_over_queries",
+        "whole_matrix_norm",
+        "matrices_on_tokens",
+    ],
     "variance": ["no_scaling", "divided_by_another_width"],
     "tokens_apart": ["whole_matrix_norm", "heads_without_transpose"],
     "order_free": ["heads_without_transpose", "positions_inside"],

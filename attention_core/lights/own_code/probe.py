@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from .calling import Caller, Stopped
-from .reading import is_near, may_look
+from .reading import factor_of_scores, is_near, may_look
 from .sentences import N_TOKENS, Sentence, Widths, matrices
+from .ways import Ways, ways_in
 
 LARGE = 10_000
 """The largest of the large scores."""
@@ -34,6 +35,28 @@ class Probe:
         self.hides_later = not causal and not self.unread and is_near(later, 0.0)
         """Whether later keys get no weight although nothing was said of a mask."""
         self.seen = may_look(N_TOKENS, causal or self.hides_later)
+        self.ways = Ways()
+        if not self.unread:
+            self.ways = ways_in(self.weights, self.sentence.scores(), self.seen)
+            self.seen = self.seen & self.ways.sees(N_TOKENS)
+
+    def factor(self) -> float | None:
+        """What q·k is multiplied by before softmax; None for no one number."""
+        plain = self.weights * torch.as_tensor(self.ways.bias(N_TOKENS)).neg().exp()
+        return factor_of_scores(plain, self.sentence.scores(), self.seen)
+
+    def dense(self) -> list[Tensor]:
+        """Vectors and three matrices at random, none of them chosen to be read from outside."""
+        generator = torch.Generator().manual_seed(3)
+        shapes = [(N_TOKENS, self.widths.d_in), *(each.shape for each in self.given)]
+        vectors, *drawn = (torch.randn(shape, generator=generator) for shape in shapes)
+        return [vectors, *(each / self.widths.d_in**0.5 for each in drawn)]
+
+    def alone_dense(self) -> tuple[Tensor, list[Tensor]]:
+        """The output for one token alone, and its query, key and value, all at random."""
+        vectors, *drawn = self.dense()
+        output = self.call(vectors[:1], *drawn)[0]
+        return output, [vectors[0].double() @ each.double() for each in drawn]
 
     def of(self, sentence: Sentence) -> Tensor:
         """The output for a sentence: (token, d_v)."""

@@ -59,6 +59,28 @@ def factor_of_scores(weights: Tensor, scores: Tensor, seen: Tensor) -> float | N
     return factor if left < FITS and factor else None
 
 
+def slopes_of(weights: Tensor, scores: Tensor, seen: Tensor) -> Tensor | None:
+    """How much less, for each token of distance, e's exponent is in each head, (head,), where the
+    weights of each row are in the ratios of e^(b · score − slope · distance), as with ALiBi; None
+    where they are in no such ratios.
+    """
+    far = distances(len(seen)).abs().expand_as(scores)
+    made, given, far = (centred(each, seen) for each in (logs(weights), scores, far))
+    # The two slopes of the best plane through each head's logs.
+    sides = torch.stack([given.flatten(1), -far.flatten(1)], dim=-1)
+    found = torch.linalg.lstsq(sides, made.flatten(1)[..., None]).solution
+    left = (made.flatten(1) - (sides @ found)[..., 0]).abs().max()
+    slopes = found[:, 1, 0]
+    fits = left / made.abs().max().clamp(min=SMALLEST) < FITS
+    return slopes if fits and (slopes > -FITS).all() and (slopes > FITS).any() else None
+
+
+def distances(n_tokens: int) -> Tensor:
+    """(query, key): how many tokens the key stands before the query."""
+    at = torch.arange(n_tokens, dtype=torch.float64)
+    return at[:, None] - at
+
+
 def is_proportional(weights: Tensor, scores: Tensor, seen: Tensor) -> bool:
     """Whether each row of weights is a number times its row of scores."""
     made, given = torch.where(seen, weights, 0.0), torch.where(seen, scores, 0.0)

@@ -22,6 +22,9 @@ class Report(NamedTuple):
     likely: tuple[str, ...]
     """The mistakes that the first red light may come from, by their names in `LIKELY`."""
 
+    ways: tuple[str, ...] = ()
+    """What was recognised that attention may have and need not: a window, a bias by distance."""
+
     @property
     def is_right(self) -> bool:
         """Whether no light is red."""
@@ -46,11 +49,12 @@ class Report(NamedTuple):
             sum(light.holds is holds for light in self.lights) for holds in (True, None)
         )
         wrong = self.first_wrong
+        ways = [f"Recognised: {way}." for way in self.ways]
         if wrong is None:
             told = [f"All {n_green} lights that can be looked at are green."]
             if n_unseen:
                 told.append(f"Not looked at: {n_unseen}, for the reason beside each.")
-            return told
+            return [*told, *ways]
         told = [f"The first light that is red: “{wrong.title}”."]
         for name, start in zip(self.likely, ("Likely: ", *["Or: "] * 9), strict=False):
             told += [f"{start}{LIKELY[name].words}", f"  {LIKELY[name].advice}"]
@@ -61,16 +65,19 @@ class Report(NamedTuple):
             )
         if sum(light.holds is False for light in self.lights) > 1:
             told.append("Fix this one first: the other red lights may come from it.")
-        return told
+        return [*told, *ways]
 
     def __repr__(self) -> str:
         return f"<Report: {''.join(SIGNS[light.holds] for light in self.lights)}>"
 
 
-def stopped_report(evidence: str, likely: tuple[str, ...] = ()) -> Report:
-    """The report of what does not run."""
+def stopped_report(
+    evidence: str, likely: tuple[str, ...] = (), without: tuple[str, ...] = ()
+) -> Report:
+    """The report of what does not run. `without`: lights that would not be looked at."""
     later = "looked at once your code runs"
-    rest = (Light(name, None, later) for name in TITLES if name not in ("runs", *OF_TRACES))
+    left_out = ("runs", *OF_TRACES, *without)
+    rest = (Light(name, None, later) for name in TITLES if name not in left_out)
     return Report((Light("runs", False, evidence), *rest), likely)
 
 

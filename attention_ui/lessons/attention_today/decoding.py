@@ -24,8 +24,7 @@ def decoded(settings: Settings, whole: Trace) -> Trace:
 
 def show_decoding(view: View) -> None:
     """The new token, its row by the cache and in the whole computation, and what it cost."""
-    widget = "select_slider" if view.trace.size("token") > 1 else "selectbox"
-    control("decoded", widget=widget, width=420)
+    control("decoded", width=420)
     now = session.current()
     trace, place = decoded(now, view.trace), now.decoded
     equation(view.beside(trace), "decoding", *with_cache(trace, now.head))

@@ -158,16 +158,21 @@ def met(is_causal: bool) -> str:
 
 
 def products_words(whole: Trace, plain: Trace) -> str:
-    """How many products both ways take, counted on the steps."""
+    """How many multiplications the matrix products of both ways take, counted on the steps."""
     by_tiles = measured_products(_products(whole))
     by_table = measured_products(plain[name] for name in ("scores", "context_vectors"))
     if by_tiles == by_table:
-        return f"Both ways take {by_table:,} products on your sentence: not one is saved."
-    return (
-        f"The whole table takes {by_table:,} products on your sentence, and the tiles "
-        f"{by_tiles:,}: only those of skipped tiles are saved, which the mask would have thrown "
-        "away."
-    )
+        counted = (
+            f"In the matrix products alone, both ways take {by_table:,} multiplications on your "
+            "sentence: not one is saved."
+        )
+    else:
+        counted = (
+            f"In the matrix products alone, the whole table takes {by_table:,} multiplications on "
+            f"your sentence, and the tiles {by_tiles:,}: only those of skipped tiles are saved, "
+            "which the mask would have thrown away."
+        )
+    return f"{counted} Rescaling what was gathered comes on top, and is not counted."
 
 
 def _products(whole: Trace) -> list:

@@ -14,9 +14,9 @@ from ...shell.tasks import show_tasks
 from .own_text import own_text
 
 WHAT_IT_MEANS = """
-*The hungry cat chases a mouse because it purrs.* Who purrs? You knew at once: you looked back from
-“it”, past the mouse, to the word that fits. **Attention** is how a computer does the same. Every
-number here is real: point at it, change it, predict it, take it apart.
+*The hungry cat chases the mouse because it purrs.* Who purrs? You knew at once: you looked back
+from “it”, past the mouse, to the word that fits. **Attention** is how a computer does the same.
+Every number here is real: point at it, change it, predict it, take it apart.
 """
 WHAT = "**Attention** is how each word of a sentence finds the others that matter to it."
 WHY = """

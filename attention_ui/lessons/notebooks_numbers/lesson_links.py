@@ -27,7 +27,7 @@ class Where:
 WHERE = {
     "tokenize": Where("tokenize_and_embed"),
     "simplified": Where("simplified_attention"),
-    "softmax_or_sum": Where("softmax_or_sum"),
+    "softmax_or_sum": Where("softmax_or_sum", "row_query"),
     "qkv": Where("queries_keys_values", "token"),
     "qkv_linear": Where("queries_keys_values", "token", {"start": "linear"}),
     "qkv_again": Where("queries_keys_values", "token", beat="again"),

@@ -11,7 +11,7 @@ from ...controls.control import Values
 from ...controls.shared import inputs_of, numbered_tokens
 from ...frame.ends import Answer, named
 from ...predict.common_questions import largest_keys, which_key
-from ...words import number, percent
+from ...words import number, percent, repeated
 
 NEAR = 1e-6
 
@@ -61,6 +61,28 @@ def blanks_words(trace: Trace, values: Values) -> str:
         f"{len(blanks)} of {len(tokens)} tokens are blanks. Row {worst} gives them "
         f"{on_blanks[worst]:.4f} of its weight, and your query gives them "
         f"{on_blanks[values.query]:.4f}. Drop them with the switch in the sidebar."
+    )
+
+
+def twice_words(trace: Trace, values: Values) -> str:
+    """What becomes of a word that stands there twice, by its places: the word is the visitor's, and
+    this is Markdown. "" where none does, or where its two tokens have different ids.
+    """
+    found = repeated(inputs_of(values).tokens)
+    if found is None or len({int(trace["token_ids"].value[at]) for at in found}) > 1:
+        return ""
+    first, again = found
+    context = trace["context_vectors"].value
+    gap = (context[first] - context[again]).abs().max().item()
+    stands = f"Token {first} comes again as token {again}."
+    if values.positions:
+        return (
+            f"{stands} Its position makes its vector another, and the two contexts differ by up to "
+            f"{number(gap, 2)}."
+        )
+    return (
+        f"{stands} Equal words have equal vectors, so both get the same context vector (they "
+        f"differ by {gap:.1g}): nothing here knows where a word stands."
     )
 
 

@@ -7,8 +7,8 @@ from torch import Tensor
 
 from attention_core.mechanism.softmax import Spread, normalise_row, spreads
 from attention_core.rounding import agree, difference
+from attention_core.trace import Trace
 
-from ...charts.bars import bars
 from ...charts.chart import Chart
 from ...charts.curves import curves
 from ...page.equation import equation
@@ -77,17 +77,13 @@ def magnify(view: View) -> None:
         return
     _spread(Spread.of(weights), weights)
     with st.container(horizontal=True, gap="large"):
-        show(
-            bars(
-                trace.labels("key"),
-                {
-                    "as they are": view.trace["softmax_weights"].value.tolist(),
-                    "multiplied": weights.tolist(),
-                },
-                "Softmax weights of each key, as they are and with the scores multiplied.",
-            )
-        )
+        show(paired(trace, trace.labels("key")))
         show(_curves(scores, factor))
+    if factor:
+        light(*sum_stays(view.trace, trace))
+    tie = what_a_tie_does(scores)
+    if tie:
+        st.markdown(tie, width=LINE)
     st.markdown(
         "**The gradient.** Training moves the scores along the derivatives of the weights. Cell "
         "j, k says how much weight j changes when score k grows a little. The diagonal is never "
@@ -98,6 +94,33 @@ def magnify(view: View) -> None:
         width=LINE,
     )
     equation(view.beside(trace), "gradient", trace["jacobian"])
+
+
+def sum_stays(before: Trace, after: Trace) -> tuple[bool, str]:
+    """Whether the shares by the sum are the same with the scores multiplied, in words."""
+    name = "sum_weights"
+    if not before[name].value.isfinite().all():
+        return False, "The sum gives no shares here, multiplied or not."
+    pairs = [(after[name].value, before[name].value)]
+    return agree(pairs, (after, name), (before, name)), (
+        "The shares by the sum have not moved, since the factor cancels: the largest difference is "
+        f"{difference(pairs):.1g}. A constant moves them and leaves softmax alone; a factor does "
+        "the opposite."
+    )
+
+
+def what_a_tie_does(scores: Tensor) -> str:
+    """What it means for the gradient that several of the largest scores (key,) are equal; "" where
+    one alone is the largest.
+    """
+    equal = int((scores == scores.max()).sum())
+    if equal == 1:
+        return ""
+    return (
+        f"**A tie.** Here {equal} of the largest scores are equal. No factor can decide between "
+        f"them: each ends with 1/{equal}, and the gradient does not fade, since a nudge to one of "
+        "them would still move much weight. In a row without a tie it fades as the factor grows."
+    )
 
 
 def winners(scores: Tensor) -> str:

@@ -25,7 +25,7 @@ def row_trace(settings: Settings) -> Trace:
     if settings.row_from == "hand":
         return given_row(settings.typed)
     options = SimplifiedOptions(settings.similarity, settings.divide)
-    return compare_row(embed(settings.inputs), settings.query, options)
+    return compare_row(embed(settings.inputs), settings.row_query, options)
 
 
 def numbered_keys(settings: Settings) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ def choose_row(settings: Settings) -> None:
     with control_row():
         control("row_from")
         if settings.row_from == "example":
-            control("query", width=240)
+            control("row_query", width=240)
         else:
             control("typed", width=360)
     if settings.row_from == "hand":

@@ -1,6 +1,6 @@
 """What the lesson on the tiny language leaves its reader able to answer."""
 
-from attention_core.small_models.figures import shipped_figures
+from attention_core.small_models.figures import TEXTS, shipped_figures
 
 from ...page.closing import Answer
 from ...page.view import View
@@ -28,7 +28,25 @@ def finds_it() -> str:
         f"{percent(figures.scores_of(first)['because'])} of its weight. In "
         f"{head_called(second)}, it looks at the animal that it stands for with "
         f"{percent(figures.scores_of(second)['pronoun to noun'])}: the first after “because”, the "
-        "second after “but”."
+        f"second after “but”. {who_else()}"
+    )
+
+
+def who_else() -> str:
+    """How many heads share the second step, and which head without a name is needed most."""
+    figures = shipped_figures()
+    sharing = [head for head in figures.heads if "pronoun to noun" in figures.names(head)]
+    unnamed = [head for head in figures.heads if not figures.names(head)]
+    words = f"That second step is shared: {len(sharing)} heads have its name."
+    if not unnamed:
+        return words
+    without = figures.after_it_without["because"]
+    needed = min(unnamed, key=lambda head: without[head[0]][head[1]])
+    return (
+        f"{words} A head without a name can matter too: switch off layer {needed[0]} head "
+        f"{needed[1]}, and the chance of a right verb after “because it” falls from "
+        f"{percent(figures.after_it['because'])} to {percent(without[needed[0]][needed[1]])}, on "
+        f"average over {TEXTS} texts."
     )
 
 

@@ -1,12 +1,11 @@
 """What the first lesson leaves its reader able to answer."""
 
-from collections import Counter
-
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ...page.closing import Answer, named
 from ...page.view import View
+from ...words import repeated
 
 
 def answers(view: View) -> list[Answer]:
@@ -75,15 +74,3 @@ def why_equal(view: View) -> str:
         "An equal word has an equal id, and an id always picks the same row of the table. "
         f"{has} Its vector does not say where it stands."
     )
-
-
-def repeated(tokens: tuple[str, ...]) -> tuple[int, int] | None:
-    """The first two places of a token that stands there more than once, if any does; a word
-    rather than a blank.
-    """
-    twice = [token for token, count in Counter(tokens).items() if count > 1]
-    if not twice:
-        return None
-    token = min(twice, key=str.isspace)
-    first = tokens.index(token)
-    return first, tokens.index(token, first + 1)

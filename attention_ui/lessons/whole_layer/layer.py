@@ -73,16 +73,20 @@ def left_out_words(trace: Trace) -> str:
 
 
 def opened(trace: Trace, now: Settings) -> Parts:
-    """One matrix of the layer with its numbers, as the equation that makes it, in one head."""
+    """One matrix of the layer with its numbers, as the equation that makes it, in one head; behind
+    weights, what dropout leaves of them.
+    """
     name = f"head_{now.opened}" if f"head_{now.opened}" in trace else now.opened
     step = trace[name]
+    dropped = trace.get("head_dropped_weights") if name == "head_weights" else None
+    steps = (step,) if dropped is None else (step, dropped)
     head = min(now.head, trace.size("head") - 1)
     drawn = [
         Matrix(each, lead=(head,), transposed=at == 1 and step.operation.transpose)
-        for at, each in enumerate((*step.inputs, step))
+        for at, each in enumerate((*step.inputs, *steps))
         if each.axes[0] == "head"
     ]
-    return equation_of(step, drawn=drawn)
+    return equation_of(*steps, drawn=drawn)
 
 
 def ways_to_lessons(page: str) -> None:

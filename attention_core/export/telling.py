@@ -1,0 +1,148 @@
+"""Whether an exercise tells right from wrong: which wrong lines its numbers let pass."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..mistakes.around import around
+from ..operations import Draw, Given, Operation
+from ..operations.stored import Stored
+from ..rounding import largest, rounding
+from ..trace import Step, Trace
+from .checker import _far
+
+START = "embeddings"
+"""What comes before is given, where anything comes after."""
+N_DRAWS = 30
+"""How often numbers are drawn before the best so far are taken."""
+SIZES = (1.0, 0.2, 0.05)
+"""How large the other numbers are with which a line is tried: softmax of large scores takes all to
+one key, whatever else is done to them."""
+DRAWS = (("uniform", None), ("normal", None), ("linear", 100))
+"""The numbers that are drawn, as a distribution and its `fan_in`: all above 0, on both sides of it,
+and small ones, within ±0.1, beside which the ε of a layer norm counts."""
+_NUMBERS = (Given, Draw, Stored)
+
+
+class Unnoticed(NamedTuple):
+    """A wrong line that gives the right numbers, and would not with others."""
+
+    step: str
+    mistake: str
+    line: str
+
+
+def unnoticed(trace: Trace, steps: list[Step], wanted: Iterable[str]) -> list[Unnoticed]:
+    """The mistakes in the `wanted` steps that the numbers of a trace do not show: those that are
+    known, and each operand passed on as it is. `steps` are those of the exercise.
+
+    A line that is right on any numbers, such as the transpose of a table that mirrors itself, is no
+    mistake: each line that gives the right numbers is tried with others too.
+    """
+    apart = rounding(trace)
+    names = _names(steps, {step.name: step.value for step in steps})
+    passing = []
+    for step in (step for step in steps if step.name in wanted):
+        tolerance = max(1e-5 * largest(step.value), apart[step.name])
+        passing += [
+            Unnoticed(step.name, words, line)
+            for words, line in _wrong_lines(step, steps)
+            if _is_right(line, names, step.value, tolerance)
+        ]
+    found: set[Unnoticed] = set()
+    for others in _other_numbers(steps) if passing else ():
+        names = _names(steps, others)
+        found |= {
+            each
+            for each in passing
+            if not _is_right(each.line, names, others[each.step], 1e-5 * largest(others[each.step]))
+        }
+    return [each for each in passing if each in found]
+
+
+def _wrong_lines(step: Step, steps: list[Step]) -> Iterator[tuple[str, str]]:
+    for mistake in around(step, steps):
+        yield mistake.name, mistake.line
+    for given in step.inputs:
+        if given.value.shape == step.value.shape:
+            yield "left out", given.name
+
+
+def _names(steps: list[Step], values: dict[str, Tensor]) -> dict:
+    """What a line finds: the tensors, and what stands in the lines before it."""
+    names = {"torch": torch, **values}
+    for line in dict.fromkeys(line for step in steps for line in step.operation.preamble()):
+        if "stored" not in line:  # no asked line reads a file
+            exec(line, names)
+    return names
+
+
+def _is_right(line: str, names: dict, wanted: Tensor, tolerance: float) -> bool:
+    """Whether a line gives what is wanted."""
+    try:
+        made = eval(line, dict(names))
+    except Exception:  # it stops, and so is refused
+        return False
+    same_kind = made.shape == wanted.shape and made.dtype == wanted.dtype
+    return same_kind and not bool(_far(made, wanted, tolerance).any())
+
+
+def _other_numbers(steps: list[Step]) -> Iterator[dict[str, Tensor]]:
+    """The steps on other numbers of their kinds. What is no finite number stays."""
+    for seed, size in enumerate(SIZES):
+        generator = torch.Generator().manual_seed(seed)
+        values: dict[str, Tensor] = {}
+        try:
+            for step in steps:
+                value = step.value
+                if step.inputs:
+                    value = step.operation.value(*(values[given.name] for given in step.inputs))
+                elif value.is_floating_point() and isinstance(step.operation, _NUMBERS):
+                    factor = 0.5 + torch.rand(value.shape, generator=generator)
+                    added = 0.1 * torch.randn(value.shape, generator=generator)
+                    value = (size * (value * factor + added)).to(value.dtype)
+                values[step.name] = value
+        except ValueError:  # an operation that these numbers do not suit
+            continue
+        yield values
+
+
+def variations(trace: Trace) -> Iterator[Trace]:
+    """The trace as it is; then with its embeddings drawn, and what has one number everywhere, such
+    as a gain of 1, drawn too.
+    """
+    yield trace
+    if START not in [*trace][:-1] or not trace[START].value.is_floating_point():
+        return
+    kept = {given.name for names in trace.rounds for name in names for given in trace[name].inputs}
+    drawn = [step for step in trace.values() if step.name not in kept and _is_flat(step)]
+    drawn.append(trace[START])
+    for seed in range(1, N_DRAWS + 1):
+        kind, fan_in = DRAWS[seed % len(DRAWS)]
+        yield rebuilt(
+            trace,
+            {
+                step.name: Draw(kind, tuple(step.value.shape), 1_000 * seed + at, fan_in=fan_in)
+                for at, step in enumerate(drawn)
+            },
+        )
+
+
+def _is_flat(step: Step) -> bool:
+    """Whether it is given, and one number everywhere."""
+    value = step.value
+    is_given = isinstance(step.operation, Given) and value.is_floating_point()
+    return is_given and value.numel() > 1 and bool((value == value.flatten()[0]).all())
+
+
+def rebuilt(trace: Trace, instead: Mapping[str, Operation]) -> Trace:
+    """The trace with other operations, on nothing, in the place of the steps of these names."""
+    new = trace.emptied()
+    for name, step in trace.items():
+        inputs = () if name in instead else (new[given.name] for given in step.inputs)
+        operation = instead.get(name, step.operation)
+        new.step(name, operation, *inputs, axes=step.axes, symbol=step.symbol)
+    new.rounds = list(trace.rounds)
+    return new

@@ -1,0 +1,56 @@
+"""The exercise of any page with any example: no wrong line gives the right numbers."""
+
+import itertools
+import random
+import runpy
+from functools import cache
+
+import pytest
+
+from attention_core import EXAMPLES
+from attention_core.export.exercise import asked, practised
+from attention_core.export.telling import unnoticed
+from attention_ui.settings.settings import Settings
+from conftest import ROOT
+from visiting import LESSONS
+
+PLACES = list(itertools.product(LESSONS, EXAMPLES))
+TELLING = [
+    ("flash_attention", "wild_cat"),
+    ("flash_attention", "journey_123"),
+    ("transformer_block", "wild_cat"),
+    ("simplified_attention", "sorry_dave_first_run"),
+    ("cross_attention", "journey_123"),
+    *random.Random(28).sample(PLACES, 5),
+]
+"""Where wrong lines gave right numbers once, and some more."""
+
+
+@cache
+def views_of():
+    """By page, what makes its view from settings; no page is drawn."""
+    found = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("attention_ui.page.page.open_on", lambda *page: found.update([page[:2]]))
+        for lesson in LESSONS:
+            runpy.run_path(str(ROOT / "pages" / f"{lesson}.py"))
+    return found
+
+
+def every_line_matters(lesson, example):
+    """No wrong line that is known, and no operand passed on as it is, gives the right numbers."""
+    trace = practised(views_of()[lesson](Settings.of(EXAMPLES[example])).trace)
+    wanted = asked(trace)
+    needed = {name for step in wanted for name in (step, *trace[step].earlier())}
+    assert not unnoticed(trace, [trace[name] for name in trace if name in needed], wanted)
+
+
+@pytest.mark.parametrize(("lesson", "example"), TELLING)
+def test_no_wrong_line_of_an_exercise_passes(lesson, example):
+    every_line_matters(lesson, example)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("lesson", "example"), PLACES)
+def test_no_wrong_line_of_any_exercise_passes(lesson, example):
+    every_line_matters(lesson, example)
