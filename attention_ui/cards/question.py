@@ -2,6 +2,7 @@
 guessed, or has asked to be shown.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ from .tally import tally
 
 GUESSED = "guessed"
 MOST_BUTTONS = 16
+IS_WORDS = re.compile(r"(\d+: ?)?(?:[^\W_]|[␣ ])*[.,]?")
+"""No sign of Markdown, of HTML or of one of Streamlit's own marks."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def _ask(key: str, asked: Question, now: int) -> None:
     if asked.asked:
         st.text(asked.asked, width="content")
     widget = f"guess_{key}"
-    if isinstance(asked, Pick) and not asked.many and len(asked.choices) <= MOST_BUTTONS:
+    if _as_buttons(asked):
         st.pills(
             "Your guess",
             range(len(asked.choices)),
@@ -87,6 +90,19 @@ def _ask(key: str, asked: Question, now: int) -> None:
     st.button("Show me", key=f"skip_{key}", **shown)
     if st.session_state.pop(f"missing_{key}", False):
         st.markdown(f":orange[:material/info:] {asked.missing}")
+
+
+def _as_buttons(asked: Question) -> bool:
+    """Whether its choices stand as buttons: where they are few, and all of them words. A button's
+    label is Markdown to Streamlit, and a choice may be a person's text: letters and digits are
+    none, whatever stands beside them.
+    """
+    return (
+        isinstance(asked, Pick)
+        and not asked.many
+        and len(asked.choices) <= MOST_BUTTONS
+        and all(IS_WORDS.fullmatch(choice) for choice in asked.choices)
+    )
 
 
 def _picked(key: str, widget: str, asked: Pick, now: int) -> None:

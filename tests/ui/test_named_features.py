@@ -20,9 +20,11 @@ from attention_ui.charts.heatmap import heatmap
 from attention_ui.charts.picture import picture
 from attention_ui.charts.sizes import CellSize
 from attention_ui.charts.template import name_of
+from attention_ui.controls.control import understood
 from attention_ui.lessons.home.hero import most_looked_at
 from attention_ui.lessons.queries_keys_values.projections import origin_words
-from attention_ui.lessons.simplified_attention.one_query import twice_words
+from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
+from attention_ui.lessons.simplified_attention.words import twice_words
 from attention_ui.page.inspector import components
 from attention_ui.page.take_away import as_frame
 from attention_ui.picture.matrix import Matrix, names_along
@@ -332,22 +334,26 @@ def test_heads_are_offered_by_number_and_by_name_where_they_have_one():
         assert SETTINGS["head"].values(other) == {0: "0", 1: "1"}
 
 
+def traced(**link):
+    """The trace of *Simplified attention* as a link says it, and the values of its controls."""
+    values, wrong = understood(link, CONTROLS)
+    assert not wrong
+    return trace_of(values), values
+
+
 @pytest.mark.parametrize(
     ("positions", "said"),
     [("off", "both get the same context vector"), ("on", "the two contexts differ by up to")],
 )
 def test_a_word_that_stands_twice_is_spoken_of(positions, said):
-    settings = from_query({"example": FIRST, "positions": positions})[0]
-    trace = attend(embed(settings.inputs))
-    words = twice_words(settings, trace)
+    words = twice_words(*traced(example=FIRST, positions=positions))
     assert words.startswith("Token 0 comes again as token 4.")
     assert said in words
 
 
 def test_a_word_of_the_visitor_that_stands_twice_is_not_quoted():
     typed = "![x](http://127.0.0.1:9/x.png)"
-    settings = changed(from_query({"example": "wild_cat"})[0], tokenizer="blanks")
-    settings = changed(settings, sentence=f"{typed} b {typed}")
-    words = twice_words(settings, attend(embed(settings.inputs)))
+    link = {"example": "wild_cat", "tokenizer": "blanks", "sentence": f"{typed} b {typed}"}
+    words = twice_words(*traced(**link))
     assert words.startswith("Token 0 comes again as token 2.")
     assert "![" not in words

@@ -517,7 +517,7 @@ def test_pointing_lights_nothing_of_what_is_covered(asking):
 
 
 def test_pages_do_cover_matrices_of_live_equations():
-    found = drawn_by("pages/simplified_attention.py", {"predict": "on"})
+    found = drawn_by("pages/queries_keys_values.py", {"predict": "on"})
     assert any(matrix.covered for each in found for matrix in each.matrices)
     assert any(not placed.tells for each in found for placed in each.placed)
 
@@ -767,7 +767,6 @@ def test_a_sentence_is_refused_where_no_weights_are_of_its_tokens(monkeypatch):
 
 
 WITH_WEIGHTS = (
-    ("simplified_attention", ["weights"]),
     ("softmax_or_sum", ["divide", "softmax"]),
     ("queries_keys_values", ["weights"]),
     ("causal_mask", ["weights"]),
