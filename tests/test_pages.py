@@ -21,8 +21,9 @@ from sampling import few, pairs
 from visiting import (
     EVERYWHERE,
     PAGES,
-    box,
+    boxes,
     charts,
+    pictures,
     prints_nothing,
     rendered,
     stands,
@@ -166,6 +167,13 @@ def test_every_combination_is_one_of_settings():
         assert from_query({"example": "wild_cat", **link})[1] == []
 
 
+def read_by(at) -> set[str]:
+    """The names of a link that a page reads; others it keeps for the pages that do."""
+    if "here" not in at.session_state:
+        return {*FIELDS}
+    return {each.name for each in at.session_state["here"][1]}
+
+
 @pytest.mark.parametrize(("page", "bad"), pairs(EVERYWHERE, BAD_LINKS, more=0))
 def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(page, bad):
     link = BAD_LINKS[bad]
@@ -174,6 +182,9 @@ def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(page, bad):
     if "cell" in link and len(link) == 1:  # a cell is looked for in the page's own trace
         assert "is not in this lesson" in texts(at)
         assert "cell" not in at.query_params, "what could not be used stays in the address"
+    elif not set(link) & read_by(at):
+        kept = {name: at.query_params[name] for name in link if name in at.query_params}
+        assert {name: "".join(text) for name, text in kept.items()} == link
     else:
         assert at.session_state["notices"]
         for notice in at.session_state["notices"]:
@@ -197,6 +208,13 @@ def test_hostile_text_is_not_rendered_in_a_question_either(page, kind):
     assert MARK not in rendered(at)
 
 
+def problem(at: AppTest, name: str) -> str:
+    """What is wrong with what was typed into a control."""
+    if "problems" in at.session_state:
+        return at.session_state["problems"][name]
+    return at.session_state[f"problem_{name}"]
+
+
 @pytest.mark.parametrize("page", few(EVERYWHERE, 2))
 def test_a_text_that_cannot_be_used_stays_typed_and_is_explained(page):
     at = visit(page)
@@ -206,7 +224,7 @@ def test_a_text_that_cannot_be_used_stays_typed_and_is_explained(page):
         stands(at)
         assert at.text_area(key="control_sentence").value == text, called
         assert at.session_state["settings"] == before, called
-        assert at.session_state["problem_sentence"] in texts(at), called
+        assert problem(at, "sentence") in texts(at), called
         at.text_area(key="control_sentence").set_value(f"A cat, {called}").run()
         assert at.session_state["settings"].sentence == f"A cat, {called}"
         assert at.session_state["drafts"] == {}
@@ -229,7 +247,8 @@ def test_a_control_that_makes_no_sense_with_the_others_is_refused(page):
     at = visit(page, sentence="a b", tokenizer="blanks_kept")
     at.toggle(key="control_drop_blanks").set_value(True).run()
     assert at.session_state["settings"].inputs.tokens == ("a", "b")
-    box(at, "tokenizer").set_value("text").run()
+    for each in boxes(at, "tokenizer"):
+        each.set_value("text").run()
     stands(at)
 
 
@@ -242,7 +261,7 @@ def test_choosing_an_example_sets_all_controls(page):
     assert at.text_area(key="control_sentence").value == inputs.sentence
     assert at.text_input(key="control_seed").value == str(inputs.seed)
     assert at.slider(key="control_d_in").value == inputs.d_in
-    assert box(at, "tokenizer").value == inputs.tokenizer
+    assert all(each.value == inputs.tokenizer for each in boxes(at, "tokenizer"))
     assert at.session_state["settings"].inputs == inputs
 
 
@@ -250,13 +269,12 @@ def test_the_same_settings_give_the_same_embeddings_on_every_page():
     link = {"sentence": "A cat sat on a mat", "tokenizer": "text", "seed": "5", "d_in": "4"}
     found = []
     for page in PAGES:
-        for equation in drawn_by(page, link):
-            for at, matrix in enumerate(equation.matrices):
-                if matrix.step.name == "embeddings" and matrix.sizes == (6, 4):
-                    rows = equation.rows[at]
-                    found.append(tuple((row["row"], row["column"], row["value"]) for row in rows))
+        drawn = pictures(page, **link) or drawn_by(page, link)
+        steps = [matrix.step for each in drawn for matrix in each.matrices]
+        found += [each.value for each in steps if each.name == "embeddings"]
+    found = [value for value in found if value.shape == (6, 4)]
     assert len(found) >= 5
-    assert len(set(found)) == 1
+    assert all(value.equal(found[0]) for value in found)
 
 
 def test_settings_go_along_from_page_to_page():
@@ -268,7 +286,8 @@ def test_settings_go_along_from_page_to_page():
         assert (settings.sentence, settings.seed) == ("A cat sat", 5)
         assert at.text_area(key="control_sentence").value == "A cat sat"
         assert at.text_input(key="control_seed").value == "5"
-        assert box(at, "tokenizer").value == "text"
+        assert all(each.value == "text" for each in boxes(at, "tokenizer"))
+        assert settings.tokenizer == "text"
 
 
 def test_every_step_that_is_drawn_has_words_for_those_who_cannot_see_it():
@@ -281,6 +300,10 @@ def test_every_step_that_is_drawn_has_words_for_those_who_cannot_see_it():
 def test_opening_any_fold_shows_something(page):
     at = visit_with_printed_numbers(page)
     printed = () if prints_nothing(at) else ("fold_proof",)
+    rows = [name for name in ("row_take_away", "row_notebook") if name in at.session_state]
+    for name in rows:
+        at.session_state[name] = True
+    at = at.run() if rows else at
     for name in ("fold_program", "fold_tables", *printed):
         assert at.session_state[name] is False
         at.session_state[name] = True
@@ -413,12 +436,18 @@ def test_another_example_keeps_what_a_teacher_has_fixed_or_is_refused_in_words(e
     assert after.example == example or "Not applied:" in texts(at) + rendered(at)
 
 
+def examples_opened(at):
+    """The links of the home page to an example each."""
+    titles = {each.title for each in EXAMPLES.values()}
+    return [each.proto for each in at.get("page_link") if each.proto.label in titles]
+
+
 def test_a_card_that_cannot_be_opened_says_why():
-    """Home's cards, one an example."""
+    """Home's links, one an example."""
 
     def cards(**link):
         at = visit("app.py", **link)
-        opens = [each.proto for each in at.get("page_link") if each.proto.label == "Open"]
+        opens = examples_opened(at)
         return [card.disabled for card in opens], [words.value for words in at.caption]
 
     closed, words = cards(lock="example")
@@ -431,7 +460,7 @@ def test_a_card_that_cannot_be_opened_says_why():
 
 
 def test_an_example_opens_the_first_lesson_whose_numbers_notebooks_print():
-    opens = [each.proto for each in visit("app.py").get("page_link") if each.proto.label == "Open"]
+    opens = examples_opened(visit("app.py"))
     assert {each.page for each in opens} == {FIRST_CHECKED.name}
 
     def checked(lesson):
@@ -467,7 +496,6 @@ def test_a_sentence_of_ones_own_keeps_what_a_teacher_has_fixed():
     [
         ("divide_by_sqrt_d", "Draw again", {"lock": "draw_seed"}),
         ("softmax_or_sum", "Change these scores by hand", {"lock": "typed"}),
-        ("simplified_attention", "Next key", {"lock": "upto", "upto": "2"}),
     ],
 )
 def test_no_other_control_changes_what_is_locked(page, button, link):
@@ -477,6 +505,18 @@ def test_no_other_control_changes_what_is_locked(page, button, link):
     stands(at)
     assert at.session_state["settings"] == before
     assert "Not applied: " in texts(at)
+
+
+def test_a_control_that_a_picture_carries_cannot_be_used_where_a_link_locks_it():
+    at = stands(visit("simplified_attention", lock="factor", factor="2"))
+    (slider,) = [each for each in at.slider if each.key == "control_factor"]
+    assert (slider.disabled, slider.value) == (True, 2)
+    assert not any("Stretch factor" in spec for spec in specs(at))
+    assert any("Stretch factor" in spec for spec in specs(visit("simplified_attention")))
+
+
+def specs(at):
+    return [each.proto.spec for each in at.get("vega_lite_chart")]
 
 
 def test_back_to_the_example_keeps_what_a_teacher_has_fixed():

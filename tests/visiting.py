@@ -3,13 +3,17 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from unittest.mock import patch
 
 import pyarrow as pa
 from google.protobuf.message import Message
 from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
+from attention_ui.cards import show
 from attention_ui.charts import legend
+from attention_ui.picture.layout import Layout
+from attention_ui.picture.table import table
 from conftest import ROOT
 
 LESSONS = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
@@ -39,6 +43,19 @@ def _opened(page: str, link: dict[str, str]) -> AppTest:
     return at.run()
 
 
+def pictures(page: str, /, **link: str) -> list[Layout]:
+    """The layouts of the pictures that a page of cards draws."""
+    found = []
+
+    def noted(layout, *others):
+        found.append(layout)
+        return table(layout, *others)
+
+    with patch.object(show, "table", noted):
+        stands(visit(page, **link))
+    return found
+
+
 def visit_with_printed_numbers(page: str, **link: str) -> AppTest:
     """The page with the first example whose notebook prints numbers of the lesson, if any does."""
     for example in EXAMPLES:
@@ -66,8 +83,13 @@ def has_no_exception(at: AppTest) -> None:
 
 def box(at: AppTest, name: str):
     """The select box of a setting, whatever it offers."""
-    (found,) = [each for each in at.selectbox if each.key.startswith(f"control_{name}")]
+    (found,) = boxes(at, name)
     return found
+
+
+def boxes(at: AppTest, name: str) -> list:
+    """The same, where the page has it: a control stands where it changes something."""
+    return [each for each in at.selectbox if each.key.startswith(f"control_{name}")]
 
 
 def texts(at: AppTest) -> str:

@@ -14,6 +14,7 @@ from attention_core.trace import Step
 from ..controls import held
 from ..controls.control import Control, Values
 from ..controls.fields import CellPlace
+from ..controls.widget import control as plain
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix
 from ..picture.spec import Stops, drawn
@@ -43,7 +44,8 @@ class Moving:
 
 def picture(name: str, layout: Layout, moving: Moving | None = None) -> None:
     """A layout as the picture of a card. `name` tells it from the others of the page."""
-    _picture(name, layout, moving)
+    is_fixed = moving and moving.control.name in {*held.names_in("hide"), *held.names_in("lock")}
+    _picture(name, layout, None if is_fixed else moving)
 
 
 @st.fragment
@@ -51,6 +53,7 @@ def _picture(name: str, layout: Layout, moving: Moving | None) -> None:
     if held.wants_all():
         st.rerun()
     trail = _trail(name, layout)
+    held.met_cell(name, _has(layout, held.values().cell or ()), bool(trail))
     opened = _opened(layout, trail)
     stops, count = _stops(name, moving.control) if moving else (None, 0)
     lists = _lists(name, layout, moving, stops) if stops else None
@@ -91,15 +94,22 @@ def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
     covered = {each.step.name for each in layout.matrices if each.covered}
     home = values.beat or name
     drawn_here = {each.step.name for each in layout.matrices}
-    if not trail or home != name or (not values.beat and trail[0][0] not in drawn_here):
+    if not trail or home != name or not _has(layout, trail):
         return ()
-    for step, index in trail:
-        if step not in layout.trace or not layout.trace[step].has(index):
-            return ()
+    # A link that names no card means the first that draws the cell.
+    if not values.beat and (trail[0][0] not in drawn_here or held.is_open_elsewhere(name)):
+        return ()
+    for step, _ in trail:
         told = {step, *(given.name for given in layout.trace[step].inputs)}
         if told & covered:
             return ()
     return trail
+
+
+def _has(layout: Layout, trail: Sequence[CellPlace]) -> bool:
+    """Whether all cells of a trail are cells of a picture's trace."""
+    trace = layout.trace
+    return all(step in trace and trace[step].has(index) for step, index in trail)
 
 
 def _clicks(name: str, trail: tuple[CellPlace, ...]) -> int:
@@ -162,9 +172,11 @@ def _lists(name: str, layout: Layout, moving: Moving, stops: Stops) -> Lists | N
 
 def moves(name: str, control: Control, width: int = 170) -> None:
     """The place of a control that the picture of this name carries, among the card's controls."""
-    if control.name not in held.names_in("hide"):
-        with st.container(key=f"moves_{name}", width=width):
-            st.space(1)  # an empty container is not drawn, and the browser puts the control into it
+    if control.name in {*held.names_in("hide"), *held.names_in("lock")}:
+        plain(control, width=width)  # as what a teacher's link fixes is drawn everywhere
+        return
+    with st.container(key=f"moves_{name}", width=width):
+        st.space(1)  # an empty container is not drawn, and the browser puts the control into it
 
 
 def _told(name: str, key: str, layout: Layout, moving: Moving | None) -> None:

@@ -28,7 +28,9 @@ from .shared import FIRST, UNNAMED
 
 HELD, DRAFTS, PROBLEMS, NOTICES = "held", "drafts", "problems", "notices"
 WRITTEN, TOUCHED, LINKED, GIVEN = "written", "touched", "linked", "given"
-HERE, UNREAD, WHOLE = "here", "unread", "run_all"
+HERE, UNREAD, WHOLE, MET = "here", "unread", "run_all", "cell_met"
+FIXED = "fixed_by_link"
+"""What a teacher's link hides or locks, as a link says its value now, also for other pages."""
 FIRST_VISIT = {"example": FIRST}
 """What an address without anything stands for."""
 MAX_UNKNOWN, MOST_QUOTED = 4, 40
@@ -46,6 +48,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     touched, same_page = state.pop(TOUCHED, False), page == last_page
     state.setdefault(NOTICES, [])
     state.setdefault(DRAFTS, {})
+    state[MET] = []
     if not same_page or GIVEN not in state:
         state[GIVEN] = set()
     ours = {*known, *(each.name for each in controls)}
@@ -208,7 +211,8 @@ def _try(texts: dict[str, str]) -> str | None:
     page, controls, before = state[HERE]
     fixed = {*names_in("hide"), *names_in("lock")}
     if "example" in texts:
-        held = after_example(state[HELD], texts["example"], controls, fixed)
+        now_fixed = {n: text for n, text in state.get(FIXED, {}).items() if n in fixed}
+        held = after_example({**now_fixed, **state[HELD]}, texts["example"], controls, fixed)
     else:
         held = {**state[HELD], **texts}
     was_wrong = understood(state[HELD], controls)[1]
@@ -243,6 +247,36 @@ def _try(texts: dict[str, str]) -> str | None:
 def problem(name: str) -> str | None:
     """What is wrong with what was typed into a control, if anything is."""
     return st.session_state.get(PROBLEMS, {}).get(name) if name in drafts() else None
+
+
+def met_cell(card: str, has: bool, opens: bool) -> None:
+    """From a picture: whether its trace has the cell of the link, and whether it is open there."""
+    st.session_state[MET].append((card, has, opens))
+
+
+def is_open_elsewhere(card: str) -> bool:
+    """Whether a picture of another card has the open cell."""
+    return any(opens and other != card for other, _, opens in st.session_state[MET])
+
+
+def settle_cell() -> None:
+    """At the end of a page: a cell that no picture has is said, and left out; one that is drawn
+    nowhere, or whose card is not on this page, opens in the first card whose trace has it.
+    """
+    here, met = values(), st.session_state[MET]
+    if not here.cell or any(opens for _, _, opens in met):
+        return
+    having = [card for card, has, _ in met if has]
+    if not having:
+        cell = ", ".join(_quoted(each) for each, _ in here.cell[-1:])
+        where = ", ".join(map(str, here.cell[-1][1]))
+        forget("cell", "beat")
+        notice = f"The link’s cell {cell}[{where}] is not in this lesson. It was left out."
+        st.session_state[NOTICES] = [*st.session_state[NOTICES], notice]
+        st.rerun()
+    elif here.beat not in [card for card, *_ in met]:
+        change(beat=having[0])
+        st.rerun()
 
 
 def drafts() -> dict[str, str]:

@@ -82,6 +82,7 @@ def ends(
     """The rows that every page ends with. `output` is the step whose attention the checks are on,
     `lesson` the lesson's name in `attention_core.published`, `build` the trace of other settings.
     """
+    held.settle_cell()
     values = held.values()
     if values.only:
         return

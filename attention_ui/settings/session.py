@@ -8,7 +8,7 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 
 from ..controls.fields import CellPlace, Choice, ScoreRow, Sentence, Trail
-from ..controls.held import HELD
+from ..controls.held import FIXED, HELD
 from .choices import MAX_SEED
 from .fit import EDITS, changed, drawn_instead, heads_that_fit, misfit, problem_with_heads
 from .link import FIRST_VISIT, from_query, problem_with, to_query, unknown_names
@@ -118,7 +118,10 @@ def follow_held() -> Settings:
     state = st.session_state
     state[SETTINGS], _ = from_query(state[HELD])
     state.setdefault(WANTED, {})
-    return state[SETTINGS]
+    settings = state[SETTINGS]
+    fixed = [name for name in (*settings.hide, *settings.lock) if name in FIELDS]
+    state[FIXED] = {name: FIELDS[name].write(getattr(settings, name)) for name in fixed}
+    return settings
 
 
 def current() -> Settings:

@@ -83,6 +83,7 @@ def home() -> None:
 
     with place:
         hero(values)
+    held.settle_cell()
 
 
 def _begin() -> None:
