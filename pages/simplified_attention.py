@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from textwrap import dedent
 
 import streamlit as st
 
@@ -92,7 +93,7 @@ def compare(page: Page) -> None:
 
 def show_loop() -> None:
     with st.expander("The loop", icon=":material/code:"):
-        st.code(inspect.getsource(MatMulByLoop.value), language="python")
+        st.code(dedent(inspect.getsource(MatMulByLoop.value)), language="python", wrap_lines=True)
 
 
 def mix(page: Page) -> None:

@@ -11,7 +11,7 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...charts.bars import bars
-from ...page.show import folded, show
+from ...page.show import folded, show, show_program
 from ...page.view import View
 from ...predict.common_questions import largest_keys
 from ...settings import session
@@ -82,7 +82,7 @@ def stretch(view: View, options: SimplifiedOptions) -> None:
         )
     with folded("The program with this vector", "stretched_program", ":material/code:") as is_open:
         if is_open:
-            st.code(program(stretched, "Attention Explorer: one vector stretched"))
+            show_program(program(stretched, "Attention Explorer: one vector stretched"))
 
 
 def twice_words(settings: Settings, trace: Trace) -> str:
