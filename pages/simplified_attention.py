@@ -1,6 +1,7 @@
 """Lesson 2: attention without any trainable matrix."""
 
 import inspect
+from textwrap import dedent
 
 import streamlit as st
 
@@ -176,7 +177,7 @@ with deeper("scores by a loop, all of it as a formula", "loop") as is_open:
             "A loop that adds one product at a time gives the same scores as the matrix product: "
             f"the largest difference is {difference(pairs):.1g}.",
         )
-        st.code(inspect.getsource(MatMulByLoop.value), language="python")
+        st.code(dedent(inspect.getsource(MatMulByLoop.value)), language="python", wrap_lines=True)
         pairs = [(trace["running_context"].value[-1], contexts.value[values.query])]
         if not one_is_covered:
             light(

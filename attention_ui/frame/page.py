@@ -38,6 +38,7 @@ from ..shell.tasks import show_tasks
 from ..streamlit_workarounds.projector import LARGE as LARGE_STYLE
 from ..streamlit_workarounds.projector import listen_for_arrow_keys
 from ..streamlit_workarounds.reconnect import run_again_when_back
+from ..streamlit_workarounds.sideways import reach_by_keyboard
 from ..streamlit_workarounds.style import ALONE, STYLE
 from .style import CARDS
 
@@ -74,6 +75,7 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
         _contents(name, values)
         _beside_the_sentence(values, sidebar)
         run_again_when_back()
+        reach_by_keyboard()
     return values
 
 

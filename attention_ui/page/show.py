@@ -11,6 +11,9 @@ from ..settings import session
 from ..streamlit_workarounds.player import player
 from .view import View
 
+LONGEST = 400
+"""Characters of a line of a program that is broken: ten lines of a phone."""
+
 
 def show(chart: Chart, key: str | None = None) -> None:
     """A chart that only shows, with its text alternative."""
@@ -27,6 +30,14 @@ def show_played(
     with st.container(key=key):
         player(key, called, pace, one)
         show(chart)
+
+
+def show_program(code: str) -> None:
+    """A program, its lines broken where the page is narrower. Where one holds a large tensor they
+    are not: broken, it would be pages high.
+    """
+    longest = max(map(len, code.splitlines()), default=0)
+    st.code(code, language="python", wrap_lines=longest <= LONGEST)
 
 
 def formulas(*each: str) -> None:

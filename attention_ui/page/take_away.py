@@ -17,7 +17,7 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from .file_names import file_name
-from .show import folded
+from .show import folded, show_program
 from .view import View
 
 TABLE_ROWS = 256
@@ -93,7 +93,7 @@ def take_away(view: View) -> None:
         _check_row()
     with folded("Read the program", "program", ":material/code:") as is_open:
         if is_open:
-            st.code(program(view.trace, title_of(view)), language="python")
+            show_program(program(view.trace, title_of(view)))
     with folded("Tensors as tables", "tables", ":material/table:") as is_open:
         if is_open:
             name = st.selectbox("Tensor", list(view.trace), key="table_of")

@@ -26,6 +26,7 @@ from ..streamlit_workarounds.left_pages import run_no_part_of_a_page_that_was_le
 from ..streamlit_workarounds.parts_alone import named_part
 from ..streamlit_workarounds.projector import LARGE, listen_for_arrow_keys
 from ..streamlit_workarounds.reconnect import run_again_when_back
+from ..streamlit_workarounds.sideways import reach_by_keyboard
 from ..streamlit_workarounds.style import ALONE, STYLE
 from ..streamlit_workarounds.unreadable_messages import leave_out_what_cannot_be_read
 from .contents import AT_A_GLANCE, CUTTING, FIRST_CHECKED, HOME, LESSONS, Lesson, lesson
@@ -70,6 +71,7 @@ def open_page(name: str) -> Settings:
         _contents(name)
         _controls(name)
         run_again_when_back()
+        reach_by_keyboard()
     session.save(name)
     return settings
 

@@ -3,6 +3,7 @@
 Streamlit knows no keys of the page, so a component listens for them in the browser.
 """
 
+from .sideways import WIDER
 from .unseen_component import unseen
 
 LARGE = """<style>
@@ -25,7 +26,8 @@ const CARDS = '[data-testid=stMain] h2';
 const STEPS = { ArrowRight: 1, ArrowLeft: -1 };
 const NEAR = 24;
 export default function () {
-  const typed = (at) => at?.closest?.('input, textarea, select, [role], svg, [contenteditable]');
+  const typed = (at) => at?.closest?.('input, textarea, select, [role], svg, [contenteditable], '
+    + ':is(WIDER)[tabindex]');
   const turn = (event) => {
     const step = STEPS[event.key];
     if (!step || event.altKey || event.ctrlKey || event.metaKey || typed(event.target)) return;
@@ -43,7 +45,7 @@ export default function () {
   addEventListener('keydown', turn);
   return () => removeEventListener('keydown', turn);
 }
-"""
+""".replace("WIDER", WIDER)
 _turner = unseen("projector", _JS)
 
 

@@ -1,6 +1,7 @@
 """The style of every page. If Streamlit renames an element, only the looks of it change."""
 
 from ..charts.sizes import SIDEBAR_WIDTH
+from .sideways import WIDER
 
 # Ours, and constant: a person's text is never part of it.
 ALONE = """<style>
@@ -22,9 +23,21 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 3.6rem 1rem 6rem; }
   [data-testid="stMain"] .stHeading h1 { font-size: 2rem; }
+  /* Rather broken than wider: a formula at its signs, a table in its cells. Columns of numbers
+     cannot be. */
+  .stApp .katex-display .katex { font-size: 1.1em; white-space: normal; }
+  .stApp [data-testid="stMarkdownContainer"] :is(th, td) {
+    padding: 0.3rem 0.4rem; font-size: 0.875rem;
+  }
+  .stApp [class*="st-key-result_"] .stCode :is(pre, code) { font-size: 0.75rem; }
+  /* What goes on of a broken line of a program stands further in. Only here: text that is selected
+     in blocks is copied with empty lines between. */
+  .stCode code.language-python[style*="pre-wrap"] > span {
+    display: block; padding-left: 2ch; text-indent: -2ch;
+  }
 }
 .st-key-title_row { padding-top: 1.25rem; }
-.st-key-reconnect, .st-key-watcher, .st-key-turner { display: none; }
+.st-key-reconnect, .st-key-sideways, .st-key-watcher, .st-key-turner { display: none; }
 /* Parts out of sight that are out of date, until they are drawn again. */
 [data-old] { opacity: 0.3; }
 [class*="st-key-chips"] [data-testid="stText"] {
@@ -105,11 +118,16 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
    may stand in here: Streamlit would drop the whole style. */
 @keyframes fade { from { mask-size: 100% 100%; } to { mask-size: calc(100% + 3rem) 100%; } }
 @supports (animation-timeline: scroll()) {
-  .katex-display, [class*="st-key-eq_"] [data-testid="stVegaLiteChart"],
+  .katex-display, [class*="st-key-result_"] .stCode pre,
+  [class*="st-key-eq_"] [data-testid="stVegaLiteChart"],
   .st-key-played_tiles [data-testid="stVegaLiteChart"] {
     mask: linear-gradient(to right, black calc(100% - 3rem), transparent) no-repeat;
     mask-size: calc(100% + 3rem) 100%;
     animation: fade linear; animation-timeline: scroll(self inline);
   }
 }
-</style>""".replace("SIDEBAR_WIDTH", str(SIDEBAR_WIDTH))
+/* Where the keyboard is: inside, as what is outside would be cut off. */
+.stApp :is(WIDER):focus-visible {
+  outline: 2px solid light-dark(#24639e, #8ab6e1); outline-offset: -2px; mask: none;
+}
+</style>""".replace("SIDEBAR_WIDTH", str(SIDEBAR_WIDTH)).replace("WIDER", WIDER)

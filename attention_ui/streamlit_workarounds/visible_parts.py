@@ -28,12 +28,6 @@ const inSight = () => parts().filter((part) => {
   return bottom > 0 && top < innerHeight + NEAR;
 }).map(nameOf).join(' ');
 
-// What is wider than the page can be pushed sideways by the keyboard too.
-const letScroll = () => {
-  for (const chart of document.querySelectorAll('[data-testid=stVegaLiteChart]'))
-    if (chart.scrollWidth > chart.clientWidth) chart.tabIndex = 0;
-};
-
 // A requested run counts as running: a second request would replace the first.
 const isRunning = () => document.querySelector(
   '[data-test-script-state=running], [data-test-script-state=rerunRequested]');
@@ -68,7 +62,6 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     clearTimeout(here.telling);
     here.telling = setTimeout(() => {
       if (isBusy() && performance.now() < until) return here.tell(until);
-      letScroll();
       const now = inSight();
       if (now === here.told) return;
       here.told = now;

@@ -137,7 +137,8 @@ def ways_to_hide(view: View) -> None:
     }
     st.markdown("Weight on hidden keys, for each query:")
     names = [f"{at} {name}" for at, name in enumerate(settings.visible_tokens)]
-    st.dataframe(pd.DataFrame(table, index=pd.Index(names, name="query")).T, width="content")
+    shares = pd.DataFrame.from_dict(table, orient="index", columns=names)
+    st.dataframe(shares.rename_axis("way to hide"), width="content")
 
 
 def sums_verdict(trace: Trace, way: str) -> tuple[bool, str]:

@@ -32,8 +32,8 @@ def shapes_table(across: Trace, alone: Trace) -> str:
         kept = "the same numbers" if same else "other numbers"
         rows.append(f"| `{name}` | {before} | {now} | {kept} |")
     return (
-        "| Step | Your sentence looks at itself | It looks at the source | |\n|---|---|---|---|\n"
-        + "\n".join(rows)
+        "| Step | Your sentence looks at itself | It looks at the source | What it holds |\n"
+        "|---|---|---|---|\n" + "\n".join(rows)
     )
 
 
@@ -76,10 +76,11 @@ def show_swapped(trace: Trace) -> None:
         "keys = other_embeddings @ W_key\n"
         "values = embeddings @ W_value  # should be other_embeddings",
         language="python",
+        wrap_lines=True,
     )
     st.markdown(swapped_words(trace))
     weights, values = swapped(trace)
     try:
         weights @ values
     except RuntimeError as error:
-        st.code(str(error), language=None)
+        st.code(str(error), language=None, wrap_lines=True)

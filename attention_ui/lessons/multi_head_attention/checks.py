@@ -64,7 +64,7 @@ def show_loop() -> None:
     """The loop over heads, as it is written in the core."""
     with folded("The loop", "head_loop", ":material/code:") as is_open:
         if is_open:
-            st.code(inspect.getsource(heads_one_by_one), language="python")
+            st.code(inspect.getsource(heads_one_by_one), language="python", wrap_lines=True)
 
 
 def sum_agrees(trace: Trace) -> tuple[bool, str]:

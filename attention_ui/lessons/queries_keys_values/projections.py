@@ -143,7 +143,9 @@ def compare_starts(view: View) -> None:
     }
     show(bars(view.trace.labels("query"), largest, "The largest weight of each query, by start."))
     st.dataframe(
-        pd.DataFrame([_spread(trace) for trace in traces.values()], index=list(traces)),
+        pd.DataFrame(
+            [_spread(trace) for trace in traces.values()], index=pd.Index(traces, name="start")
+        ),
         width="content",
     )
     st.markdown(starts_verdict({start: trace["weights"].value for start, trace in traces.items()}))
