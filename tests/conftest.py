@@ -48,9 +48,9 @@ def pytest_collection_modifyitems(items):
     asyncio.run() in another test would fail.
     """
     for item in items:
-        if BROWSER_TESTS in item.path.parents or "browser" in item.fixturenames:
+        if item.path.parent == BROWSER_TESTS or "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
-        if FUZZ_TESTS in item.path.parents:
+        if item.path.parent == FUZZ_TESTS:
             item.add_marker(pytest.mark.fuzz)
     if hypothesis.settings.get_current_profile_name() != "long":
         items[:] = [item for item in items if item.get_closest_marker("long") is None]

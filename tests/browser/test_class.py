@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from browser_tools import no_exception, open_page, settled
 
 TASKS = "The+causal+mask%3A+why+1%3F%0AWhat+does+it+take+in%3F"
@@ -56,6 +58,7 @@ def test_the_arrow_keys_go_from_card_to_card_in_the_projector_view_alone(page, a
     no_exception(page)
 
 
+@pytest.mark.long
 def test_a_lesson_that_is_done_is_ticked_and_no_link_for_others_says_so(page, app_url):
     open_page(page, app_url, "divide_by_sqrt_d?predict=off")
     contents = page.locator(".st-key-contents")
