@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from browser_tools import WATCH_RUNS
+from sampling import is_long
 from serving import CHROMIUM, AppServer, launch_chromium, start_server
 
 # `make fuzz`: more cases of every test that leaves their number to the profile, and what is marked
@@ -17,7 +18,7 @@ from serving import CHROMIUM, AppServer, launch_chromium, start_server
 # no test.
 hypothesis.settings.register_profile("long", max_examples=1_500, deadline=None)
 hypothesis.settings.register_profile("short", max_examples=40, deadline=None)
-if hypothesis.settings.get_current_profile_name() != "long":
+if not is_long():
     hypothesis.settings.load_profile("short")
 
 # AppTest runs pages outside a server, which Streamlit would say of every single run.
@@ -52,7 +53,7 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.browser)
         if item.path.parent == FUZZ_TESTS:
             item.add_marker(pytest.mark.fuzz)
-    if hypothesis.settings.get_current_profile_name() != "long":
+    if not is_long():
         items[:] = [item for item in items if item.get_closest_marker("long") is None]
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 

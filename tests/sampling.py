@@ -3,12 +3,17 @@ even collected without its profile.
 """
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from itertools import product
 from typing import Any
 
 import hypothesis
 import pytest
+
+
+def is_long() -> bool:
+    """Whether this is a run of `make fuzz`."""
+    return hypothesis.settings.get_current_profile_name() == "long"
 
 
 def few(cases: Iterable[Any], most: int, *, first: Any = None) -> list:
@@ -24,13 +29,23 @@ def few(cases: Iterable[Any], most: int, *, first: Any = None) -> list:
     )
 
 
-def pairs(firsts: Iterable[Any], seconds: Iterable[Any], *, more: int = 10) -> list:
+def of_each_kind(cases: Iterable[Any], kind: Callable[[Any], Hashable]) -> list:
+    """All cases as params, of which the first of each kind runs every day."""
+    cases = list(cases)
+    chosen = {kind(case): case for case in reversed(cases)}
+    return _params(((case,), str(case), chosen[kind(case)] is case) for case in cases)
+
+
+def pairs(
+    firsts: Iterable[Any], seconds: Iterable[Any], *, whole: Any = None, more: int = 10
+) -> list:
     """The product of two lists as params, of which every day: each of the first with one of the
-    second, taken in turn; the first of the first with each of the second; `more` seeded ones.
+    second, taken in turn; `whole`, or the first of the first, with each of the second; `more`
+    seeded ones.
     """
     firsts, seconds = list(firsts), list(seconds)
     chosen = {(at, at % len(seconds)) for at in range(len(firsts))}
-    chosen |= {(0, at) for at in range(len(seconds))}
+    chosen |= {(0 if whole is None else firsts.index(whole), at) for at in range(len(seconds))}
     places = [*product(range(len(firsts)), range(len(seconds)))]
     chosen |= {*random.Random(len(places)).sample(places, min(more, len(places)))}
     return _params(
@@ -41,7 +56,6 @@ def pairs(firsts: Iterable[Any], seconds: Iterable[Any], *, more: int = 10) -> l
 
 def _params(cases: Iterable[tuple[tuple, str, bool]]) -> list:
     """Of values, a name, and whether they run every day."""
-    is_long = hypothesis.settings.get_current_profile_name() == "long"
     return [
         pytest.param(
             *values,
@@ -49,5 +63,5 @@ def _params(cases: Iterable[tuple[tuple, str, bool]]) -> list:
             marks=() if every_day else pytest.mark.long,
         )
         for values, name, every_day in cases
-        if every_day or is_long
+        if every_day or is_long()
     ]

@@ -238,7 +238,7 @@ SLOW = pytest.mark.slow("80 s: whole pages, again for each use of Streamlit's in
 
 
 @SLOW
-@pytest.mark.parametrize("gone", few(GONE, 3))
+@pytest.mark.parametrize("gone", few(GONE, 1))
 def test_a_page_is_usable_where_one_is_gone(gone):
     usable(["simplified_attention"], gone)
 

@@ -27,7 +27,10 @@ PLACES = [(lesson, example) for lesson in LESSONS for example in EXAMPLES]
 MAKE = {each.label: each.make for each in DOWNLOADS}
 everywhere = pytest.mark.parametrize(
     "place",
-    [pytest.param(each.values, id=each.id, marks=each.marks) for each in pairs(LESSONS, EXAMPLES)],
+    [
+        pytest.param(each.values, id=each.id, marks=each.marks)
+        for each in pairs(LESSONS, EXAMPLES, whole="simplified_attention", more=0)
+    ],
 )
 
 
