@@ -17,7 +17,7 @@ from serving import CHROMIUM, AppServer, launch_chromium, start_server
 # `long`, such as the cases of a product that no day's run draws (sampling.py). A slow machine fails
 # no test.
 hypothesis.settings.register_profile("long", max_examples=1_500, deadline=None)
-hypothesis.settings.register_profile("short", max_examples=40, deadline=None)
+hypothesis.settings.register_profile("short", max_examples=25, deadline=None)
 if not is_long():
     hypothesis.settings.load_profile("short")
 

@@ -49,11 +49,11 @@ def _case(page: str, link: dict[str, str], param: Any) -> Any:
 CASES = [
     *(
         _case(each.values[0], {"example": each.values[1]}, each)
-        for each in pairs(PAGES, EXAMPLES, whole=A_PAGE, more=2)
+        for each in pairs(PAGES, EXAMPLES, whole=A_PAGE, more=0)
     ),
     *(
         _case(each.values[0], SWITCHED[each.values[1]], each)
-        for each in few(product(PAGES, SWITCHED), 9)
+        for each in few(product(PAGES, SWITCHED), 7)
     ),
     *(_case("pages/whole_layer.py", each.values[0], each) for each in few(OF_THE_LAYER, 3)),
 ]

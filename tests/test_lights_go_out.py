@@ -131,7 +131,7 @@ def printed_otherwise():
 
 
 @pytest.mark.slow("55 s: every page, again for each operation made wrong")
-@pytest.mark.parametrize("page", few(PAGES, 4, first=A_PAGE))
+@pytest.mark.parametrize("page", few(PAGES, 3, first=A_PAGE))
 def test_every_light_can_go_out(page):
     plain = [as_it_is(page, at) for at in range(len(LINKS))]
     stays = set().union(*plain)

@@ -380,7 +380,7 @@ def fixed_values(settings):
     return {name: getattr(settings, name) for name in names}
 
 
-@pytest.mark.parametrize(("page", "fixed"), pairs(EVERYWHERE, FIXED, more=0))
+@pytest.mark.parametrize(("page", "fixed"), few(product(EVERYWHERE, FIXED), 8))
 def test_every_link_of_every_page_keeps_what_a_teacher_has_fixed(page, fixed):
     at = visit(page, **FIXED[fixed])
     stands(at)
@@ -429,6 +429,7 @@ def test_a_card_that_cannot_be_opened_says_why():
 def test_an_example_opens_the_first_lesson_whose_numbers_notebooks_print():
     opens = [each.proto for each in visit("app.py").get("page_link") if each.proto.label == "Open"]
     assert {each.page for each in opens} == {FIRST_CHECKED.name}
+    opens = opens if is_long() else opens[1:3]
 
     def checked(lesson):
         links = [dict(parse_qsl(each.query_string)) for each in opens]

@@ -1,8 +1,7 @@
 """What we expect of Streamlit 1.67, for every use of its insides in `streamlit_workarounds`.
 
 A test that fails says that a new Streamlit is another: the mend it names has to change, or may go.
-Below, Streamlit as if each of them were gone: every page is still usable. What only a browser shows
-of that is in `tests/browser/test_without.py`.
+Below, Streamlit as if each of them were gone: every page is still usable.
 """
 
 import inspect

@@ -41,9 +41,9 @@ from pointing import (
 from pointing import (
     named as names_of_cell,
 )
-from sampling import is_long, pairs
+from sampling import few, is_long
 from traces import workshop
-from visiting import A_PAGE, PAGES
+from visiting import PAGES
 
 ALL_OF = 400 if is_long() else 80
 """A step of more cells is looked at in a sample."""
@@ -67,7 +67,7 @@ def drawn_as(each):
 PAGES_DRAWN = [drawn_as(each) for each in CASES]
 PAGES_ASKING = [
     pytest.param(each.values, id=each.id, marks=marked(*each.values, each.marks))
-    for each in pairs(PAGES, EXAMPLES, whole=A_PAGE, more=0)
+    for each in few(itertools.product(PAGES, EXAMPLES), 8)
 ]
 
 

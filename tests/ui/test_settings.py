@@ -44,14 +44,17 @@ from attention_ui.settings.settings import (
     Settings,
     label,
 )
-from sampling import of_each_kind
+from sampling import is_long, of_each_kind
 from visiting import stands, visit
 
 ONE_HEAD = ("head", "head_off", "head_cut")
 DEFAULT = "wild_cat"
 SENTENCES = [name for name, field in FIELDS.items() if isinstance(field, Sentence)]
-some = hypothesis_settings(max_examples=100, deadline=None)
-GUESSES = pytest.mark.slow("15 s: guesses its cases")
+some = hypothesis_settings(max_examples=500 if is_long() else 30, deadline=None)
+
+
+def guesses(test):
+    return pytest.mark.fuzz(pytest.mark.slow("3 s: guesses its cases")(test))
 
 
 def of(example=DEFAULT, **updates):
@@ -208,7 +211,7 @@ def valid_settings(draw):
     )
 
 
-@GUESSES
+@guesses
 @some
 @given(valid_settings())
 def test_a_link_gives_the_same_settings_back(settings):
@@ -221,7 +224,7 @@ def test_a_link_gives_the_same_settings_back(settings):
     assert to_query(back) == query
 
 
-@GUESSES
+@guesses
 @some
 @given(valid_settings(), st.data())
 def test_a_link_holds_only_what_differs_from_its_example(settings, data):
