@@ -10,14 +10,15 @@ import pytest
 import torch
 
 from browser_tools import WATCH_RUNS
+from sampling import is_long
 from serving import CHROMIUM, AppServer, launch_chromium, start_server
 
 # `make fuzz`: more cases of every test that leaves their number to the profile, and what is marked
 # `long`, such as the cases of a product that no day's run draws (sampling.py). A slow machine fails
 # no test.
 hypothesis.settings.register_profile("long", max_examples=1_500, deadline=None)
-hypothesis.settings.register_profile("short", max_examples=40, deadline=None)
-if hypothesis.settings.get_current_profile_name() != "long":
+hypothesis.settings.register_profile("short", max_examples=25, deadline=None)
+if not is_long():
     hypothesis.settings.load_profile("short")
 
 # AppTest runs pages outside a server, which Streamlit would say of every single run.
@@ -48,11 +49,11 @@ def pytest_collection_modifyitems(items):
     asyncio.run() in another test would fail.
     """
     for item in items:
-        if BROWSER_TESTS in item.path.parents or "browser" in item.fixturenames:
+        if item.path.parent == BROWSER_TESTS or "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
-        if FUZZ_TESTS in item.path.parents:
+        if item.path.parent == FUZZ_TESTS:
             item.add_marker(pytest.mark.fuzz)
-    if hypothesis.settings.get_current_profile_name() != "long":
+    if not is_long():
         items[:] = [item for item in items if item.get_closest_marker("long") is None]
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
