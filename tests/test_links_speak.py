@@ -9,7 +9,7 @@ from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.link import from_query, to_query
 from drawn import equations
 from sampling import few
-from visiting import A_PAGE, PAGES, stands, visit
+from visiting import A_PAGE, PAGES, pictures, stands, visit
 
 SLOW = pytest.mark.slow("45 s: every page, before and after a change")
 FIRST, SECOND = "pages/simplified_attention.py", "pages/causal_mask.py"
@@ -78,17 +78,36 @@ def arithmetic(at):
     return [each.value for each in at.latex], [each.value for each in at.caption]
 
 
+def shown_by(page, link):
+    """What a page draws matrices from: for each picture its trace and the steps that it draws; and
+    as a function of a link, the traces of the same pictures with that link.
+    """
+    drawn = pictures(page, **link)
+    if drawn:
+        steps = [[matrix.step for matrix in each.matrices] for each in drawn]
+
+        def others(other):
+            return [each.trace for each in pictures(page, **other)]
+
+        return [each.trace for each in drawn], steps, others
+    found = [each for each in equations(page, link) if each.view.build is not None]
+    steps = [[part.step for part in each.parts if isinstance(part, Matrix)] for each in found]
+
+    def built(other):
+        settings = from_query({"example": "wild_cat", **other})[0]
+        return [each.view.build(settings) for each in found]
+
+    return [each.view.trace for each in found], steps, built
+
+
 @cache
 def cell_that_changes(page, name, text):
     """The first cell on a page that another setting gives another number, as a link has it; None
     for a lesson of which that setting changes nothing.
     """
-    for equation in equations(page, {}):
-        view = equation.view
-        if view.build is None:
-            continue  # an experiment beside the lesson
-        other = view.build(from_query({"example": "wild_cat", name: text})[0])
-        for step in [part.step for part in equation.parts if isinstance(part, Matrix)]:
+    _, steps, others = shown_by(page, {})
+    for drawn, other in zip(steps, others({name: text}), strict=False):
+        for step in drawn:
             for index in ((1,) * step.value.ndim, (0,) * step.value.ndim):
                 there = step.name in other and other[step.name].has(index) and step.has(index)
                 if there and other[step.name].value[index] != step.value[index]:
@@ -99,17 +118,16 @@ def cell_that_changes(page, name, text):
 @SLOW
 @pytest.mark.parametrize("page", few(PAGES, 3, first=A_PAGE))
 def test_a_lesson_without_such_a_cell_does_not_depend_on_the_setting(page):
-    view = equations(page, {})[0].view
-    if view.build is None:  # a lesson on numbers of its own, of which the sentence is no part
-        assert "token_ids" not in view.trace
+    plain, _, others = shown_by(page, {})
+    if not plain:  # a lesson on numbers of its own, of which the sentence is no part
+        assert all("token_ids" not in each.view.trace for each in equations(page, {}))
         return
-    build = view.build
-    plain = build(from_query({"example": "wild_cat"})[0])
     for name, text in LINKS.items():
-        trace = build(from_query({"example": "wild_cat", name: text})[0])
+        pairs = zip(plain, others({name: text}), strict=False)
         same = [
-            step.name in trace and step.value.equal(trace[step.name].value)
-            for step in plain.values()
+            step.name in other and step.value.equal(other[step.name].value)
+            for one, other in pairs
+            for step in one.values()
         ]
         assert all(same) == (cell_that_changes(page, name, text) is None), (name, same)
 

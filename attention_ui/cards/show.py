@@ -22,8 +22,12 @@ from ..picture.table import Lists, Open, numbers_of, positions, table
 from .apart import apart
 from .arithmetic import operand_groups
 
-MOST_BYTES = 300_000
-"""Of a card with all positions of its control; above it the server is asked at each move."""
+MOST_BYTES, MOST_NUMBERS = 300_000, 120_000
+"""Of a card with all positions of its control, as text, and how many numbers those are at most:
+above that the server is asked at each move.
+"""
+PLACES = "places_of_controls"
+"""Where `moves` has left room for what a picture further down carries."""
 LARGE = 1.5
 
 
@@ -39,25 +43,40 @@ class Moving:
     build: Callable[[Any], Sequence[Step | Matrix | str]]
     about: Hashable = None
     elsewhere: bool = False
-    """Whether other cards show what it changes: then they follow when the hand rests."""
+    """Whether other cards show what it changes: then they follow when the hand rests. The line of
+    arithmetic of a cell whose number changes follows only then.
+    """
 
 
 def picture(name: str, layout: Layout, moving: Moving | None = None) -> None:
     """A layout as the picture of a card. `name` tells it from the others of the page."""
-    is_fixed = moving and moving.control.name in {*held.names_in("hide"), *held.names_in("lock")}
-    _picture(name, layout, None if is_fixed else moving)
+    place = st.session_state.setdefault(PLACES, {}).pop(name, None)
+    lists = None
+    if moving and moving.control.name in {*held.names_in("hide"), *held.names_in("lock")}:
+        moving = None
+    elif moving:
+        lists = _lists(name, layout, moving)
+        if place is not None:
+            with place:
+                # An empty container is not drawn, and the browser puts the control into it.
+                st.space(1) if lists is not None else plain(moving.control)
+    moving = moving if lists is not None else None
+    # Alone, the card may run again with another value, and has the layout of this one.
+    drawn_at = held.values()[moving.control.name] if moving else None
+    _picture(name, layout, moving, lists, drawn_at)
 
 
 @st.fragment
-def _picture(name: str, layout: Layout, moving: Moving | None) -> None:
+def _picture(
+    name: str, layout: Layout, moving: Moving | None, lists: Lists | None, drawn_at: Any
+) -> None:
     if held.wants_all():
         st.rerun()
     trail = _trail(name, layout)
     held.met_cell(name, _has(layout, held.values().cell or ()), bool(trail))
     opened = _opened(layout, trail)
     stops, count = _stops(name, moving.control) if moving else (None, 0)
-    lists = _lists(name, layout, moving, stops) if stops else None
-    now = stops.position(held.values()[moving.control.name]) if stops else 0
+    now = stops.position(drawn_at) if stops else 0
     rows = table(layout, opened, lists, now, _clicks(name, trail))
     with st.container(key=f"picture_{name}", gap=None):
         _rooms(layout)
@@ -155,28 +174,36 @@ def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
     return Stops(control.label, least, most, control.look.get("step", 1), start, place)
 
 
-def _lists(name: str, layout: Layout, moving: Moving, stops: Stops) -> Lists | None:
-    """What the control changes, position by position. Kept for the next run, as long as nothing
-    that it depends on has changed.
+def _lists(name: str, layout: Layout, moving: Moving) -> Lists | None:
+    """What the control changes, position by position; None where that is too much to carry. Kept
+    for the next run, as long as nothing that it depends on has changed.
     """
     state, key = st.session_state, f"lists_{name}"
+    values = held.values()
+    at_all = stops_of(moving.control, values, values[moving.control.name], "").values
     covered = tuple(each.covered for each in layout.matrices)
-    about = None if moving.about is None else (moving.about, covered, stops.values)
+    about = None if moving.about is None else (moving.about, covered, at_all)
     known, lists = state.get(key, (None, None))
     if about is None or known != about:
-        others = [matrices_of(*moving.build(value)) for value in stops.values]
-        lists = positions(layout, others)
+        n_cells = sum(each.drawn.numel() for each in layout.matrices)
+        lists = None
+        if len(at_all) * n_cells <= MOST_NUMBERS:
+            lists = positions(layout, [matrices_of(*moving.build(value)) for value in at_all])
+            told = sum(len(text) for each in lists.values() for text in each.values())
+            lists = lists if told <= MOST_BYTES else None
         state[key] = (about, lists)
     return lists
 
 
 def moves(name: str, control: Control, width: int = 170) -> None:
-    """The place of a control that the picture of this name carries, among the card's controls."""
+    """The place of a control that the picture of this name carries, among the card's controls.
+    Where the picture cannot carry it, it is a control as any other.
+    """
     if control.name in {*held.names_in("hide"), *held.names_in("lock")}:
         plain(control, width=width)  # as what a teacher's link fixes is drawn everywhere
         return
-    with st.container(key=f"moves_{name}", width=width):
-        st.space(1)  # an empty container is not drawn, and the browser puts the control into it
+    place = st.container(key=f"moves_{name}", width=width)
+    st.session_state.setdefault(PLACES, {})[name] = place
 
 
 def _told(name: str, key: str, layout: Layout, moving: Moving | None) -> None:

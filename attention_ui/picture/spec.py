@@ -124,15 +124,16 @@ SCALE = (
     f"narrow ? min(width / datum.twn, height / datum.thn, {GROWS_NARROW})"
     f" : min(width / datum.tw, height / datum.th, {GROWS})"
 )
-CAN_BE_READ = "datum.pw >= 19 && datum.ph >= 12"
+CAN_BE_READ = "datum.ph >= 12 && (datum.pw >= 19 || datum.look == 'bar')"
 # The arithmetic is that of the position where the hand rests; while it moves, the number alone.
 TIP = f"(isValid(datum.now) && datum.now != step_at && isValid(datum.texts) ? {TEXT} : datum.tip)"
+TITLE = "(isValid(datum.along) ? datum.where + ' · ' + datum.along : datum.where)"
 TOOLTIP = (
     "isValid(datum.where) ? isValid(datum.tip)"
     f" ? isValid(datum.so) && !(isValid(datum.now) && datum.now != step_at)"
-    f" ? {{'title': datum.where, '=': {TIP}, 'so': datum.so}}"
-    f" : {{'title': datum.where, '=': {TIP}}}"
-    " : {'title': datum.where} : {'title': datum.tip}"
+    f" ? {{'title': {TITLE}, '=': {TIP}, 'so': datum.so}}"
+    f" : {{'title': {TITLE}, '=': {TIP}}}"
+    f" : {{'title': {TITLE}}} : {{'title': datum.tip}}"
 )
 SIZES = {
     "title": 13, "shape": 11, "row": 12, "column": 12, "slanted": 12, "sign": 24, "sum": 11,
@@ -255,7 +256,7 @@ def _authored() -> dict:
         .add_params(pointed, clicked)
     )  # fmt: skip
     numbers = (
-        base.transform_filter(f"datum.kind == {CELL} && ({CAN_BE_READ} || datum.look == 'bar')")
+        base.transform_filter(f"datum.kind == {CELL} && {CAN_BE_READ}")
         .transform_filter("isValid(datum.text) || isValid(datum.texts)")
         .mark_text(
             aria=False, tooltip=None, dx=alt.expr("datum.look == 'bar' ? 4 : 0"),

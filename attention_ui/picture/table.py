@@ -44,6 +44,8 @@ MOST_TOLD = 2_000
 """A matrix that is made of more numbers tells its arithmetic after a click."""
 MOST_POINTED = 10_000
 """In a picture of more cells none could be aimed at."""
+MANY, MOST_KINDS = 1_500, 1_024
+"""A table of more rows is packed, column by column, where a column has at most so many values."""
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
 COVERED = "?"
 COLOURS = {"plus": POSITIVE, "minus": NEGATIVE, "loud": CHOSEN, "forbidden": FORBIDDEN}
@@ -58,7 +60,7 @@ NUMBERS = {
     **{name: pa.float64() for name in ("rel", "bit")},
     **{f"{name}{slot}": pa.int16() for slot in range(SLOTS) for name in RECTANGLE},
 }
-TEXTS = ("id", "look", "text", "where", "tip", "so", "colour", "path", "mids")
+TEXTS = ("id", "look", "text", "where", "along", "tip", "so", "colour", "path", "mids")
 LISTS = ("texts", "shades", "strengths")
 """What stands for `text`, `shade` and `strength` (in percent) where something chooses."""
 EMPTY = dict.fromkeys(NUMBERS, 0) | dict.fromkeys((*TEXTS, *LISTS))
@@ -108,7 +110,19 @@ class _Rows:
         arrays = {name: pa.array(each, NUMBERS.get(name)) for name, each in self.columns.items()}
         for name, value in constant.items():
             arrays[name] = pa.array(np.full(self.length, value, np.float32))
+        if self.length > MANY:
+            arrays = {name: _packed(each) for name, each in arrays.items()}
         return pa.table(arrays)
+
+
+def _packed(column: pa.Array) -> pa.Array:
+    """A column that says the same again and again, each value once: a third of the bytes."""
+    packed = column.dictionary_encode()
+    few = len(packed.dictionary)
+    if few > MOST_KINDS:
+        return column
+    kind = pa.int8() if few < 127 else pa.int16()
+    return pa.DictionaryArray.from_arrays(packed.indices.cast(kind), packed.dictionary)
 
 
 def table(
@@ -292,9 +306,9 @@ def _add_cells(
     if matrix.covered:
         columns["tip"] = "Answer the question above first."
     else:
-        columns["where"] = _where(trace, matrix, own)
+        columns |= _where(trace, matrix, own)
         columns["tip"] = _told(layout.matrices, matrix, own)
-        if is_grid(matrix):
+        if is_grid(matrix) and is_pointed:
             columns["so"] = _meaning(trace, matrix)
         if is_pointed:
             columns |= _rectangles(layout.matrices, numbers, at)
@@ -472,19 +486,20 @@ def _rectangles(matrices: Sequence[Matrix], numbers: list[int], at: int) -> dict
     return columns
 
 
-def _where(trace: Trace, matrix: Matrix, own: np.ndarray) -> list[str]:
-    """Where each cell is, by the names on its axes: `query 2 “cat” · key 5 “mouse”`."""
+def _where(trace: Trace, matrix: Matrix, own: np.ndarray) -> dict[str, list[str]]:
+    """Where each cell is, by the names on its axes: `query 2 “cat”`, and along the last of two or
+    more, `key 5 “mouse”`.
+    """
     axes = matrix.step.axes
-    told = []
-    for index in own.tolist():
-        head = head_at(axes, index)
-        told.append(
-            " · ".join(
-                place_called(trace, axis, place, head)
-                for axis, place in zip(axes, index, strict=True)
-            )
-        )
-    return told
+    places = [
+        [
+            place_called(trace, axis, place, head_at(axes, index))
+            for axis, place in zip(axes, index, strict=True)
+        ]
+        for index in own.tolist()
+    ]
+    first = [" · ".join(each[: max(1, len(axes) - 1)]) for each in places]
+    return {"where": first} | ({"along": [each[-1] for each in places]} if len(axes) > 1 else {})
 
 
 def place_called(trace: Trace, axis: str, place: int, head: int | None = None) -> str:

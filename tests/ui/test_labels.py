@@ -31,10 +31,12 @@ def test_a_control_is_drawn_as_its_setting_says(page):
         at.session_state[name] = value
     at.run()
     kinds = (at.slider, at.select_slider, at.text_input, at.text_area, at.selectbox, at.toggle)
+    ours = at.session_state["here"][1] if "here" in at.session_state else ()
     widgets = [each for kind in kinds for each in kind if (each.key or "").startswith("control_")]
     for widget in widgets:
         name = max((each for each in FIELDS if widget.key.startswith(f"control_{each}")), key=len)
         about, field = SETTINGS[name], FIELDS[name]
+        about = next((each for each in ours if each.name == name), about)
         # Side by side with others, a control may be called by its name or what is before the colon.
         short = (name, about.label.partition(":")[0], "or exactly")
         assert widget.label.startswith(about.label) or widget.label in short, name
