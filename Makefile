@@ -34,7 +34,7 @@ run: set-up-to-run
 check: set-up-to-test
 	$(VENV)/bin/python -m ruff check .
 	$(VENV)/bin/python -m ruff format --check .
-	$(VENV)/bin/python -m pytest -n 2 -m "not slow and not browser" --ignore=tests/browser $(ARGS)
+	$(VENV)/bin/python -m pytest -n 2 -m "not slow and not browser" $(ARGS)
 
 test: set-up-to-test
 	$(VENV)/bin/python -m ruff check .

@@ -41,6 +41,24 @@ FAILED = pytest.StashKey()
 IN_CI = os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
+MARKED = re.compile(r"^pytestmark = pytest\.mark\.(slow|long)\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave unread what `-m` leaves out whole: to import a file is most of finding its tests."""
+    asked = config.option.markexpr
+    parts = [] if " or " in asked else asked.split(" and ")
+    left_out = {part.removeprefix("not ") for part in parts if part.startswith("not ")}
+    if not is_long():
+        left_out.add("long")
+    if collection_path == BROWSER_TESTS:
+        return "browser" in left_out or None
+    if collection_path.is_file() and collection_path.name.startswith("test_"):
+        marked = MARKED.search(collection_path.read_text(encoding="utf-8"))
+        return (marked is not None and marked[1] in left_out) or None
+    return None
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m` picks by the mark
 def pytest_collection_modifyitems(items):
     """Mark the browser tests, and put them last.

@@ -59,7 +59,7 @@ def _params(cases: Iterable[tuple[tuple, str, bool]]) -> list:
     return [
         pytest.param(
             *values,
-            id=name.removeprefix("pages/"),
+            id=name.replace("pages/", ""),
             marks=() if every_day else pytest.mark.long,
         )
         for values, name, every_day in cases

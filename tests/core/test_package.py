@@ -106,6 +106,7 @@ def test_the_requirements_are_those_of_the_app():
     assert f'"{reader}"' in text
 
 
+@pytest.mark.slow("2 s: builds the wheel and installs it")
 @pytest.mark.parametrize(
     "name", ["streamlit", "altair", "pandas", "attention_ui", "pages", "tests"]
 )
