@@ -1,6 +1,9 @@
 """A question covers what its verdict is computed from, under whatever name it is drawn."""
 
+from functools import partial
+from importlib import import_module
 from itertools import product
+from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -8,12 +11,14 @@ import pyarrow as pa
 import pytest
 import torch
 
+from attention_ui.cards import question as cards
+from attention_ui.cards import show
 from attention_ui.lessons.simplified_attention.words import asked_query
 from attention_ui.lessons.tiny_language import beginning
 from attention_ui.page import page as pages
 from attention_ui.picture.matrix import Matrix
 from sampling import few
-from visiting import PAGES, drawn, stands, visit
+from visiting import PAGES, drawn, pictures, stands, visit
 
 
 @pytest.fixture(autouse=True)
@@ -50,6 +55,36 @@ def asked(shown, settings, change=None):
     return found, view.trace
 
 
+def asked_by_script(page, link, change=None):
+    """The same of a page of cards, which is a script: it is run, and draws nothing."""
+    found, above, traces = {}, set(), []
+    lesson = import_module(f"attention_ui.lessons.{Path(page).stem}.lesson")
+    trace_of = lesson.trace_of
+
+    def changed(values):
+        traces.append(trace_of(values))
+        if change:
+            change(traces[-1])
+        return traces[-1]
+
+    def ask(name, question, _, about):
+        if question is None:
+            return frozenset()
+        found[name] = question, {*about}, set(), {*above}
+        return frozenset(about)
+
+    def noted(_, layout, *__):
+        above.update(each.step.name for each in layout.matrices if not each.covered)
+
+    with (
+        patch.object(lesson, "trace_of", changed),
+        patch.object(cards, "question", ask),
+        patch.object(show, "picture", noted),
+    ):
+        stands(visit(page, predict="on", **link))
+    return found, traces[0]
+
+
 def verdict(question):
     """What is said of a guess, with the numbers in it."""
     if hasattr(question, "choices"):
@@ -72,18 +107,18 @@ def other(name, row=None):
     return change
 
 
-def answers(shown, settings):
+def answers(asked):
     """(question, covers, about, steps of the verdict, numbers that give it away) of each."""
-    plain, trace = asked(shown, settings)
+    plain, trace = asked()
     said = {name: verdict(question) for name, (question, *_) in plain.items()}
 
     def changes(name, *step):
-        return verdict(asked(shown, settings, other(*step))[0][name][0]) != said[name]
+        return verdict(asked(other(*step))[0][name][0]) != said[name]
 
     floats = [n for n, s in trace.items() if s.value.is_floating_point() and not s.is_shared]
     moved = {}
     for step in floats:
-        now, _ = asked(shown, settings, other(step))
+        now, _ = asked(other(step))
         for name in plain:
             if verdict(now[name][0]) != said[name]:
                 moved.setdefault(name, set()).add(step)
@@ -105,12 +140,14 @@ def answers(shown, settings):
 
 def taken_apart(page, **link):
     """The page with its questions open, and the answers of each."""
+    if pictures(page, **link):
+        return visit(page, predict="on", **link), [*answers(partial(asked_by_script, page, link))]
     found = []
     draw = pages.LessonOnScreen.draw
 
     def noted(self, settings):
         draw(self, settings)
-        found[:] = answers(self, settings)
+        found[:] = answers(partial(asked, self, settings))
 
     with patch.object(pages.LessonOnScreen, "draw", noted):
         at = visit(page, predict="on", **link)
@@ -168,8 +205,7 @@ def tells(shown, told, only_shapes):
 )
 def test_a_question_covers_what_it_is_judged_by_under_any_name(page, link):
     if link.get("query") == "asked":
-        found = visit(page).session_state["shown"].page.view.trace["weights"].value
-        link = {"query": str(asked_query(found))}
+        link = {"query": str(asked_query(pictures(page)[0].trace["weights"].value))}
     at, found = taken_apart(page, **link)
     assert found or page.endswith("nothing_asked.py")
     for name, question, covers, about, moved, told, given in found:

@@ -13,6 +13,7 @@ import torch
 
 from attention_core import operations as ops
 from attention_core.mistakes.rounds import lights_with
+from attention_ui.cards import card
 from attention_ui.lessons.divide_by_sqrt_d import published_variances
 from attention_ui.lessons.queries_keys_values import training as descent
 from attention_ui.lessons.tiny_language.beginning import told
@@ -21,7 +22,7 @@ from attention_ui.page import show
 from conftest import ROOT
 from drawn import FOLDS
 from sampling import few
-from visiting import A_PAGE, PAGES, AppTest
+from visiting import A_PAGE, PAGES, ROWS, AppTest
 
 FILES = [*sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "attention_ui").rglob("*.py"))]
 for path in FILES:
@@ -58,7 +59,7 @@ def sites():
             name = getattr(getattr(node, "func", None), "attr", None) or getattr(
                 getattr(node, "func", None), "id", None
             )
-            if name == "light" and path.name != "page.py" and node.args:
+            if name == "light" and path.name not in ("page.py", "card.py") and node.args:
                 first = node.args[0]
                 fixed = first.value if isinstance(first, ast.Constant) else None
                 yield path.name, node.lineno, fixed
@@ -67,7 +68,7 @@ def sites():
 def lights(page, link, *patches):
     """Each light that a page shows, by where in the code it stands, and whether it is green."""
     shown = {}
-    plain, on_page = show.light, pages.Page.light
+    plain, on_card, on_page = show.light, card.light, pages.Page.light
 
     def note(good):
         frame = sys._getframe(2)
@@ -81,14 +82,20 @@ def lights(page, link, *patches):
         note(good)
         plain(good, words)
 
+    def noted_on_card(good, words):
+        note(good)
+        on_card(good, words)
+
     def noted_on_page(self, good, words, **options):
         note(good)
         on_page(self, good, words, **options)
 
     with ExitStack() as stack:
         for name, module in [*sys.modules.items()]:
-            if name.startswith("attention_ui.") and vars(module).get("light") is plain:
-                stack.enter_context(patch.object(module, "light", noted))
+            ours = vars(module).get("light") if name.startswith("attention_ui.") else None
+            if ours is plain or ours is on_card:
+                by = noted if ours is plain else noted_on_card
+                stack.enter_context(patch.object(module, "light", by))
         stack.enter_context(patch.object(pages.Page, "light", noted_on_page))
         for each in patches:
             stack.enter_context(each)
@@ -97,8 +104,8 @@ def lights(page, link, *patches):
             stack.callback(kept.cache_clear)  # and what is broken is not to be kept
         at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
         at.switch_page(page)
-        for fold in FOLDS:
-            at.session_state[f"fold_{fold}"] = True
+        for fold in (*(f"fold_{fold}" for fold in FOLDS), *ROWS):
+            at.session_state[fold] = True
         for name, value in {"predict": "off", "example": "wild_cat", **link}.items():
             at.query_params[name] = value
         at.run()

@@ -58,18 +58,33 @@ def pictures(page: str, /, **link: str) -> list[Layout]:
     return found
 
 
+ROWS = ("row_deeper", "row_notebook", "row_take_away")
+"""The rows that open at the end of a page of cards."""
+
+
 def visit_with_printed_numbers(page: str, **link: str) -> AppTest:
     """The page with the first example whose notebook prints numbers of the lesson, if any does."""
     for example in EXAMPLES:
         at = visit(page, example=example, **link)
         if not prints_nothing(at):
             break
-    return at
+    return with_rows_open(at)
+
+
+def with_rows_open(at: AppTest) -> AppTest:
+    """A page of cards with all rows at its end open; another page as it is."""
+    rows = [name for name in ROWS if name in at.session_state]
+    for name in rows:
+        at.session_state[name] = True
+    return at.run() if rows else at
 
 
 def prints_nothing(at: AppTest) -> bool:
     """Whether the notebook of the page's example prints no numbers of the lesson."""
-    return not any(each.value == "Checked against the notebook" for each in at.header)
+    said = "Checked against the notebook"
+    return not any(said in each.value for each in at.header) and not any(
+        said in each.label for each in at.expander
+    )
 
 
 def stands(at: AppTest) -> AppTest:

@@ -22,6 +22,7 @@ def card(name: str, title: str, words: str) -> Iterator[object]:
             picture("weights", equation(trace, trace["weights"]))
     """
     only = held.values().only
+    held.met_card(name)
     key = f"card_{name}" if only in ("", name) else f"aside_{name}"
     with st.container(border=True, key=key, gap="small"):
         with st.container(

@@ -28,7 +28,7 @@ from .shared import FIRST, UNNAMED
 
 HELD, DRAFTS, PROBLEMS, NOTICES = "held", "drafts", "problems", "notices"
 WRITTEN, TOUCHED, LINKED, GIVEN = "written", "touched", "linked", "given"
-HERE, UNREAD, WHOLE, MET = "here", "unread", "run_all", "cell_met"
+HERE, UNREAD, WHOLE, MET, CARDS = "here", "unread", "run_all", "cell_met", "cards_met"
 FIXED = "fixed_by_link"
 """What a teacher's link hides or locks, as a link says its value now, also for other pages."""
 FIRST_VISIT = {"example": FIRST}
@@ -48,7 +48,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     touched, same_page = state.pop(TOUCHED, False), page == last_page
     state.setdefault(NOTICES, [])
     state.setdefault(DRAFTS, {})
-    state[MET] = []
+    state[MET], state[CARDS] = [], []
     if not same_page or GIVEN not in state:
         state[GIVEN] = set()
     ours = {*known, *(each.name for each in controls)}
@@ -247,6 +247,16 @@ def _try(texts: dict[str, str]) -> str | None:
 def problem(name: str) -> str | None:
     """What is wrong with what was typed into a control, if anything is."""
     return st.session_state.get(PROBLEMS, {}).get(name) if name in drafts() else None
+
+
+def met_card(name: str) -> None:
+    """From a card: that it stands on this page."""
+    st.session_state[CARDS].append(name)
+
+
+def is_lost() -> bool:
+    """Whether the one card that a link asks for is none of this page; at its end."""
+    return bool(values().only) and values().only not in st.session_state[CARDS]
 
 
 def met_cell(card: str, has: bool, opens: bool) -> None:

@@ -84,6 +84,8 @@ def ends(
     """
     held.settle_cell()
     values = held.values()
+    if held.is_lost():
+        st.text(f"This page has no picture called “{values.only}”.")
     if values.only:
         return
     settings = replace(session.current(), cell=None)

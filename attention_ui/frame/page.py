@@ -35,12 +35,12 @@ from ..shell.frame import ICON, LINE, show_notices, takes, warm_up
 from ..shell.glossary import meanings, terms_in, title_and_glossary
 from ..shell.share import share
 from ..shell.tasks import show_tasks
+from ..streamlit_workarounds.card_style import CARDS
 from ..streamlit_workarounds.projector import LARGE as LARGE_STYLE
 from ..streamlit_workarounds.projector import listen_for_arrow_keys
 from ..streamlit_workarounds.reconnect import run_again_when_back
 from ..streamlit_workarounds.sideways import reach_by_keyboard
 from ..streamlit_workarounds.style import ALONE, STYLE
-from .style import CARDS
 
 SAID = "terms_said"
 """The words of the glossary that have been explained on this page."""

@@ -1,11 +1,22 @@
 """One picture of a lesson, without anything around it."""
 
+import re
+
 import pytest
 
+from conftest import ROOT
 from sampling import few
 from visiting import LESSONS, stands, texts, visit
 
 pytestmark = pytest.mark.slow("40 s: every equation of every lesson")
+
+
+CARDS = re.compile(r"\bcard\(\s*\"(\w+)\"")
+
+
+def cards(lesson):
+    """The cards of a page that is a script, as it names them."""
+    return CARDS.findall((ROOT / "pages" / f"{lesson}.py").read_text(encoding="utf-8"))
 
 
 def equations(lesson):
@@ -15,11 +26,16 @@ def equations(lesson):
 
 @pytest.mark.parametrize("lesson", few(LESSONS, 2, first="simplified_attention"))
 def test_every_equation_can_stand_alone(lesson):
-    names = equations(lesson)
+    names = cards(lesson) or equations(lesson)
     assert names
     for name in names:
         at = visit(lesson, only=name, cell="none", predict="on")
         assert not at.exception
+        if cards(lesson):
+            assert not at.title
+            assert name in {each.proto.anchor for each in at.header}
+            assert not [each for each in at.button if (each.key or "").startswith("skip_")]
+            continue
         page = at.session_state["shown"].page
         assert [*page.parts] == [name]
         assert page.outline, "the layout is known all the same"
