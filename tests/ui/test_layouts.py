@@ -355,3 +355,16 @@ def test_a_sign_that_is_a_word_has_room():
     layout = equation(trace, scores, "max", scores, "=", scores)
     first, second, third = layout.wide.boxes
     assert second.x - box_end(first, 3) > third.x - box_end(second, 3) + 10
+
+
+def test_cells_of_a_head_are_as_high_as_their_box():
+    trace = Trace()
+    weights = trace.step(
+        "weights", ops.Draw("uniform", (3, 2, 2), seed=1), axes=("head", "query", "key")
+    )
+    layout = equation(trace, *(Matrix(weights, lead=(head,)) for head in range(3)))
+    rows = cells.table(layout).to_pydict()
+    heights = {h for kind, h in zip(rows["kind"], rows["h"], strict=True) if kind == cells.CELL}
+    assert len(heights) == 1
+    assert min(heights) > 5
+    assert {*rows["of_head"]} == {cells.NONE, 0, 1, 2}
