@@ -1,151 +1,92 @@
 """Flash attention: the same context vectors, without ever holding the table of weights."""
 
+import streamlit as st
+
 from attention_core.operations import Hide
-from attention_core.trace import Step, Trace
-from attention_ui.lessons.flash_attention.agreement import same_as_plain, same_as_torch
-from attention_ui.lessons.flash_attention.answers import answers
-from attention_ui.lessons.flash_attention.building import all_blocks, build, plain, where
-from attention_ui.lessons.flash_attention.playing import crowded_words, show_tiles, skipped_words
-from attention_ui.lessons.flash_attention.savings import counted, met, products_words, show_savings
-from attention_ui.lessons.flash_attention.shrinking import (
-    show_unshrunk,
+from attention_core.trace import Step
+from attention_ui.cards.card import card, light, note
+from attention_ui.cards.pinned import since_the_pin
+from attention_ui.cards.question import question
+from attention_ui.cards.show import Moving, chart, moves, picture
+from attention_ui.controls.shared import CAUSAL_HEADS
+from attention_ui.controls.widget import control
+from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.page import open_lesson
+from attention_ui.lessons.flash_attention import words
+from attention_ui.lessons.flash_attention.lesson import (
+    CONTROLS,
+    FAST_MEMORY,
+    FLASH_TOKENS,
+    FLASH_WIDTH,
+    M_BYTES,
+    MAKES_TILES,
+    TILE,
+    TILE_KEYS,
+    TILE_QUERIES,
+    all_blocks,
+    before,
+    chosen,
+    cut,
+    held_at,
+    plain,
+    same_as_plain,
+    same_as_torch,
+    trace_of,
     unshrunk,
-    without_shrinking,
-    worked_row,
+    where,
+    with_table,
 )
-from attention_ui.page.begin_and_finish import begin, finish
-from attention_ui.page.closing import closing
-from attention_ui.page.page import Page, open_on
-from attention_ui.page.view import View
-from attention_ui.picture.equation_parts import NEW_LINE
+from attention_ui.lessons.flash_attention.traffic import traffic
+from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
-from attention_ui.settings import session
-from attention_ui.settings.control import control, control_row
-from attention_ui.settings.settings import Settings
 
 PAGE = "flash_attention"
+TALL = 150
+"""Of a picture that shares its card with another one."""
+values = open_lesson(PAGE, CONTROLS)
+trace = trace_of(values)
+since_the_pin(trace, trace_of, CONTROLS)
+whole, table, tile = all_blocks(values), plain(values), chosen(values)
+at, block = where(tile), tile.query_block
 
 
-def view_of(settings: Settings) -> View:
-    return View.of(PAGE, settings, build)
+def of_tile(name: str, title: str, **look: bool) -> Matrix:
+    """A matrix of the held tile, by a short title."""
+    return Matrix(trace[f"{name}_{at}"], title=title, **look)
 
 
-def lesson(page: Page) -> None:
-    """What stands on the page, from top to bottom."""
-    view = page.view
-    settings, block = view.settings, view.settings.chosen_tile.query_block
-    whole, table = all_blocks(settings), plain(settings)
-    without = view.beside(unshrunk(view.trace, block))
-    begin(page, without)
-    play(page, whole)
-    take_apart(page)
-    shrink(page, without)
-    page.header("The same result", anchor="same")
-    page.words(
-        "Softmax needs only two totals of a row: its largest score, and the sum of its "
-        "exponentials. So no table has to be kept, and dividing by the sum may wait until the end. "
-        "Nothing is left out: the results differ only in rounding, since numbers are added in "
-        "another order."
-    )
-    page.equation("context", view.trace[f"context_vectors_{block}"])
-    page.light(*same_as_plain(whole, table))
-    page.light(*same_as_torch(whole, table))
-    page.header("What it saves", anchor="savings")
-    page.words(
-        "A chip computes faster than it fetches: its large memory is slow and its fast memory "
-        "small, so bytes that are moved take the time. The whole table is written and read twice, "
-        "as scores and as weights."
-    )
-    page.part("savings", show_savings)
-    page.changing(counted(whole, table, settings))
-    page.header("What stays", anchor="stays")
-    page.changing(
-        f"{met(settings.causal_heads)} So the time still grows with the square of the tokens. "
-        f"{products_words(whole, table)} In training, the backward pass needs the weights again "
-        "and computes them once more, tile by tile: more products, and still less time."
-    )
-    page.words(
-        "Real kernels do this with all heads and texts at once, and fetch while they compute.",
-        caption=True,
-    )
-    closing(page, answers(settings, view.trace))
-    finish(page, without)
+def kept(name: str, title: str) -> Matrix:
+    """What was kept before the held tile."""
+    return Matrix(trace[f"running_{name}_{before(tile)}"], title=title)
 
 
-def play(page: Page, whole: Trace) -> None:
-    """At first sight: the grid of tiles, and what runs along, to be played."""
-    view = page.view
-    settings = view.settings
-    page.header("One tile at a time", anchor="playing")
-    page.words(
-        "Only one tile of the table is held at a time, the outlined one. Blue is e to the power of "
-        "each score minus **m**, from 0 to 1. Finished tiles are forgotten (grey). All that stays "
-        "of a query stands on the right: its largest score so far, **m**; the sum of its "
-        "exponentials, **ℓ**; and the sum of the values times them, **O**. Where m rises, the old "
-        "ℓ and O are multiplied by a number below 1 first (*old ones ×*)."
-    )
-    page.controls(size_controls, settings.tiles)
-    page.part(
+with card(
+    "tiles",
+    "One tile at a time",
+    "Only the outlined tile of the table is held; finished ones are forgotten. All that stays of a "
+    "query stands beside it: its largest score so far, **m**; the sum of its exponentials, **ℓ**; "
+    "and the sum of the values times them, **O**. Where m rises, the old ℓ and O shrink first.",
+):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        moves("tiles", TILE, width=300, told=False)
+        if len(whole.labels("query")) > 1:
+            control(TILE_QUERIES, width=140)
+            control(TILE_KEYS, width=140)
+        control(CAUSAL_HEADS)
+    joined = with_table(whole, cut(values))
+    picture(
         "tiles",
-        lambda: show_tiles(view, whole),
-        about=(
-            view.fingerprint(("queries", "keys", "values")),
-            *(settings.tile, settings.tiles, settings.scale, settings.visible_tokens),
+        held_at(values, joined, values.tile),
+        Moving(
+            TILE,
+            lambda place: held_at(values, joined, int(place)),
+            values.of(*MAKES_TILES),
+            elsewhere=True,
         ),
     )
-    few = crowded_words(len(settings.inputs.tokens))
-    page.changing(" ".join(filter(None, (skipped_words(settings.tiles), few))))
-
-
-def size_controls() -> None:
-    """How large a tile is, where one token leaves a choice, and whether the future is hidden."""
-    with control_row():
-        if len(session.current().inputs.tokens) > 1:
-            control("tile_queries", width=200)
-            control("tile_keys", width=200)
-        control("causal_heads")
-
-
-def take_apart(page: Page) -> None:
-    """One tile as live equations, from its scores to what runs along."""
-    trace, at = page.view.trace, where(page.view.settings)
-    page.header("One tile, taken apart", anchor="tile")
-    page.words(
-        "First the scores, as usual. Then each row's maximum so far, **m**, is subtracted from "
-        "every score, so no exponential exceeds 1. In the names of its steps, m is "
-        "`running_largest`, ℓ `running_sum` and O `running_output`. The list below moves the "
-        "picture above along; the player moves only its own."
+    st.caption(
+        f"“context” is O divided by ℓ, once all keys were met. {words.skipped_words(cut(values))}"
     )
-    page.controls(lambda: control("tile", width=340), page.view.settings.tiles)
-    largest, powers = trace[f"tile_largest_{at}"], trace[f"tile_exponentials_{at}"]
-    made = largest.inputs[0]
-    masked = [made] if isinstance(made.operation, Hide) else []
-    page.equation(
-        "tile_scores",
-        *chain(trace[f"tile_scores_{at}"], made.inputs[0] if masked else made),
-        NEW_LINE,
-        *(*masked, largest, "max", *compared(trace[f"running_largest_{at}"])),
-        NEW_LINE,
-        *(powers, trace[f"tile_sum_{at}"]),
-    )
-    page.changing(signs(page.view.settings, bool(masked)))
-
-
-def signs(settings: Settings, is_masked: bool) -> str:
-    """What the names and signs of the tile's equation mean."""
-    at, (row, column) = where(settings), where(settings).split("_")
-    hides = "−∞ where the mask hides (purple edge), " * is_masked
-    divides = "" if settings.scale == "none" else "scores divided, "
-    return (
-        f"{at} in a name: block {row} of the queries, block {column} of the keys. Arrows, in "
-        f"turn: {divides}{hides}each row's largest, e to the power. **max**: the larger of two. Σ: "
-        "the sum of each row. ⊙ (below): each row times its factor."
-    )
-
-
-def compared(running: Step) -> tuple[Matrix | str, ...]:
-    """The maximum so far, and what it has become, behind that of the tile."""
-    return Matrix(running.inputs[0]), "=", Matrix(running)
 
 
 def chain(first: Step, last: Step) -> list[Step]:
@@ -156,36 +97,172 @@ def chain(first: Step, last: Step) -> list[Step]:
     return steps
 
 
-def shrink(page: Page, without: View) -> None:
-    """What ran along so far shrinks where a maximum has risen."""
-    trace, settings = page.view.trace, page.view.settings
-    at, block = where(settings), settings.chosen_tile.query_block
-    page.header("Why it shrinks", anchor="shrinking")
-    page.words(
-        "Earlier tiles used the old maximum. If this tile raises it, sum and output must be "
-        f"rescaled to the new one. {worked_row()}"
+with card(
+    "tile",
+    "One tile, taken apart",
+    "First the scores, as usual. Then each row’s maximum so far, **m**, is subtracted from every "
+    "score, so that no exponential exceeds 1; and each row is summed.",
+):
+    masked = trace[f"tile_largest_{at}"].inputs[0]
+    names = {"tile_scores": "scores", "tile_scaled_scores": "÷ √d" if values.scale == "sqrt_d" else
+             "÷ d", "tile_masked_scores": "masked"}  # fmt: skip
+    made = [
+        Matrix(each, title=names[each.name.removesuffix(f"_{at}")])
+        for each in chain(trace[f"tile_scores_{at}"], masked)
+    ]
+    first, *then = made
+    powers = of_tile("tile_exponentials", "e^(score − m)", column_labels=False)
+    parts = [part for each in then for part in ("→", each)]
+    picture(
+        "tile_scores",
+        equation(
+            trace,
+            *(Matrix(trace[f"tile_queries_{block}"], title=f"queries {block}"), "·"),
+            *(of_tile("tile_keys", f"keys {tile.key_block}ᵀ", transposed=True), "=", first, *parts),
+            tall=TALL,
+        ),
     )
-    shrinks = tuple(f"{name}_{at}" for name in ("shrink", "running_sum", "running_output"))
-    page.equation(
+    picture(
+        "tile_exponentials",
+        equation(
+            trace,
+            *(
+                made[-1],
+                "→",
+                of_tile("tile_largest", "largest"),
+                "max",
+                kept("largest", "m before"),
+            ),
+            *("=", of_tile("running_largest", "m")),
+            *("→", powers, "Σ", of_tile("tile_sum", "ℓ̂")),
+            tall=TALL,
+        ),
+    )
+    hides = "−∞ stands where the mask hides. " if isinstance(masked.operation, Hide) else ""
+    st.caption(
+        f"{hides}**max** takes the larger of two, Σ adds up a row; a hat (^) marks what comes from "
+        "this tile alone."
+    )
+
+with card(
+    "shrinking",
+    "Why it shrinks",
+    "Earlier tiles used the old maximum. Where this tile raises it, sum and output must be "
+    "rescaled to the new one: **α** is e to the old maximum minus the new one, 1 where none has "
+    "risen.",
+):
+    alpha = of_tile("shrink", "α")
+    picture(
         "tile_shrink",
-        trace[f"shrink_{at}"],
-        NEW_LINE,
-        trace[f"running_sum_{at}"],
-        NEW_LINE,
-        trace[f"tile_output_{at}"],
-        NEW_LINE,
-        trace[f"running_output_{at}"],
+        equation(
+            trace,
+            *(kept("largest", "m before"), "−", of_tile("running_largest", "m"), "→", alpha),
+            *("⊙", kept("sum", "ℓ before"), "+", of_tile("tile_sum", "ℓ̂")),
+            *("=", of_tile("running_sum", "ℓ")),
+            tall=TALL,
+        ),
     )
-    page.changing(
-        "**α** is e to the old maximum minus the new one: 1 where no maximum has risen. A hat (^) "
-        "marks what comes from this tile alone."
-        + " This is the first tile of its queries: before it, m is −∞ and ℓ and O are 0, so there "
-        "is nothing to shrink, and α is e to the −∞: 0." * (not settings.chosen_tile.key_block)
+    picture(
+        "tile_output",
+        equation(
+            trace,
+            *(powers, "·"),
+            *(of_tile("tile_values", f"values {tile.key_block}"), "="),
+            *(of_tile("tile_output", "Ô"), "+", kept("output", "O before"), "⊙", alpha),
+            *("=", of_tile("running_output", "O")),
+            tall=TALL,
+        ),
     )
-    page.formulas(*(trace[name].formula for name in shrinks))
-    page.words("And without it? Each tile is added as it comes:")
-    page.ask("unshrunk", without_shrinking(), covers=("unshrunk",))
-    page.part("without", lambda: show_unshrunk(without, block), shows=("unshrunk",))
+    if not tile.key_block:
+        note(
+            "This is the first tile of its queries: before it, m is −∞ and ℓ and O are 0, so there "
+            "is nothing to shrink, and α is e to the −∞: 0."
+        )
 
+with card("without", "And without it?", words.worked_row()):
+    without = unshrunk(trace, block)
+    wrong = f"wrong_context_vectors_{block}"
+    if wrong in without:
+        about = ("difference", wrong)
+        covered = question("unshrunk", words.without_shrinking(), without, about)
+        hides = "difference" in covered
+        picture(
+            "without",
+            equation(
+                without,
+                *(Matrix(without[wrong], title="without shrinking", covered=hides), "−"),
+                *(Matrix(without[f"context_vectors_{block}"], title="context vectors"), "="),
+                Matrix(without["difference"], covered=hides),
+                tall=TALL,
+            ),
+        )
+        if not hides:
+            note(words.off_words(without))
+    else:
+        covered = frozenset()
+        note("This block of queries meets one tile of keys alone, so nothing has to shrink.")
 
-open_on(PAGE, view_of, lesson)
+with card(
+    "same",
+    "The same result",
+    "Softmax needs only a row’s largest score and the sum of its exponentials: no table has to be "
+    "kept, and the division may wait. Added in another order, numbers differ only in rounding.",
+):
+    context = trace[f"context_vectors_{block}"]
+    output, total = context.inputs
+    picture(
+        "context",
+        equation(
+            trace,
+            *(Matrix(output, title="O at the end"), "⊘", Matrix(total, title="ℓ at the end")),
+            *("=", Matrix(context, title=f"context vectors {block}")),
+            tall=TALL,
+        ),
+    )
+    light(*same_as_plain(whole, table))
+    light(*same_as_torch(whole, table))
+
+with card(
+    "savings",
+    "What it saves",
+    "A chip computes faster than it fetches: its large memory is slow and its fast memory small, "
+    "so moving bytes takes the time. The whole table is written and read twice, as scores and as "
+    "weights.",
+):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        control(FLASH_TOKENS, width=180)
+        control(FLASH_WIDTH, width=150)
+        control(FAST_MEMORY, width=180)
+        control(M_BYTES)
+    chart("savings", traffic(words.moved(values), words.KINDS, words.written), 680)
+    side, by_table, by_tiles = words.at_size(values)
+    st.markdown(words.saved_words(values, side, by_table, by_tiles))
+    st.caption(
+        f"What stays: {words.met(values.causal_heads)} So the time still grows with the square of "
+        f"the tokens. {words.products_words(whole, table)}"
+    )
+
+with deeper("formulas, bytes counted on your sentence, training") as is_open:
+    if is_open:
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+            for name in ("shrink", "running_sum", "running_output"):
+                st.latex(trace[f"{name}_{at}"].formula, width="content")
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+            st.latex(r"\text{whole table: } 4N^2 + 2N(d + d_v)", width="content")
+            tiled = r"\text{tiles: } \lceil N / B \rceil\,N(d + d_v) + N(d + d_v)"
+            st.latex(tiled, width="content")
+        st.markdown(
+            "N are the tokens, d the width of queries and keys, $d_v$ that of values (in the bars "
+            "both are the width of a head), B the queries in a tile: this is how many numbers are "
+            "moved per head and text, without a mask. ⌈N / B⌉ is how many blocks of queries there "
+            f"are, each of which reads all keys and values. {words.in_numbers(values, side)}"
+        )
+        st.markdown(words.counted(whole, table, values))
+        st.markdown(
+            "In training, the backward pass needs the weights again and computes them once more, "
+            "tile by tile: more products, and still less time. Real kernels do this with all heads "
+            "and texts at once, and fetch while they compute."
+        )
+
+answers(words.answers(trace, values), covered)
+ends(PAGE, trace, f"context_vectors_{block}")

@@ -35,12 +35,13 @@ LARGE = 1.5
 class Moving:
     """A control whose every position the picture carries, so that it answers within a frame.
 
-    `build` gives the parts of the picture at a position, as `equation` takes them; `about` is all
-    else that they depend on, and None if that is not known: then they are built at each run.
+    `build` gives the parts of the picture at a position, as `equation` takes them, or all of it as
+    a layout, where words around it change too; `about` is all else that they depend on, and None if
+    that is not known: then they are built at each run.
     """
 
     control: Control
-    build: Callable[[Any], Sequence[Step | Matrix | str]]
+    build: Callable[[Any], Sequence[Step | Matrix | str] | Layout]
     about: Hashable = None
     elsewhere: bool = False
     """Whether other cards show what it changes: then they follow when the hand rests. The line of
@@ -156,20 +157,23 @@ def _stops(name: str, control: Control) -> tuple[Stops, int]:
     to be where something else changed the value.
     """
     state, value = st.session_state, held.values()[control.name]
-    key = f"start_{name}"
-    start, last, count = state.get(key, (value, value, 0))
-    if last != value or key not in state[held.GIVEN]:
+    key, choices = f"start_{name}", (*control.choices(held.values()),)
+    start, last, count, offered = state.get(key, (value, value, 0, choices))
+    if last != value or offered != choices or key not in state[held.GIVEN]:
         start, count = value, count + 1
     state[held.GIVEN].add(key)
-    state[key] = (start, value, count)
+    state[key] = (start, value, count, choices)
     return stops_of(control, held.values(), start, f"st-key-moves_{name}"), count
 
 
 def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
     """The positions of a control: those of its field, as far as it has choices now."""
-    choices = [*control.choices(values)]
+    choices = sorted(control.choices(values))
+    if choices and choices != [*range(int(choices[0]), int(choices[-1]) + 1)]:
+        last, uneven = len(choices) - 1, tuple(choices)
+        return Stops(control.label, 0, last, 1, uneven.index(start), place, uneven)
     least, most = (
-        (min(choices), max(choices)) if choices else (control.field.least, control.field.most)
+        (choices[0], choices[-1]) if choices else (control.field.least, control.field.most)
     )
     return Stops(control.label, least, most, control.look.get("step", 1), start, place)
 
@@ -188,21 +192,28 @@ def _lists(name: str, layout: Layout, moving: Moving) -> Lists | None:
         n_cells = sum(each.drawn.numel() for each in layout.matrices)
         lists = None
         if len(at_all) * n_cells <= MOST_NUMBERS:
-            lists = positions(layout, [matrices_of(*moving.build(value)) for value in at_all])
+            built = [moving.build(value) for value in at_all]
+            others = [each if isinstance(each, Layout) else matrices_of(*each) for each in built]
+            lists = positions(layout, others)
             told = sum(len(text) for each in lists.values() for text in each.values())
             lists = lists if told <= MOST_BYTES else None
         state[key] = (about, lists)
     return lists
 
 
-def moves(name: str, control: Control, width: int = 170) -> None:
+def moves(name: str, control: Control, width: int = 170, told: bool = True) -> None:
     """The place of a control that the picture of this name carries, among the card's controls.
     Where the picture cannot carry it, it is a control as any other.
+
+    Its number stands beside it, unless it would be no more than a place among others (`told` off):
+    then the picture says in words where it stands.
     """
     if control.name in {*held.names_in("hide"), *held.names_in("lock")}:
         plain(control, width=width)  # as what a teacher's link fixes is drawn everywhere
         return
-    place = st.container(key=f"moves_{name}", width=width)
+    place = st.container(key=f"moves_{name}" if told else f"untold_{name}", width=width)
+    if not told:
+        place = place.container(key=f"moves_{name}")
     st.session_state.setdefault(PLACES, {})[name] = place
 
 
@@ -213,11 +224,12 @@ def _told(name: str, key: str, layout: Layout, moving: Moving | None) -> None:
     selection = st.session_state[key]["selection"]
     match selection.get("step"):
         case [{"value": int() | float() as value}, *_] if moving is not None:
+            start, _, *rest = st.session_state[f"start_{name}"]
+            value = stops_of(moving.control, held.values(), start, "").value(value)
             value = _stop(moving.control, value)
             if value is not None and value != held.values()[moving.control.name]:
                 held.change(**{moving.control.name: value})
-                start, _, count = st.session_state[f"start_{name}"]
-                st.session_state[f"start_{name}"] = (start, value, count)
+                st.session_state[f"start_{name}"] = (start, value, *rest)
                 if moving.elsewhere:
                     held.run_all()
                 return

@@ -76,6 +76,11 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     return values
 
 
+def is_left(page: str) -> bool:
+    """At the top of a page: whether the visitor comes from another."""
+    return st.session_state.get(WRITTEN, (page, None))[0] != page
+
+
 def _take(link: dict[str, str], known: Collection[str]) -> None:
     """Hold what a link says, as far as any page has a control for it."""
     state = st.session_state

@@ -5,6 +5,7 @@ around every page.
 from dataclasses import replace
 
 from attention_core.examples import EXAMPLES, Example
+from attention_core.recipes import ROLES, SCALES, STARTS, Projections
 from attention_core.small_models.grammar import LONGEST
 from attention_core.text.inputs import TRAINED, VOCABULARIES, Inputs
 from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, visible
@@ -17,6 +18,7 @@ from .fields import (
     Flag,
     Lines,
     Names,
+    OptionalWhole,
     Pages,
     Query,
     Sentence,
@@ -122,6 +124,7 @@ def _trained(options: dict[str, str], one: str):
 
 
 TABLE = ("edits", "cell", "upto")
+OF_MATRICES = ("q_edits", "k_edits", "v_edits")
 EXAMPLE = Control(
     "example",
     Choice({name: example.title for name, example in EXAMPLES.items()}),
@@ -172,7 +175,13 @@ SEED = Control(
     undoes=TABLE,
     look={"help": f"Other random numbers: a whole number from 0 to {MAX_SEED:,}."},
 )
-D_IN = Control("d_in", Whole(1, MAX_WIDTH), "Width of the vectors, d_in", own("d_in"), undoes=TABLE)
+D_IN = Control(
+    "d_in",
+    Whole(1, MAX_WIDTH),
+    "Width of the vectors, d_in",
+    own("d_in"),
+    undoes=(*TABLE, *OF_MATRICES),
+)
 POSITIONS = Control("positions", Flag(), "Positions", own("positions"))
 EDITS = Control("edits", Edits(), "Numbers typed into the embeddings", (), check=_edits_fit)
 SOURCE = (
@@ -189,6 +198,99 @@ QUERY = Control(
     lambda values: last_or(example_of(values).query, values),
     options=numbered_tokens,
 )
+
+
+def _recipe(name: str):
+    """A start that is the example's own, by the name in its queries, keys and values."""
+    return lambda values: getattr(example_of(values).projections, name)
+
+
+def _starts(values: Values) -> dict[str, str]:
+    """How matrices can begin: set by hand, or trained, only where the example has such."""
+    example = example_of(values)
+    drawn = {name: title for name, title in STARTS.items() if name != "given"}
+    if not example.projections.given:
+        return drawn
+    return drawn | {"given": "Trained" if example.is_trained else STARTS["given"]}
+
+
+def _matrix_edits(role: str) -> Control:
+    """Numbers typed into W_query, W_key or W_value."""
+
+    def fit(edits: tuple, values: Values) -> str | None:
+        width = values.d_v if role == "value" else values.d_out
+        if any(row >= values.d_in or column >= width for row, column, _ in edits):
+            return f"an edited number lies outside W_{role}"
+        return None
+
+    label = f"Numbers typed into W_{role}"
+    return Control(f"{role[0]}_edits", Edits(), label, (), check=fit)
+
+
+def _matrix_seed(name: str, of: str, *undoes: str) -> Control:
+    look = {"placeholder": "as the example"}
+    kind = OptionalWhole(0, MAX_SEED)
+    return Control(name, kind, f"Seed of {of}", None, look=look, undoes=undoes)
+
+
+START = Control(
+    "start",
+    Choice(STARTS),
+    "Start as",
+    _recipe("start"),
+    options=_starts,
+    widget="segmented_control",
+    undoes=OF_MATRICES,
+)
+D_OUT = Control(
+    "d_out",
+    Whole(1, MAX_WIDTH),
+    "Width of queries and keys, d_out",
+    _recipe("d_out"),
+    undoes=("q_edits", "k_edits"),
+)
+D_V = Control(
+    "d_v", Whole(1, MAX_WIDTH), "Width of values, d_v", _recipe("d_v"), undoes=("v_edits",)
+)
+SCALE = Control("scale", Choice(SCALES), "Divide scores of queries and keys by", "sqrt_d")
+BIAS = Control("bias", Flag(), "Bias", False)
+W_SEED = _matrix_seed("w_seed", "all three matrices", *OF_MATRICES)
+SEEDS = tuple(
+    _matrix_seed(f"{role[0]}_seed", f"W_{role}", edits)
+    for role, edits in zip(ROLES, OF_MATRICES, strict=True)
+)
+MATRIX_EDITS = tuple(_matrix_edits(role) for role in ROLES)
+PROJECTED = (START, D_OUT, D_V, SCALE, BIAS, W_SEED, *SEEDS, *MATRIX_EDITS)
+"""What makes queries, keys and values of the vectors: after `SOURCE`."""
+CAUSAL_HEADS = Control(
+    "causal_heads",
+    Flag(),
+    "Causal: hide what comes later",
+    lambda values: example_of(values).heads.causal,
+)
+
+
+def projections_of(values: Values) -> Projections:
+    """What makes queries, keys and values: what `attention_core.project` needs to know."""
+    example = example_of(values)
+    recipe = example.projections
+    given = inputs_of(values).has_given_vectors()
+    start = "rand" if values.start == "given" and not given else values.start
+    if start != recipe.start:
+        recipe = example.linear if start == "linear" else replace(recipe, start="rand")
+    if values.w_seed is not None:
+        recipe = replace(recipe, seed=values.w_seed, skipped_draws=0)
+    return replace(
+        recipe,
+        d_out=values.d_out,
+        d_v=values.d_v,
+        scale=values.scale,
+        bias=values.bias,
+        seeds=values.of(*SEEDS),
+        edits=values.of(*MATRIX_EDITS),
+    )
+
+
 PREDICT = Control(
     "predict",
     Flag(),

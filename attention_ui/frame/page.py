@@ -41,6 +41,7 @@ from ..streamlit_workarounds.projector import listen_for_arrow_keys
 from ..streamlit_workarounds.reconnect import run_again_when_back
 from ..streamlit_workarounds.sideways import reach_by_keyboard
 from ..streamlit_workarounds.style import ALONE, STYLE
+from ..widgets.long_run import stop_all
 
 SAID = "terms_said"
 """The words of the glossary that have been explained on this page."""
@@ -54,6 +55,8 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     warm_up()
     here = lesson(name)
     session.hand_over()
+    if held.is_left(name):
+        stop_all()
     values = held.arrive(name, (*controls, *AROUND), FIELDS)
     settings = session.follow_held()
     st.session_state[SAID] = set()
@@ -73,7 +76,11 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     with st.sidebar, st.container(gap="xsmall"):
         title_and_glossary(settings)
         _contents(name, values)
-        _beside_the_sentence(values, sidebar)
+        if SENTENCE.name in values:
+            _beside_the_sentence(values, sidebar)
+        if held.is_changed():
+            back = "Back to the example" if SENTENCE.name in values else "Back to the start"
+            st.button(back, on_click=held.reset, icon=":material/undo:", key="back_to_start")
         run_again_when_back()
         reach_by_keyboard()
     return values
@@ -114,7 +121,7 @@ def _quiet_line(values: Values) -> None:
         horizontal=True, vertical_alignment="center", width="content", gap="small", key="quiet"
     ):
         control(PREDICT)
-        if "pin" not in values.hide:
+        if "pin" not in values.hide and SENTENCE.name in values:
             st.button(
                 "Unpin" if values.pin else "Pin",
                 key="pin",
@@ -157,7 +164,9 @@ def link(page: Lesson, query: dict[str, str], label: str | None = None, **look: 
 
 
 def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
-    """What counts on this page: nothing stands here that changes nothing."""
+    """What counts on this page: nothing stands here that changes nothing. A page without a sentence
+    of the visitor's has none of it.
+    """
     example, inputs = example_of(values), inputs_of(values)
     with st.container(gap="xxsmall"):
         control(EXAMPLE)
@@ -176,8 +185,6 @@ def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
             control(DROP_BLANKS)
         if drawn := drawn_instead(session.current()):
             st.text(drawn)  # plain: it quotes the person
-        if held.is_changed():
-            st.button("Back to the example", on_click=held.reset, icon=":material/undo:")
 
 
 def close_lesson(name: str) -> None:

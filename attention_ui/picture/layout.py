@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from attention_core.trace import Step, Trace
 
-from .equation_parts import laid_out
+from .equation_parts import UNNAMED, laid_out
 from .forbidden import forbidden, leak_limit, outline, with_masks
 from .margin import has_sums, is_one_row, row_sums
 from .matrix import Matrix, heads_of, names_along
@@ -80,6 +80,7 @@ class Path:
     y: float
     drawn: str
     colour: str
+    strength: float = 1.0
 
 
 @dataclass
@@ -227,9 +228,9 @@ class _Wanted:
         self.matrix, self.sign = matrix, sign
         self.n_rows, self.n_columns = matrix.sizes
         self.rows, self.columns = names_along(trace, matrix)
-        if not matrix.row_labels or matrix.axes[0] in ("", "row"):
+        if not matrix.row_labels or matrix.axes[0] in UNNAMED:
             self.rows = []
-        if not matrix.column_labels or not matrix.axes[1]:
+        if not matrix.column_labels or matrix.axes[1] in UNNAMED:
             self.columns = []
         self.is_bars = matrix.as_bars and not matrix.covered
         self.sums = has_sums(matrix)
@@ -242,10 +243,15 @@ class _Wanted:
             self.label += BAND
 
     @property
+    def of_sign(self) -> float:
+        """The room of its sign, which may be a word, such as max."""
+        return max(SIGN, 2.1 * text_width(self.sign) + 8) if self.sign else 0.0
+
+    @property
     def beside(self) -> float:
         """What its sign, its labels and its sums take."""
         return (
-            (SIGN if self.sign else 0)
+            self.of_sign
             + self.label
             + (SUMS if self.sums and not self.is_upright else 0)
             + (BAR if self.is_bars else 0)
@@ -296,8 +302,8 @@ def _stand(
     y = above + (most_rows - one.n_rows) * row / 2
     if one.sign:
         middle = above + most_rows * row / 2
-        words.append(Word(one.sign, x + SIGN / 2 - GAP / 4, middle, "sign"))
-        x += SIGN
+        words.append(Word(one.sign, x + one.of_sign / 2 - GAP / 4, middle, "sign"))
+        x += one.of_sign
     x += one.label
     shows = not one.is_bars and width >= READABLE[0] and row >= READABLE[1]
     decimals = _decimals(matrix, width) if shows else -1

@@ -55,15 +55,25 @@ class Stops:
     start: float
     place: str
     """The class of the element that the input is put into."""
+    uneven: tuple[float, ...] = ()
+    """Values that are not as far from each other: then the input holds their places."""
 
     @property
     def values(self) -> tuple[float, ...]:
         """All positions."""
         n = round((self.most - self.least) / self.step)
-        return tuple(round(self.least + at * self.step, 6) for at in range(n + 1))
+        even = tuple(round(self.least + at * self.step, 6) for at in range(n + 1))
+        return self.uneven or even
+
+    def value(self, told: float) -> float:
+        """The value that the input stands for."""
+        within = self.uneven and 0 <= told < len(self.uneven)
+        return self.uneven[int(told)] if within else told
 
     def position(self, value: float) -> int:
         """Which of the positions a value is; −1 for one between two."""
+        if self.uneven:
+            return self.uneven.index(value) if value in self.uneven else -1
         at = (value - self.least) / self.step
         return round(at) if abs(at - round(at)) < 1e-3 else -1
 
@@ -302,7 +312,7 @@ def _authored() -> dict:
             shape=alt.expr(f"datum.look == 'arc' ? {arc} : datum.path"),
             stroke=alt.expr("datum.colour"),
             strokeWidth=alt.expr(f"datum.look == 'arc' ? 0.6 + 8 * {SHADE} : 1.6"),
-            opacity=alt.expr(f"datum.look == 'arc' ? ({faint} ? 0 : 0.7) : 1"),
+            opacity=alt.expr(f"datum.look == 'arc' ? ({faint} ? 0 : 0.7) : {STRENGTH}"),
         )
         .encode(x, y, key="id:N")
     )  # fmt: skip

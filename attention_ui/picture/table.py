@@ -18,11 +18,11 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, head_at
 
 from .forbidden import SEEN_ON, leaks
-from .layout import Arrangement, Box, Layout, Mark
+from .layout import Arrangement, Box, Layout, Mark, Path
 from .margin import has_sums, is_grid, is_one_row, row_sums
 from .matrix import Matrix, names_of
 from .numbers import text_width, written
-from .palette import CHOSEN, FORBIDDEN, HEADS, NEGATIVE, POSITIVE
+from .palette import CHOSEN, FED, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
 from .scale import is_shares, limits
 from .sentence import Sentence, sentence_of, shares
 
@@ -36,10 +36,10 @@ FIXED, BY_STEP, BY_QUERY, BY_BOTH = range(4)
 SLOTS = 6
 """Rectangles that a cell is made of, at most: what an operation reads is no more."""
 RECTANGLE = ("m", "l0", "l1", "i0", "i1", "j0", "j1")
-NAMES = ("q", "k", "t", "h")
+NAMES = ("q", "k", "t", "of_head")
 OWN = ("m", "l", "i", "j")
 """Where a cell is: the number of its step in the picture, and its place in it."""
-AXES = {"query": "q", "key": "k", "token": "t", "head": "h"}
+AXES = {"query": "q", "key": "k", "token": "t", "head": "of_head"}
 MOST_TOLD = 2_000
 """A matrix that is made of more numbers tells its arithmetic after a click."""
 MOST_POINTED = 10_000
@@ -49,6 +49,7 @@ MANY, MOST_KINDS = 1_500, 1_024
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
 COVERED = "?"
 COLOURS = {"plus": POSITIVE, "minus": NEGATIVE, "loud": CHOSEN, "forbidden": FORBIDDEN}
+COLOURS |= {"muted": MUTED, "follows": FED}
 COLOURS |= {f"head {at}": HEADS[at % len(HEADS)] for at in range(64)}
 SEPARATOR = "|"
 
@@ -158,13 +159,16 @@ Lists = dict[str, dict[str, str]]
 """For rows that a control in the picture changes, by their ids: what they show at each position."""
 
 
-def positions(layout: Layout, others: Sequence[Sequence[Matrix]]) -> Lists:
+def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -> Lists:
     """What a control in the picture changes: for each of its positions, the matrices of the layout
-    as they are there. Raises ValueError where one has other cells than the layout.
+    as they are there, or a layout with the same words, marks and paths around them. Raises
+    ValueError where one has other cells than the layout.
 
     Only what is seen while a hand moves is told: the arithmetic follows when it rests.
     """
     lists: Lists = {}
+    layouts = [each for each in each_there if isinstance(each, Layout)]
+    others = [each.matrices if isinstance(each, Layout) else each for each in each_there]
     shapes = [tuple(each.drawn.shape) for each in layout.matrices]
     for each in others:
         if [tuple(one.drawn.shape) for one in each] != shapes:
@@ -188,6 +192,7 @@ def positions(layout: Layout, others: Sequence[Sequence[Matrix]]) -> Lists:
         changed = (values != values[:1]).any(axis=0)
         cells = zip(ids, changed, values.T.tolist(), shown.T, strict=True)
         faint = {each.faint for each in there}
+        strengths = _strengths(there)
         for number, (each, moves, numbers, shade) in enumerate(cells):
             told = {}
             if moves and decimals >= 0:
@@ -199,13 +204,19 @@ def positions(layout: Layout, others: Sequence[Sequence[Matrix]]) -> Lists:
                 told["strengths"] = SEPARATOR.join(
                     "20" if own in one.faint else "100" for one in there
                 )
+            if strengths is not None and (strengths[:, number] != strengths[0, number]).any():
+                told["strengths"] = _percents(strengths[:, number])
             if told:
                 lists[each] = told
             if matrix.as_bars and moves:
                 bar = {"shades": _percents(np.clip(np.array(numbers), 0, 1))}
                 lists |= {f"bar.{at}.{when}.{row[number]}": bar for when in (ON_WIDE, ON_NARROW)}
+    if layouts:
+        _around_lists(lists, layouts)
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
         places = [at for at, word in enumerate(arrangement.words) if word.changes]
+        if layouts:
+            break
         told = zip(*(_sums(each) for each in others), strict=True)
         for at, texts in zip(places, told, strict=False):
             if len(set(texts)) > 1:
@@ -213,6 +224,33 @@ def positions(layout: Layout, others: Sequence[Sequence[Matrix]]) -> Lists:
     if layout.sentence is not None:
         _sentence_lists(lists, layout.sentence, [sentence_of(layout, each) for each in others])
     return lists
+
+
+def _strengths(there: Sequence[Matrix]) -> np.ndarray | None:
+    """How strongly each cell is seen at each position (position, cell), where one says so."""
+    if all(each.strengths is None for each in there):
+        return None
+    ones = [torch.ones(each.drawn.shape) if each.strengths is None else each.strengths
+            for each in there]  # fmt: skip
+    return torch.stack([each.float().flatten() for each in ones]).numpy()
+
+
+def _around_lists(lists: Lists, layouts: Sequence[Layout]) -> None:
+    """What becomes of the words, marks and paths around the matrices."""
+
+    def strong(each: Mark | Path) -> str:
+        return str(round(100 * each.strength))
+
+    kinds = ((WORD, "words", "texts", lambda each: each.text), (MARK, "marks", "strengths", strong),
+             (PATH, "paths", "strengths", strong))  # fmt: skip
+    for when, name in ((ON_WIDE, "wide"), (ON_NARROW, "narrow")):
+        arranged = [getattr(each, name) for each in layouts]
+        for kind, of, column, say in kinds:
+            there = zip(*(getattr(each, of) for each in arranged), strict=True)
+            for at, each in enumerate(there):
+                told = [say(one) for one in each]
+                if len(set(told)) > 1:
+                    lists[f"{AROUND[kind]}.{when}.{at}"] = {column: SEPARATOR.join(told)}
 
 
 def _percents(shade: np.ndarray) -> str:
@@ -385,6 +423,8 @@ def _look(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> dict
     rows = torch.arange(len(values)) if matrix.rows is None else torch.tensor(matrix.rows)
     faint = torch.tensor([0.2 if row in matrix.faint else 1.0 for row in rows.tolist()])
     strength = torch.where(hidden, HIDDEN_STRENGTH, faint[:, None].expand_as(hidden))
+    if matrix.strengths is not None:
+        strength = strength * matrix.strengths.reshape(strength.shape)
     look = "loud number" if loud is not None and loud.any() else "number"
     looks: object = look
     if look == "loud number":
@@ -432,7 +472,7 @@ def _names(trace: Trace, matrix: Matrix, own: np.ndarray) -> dict[str, object]:
         elif at >= len(axes) - 2:
             found["aj" if at == len(axes) - 1 else "ai"] = axis_number(axis)
         if axis in JOINED and trace.has_axis("head"):
-            found["h"] = own[:, at] // (trace.size(axis) // trace.size("head"))
+            found["of_head"] = own[:, at] // (trace.size(axis) // trace.size("head"))
     return found
 
 
@@ -638,7 +678,16 @@ def _add_around(rows: _Rows, when: int, arrangement: Arrangement) -> None:
     n = "" if when == ON_WIDE else "n"
     kept: list[tuple[int, dict]] = [*_words(arrangement, n), *_marks(arrangement, n)]
     kept += [
-        (PATH, {f"x{n}": each.x, f"y{n}": each.y, "path": each.drawn, "colour": each.colour})
+        (
+            PATH,
+            {
+                f"x{n}": each.x,
+                f"y{n}": each.y,
+                "path": each.drawn,
+                "colour": each.colour,
+                "strength": each.strength,
+            },
+        )
         for each in arrangement.paths
     ]
     for kind, group in itertools.groupby(kept, key=lambda one: one[0]):

@@ -1,47 +1,62 @@
-"""Flash attention in a real browser: played without the server, and by keyboard."""
+"""Flash attention in a real browser: the tiles are moved without the server, and by keyboard."""
+
+import pytest
 
 from browser_tools import no_exception, open_page, settled, soon
 
-LESSON = "flash_attention?example=wild_cat&tile_queries=4&predict=off&cell=none"
-CHART = ".st-key-played_tiles"
+LESSON = "flash_attention?example=wild_cat&tile_queries=4&predict=off"
+DRAWN = ".st-key-drawn_tiles"
 
 
-def text_of(page):
-    return page.locator(f"{CHART} svg.marks").text_content()
+def words_of(page):
+    return page.locator(f"{DRAWN} svg text").all_text_contents()
 
 
-def shades(page):
-    cells = page.locator(f"{CHART} svg g[class*=held] path")
-    return [float(cell.get_attribute("fill-opacity")) for cell in cells.all()]
+def title(page):
+    (found,) = [each for each in words_of(page) if each.startswith("Tile ")]
+    return found
 
 
-def test_the_tiles_are_played_without_the_server_and_by_keyboard(page, app_url):
+def seen(page):
+    """How many cells of the table are drawn now."""
+    cells = page.locator(f"{DRAWN} svg g.cells_marks path").all()[: 11 * 11]
+    return sum(float(cell.get_attribute("opacity") or 1) > 0 for cell in cells)
+
+
+def test_the_tiles_are_moved_without_the_server_and_then_stand_in_the_link(page, app_url):
     open_page(page, app_url, LESSON)
     asked = page.evaluate("window.testRuns.asked")
-    slider = page.locator(f"{CHART} input[type=range]")
-    assert slider.input_value() == "2"
-    assert "Tile 2 of 12: queries 0 to 3, keys 3 to 5" in text_of(page)
-    before = shades(page)
-    assert len(before) == 12, "only the cells of this tile"
-    group = page.locator(CHART).get_by_role("group", name="Play the tiles")
-    buttons = group.get_by_role("button")
-    buttons.filter(has_text="Next tile").press("Enter")
-    soon(page, lambda: "Tile 3 of 12: queries 0 to 3, keys 6 to 8" in text_of(page))
-    assert len(shades(page)) == 12
-    assert shades(page) != before
-    assert text_of(page).count("done") == 2
-    buttons.filter(has_text="Play").press("Space")
-    page.wait_for_function(f"+document.querySelector('{CHART} input[type=range]').value > 3")
-    buttons.filter(has_text="Pause").press("Space")
-    slider.press("End")
-    soon(page, lambda: "Tile 12 of 12: queries 8 to 10, keys 9 to 10" in text_of(page))
+    slider = page.locator(".st-key-moves_tiles input[type=range]")
+    assert title(page) == "Tile 2 of 12: queries 0 to 3, keys 3 to 5"
+    assert seen(page) == 12, "only the cells of this tile"
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    soon(page, lambda: title(page), "Tile 3 of 12: queries 0 to 3, keys 6 to 8")
     assert page.evaluate("window.testRuns.asked") == asked, "the server was not asked"
+    assert seen(page) == 12
+    assert words_of(page).count("done") == 2
+    settled(page)
+    assert "tile=2" in page.url
+    assert page.locator(".st-key-drawn_tile_scores").get_by_text("keys 2ᵀ").count() == 1
+    page.go_back()
+    settled(page)
+    assert title(page).startswith("Tile 2 of 12")
+    no_exception(page)
+    assert page.problems == []
+
+
+@pytest.mark.long
+def test_what_a_causal_mask_hides_is_skipped(page, app_url):
+    open_page(page, app_url, LESSON)
     page.get_by_text("Causal: hide what comes later").click()
     settled(page)
-    page.wait_for_function(
-        f"document.querySelector('{CHART} svg.marks')?.textContent.includes('skipped')"
-    )
-    assert "of 9: queries" in text_of(page)
-    assert slider.get_attribute("max") == "9"
+    assert "skipped" in words_of(page)
+    assert "of 9: queries" in title(page)
+    slider = page.locator(".st-key-moves_tiles input[type=range]")
+    assert slider.get_attribute("max") == "8"
+    slider.press("End")
+    settled(page)
+    assert title(page) == "Tile 9 of 9: queries 8 to 10, keys 9 to 10"
+    assert "tile=11" in page.url
     no_exception(page)
     assert page.problems == []

@@ -16,6 +16,9 @@ from attention_ui.picture.layout import (
     NARROW,
     TALL,
     WIDE,
+    Mark,
+    Path,
+    Word,
     box_end,
     equation,
     matrices_of,
@@ -317,3 +320,51 @@ def test_masks_are_drawn_as_forbidden_and_hidden():
     hidden = {name for kind, name, strength in each if kind == cells.CELL and strength < 1}
     assert hidden == {"1.0.1", "1.0.2", "1.1.2"}
     assert torch.isneginf(masked.value).sum() == 3
+
+
+def test_uneven_values_have_places_and_what_is_told_is_the_value():
+    stops = Stops("Step", 0, 3, 1, 3, "place", (0, 7, 15, 1_500))
+    assert stops.values == (0, 7, 15, 1_500)
+    assert [stops.position(value) for value in (7, 1_500, 8)] == [1, 3, -1]
+    assert stops.value(2) == 15
+
+
+def test_words_marks_and_paths_around_the_matrices_change_with_a_layout():
+    trace = of_tokens(3, 2)
+
+    def there(at):
+        layout = equation(trace, Matrix(trace["scores"], strengths=torch.eye(3) * at))
+        for arrangement in (layout.wide, layout.narrow):
+            arrangement.words.append(Word(f"step {at}", 0, 9, "title"))
+            arrangement.marks.append(Mark(0, 0, 9, 9, "muted", at / 2))
+            arrangement.paths.append(Path(0, 0, "M0,0h9", "loud", float(at)))
+        return layout
+
+    lists = cells.positions(there(1), [there(0), there(1)])
+    told = [each for name, each in lists.items() if not name[0].isdigit()]
+    assert {"texts": "step 0|step 1"} in told
+    assert {"strengths": "0|50"} in told
+    assert {"strengths": "0|100"} in told
+    assert lists["0.1.1"] == {"strengths": "0|100"}
+    assert "0.1.0" not in lists
+
+
+def test_a_sign_that_is_a_word_has_room():
+    trace = of_tokens(3, 2)
+    scores = Matrix(trace["scores"])
+    layout = equation(trace, scores, "max", scores, "=", scores)
+    first, second, third = layout.wide.boxes
+    assert second.x - box_end(first, 3) > third.x - box_end(second, 3) + 10
+
+
+def test_cells_of_a_head_are_as_high_as_their_box():
+    trace = Trace()
+    weights = trace.step(
+        "weights", ops.Draw("uniform", (3, 2, 2), seed=1), axes=("head", "query", "key")
+    )
+    layout = equation(trace, *(Matrix(weights, lead=(head,)) for head in range(3)))
+    rows = cells.table(layout).to_pydict()
+    heights = {h for kind, h in zip(rows["kind"], rows["h"], strict=True) if kind == cells.CELL}
+    assert len(heights) == 1
+    assert min(heights) > 5
+    assert {*rows["of_head"]} == {cells.NONE, 0, 1, 2}

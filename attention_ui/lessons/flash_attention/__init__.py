@@ -1,1 +1,1 @@
-"""What the lesson on flash attention shows: tiles, played and taken apart, and what they save."""
+"""The lesson on flash attention: tiles one at a time, one taken apart, and what they save."""

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from ..picture import palette
-from .chart import Chart
+from ...charts.chart import Chart
+from ...picture import palette
 
-BAR = 34
+BAR = 30
 ROOM = 1.35
 """So much of the longest bar the chart is wide: its size stands behind it, also on a phone."""
 COLOURS = (palette.POSITIVE, palette.NEGATIVE, palette.FED)

@@ -1,0 +1,289 @@
+"""Flash attention: its controls, and its traces as functions of their values."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from attention_core.mechanism.attention import attention, scale_of
+from attention_core.mechanism.flash import attend_in_tiles
+from attention_core.mechanism.masking import mask_of
+from attention_core.mechanism.tiling import Tile, tiles_of
+from attention_core.mechanism.trainable import project
+from attention_core.mistakes.rewriting import rewritten
+from attention_core.mistakes.side_by_side import side_by_side
+from attention_core.operations import Add, Given, JoinRows, ShrinkAndAdd, Transpose
+from attention_core.recipes import MaskRecipe
+from attention_core.rounding import agree, difference
+from attention_core.text.embedding import embed
+from attention_core.trace import Step, Trace
+
+from ...controls.control import Control, Values
+from ...controls.fields import MAX_TOKENS, Choice, Whole
+from ...controls.shared import CAUSAL_HEADS, PROJECTED, SOURCE, inputs_of, projections_of
+from ...picture.layout import Layout
+from ...picture.matrix import Matrix
+from ...picture.tiles import tiles
+from ...settings.choices import BYTES, FAST_MEMORIES, MAX_BLOCKS, TOKEN_COUNTS, tile_called
+from ...settings.offered import fitting_tile, least_tile
+
+TALL = 284
+OTHERS = 0.45
+"""How strongly rows are seen that the held tile does not belong to."""
+
+
+def _tile_size(axis: str, label: str) -> Control:
+    """How many queries, or keys, a tile has."""
+
+    def sizes(values: Values) -> dict[int, str]:
+        n_tokens = len(inputs_of(values).tokens)
+        return {size: str(size) for size in range(least_tile(n_tokens), n_tokens + 1)}
+
+    def start(values: Values) -> int:
+        return fitting_tile(3, len(inputs_of(values).tokens))
+
+    return Control(
+        f"tile_{axis}",
+        Whole(1, MAX_TOKENS),
+        label,
+        start,
+        options=sizes,
+        widget="select_slider",
+    )
+
+
+def cut(values: Values) -> tuple[Tile, ...]:
+    """The tiles that the table of this text is cut into, in their order."""
+    n_tokens = max(len(inputs_of(values).tokens), 1)
+    sizes = values.tile_queries, values.tile_keys
+    return tiles_of(n_tokens, n_tokens, *sizes, causal=values.causal_heads)
+
+
+def visited(values: Values) -> dict[int, str]:
+    """The places of the tiles that are computed, and what each is called."""
+    return {at: tile_called(tile) for at, tile in enumerate(cut(values)) if not tile.is_hidden}
+
+
+def _first_shown(values: Values) -> int:
+    """The second tile; where that is not computed, the next that goes on from another: the first
+    of its queries has nothing to shrink.
+    """
+    each, computed = cut(values), [*visited(values)]
+    if 1 in computed or len(each) == 1:
+        return min(1, len(each) - 1)
+    later = [at for at in computed if at > 1]
+    return next((at for at in later if each[at].key_block), (later or computed)[-1])
+
+
+TILE_QUERIES = _tile_size("queries", "Queries in a tile")
+TILE_KEYS = _tile_size("keys", "Keys in a tile")
+TILE = Control(
+    "tile",
+    Whole(0, MAX_BLOCKS**2 - 1),
+    "Tile to take apart",
+    _first_shown,
+    options=visited,
+)
+FLASH_TOKENS = Control(
+    "flash_tokens", Whole(64, 131_072, TOKEN_COUNTS), "Tokens", 8_192, shown="{:,}"
+)
+FLASH_WIDTH = Control(
+    "flash_width", Whole(16, 256, (16, 32, 64, 128, 256)), "Width of one head", 64
+)
+M_BYTES = Control("m_bytes", Choice(BYTES), "Bytes per number", "2")
+FAST_MEMORY = Control("fast_memory", Whole(16, 256, FAST_MEMORIES), "Fast memory, in KiB", 160)
+MAKES_TILES = (*SOURCE, *PROJECTED, CAUSAL_HEADS, TILE_QUERIES, TILE_KEYS)
+CONTROLS = (*MAKES_TILES, TILE, FLASH_TOKENS, FLASH_WIDTH, M_BYTES, FAST_MEMORY)
+
+
+def trace_of(values: Values) -> Trace:
+    """The lesson's trace: the block of queries that the chosen tile is in, through all its keys."""
+    return _in_tiles(values, [chosen(values).query_block])
+
+
+def all_blocks(values: Values) -> Trace:
+    """The same for every block of queries."""
+    return _in_tiles(values, None)
+
+
+def _in_tiles(values: Values, blocks: list[int] | None) -> Trace:
+    trace = embed(inputs_of(values))
+    made = project(trace, projections_of(values))
+    sizes = values.tile_queries, values.tile_keys
+    attend_in_tiles(trace, *made, *sizes, values.scale, values.causal_heads, blocks=blocks)
+    return trace
+
+
+def plain(values: Values) -> Trace:
+    """Attention of the same queries, keys and values with the whole table."""
+    trace = embed(inputs_of(values))
+    made = project(trace, projections_of(values))
+    mask = None
+    if values.causal_heads:
+        may_look = mask_of(MaskRecipe(causal=True), len(inputs_of(values).tokens))
+        mask = trace.step("mask", may_look, axes=("query", "key"))
+    attention(trace, *made, values.scale, mask)
+    return trace
+
+
+def chosen(values: Values) -> Tile:
+    """The tile that is held, and taken apart."""
+    return cut(values)[values.tile]
+
+
+def where(tile: Tile) -> str:
+    """What the names of a tile's steps end with: `1_2`."""
+    return f"{tile.query_block}_{tile.key_block}"
+
+
+def before(tile: Tile) -> str:
+    """The same for what runs along, before a tile: `1_1`, or `1_start`."""
+    return f"{tile.query_block}_{tile.key_block - 1 if tile.key_block else 'start'}"
+
+
+# --- the table, tile by tile ----------------------------------------------------------------------
+
+
+def held_at(values: Values, whole: Trace, at: int) -> Layout:
+    """The table with the tile at this place held, and beside it what is kept for each query:
+    `whole` has all blocks of queries, and their table.
+    """
+    each = cut(values)
+    trace, matrices = kept_at(values, whole, at)
+    computed = [*visited(values)]
+    title = f"Tile {computed.index(at) + 1} of {len(computed)}: {visited(values)[at]}"
+    return tiles(trace, matrices, each, at, title, TALL)
+
+
+def kept_at(values: Values, whole: Trace, at: int) -> tuple[Trace, list[Matrix]]:
+    """A trace with what is kept once the tile at this place has been gone through, and how it is
+    drawn: the exponentials of the tile, m, α, ℓ, O, and the context vectors that are done.
+    """
+    each = cut(values)
+    tile = each[at]
+    trace = whole.branch()
+    last: dict[int, str] = {}
+    for one in each[: at + 1]:
+        if not one.is_hidden:
+            last[one.query_block] = where(one)
+    blocks = range(each[-1].query_block + 1)
+    ends = [last.get(block, f"{block}_start") for block in blocks]
+    table = trace["exponentials"] if "exponentials" in trace else trace["exponentials_0"]
+    largest, total, output = (
+        _joined(trace, f"{name}_so_far", [f"running_{name}_{end}" for end in ends], axes)
+        for name, axes in (
+            ("largest", ("query", "row")),
+            ("sum", ("query", "row")),
+            ("output", ("query", whole["values"].axes[-1])),
+        )
+    )
+    goes_on = [where(tile) if block == tile.query_block else "" for block in blocks]
+    factors = [f"shrink_{end}" if end else f"running_sum_{block}_start" for block, end in
+               enumerate(goes_on)]  # fmt: skip
+    shrink = _joined(trace, "shrink_now", factors, ("query", "row"))
+    contexts = _joined(
+        trace,
+        "context_vectors",
+        [f"context_vectors_{block}" for block in blocks],
+        ("query", whole["values"].axes[-1]),
+    )
+    n = len(whole["queries"].value)
+    mine = torch.zeros(n, 1)
+    mine[tile.queries[0] : tile.queries[-1] + 1] = 1.0
+    is_last = all(one.is_hidden or one.query_block != tile.query_block for one in each[at + 1 :])
+    done = torch.arange(n)[:, None] < tile.queries[-1 if is_last else 0] + is_last
+    in_tile = torch.zeros(n, n)
+    in_tile[tile.queries[0] : tile.queries[-1] + 1, tile.keys[0] : tile.keys[-1] + 1] = 1.0
+    quiet = mine.clamp(min=OTHERS)
+    return trace, [
+        Matrix(table, title="e^(score − m)", strengths=in_tile),
+        Matrix(largest, title="m", strengths=quiet),
+        Matrix(shrink, title="old ×", strengths=mine if tile.key_block else torch.zeros(n, 1)),
+        Matrix(total, title="ℓ", strengths=quiet),
+        Matrix(output, title="O", strengths=quiet.expand(n, output.value.shape[-1])),
+        Matrix(contexts, title="context", strengths=done.float().expand_as(contexts.value)),
+    ]
+
+
+def _joined(trace: Trace, name: str, parts: list[str], axes: tuple[str, str]) -> Step:
+    """Steps of one block after the other, as rows below each other."""
+    last = trace[parts[0]]
+    for at, part in enumerate(parts[1:], start=2):
+        is_all = at == len(parts)
+        rows = axes[0] if is_all else f"{axes[0]}_of_{at}_blocks"
+        if not trace.has_axis(rows) and not is_all:
+            n_rows = len(last.value) + len(trace[part].value)
+            trace.label(rows, trace.labels(axes[0])[:n_rows])
+        called = name if is_all else f"{name}_{at}_blocks"
+        last = trace.step(called, JoinRows(), last, trace[part], axes=(rows, axes[1]))
+    return last
+
+
+def with_table(whole: Trace, each: tuple[Tile, ...]) -> Trace:
+    """A trace with the exponentials of all tiles, as each saw them, in one table (query, key). What
+    no tile has is 0.
+    """
+    trace = whole.branch()
+    n_blocks = each[-1].query_block + 1
+    for block in range(n_blocks):
+        row = f"query_block_{block}"
+        upright = []
+        for tile in (one for one in each if one.query_block == block):
+            at, column = where(tile), f"key_block_{tile.key_block}"
+            if tile.is_hidden:
+                nothing = ((0.0,) * len(tile.queries),) * len(tile.keys)
+                trace.step(f"upright_{at}", Given(nothing), axes=(column, row))
+            else:
+                powers = trace[f"tile_exponentials_{at}"]
+                trace.step(f"upright_{at}", Transpose(), powers, axes=(column, row))
+            upright.append(f"upright_{at}")
+        columns = _joined(trace, f"upright_{block}", upright, ("key", row))
+        trace.step(f"exponentials_{block}", Transpose(), columns, axes=(row, columns.axes[0]))
+    blocks = [f"exponentials_{block}" for block in range(n_blocks)]
+    _joined(trace, "exponentials", blocks, ("query", trace[blocks[0]].axes[1]))
+    return trace
+
+
+# --- checks ---------------------------------------------------------------------------------------
+
+
+def unshrunk(trace: Trace, block: int) -> Trace:
+    """The trace beside one in which nothing shrinks, with the `difference` of the context vectors
+    of a block of queries.
+    """
+    adds = (name for name, step in trace.items() if isinstance(step.operation, ShrinkAndAdd))
+    wrong = rewritten(trace, dict.fromkeys(adds, _only_added))
+    return side_by_side(trace, wrong, f"context_vectors_{block}")
+
+
+def _only_added(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
+    earlier, _, brought = inputs
+    return new.step(step.name, Add(), earlier, brought, axes=step.axes, symbol=step.symbol)
+
+
+def contexts(trace: Trace) -> list[Step]:
+    """The context vectors of each block of queries."""
+    return [step for name, step in trace.items() if name.startswith("context_vectors_")]
+
+
+def same_as_plain(whole: Trace, table: Trace) -> tuple[bool, str]:
+    """Whether all blocks together are what the whole table gives, with the largest difference."""
+    return _compared(whole, table, table["context_vectors"].value, "the whole table of weights")
+
+
+def same_as_torch(whole: Trace, table: Trace) -> tuple[bool, str]:
+    """The same compared with `scaled_dot_product_attention`."""
+    queries, keys, values = (table[name].value for name in ("queries", "keys", "values"))
+    width = keys.shape[-1]
+    scale = {"none": 1.0, "sqrt_d": width**-0.5, "d": 1 / width}[scale_of(table)]
+    made = scaled_dot_product_attention(
+        queries, keys, values, is_causal="mask" in table, scale=scale
+    )
+    return _compared(whole, table, made, "`torch.nn.functional.scaled_dot_product_attention`")
+
+
+def _compared(whole: Trace, table: Trace, wanted: Tensor, called: str) -> tuple[bool, str]:
+    pairs = [(torch.cat([step.value for step in contexts(whole)]), wanted)]
+    made = [(whole, step.name) for step in contexts(whole)]
+    good = agree(pairs, (table, "context_vectors"), *made)
+    words = f"Compared with {called}: largest difference {difference(pairs):.1g}"
+    return good, f"{words}, which is rounding." if good else f"{words}."

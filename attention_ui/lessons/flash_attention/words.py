@@ -1,0 +1,306 @@
+"""What the lesson on flash attention says of its numbers, and what its question asks."""
+
+from math import exp
+
+from attention_core.mechanism.tile_traffic import (
+    Traffic,
+    held_by_tile,
+    largest_tile,
+    measured_plain,
+    measured_products,
+    measured_tiled,
+    plain_traffic,
+    tiled_traffic,
+)
+from attention_core.mechanism.tiling import Tile
+from attention_core.operations import MatMul
+from attention_core.trace import Trace
+
+from ...cards.questions import Pick, Verdict
+from ...controls.control import Values
+from ...frame.ends import Answer
+from ...words import number
+from .lesson import before, chosen, where
+
+RIGHT = 1
+CHOICES = (
+    "Nothing: at the end everything is divided by the sum",
+    "Keys that were seen early get too much weight",
+    "Keys that were seen late get too much weight",
+    "The weights no longer add up to 1",
+)
+WORKED = (2.0, 4.0), 5.0
+"""The scores of one row in two tiles."""
+KIBI = 1_024
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+KINDS = (
+    "queries, keys and values, read",
+    "scores and weights, written and read again",
+    "context vectors, written",
+)
+PLAIN, TILED = "whole table", "tile by tile"
+
+
+def skipped_words(tiles: tuple[Tile, ...]) -> str:
+    """How many tiles a causal mask leaves out, or would leave out."""
+    if len(tiles) == 1:
+        return "One tile holds the whole table, so no tile can be skipped."
+    if all(tile.offset is None for tile in tiles):
+        later = sum(tile.keys[0] > tile.queries[-1] for tile in tiles)
+        return f"With the causal switch on, {later} of the {len(tiles)} tiles would be skipped."
+    hidden, through = (
+        sum(getattr(each, name) for each in tiles) for name in ("is_hidden", "is_cut")
+    )
+    through = f"{through} {'is' if through == 1 else 'are'} cut by the mask"
+    if not hidden:
+        return f"Of {len(tiles)} tiles none lies wholly in the future; {through}."
+    lie = "lies wholly in the future and is" if hidden == 1 else "lie wholly in the future and are"
+    return f"Of {len(tiles)} tiles {hidden} {lie} skipped: nothing is computed. {through}."
+
+
+# --- why it shrinks -------------------------------------------------------------------------------
+
+
+def without_shrinking() -> Pick:
+    """What comes of adding exponentials that were measured from different maxima."""
+    truth = f"{CHOICES[RIGHT]}."
+    return Pick(
+        words="A row's maximum rises in its second tile, and nothing shrinks. What becomes of its "
+        "context vector?",
+        choices=CHOICES,
+        judge=lambda guess: Verdict(
+            guess[0] == RIGHT, ("Right: " if guess[0] == RIGHT else "") + truth
+        ),
+        truth=lambda: truth,
+        teaches="Early exponentials were measured from a lower maximum, so they are too large "
+        "beside late ones. The sum is too large in the same way, so the weights still add up to 1.",
+    )
+
+
+def worked_row() -> str:
+    """A row of three scores in words, so that the factor is seen before the tables are."""
+    first, late = WORKED
+    old = max(first)
+    was = sum(exp(score - old) for score in first)
+    factor = exp(old - late)
+    return (
+        f"Say a row's scores are {first[0]:g} and {first[1]:g} in one tile, and {late:g} in the "
+        f"next. After the first, m = {old:g} and ℓ = {exp(first[0] - old):.2f} + 1 = {was:.2f}. "
+        f"Then m becomes {late:g}, so what was added is multiplied by e to the power of "
+        f"{old:g} − {late:g}, {factor:.2f}: ℓ = {was:.2f} × {factor:.2f} + 1 = "
+        f"{was * factor + 1:.2f}, as if {late:g} had been known from the start."
+    )
+
+
+def off_words(beside: Trace) -> str:
+    """How far off the worst entry is where nothing shrinks."""
+    off = beside["difference"].value.abs().max().item()
+    if off < 1e-6:
+        return "Here no maximum rises after the first tile that is seen, so both are the same."
+    return (
+        f"Without shrinking, context vectors are off by up to {number(off, 3)}. There is "
+        "no error and the shapes fit, but early keys get too much weight."
+    )
+
+
+# --- what it saves --------------------------------------------------------------------------------
+
+
+def moved(values: Values) -> dict[str, list[float]]:
+    """The bytes of each kind that both ways move at the size that is set."""
+    _, whole, tiled = at_size(values)
+    size = int(values.m_bytes)
+    return {
+        name: [part * size for part in (way.vectors, way.table, way.context)]
+        for name, way in ((PLAIN, whole), (TILED, tiled))
+    }
+
+
+def in_numbers(values: Values, side: int) -> str:
+    """Both formulas with the sizes that are set, worked out to bytes."""
+    n_tokens, width, each = values.flash_tokens, values.flash_width, int(values.m_bytes)
+    sizes = (n_tokens, n_tokens, width, width)
+    whole, tiled = plain_traffic(*sizes).moved, tiled_traffic(*sizes, side, side).moved
+    blocks, both = -(-n_tokens // side), 2 * width
+    return (
+        f"Here 4 · {n_tokens:,}² + 2 · {n_tokens:,} · {both} = {whole:,} numbers, at {each} bytes "
+        f"each {written(whole * each)}; and {blocks} · {n_tokens:,} · {both} + {n_tokens:,} · "
+        f"{both} = {tiled:,} numbers, {written(tiled * each)}."
+    )
+
+
+def at_size(values: Values) -> tuple[int, Traffic, Traffic]:
+    """The side of the largest tile that fits, and what is moved with the table and by tiles, of
+    which a causal mask skips some.
+    """
+    tokens, width = values.flash_tokens, values.flash_width
+    capacity = values.fast_memory * KIBI // int(values.m_bytes)
+    side = min(largest_tile(capacity, width, width), tokens)
+    sizes = (tokens, tokens, width, width)
+    return side, plain_traffic(*sizes), tiled_traffic(*sizes, side, side, values.causal_heads)
+
+
+def saved_words(values: Values, side: int, whole: Traffic, tiled: Traffic) -> str:
+    """By how much the tiles win or lose, what is held at once, and what it is made of."""
+    each, width = int(values.m_bytes), values.flash_width
+    ratio = whole.moved / tiled.moved
+    held = written(tiled.held * each)
+    made_of = f"{held}: queries, keys, values and exponentials, and m, ℓ and O"
+    if side >= values.flash_tokens:
+        fits = f"The whole table fits as one tile ({made_of})."
+    else:
+        next_one = written(held_by_tile(2 * side, 2 * side, width, width) * each)
+        fits = (
+            f"Tiles of {side} × {side} fit ({made_of}); of {2 * side} × {2 * side} they would "
+            f"need {next_one}."
+        )
+    if ratio >= 1:
+        told = f"The whole table moves **{ratio:,.3g} times as many bytes**."
+    else:
+        told = (
+            f"So keys and values are read again and again, and tiles move **{1 / ratio:,.3g} times "
+            "as many bytes as the whole table**: they need more fast memory."
+        )
+    if values.causal_heads and side < values.flash_tokens:
+        told += " Tiles that the causal mask skips are not counted."
+    table = written(whole.held * each)
+    if tiled.held > whole.held:
+        return f"{fits} {told} The table would be only {table}: a loss for so short a text."
+    return f"{fits} {told} The table would be {table}, and grows with the square of the tokens."
+
+
+def written(size: float) -> str:
+    """A number of bytes with its unit."""
+    power = 0
+    while size >= KIBI and power + 1 < len(UNITS):
+        size, power = size / KIBI, power + 1
+    return f"{size:,.3g} {UNITS[power]}"
+
+
+def counted(whole: Trace, plain: Trace, values: Values) -> str:
+    """How many numbers the traces of this sentence move, and whether the arithmetic says so too."""
+    n_tokens, d = whole["queries"].value.shape
+    d_v = whole["values"].value.shape[-1]
+    sizes = values.tile_queries, values.tile_keys
+    by_table, by_tiles = measured_plain(plain).moved, measured_tiled(whole).moved
+    shape = (n_tokens, n_tokens, d, d_v)
+    said = (
+        plain_traffic(*shape).moved,
+        tiled_traffic(*shape, *sizes, values.causal_heads).moved,
+    )
+    words = (
+        "Counted on the steps of your sentence, with the tiles of the first picture "
+        f"(N = {n_tokens}, B = {sizes[0]}, d = {d}, $d_v$ = {d_v}): the whole table moves "
+        f"{by_table:,} numbers, the tiles {by_tiles:,}."
+    )
+    if said == (by_table, by_tiles):
+        skipped = ", minus the reads of skipped tiles"
+        return f"{words} The formulas give the same{skipped * values.causal_heads}."
+    return f"{words} The formulas give {said[0]:,} and {said[1]:,}."
+
+
+def met(is_causal: bool) -> str:
+    """Which keys each query meets, with a causal mask or without."""
+    if is_causal:
+        return "Each query still meets each key that is not later, about half of the table."
+    return "Each query still meets each key."
+
+
+def products_words(whole: Trace, plain: Trace) -> str:
+    """How many multiplications the matrix products of both ways take, counted on the steps."""
+    by_tiles = measured_products(_products(whole))
+    by_table = measured_products(plain[name] for name in ("scores", "context_vectors"))
+    if by_tiles == by_table:
+        told = (
+            f"In the matrix products alone, both ways take {by_table:,} multiplications on your "
+            "sentence: not one is saved."
+        )
+    else:
+        told = (
+            f"In the matrix products alone, the whole table takes {by_table:,} multiplications on "
+            f"your sentence, and the tiles {by_tiles:,}: only those of skipped tiles are saved, "
+            "which the mask would have thrown away."
+        )
+    return f"{told} Rescaling what was gathered comes on top, and is not counted."
+
+
+def _products(whole: Trace) -> list:
+    return [
+        step
+        for name, step in whole.items()
+        if isinstance(step.operation, MatMul) and name.startswith(("tile_scores", "tile_output"))
+    ]
+
+
+# --- what can now be answered ---------------------------------------------------------------------
+
+
+def answers(trace: Trace, values: Values) -> list[Answer]:
+    """On what is kept, on the shrink factor, and on what is saved."""
+    return [
+        Answer(
+            "What is kept from tile to tile?",
+            what_is_kept(trace, chosen(values)),
+            "tiles",
+            "One tile at a time",
+        ),
+        Answer(
+            "Why does what was added up so far have to shrink?",
+            why_it_shrinks(trace, chosen(values)),
+            "shrinking",
+            "Why it shrinks",
+            ("difference",),
+        ),
+        Answer(
+            "What does flash attention save?", what_it_saves(values), "savings", "What it saves"
+        ),
+    ]
+
+
+def what_is_kept(trace: Trace, tile: Tile) -> str:
+    """With how many numbers that is, beside a row of weights."""
+    n_keys, width = trace["values"].value.shape
+    maximum, total = (
+        number(trace[f"running_{name}_{where(tile)}"].value[0, 0].item(), 2)
+        for name in ("largest", "sum")
+    )
+    return (
+        f"For each query its maximum so far, its sum so far and its output so far: {width + 2} "
+        f"numbers, however many keys there are. A row of the table would have {n_keys} here. For "
+        f"the first query of the held tile, maximum and sum are {maximum} and {total}."
+    )
+
+
+def why_it_shrinks(trace: Trace, tile: Tile) -> str:
+    """With the row of the chosen tile whose maximum rises most."""
+    old, new = (
+        trace[f"running_largest_{each}"].value[:, 0] for each in (before(tile), where(tile))
+    )
+    reason = (
+        "Every exponential is e to the power of a score minus the maximum so far. When the maximum "
+        "rises, those that were added before are too large by one and the same factor."
+    )
+    rise = new - old
+    finite = rise.isfinite()
+    if not finite.any() or rise[finite].max() <= 0:
+        return f"{reason} In the held tile no maximum rises, so each factor is 1 or not needed."
+    row = int(rise.where(finite, -1.0).argmax())
+    shrink = trace[f"shrink_{where(tile)}"].value[row, 0].item()
+    factor = "less than 0.001" if shrink < 0.001 else number(shrink, 3)
+    return (
+        f"{reason} In the held tile the maximum of query {tile.queries[row]} rises from "
+        f"{number(old[row].item(), 2)} to {number(new[row].item(), 2)}, and its sum and output so "
+        f"far are multiplied by {factor}."
+    )
+
+
+def what_it_saves(values: Values) -> str:
+    """At the size that is set."""
+    _, whole, tiled = at_size(values)
+    each = int(values.m_bytes)
+    return (
+        "Not products: bytes that are moved, and memory. With "
+        f"{values.flash_tokens:,} tokens, the whole table moves {written(whole.moved * each)} "
+        f"for each head and holds {written(whole.held * each)}; tiles move "
+        f"{written(tiled.moved * each)} and hold {written(tiled.held * each)}."
+    )

@@ -1,0 +1,90 @@
+"""A table that is gone through tile by tile: one tile is held, those before it are forgotten, and
+what is kept for each row stands beside it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from attention_core.mechanism.tiling import Tile
+from attention_core.trace import Trace
+
+from .equation_parts import UNNAMED
+from .layout import (
+    BELOW,
+    NARROW,
+    TALL,
+    Arrangement,
+    Layout,
+    Mark,
+    Path,
+    Word,
+    _in_a_row,
+    _move,
+    equation,
+)
+from .matrix import Matrix
+
+TITLE, WORD = 24, 44
+"""For the line above; the width of a word in a tile."""
+DONE = 0.16
+
+
+def tiles(
+    trace: Trace,
+    matrices: Sequence[Matrix],
+    cut: Sequence[Tile],
+    held: int,
+    title: str,
+    tall: float,
+) -> Layout:
+    """The first of the `matrices` (query, key) cut into tiles, of which the one at the place `held`
+    is there; the others stand beside it. What is said above, and how tiles look, depends on the
+    place alone: everything stands where it stands at every other.
+    """
+    layout = equation(trace, *matrices, tall=tall)
+    layout.narrow = _for_a_phone(trace, layout.matrices)
+    for arrangement in (layout.wide, layout.narrow):
+        _move(arrangement, 0.0, TITLE)
+        arrangement.height += TITLE
+        arrangement.words.append(Word(title, 0.0, 9.0, "title"))
+        for at, tile in enumerate(cut):
+            _add_tile(arrangement, tile, at - held)
+    return layout
+
+
+def _for_a_phone(trace: Trace, matrices: Sequence[Matrix]) -> Arrangement:
+    """The table above, and below it side by side as much of the others as has room."""
+    made = Arrangement(width=NARROW)
+    lines: list[list[Matrix]] = [[matrices[0]]]
+    for matrix in matrices[1:]:
+        is_number = matrix.axes[1] in UNNAMED
+        if is_number and len(lines) > 1:
+            lines[-1].append(matrix)
+        else:
+            lines.append([replace(matrix, row_labels=True)])
+    for line in lines:
+        inside = _in_a_row(trace, [("", each) for each in line], NARROW, TALL)
+        _move(inside, 0.0, made.height)
+        for name in ("boxes", "words", "marks", "paths"):
+            getattr(made, name).extend(getattr(inside, name))
+        made.height += inside.height - BELOW + 12
+    made.height += BELOW
+    return made
+
+
+def _add_tile(arrangement: Arrangement, tile: Tile, away: int) -> None:
+    """The edge of a tile, which is loud where it is held; grey where it was; a word where it has
+    room. `away` is how many tiles later it comes.
+    """
+    box = arrangement.boxes[0]
+    x, y = box.x + tile.keys[0] * box.width, box.y + tile.queries[0] * box.height
+    width, height = len(tile.keys) * box.width, len(tile.queries) * box.height
+    edge = f"M0,0h{width:.1f}v{height:.1f}h-{width:.1f}Z"
+    middle = (x + width / 2 - 1, y + height / 2)
+    arrangement.paths.append(Path(x - 1, y - 1, edge, "muted", 0.35))
+    if tile.is_hidden:
+        arrangement.words.append(Word("skipped" if width >= WORD else "×", *middle, "share"))
+        return
+    arrangement.marks.append(Mark(x, y, width - 2, height - 2, "muted", DONE if away < 0 else 0.0))
+    arrangement.words.append(Word("done" if away < 0 and width >= WORD else "", *middle, "share"))
+    arrangement.paths.append(Path(x - 1, y - 1, edge, "loud", 1.0 if not away else 0.0))
