@@ -17,7 +17,7 @@ from ..controls.fields import CellPlace
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix
 from ..picture.spec import Stops, drawn
-from ..picture.table import Lists, Open, numbers_of, positions, table
+from ..picture.table import Lists, Open, n_marks, numbers_of, positions, table
 from .apart import apart
 from .arithmetic import operand_groups
 
@@ -61,7 +61,7 @@ def _picture(name: str, layout: Layout, moving: Moving | None) -> None:
         with st.container(key=f"drawn_{name}", height="stretch"):
             st.vega_lite_chart(
                 rows,
-                drawn(rows.num_rows, stops),
+                drawn(n_marks(rows), stops, st.context.theme.type),
                 width="stretch",
                 height="stretch",
                 theme=None,
@@ -146,16 +146,22 @@ def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
 
 
 def _lists(name: str, layout: Layout, moving: Moving, stops: Stops) -> Lists | None:
-    """What the control changes, position by position. Kept for the next run, as long as nothing
-    that it depends on has changed.
+    """What the control changes, position by position; None where that would be too much, and the
+    server is asked when the hand rests. Kept for the next run, as long as nothing that it depends
+    on has changed.
     """
     state, key = st.session_state, f"lists_{name}"
     covered = tuple(each.covered for each in layout.matrices)
     about = None if moving.about is None else (moving.about, covered, stops.values)
     known, lists = state.get(key, (None, None))
     if about is None or known != about:
-        others = [matrices_of(*moving.build(value)) for value in stops.values]
-        lists = positions(layout, others)
+        n_cells = sum(each.drawn.numel() for each in layout.matrices if not each.covered)
+        lists = None
+        if n_cells * len(stops.values) <= MOST_BYTES:
+            others = [matrices_of(*moving.build(value)) for value in stops.values]
+            lists = positions(layout, others)
+            if sum(len(text) for told in lists.values() for text in told.values()) > MOST_BYTES:
+                lists = None
         state[key] = (about, lists)
     return lists
 
