@@ -1,76 +1,130 @@
 """The whole layer: every step from tokens to output on one screen."""
 
-from functools import partial
+import streamlit as st
 
-from attention_core.mechanism.multi_head import attend_heads
 from attention_core.text.embedding import embed
-from attention_core.trace import Trace
-from attention_ui.lessons.whole_layer.answers import answers
-from attention_ui.lessons.whole_layer.layer import (
-    left_out_words,
-    opened,
-    show_layer,
-    switches,
-    ways_to_lessons,
+from attention_ui.cards.card import card, light, note
+from attention_ui.cards.pinned import since_the_pin
+from attention_ui.cards.question import question
+from attention_ui.cards.show import Moving, moves, picture
+from attention_ui.controls import held
+from attention_ui.controls.shared import (
+    CAUSAL_HEADS,
+    D_MODEL,
+    DROP_SEED,
+    H_SEED,
+    LAYER_DROPOUT,
+    N_HEADS,
+    NORMALISE,
+    SCALE,
+    TEMPERATURE,
+    first_query,
+    inputs_of,
 )
-from attention_ui.lessons.whole_layer.sums import sums_verdict
-from attention_ui.lessons.whole_layer.temperature import rows_of_equal_scores, when_hotter
-from attention_ui.page.begin_and_finish import begin, finish
-from attention_ui.page.closing import closing
-from attention_ui.page.lights import show_checks
-from attention_ui.page.page import Page, open_on
-from attention_ui.page.view import View
-from attention_ui.settings.control import control, control_row, offered
-from attention_ui.settings.settings import Settings
+from attention_ui.controls.widget import control
+from attention_ui.frame.ends import answers, ends
+from attention_ui.frame.page import link, open_lesson
+from attention_ui.lessons.whole_layer import words
+from attention_ui.lessons.whole_layer.lesson import (
+    BEFORE_DROPOUT,
+    CONTROLS,
+    HEAD,
+    OPENED,
+    at_temperature,
+    in_numbers,
+    trace_of,
+    with_dropout,
+)
+from attention_ui.picture.layer import layer_matrices, whole_layer
+from attention_ui.picture.layout import equation
+from attention_ui.picture.matrix import Matrix
+from attention_ui.shell.contents import lesson
 
 PAGE = "whole_layer"
+LESSON_OF = {
+    "embeddings": "tokenize_and_embed",
+    "W_query": "queries_keys_values",
+    "scores": "simplified_attention",
+    "scaled": "divide_by_sqrt_d",
+    "masked": "causal_mask",
+    "weights": "softmax_or_sum",
+    "output": "multi_head_attention",
+}
+values = open_lesson(PAGE, CONTROLS, sidebar=(N_HEADS, D_MODEL, H_SEED))
+trace = trace_of(values)
+since_the_pin(trace, trace_of, CONTROLS)
 
+with card(
+    "layer",
+    "From tokens to output",
+    "Each **head** compares every token with every other in its own way; `W_output` mixes what "
+    "they find. Point at a cell: orange is what it is made of, green what is made of it. A click "
+    "opens its arithmetic.",
+) as beside:
+    with beside:
+        control(SCALE, label="Divide scores by")
+        control(CAUSAL_HEADS, label="Causal")
+        moves("layer", TEMPERATURE, width=150)
+    embedded = embed(inputs_of(values))
+    about = values.of(*(each for each in CONTROLS if each not in (TEMPERATURE, OPENED, HEAD)))
 
-def build(settings: Settings) -> Trace:
-    """The lesson's trace."""
-    return attend_heads(embed(settings.inputs), settings.layer_recipe)
+    def at(temperature: float) -> list[Matrix]:
+        """All matrices at a temperature."""
+        return layer_matrices(at_temperature(embedded, values, temperature))
 
+    moving = Moving(TEMPERATURE, at, about, elsewhere=True)
+    picture("layer", whole_layer(trace, first_query(values)), moving)
+    for told in (
+        words.left_out_words(trace),
+        words.rows_of_equal_scores(trace, values.temperature),
+    ):
+        if told:
+            note(told)
 
-def view_of(settings: Settings) -> View:
-    return View.of(PAGE, settings, build)
+if not values.only:
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ways"):
+        st.caption("More about", width="content")
+        query = held.link_query("ways")
+        for name, target in LESSON_OF.items():
+            taught = lesson(target)
+            link(taught, query, f"`{name}`", icon=None, help=taught.title)
 
+with card(
+    "opened",
+    "With its numbers",
+    "Above, numbers are folded to colours. Choose a matrix to see them, in the equation that "
+    "makes it: each row of **weights** is a query that shares out one whole among the keys.",
+) as beside:
+    with beside:
+        control(OPENED, width=160)
+        control(HEAD, widget="selectbox", width=150)
+        control(NORMALISE)
+    picture("opened", equation(trace, *in_numbers(trace, values)))
+    light(*words.sums_verdict(trace))
+    question("hotter", words.when_hotter(trace), trace, ("head_weights",))
 
-def lesson(page: Page) -> None:
-    """What stands on the page, from top to bottom."""
-    begin(page)
-    view, settings = page.view, page.view.settings
-    page.controls(switches, settings.n_heads, settings.d_model)
-    page.part("layer", partial(show_layer, view))
-    page.words(
-        "What a cell is made of is outlined in orange, what is made of it in green. A click takes "
-        "it apart below. A head is one attention with its own columns of `W_query`, `W_key` and "
-        "`W_value`, so each can look for something else; a row of even weights has no preference. "
-        "`concat` puts what the heads found side by side, and `W_output` mixes it.",
-        caption=True,
-    )
-    page.changing(left_out_words(view.trace))
-    page.changing(rows_of_equal_scores(view.trace, settings.temperature))
-    page.light(*sums_verdict(view.trace))
-    page.part("checks", lambda: show_checks(view, "output"))
-    page.part("ways", lambda: ways_to_lessons(PAGE))
-    weights = view.trace["head_weights"]
-    page.ask("hotter", when_hotter(view.trace), about=(weights.name, weights.inputs[0].name))
-    page.header("With its numbers", anchor="opened")
-    page.words(
-        "Above, numbers are folded to colours. Choose a matrix to see its numbers, in the equation "
-        "that makes it."
-    )
-    page.controls(choose_opened, *offered("head", settings).values())
-    page.equation("opened", build=partial(opened, view.trace))
-    closing(page, answers(view))
-    finish(page)
+with card(
+    "dropout",
+    "Dropout",
+    "In training, **dropout** sets some weights to 0 by chance and scales up the rest, so that no "
+    "token can rely on a single other one. On average a row still sums to 1.",
+) as beside:
+    with beside:
+        control(DROP_SEED, width=130)
+        moves("dropout", LAYER_DROPOUT)
+    plain = trace_of(values.but(layer_dropout=0.0))
 
+    def left(rate: float) -> tuple:
+        """The weights of one head, and what dropout at this rate leaves of them."""
+        steps = with_dropout(plain, values, rate)
+        before, after = steps["head_weights"], steps["head_dropped_weights"]
+        return Matrix(before, lead=(values.head,)), "→", Matrix(after, lead=(values.head,))
 
-def choose_opened() -> None:
-    with control_row():
-        control("opened", elsewhere=True)
-        control("head", elsewhere=True)
-        control("h_seed", width=180)
+    drawn = equation(with_dropout(plain, values, values.layer_dropout), *left(values.layer_dropout))
+    about = values.of(*BEFORE_DROPOUT, DROP_SEED, HEAD)
+    picture("dropout", drawn, Moving(LAYER_DROPOUT, left, about, elsewhere=True))
+    if told := words.left_by_dropout(trace):
+        note(told)
 
-
-open_on(PAGE, view_of, lesson)
+answers(words.answers(trace, values))
+ends(PAGE, trace, "output")

@@ -16,7 +16,7 @@ LARGEST = {
     **{"vd": "4096", "trials": "100000", "spread": "5", "vlook": "width"},
     **{"steps": "5000", "rate": "1000", "t_width": "64", "magnify": "128", "push": "150"},
     **{"block": "decoder", "norm": "after", "wider": "4", "source": WORDS},
-    **{"causal_heads": "on", "temperature": "10", "layer_dropout": "0.9", "opened": "weights"},
+    **{"causal_heads": "on", "temperature": "4", "layer_dropout": "0.9", "opened": "weights"},
     **{"upto": str(MAX_TOKENS), "query": str(MAX_TOKENS - 1), "pin": "example=sorry_dave"},
     "turned": ",".join(f"{row}.{63 - row}" for row in range(32)),
 }

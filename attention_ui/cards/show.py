@@ -18,7 +18,7 @@ from ..controls.widget import control as plain
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix
 from ..picture.spec import Stops, drawn
-from ..picture.table import Lists, Open, numbers_of, positions, table
+from ..picture.table import Lists, Open, n_marks, numbers_of, positions, table
 from .apart import apart
 from .arithmetic import operand_groups
 
@@ -84,7 +84,7 @@ def _picture(
         with st.container(key=f"drawn_{name}", height="stretch"):
             st.vega_lite_chart(
                 rows,
-                drawn(rows.num_rows, stops),
+                drawn(n_marks(rows), stops, st.context.theme.type),
                 width="stretch",
                 height="stretch",
                 theme=None,

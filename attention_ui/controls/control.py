@@ -77,6 +77,10 @@ class Control:
     """What can be chosen beside the other values, and how it is written."""
     check: Callable[[Any, Values], str | None] | None = None
     """What stops a value from being used beside the others, in words; None for nothing."""
+    takes_along: Callable[[Any, Values], Mapping[str, Any]] | None = None
+    """What else has to change with it, so that both fit each other: values by name, from its new
+    value and all that were chosen before.
+    """
     undoes: tuple[str, ...] = ()
     """What belongs to the old value alone: numbers typed into a table that another one makes."""
     stays: bool = False

@@ -219,6 +219,7 @@ def _try(texts: dict[str, str]) -> str | None:
         now_fixed = {n: text for n, text in state.get(FIXED, {}).items() if n in fixed}
         held = after_example({**now_fixed, **state[HELD]}, texts["example"], controls, fixed)
     else:
+        texts = {**_taken_along(texts, before, fixed), **texts}
         held = {**state[HELD], **texts}
     was_wrong = understood(state[HELD], controls)[1]
     now, wrong = understood(held, controls)
@@ -247,6 +248,23 @@ def _try(texts: dict[str, str]) -> str | None:
     state[HERE] = (page, controls, understood(held, controls)[0])
     save()
     return None
+
+
+def _taken_along(texts: dict[str, str], before: Values, fixed: set[str]) -> dict[str, str]:
+    """What goes along with some changes, but for what a teacher's link fixes."""
+    along: dict[str, str] = {}
+    for name, text in texts.items():
+        control = _control(name)
+        if control is None or control.takes_along is None:
+            continue
+        try:
+            value = control.field.read(text)
+        except ValueError:
+            continue  # said where it is read again
+        for other, taken in control.takes_along(value, before).items():
+            if (partner := _control(other)) and other not in fixed and taken != before[other]:
+                along[other] = partner.field.write(taken)
+    return along
 
 
 def problem(name: str) -> str | None:

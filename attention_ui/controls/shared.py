@@ -5,7 +5,16 @@ around every page.
 from dataclasses import replace
 
 from attention_core.examples import EXAMPLES, Example
-from attention_core.recipes import ROLES, SCALES, STARTS, Projections
+from attention_core.recipes import (
+    MAX_HEADS,
+    NORMALISERS,
+    ROLES,
+    SCALES,
+    STARTS,
+    HeadsRecipe,
+    Projections,
+    even_width,
+)
 from attention_core.small_models.grammar import LONGEST
 from attention_core.text.inputs import TRAINED, VOCABULARIES, Inputs
 from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, visible
@@ -14,6 +23,7 @@ from .control import Control, Values
 from .fields import (
     MAX_TOKENS,
     Choice,
+    Decimal,
     Edits,
     Flag,
     Lines,
@@ -33,6 +43,9 @@ FIRST = next(iter(EXAMPLES))
 UNNAMED = "wild_cat"
 """The example of a link that names none, as long as pages of the older kind read it so."""
 MAX_WIDTH, MAX_SEED, MAX_TASKS = 64, 2**32 - 1, 12
+MAX_HEAD_WIDTH, MAX_JOINED = 32, 96
+"""Of one head, and the columns of all heads together: wider matrices are slow to draw."""
+AUTO = "*auto* shares d_model evenly among the heads."
 LEARNED = {"sentence": "This sentence", "example": "The example's sentence"}
 
 
@@ -262,6 +275,122 @@ SEEDS = tuple(
 MATRIX_EDITS = tuple(_matrix_edits(role) for role in ROLES)
 PROJECTED = (START, D_OUT, D_V, SCALE, BIAS, W_SEED, *SEEDS, *MATRIX_EDITS)
 """What makes queries, keys and values of the vectors: after `SOURCE`."""
+
+
+def _shared_evenly(values: Values) -> bool:
+    """Whether heads share d_model: a width of 0 is an even share of it."""
+    return 0 in (values.get("d_head", 0), values.get("d_value", 0))
+
+
+def _widths(values: Values) -> dict[int, str]:
+    """The widths of the output that these heads can share; all, where they have widths of their
+    own, and as long as their number is not known.
+    """
+    step = values.get("n_heads", 1) if _shared_evenly(values) else 1
+    return {width: str(width) for width in range(step, MAX_WIDTH + 1, step)}
+
+
+def _of_a_head(values: Values) -> dict[int, str]:
+    most = min(MAX_HEAD_WIDTH, MAX_JOINED // values.get("n_heads", 1))
+    return {width: str(width) if width else "auto" for width in range(most + 1)}
+
+
+def _heads_fit(n_heads: int, values: Values) -> str | None:
+    """What stops so many heads from having these widths, in words."""
+    try:
+        shared = even_width(values.d_model, n_heads) if _shared_evenly(values) else 0
+    except ValueError as error:
+        below = values.d_model // n_heads * n_heads
+        near = [str(d) for d in (below, below + n_heads) if 0 < d <= MAX_WIDTH]
+        ways = f"take a d_model of {' or '.join(near)}, or set d_head and d_value"
+        return f"{error}. Or {ways} yourself"
+    widest = max(values.d_head or shared, values.d_value or shared)
+    if n_heads * widest > MAX_JOINED:
+        return (
+            f"{n_heads} heads of width {widest} are {n_heads * widest} columns; at most "
+            f"{MAX_JOINED} fit. Take {MAX_JOINED // widest} heads, or a width of up to "
+            f"{MAX_JOINED // n_heads}"
+        )
+    return None
+
+
+def _own_heads(values: Values) -> int:
+    """As many heads as the example has, or the most that fit what was chosen."""
+    own = example_of(values).heads.n_heads
+    return next(n for n in range(own, 0, -1) if n == 1 or not _heads_fit(n, values))
+
+
+def _width_of_heads(name: str):
+    """The start of a head's width: the example's own, or 0 where that is an even share."""
+
+    def start(values: Values) -> int:
+        recipe = example_of(values).heads
+        own = getattr(recipe, name)
+        return 0 if own * recipe.n_heads == recipe.d_model else own
+
+    return start
+
+
+def _along(chosen: str):
+    """What goes along with a size of heads: d_model to the next multiple of the heads that share
+    it, and widths down to what fits of so many.
+    """
+
+    def along(value: int, values: Values) -> dict[str, int]:
+        now = values.but(**{chosen: value})
+        widths = {
+            name: min(now[name], MAX_JOINED // now.n_heads)
+            for name in {"d_head", "d_value"} - {chosen}
+        }
+        if not _shared_evenly(now.but(**widths)):
+            return widths
+        above = -(-now.d_model // now.n_heads) * now.n_heads
+        return {**widths, "d_model": above if above <= MAX_WIDTH else above - now.n_heads}
+
+    return along
+
+
+D_MODEL = Control(
+    "d_model",
+    Whole(1, MAX_WIDTH),
+    "Width of the output, d_model",
+    lambda values: example_of(values).heads.d_model,
+    widget="select_slider",
+    options=_widths,
+    undoes=("cell",),
+    look={"help": "How many numbers the layer gives for each token. The heads split it evenly."},
+)
+D_HEAD = Control(
+    "d_head",
+    Whole(0, MAX_HEAD_WIDTH),
+    "Width of a head, d_head",
+    _width_of_heads("d_head"),
+    widget="select_slider",
+    options=_of_a_head,
+    takes_along=_along("d_head"),
+    undoes=("cell",),
+    look={"help": AUTO},
+)
+D_VALUE = Control(
+    "d_value",
+    Whole(0, MAX_HEAD_WIDTH),
+    "Width of a value, d_value",
+    _width_of_heads("d_value"),
+    widget="select_slider",
+    options=_of_a_head,
+    takes_along=_along("d_value"),
+    undoes=("cell",),
+    look={"help": AUTO},
+)
+N_HEADS = Control(
+    "n_heads",
+    Whole(1, MAX_HEADS, tuple(range(1, MAX_HEADS + 1))),
+    "Heads",
+    _own_heads,
+    check=_heads_fit,
+    takes_along=_along("n_heads"),
+    undoes=("cell",),
+)
 CAUSAL_HEADS = Control(
     "causal_heads",
     Flag(),
@@ -289,6 +418,66 @@ def projections_of(values: Values) -> Projections:
         seeds=values.of(*SEEDS),
         edits=values.of(*MATRIX_EDITS),
     )
+
+
+H_SEED = Control(
+    "h_seed",
+    OptionalWhole(0, MAX_SEED),
+    "Seed of the heads' matrices",
+    None,
+    look={"placeholder": "as the example"},
+)
+NORMALISE = Control("normalise", Choice(NORMALISERS), "Shares by", "softmax")
+TEMPERATURE = Control("temperature", Decimal(0.1, 4), "Temperature", 1.0, look={"step": 0.1})
+LAYER_DROPOUT = Control("layer_dropout", Decimal(0, 0.9), "Dropout", 0.0, look={"step": 0.1})
+DROP_SEED = Control("drop_seed", Whole(0, 20), "Seed of the draw", 0)
+HEADS = (D_MODEL, D_HEAD, D_VALUE, N_HEADS, CAUSAL_HEADS, H_SEED)
+"""How many heads, how wide, and how their matrices are drawn, in the order of dependence."""
+
+
+def heads_recipe_of(values: Values) -> HeadsRecipe:
+    """What `attention_core.attend_heads` needs to know of the heads that are chosen."""
+    recipe = example_of(values).heads
+    if recipe.start == "given" and not inputs_of(values).has_given_vectors():
+        recipe = replace(recipe, start="linear")
+    shared = even_width(values.d_model, values.n_heads) if _shared_evenly(values) else 0
+    recipe = replace(
+        recipe,
+        n_heads=values.n_heads,
+        d_head=values.d_head or shared,
+        d_value=values.d_value or shared,
+        d_model=values.d_model,
+        causal=values.causal_heads,
+    )
+    return recipe if values.h_seed is None else replace(recipe, seed=values.h_seed, skipped=())
+
+
+def layer_recipe_of(values: Values) -> HeadsRecipe:
+    """The same, with all that can be done to scores and weights."""
+    return replace(
+        heads_recipe_of(values),
+        scale=values.scale,
+        temperature=values.temperature,
+        normalise=values.normalise,
+        dropout=values.layer_dropout,
+        dropout_seed=values.drop_seed,
+    )
+
+
+def heads_called(values: Values) -> dict[int, str]:
+    """The heads as choices, with their names where they have some."""
+    given = heads_recipe_of(values).given_for(values.d_in)
+    names = given.names if given else ()
+    return {
+        head: f"{head}: {names[head]}" if names else str(head) for head in range(values.n_heads)
+    }
+
+
+def first_query(values: Values) -> int:
+    """The query whose weights a picture of all shows first: the example's, else the last."""
+    last, told = len(inputs_of(values).tokens) - 1, example_of(values).shown_first
+    is_own = values.sentence != example_of(values).inputs.sentence
+    return last if told is None or is_own else min(told, last)
 
 
 PREDICT = Control(

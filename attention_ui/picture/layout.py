@@ -25,7 +25,7 @@ CELL, ROW = (3.5, 46.0), (3.5, 28.0)
 """The smallest and the largest width of a cell, and height of a row."""
 READABLE = (21.0, 14.0)
 """A cell that is smaller shows no number."""
-SIGN, GAP, BAR, SUMS, LABEL = 34, 16, 90, 40, 92
+SIGN, GAP, BAR, SUMS, FEW_SUMS, LABEL = 34, 16, 90, 40, 25, 92
 TITLE, SHAPE, SLANT = 18, 15, 0.72
 BELOW = 28
 """For the legend."""
@@ -159,7 +159,7 @@ def placed(trace: Trace, pairs: Sequence[tuple[str, Matrix]], tall: float = TALL
     signs = tuple(sign for sign, _ in pairs)
     made = Layout(trace, tuple(matrices), signs, ends, leaks, wide, narrow)
     for arrangement, room in ((wide, WIDE), (narrow, NARROW)):
-        _add_legend(made, arrangement, room)
+        add_legend(made, arrangement, room)
     return made
 
 
@@ -167,13 +167,13 @@ def _in_a_row(
     trace: Trace, pairs: Sequence[tuple[str, Matrix]], room: float, tall: float
 ) -> Arrangement:
     """All matrices from left to right, centred on one line."""
-    each = [_Wanted(trace, sign, matrix) for sign, matrix in pairs]
+    each = [Wanted(trace, sign, matrix) for sign, matrix in pairs]
     n_columns = sum(one.n_columns for one in each if not one.is_bars)
     beside = sum(one.beside for one in each) + GAP * (len(each) - 1)
-    cell = _between((room - beside) / max(n_columns, 1), *CELL)
+    cell = between((room - beside) / max(n_columns, 1), *CELL)
     most_rows = max(one.n_rows for one in each)
     above = max(one.above(cell) for one in each)
-    row = _between((tall - above - BELOW) / most_rows, ROW[0], min(ROW[1], max(cell * 0.8, 6)))
+    row = between((tall - above - BELOW) / most_rows, ROW[0], min(ROW[1], max(cell * 0.8, 6)))
     # A title wider than its matrix takes its room from the cells of all.
     for _ in range(3):
         needed = beside + sum(one.width(cell) for one in each)
@@ -184,11 +184,9 @@ def _in_a_row(
     made = Arrangement(height=above + most_rows * row + below)
     x = 0.0
     for one in each:
-        x = _stand(made, one, x, above, cell, row, most_rows)
+        x = stand(made, one, x, above, cell, row, most_rows)
     made.width = max(box_end(box, one.n_columns) for box, one in zip(made.boxes, each, strict=True))
-    made.width = max(
-        made.width + (SUMS if each[-1].sums and not each[-1].is_upright else 0), x - GAP
-    )
+    made.width = max(made.width + (0 if each[-1].is_upright else each[-1].room_of_sums), x - GAP)
     return made
 
 
@@ -197,35 +195,36 @@ def _in_a_column(trace: Trace, pairs: Sequence[tuple[str, Matrix]]) -> Arrangeme
     made = Arrangement(width=NARROW)
     y = 0.0
     for sign, matrix in pairs:
-        one = _Wanted(trace, "", replace(matrix, row_labels=True))
+        one = Wanted(trace, "", replace(matrix, row_labels=True))
         if sign:  # in a line of its own, where cells are as wide as they can be
             made.words.append(Word(sign, NARROW / 2, y + 8, "sign"))
             y += 22
         room = NARROW - one.beside
-        cell = _between(room / one.n_columns if not one.is_bars else CELL[1], CELL[0], CELL[1])
-        row = _between(cell * 0.8, ROW[0], 24.0 if not one.is_bars else 20.0)
+        cell = between(room / one.n_columns if not one.is_bars else CELL[1], CELL[0], CELL[1])
+        row = between(cell * 0.8, ROW[0], 24.0 if not one.is_bars else 20.0)
         above = one.above(cell)
-        inside = Arrangement()
-        _stand(inside, one, 0.0, above, cell, row, one.n_rows)
-        _move(inside, 0.0, y)
-        for name in ("boxes", "words", "marks", "paths"):
-            getattr(made, name).extend(getattr(inside, name))
+        put(made, one, 0.0, y, cell, row)
         y += above + one.n_rows * row + 12 + (16 if one.is_bars and one.sums else 0)
     made.height = y - 12 + BELOW
     return made
 
 
-def _move(made: Arrangement, right: float, down: float) -> None:
+def move(made: Arrangement, right: float, down: float) -> None:
     for name in ("boxes", "words", "marks", "paths"):
         moved = [replace(each, x=each.x + right, y=each.y + down) for each in getattr(made, name)]
         setattr(made, name, moved)
 
 
-class _Wanted:
-    """What a matrix needs around its cells."""
+class Wanted:
+    """What a matrix needs around its cells; `compact` where there is no room for its shape, and
+    little for sums. Its title may stand above others of its kind already.
+    """
 
-    def __init__(self, trace: Trace, sign: str, matrix: Matrix) -> None:
-        self.matrix, self.sign = matrix, sign
+    def __init__(
+        self, trace: Trace, sign: str, matrix: Matrix, compact: bool = False, titled: bool = True
+    ) -> None:
+        self.matrix, self.sign, self.compact = matrix, sign, compact
+        self.title = matrix.name if titled else ""
         self.n_rows, self.n_columns = matrix.sizes
         self.rows, self.columns = names_along(trace, matrix)
         if not matrix.row_labels or matrix.axes[0] in UNNAMED:
@@ -236,8 +235,8 @@ class _Wanted:
         self.sums = has_sums(matrix)
         self.is_upright = is_one_row(matrix)
         self.heads = heads_of(trace, matrix)
-        shape = " × ".join(axis for axis in matrix.axes if axis)
-        self.shape = shape
+        self.shape = "" if compact else " × ".join(axis for axis in matrix.axes if axis)
+        self.room_of_sums = (FEW_SUMS if compact else SUMS) if self.sums else 0
         self.label = min(LABEL, max(map(text_width, self.rows), default=-8) + 8)
         if self.heads[0]:
             self.label += BAND
@@ -253,15 +252,15 @@ class _Wanted:
         return (
             self.of_sign
             + self.label
-            + (SUMS if self.sums and not self.is_upright else 0)
+            + (0 if self.is_upright else self.room_of_sums)
             + (BAR if self.is_bars else 0)
         )
 
     def width(self, cell: float) -> float:
         """Of its cells, or of its title where that is wider; bars are counted beside."""
         own = 0.0 if self.is_bars else self.n_columns * cell
-        free = (BAR if self.is_bars else 0) + (SUMS if self.sums and not self.is_upright else 0)
-        return max(own, text_width(self.matrix.name) * 1.12 - free)
+        free = (BAR if self.is_bars else 0) + (0 if self.is_upright else self.room_of_sums)
+        return max(own, text_width(self.matrix.name) * (1.04 if self.compact else 1.12) - free)
 
     def is_slanted(self, cell: float) -> bool:
         return max(map(text_width, self.columns), default=0) + 4 > cell * self.every(cell)
@@ -275,10 +274,23 @@ class _Wanted:
         """The room of its title and of the labels of its columns."""
         longest = min(LABEL, max(map(text_width, self.columns), default=0))
         labels = longest * SLANT + 14 if self.is_slanted(cell) else 18 if self.columns else 4
-        return TITLE + SHAPE + labels + (BAND if self.heads[1] else 0)
+        title = (TITLE - 2 if self.compact else TITLE + SHAPE) if self.title else 0
+        return title + labels + (BAND if self.heads[1] else 0)
 
 
-def _between(value: float, least: float, most: float) -> float:
+def put(made: Arrangement, one: Wanted, x: float, y: float, cell: float, row: float) -> float:
+    """Put a matrix, with what is around it, into an arrangement, its upper left corner here;
+    returns where the next begins.
+    """
+    inside = Arrangement()
+    end = stand(inside, one, 0.0, one.above(cell), cell, row, one.n_rows)
+    move(inside, x, y)
+    for name in ("boxes", "words", "marks", "paths"):
+        getattr(made, name).extend(getattr(inside, name))
+    return x + end
+
+
+def between(value: float, least: float, most: float) -> float:
     return max(least, min(value, most))
 
 
@@ -287,9 +299,9 @@ def box_end(box: Box, n_columns: int) -> float:
     return box.x + n_columns * box.width
 
 
-def _stand(
+def stand(
     made: Arrangement,
-    one: _Wanted,
+    one: Wanted,
     x: float,
     above: float,
     cell: float,
@@ -309,8 +321,10 @@ def _stand(
     decimals = _decimals(matrix, width) if shows else -1
     made.boxes.append(Box(x, y, width, row, decimals))
     top = y - one.above(cell)
-    words.append(Word(matrix.name, x, top + 8, "title"))
-    if text_width(one.shape) <= max(one.n_columns * width, text_width(matrix.name)) + 24:
+    if one.title:
+        words.append(Word(one.title, x, top + 8, "title"))
+    widest = max(one.n_columns * width, text_width(matrix.name)) + 24
+    if one.shape and text_width(one.shape) <= widest:
         words.append(Word(one.shape, x, top + TITLE + 5, "shape"))
     labels = 0 if not one.heads[0] else BAND
     every = max(1, round(11 / row + 0.49))
@@ -332,7 +346,7 @@ def _stand(
         drawn = outline(region, width, row)
         made.paths.append(Path(x - 1, y - 1, drawn, "forbidden"))
     taken = width if one.is_bars else max(one.width(cell), one.n_columns * width)
-    return x + taken + (SUMS if one.sums and not one.is_upright else 0) + GAP
+    return x + taken + (0 if one.is_upright else one.room_of_sums) + GAP
 
 
 def _decimals(matrix: Matrix, width: float) -> int:
@@ -351,7 +365,7 @@ def _decimals(matrix: Matrix, width: float) -> int:
 
 
 def _add_bands(
-    made: Arrangement, one: _Wanted, x: float, y: float, width: float, row: float
+    made: Arrangement, one: Wanted, x: float, y: float, width: float, row: float
 ) -> None:
     for side, marks in zip("yx", one.heads, strict=True):
         start = 0
@@ -367,7 +381,7 @@ def _add_bands(
                 start = at + 1
 
 
-def _add_sums(made: Arrangement, one: _Wanted, x: float, y: float, row: float) -> None:
+def _add_sums(made: Arrangement, one: Wanted, x: float, y: float, row: float) -> None:
     """Σ in the margin: what each row of weights sums to, loud where that is not 1."""
     sums = row_sums(one.matrix)
     upright = one.is_upright
@@ -377,16 +391,17 @@ def _add_sums(made: Arrangement, one: _Wanted, x: float, y: float, row: float) -
         left = made.boxes[-1].x
         made.words.append(Word(told, left, y + one.n_rows * row + 8, look, changes=True))
         return
-    if row >= 10:
-        made.words.append(Word("Σ", x, y - 8, "sum"))
+    readable, small = row >= (7.5 if one.compact else 10), "small " if one.compact else ""
+    if readable:
+        made.words.append(Word("Σ", x, y - 8, f"{small}sum"))
     for at, total in enumerate(sums.tolist()):
         place = y + (at + 0.5) * row
-        look = "sum" if abs(total - 1) <= 1e-3 else "loud"
-        if row >= 10 or look == "loud":
-            made.words.append(Word(written(total), x, place, look, changes=True))
+        look = small + ("sum" if abs(total - 1) <= 1e-3 else "loud")
+        if readable or (look == "loud" and not one.compact):
+            made.words.append(Word(written(total), x, place, look, changes=readable))
 
 
-def _add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
+def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
     """What the colours mean: one thin line at the bottom, from the matrices."""
     told = _legend(made)
     x, y, length = 0.0, arrangement.height - 8, 54.0

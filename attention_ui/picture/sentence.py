@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attention_core.trace import Trace
 
-from .layout import NARROW, WIDE, Arrangement, Box, Layout, Word, _move
+from .layout import NARROW, WIDE, Arrangement, Box, Layout, Word, move
 from .margin import is_grid, is_one_row
 from .matrix import Matrix, names_of
 from .numbers import text_width
@@ -28,9 +28,15 @@ class Sentence:
 
     tokens: tuple[str, ...]
     weights: Tensor
-    """(query, key), or (1, key) for the weights of one query alone."""
+    """(query, key), or (1, key) for the weights of one query alone; those of several heads below
+    each other.
+    """
     first: int
-    """The query that is shown until another is pointed at."""
+    """The row that is shown until another is pointed at."""
+    sources: tuple[int, ...] = ()
+    """The places of the matrices that have these weights, among those of the layout."""
+    heads: tuple[int, ...] = ()
+    """The heads that they belong to, where there are several."""
     asks: int | None = None
     """The query, where there are the weights of one alone."""
     wide: tuple[Box, ...] = ()
@@ -38,18 +44,32 @@ class Sentence:
     has_arcs: bool = True
 
 
-def with_sentence(layout: Layout, first: int) -> Layout:
+def with_sentence(layout: Layout, first: int, of: Sequence[int] = ()) -> Layout:
     """The same layout with the sentence above it. Raises ValueError where no weights are drawn;
     where they are covered, the sentence would tell them, and is left out.
+
+    The weights are the last that are drawn; or those `of` several heads, by their places among the
+    matrices, from the first head on: then those of the head that is pointed at are shown.
     """
-    found = [each for each in layout.matrices if is_grid(each) or is_one_row(each)]
+    found = [at for at, each in enumerate(layout.matrices) if is_grid(each) or is_one_row(each)]
     if not found:
         names = ", ".join(each.name for each in layout.matrices)
         raise ValueError(f"no weights (query, key) or (key) among {names} to shade a sentence by")
-    matrix = found[-1]
-    if matrix.covered:
+    sources = tuple(of or found[-1:])
+    matrices = [layout.matrices[at] for at in sources]
+    if any(each.covered for each in matrices):
         return layout
-    return above(layout, _of(layout.trace, matrix, first))
+    one = replace(_of(layout.trace, matrices[0], first), sources=sources)
+    if len(matrices) > 1:
+        heads = tuple(each.lead[0] for each in matrices)
+        one = replace(one, weights=_rows(matrices), heads=heads)
+    return above(layout, one)
+
+
+def _rows(matrices: Sequence[Matrix]) -> Tensor:
+    """The weights of matrices, below each other."""
+    each = [matrix.drawn.float() for matrix in matrices]
+    return torch.cat([one if one.ndim == 2 else one[None] for one in each])
 
 
 def sentence(trace: Trace, matrix: Matrix, first: int) -> Layout:
@@ -60,9 +80,8 @@ def sentence(trace: Trace, matrix: Matrix, first: int) -> Layout:
 
 def sentence_of(layout: Layout, matrices: Sequence[Matrix]) -> Sentence:
     """What the sentence of a layout shows with these matrices in the place of its own."""
-    found = [each for each in matrices if is_grid(each) or is_one_row(each)]
-    weights = found[-1].drawn.float()
-    return replace(layout.sentence, weights=weights if weights.ndim == 2 else weights[None])
+    own = layout.sentence
+    return replace(own, weights=_rows([matrices[at] for at in own.sources]))
 
 
 def _of(trace: Trace, matrix: Matrix, first: int) -> Sentence:
@@ -80,7 +99,7 @@ def above(layout: Layout, one: Sentence) -> Layout:
     one = replace(one, wide=wide, narrow=narrow, has_arcs=lines == 1)
     for arrangement, boxes in ((layout.wide, wide), (layout.narrow, narrow)):
         down = max(box.y + box.height for box in boxes) + SHARE + (14 if layout.matrices else 0)
-        _move(arrangement, 0.0, down)
+        move(arrangement, 0.0, down)
         arrangement.height += down
         arrangement.width = max(arrangement.width, *(box.x + box.width for box in boxes))
         arrangement.words += [

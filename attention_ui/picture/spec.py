@@ -6,6 +6,7 @@ Pointing is one selection. What is pointed at is worked out once a move, as para
 each mark only compares.
 """
 
+import json
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,6 +33,9 @@ from .table import (
 
 MOST_SVG = 1_500
 """A picture of more marks is drawn on a canvas: what costs under the pointer is their number."""
+INKS = {"light": "#2B2B2B", "dark": "#ECEBE8"}
+"""What takes the place of the page's own ink on a canvas; where the theme is not known, a grey that
+can be read on both."""
 DIM = 0.25
 FONT = '"Source Sans", "Source Sans Pro", sans-serif'
 """The page's own."""
@@ -113,7 +117,8 @@ BRIGHT = (
     f" || ({RELATED} && {SAME_NAMES}) || {READS} || {FOLLOWS}"
 )
 # Which of a row's lists is shown: by a control in the picture, by the query that is pointed at.
-FOCUS = "(focus < 0 ? datum.first : focus)"
+# Weights of several heads stand below each other in the lists, `per` rows a head.
+FOCUS = "(focus < 0 ? datum.first : focus + (datum.per > 0 ? datum.per * max(0, p_of_head) : 0))"
 CHOICE = (
     f"(datum.by == {BY_STEP} ? step_at : datum.by == {BY_QUERY} ? {FOCUS} :"
     f" step_at * datum.n + {FOCUS})"
@@ -148,6 +153,7 @@ TOOLTIP = (
 SIZES = {
     "title": 13, "shape": 11, "row": 12, "column": 12, "slanted": 12, "sign": 24, "sum": 11,
     "loud": 11, "legend": 11, "token": 14, "share": 11, "number": 11, "bar": 11,
+    "small sum": 9, "small loud": 9,
 }  # fmt: skip
 
 
@@ -160,17 +166,20 @@ def _by_look(values: dict[str, object], otherwise: object) -> str:
     return expr
 
 
-def drawn(marks: int, stops: Stops | None = None) -> dict:
-    """The specification for a table of so many rows, with a control in it or without. Shared: it
-    must not be changed.
+def drawn(marks: int, stops: Stops | None = None, theme: str | None = None) -> dict:
+    """The specification for a table of so many rows that are drawn at a time, with a control in it
+    or without. Shared: it must not be changed. `theme` is the page's, where it is known.
     """
-    return _compiled(marks > MOST_SVG, stops)
+    canvas = marks > MOST_SVG
+    return _compiled(canvas, stops, INKS.get(theme, MUTED) if canvas else INK)
 
 
 @lru_cache(maxsize=64)
-def _compiled(canvas: bool, stops: Stops | None) -> dict:
+def _compiled(canvas: bool, stops: Stops | None, ink: str) -> dict:
     made = deepcopy(_authored())
     if canvas:
+        # A canvas does not know the page's own ink.
+        made = json.loads(json.dumps(made).replace(INK, ink))
         made["usermeta"] = {"embedOptions": {"renderer": "canvas"}}
     if stops is None:
         made["params"].append({"name": "step_at", "value": 0})
@@ -283,14 +292,15 @@ def _authored() -> dict:
             opacity=alt.value(alt.expr(strong)),
         )
     )  # fmt: skip
-    ink = _by_look({"title": INK, "token": INK, "loud": CHOSEN}, MUTED)
+    ink = _by_look({"title": INK, "token": INK, "loud": CHOSEN, "small loud": CHOSEN}, MUTED)
     words = (
         base.transform_filter(f"datum.kind == {WORD}")
         .mark_text(
             aria=False, tooltip=None, baseline="middle",
             align=alt.expr(_by_look(
                 {"row": "right", "title": "left", "shape": "left", "slanted": "left", "sum": "left",
-                 "loud": "left", "legend": "left"}, "center")),
+                 "loud": "left", "legend": "left", "small sum": "left", "small loud": "left"},
+                "center")),
             angle=alt.expr("datum.look == 'slanted' ? 315 : 0"),
             fontSize=alt.expr(f"({_by_look(SIZES, 11)}) * min(1.25, max(0.9, datum.s))"),
             fontWeight=alt.expr("datum.look == 'title' || datum.look == 'loud' ? 600 : 400"),
@@ -298,7 +308,8 @@ def _authored() -> dict:
         )
         .encode(x, y, text=alt.value(alt.expr(TEXT)), key="id:N", fill=alt.value(alt.expr(ink)))
     )  # fmt: skip
-    there = f"toNumber(split(datum.mids, '{SEPARATOR}')[datum.by ? {FOCUS} : datum.j]) * datum.s"
+    asks = "datum.by && focus >= 0 ? focus : datum.j"
+    there = f"toNumber(split(datum.mids, '{SEPARATOR}')[{asks}]) * datum.s"
     way = f"({there} - datum.px)"
     up = f"min(118 * datum.s, 22 + abs({way}) / 2.4)"
     faint = f"{SHADE} < 0.01 || abs({way}) < 1"

@@ -56,7 +56,7 @@ SEPARATOR = "|"
 NUMBERS = {
     **{name: pa.int8() for name in ("kind", "when", "by", "open")},
     **{name: pa.float32() for name in ("x", "y", "w", "h", "xn", "yn", "wn", "hn")},
-    **{name: pa.float32() for name in ("shade", "strength", "first", "n")},
+    **{name: pa.float32() for name in ("shade", "strength", "first", "n", "per")},
     **{name: pa.int16() for name in (*OWN, *NAMES, "ai", "aj")},
     **{name: pa.float64() for name in ("rel", "bit")},
     **{f"{name}{slot}": pa.int16() for slot in range(SLOTS) for name in RECTANGLE},
@@ -153,6 +153,11 @@ def table(
         rows.take(lists)
         size["now"] = now
     return rows.table(**size)
+
+
+def n_marks(rows: pa.Table) -> int:
+    """How many rows of a table are drawn at a time: those of one arrangement."""
+    return rows.num_rows - rows["when"].to_pylist().count(ON_NARROW)
 
 
 Lists = dict[str, dict[str, str]]
@@ -502,21 +507,20 @@ def _rectangles(matrices: Sequence[Matrix], numbers: list[int], at: int) -> dict
     columns: dict[str, np.ndarray] = {}
     slot = 0
     for operand, given in enumerate(step.inputs):
-        drawn = [k for k, each in enumerate(matrices) if each.step is given and not each.covered]
-        if not drawn:
-            continue
-        twins = [place for place, each in enumerate(step.inputs) if each is given]
-        number = numbers[drawn[min(twins.index(operand), len(drawn) - 1)]]
         blocks = extents(step, operand)[matrix.lead]
         if matrix.rows is not None:
             blocks = blocks[list(matrix.rows)]
         blocks = blocks.flatten(0, -4) if blocks.ndim > 3 else blocks
-        for block in blocks.unbind(dim=1):  # (cell, axis, 2)
-            there = block.numpy().astype(np.int64)
+        each = [block.numpy().astype(np.int64) for block in blocks.unbind(dim=1)]
+        for source, there in _drawn_sources(matrices, given, each):  # (cell, axis, 2)
             if (there == NONE).all():
                 continue
             if slot == SLOTS:
                 return columns
+            drawn = [k for k, one in enumerate(matrices) if one.step is source and not one.covered]
+            twins = [place for place, one in enumerate(step.inputs) if one is source]
+            turn = twins.index(operand) if operand in twins else 0
+            number = numbers[drawn[min(turn, len(drawn) - 1)]]
             first, last = _padded(there[:, :, 0]), _padded(there[:, :, 1])
             is_none = (there == NONE).any(axis=(1, 2))
             columns[f"m{slot}"] = np.where(is_none, NONE, number)
@@ -524,6 +528,34 @@ def _rectangles(matrices: Sequence[Matrix], numbers: list[int], at: int) -> dict
                 columns[f"{axis}0{slot}"], columns[f"{axis}1{slot}"] = low, high
             slot += 1
     return columns
+
+
+def _drawn_sources(
+    matrices: Sequence[Matrix], given: Step, blocks: list[np.ndarray]
+) -> Iterator[tuple[Step, np.ndarray]]:
+    """Where a picture leaves a step out, what that is made of: blocks of an operand, and of the
+    operands before it, as far back as the first that are drawn. A step that is covered ends the
+    way, and so does one that reads cells apart from each other.
+    """
+    drawn = [each for each in matrices if each.step is given]
+    if drawn:
+        if not all(each.covered for each in drawn):
+            yield from ((given, block) for block in blocks)
+        return
+    known = {each.step.name for each in matrices}
+    if len(blocks) != 1 or not known & {*given.earlier()}:
+        return
+    there = blocks[0]
+    is_none = (there == NONE).any(axis=(1, 2))
+    corners = np.where(is_none[:, None, None], 0, there)
+    for operand, source in enumerate(given.inputs):
+        before = extents(given, operand).numpy().astype(np.int64)
+        if before.shape[given.value.ndim] != 1:
+            continue
+        ends = [before[(*corners[:, :, side].T, 0)][:, :, side] for side in (0, 1)]
+        reached = np.stack(ends, axis=-1)
+        reached[is_none] = NONE
+        yield from _drawn_sources(matrices, source, [reached])
 
 
 def _where(trace: Trace, matrix: Matrix, own: np.ndarray) -> dict[str, list[str]]:
@@ -612,6 +644,9 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
         "n": float(n_queries),
         "by": by,
     }
+    if one.heads:
+        # Weights of several heads stand below each other, so many rows a head.
+        places["per"] = float(n_queries // len(one.heads))
     names = {"q": list(range(length))} if one.asks is None else {"k": list(range(length))}
     rows.add(
         length,

@@ -502,15 +502,14 @@ class Settings:
     # The whole layer.
     normalise: str = setting(Choice(NORMALISERS), "Shares by", "softmax")
     temperature: float = setting(
-        Decimal(0.1, 10, choices.TEMPERATURES),
+        Decimal(0.1, 4),
         "Temperature",
         1.0,
+        step=0.1,
         help="All scores are divided by it. Below 1, the largest score of a row takes more of the "
         "weight; above 1, it is shared more evenly. Equal scores keep equal shares.",
     )
-    layer_dropout: float = setting(
-        Decimal(0, 0.9, (0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)), "Dropout", 0.0, shown="{:g}"
-    )
+    layer_dropout: float = setting(Decimal(0, 0.9), "Dropout", 0.0, step=0.1)
     opened: str = setting(Choice(choices.OPENED), "Show the numbers of", "weights", view_only=True)
     head: int = _head("Head")
     head_off: int = _head("Switch off head")

@@ -2,6 +2,7 @@
 in common with pages of the older kind.
 """
 
+import re
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,9 @@ from attention_ui.controls.control import (
     written,
 )
 from attention_ui.controls.fields import Choice, Flag, Whole
-from attention_ui.controls.shared import AROUND, SOURCE, inputs_of
+from attention_ui.controls.shared import AROUND, SOURCE, heads_recipe_of, inputs_of
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
+from attention_ui.lessons.whole_layer import lesson as whole_layer
 from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
@@ -53,10 +55,20 @@ def widget(at, kind, name):
 # --- declarations ---------------------------------------------------------------------------------
 
 
+LESSONS = {"simplified_attention": CONTROLS, "whole_layer": whole_layer.CONTROLS}
+DECLARED = {
+    each.name: (each, (*controls, *AROUND))
+    for controls in LESSONS.values()
+    for each in (*controls, *AROUND)
+}
+"""By its name each control of the lessons, with those that it is declared among."""
+
+
 @pytest.mark.parametrize("example", EXAMPLES)
-@pytest.mark.parametrize("control", [*CONTROLS, *AROUND], ids=lambda each: each.name)
-def test_a_control_starts_and_reads_as_pages_of_the_older_kind_do(control, example):
-    values, wrong = understood({"example": example}, [*CONTROLS, *AROUND])
+@pytest.mark.parametrize("name", DECLARED)
+def test_a_control_starts_and_reads_as_pages_of_the_older_kind_do(name, example):
+    control, among = DECLARED[name]
+    values, wrong = understood({"example": example}, among)
     assert not wrong
     if control.name == "upto":  # all tokens, however many: the older kind says 64
         return
@@ -77,9 +89,10 @@ def test_the_inputs_are_those_of_the_older_settings(example):
     assert inputs_of(changed).d_in == 5
 
 
-@pytest.mark.parametrize("control", CONTROLS, ids=lambda each: each.name)
-def test_a_control_has_the_label_of_the_older_kind(control):
-    known = {"Your sentence": "Text", "Keys so far": ""}
+@pytest.mark.parametrize("name", sorted(DECLARED.keys() - {each.name for each in AROUND}))
+def test_a_control_has_the_label_of_the_older_kind(name):
+    control, _ = DECLARED[name]
+    known = {"Your sentence": "Text", "Keys so far": ""}  # said otherwise where cards say more
     assert known.get(control.label, control.label) == SETTINGS[control.name].label
 
 
@@ -111,6 +124,43 @@ def test_another_example_leaves_what_stays_and_what_is_fixed():
     texts = {"example": "one", "a": "4", "b": "1", "s": "on"}
     kept = after_example(texts, "two", (*ABC, stays), {"b"})
     assert kept == {"example": "two", "b": "1", "s": "on"}
+
+
+SIZED = {
+    "more heads": ({}, {"n_heads": "3"}, {"d_model": "6"}),
+    "heads that share it": ({"d_model": "6"}, {"n_heads": "3"}, {}),
+    "too wide for so many": ({"d_head": "32"}, {"n_heads": "8"}, {"d_model": "8", "d_head": "12"}),
+    "shared evenly again": (
+        {"d_head": "3", "d_value": "2", "d_model": "5"},
+        {"d_head": "0"},
+        {"d_model": "6"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "chosen", "along"), SIZED.values(), ids=SIZED)
+def test_sizes_of_heads_take_each_other_along(before, chosen, along):
+    ((name, text),) = chosen.items()
+    values, wrong = understood({"example": "wild_cat", **before}, whole_layer.CONTROLS)
+    assert not wrong
+    control = next(each for each in whole_layer.CONTROLS if each.name == name)
+    taken = control.takes_along(control.field.read(text), values)
+    moved = {other: str(size) for other, size in taken.items() if size != values[other]}
+    assert moved == along
+    held = {"example": "wild_cat", **before, **moved, **chosen}
+    now, wrong = understood(held, whole_layer.CONTROLS)
+    assert not wrong
+    assert heads_recipe_of(now).n_heads == now.n_heads
+
+
+@pytest.mark.parametrize(
+    "texts", [{"n_heads": "3"}, {"n_heads": "8", "d_head": "32", "d_model": "8"}]
+)
+def test_heads_that_do_not_fit_are_refused_with_ways_out(texts):
+    values, wrong = understood({"example": "wild_cat", **texts}, whole_layer.CONTROLS)
+    assert [*wrong] == ["n_heads"]
+    assert re.search("take a d_model of|at most 96 fit", str(wrong["n_heads"]), re.IGNORECASE)
+    assert heads_recipe_of(values).n_heads == values.n_heads
 
 
 def test_an_unknown_name_is_said():
@@ -239,6 +289,16 @@ def test_one_card_alone_has_nothing_around_it(only):
     at = opened(example="wild_cat", only=only)
     assert not at.title
     assert not [each for each in at.header if each.value == "What you can now answer"]
+
+
+def test_more_heads_take_d_model_along_and_a_fixed_one_stays():
+    at = opened("pages/whole_layer.py", example="wild_cat")
+    widget(at, "select_slider", "n_heads").set_value(3).run()
+    assert address(at) == {"example": "wild_cat", "n_heads": "3", "d_model": "6"}
+    at = opened("pages/whole_layer.py", example="wild_cat", lock="d_model")
+    widget(at, "select_slider", "n_heads").set_value(3).run()
+    assert any("d_model = 4 cannot be shared evenly" in each for each in notices(at))
+    assert "n_heads" not in address(at)
 
 
 # --- with pages of the older kind -----------------------------------------------------------------

@@ -3,6 +3,7 @@ is what the arithmetic names.
 """
 
 import itertools
+import json
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,12 @@ import torch
 from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, expand_query
 from attention_core import operations as ops
 from attention_core.text.inputs import Inputs
+from attention_ui.cards.show import MOST_BYTES
+from attention_ui.controls.control import understood
+from attention_ui.controls.shared import first_query, inputs_of
+from attention_ui.lessons.whole_layer import lesson as layer
 from attention_ui.picture import table as cells
+from attention_ui.picture.layer import layer_matrices, whole_layer
 from attention_ui.picture.layout import (
     NARROW,
     TALL,
@@ -25,8 +31,9 @@ from attention_ui.picture.layout import (
 )
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.numbers import text_width
+from attention_ui.picture.palette import INK
 from attention_ui.picture.sentence import with_sentence
-from attention_ui.picture.spec import Stops, drawn
+from attention_ui.picture.spec import FOCUS, MOST_SVG, Stops, drawn
 from traces import LESSONS, lesson_trace, workshop
 
 WORKSHOP = workshop()
@@ -113,6 +120,21 @@ def test_words_stay_within_the_picture_and_off_each_other():
         assert all(0 <= word.y <= arrangement.height for word in arrangement.words)
 
 
+def test_a_cell_of_any_head_is_as_large_as_the_first_s():
+    """The number of its head is no size of its own."""
+    trace = lesson_trace("multi_head/wild_cat")
+    step = trace["head_weights"]
+    sizes = []
+    for head in range(2):
+        layout = equation(trace, Matrix(step, lead=(head,)))
+        columns = cells.table(layout).to_pydict()
+        at = columns["kind"].index(cells.CELL)
+        sizes.append((columns["w"][at], columns["h"][at]))
+        assert columns["of_head"][at] == head
+    assert sizes[0] == sizes[1]
+    assert sizes[0][1] > 10
+
+
 def test_a_number_that_could_not_be_read_is_not_written():
     small, large = (of_tokens(n, 3) for n in (64, 9))
     unreadable, readable = (equation(each, each["weights"]) for each in (small, large))
@@ -173,6 +195,19 @@ def lit(rows, at):
     return found
 
 
+def drawn_sources(layout, step, index):
+    """The cells that an arithmetic names; where their step is left out of a picture that goes on
+    before it, the cells that those are made of.
+    """
+    known = {matrix.step.name for matrix in layout.matrices}
+    for cell in step.arithmetic(index).cells():
+        given = layout.trace[cell.step]
+        if cell.step in known or not known & given.earlier():
+            yield cell.step, cell.index
+        else:
+            yield from drawn_sources(layout, given, cell.index)
+
+
 def check_lights(layout, step):
     """Every cell of a step lights exactly the drawn cells that its arithmetic names."""
     rows = cells.table(layout).to_pydict()
@@ -187,7 +222,7 @@ def check_lights(layout, step):
     for at, (name, index) in enumerate(places):
         if name != step.name:
             continue
-        named = {(cell.step, cell.index) for cell in step.arithmetic(index).cells()}
+        named = {*drawn_sources(layout, step, index)}
         wanted = named & known.keys()
         found = {places[other] for other in lit(rows, at)}
         assert found == wanted, (name, index)
@@ -251,6 +286,98 @@ def test_a_covered_matrix_tells_nothing_of_its_numbers():
     assert set(first["text"]) == {"?"}
 
 
+# --- a whole layer --------------------------------------------------------------------------------
+
+LAYERS = [
+    {"example": "named_features"},
+    {"example": "wild_cat", "n_heads": "3", "d_model": "6"},
+    {"example": "journey_123", "scale": "none", "normalise": "sum"},
+    {"example": "tiny_language", "temperature": "0.5"},
+    {"example": "sorry_dave_first_run"},
+    {"n_heads": "8", "d_model": "8", "causal_heads": "on", "layer_dropout": "0.3"},
+    {"n_heads": "8", "d_model": "64", "sentence": "a b " * 32, "tokenizer": "blanks"},
+    {"n_heads": "1", "d_model": "1", "sentence": "a", "tokenizer": "blanks"},
+]
+
+
+def layer_at(link):
+    values, wrong = understood({"example": "wild_cat", **link}, layer.CONTROLS)
+    assert not wrong
+    trace = layer.trace_of(values)
+    return values, trace, whole_layer(trace, first_query(values))
+
+
+@pytest.mark.parametrize("link", LAYERS)
+def test_a_whole_layer_fits_its_card_and_nothing_lies_on_another(link):
+    _, _, layout = layer_at(link)
+    for (arrangement, found), room in zip(rectangles(layout), (WIDE, NARROW), strict=True):
+        for one, other in itertools.combinations(found, 2):
+            apart = one[2] <= other[0] or other[2] <= one[0]
+            assert apart or one[3] <= other[1] or other[3] <= one[1]
+        assert min(left for left, *_ in found) >= 0
+        assert max(right for _, _, right, _ in found) <= room + 1
+        titles = [word for word in arrangement.words if word.look == "title"]
+        for one, other in itertools.combinations(titles, 2):
+            if abs(one.y - other.y) < 10:
+                first, second = sorted((one, other), key=lambda word: word.x)
+                assert first.x + text_width(first.text) <= second.x + 2
+    above = max(box.y + box.height for box in layout.sentence.wide)
+    assert layout.wide.height - above <= 440 + 60
+
+
+def test_the_matrices_of_a_head_stand_on_one_line():
+    _, _, layout = layer_at({"example": "named_features"})
+    tops = {}
+    for matrix, box in zip(layout.matrices, layout.wide.boxes, strict=True):
+        if matrix.lead:
+            tops.setdefault(matrix.lead, set()).add((box.y, box.height))
+    assert [len(each) for each in tops.values()] == [1, 1, 1]
+    lefts = [
+        [b.x for m, b in zip(layout.matrices, layout.wide.boxes, strict=True) if m.lead == lead]
+        for lead in tops
+    ]
+    assert lefts[0] == lefts[1] == lefts[2] == sorted(lefts[0])
+
+
+SMALL = {"example": "journey_123"}
+
+
+@pytest.mark.parametrize(
+    "link", [SMALL, {**SMALL, "temperature": "2", "causal_heads": "on"}], ids=str
+)
+def test_a_whole_layer_lights_what_its_arithmetic_names(link):
+    _, trace, layout = layer_at(link)
+    for name in {each.step.name: None for each in layout.matrices}:
+        if trace[name].inputs:
+            check_lights(layout, trace[name])
+
+
+def test_the_sentence_shows_the_weights_of_the_head_that_is_pointed_at():
+    _, trace, layout = layer_at({"example": "named_features"})
+    rows = cells.table(layout).to_pydict()
+    at = rows["id"].index("share.2")
+    told = rows["texts"][at].split("|")
+    n_queries = int(rows["per"][at])
+    weights = trace["head_weights"].value
+    for head, query in itertools.product(range(3), range(9)):
+        assert told[head * n_queries + query] == f"{weights[head, query, 2]:.0%}"
+    assert "p_of_head" in FOCUS
+
+
+@pytest.mark.parametrize("scale", ["none", "sqrt_d"])
+def test_a_layer_has_the_same_cells_at_every_temperature(scale):
+    values, _, layout = layer_at({"example": "named_features", "scale": scale})
+    embedded = embed(inputs_of(values))
+    others = [
+        matrices_of(*layer_matrices(layer.at_temperature(embedded, values, temperature)))
+        for temperature in (0.1, 1.0, 4.0)
+    ]
+    lists = cells.positions(layout, others)
+    assert any(name.startswith("arc.") for name in lists)
+    size = sum(len(text) for told in lists.values() for text in told.values())
+    assert 40 / 3 * size < MOST_BYTES
+
+
 # --- positions of a control -----------------------------------------------------------------------
 
 
@@ -306,6 +433,19 @@ def test_the_specification_is_the_same_for_all_pictures():
     assert drawn(100) is drawn(1_400)
     assert drawn(1_600)["usermeta"]["embedOptions"]["renderer"] == "canvas"
     assert "usermeta" not in drawn(100)
+
+
+def test_a_canvas_is_written_on_in_an_ink_that_it_knows():
+    """A canvas does not know the page's `currentColor`, and would take it for black."""
+    assert INK in json.dumps(drawn(1_400))
+    for theme in ("light", "dark", None):
+        assert INK not in json.dumps(drawn(1_600, theme=theme))
+    assert drawn(1_600, theme="dark") != drawn(1_600, theme="light")
+
+
+def test_what_is_drawn_at_a_time_decides_between_svg_and_canvas():
+    rows = cells.table(layer_at({"example": "named_features"})[2])
+    assert rows.num_rows > MOST_SVG > cells.n_marks(rows)
 
 
 def test_masks_are_drawn_as_forbidden_and_hidden():

@@ -24,11 +24,8 @@ from attention_core.rounding import agree, rounding
 from attention_ui.lessons.causal_mask import leaks
 from attention_ui.lessons.multi_head_attention import checks as head_checks
 from attention_ui.lessons.queries_keys_values import projections
-from attention_ui.lessons.whole_layer import sums
-from attention_ui.lessons.whole_layer.layer import opened
-from attention_ui.lessons.whole_layer.temperature import rows_of_equal_scores
+from attention_ui.lessons.whole_layer import words as of_layer
 from attention_ui.page.lights import as_taught
-from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.settings import Settings
 
 TYPED = st.one_of(st.floats(-1000, 1000, width=32), st.sampled_from([-1000.0, 1000.0, 0.001]))
@@ -177,13 +174,12 @@ def test_a_wrong_step_turns_its_light_off(step, at, size):
 def test_dropout_is_told_apart_from_the_weights_it_is_done_to():
     settings = replace(Settings.of(EXAMPLES["wild_cat"]), layer_dropout=0.5)
     trace = attend_heads(embed(settings.inputs), settings.layer_recipe)
-    good, words = sums.sums_verdict(trace)
+    good, words = of_layer.sums_verdict(trace)
     assert good
     assert "Every row of `weights` sums to 1" in words
     left = trace["head_dropped_weights"].value.sum(-1)
-    assert f"rows of `dropped`, which mix the values, sum to {left.min():.2f} up to" in words
-    names = [part.step.name for part in opened(trace, settings) if isinstance(part, Matrix)]
-    assert names[-2:] == ["head_weights", "head_dropped_weights"]
+    said = of_layer.left_by_dropout(trace)
+    assert f"rows of `dropped`, which mix the values, sum to {left.min():.2f} up to" in said
 
 
 def test_what_no_lesson_has_taught_yet_is_not_red():
@@ -199,9 +195,9 @@ def test_what_no_lesson_has_taught_yet_is_not_red():
 def test_a_low_temperature_does_not_decide_between_equal_scores():
     settings = replace(Settings.of(EXAMPLES["named_features"]), temperature=0.1)
     trace = attend_heads(embed(settings.inputs), settings.layer_recipe)
-    words = rows_of_equal_scores(trace, settings.temperature)
+    words = of_layer.rows_of_equal_scores(trace, settings.temperature)
     assert "each of 9 keys gets 0.11 at any temperature" in words
-    assert rows_of_equal_scores(trace, 1.0) == ""
+    assert of_layer.rows_of_equal_scores(trace, 1.0) == ""
     settings = replace(Settings.of(EXAMPLES["wild_cat"]), temperature=0.1)
     trace = attend_heads(embed(settings.inputs), settings.layer_recipe)
-    assert rows_of_equal_scores(trace, 0.1) == ""
+    assert of_layer.rows_of_equal_scores(trace, 0.1) == ""

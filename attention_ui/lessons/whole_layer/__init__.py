@@ -1,1 +1,1 @@
-"""The lesson on the whole layer."""
+"""The lesson on the whole layer: every step from tokens to output in one picture."""

@@ -1,0 +1,73 @@
+"""The whole layer: its controls, its trace as a function of their values, and what is drawn."""
+
+from collections.abc import Sequence
+
+from attention_core.mechanism.multi_head import attend_heads
+from attention_core.operations import Draw, Drop
+from attention_core.text.embedding import embed
+from attention_core.trace import Trace
+
+from ...controls.control import Control, Values
+from ...controls.fields import Choice, Whole
+from ...controls.shared import (
+    DROP_SEED,
+    HEADS,
+    LAYER_DROPOUT,
+    MAX_HEADS,
+    NORMALISE,
+    SCALE,
+    SOURCE,
+    TEMPERATURE,
+    heads_called,
+    inputs_of,
+    layer_recipe_of,
+)
+from ...picture.equation_parts import equation_of
+from ...picture.matrix import Matrix
+
+SHOWN = ("queries", "keys", "values", "scores", "weights", "context_vectors", "output")
+OPENED = Control(
+    "opened",
+    Choice({name: name for name in SHOWN}),
+    "Show the numbers of",
+    "weights",
+    widget="selectbox",
+)
+HEAD = Control(
+    "head", Whole(0, MAX_HEADS - 1), "Head", 0, widget="segmented_control", options=heads_called
+)
+BEFORE_DROPOUT = (*SOURCE, *HEADS, SCALE, NORMALISE, TEMPERATURE)
+CONTROLS = (*BEFORE_DROPOUT, LAYER_DROPOUT, DROP_SEED, OPENED, HEAD)
+
+
+def trace_of(values: Values) -> Trace:
+    """The lesson's trace: every step from tokens to output."""
+    return attend_heads(embed(inputs_of(values)), layer_recipe_of(values))
+
+
+def at_temperature(embedded: Trace, values: Values, temperature: float) -> Trace:
+    """The same layer at another temperature, from embeddings that are there already."""
+    return attend_heads(embedded.branch(), layer_recipe_of(values.but(temperature=temperature)))
+
+
+def in_numbers(trace: Trace, values: Values) -> Sequence[Matrix | str]:
+    """The chosen matrix as the equation that makes it, in one head."""
+    name = f"head_{values.opened}" if f"head_{values.opened}" in trace else values.opened
+    step = trace[name]
+    return equation_of(
+        step,
+        drawn=[
+            Matrix(each, lead=(values.head,), transposed=at == 1 and step.operation.transpose)
+            for at, each in enumerate((*step.inputs, step))
+            if each.axes[0] == "head"
+        ],
+    )
+
+
+def with_dropout(plain: Trace, values: Values, rate: float) -> Trace:
+    """The layer up to its weights, and what dropout at this rate leaves of them: at 0 all."""
+    trace, weights = plain.branch(), plain["head_weights"]
+    draw = Draw("uniform", tuple(weights.value.shape), seed=values.drop_seed)
+    kept = trace.step("head_kept", draw, axes=weights.axes)
+    trace.step("head_dropped_weights", Drop(rate), weights, kept, axes=weights.axes)
+    return trace

@@ -1,0 +1,171 @@
+"""What the lesson says of its numbers, and what its question asks."""
+
+import torch
+
+from attention_core.trace import Trace
+
+from ...cards.questions import Sign
+from ...controls.control import Values
+from ...controls.shared import first_query
+from ...frame.ends import Answer, named
+from ...picture.layer import n_drawn
+from ...words import number
+
+NEAR = 1e-5
+EQUAL = 1e-6
+"""Scores that are no farther apart count as equal."""
+
+
+def left_out_words(trace: Trace) -> str:
+    """Says so where not all heads are drawn; else ''."""
+    shown, n_heads = n_drawn(trace), trace.size("head")
+    if shown == n_heads:
+        return ""
+    return (
+        f"Drawn here: {shown} of {n_heads} heads, to keep the page quick. Each can be opened with "
+        "its numbers below."
+    )
+
+
+def rows_of_equal_scores(trace: Trace, temperature: float) -> str:
+    """Says, at a low temperature, that rows whose visible scores are all equal stay as they are;
+    "" where there are none, or where a temperature is not low.
+    """
+    weights = trace["head_weights"]
+    scores = weights.inputs[0].value
+    visible = scores.isfinite()
+    highest = scores.masked_fill(~visible, -torch.inf).amax(-1)
+    lowest = scores.masked_fill(~visible, torch.inf).amin(-1)
+    equal = ((highest - lowest < EQUAL) & (visible.sum(-1) > 1)).nonzero().tolist()
+    if temperature >= 1 or not equal:
+        return ""
+    head, query = equal[0]
+    n_rows, n_keys = highest.numel(), int(visible[head, query].sum())
+    share = weights.value[head, query][visible[head, query]].max().item()
+    rows = "row has" if len(equal) == 1 else "rows have"
+    return (
+        f"At a low temperature the largest score takes nearly all, but {len(equal)} of {n_rows} "
+        f"{rows} no largest: in head {head}, all scores of query "
+        f"{query} are equal, so each of {n_keys} keys gets "
+        f"{number(share, 2)} at any temperature."
+    )
+
+
+def when_hotter(trace: Trace) -> Sign | None:
+    """What twice the temperature does to the largest weight of the last query in the first head;
+    None where there are no two numbers to compare, as where a sum of scores is 0.
+    """
+    weights = trace["head_weights"]
+    scores = weights.inputs[0].value[0, -1:]
+    before, after = (weights.operation.value(each)[0] for each in (scores, scores / 2))
+    if len(before) < 2 or not (before.isfinite().all() and after.isfinite().all()):
+        return None
+    return Sign(
+        words="Look at the last token as a query, in head 0. If you doubled the temperature, what "
+        "would happen to its largest weight?",
+        what="the largest weight",
+        before=before.max().item(),
+        after=after.max().item(),
+        teaches="A temperature divides the scores before they become shares. A softmax then shares "
+        "more evenly. Shares by a sum stay as they are, since every part of the fraction is "
+        "divided by the same number.",
+    )
+
+
+def sums_verdict(trace: Trace) -> tuple[bool, str]:
+    """Whether the weights sum to 1 for every query of every head, in words."""
+    sums = trace["head_weights"].value.sum(dim=-1)
+    if not sums.isfinite().all():
+        return False, "A row of scores sums to 0, and nothing can be divided by it. Choose softmax."
+    off = (sums - 1).abs().max().item()
+    if off < NEAR:
+        return True, f"Every row of `weights` sums to 1: largest deviation {off:.1g}."
+    rows = f"Rows of `weights` sum to {number(sums.min().item())} up to {number(sums.max().item())}"
+    return False, f"{rows}, not to 1."
+
+
+def left_by_dropout(trace: Trace) -> str:
+    """What the rows of the dropped weights, which mix the values, sum to; "" without dropout."""
+    dropped = trace.get("head_dropped_weights")
+    if dropped is None:
+        return ""
+    sums = dropped.value.sum(dim=-1)
+    return (
+        "Dropout sets some weights to 0 and scales up the rest: rows of `dropped`, which mix "
+        f"the values, sum to {number(sums.min().item(), 2)} up to {number(sums.max().item(), 2)}, "
+        f"on average {number(sums.mean().item(), 2)}."
+    )
+
+
+def answers(trace: Trace, values: Values) -> list[Answer]:
+    """On the axes, on what sums to 1, and on what a weight does."""
+    query, see = first_query(values), ("opened", "With its numbers")
+    return [
+        Answer("Which axis is the query, and which the key?", which_axis(trace, query), *see),
+        Answer("What sums to 1, and what need not?", what_sums_to_1(trace, query), *see),
+        Answer("What does one weight do?", what_a_weight_does(trace, query), *see),
+    ]
+
+
+def which_axis(trace: Trace, query: int) -> str:
+    """With the largest weight of one query in the first head."""
+    weights = trace["head_weights"].value[0, query]
+    words = (
+        "In scores and weights, each row is a query that asks, each column a key that can be found."
+    )
+    if not weights.isfinite().all():
+        return words
+    key = int(weights.argmax())
+    return (
+        f"{words} In {named(trace, 'head', 0)}, the row of {named(trace, 'query', query)} meets "
+        f"the column of {named(trace, 'key', key)} in a weight of "
+        f"{number(weights[key].item(), 2)}."
+    )
+
+
+def what_sums_to_1(trace: Trace, query: int) -> str:
+    """With the sum of a row of weights, and of the column that has most."""
+    weights = trace["head_weights"].value[0]
+    row, columns = weights[query].sum().item(), weights.sum(dim=0)
+    words = "Each row of weights: a query shares out one whole among the keys."
+    if not weights.isfinite().all():
+        return (
+            f"{words} Here the scores of a row sum to 0, and nothing can be divided by that. With "
+            "softmax, the rows sum to 1."
+        )
+    key = int((columns - 1).abs().argmax())
+    words += (
+        f" In {named(trace, 'head', 0)}, the row of {named(trace, 'query', query)} sums to "
+        f"{number(row, 2)}"
+    )
+    if number(columns[key].item(), 2) != number(row, 2):
+        words += (
+            f"; columns need not, and that of {named(trace, 'key', key)} sums to "
+            f"{number(columns[key].item(), 2)}"
+        )
+    dropped = " What dropout leaves of a row need not sum to 1 either."
+    return f"{words}." + (dropped if "head_dropped_weights" in trace else "")
+
+
+def what_a_weight_does(trace: Trace, query: int) -> str:
+    """With the largest weight of one query in the first head, and one entry that it goes into."""
+    context = trace["head_context_vectors"]
+    weights, values = (given.value[0] for given in context.inputs)
+    words = "It says how much of a key's value goes into the query's context vector."
+    mixed = context.value[0, query]
+    if not mixed.isfinite().all():
+        return f"{words} Here a weight is not a number, and neither is the context vector."
+    key = int(weights[query].argmax())
+    weight, value = weights[query, key].item(), values[key]
+    entry = int(value.abs().argmax())
+    part, whole = weight * value[entry].item(), mixed[entry].item()
+    component = trace.labels(context.axes[-1], 0)[entry]
+    words += (
+        f" In {named(trace, 'head', 0)}, {named(trace, 'query', query)} gives "
+        f"{named(trace, 'key', key)} a weight of {number(weight, 2)}: of the "
+        f"{number(value[entry].item(), 2)} that its value has in “{component}”, "
+        f"{number(part, 2)} goes into the context vector."
+    )
+    if len(weights) == 1:
+        return words
+    return f"{words} All keys together bring {number(whole, 2)} there."

@@ -1,0 +1,223 @@
+"""A whole layer as one picture, as numbers flow: what comes in on the left, then a line for each
+head, then how the heads are joined. On a phone, the same from top to bottom.
+"""
+
+from collections.abc import Sequence
+
+from attention_core.trace import Step, Trace
+
+from .forbidden import leak_limit, with_masks
+from .layout import (
+    BAND,
+    GAP,
+    NARROW,
+    WIDE,
+    Arrangement,
+    Layout,
+    Wanted,
+    Word,
+    add_legend,
+    between,
+    put,
+)
+from .matrix import Matrix
+from .scale import limits
+from .sentence import with_sentence
+
+GIVEN, MATRICES = "embeddings", ("W_query", "W_key", "W_value")
+BEFORE_SHARES = ("head_tempered_scores", "head_scaled_scores", "head_scores")
+"""The first of these that a layer has is what its scores are before a mask, whatever they were
+divided by: so the picture has the same cells at every temperature.
+"""
+OUTPUTS = ("concat", "W_output", "output")
+TALL = 318
+"""With the sentence above it, as high as leaves room for words and controls on a screen."""
+CELL, ROW = (1.0, 30.0), (1.0, 20.0)
+LEAST_ROW = 2.4
+"""A head with lower rows is not drawn."""
+MOST_CELLS = 12_000
+"""Of all matrices together; with more, heads are left out, to keep the page quick."""
+BETWEEN_LINES, LEGEND, HEAD = 3, 26, 11
+"""Between lines, below all, and above a line for the number of its head."""
+TALLEST, ENOUGH = 440, 5.0
+"""A layer of many heads is higher, until its rows are so high."""
+
+
+def whole_layer(trace: Trace, first_query: int, tall: float = TALL) -> Layout:
+    """All matrices of a trace of `attend_heads`, below the sentence with the weights of the head
+    that is pointed at. `first_query` is shown until something is pointed at.
+    """
+    matrices = with_masks(layer_matrices(trace))
+    ends = limits(matrices, [""] * len(matrices))
+    wide = _as_it_flows(trace, matrices, tall - LEGEND, TALLEST - LEGEND)
+    narrow = _from_top_to_bottom(trace, matrices)
+    signs = ("",) * len(matrices)
+    made = Layout(trace, tuple(matrices), signs, ends, leak_limit(matrices), wide, narrow)
+    for arrangement, room in ((wide, WIDE), (narrow, NARROW)):
+        arrangement.height += LEGEND
+        add_legend(made, arrangement, room)
+    weights = [at for at, each in enumerate(matrices) if each.step.name == "head_weights"]
+    return with_sentence(made, first_query, weights)
+
+
+def layer_matrices(trace: Trace) -> list[Matrix]:
+    """What is drawn of a layer: what all heads share, a line for each head, and how they are
+    joined.
+    """
+
+    def shared(name: str) -> Matrix:
+        labelled = name in (GIVEN, "concat", "output")
+        return Matrix(trace[name], row_labels=labelled, column_labels=False)
+
+    def of_head(step: Step, head: int) -> Matrix:
+        return Matrix(
+            step,
+            lead=(head,),
+            title=short(step),
+            row_labels=step.name == "head_queries",
+            column_labels=False,
+        )
+
+    steps = _of_a_head(trace)
+    return [
+        *map(shared, (GIVEN, *MATRICES)),
+        *(of_head(step, head) for head in range(n_drawn(trace)) for step in steps),
+        *map(shared, OUTPUTS),
+    ]
+
+
+def _of_a_head(trace: Trace) -> list[Step]:
+    last = next(trace[name] for name in BEFORE_SHARES if name in trace)
+    names = ("head_masked_scores", "head_weights", "head_dropped_weights", "head_values")
+    given = [trace["head_queries"], trace["head_keys"], trace["head_scores"], last]
+    made = [trace[name] for name in names if name in trace]
+    return [*given, *made, trace["head_context_vectors"]]
+
+
+def short(step: Step) -> str:
+    """A step's name without what its place in the picture says already."""
+    if step.name in BEFORE_SHARES[:2]:
+        return "scaled"
+    return step.name.removeprefix("head_").split("_")[0]
+
+
+def n_drawn(trace: Trace) -> int:
+    """How many heads are drawn: all, or as many as there is room for, and at least one."""
+    n_rows = len(trace["embeddings"].value)
+    of_one = sum(step.value[0].numel() for step in _of_a_head(trace))
+    most = min(MOST_CELLS // of_one, int(TALLEST / (LEAST_ROW * n_rows + HEAD)))
+    return max(1, min(trace.size("head"), most))
+
+
+def _as_it_flows(
+    trace: Trace, matrices: Sequence[Matrix], tall: float, tallest: float
+) -> Arrangement:
+    """Columns from left to right: vectors, the matrices of all heads, a line for each head, and
+    what joins them.
+    """
+    n_given, n_out = 1 + len(MATRICES), len(OUTPUTS)
+    each = [
+        # Heads stand below each other, and their titles above the first.
+        Wanted(trace, "", matrix, compact=True, titled=matrix.lead in ((), (0,)))
+        for matrix in matrices
+    ]
+    inside = each[n_given:-n_out]
+    heads = [[one for one in inside if one.matrix.lead == (head,)] for head in range(len(inside))]
+    columns = [
+        [each[:1]],
+        [[one] for one in each[1:n_given]],
+        [line for line in heads if line],
+        [[one] for one in each[-n_out:]],
+    ]
+    cell = _cell_that_fits(columns)
+    around = _height(columns[2], cell, 0.0)
+    tall = between(around + ENOUGH * sum(map(_n_rows, columns[2])), tall, max(tall, tallest))
+    rows = [_row_that_fits(lines, cell, tall) for lines in columns]
+    # What has a row for each token has rows as high in all columns, where it can.
+    rows = [min(row, rows[2], 1.3 * cell + 3) for row in rows]
+    made, x = Arrangement(), 0.0
+    heights = [_height(lines, cell, row) for lines, row in zip(columns, rows, strict=True)]
+    most = max(heights)
+    for lines, row, height in zip(columns, rows, heights, strict=True):
+        y, end = (most - height) / 2, x
+        for line in lines:
+            if head := line[0].matrix.lead:
+                place = y + _above(line, cell) - (BAND + HEAD / 2 + 1 if head != (0,) else 16)
+                made.words.append(Word(f"head {head[0]}", x, place, "shape"))
+            along = x
+            for one in line:
+                along = put(made, one, along, y + _above(line, cell) - one.above(cell), cell, row)
+            end = max(end, along)
+            y += _above(line, cell) + _n_rows(line) * row + BETWEEN_LINES
+        x = end
+    made.width, made.height = x - GAP, most
+    return made
+
+
+def _n_rows(line: Sequence[Wanted]) -> int:
+    return max(one.n_rows for one in line)
+
+
+def _above(line: Sequence[Wanted], cell: float) -> float:
+    has_title = any(one.title for one in line)
+    return max(one.above(cell) for one in line) + (0 if has_title else HEAD)
+
+
+def _height(lines: Sequence[Sequence[Wanted]], cell: float, row: float) -> float:
+    each = [_above(line, cell) + _n_rows(line) * row for line in lines]
+    return sum(each) + BETWEEN_LINES * (len(lines) - 1)
+
+
+def _row_that_fits(lines: Sequence[Sequence[Wanted]], cell: float, tall: float) -> float:
+    around = _height(lines, cell, 0.0)
+    return between((tall - around) / sum(map(_n_rows, lines)), *ROW)
+
+
+def _cell_that_fits(columns: Sequence[Sequence[Sequence[Wanted]]]) -> float:
+    """The widest cell with which all columns fit beside each other."""
+
+    def width(cell: float) -> float:
+        return sum(
+            max(sum(one.beside + one.width(cell) + GAP for one in line) for line in lines)
+            for lines in columns
+        )
+
+    low, high = CELL
+    for _ in range(12):  # titles may be wider than cells, so there is no formula
+        middle = (low + high) / 2
+        low, high = (middle, high) if width(middle) <= WIDE + GAP else (low, middle)
+    return low
+
+
+def _from_top_to_bottom(trace: Trace, matrices: Sequence[Matrix]) -> Arrangement:
+    """From left to right as far as there is room, then below: for a phone. Cells are as large as
+    they can be with as few lines as there can be.
+    """
+    each = [Wanted(trace, "", matrix, compact=True) for matrix in matrices]
+    most = min((NARROW - one.beside) / one.n_columns for one in each)
+    sizes = [most] if most < 7 else [min(most, 11 - at / 2) for at in range(9)]
+    cell = min(sizes, key=lambda size: len(_lines(each, size)))
+    row = between(cell * 0.9, *ROW)
+    made, y = Arrangement(width=NARROW), 0.0
+    for line in _lines(each, cell):
+        x = 0.0
+        for one in line:
+            x = put(made, one, x, y + _above(line, cell) - one.above(cell), cell, row)
+        y += _above(line, cell) + _n_rows(line) * row + 10
+    made.height = y - 10
+    return made
+
+
+def _lines(each: Sequence[Wanted], cell: float) -> list[list[Wanted]]:
+    """Matrices in lines that fit a phone; each head begins one."""
+    lines: list[list[Wanted]] = [[]]
+    x = 0.0
+    for one in each:
+        needed = one.beside + one.width(cell) + GAP
+        begins = one.matrix.step.name in ("head_queries", OUTPUTS[0])
+        if lines[-1] and (begins or x + needed > NARROW + GAP):
+            lines.append([])
+            x = 0.0
+        lines[-1].append(one)
+        x += needed
+    return lines
