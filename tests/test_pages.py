@@ -466,7 +466,7 @@ def test_a_sentence_of_ones_own_keeps_what_a_teacher_has_fixed():
     ("page", "button", "link"),
     [
         ("divide_by_sqrt_d", "Draw again", {"lock": "draw_seed"}),
-        ("softmax_or_sum", "Change these scores by hand", {"lock": "typed"}),
+        ("softmax_or_sum", "Bring the sum near 0", {"lock": "shift"}),
         ("simplified_attention", "Next key", {"lock": "upto", "upto": "2"}),
     ],
 )

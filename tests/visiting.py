@@ -16,6 +16,11 @@ LESSONS = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 """The names of the lessons' files."""
 PAGES = [f"pages/{name}.py" for name in LESSONS]
 EVERYWHERE = ["app.py", *PAGES]
+OLDER_LESSONS = [
+    name for name in LESSONS if "open_on(" in (ROOT / "pages" / f"{name}.py").read_text()
+]
+"""Lessons that are still drawn in parts: what looks into these goes with the last of them."""
+OLDER_PAGES = [f"pages/{name}.py" for name in OLDER_LESSONS]
 
 
 def visit(page: str, /, **link: str) -> AppTest:

@@ -189,6 +189,17 @@ QUERY = Control(
     lambda values: last_or(example_of(values).query, values),
     options=numbered_tokens,
 )
+SIMILARITY = Control(
+    "similarity", Choice({"dot": "Dot product", "cosine": "Cosine"}), "Compare by", "dot"
+)
+DIVIDE = Control(
+    "divide",
+    Choice({"none": "Nothing", "sqrt_d": "√d"}),
+    "Divide scores by",
+    lambda values: example_of(values).divide,
+)
+ACROSS = Control("across", Whole(0, MAX_WIDTH - 1), "Entry drawn across", 0, options=entries)
+UP = Control("up", Whole(0, MAX_WIDTH - 1), "Entry drawn up", 1, options=entries)
 PREDICT = Control(
     "predict",
     Flag(),

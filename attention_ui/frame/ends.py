@@ -75,12 +75,13 @@ def answers(each: Sequence[Answer], covered: frozenset[str] = frozenset()) -> No
 def ends(
     name: str,
     trace: Trace,
-    output: str,
+    output: str = "",
     lesson: str = "",
     build: Callable[[Settings], Trace] | None = None,
 ) -> None:
     """The rows that every page ends with. `output` is the step whose attention the checks are on,
-    `lesson` the lesson's name in `attention_core.published`, `build` the trace of other settings.
+    "" for a lesson without one, `lesson` the lesson's name in `attention_core.published`, `build`
+    the trace of other settings.
     """
     values = held.values()
     if values.only:
@@ -92,7 +93,8 @@ def ends(
             with row(_matching(view), "notebook", ":material/fact_check:") as is_open:
                 if is_open:
                     proof(view)
-        show_checks(view, output)
+        if output:
+            show_checks(view, output)
         if "take_away" not in values.hide:
             with row("**Take it with you**: program, notebook, exercise, tensors", "take_away",
                      ":material/download:") as is_open:  # fmt: skip

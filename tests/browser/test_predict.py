@@ -67,7 +67,7 @@ def test_a_slider_of_a_row_draws_its_chart_alone(page, app_url):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_row_fits_a_phone(new_page, app_url, scheme):
     page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
-    open_page(page, app_url, "softmax_or_sum?cell=none")
+    open_page(page, app_url, "causal_mask?cell=none")
     question(page, "sum_best").get_by_role("button", name="Skip, show me").click()
     settled(page)
     for press in ("Reveal", "Guess again"):

@@ -20,11 +20,13 @@ from attention_ui.controls.control import (
 from attention_ui.controls.fields import Choice, Flag, Whole
 from attention_ui.controls.shared import AROUND, SOURCE, inputs_of
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
+from attention_ui.lessons.softmax_or_sum.lesson import CONTROLS as OF_SOFTMAX
 from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
+from visiting import OLDER_PAGES
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 PAGE = "pages/simplified_attention.py"
-OLDER = "pages/softmax_or_sum.py"
+OLDER = next(page for page in OLDER_PAGES if page != "pages/notebooks_numbers.py")
 
 
 def opened(page=PAGE, **query):
@@ -50,13 +52,17 @@ def widget(at, kind, name):
     return next(each for each in getattr(at, kind) if each.key.startswith(f"control_{name}"))
 
 
+EACH = [*{each.name: each for each in (*CONTROLS, *OF_SOFTMAX, *AROUND)}.values()]
+"""The controls of all lessons of cards."""
+
+
 # --- declarations ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-@pytest.mark.parametrize("control", [*CONTROLS, *AROUND], ids=lambda each: each.name)
+@pytest.mark.parametrize("control", EACH, ids=lambda each: each.name)
 def test_a_control_starts_and_reads_as_pages_of_the_older_kind_do(control, example):
-    values, wrong = understood({"example": example}, [*CONTROLS, *AROUND])
+    values, wrong = understood({"example": example}, EACH)
     assert not wrong
     if control.name == "upto":  # all tokens, however many: the older kind says 64
         return
@@ -77,7 +83,9 @@ def test_the_inputs_are_those_of_the_older_settings(example):
     assert inputs_of(changed).d_in == 5
 
 
-@pytest.mark.parametrize("control", CONTROLS, ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "control", [each for each in EACH if each not in AROUND], ids=lambda each: each.name
+)
 def test_a_control_has_the_label_of_the_older_kind(control):
     known = {"Your sentence": "Text", "Keys so far": ""}
     assert known.get(control.label, control.label) == SETTINGS[control.name].label

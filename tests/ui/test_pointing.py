@@ -43,7 +43,7 @@ from pointing import (
 )
 from sampling import pairs
 from traces import workshop
-from visiting import PAGES
+from visiting import OLDER_PAGES
 
 ALL_OF = 400
 """A step of more cells is looked at in a sample."""
@@ -67,7 +67,7 @@ def drawn_as(each):
 PAGES_DRAWN = [drawn_as(each) for each in CASES]
 PAGES_ASKING = [
     pytest.param(each.values, id=each.id, marks=marked(*each.values, each.marks))
-    for each in pairs(PAGES, EXAMPLES, more=0)
+    for each in pairs(OLDER_PAGES, EXAMPLES, more=0)
 ]
 
 
@@ -767,7 +767,6 @@ def test_a_sentence_is_refused_where_no_weights_are_of_its_tokens(monkeypatch):
 
 
 WITH_WEIGHTS = (
-    ("softmax_or_sum", ["divide", "softmax"]),
     ("queries_keys_values", ["weights"]),
     ("causal_mask", ["weights"]),
     ("multi_head_attention", ["weights"]),
@@ -780,8 +779,3 @@ WITH_WEIGHTS = (
 def test_lessons_with_weights_have_a_sentence(page, names):
     found = [each.name for each, *_ in with_sentence(drawn_by(f"pages/{page}.py", {}))]
     assert {*found} >= {*names}
-
-
-def test_a_row_typed_by_hand_has_no_sentence():
-    found = drawn_by("pages/softmax_or_sum.py", {"row_from": "hand"})
-    assert not list(with_sentence(found))

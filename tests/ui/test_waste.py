@@ -15,7 +15,7 @@ from attention_ui.picture.matrix import Matrix
 from attention_ui.settings import session
 from largest import LARGEST
 from sampling import few
-from visiting import LESSONS, stands, visit
+from visiting import OLDER_LESSONS, stands, visit
 
 RANDOM_IDS = replace(EXAMPLES["wild_cat"].inputs, vocabulary="random", d_in=8)
 
@@ -49,7 +49,7 @@ def test_a_number_in_a_row_that_is_not_drawn_makes_no_cell_wider():
 
 
 @pytest.mark.slow("10 s: every page at its largest")
-@pytest.mark.parametrize("page", few(LESSONS, 3))
+@pytest.mark.parametrize("page", few(OLDER_LESSONS, 3))
 def test_a_run_of_a_page_writes_its_link_once(page, monkeypatch):
     written = []
 
