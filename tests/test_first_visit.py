@@ -141,18 +141,6 @@ def test_what_a_covered_picture_is_made_of_is_drawn(page):
         assert n_covered < len(matrices) or not n_covered or beat in COMPARED, chart.alt
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_points_are_covered_where_they_tell_which_vectors_are_identical(example):
-    at = visit("tokenize_and_embed", predict="on", example=example)
-    view = lesson_of(at).view
-    vectors = view.trace["embeddings"].value
-    points = vectors[:, [view.settings.across, view.settings.up]]
-    same, drawn_same = (each[:, None].eq(each).all(dim=-1) for each in (vectors, points))
-    is_covered = "uncover_picture" in [each.key for each in at.button]
-    assert is_covered == same.equal(drawn_same)
-    assert not is_covered or example != FIRST
-
-
 @pytest.mark.parametrize("page", OLDER_PAGES)
 def test_the_numbers_of_a_covered_picture_do_not_reach_the_browser(page):
     for each in drawn(visit(page, predict="on")):

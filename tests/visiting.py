@@ -30,13 +30,20 @@ def visit(page: str, /, **link: str) -> AppTest:
     return _opened(page, {"predict": "off", "example": "wild_cat", **link})
 
 
+def visit_deeper(page: str, /, **link: str) -> AppTest:
+    """The same with what goes deeper unfolded."""
+    return _opened(page, {"predict": "off", "example": "wild_cat", **link}, row_deeper=True)
+
+
 def first_visit(page: str) -> AppTest:
     """A page, or a lesson by its name, at its address without any parameter."""
     return _opened(page, {})
 
 
-def _opened(page: str, link: dict[str, str]) -> AppTest:
+def _opened(page: str, link: dict[str, str], **state: object) -> AppTest:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    for name, value in state.items():
+        at.session_state[name] = value
     if page != "app.py":
         at.switch_page(page if page in PAGES else f"pages/{page}.py")
     for name, value in link.items():

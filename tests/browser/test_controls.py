@@ -8,7 +8,6 @@ from attention_core.examples import EXAMPLES
 from browser_tools import COVERED, matrix, no_exception, open_page, settled
 
 LESSON = "simplified_attention?predict=off&cell=none"
-TABLE = "tokenize_and_embed?predict=off&cell=none"
 
 
 def numbers(page, beat, chart):
@@ -57,8 +56,8 @@ def test_weights_are_covered_until_one_has_guessed(page, app_url):
 
 def test_the_switch_in_the_sidebar_stops_the_questions(page, app_url):
     open_page(page, app_url, "tokenize_and_embed")
-    covered = page.locator(f"{COVERED}, [class*='st-key-covered']")
-    assert covered.count() == 2
+    covered = page.locator("[class*=st-key-drawn_] svg text", has_text=re.compile(r"^\?$"))
+    assert covered.count() > 0
     page.locator(".st-key-control_predict label").click()
     settled(page)
     assert covered.count() == 0
@@ -74,16 +73,6 @@ def test_stretching_a_vector_moves_weight(page, app_url):
     assert "factor=1.5" in page.url
 
 
-def test_one_more_reserved_row_changes_every_vector(page, app_url):
-    open_page(page, app_url, TABLE)
-    before = numbers(page, "lookup", 2)
-    press(page, "reserved", "ArrowRight")
-    after = numbers(page, "lookup", 2)
-    assert len(after) == len(before) == 33
-    assert after != before
-    assert "reserved=3" in page.url
-
-
 def test_the_stepper_walks_back_and_forth(page, app_url):
     open_page(page, app_url, LESSON)
     for button, said in (
@@ -96,40 +85,6 @@ def test_the_stepper_walks_back_and_forth(page, app_url):
         page.get_by_role("button", name=button, exact=True).last.click()
         settled(page)
         assert said in page.inner_text("[data-testid=stMain]")
-
-
-def test_positions_part_repeated_words(page, app_url):
-    open_page(page, app_url, TABLE)
-    assert "Identical: rows 1, 3, 5, 7, 9" in page.inner_text("[data-testid=stMain]")
-    page.locator(".st-key-control_positions label").click()
-    settled(page)
-    assert "Every row is different" in page.inner_text("[data-testid=stMain]")
-
-
-def test_a_number_typed_into_the_table_is_used_everywhere(page, app_url):
-    open_page(page, app_url, TABLE)
-    grid = page.locator("[data-testid=stDataFrame]").first
-    # The grid loads its editor at the first use, and what is typed before that is lost.
-    for _ in range(5):
-        grid.scroll_into_view_if_needed()
-        page.wait_for_timeout(500)
-        corner = grid.bounding_box()  # it moves while what is above it is drawn
-        page.mouse.click(corner["x"] + 100, corner["y"] + 52)
-        page.keyboard.press("Enter")
-        page.wait_for_timeout(1_500)
-        page.keyboard.press("Control+A")
-        page.keyboard.type("0.25", delay=50)
-        page.wait_for_timeout(500)  # an Enter within milliseconds takes the number before
-        page.keyboard.press("Enter")
-        settled(page, quiet=1)
-        if "edits=0.0%3A0.25" in page.url:  # not some of it: the first keys may be lost
-            break
-    assert "edits=0.0%3A0.25" in page.url
-    assert numbers(page, "lookup", 1)[0] == "0.25"
-    assert numbers(page, "lookup", 2)[3] == "0.25"
-    page.get_by_role("button", name="Undo all typed numbers").click()
-    settled(page)
-    assert numbers(page, "lookup", 1)[0] == "−0.53"
 
 
 def test_a_link_gives_the_same_numbers_on_a_server_just_started(

@@ -159,34 +159,3 @@ def test_hostile_text_that_is_typed_is_text_on_every_page(page, app_url):
         assert page.evaluate("window.hacked") is None
         no_exception(page)
     assert not [url for url in asked if "127.0.0.1:9/" in url]
-
-
-def test_an_embedding_leads_to_the_row_of_the_table_that_its_id_names(page, app_url):
-    open_page(page, app_url, "tokenize_and_embed?predict=off&cell=embeddings.7.0")
-    panel = page.locator(".st-key-cell_lookup")
-    panel.locator("[data-testid=stSlider] input").first.focus()
-    page.keyboard.press("ArrowRight")
-    settled(page)
-    assert "token 8: wild" in panel.inner_text()
-    panel.locator("[data-testid=stButtonGroup] button", has_text="[6, 0]").click()
-    settled(page)
-    words = panel.inner_text()
-    assert "embedding_table[6, 0]" in words
-    assert "seed is 69" in words
-    panel.get_by_role("button", name="embeddings[8, 0]").click()
-    settled(page)
-    assert panel.locator("strong code").inner_text() == "embeddings[8, 0]"
-
-
-def test_edits_in_a_link_are_in_the_table_and_in_every_row_that_picks_it(page, app_url):
-    """Row 0 of the table is the blank's; rows 1, 3, 5, 7 and 9 of the embeddings pick it."""
-    open_page(page, app_url, "tokenize_and_embed?predict=off&cell=none")
-    plain = numbers(page, "lookup", 2)
-    assert "0.50" not in plain[3:33:6]
-    open_page(page, app_url, "tokenize_and_embed?predict=off&cell=none&edits=0.0:0.5")
-    assert numbers(page, "lookup", 1)[0] == "0.50"
-    expected = list(plain)
-    expected[3:33:6] = ["0.50"] * 5
-    assert numbers(page, "lookup", 2) == expected
-    assert page.get_by_role("button", name="Undo all typed numbers").count() == 1
-    no_exception(page)

@@ -27,10 +27,6 @@ ALL = """() => {
   return { main: main.textContent, side: side.innerText, links };
 }"""
 SLIDERS = [
-    ("tokenize_and_embed", "d_in"),
-    ("simplified_attention", "d_in"),
-    ("softmax_or_sum", "d_in"),
-    ("divide_by_sqrt_d", "d_in"),
     ("queries_keys_values", "d_in"),
     ("queries_keys_values", "d_out"),
     ("causal_mask", "d_in"),

@@ -14,6 +14,8 @@ from attention_ui.lessons.simplified_attention import lesson as simplified
 from attention_ui.lessons.simplified_attention import words as simplified_words
 from attention_ui.lessons.softmax_or_sum import lesson as softmax
 from attention_ui.lessons.softmax_or_sum import words as softmax_words
+from attention_ui.lessons.tokenize_and_embed import lesson as tokens
+from attention_ui.lessons.tokenize_and_embed import words as tokens_words
 from attention_ui.page.closing import Answer
 from attention_ui.page.page import Page
 from attention_ui.settings.link import from_query
@@ -53,6 +55,7 @@ CARDS = {
         simplified,
         lambda trace, values: simplified_words.answers(trace, values, frozenset()),
     ),
+    "tokenize_and_embed": (tokens, tokens_words.answers),
     "softmax_or_sum": (softmax, lambda trace, _: softmax_words.answers(trace)),
 }
 """Lessons of cards: their rooms, and what their answers are made of."""

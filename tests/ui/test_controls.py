@@ -21,6 +21,7 @@ from attention_ui.controls.fields import Choice, Flag, Whole
 from attention_ui.controls.shared import AROUND, SOURCE, inputs_of
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
 from attention_ui.lessons.softmax_or_sum.lesson import CONTROLS as OF_SOFTMAX
+from attention_ui.lessons.tokenize_and_embed.lesson import CONTROLS as OF_TOKENS
 from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
 from visiting import OLDER_PAGES
 
@@ -52,7 +53,7 @@ def widget(at, kind, name):
     return next(each for each in getattr(at, kind) if each.key.startswith(f"control_{name}"))
 
 
-EACH = [*{each.name: each for each in (*CONTROLS, *OF_SOFTMAX, *AROUND)}.values()]
+EACH = [*{each.name: each for each in (*CONTROLS, *OF_TOKENS, *OF_SOFTMAX, *AROUND)}.values()]
 """The controls of all lessons of cards."""
 
 

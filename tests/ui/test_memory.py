@@ -28,8 +28,6 @@ def open_page(page, **link):
     ("page", "link", "move"),
     [
         ("multi_head_attention", {"n_heads": "4"}, {"n_heads": "2"}),
-        ("simplified_attention", {"cell": "scores.1.2"}, {"cell": "weights.2.1"}),
-        ("tokenize_and_embed", {"reserved": "1"}, {"reserved": "2"}),
         ("queries_keys_values", {"example": "wild_cat"}, {"example": "journey_123"}),
     ],
 )

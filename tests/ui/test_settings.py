@@ -44,7 +44,7 @@ from attention_ui.settings.settings import (
     Settings,
     label,
 )
-from visiting import stands, visit
+from visiting import stands, visit, visit_deeper
 
 ONE_HEAD = ("head", "head_off", "head_cut")
 DEFAULT = "wild_cat"
@@ -745,7 +745,7 @@ def test_narrower_vectors_bring_the_entries_of_the_picture_back_into_them():
 
 @pytest.mark.parametrize(("name", "value"), [("table_rows", "12345"), ("table_width", "7")])
 def test_a_size_of_the_table_between_those_on_offer_is_not_shown_as_another(name, value):
-    at = stands(visit("tokenize_and_embed", **{name: value}))
+    at = stands(visit_deeper("tokenize_and_embed", **{name: value}))
     (slider,) = [each for each in at.select_slider if each.key == f"control_{name}"]
     settings = at.session_state["settings"]
     assert slider.value == getattr(settings, name), "the slider shows another number than the link"

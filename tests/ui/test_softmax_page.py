@@ -5,15 +5,13 @@ import math
 import pyarrow as pa
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
 from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_ui.controls.shared import FIRST
 from attention_ui.lessons.softmax_or_sum.words import sum_stays, what_a_tie_does
 from attention_ui.words import percent
-from conftest import ROOT
-from visiting import stands, visit, words
+from visiting import stands, visit, visit_deeper, words
 
 pytestmark = pytest.mark.slow("20 s: whole pages")
 
@@ -50,23 +48,13 @@ def opened(**link):
     return visit("softmax_or_sum", **link)
 
 
-def with_deeper(**link):
-    """With what goes deeper unfolded."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    at.switch_page("pages/softmax_or_sum.py")
-    at.session_state["row_deeper"] = True
-    for name, value in {"predict": "off", "example": "wild_cat", **link}.items():
-        at.query_params[name] = value
-    return at.run()
-
-
 def values_of(at):
     return at.session_state["here"][2]
 
 
 @pytest.mark.parametrize("link", ENDS.values(), ids=ENDS)
 def test_the_page_stands_at_every_end(link):
-    at = with_deeper(**link)
+    at = visit_deeper("softmax_or_sum", **link)
     stands(at)
     assert at.session_state["notices"] == []
     for name, value in link.items():
@@ -87,7 +75,7 @@ def test_the_page_stands_at_every_end(link):
     ],
 )
 def test_what_gives_no_number_is_explained(link, said):
-    assert said in words(with_deeper(**ENDS[link]))
+    assert said in words(visit_deeper("softmax_or_sum", **ENDS[link]))
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -183,7 +171,7 @@ def test_the_share_of_the_largest_score_is_asked_for_and_judged(guess, right):
 
 def test_an_open_question_is_answered_by_nothing_else_on_the_page():
     """Neither in words, nor in the bars of the experiments, nor in what goes deeper."""
-    at = with_deeper(predict="on")
+    at = visit_deeper("softmax_or_sum", predict="on")
     assert "0.7682" not in words(at)
     assert "0.4850" not in words(at)
     for name in ("softmax", "constant", "magnify"):
@@ -230,8 +218,10 @@ def test_a_tie_is_said_and_only_a_tie():
 
 
 def test_the_lesson_opens_on_a_row_without_a_tie_and_says_what_a_factor_leaves():
-    at = with_deeper(example=FIRST, magnify="8")
+    at = visit_deeper("softmax_or_sum", example=FIRST, magnify="8")
     assert values_of(at).row_query == EXAMPLES[FIRST].row
     assert "**A tie.**" not in words(at)
     assert "The shares by the sum have not moved" in words(at)
-    assert "**A tie.**" in words(with_deeper(example=FIRST, row_query="7", magnify="8"))
+    assert "**A tie.**" in words(
+        visit_deeper("softmax_or_sum", example=FIRST, row_query="7", magnify="8")
+    )
