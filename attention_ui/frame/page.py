@@ -72,7 +72,10 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     with st.sidebar, st.container(gap="xsmall"):
         title_and_glossary(settings)
         _contents(name, values)
-        _beside_the_sentence(values, sidebar)
+        if SENTENCE in controls:
+            _beside_the_sentence(values, sidebar)
+        if held.is_changed():
+            st.button("Back to the example", on_click=held.reset, icon=":material/undo:")
         run_again_when_back()
     return values
 
@@ -155,7 +158,9 @@ def link(page: Lesson, query: dict[str, str], label: str | None = None, **look: 
 
 
 def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
-    """What counts on this page: nothing stands here that changes nothing."""
+    """What counts on this page: nothing stands here that changes nothing. A lesson without a
+    sentence has none of it.
+    """
     example, inputs = example_of(values), inputs_of(values)
     with st.container(gap="xxsmall"):
         control(EXAMPLE)
@@ -174,8 +179,6 @@ def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
             control(DROP_BLANKS)
         if drawn := drawn_instead(session.current()):
             st.text(drawn)  # plain: it quotes the person
-        if held.is_changed():
-            st.button("Back to the example", on_click=held.reset, icon=":material/undo:")
 
 
 def close_lesson(name: str) -> None:

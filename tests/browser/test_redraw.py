@@ -220,28 +220,6 @@ HOLD = """(() => {
 
 
 @pytest.mark.long
-def test_a_button_pressed_after_a_slider_does_its_work_on_a_busy_server(page, app_url):
-    """What reaches the server during a run is answered in one, and the slider names its parts."""
-    page.add_init_script(HOLD)
-    open_page(page, app_url, "divide_by_sqrt_d?predict=off&cell=none&vlook=width&trials=3000")
-    slider = page.locator(".st-key-control_d_in input").first
-    slider.focus()
-    settled(page)
-    page.evaluate("window.held = []")
-    page.locator("h1").first.click()
-    for key, place in (("r", page.keyboard), ("ArrowRight", slider)):  # the whole page, the slider
-        place.press(key)
-        page.wait_for_function("known => window.held.length > known", arg=0 if key == "r" else 1)
-    measure = page.locator(".st-key-run_of_widths").get_by_role("button", name="Measure")
-    measure.evaluate("button => button.click()")
-    page.evaluate("window.release()")
-    page.get_by_text("lie within their band").wait_for()
-    settled(page)
-    assert "d_in=4" in page.url
-    assert page.problems == []
-
-
-@pytest.mark.long
 def test_what_is_out_of_sight_cannot_be_used_until_it_is_drawn(page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off")
     page.locator(".st-key-control_d_in input").first.focus()

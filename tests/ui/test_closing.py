@@ -10,6 +10,8 @@ import torch
 
 from attention_core.examples import EXAMPLES
 from attention_ui.controls.control import understood
+from attention_ui.lessons.divide_by_sqrt_d import lesson as root
+from attention_ui.lessons.divide_by_sqrt_d import words as root_words
 from attention_ui.lessons.simplified_attention import lesson as simplified
 from attention_ui.lessons.simplified_attention import words as simplified_words
 from attention_ui.lessons.softmax_or_sum import lesson as softmax
@@ -56,6 +58,7 @@ CARDS = {
         lambda trace, values: simplified_words.answers(trace, values, frozenset()),
     ),
     "tokenize_and_embed": (tokens, tokens_words.answers),
+    "divide_by_sqrt_d": (root, root_words.answers),
     "softmax_or_sum": (softmax, lambda trace, _: softmax_words.answers(trace)),
 }
 """Lessons of cards: their rooms, and what their answers are made of."""
@@ -172,7 +175,6 @@ def test_an_answer_that_is_not_covered_knows_nothing_of_what_is(lesson, change):
 @pytest.mark.parametrize(
     ("lesson", "question"),
     [
-        ("divide_by_sqrt_d", "Why √d, and not d?"),
         (
             "multi_head_attention",
             "Why does splitting into heads take a transpose, and not just a view?",

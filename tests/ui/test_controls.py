@@ -19,6 +19,7 @@ from attention_ui.controls.control import (
 )
 from attention_ui.controls.fields import Choice, Flag, Whole
 from attention_ui.controls.shared import AROUND, SOURCE, inputs_of
+from attention_ui.lessons.divide_by_sqrt_d.lesson import CONTROLS as OF_ROOT
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
 from attention_ui.lessons.softmax_or_sum.lesson import CONTROLS as OF_SOFTMAX
 from attention_ui.lessons.tokenize_and_embed.lesson import CONTROLS as OF_TOKENS
@@ -53,7 +54,9 @@ def widget(at, kind, name):
     return next(each for each in getattr(at, kind) if each.key.startswith(f"control_{name}"))
 
 
-EACH = [*{each.name: each for each in (*CONTROLS, *OF_TOKENS, *OF_SOFTMAX, *AROUND)}.values()]
+EACH = [
+    *{each.name: each for each in (*CONTROLS, *OF_TOKENS, *OF_SOFTMAX, *OF_ROOT, *AROUND)}.values()
+]
 """The controls of all lessons of cards."""
 
 
