@@ -1,118 +1,110 @@
 """Why divide by √d: how the spread of a dot product grows with the width, and what that does."""
 
+import streamlit as st
+
 from attention_core.examples import EXAMPLES
-from attention_core.experiments.variance import few_trials
-from attention_ui.cards.questions import Pick
-from attention_ui.lessons.divide_by_sqrt_d.answers import answers
-from attention_ui.lessons.divide_by_sqrt_d.many_trials import (
-    choose_seed,
-    growth_words,
-    judge_growth,
-    many_trials,
-)
+from attention_core.experiments.saturation import EFFECT_TRIALS, N_KEYS
+from attention_ui.cards.card import card, note
+from attention_ui.cards.pinned import since_the_pin
+from attention_ui.cards.question import question
+from attention_ui.cards.show import chart, picture
+from attention_ui.controls import held
+from attention_ui.controls.shared import MAX_SEED
+from attention_ui.controls.widget import control
+from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.page import open_lesson
+from attention_ui.lessons.divide_by_sqrt_d import words
+from attention_ui.lessons.divide_by_sqrt_d.by_divisor import gradients, sorted_weights
+from attention_ui.lessons.divide_by_sqrt_d.lesson import CONTROLS, DRAW_SEED, LOOK, VD, trace_of
+from attention_ui.lessons.divide_by_sqrt_d.looks import DIVIDED, look
 from attention_ui.lessons.divide_by_sqrt_d.published_variances import published_variances
-from attention_ui.lessons.divide_by_sqrt_d.three_divisors import three_divisors
-from attention_ui.page.closing import closing
-from attention_ui.page.page import Page, open_on
-from attention_ui.page.show import cell_notice
-from attention_ui.page.take_away import take_away
-from attention_ui.page.view import View
+from attention_ui.picture.layout import equation
 from attention_ui.predict.common_questions import largest_when_divided
-from attention_ui.settings.settings import Settings
-from attention_ui.shell.frame import close_lesson
 
 PAGE = "divide_by_sqrt_d"
+values = open_lesson(PAGE, CONTROLS)
+trace = trace_of(values)
+since_the_pin(trace, trace_of, CONTROLS)
+products, sums, divided = (
+    trace[name] for name in ("products", "dot_products", "scaled_dot_products")
+)
+n_trials, d = products.value.shape
 
+with card(
+    "three_divisors",
+    "Nothing, √d or d",
+    "A layer learns through softmax, so softmax must neither give one key everything nor treat all "
+    "keys alike. Make the vectors wider, and watch what the divisor does.",
+) as beside:
+    with beside:
+        control(VD, width=230)
+    measured = words.effects_at(values.vd, values.draw_seed)
+    called = {DIVIDED[name]: effect for name, effect in measured.items()}
+    best = DIVIDED["sqrt_d"]
+    shares = {name: effect.sorted_weights for name, effect in called.items()}
+    sizes = {name: effect.gradient_norm for name, effect in called.items()}
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        chart("weights_by_divisor", sorted_weights(shares, best), 560)
+        chart("gradients_by_divisor", gradients(sizes, best), 300)
+    note(words.told_at(values.vd, measured))
+    st.caption(
+        f"One random query and {N_KEYS} random keys, drawn {EFFECT_TRIALS} times. Weights are "
+        "means. The gradient says how much the weights move when an undivided score q·k is nudged: "
+        "shown is the median of the draws."
+    )
 
-def view_of(settings: Settings) -> View:
-    # Without a way to build it anew: a pin holds no setting of this lesson.
-    return View(PAGE, settings, few_trials(settings.draw_seed), opens_with=("dot_products", (0,)))
+with card(
+    "products",
+    "Products",
+    f"Each row is a trial: two vectors of width d = {d}, all entries drawn with mean 0 and "
+    "variance 1, multiplied entry by entry. Most products are small and a few are not. Their "
+    "variance is 1, like that of the entries.",
+) as beside:
+    with beside:
+        control(DRAW_SEED, width=130)
+        st.button(
+            "Draw again",
+            key="draw_again",
+            icon=":material/casino:",
+            on_click=held.change,
+            kwargs={"draw_seed": (values.draw_seed + 1) % (MAX_SEED + 1)},
+        )
+    picture("products", equation(trace, products))
 
+with card(
+    "dot_products",
+    "Dot products",
+    f"The {d} products of a row are added: that is q·k, a **score**. Some cancel, but not all, and "
+    f"the sums spread farther than a single product does. Dividing by √{d} brings them back.",
+):
+    about = ("dot_products", "scaled_dot_products")
+    question("largest", largest_when_divided(sums.value, divided.value, d), trace, about)
+    picture("dot_products", equation(trace, sums, divided))
 
-def lesson(page: Page) -> None:
-    """What stands on the page, from top to bottom."""
-    view = page.view
-    trace, settings = view.trace, view.settings
-    n_trials, d = trace["products"].value.shape
-    page.part("begin", lambda: cell_notice(view))
-    page.words(
-        "Here q and k are random vectors of width d, and s is the standard deviation of their "
-        "entries, whose mean is 0. All are drawn from the seed below; the sentence in the sidebar "
-        "plays no part in this lesson."
-    )
-    page.controls(choose_seed)
-    page.header("Nothing, √d or d", anchor="three_divisors")
-    page.words(
-        "A layer learns through softmax, so softmax must neither give one key everything nor "
-        "treat all keys alike. Make the vectors wider, and watch what the divisor does."
-    )
-    drawn = (settings.draw_seed, settings.vd)
-    page.part("three_divisors", three_divisors, about=drawn)
-    page.beat(
-        "products",
-        "Products",
-        f"Each row is a trial: two vectors of width d = {d}, all entries drawn with mean 0 and "
-        "variance 1, multiplied entry by entry. Notice that most products are small and a few are "
-        "not. Their variance is 1, like that of the entries.",
-        trace["products"],
-    )
-    page.beat(
-        "dot_products",
-        "Dot products",
-        f"The {d} products of a row are added: that is q·k. Some cancel, but not all, and the "
-        f"sums spread farther than a single product does. Dividing by √{d} brings them back.",
-        trace["dot_products"],
-        trace["scaled_dot_products"],
-    )
-    scores, divided = (trace[n].value for n in ("dot_products", "scaled_dot_products"))
-    page.ask(
-        "largest",
-        largest_when_divided(scores, divided, d),
-        about=("dot_products", "scaled_dot_products"),
-    )
-    page.header("Many trials", anchor="many_trials")
-    page.words(
-        f"{n_trials} trials say little. Here are as many as you like, at any width. Make the "
-        "vectors wider. Then give their entries a standard deviation other than 1: dividing by √d "
-        "assumes 1."
-    )
-    page.ask(
-        "growth",
-        Pick(
-            words="Entries keep mean 0 and variance 1, and the vectors grow from d = 4 to d = 64. "
-            "What happens to the standard deviation of q·k?",
-            choices=(
-                "It stays as it is",
-                "4 times as large",
-                "16 times as large",
-                "64 times as large",
-            ),
-            judge=lambda guess: judge_growth(guess[0], settings.draw_seed),
-            truth=lambda: growth_words(settings.draw_seed),
-            teaches="The variance grows like d: 16 times. The standard deviation is its root, and "
-            "grows like √d: 4 times.",
-        ),
-        covers=("variances",),
-        about=("dot_products",),
-    )
-    page.formulas(
-        r"\operatorname{Var}(q \cdot k) = d\,s^4",
-        r"\operatorname{Var}\!\left(\frac{q \cdot k}{\sqrt d}\right) = s^4",
-        shows=("variances",),
-    )
-    page.part("many_trials", many_trials, about=drawn, shows=("variances",))
-    closing(page, answers(view))
-    if EXAMPLES[settings.example].notebook:
-        with page.deeper("what the notebook prints of this experiment"):
-            page.header("Checked against the notebook", anchor="notebook")
-            page.part(
-                "published",
-                lambda: published_variances(view),
-                about="printed",
-                shows=("variances",),
-            )
-    page.part("take_away", lambda: take_away(view), about=settings.draw_seed)
-    page.part("way", lambda: close_lesson(PAGE))
+with card(
+    "many_trials",
+    "Many trials",
+    f"{n_trials} trials say little. Here are as many as you like, at any width. Dividing by √d "
+    "assumes entries with a standard deviation of 1: give them another, and see.",
+) as beside:
+    waits = bool(question("growth", words.growth(values.draw_seed), trace, ("dot_products",)))
+    if waits:
+        note("The pictures wait for your guess: they would tell.")
+    else:
+        with beside:
+            control(LOOK)
+        look(values.vd)
 
+with deeper("the two formulas, and what the notebook prints of this experiment") as is_open:
+    if is_open and waits:
+        note("This waits for your guess at *Many trials*: it would tell.")
+    elif is_open:
+        st.latex(r"\operatorname{Var}(q \cdot k) = d\,s^4")
+        st.latex(r"\operatorname{Var}\!\left(\frac{q \cdot k}{\sqrt d}\right) = s^4")
+        st.markdown("Here s is the standard deviation of the entries, whose mean is 0.")
+        if EXAMPLES[values.example].notebook:
+            st.subheader("Checked against the notebook", anchor="notebook")
+            published_variances()
 
-open_on(PAGE, view_of, lesson)
+answers(words.answers(trace, values), frozenset({"variances"} if waits else ()))
+ends(PAGE, trace)

@@ -1,198 +1,289 @@
 """Lesson 3: why scores go through a softmax, and are not just divided by their sum."""
 
-from attention_core.mechanism.softmax import normalise_row
+import streamlit as st
+
+from attention_core.mechanism.softmax import exp_limits, normalise_row, store_row
 from attention_core.trace import Trace
-from attention_ui.lessons.softmax_or_sum.answers import answers
-from attention_ui.lessons.softmax_or_sum.experiments import add_constant, magnify, winners
-from attention_ui.lessons.softmax_or_sum.hero import hero
-from attention_ui.lessons.softmax_or_sum.overflow import overflow
-from attention_ui.lessons.softmax_or_sum.score_row import (
-    choose_row,
-    is_hidden,
-    numbered_keys,
-    row_trace,
-    sum_verdict,
+from attention_ui.cards.card import card, light, note
+from attention_ui.cards.pinned import since_the_pin
+from attention_ui.cards.question import question
+from attention_ui.cards.show import Moving, chart, moves, picture
+from attention_ui.controls import held
+from attention_ui.controls.widget import control
+from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.page import open_lesson
+from attention_ui.lessons.softmax_or_sum import words
+from attention_ui.lessons.softmax_or_sum.by_hand import nudge, take_over
+from attention_ui.lessons.softmax_or_sum.curves import over_factors
+from attention_ui.lessons.softmax_or_sum.ledger import ledger
+from attention_ui.lessons.softmax_or_sum.lesson import (
+    CONTROLS,
+    MAGNIFY,
+    MAKES_ROW,
+    POOR,
+    PRECISION,
+    PUSH,
+    ROW_FROM,
+    ROW_QUERY,
+    SHIFT,
+    TYPED,
+    matches_of,
+    row_of,
+    trace_of,
 )
-from attention_ui.page.begin_and_finish import begin, finish
-from attention_ui.page.closing import closing
-from attention_ui.page.page import Page, open_on
-from attention_ui.page.view import View
 from attention_ui.picture.equation_parts import equation_of
+from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
-from attention_ui.predict.common_questions import which_key, whole_row
-from attention_ui.settings.settings import Settings
+from attention_ui.picture.sentence import with_sentence
+from attention_ui.words import number
 
 PAGE = "softmax_or_sum"
+TALL = 260
 STANDING = 16
+"""A query with more entries is too tall to stand beside the embeddings: it is a row of them."""
+values = open_lesson(PAGE, CONTROLS)
+given = row_of(values)
+trace = normalise_row(given.branch())
+since_the_pin(trace, trace_of, CONTROLS)
+row, by_sum, by_softmax = (trace[n] for n in ("score_row", "sum_weights", "softmax_weights"))
+scores = row.value
+hopeless = words.is_hidden(scores)
+is_typed = values.row_from == "hand"
 
 
-def build(settings: Settings) -> Trace:
-    """The lesson's trace."""
-    return normalise_row(row_trace(settings))
-
-
-def view_of(settings: Settings) -> View:
-    return View.of(PAGE, settings, build, lesson=PAGE)
-
-
-def lesson(page: Page) -> None:
-    """What stands on the page, from top to bottom."""
-    view = page.view
-    trace, settings = view.trace, view.settings
-    magnified = normalise_row(row_trace(settings), magnify=settings.magnify)
-    begin(page, view.beside(magnified))
-    page.header("Two ways to share", anchor="two_ways")
-    page.words(
-        "Three words were compared with a query: one is a good match, with a score of 2, one a "
-        "fair match with 1, and one a poor match. Which share should each get? Move the poor "
-        "match's score, and see which bars still make sense."
+def both(made: Trace, hidden: frozenset[str] = frozenset()) -> tuple:
+    """A row of scores, their sum, and bars of both ways to share."""
+    moved, total = made["sum_weights"].inputs
+    return (
+        *(Matrix(moved, title="scores"), "÷", Matrix(total, title="sum"), "="),
+        Matrix(
+            made["sum_weights"],
+            title="by the sum",
+            as_bars=True,
+            both_ways=True,
+            covered="sum_weights" in hidden,
+        ),
+        "",
+        Matrix(
+            made["softmax_weights"],
+            title="softmax",
+            as_bars=True,
+            covered="softmax_weights" in hidden,
+        ),
     )
-    page.part("hero", hero)
-    page.header("One row of scores", anchor="scores")
-    page.part("choose_row", lambda: choose_row(settings))
-    show_row(page)
-    hopeless = is_hidden(trace["score_row"].value)
+
+
+with card(
+    "two_ways",
+    "Two ways to share",
+    "Three words were compared with a query: a good match with a score of 2, a fair one with 1, "
+    "and a poor one. Which share should each get? Move the poor match’s score, and see which "
+    "bars still make sense.",
+) as beside:
+    with beside:
+        moves("two_ways", POOR)
+    matches = matches_of(values.poor)
+    moving = Moving(POOR, lambda poor: both(matches_of(poor)), (), elsewhere=True)
+    picture("two_ways", equation(matches, *both(matches)), moving)
+    note(words.matches_words(matches, values.poor))
+
+with card(
+    "scores",
+    "One row of scores",
+    "A row of your own: the scores of one query, one for each key. Move one of them, or type "
+    "others."
+    if is_typed
+    else "One **query** is compared with every token, the keys. These are the dot products of the "
+    "last lesson, but only one row of them, drawn upright.",
+) as beside:
+    with beside:
+        control(ROW_FROM)
+        if is_typed:
+            control(TYPED, width=300)
+        else:
+            control(ROW_QUERY, width=150)
+            take_over(values, scores)
+    if is_typed:
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+            nudge(values.typed)
+        picture("scores", equation(trace, Matrix(row)))
+    else:
+        first = trace.get("query_scores", row)
+        result = Matrix(first, row_labels=False)
+        parts = equation_of(*dict.fromkeys((first, row)), drawn=[result])
+        if len(first.inputs[1].value) > STANDING:
+            parts = (Matrix(first.inputs[0]), "→", *parts[parts.index("=") + 1 :])
+        picture("scores", equation(trace, *parts, tall=TALL))
     if hopeless:
-        page.light(
+        light(
             False,
             "Every score is −∞: all keys are hidden, and there is nothing to share. Every weight "
             "is `nan` (not a number). Type at least one finite score.",
         )
-    divide(page)
-    try_softmax(page, hopeless)
-    if not hopeless:
-        experiment(page)
-    closing(page, answers(view))
-    if not hopeless:
-        with page.deeper("numbers that overflow, and how subtracting the largest saves them"):
-            let_it_overflow(page)
-    finish(page)
 
+finite = bool(by_sum.value.isfinite().all())
+with card(
+    "divide",
+    "Divide by the sum",
+    "The weights sum to 1, as shares should. Whether they are shares is another matter: look at "
+    "the sum you divide by, and at the signs."
+    if finite
+    else "Look at the sum: dividing by it gives no weights.",
+):
+    covered = question("sum_best", words.sum_best(trace, values), trace, ("sum_weights",))
+    drawn = [Matrix(by_sum, as_bars=True, both_ways=True, covered="sum_weights" in covered)]
+    picture("divide", equation(trace, *equation_of(by_sum, drawn=drawn), tall=TALL))
+    if not covered:
+        light(*words.sum_verdict(scores, by_sum.value))
 
-def show_row(page: Page) -> None:
-    """The row of scores, and where it comes from."""
-    trace = page.view.trace
-    score_row = trace["score_row"]
-    if page.view.settings.row_from == "hand":
-        page.words("A row of your own: the scores of one query, one for each key.")
-        page.equation("scores", Matrix(score_row, transposed=True))
-        return
-    first = trace.get("query_scores", score_row)
-    vectors, query = first.inputs
-    # The tokens are the keys, and named already.
-    result = Matrix(first, row_labels=False)
-    parts = equation_of(*dict.fromkeys((first, score_row)), drawn=[result])
-    if len(query.value) > STANDING:  # too tall: only its row of the embeddings shows it
-        parts = (Matrix(vectors), "→", *parts[parts.index("=") + 1 :])
-    page.words(
-        "One query is compared with every token. These are the dot products of the last lesson, "
-        "but only one row of them, drawn upright."
-    )
-    page.equation("scores", *parts)
-
-
-def divide(page: Page) -> None:
-    """Dividing by the sum."""
-    trace, settings = page.view.trace, page.view.settings
-    score_row, sum_weights = trace["score_row"], trace["sum_weights"]
-    finite = bool(sum_weights.value.isfinite().all())
-    page.header("Divide by the sum", anchor="divide")
-    page.changing(
-        "The weights sum to 1, as shares should. Whether they are shares is another matter: look "
-        "at the sum you divide by, and at the signs. Negative scores spoil it, as in the picture "
-        "at the top."
-        if finite
-        else "Look at the sum: dividing by it gives no weights."
-    )
-    if finite:
-        page.ask(
-            "sum_best",
-            which_key(
-                "Divide each score by the sum of the row: which key gets the largest weight?",
-                trace.labels("key"),
-                sum_weights.value,
-                teaches="A sum can be negative: then the smallest score gets the largest "
-                "weight. Or it can be nearly 0: then all weights explode.",
-                choices=numbered_keys(settings),
-            ),
-            covers=("sum_weights",),
-        )
-    page.equation("divide", sum_weights, sentence=settings.row_from == "example")
-    page.formulas(trace.formula("sum_weights", known=("score_row",)))
-    verdict = sum_verdict(score_row.value, sum_weights.value)
-    page.light(*verdict)
-
-
-def try_softmax(page: Page, hopeless: bool) -> None:
-    """The softmax, step by step."""
-    trace = page.view.trace
-    score_row, weights = trace["score_row"], trace["softmax_weights"]
-    page.header("Softmax", anchor="softmax")
-    page.changing(
-        "−∞ minus −∞ is `nan` (not a number), and so is everything computed from it."
-        if hopeless
-        else "First subtract the row's largest score, m in the formula below, so that the largest "
-        "becomes 0. Then take e to the power of each: at most 1, never negative, and larger for "
-        "larger scores. Now it is safe to divide by the sum: it is never below 1."
-    )
-    page.ask(
-        "softmax_row",
-        whole_row(
-            "How will the weight be shared out, when the exponential of each score is divided by "
-            "the sum of them all? A score larger by 1 counts e = 2.72 times as much.",
-            trace.labels("key"),
-            weights.value,
-            score_row.value.isfinite(),
-            teaches="Only the differences between scores count, and every step of 1 multiplies the "
-            "weight by e. So the largest score soon takes most of the row, and no weight is ever "
-            "negative.",
-        ),
-        covers=("exponentials", "softmax_weights"),
-    )
+with card(
+    "softmax",
+    "Softmax",
+    "−∞ minus −∞ is `nan` (not a number), and so is everything computed from it."
+    if hopeless
+    else "First subtract the row’s largest score, so that the largest becomes 0. Then take e to "
+    "the power of each: at most 1, never negative, and larger for larger scores. Now it is safe "
+    "to divide by the sum: it is never below 1.",
+):
+    about = ("exponentials", "softmax_weights")
+    covered |= question("softmax_row", words.softmax_most(trace), trace, about)
+    drawn = [Matrix(by_softmax, as_bars=not hopeless, covered="softmax_weights" in covered)]
+    drawn += [Matrix(trace["exponentials"], covered="exponentials" in covered)]
     steps = (trace[name] for name in ("lowered_scores", "exponentials", "softmax_weights"))
-    page.equation(
-        "softmax",
-        *equation_of(*steps, drawn=[Matrix(weights, as_bars=not hopeless)]),
-        sentence=page.view.settings.row_from == "example",
-    )
-    page.formulas(trace.formula("softmax_weights", known=("score_row", "largest")))
+    shown = equation(trace, *equation_of(*steps, drawn=drawn), tall=TALL)
+    picture("softmax", shown if is_typed else with_sentence(shown, values.row_query))
+    if not hopeless and "softmax_weights" not in covered:
+        off = abs(by_softmax.value.sum().item() - 1)
+        light(
+            off < 1e-5 and bool((by_softmax.value >= 0).all()),
+            f"No weight is below 0, and they sum to 1 (off by {off:.1g}).",
+        )
 
+about = (*values.of(*MAKES_ROW), covered)
+if not hopeless:
+    with card(
+        "constant",
+        "Add a constant",
+        "Add the same number to all scores, and their differences stay as they are. Move it to "
+        "where the sum of the scores passes 0, and see which bars keep still.",
+    ) as beside:
+        zero = -scores.double().mean().item()
+        nearest = round(zero * 200) / 200 if scores.isfinite().all() else 0.0
+        with beside:
+            if scores.isfinite().all():
+                st.button(
+                    "Bring the sum near 0",
+                    key="to_zero",
+                    type="tertiary",
+                    on_click=held.change,
+                    kwargs={"shift": nearest},
+                    disabled=abs(nearest) > SHIFT.field.most,
+                    help=f"The sum is 0 where the constant is {number(zero)}: minus the mean of "
+                    "the scores.",
+                )
+            moves("constant", SHIFT)
+            control(SHIFT, widget="text_input", label="Exactly", width=80)
 
-def experiment(page: Page) -> None:
-    """A constant added, and the scores magnified."""
-    view = page.view
-    scores, weights = (view.trace[name].value for name in ("score_row", "softmax_weights"))
-    off = abs(weights.sum().item() - 1)
-    page.light(
-        off < 1e-5 and bool((weights >= 0).all()),
-        f"No weight is below 0, and they sum to 1 (off by {off:.1g}).",
-    )
-    page.header("Side by side, plus a constant", anchor="constant")
-    page.words(
-        "Add the same number to all scores, and their differences stay as they are. "
-        "Move it to where the sum of the scores passes 0, and see which bars keep still."
-    )
-    page.part("constant", lambda: add_constant(view), shows=("sum_weights", "softmax_weights"))
-    page.header("Magnify the scores", anchor="magnify")
-    page.words(
-        "Long vectors make large scores. The shares by the sum keep still; softmax reacts: at ×0 "
-        f"all keys are alike; far to the right {winners(scores)}. The temperature that language "
-        "models use is 1 divided by this factor. The entropy is large where the weights are alike; "
-        "it is drawn as a fraction of its maximum."
-    )
-    page.part("magnify", lambda: magnify(view), shows=("softmax_weights",))
+        def shifted(shift: float) -> Trace:
+            """Both ways from the row with a number added to all scores."""
+            return normalise_row(given.branch(), shift=shift)
 
+        now = shifted(values.shift)
+        moving = Moving(SHIFT, lambda by: both(shifted(by), covered), about, elsewhere=True)
+        picture("constant", equation(now, *both(now, covered), tall=TALL), moving)
+        if "sum_weights" not in covered:
+            moved, shares = now["sum_weights"].inputs[0], now["sum_weights"]
+            light(*words.sum_verdict(moved.value, shares.value))
+        if values.shift and "softmax_weights" not in covered:
+            light(*words.softmax_stays(trace, now))
 
-def let_it_overflow(page: Page) -> None:
-    """Scores that are too large for the numbers of a computer."""
-    view = page.view
-    page.header("Numbers that overflow", anchor="overflow")
-    page.words(
-        "On paper, the weights are the same without subtracting the largest score. On a computer "
-        "they may not be: its numbers cannot grow for ever. Move the scores, and try the half "
-        "precisions."
-    )
-    page.part("overflow", lambda: overflow(view), shows=("softmax_weights",))
+    with card(
+        "magnify",
+        "Multiply by a factor",
+        "Long vectors make large scores. The shares by the sum keep still; softmax reacts: at 0 "
+        f"all keys are alike; far to the right {words.winners(scores)}. The **temperature** that "
+        "language models use is 1 divided by this factor.",
+    ) as beside:
+        with beside:
+            moves("magnify", MAGNIFY)
 
+        def magnified(factor: float) -> Trace:
+            """Both ways from the row with all scores multiplied."""
+            return normalise_row(given.branch(), magnify=factor)
 
-open_on(PAGE, view_of, lesson)
+        now = magnified(values.magnify)
+        moving = Moving(MAGNIFY, lambda by: both(magnified(by), covered), about, elsewhere=True)
+        picture("magnify", equation(now, *both(now, covered), tall=TALL), moving)
+        if not now["softmax_weights"].value.isfinite().all():
+            light(False, "0 · (−∞) is not a number. With a hidden score, choose a factor above 0.")
+        elif not covered:
+            note(words.spread_words(now["softmax_weights"].value))
+            if values.magnify:
+                light(*words.sum_stays(trace, now))
+
+    with deeper(
+        "what is left to learn from, numbers that overflow, the formulas", "gradient"
+    ) as is_open:
+        if is_open:
+            st.subheader("What is left to learn from", anchor="gradient")
+            if "softmax_weights" in covered:
+                note("These pictures wait for your guess at *Softmax*: they would tell.")
+            elif now["softmax_weights"].value.isfinite().all():
+                st.markdown(
+                    "**The gradient.** Training moves the scores along the derivatives of the "
+                    "weights. Cell j, k says how much weight j changes when score k grows a "
+                    "little. The diagonal is never negative, the rest never positive. Each column "
+                    "sums to 0, since the weights always sum to 1: what one key wins, the others "
+                    "lose. Each row sums to 0 as well, since adding the same number to all scores "
+                    "changes no weight. Where a weight is nearly 0 or nearly 1, its row is nearly "
+                    "0, and nothing is learned."
+                )
+                picture("gradient", equation(now, now["jacobian"]))
+                if tie := words.what_a_tie_does(scores):
+                    st.markdown(tie)
+                chart("curves", over_factors(scores, values.magnify))
+                st.caption(
+                    "The entropy is large where the weights are alike; it is drawn as a fraction "
+                    "of its maximum."
+                )
+            st.subheader("Numbers that overflow", anchor="overflow")
+            st.markdown(
+                "On paper, the weights are the same without subtracting the largest score. On a "
+                "computer they may not be: its numbers cannot grow for ever. Move the scores, and "
+                "try the half precisions."
+            )
+            with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+                control(PUSH, width=320)
+                control(PRECISION)
+            stored = store_row(given.branch(), values.push, values.precision)
+            has = {name: step.value for name, step in stored.items()}
+            largest, zero = exp_limits(values.precision)
+            st.markdown(
+                f"In {values.precision}, e to a power above **{number(largest, 2)}** is infinite, "
+                f"and e to a power of **{number(zero, 2)}** or less is 0. The largest score is now "
+                f"**{number(has['stored_scores'].max().item(), 2)}**."
+            )
+            if "softmax_weights" not in covered:
+                with st.container(horizontal=True, gap="large"):
+                    naive = {"score": "stored_scores", "e^score": "naive_exponentials"}
+                    stable = {"score − largest": "lowered_scores", "e^(…)": "exponentials"}
+                    for name, title, columns in (
+                        ("naive", "As the formula is written", naive),
+                        ("softmax", "With the largest subtracted first", stable),
+                    ):
+                        columns = {**columns, "weight": f"{name}_weights"}
+                        told = {title: has[step] for title, step in columns.items()}
+                        vanish = [*columns][1:]
+                        made = ledger(stored.labels("key"), told, vanish, title)
+                        chart(f"ledger_{name}", made, 400)
+                st.caption("Red: `inf` or `nan`. Blue: 0 where the exact number is above 0.")
+                lost = (has[f"naive_{name}"] for name in ("exponentials", "sum", "weights"))
+                light(*words.lost_words(*lost))
+                weights = has["softmax_weights"]
+                light(*words.stable_words(weights, by_softmax.value, values.precision))
+            st.subheader("Both in one line", anchor=False)
+            st.latex(trace.formula("sum_weights", known=("score_row",)))
+            st.latex(trace.formula("softmax_weights", known=("score_row", "largest")))
+
+answers(words.answers(trace), covered)
+ends(PAGE, trace, lesson=PAGE)

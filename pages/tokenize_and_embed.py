@@ -1,229 +1,213 @@
 """Lesson 1: from a sentence to embeddings."""
 
+import streamlit as st
+
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
-from attention_core.trace import Step, Trace
-from attention_ui.cards.questions import Pick
-from attention_ui.charts.picture import picture
-from attention_ui.lessons.tokenize_and_embed.answers import answers
-from attention_ui.lessons.tokenize_and_embed.tokens import (
-    identical_rows,
-    identical_words,
-    judge_identical,
-    repeated_words,
-    size_of_table,
-    token_chips,
-    type_vectors,
-    vocabulary_chips,
+from attention_core.text.tokenizers import visible
+from attention_ui.cards.card import card, light, note
+from attention_ui.cards.pinned import since_the_pin
+from attention_ui.cards.question import question
+from attention_ui.cards.show import chart, picture
+from attention_ui.charts.picture import picture as as_points
+from attention_ui.controls.shared import (
+    ACROSS,
+    LEARNED_FROM,
+    POSITIONS,
+    RESERVED,
+    TOKENIZER,
+    UP,
+    VOCABULARY,
+    inputs_of,
 )
-from attention_ui.page.begin_and_finish import begin, finish
-from attention_ui.page.closing import closing
-from attention_ui.page.page import Page, open_on
-from attention_ui.page.show import show
-from attention_ui.page.view import View
+from attention_ui.controls.widget import control
+from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.page import open_lesson
+from attention_ui.lessons.tokenize_and_embed import words
+from attention_ui.lessons.tokenize_and_embed.lesson import (
+    CONTROLS,
+    TABLE_ROWS,
+    TABLE_WIDTH,
+    is_trained,
+    looked_up_in,
+    trace_of,
+)
 from attention_ui.picture.equation_parts import equation_of
+from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
-from attention_ui.settings import session
-from attention_ui.settings.control import control, control_row
-from attention_ui.settings.settings import Settings
+from attention_ui.widgets.grid import grid
 
 PAGE = "tokenize_and_embed"
+TALL = 280
+values = open_lesson(PAGE, CONTROLS)
+trace, inputs = trace_of(values), inputs_of(values)
+since_the_pin(trace, trace_of, CONTROLS)
+ids, table, vectors = (trace[name] for name in ("token_ids", "embedding_table", "embeddings"))
+looked_up = looked_up_in(trace)
+small = "one_hot" in trace
+unused = frozenset(range(len(table.value))) - {*ids.value.tolist()} if small else frozenset()
+rows = None if small else tuple(dict.fromkeys(ids.value.tolist()))
 
 
-def view_of(settings: Settings) -> View:
-    return View.of(
-        PAGE,
-        settings,
-        lambda settings: embed(settings.inputs, with_product=True),
-        opens_with=("embeddings", (0, 0)),
-        lesson="tokenize",
-    )
+def drawn_table(**look) -> Matrix:
+    """The table, with the rows that no token picks faint; of a large one, the rows picked."""
+    return Matrix(table, rows=rows, faint=unused, **look)
 
 
-def lesson(page: Page) -> None:
-    """What stands on the page, from top to bottom."""
-    begin(page)
-    trace, settings = page.view.trace, page.view.settings
-    page.header("Tokens", anchor="tokens")
-    page.words(
-        "The text is cut into tokens. "
-        + (
-            "A network has to be given the tokens that it was trained on, so there is one way to "
-            "cut here."
-            if settings.vocabulary == TRAINED
-            else "Blanks are drawn as ␣ so that you can see them. Try another tokenizer in the "
-            "sidebar and watch the cuts move."
-        )
-    )
-    inputs = settings.inputs
-    cut = (inputs.tokens, settings.tokenizer)
-    page.part("tokens", lambda: token_chips(settings), about=cut)
-    page.header("Vocabulary", anchor="vocabulary")
-    rows = () if inputs.vocabulary == "random" else tuple(inputs.build_vocabulary().rows())
-    about = (*cut, inputs.vocabulary, settings.reserved, rows)
-    page.part("vocabulary", lambda: vocabulary_chips(settings), about=about)
-    page.beat(
-        "ids",
-        "Ids",
-        "Each token gets a whole number, its id: the row of the table that belongs to it. "
-        "Ids are names, not amounts; 4 is not twice 2.",
-        Matrix(trace["token_ids"], transposed=True),
-    )
-    look_up(page)
-    draw_vectors(page)
-    closing(page, answers(page.view))
-    with page.deeper("the lookup as a product, the size of the table, other tables"):
-        multiply(page)
-        page.header("How large the table is", anchor="parameters")
-        page.words(
-            "Every entry of the table is a parameter: a number that training may change. "
-            "Move the sliders to the size of a real model."
-        )
-        page.part("size", size_of_table, about="its own")
-        change_it(page)
-    finish(page)
+with card(
+    "tokens",
+    "Tokens",
+    "A network has to be given the tokens that it was trained on, so there is one way to cut here."
+    if values.vocabulary == TRAINED
+    else "The text is cut into **tokens**. Try another tokenizer and watch the cuts move: some cut "
+    "at blanks, some keep the blanks as tokens of their own, drawn as ␣ so that you can see them.",
+) as beside:
+    if len(TOKENIZER.choices(values)) > 1:
+        with beside:
+            control(TOKENIZER, width=240)
+    with st.container(horizontal=True, gap="xsmall", key="chips_tokens"):
+        for token in inputs.tokens:
+            st.text(visible(token))
+    st.caption(words.tokens_words(values))
 
+with card(
+    "ids",
+    "Ids",
+    "Each token gets a whole number, its **id**: the row of the table that belongs to it. Ids are "
+    "names, not amounts; 4 is not twice 2.",
+) as beside:
+    with beside:
+        if len(VOCABULARY.choices(values)) > 1:
+            control(VOCABULARY, width=190)
+        if values.vocabulary == "distinct":
+            control(RESERVED, width=110)
+        if values.vocabulary != "random":
+            control(LEARNED_FROM, width=190)
+    picture("ids", equation(trace, Matrix(ids, transposed=True)))
+    st.caption(words.vocabulary_words(values))
+    if inputs.vocabulary != "random":
+        with st.container(horizontal=True, gap="xsmall", key="chips_vocabulary"):
+            for row, token in enumerate(inputs.build_vocabulary().rows()):
+                st.text(f"{row}\u2002{visible(token)}")
+    if told := words.unknown_words(values):
+        st.text(told)
+    if told := words.unused_words(values):
+        note(told)
 
-def looked_up_in(trace: Trace) -> Step:
-    """The rows of the table, as they were picked."""
-    return trace["token_embeddings" if "token_embeddings" in trace else "embeddings"]
+with card(
+    "lookup",
+    "Embeddings",
+    "The id picks a row of `embedding_table`, and that row is the token’s vector: its "
+    "**embedding**. Rows that no token picks are faint. Point at a cell of the result: the id and "
+    "the entry it points at are outlined.",
+):
+    about = ("embeddings", "embeddings_by_product")
+    covered = question("identical", words.identical(trace, values), trace, about)
+    hidden = looked_up.name in covered
+    drawn = [drawn_table(), Matrix(looked_up, covered=hidden)]
+    picture("lookup", equation(trace, *equation_of(looked_up, drawn=drawn), tall=TALL))
+    if "embeddings" not in covered:
+        note(words.identical_words(vectors.value, values))
 
+if small:
+    with card(
+        "typed",
+        "Your own numbers",
+        "Every entry of the table is a **parameter**: a number that training may change. Here you "
+        "can: type into the table, and everything that follows uses your numbers.",
+    ):
+        drawn_at_first = trace.get("drawn_table", table)
+        is_about = (values.example, values.seed)
+        grid(trace, "edits", table, drawn_at_first, is_about, is_held=True)
 
-def look_up(page: Page) -> None:
-    """The lookup, and positions."""
-    trace, settings = page.view.trace, page.view.settings
-    ids = trace["token_ids"].value.tolist()
-    small_table = "one_hot" in trace
-    unused = frozenset(range(trace.size("vocabulary"))) - {*ids} if small_table else frozenset()
-    rows = None if small_table else tuple(dict.fromkeys(ids))
-    looked_up = looked_up_in(trace)
-    vectors = trace["embeddings"].value
-    page.header("Embeddings", anchor="lookup")
-    page.words(
-        "The id picks a row of `embedding_table`, and that row is the token's vector. Rows that "
-        "no token picks are faint. Choose a cell of `embeddings`: the id and the entry it points "
-        "at are outlined."
-    )
-    page.ask(
-        "identical",
-        Pick(
-            words="Which rows of `embeddings` will be identical to another row?",
-            choices=settings.numbered_tokens,
-            judge=lambda guess: judge_identical(guess, vectors),
-            truth=lambda: repeated_words(vectors),
-            many=True,
-            teaches="The same id picks the same row, but each place adds a vector of its own."
-            if settings.positions
-            else "The same id always picks the same row: what a vector says is which token it is, "
-            "not where it stands.",
-        ),
-        covers=("embeddings", "embeddings_by_product"),
-    )
-    page.equation(
-        "lookup",
-        *equation_of(looked_up, drawn=[Matrix(trace["embedding_table"], rows=rows, faint=unused)]),
-    )
-    if settings.positions:
-        page.words(
-            "A position vector is added to each token's vector, so that the same word gets a "
-            "different vector at each place."
-        )
-        page.equation("positions", trace["stream" if "stream" in trace else "embeddings"])
-    if "layer_0_stream" in trace:
-        page.words(
-            "This network has two layers. The heads of the first add what they found to each "
-            "vector (`layer_0_output`). Each sum is then brought to mean 0 and variance 1 over its "
-            "entries (layer norm): that is what the second layer reads. On every page, "
-            "`embeddings` means these rows."
-        )
-        page.equation("first_layer", trace["layer_0_stream"])
-        page.equation("normed", trace["embeddings"])
-    groups = identical_rows(trace["embeddings"].value)
-    if groups:
-        page.note(identical_words(groups, settings), shows=("embeddings",))
-    else:
-        words = "Every row is different, so attention can tell all tokens apart."
-        page.light(True, words)
-    page.formulas(trace["embeddings"].formula)
-
-
-def multiply(page: Page) -> None:
-    """The lookup as a matrix product, where the table is small enough."""
-    trace = page.view.trace
-    if "one_hot" not in trace:
-        return
-    page.beat(
+    with card(
         "one_hot",
         "The lookup is a matrix product",
-        "Write each id as a row with a single 1. Multiplied by the table, it copies one row "
-        "and nothing else: every other term is 0 times something.",
-        trace["embeddings_by_product"],
-    )
-    looked_up = looked_up_in(trace)
-    gap = (trace["embeddings_by_product"].value - looked_up.value).abs().max().item()
-    page.light(gap == 0, f"The product and the lookup agree: the largest difference is {gap:.1g}.")
+        "Write each id as a row with a single 1. Multiplied by the table, it copies one row and "
+        "nothing else: every other term is 0 times something.",
+    ):
+        by_product = trace["embeddings_by_product"]
+        drawn = [drawn_table(), Matrix(by_product, covered=by_product.name in covered)]
+        picture("one_hot", equation(trace, *equation_of(by_product, drawn=drawn), tall=TALL))
+        if not covered:
+            gap = (by_product.value - looked_up.value).abs().max().item()
+            light(
+                gap == 0,
+                f"The product and the lookup agree: the largest difference is {gap:.1g}.",
+            )
 
+with card(
+    "positions",
+    "Positions",
+    "A lookup does not know where a word stands. So each place has a vector of its own, and it is "
+    "added to the token’s: the same word gets a different vector at each place."
+    if values.positions
+    else "A lookup does not know where a word stands. Turn **positions** on, and each place adds a "
+    "vector of its own. Below is what they would add; until then they are left out.",
+) as beside:
+    with beside:
+        control(POSITIONS)
+    placed = trace if values.positions else embed(inputs_of(values.but(positions=True)))
+    summed = placed["stream" if "stream" in placed else "embeddings"]
+    hidden = values.positions and summed.name in covered
+    drawn = [Matrix(summed, covered=hidden)]
+    picture("positions", equation(placed, *equation_of(summed, drawn=drawn), tall=TALL))
 
-def draw_vectors(page: Page) -> None:
-    """Two entries of each vector as a point."""
-    trace, settings = page.view.trace, page.view.settings
-    page.header("A picture of the vectors", anchor="picture")
-    made = (
-        "These vectors are what a trained network's second layer reads: the first has already "
-        "mixed them, so the same word differs from place to place."
-        if settings.has_given_vectors and settings.vocabulary == TRAINED
-        else "These vectors were set by hand, not trained."
-        if settings.has_given_vectors
-        else "They are random, not trained: tokens that lie close together need not be alike."
-    )
-    page.words(
-        "Two entries of each vector, drawn as a point. Tokens at one point share both entries. "
-        + made
-    )
-    if settings.d_in == 1:
-        page.words("With a width of 1 there is only a line: raise `d_in` in the sidebar.")
-        return
+if "layer_0_stream" in trace:
+    with card(
+        "first_layer",
+        "What the first layer adds",
+        "This network has two layers. The heads of the first add what they found to each vector. "
+        "Each sum is then brought to mean 0 and variance 1 over its entries (**layer norm**). On "
+        "every page, `embeddings` means these rows: what the second layer reads.",
+    ):
+        drawn = [Matrix(vectors, covered="embeddings" in covered)]
+        steps = (trace["layer_0_stream"], vectors)
+        picture("first_layer", equation(trace, *equation_of(*steps, drawn=drawn), tall=TALL))
 
-    def draw() -> None:
-        with control_row():
-            for name in ("across", "up"):
-                control(name, width=160)
-        now = session.current()
-        show(picture(trace, trace["embeddings"], now.across, now.up))
+made = (
+    "These are what a trained network’s second layer reads: the first has already mixed them, so "
+    "the same word differs from place to place."
+    if is_trained(values)
+    else "These vectors were set by hand, not trained."
+    if inputs.has_given_vectors()
+    else "They are random, not trained: tokens that lie close together need not be alike."
+)
+with card(
+    "picture",
+    "A picture of the vectors",
+    f"Two entries of each vector, drawn as a point. Tokens at one point share both entries. {made}"
+    if values.d_in > 1
+    else "With a width of 1 there is only a line: raise `d_in` in the sidebar.",
+) as beside:
+    if values.d_in > 1:
+        with beside:
+            control(ACROSS, width=130)
+            control(UP, width=130)
+        points = vectors.value[:, [values.across, values.up]]
+        tells = words.identical_rows(points) == words.identical_rows(vectors.value)
+        if tells and "embeddings" in covered:
+            note("This picture waits for your guess at *Embeddings*: it would tell.")
+        else:
+            chart("picture", as_points(trace, vectors, values.across, values.up))
 
-    vectors = trace["embeddings"].value
-    points = vectors[:, [settings.across, settings.up]]
-    tells = identical_rows(points) == identical_rows(vectors)
-    page.part("picture", draw, shows=("embeddings",) if tells else ())
-
-
-def change_it(page: Page) -> None:
-    """What else makes the table another one."""
-    settings = page.view.settings
-    page.header("Change it", anchor="change")
-    page.words(
-        "Random tables belong to their seed *and* their size: with one reserved row more, the same "
-        "seed gives other vectors to many tokens. Positions make repeated words different. The "
-        "seed and the width are in the sidebar."
-    )
-    page.controls(lambda: choose_table(settings), settings.vocabulary)
-    if settings.vocabulary == "random":
-        page.words(
-            "Random ids mean nothing: the same word gets two ids, another run gives others, and "
-            "two words may share one. That is what the notebook does, and what to avoid."
+with deeper("how large a table is, other tables, the formula", "size") as is_open:
+    if is_open:
+        st.subheader("How large the table is", anchor="parameters")
+        st.markdown(
+            "Every entry of the table is a parameter. Move the sliders to the size of a real model."
         )
-    if "one_hot" in page.view.trace:
-        view = page.view
-        page.part("typed", lambda: type_vectors(view))
+        with st.container(horizontal=True, gap="large"):
+            control(TABLE_ROWS, width=300)
+            control(TABLE_WIDTH, width=300)
+        st.markdown(words.size_words(values.table_rows, values.table_width))
+        st.subheader("Other tables", anchor="change")
+        st.markdown(
+            "Random tables belong to their seed *and* their size: with one reserved row more, the "
+            "same seed gives other vectors to many tokens. The seed and the width are in the "
+            "sidebar, the reserved rows at *Ids*."
+        )
+        st.latex(vectors.formula)
 
-
-def choose_table(settings: Settings) -> None:
-    """The controls that make the table."""
-    with control_row():
-        control("vocabulary", width=260)
-        control("learned", width=240, disabled=settings.vocabulary == "random")
-        control("reserved", width=200, disabled=settings.vocabulary != "distinct")
-        control("positions")
-
-
-open_on(PAGE, view_of, lesson)
+answers(words.answers(trace, values), covered)
+ends(PAGE, trace, lesson="tokenize")

@@ -81,6 +81,7 @@ def _ask(key: str, asked: Question, now: int) -> None:
             args=(key, widget, asked, now),
             label_visibility="collapsed",
             width="content",
+            wrap=True,
         )
     else:
         asked.ask(widget)

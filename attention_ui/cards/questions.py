@@ -131,6 +131,7 @@ class Sign(Question):
             format_func=lambda way: f":material/{self.ICONS[way]}: It {self.WAYS[way]}",
             key=key,
             width="content",
+            wrap=True,
         )
 
     def guess(self, key: str) -> int | None:

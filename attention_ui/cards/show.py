@@ -291,6 +291,8 @@ def chart(name: str, made: Any, width: int = 440) -> None:
     """A picture that is no matrix: a small chart of the lesson's own, with its words; as wide as
     this, or as the card, where that is narrower.
     """
-    spec = {**made.spec, "width": "container", "autosize": {"type": "fit", "contains": "padding"}}
+    fit = "fit-x" if made.spec.get("width") == "container" else "fit"
+    spec = {**made.spec, "width": "container", "autosize": {"type": fit, "contains": "padding"}}
+    spec["padding"] = {"left": 2, "top": 2, "right": 2, "bottom": 2}  # Streamlit adds 20 below
     with st.container(width=width, key=f"chart_of_{name}"):
         st.vega_lite_chart(made.frame, spec, width="stretch", alt=made.alt, key=f"chart_{name}")

@@ -15,7 +15,6 @@ from attention_core.text.tokenizers import clean
 
 from .control import (
     MAX_LINK,
-    TYPED,
     Beyond,
     Control,
     Values,
@@ -199,9 +198,8 @@ def _control(name: str) -> Control | None:
 
 def _as_text(control: Control, raw: object) -> str | None:
     """What a widget holds as a link says it; None where it holds what it cannot."""
-    typed = control.drawn_as in TYPED and not isinstance(control.field, Choice)
-    if typed and isinstance(raw, str):
-        return raw
+    if isinstance(raw, str) and not isinstance(control.field, Choice):
+        return raw  # typed, also where a slider stands elsewhere
     try:
         text = control.field.write(raw)
         control.field.read(text)

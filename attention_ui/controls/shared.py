@@ -480,6 +480,17 @@ def first_query(values: Values) -> int:
     return last if told is None or is_own else min(told, last)
 
 
+SIMILARITY = Control(
+    "similarity", Choice({"dot": "Dot product", "cosine": "Cosine"}), "Compare by", "dot"
+)
+DIVIDE = Control(
+    "divide",
+    Choice({"none": "Nothing", "sqrt_d": "√d"}),
+    "Divide scores by",
+    lambda values: example_of(values).divide,
+)
+ACROSS = Control("across", Whole(0, MAX_WIDTH - 1), "Entry drawn across", 0, options=entries)
+UP = Control("up", Whole(0, MAX_WIDTH - 1), "Entry drawn up", 1, options=entries)
 PREDICT = Control(
     "predict",
     Flag(),

@@ -8,12 +8,13 @@ from . import held
 from .control import TYPED, Control
 
 
-def control(one: Control, **look: Any) -> Any:
+def control(one: Control, again: str = "", **look: Any) -> Any:
     """Draw a control and give its value. What is typed stays in it, also where it cannot be used;
     what is wrong with it is said below.
 
     One that a teacher's link hides is not drawn, one that it locks cannot be used. `label`,
-    `widget` and what else is given take the place of what was declared.
+    `widget` and what else is given take the place of what was declared; `again` tells a second
+    place of the control on the page from the first.
     """
     state, values, name = st.session_state, held.values(), one.name
     if name in held.names_in("hide"):
@@ -23,7 +24,7 @@ def control(one: Control, **look: Any) -> Any:
     look = {"label": label, **(one.look if widget == one.drawn_as else {}), **look}
     if name in held.names_in("lock"):
         look["disabled"] = True
-    key = f"control_{name}"
+    key = f"control_{name}" + (f"_{again}" if again else "")
     choices = one.choices(values)
     if choices and widget not in TYPED:
         look |= {"options": list(choices), "format_func": choices.__getitem__}

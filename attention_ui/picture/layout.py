@@ -26,6 +26,8 @@ CELL, ROW = (3.5, 46.0), (3.5, 28.0)
 READABLE = (21.0, 14.0)
 """A cell that is smaller shows no number."""
 SIGN, GAP, BAR, SUMS, FEW_SUMS, LABEL = 34, 16, 90, 40, 25, 92
+BEHIND = 44
+"""For the number of a bar that is cut, in bars that go both ways."""
 TITLE, SHAPE, SLANT = 18, 15, 0.72
 BELOW = 28
 """For the legend."""
@@ -232,6 +234,7 @@ class Wanted:
         if not matrix.column_labels or matrix.axes[1] in UNNAMED:
             self.columns = []
         self.is_bars = matrix.as_bars and not matrix.covered
+        self.bar = (2 * BAR + BEHIND if matrix.both_ways else BAR) if self.is_bars else 0
         self.sums = has_sums(matrix)
         self.is_upright = is_one_row(matrix)
         self.heads = heads_of(trace, matrix)
@@ -249,17 +252,12 @@ class Wanted:
     @property
     def beside(self) -> float:
         """What its sign, its labels and its sums take."""
-        return (
-            self.of_sign
-            + self.label
-            + (0 if self.is_upright else self.room_of_sums)
-            + (BAR if self.is_bars else 0)
-        )
+        return self.of_sign + self.label + (0 if self.is_upright else self.room_of_sums) + self.bar
 
     def width(self, cell: float) -> float:
         """Of its cells, or of its title where that is wider; bars are counted beside."""
         own = 0.0 if self.is_bars else self.n_columns * cell
-        free = (BAR if self.is_bars else 0) + (0 if self.is_upright else self.room_of_sums)
+        free = self.bar + (0 if self.is_upright else self.room_of_sums)
         return max(own, text_width(self.matrix.name) * (1.04 if self.compact else 1.12) - free)
 
     def is_slanted(self, cell: float) -> bool:
@@ -310,7 +308,7 @@ def stand(
 ) -> float:
     """Put a matrix and what belongs to it into an arrangement; returns where the next begins."""
     matrix, words = one.matrix, made.words
-    width = BAR if one.is_bars else cell
+    width = one.bar or cell
     y = above + (most_rows - one.n_rows) * row / 2
     if one.sign:
         middle = above + most_rows * row / 2

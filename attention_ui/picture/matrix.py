@@ -60,6 +60,10 @@ class Matrix:
     column_labels: bool = True
     as_bars: bool = False
     """A column of weights drawn as bars, from 0 to 1."""
+    both_ways: bool = False
+    """Bars from −1 to 1: what is drawn may be negative. A longer one is cut, and its number says
+    so.
+    """
     lead: tuple[int, ...] = ()
     """The places of the axes before the last two: `(1,)` draws the second head."""
     compared: bool = False
@@ -91,6 +95,7 @@ class Matrix:
                 self.row_labels,
                 self.column_labels,
                 self.as_bars,
+                self.both_ways,
             ),
             *(self.highlighted, self.chosen, masked, self.covered, self.compared),
         )

@@ -242,7 +242,8 @@ def _authored() -> dict:
         .encode(
             x, y, alt.Y2("py2:Q"), key="id:N",
             x2=alt.value(alt.expr(f"datum.px + datum.pw * {SHADE}")),
-            fill=alt.value(alt.expr(f"datum.colour == 'bar' ? '{BAR}' : datum.colour")),
+            fill=alt.value(alt.expr(
+                f"datum.colour == 'bar' ? {SHADE} < 0 ? '{NEGATIVE}' : '{BAR}' : datum.colour")),
             fillOpacity=alt.value(alt.expr(STRENGTH)),
         )
     )  # fmt: skip
@@ -284,7 +285,7 @@ def _authored() -> dict:
         )
         .encode(
             x=alt.value(alt.expr("datum.look == 'bar' ? datum.px + datum.pw *"
-                                 " min(1, max(0, toNumber(replace(datum.text, '−', '-'))))"
+                                 f" (datum.zero + datum.one * max(0, {SHADE}))"
                                  " : datum.px + datum.pw / 2")),
             y=alt.value(alt.expr("datum.py + datum.ph / 2")),
             text=alt.value(alt.expr(TEXT)), key="id:N",

@@ -7,6 +7,7 @@ drawn twice, or by head, needs no more, and one rule in the browser serves every
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, head_at
 
 from .forbidden import SEEN_ON, leaks
-from .layout import Arrangement, Box, Layout, Mark, Path
+from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path
 from .margin import has_sums, is_grid, is_one_row, row_sums
 from .matrix import Matrix, names_of
 from .numbers import text_width, written
@@ -46,8 +47,11 @@ MOST_POINTED = 10_000
 """In a picture of more cells none could be aimed at."""
 MANY, MOST_KINDS = 1_500, 1_024
 """A table of more rows is packed, column by column, where a column has at most so many values."""
+ROOM = 2 * BAR + BEHIND
+"""Pixels of bars that go both ways, with the number of one that is cut."""
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
 COVERED = "?"
+CUT = ("◂ ", "▸ ")
 COLOURS = {"plus": POSITIVE, "minus": NEGATIVE, "loud": CHOSEN, "forbidden": FORBIDDEN}
 COLOURS |= {"muted": MUTED, "follows": FED}
 COLOURS |= {f"head {at}": HEADS[at % len(HEADS)] for at in range(64)}
@@ -56,7 +60,7 @@ SEPARATOR = "|"
 NUMBERS = {
     **{name: pa.int8() for name in ("kind", "when", "by", "open")},
     **{name: pa.float32() for name in ("x", "y", "w", "h", "xn", "yn", "wn", "hn")},
-    **{name: pa.float32() for name in ("shade", "strength", "first", "n", "per")},
+    **{name: pa.float32() for name in ("shade", "strength", "first", "n", "per", "zero", "one")},
     **{name: pa.int16() for name in (*OWN, *NAMES, "ai", "aj")},
     **{name: pa.float64() for name in ("rel", "bit")},
     **{f"{name}{slot}": pa.int16() for slot in range(SLOTS) for name in RECTANGLE},
@@ -185,7 +189,9 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
             continue
         values = torch.stack([each.drawn.float().flatten() for each in there]).numpy()
         most = np.array([each[at] for each in scales])[:, None]
-        if matrix.mask is not None or matrix.allowed is not None:
+        if matrix.as_bars:
+            shown = _lengths(matrix, values)
+        elif matrix.mask is not None or matrix.allowed is not None:
             looks = [_shade_of(layout, each, scale[at]) for each, scale in zip(there, scales)]  # noqa: B905
             shown = np.stack(looks)
         else:
@@ -194,6 +200,7 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
         ids = [f"{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
         decimals = max(layout.wide.boxes[at].decimals, layout.narrow.boxes[at].decimals)
         decimals = 2 if matrix.as_bars else decimals
+        written_to = partial(written, decimals=decimals)
         changed = (values != values[:1]).any(axis=0)
         cells = zip(ids, changed, values.T.tolist(), shown.T, strict=True)
         faint = {each.faint for each in there}
@@ -201,8 +208,9 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
         for number, (each, moves, numbers, shade) in enumerate(cells):
             told = {}
             if moves and decimals >= 0:
-                told["texts"] = SEPARATOR.join(written(value, decimals) for value in numbers)
-            if not matrix.as_bars and (shade != shade[0]).any():
+                write = partial(_beside_bar, matrix) if matrix.as_bars else written_to
+                told["texts"] = SEPARATOR.join(map(write, numbers))
+            if (shade != shade[0]).any():
                 told["shades"] = _percents(shade)
             if len(faint) > 1:
                 own = number // max(1, len(ids) // matrix.drawn.shape[0])
@@ -213,8 +221,8 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
                 told["strengths"] = _percents(strengths[:, number])
             if told:
                 lists[each] = told
-            if matrix.as_bars and moves:
-                bar = {"shades": _percents(np.clip(np.array(numbers), 0, 1))}
+            if matrix.as_bars and "shades" in told:
+                bar = {"shades": told["shades"]}
                 lists |= {f"bar.{at}.{when}.{row[number]}": bar for when in (ON_WIDE, ON_NARROW)}
     if layouts:
         _around_lists(lists, layouts)
@@ -346,6 +354,8 @@ def _add_cells(
         **_flow(layout.matrices, numbers, at),
     }
     columns["id"] = [f"{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
+    if matrix.as_bars and not matrix.covered:
+        columns["zero"], columns["one"] = ends_of_bars(matrix)
     if matrix.covered:
         columns["tip"] = "Answer the question above first."
     else:
@@ -359,17 +369,35 @@ def _add_cells(
             columns["open"] = _opened(step, own, opened)
     rows.add(length, kind=CELL, when=BOTH, **columns)
     if matrix.as_bars and not matrix.covered:
-        values = matrix.drawn.flatten().float().nan_to_num(0.0).clamp(0.0, 1.0)
+        zero, one = ends_of_bars(matrix)
         for when, box in ((ON_WIDE, wide), (ON_NARROW, narrow)):
-            place = _place("" if when == ON_WIDE else "n", box, row, column)
+            n = "" if when == ON_WIDE else "n"
+            place = _place(n, box, row, column)
+            place |= {f"x{n}": place[f"x{n}"] + zero * box.width, f"w{n}": one * place[f"w{n}"]}
             bars = [f"bar.{at}.{when}.{r}" for r in row.tolist()]
             rows.add(
                 length,
                 kind=MARK,
                 when=when,
                 **place,
-                **{"id": bars, "shade": values.numpy(), "colour": "bar", "strength": 0.95},
+                **{"id": bars, "shade": look["shade"], "colour": "bar", "strength": 0.95},
             )
+
+
+def ends_of_bars(matrix: Matrix) -> tuple[float, float]:
+    """Where a bar begins, and how long a bar of 1 is, as shares of the room of all bars."""
+    return (BAR / ROOM, BAR / ROOM) if matrix.both_ways else (0.0, 1.0)
+
+
+def _lengths(matrix: Matrix, values: np.ndarray) -> np.ndarray:
+    """How far bars go: as far as there is room, and nowhere for what is no number."""
+    return np.clip(np.nan_to_num(values), -1.0 if matrix.both_ways else 0.0, 1.0)
+
+
+def _beside_bar(matrix: Matrix, value: float) -> str:
+    """The number beside a bar; an arrow before it where the bar is cut."""
+    cut = matrix.both_ways and np.isfinite(value) and abs(value) > 1 + 1e-6
+    return f"{CUT[value > 0] if cut else ''}{written(value)}"
 
 
 def index_of(matrix: Matrix) -> np.ndarray:
@@ -436,8 +464,8 @@ def _look(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> dict
         looks = ["loud" if each else "number" for each in loud.flatten().tolist()]
     texts: object = None
     if matrix.as_bars:
-        shown = torch.zeros_like(shown)
-        texts = [written(value) for value in values.flatten().tolist()]
+        shown = torch.from_numpy(_lengths(matrix, values.float().numpy()))
+        texts = [_beside_bar(matrix, value) for value in values.flatten().tolist()]
     elif decimals >= 0 and values.dtype == torch.bool:
         texts = ["✓" if value else HIDDEN for value in values.flatten().tolist()]
     elif decimals >= 0:

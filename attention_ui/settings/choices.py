@@ -25,7 +25,6 @@ ROW_FROM = {"example": "The example", "hand": "By hand"}
 PRECISIONS = {"float32": "float32", "float16": "float16", "bfloat16": "bfloat16"}
 MAX_SCORES = 16
 MAX_SCORE = 1_000.0
-FACTORS = (0, 1 / 16, 1 / 8, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128)
 ENTRIES = {"normal": "Normal", "uniform": "Uniform around 0", "uniform_0_1": "Uniform from 0 to 1"}
 LOOKS = {
     "histogram": "q·k, many times",

@@ -244,11 +244,7 @@ class Settings:
         Decimal(-10, 10), "Add to all scores", 0.0, view_only=True, step=0.1, format="%.3f"
     )
     magnify: float = setting(
-        Decimal(0, 128, choices.FACTORS),
-        "Multiply all scores by",
-        1.0,
-        view_only=True,
-        shown="×{:g}",
+        Decimal(0, 16), "Multiply all scores by", 1.0, view_only=True, step=0.25
     )
     push: float = setting(
         Decimal(-150, 150), "Add to all scores, until they overflow", 90.0, view_only=True, step=0.5

@@ -49,7 +49,6 @@ LESSONS = (
         "The mechanism",
         ":material/text_fields:",
         minutes=6,
-        first=("tokenizer",),
     ),
     Lesson(
         "simplified_attention",

@@ -8,6 +8,7 @@ import streamlit as st
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
+from ..controls import held
 from ..controls.fields import LARGEST_ENTRY, MAX_EDITS
 from ..page.take_away import numbered
 from ..settings import session
@@ -17,12 +18,15 @@ KEYS = 4
 """A new grid needs a new key. This many take turns, as Streamlit keeps a record of every key."""
 
 
-def grid(trace: Trace, setting: str, matrix: Step, drawn: Step, about: object) -> None:
+def grid(
+    trace: Trace, setting: str, matrix: Step, drawn: Step, about: object, is_held: bool = False
+) -> None:
     """A grid of `matrix` (rows, columns), with what was typed kept in `setting`.
 
-    `drawn` is the matrix before any typing; `about` says what else makes it another matrix.
+    `drawn` is the matrix before any typing; `about` says what else makes it another matrix. On a
+    page of cards what is typed `is_held`.
     """
-    edits = getattr(session.current(), setting)
+    edits = _edits(setting, is_held)
     rows, columns = numbered(trace, matrix.axes[0]), list(trace.labels(matrix.axes[1]))
     about = (*rows, *columns, about)
     state = st.session_state
@@ -46,7 +50,7 @@ def grid(trace: Trace, setting: str, matrix: Step, drawn: Step, about: object) -
         pd.DataFrame(known["start"], columns=columns, index=pd.Index(rows, name="row")),
         key=known["key"],
         on_change=_typed,
-        args=(setting, known["key"]),
+        args=(setting, known["key"], is_held),
         width="content",
         disabled=setting in settings.lock,
         column_config={
@@ -57,16 +61,26 @@ def grid(trace: Trace, setting: str, matrix: Step, drawn: Step, about: object) -
         },
     )
     if edits or known.get("is_refused"):
-        st.button("Undo all typed numbers", key=f"undo_{setting}", on_click=_undo, args=(setting,))
+        st.button(
+            "Undo all typed numbers", key=f"undo_{setting}", on_click=_undo, args=(setting, is_held)
+        )
 
 
-def _undo(setting: str) -> None:
+def _edits(setting: str, is_held: bool) -> tuple[tuple[int, int, float], ...]:
+    return held.values()[setting] if is_held else getattr(session.current(), setting)
+
+
+def _change(setting: str, is_held: bool, edits: tuple[tuple[int, int, float], ...]) -> None:
+    (held.change if is_held else session.change)(**{setting: edits})
+
+
+def _undo(setting: str, is_held: bool) -> None:
     """Start a new grid, even if nothing typed into the old one was applied."""
     st.session_state["grids"].pop(setting, None)
-    session.change(**{setting: ()})
+    _change(setting, is_held, ())
 
 
-def _typed(setting: str, key: str) -> None:
+def _typed(setting: str, key: str, is_held: bool) -> None:
     """Apply what was typed into the grid: numbers become edits, the rest is refused by name."""
     state = st.session_state
     known = state["grids"].get(setting)
@@ -98,8 +112,8 @@ def _typed(setting: str, key: str) -> None:
         session.run_whole_page()
     else:
         taken = tuple((*place, value) for place, value in sorted(edits.items()))
-        session.change(**{setting: taken})
-    known["edits"] = getattr(session.current(), setting)
+        _change(setting, is_held, taken)
+    known["edits"] = _edits(setting, is_held)
     known["is_refused"] = len(known["edits"]) < len(edits)
     if refused:
         state[session.NOTICES] = [

@@ -6,7 +6,7 @@ import pytest
 
 from browser_tools import no_exception, open_page, settled
 
-LESSON = "divide_by_sqrt_d?predict=off&cell=none"
+LESSON = "divide_by_sqrt_d?predict=off"
 
 
 def press(page, name, *keys):
@@ -28,15 +28,13 @@ def variances(page):
 
 def bars(page, nth):
     """The widths in pixels that the bars of a histogram cover."""
-    charts = page.locator("[data-testid=stVegaLiteChart]", has_text="%")
-    boxes = (
-        charts.nth(nth)
-        .locator("svg .mark-rect path")
-        .evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+    boxes = page.locator(f".st-key-chart_of_histogram_{nth} svg .mark-rect path").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().toJSON())"
     )
     return max(box["right"] for box in boxes) - min(box["left"] for box in boxes)
 
 
+@pytest.mark.long
 def test_wider_vectors_spread_the_dot_products_and_the_root_brings_them_back(page, app_url):
     open_page(page, app_url, f"{LESSON}&vd=64&trials=3000")
     (measured, theory), (after, after_theory) = variances(page)
@@ -56,7 +54,7 @@ def test_wider_vectors_spread_the_dot_products_and_the_root_brings_them_back(pag
 
 def of_three(page):
     """The largest weights and the gradients, as written above the bars, and the height of these."""
-    charts = page.locator(".st-key-part_three_divisors svg.marks")
+    charts = page.locator(".st-key-card_three_divisors svg.marks")
     weights, sizes = (chart.locator(".mark-text.role-mark text") for chart in charts.all())
     tall = charts.nth(1).locator(".mark-rect.role-mark path")
     heights = [box.bounding_box()["height"] for box in tall.all()]
@@ -67,7 +65,7 @@ def of_three(page):
 @pytest.mark.long
 def test_the_three_divisors_stand_side_by_side_and_move_with_the_width(page, app_url):
     open_page(page, app_url, "divide_by_sqrt_d")
-    assert page.locator(".st-key-part_predict_growth").count() == 1
+    assert page.locator(".st-key-question_growth").count() == 1
     tops, sizes, heights = of_three(page)
     assert len(tops) == len(sizes) == 3, "from the start, with every question open"
     assert sizes[1] / sizes[2] > 6
@@ -93,7 +91,7 @@ def test_every_look_draws_its_curves_on_both_axes(page, app_url):
         settled(page)
         lesson = page.locator("[data-testid=stMainBlockContainer]")
         assert words in lesson.inner_text()
-        drawn = page.locator("[data-testid=stVegaLiteChart]", has_text="4,096")
+        drawn = page.locator(".st-key-card_many_trials [data-testid=stVegaLiteChart]")
         assert drawn.count() == charts
         for chart in drawn.all():
             assert chart.locator("svg .mark-symbol.role-mark path").count() >= 13
@@ -110,6 +108,7 @@ def test_every_look_draws_its_curves_on_both_axes(page, app_url):
     assert page.problems == []
 
 
+@pytest.mark.long
 def test_a_long_run_waits_shows_its_progress_and_stops_with_what_it_has(page, app_url):
     open_page(page, app_url, f"{LESSON}&vlook=width&trials=100000")
     part = page.locator(".st-key-run_of_widths")

@@ -74,7 +74,7 @@ def test_every_load_has_one_width_of_the_sidebar_and_one_layout(new_page, app_ur
 def test_the_line_that_equations_are_made_for_is_there_at_1280_pixels(page, app_url):
     open_page(page, app_url, "divide_by_sqrt_d?predict=off&cell=none&vlook=width")
     assert room(page) - SCROLLBAR >= ROW_ROOM
-    pair = places(page, ".st-key-part_many_trials [data-testid=stVegaLiteChart]")
+    pair = places(page, ".st-key-card_many_trials [data-testid=stVegaLiteChart]")
     (left, top, width), (other, same_top, same) = pair
     assert other >= left + width
     assert (same_top, same) == (top, width)

@@ -69,7 +69,7 @@ def test_a_slider_of_a_row_draws_its_chart_alone(page, app_url):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_row_fits_a_phone(new_page, app_url, scheme):
     page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
-    open_page(page, app_url, "softmax_or_sum?cell=none")
+    open_page(page, app_url, "causal_mask?cell=none")
     question(page, "sum_best").get_by_role("button", name="Skip, show me").click()
     settled(page)
     for press in ("Reveal", "Guess again"):
@@ -92,13 +92,14 @@ def test_a_row_fits_a_phone(new_page, app_url, scheme):
 @pytest.mark.long
 def test_a_sign_and_a_shape_are_answered_by_keyboard(page, app_url):
     open_page(page, app_url, "divide_by_sqrt_d?cell=none")
-    down = question(page, "largest").get_by_text("It goes down")
+    asked = page.locator(".st-key-question_largest")
+    down = asked.get_by_text("It goes down")
     down.locator("xpath=ancestor-or-self::button").focus()
     page.keyboard.press("Enter")
     settled(page)
-    question(page, "largest").get_by_role("button", name="Reveal").click()
+    asked.get_by_role("button", name="Reveal").click()
     settled(page)
-    assert "Right: the largest weight goes down" in question(page, "largest").inner_text()
+    assert "Right: the largest weight goes down" in asked.inner_text()
 
     open_page(page, app_url, "queries_keys_values?cell=none")
     sides = question(page, "shape").locator("input")

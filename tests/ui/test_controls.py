@@ -3,6 +3,7 @@ in common with pages of the older kind.
 """
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -21,12 +22,12 @@ from attention_ui.controls.control import (
 from attention_ui.controls.fields import Choice, Flag, Whole
 from attention_ui.controls.shared import AROUND, SOURCE, heads_recipe_of, inputs_of
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
-from attention_ui.lessons.whole_layer import lesson as whole_layer
 from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
+from conftest import ROOT
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 PAGE = "pages/simplified_attention.py"
-OLDER = "pages/softmax_or_sum.py"
+OLDER = "pages/causal_mask.py"
 
 
 def opened(page=PAGE, **query):
@@ -55,7 +56,11 @@ def widget(at, kind, name):
 # --- declarations ---------------------------------------------------------------------------------
 
 
-LESSONS = {"simplified_attention": CONTROLS, "whole_layer": whole_layer.CONTROLS}
+ROOMS = sorted((ROOT / "attention_ui" / "lessons").glob("*/lesson.py"))
+LESSONS = {
+    room.parent.name: import_module(f"attention_ui.lessons.{room.parent.name}.lesson").CONTROLS
+    for room in ROOMS
+}
 DECLARED = {
     each.name: (each, (*controls, *AROUND))
     for controls in LESSONS.values()
@@ -141,14 +146,14 @@ SIZED = {
 @pytest.mark.parametrize(("before", "chosen", "along"), SIZED.values(), ids=SIZED)
 def test_sizes_of_heads_take_each_other_along(before, chosen, along):
     ((name, text),) = chosen.items()
-    values, wrong = understood({"example": "wild_cat", **before}, whole_layer.CONTROLS)
+    values, wrong = understood({"example": "wild_cat", **before}, LESSONS["whole_layer"])
     assert not wrong
-    control = next(each for each in whole_layer.CONTROLS if each.name == name)
+    control = next(each for each in LESSONS["whole_layer"] if each.name == name)
     taken = control.takes_along(control.field.read(text), values)
     moved = {other: str(size) for other, size in taken.items() if size != values[other]}
     assert moved == along
     held = {"example": "wild_cat", **before, **moved, **chosen}
-    now, wrong = understood(held, whole_layer.CONTROLS)
+    now, wrong = understood(held, LESSONS["whole_layer"])
     assert not wrong
     assert heads_recipe_of(now).n_heads == now.n_heads
 
@@ -157,7 +162,7 @@ def test_sizes_of_heads_take_each_other_along(before, chosen, along):
     "texts", [{"n_heads": "3"}, {"n_heads": "8", "d_head": "32", "d_model": "8"}]
 )
 def test_heads_that_do_not_fit_are_refused_with_ways_out(texts):
-    values, wrong = understood({"example": "wild_cat", **texts}, whole_layer.CONTROLS)
+    values, wrong = understood({"example": "wild_cat", **texts}, LESSONS["whole_layer"])
     assert [*wrong] == ["n_heads"]
     assert re.search("take a d_model of|at most 96 fit", str(wrong["n_heads"]), re.IGNORECASE)
     assert heads_recipe_of(values).n_heads == values.n_heads

@@ -5,13 +5,12 @@ import pytest
 from attention_core.examples import EXAMPLES
 from attention_core.mechanism.masking import attend_masked, drop_weights
 from attention_core.mechanism.simplified import attend
-from attention_core.mechanism.softmax import normalise_row
 from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_core.text.embedding import embed
-from attention_ui.lessons.softmax_or_sum.score_row import row_trace
+from attention_ui.controls.control import understood
+from attention_ui.lessons.softmax_or_sum.lesson import CONTROLS, trace_of
 from attention_ui.picture.equation_parts import NEW_LINE, equation_of, laid_out
 from attention_ui.picture.matrix import Matrix
-from attention_ui.settings.settings import Settings
 
 EXAMPLE = EXAMPLES["wild_cat"]
 
@@ -56,7 +55,7 @@ def test_a_step_is_written_out_as_its_operands_their_signs_and_itself(trace, nam
 
 
 def test_steps_that_follow_each_other_are_one_chain():
-    trace = normalise_row(row_trace(Settings.of(EXAMPLE)))
+    trace = trace_of(understood({"example": "wild_cat"}, CONTROLS)[0])
     steps = [trace[name] for name in ("lowered_scores", "exponentials", "softmax_weights")]
     assert told(laid_out(steps)) == (
         "score_row* − largest = lowered_scores → exponentials ÷ exponential_sum = softmax_weights"

@@ -9,10 +9,10 @@ import torch
 
 from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_ui.charts.bars import bars
-from attention_ui.charts.curves import curves
 from attention_ui.charts.heatmap import heatmap
-from attention_ui.charts.ledger import GONE, LOST, ledger, written
 from attention_ui.charts.sizes import WITH_NUMBERS
+from attention_ui.lessons.softmax_or_sum.curves import curves
+from attention_ui.lessons.softmax_or_sum.ledger import GONE, LOST, ledger, written
 from attention_ui.picture.matrix import Matrix
 
 HOSTILE = ('</script><script>alarm("x")</script>', "'+alarm()+'", "datum.value")

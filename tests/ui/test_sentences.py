@@ -12,7 +12,7 @@ from attention_core.recipes import HEADS
 from attention_ui.lessons.multi_head_attention.heads import widths_words
 from attention_ui.lessons.queries_keys_values.projections import SATURATED
 from attention_ui.lessons.queries_keys_values.training import loss_words, recipe_of
-from attention_ui.lessons.softmax_or_sum.experiments import winners
+from attention_ui.lessons.softmax_or_sum.words import winners
 from attention_ui.settings.settings import Settings
 from attention_ui.words import number
 from visiting import box, charts, rendered, texts, visit
@@ -112,8 +112,8 @@ def test_a_choice_for_the_table_that_is_not_in_use_says_so_beside_it(name, value
     at = visit("pages/tokenize_and_embed.py", cell="none", **link)
     control = box(at, name) if name == "vocabulary" else at.slider(key=f"control_{name}")
     control.set_value(value).run()
-    assert getattr(at.session_state["settings"], name) != value
-    assert at.session_state[f"problem_{name}"] in texts(at)
+    assert at.session_state["here"][2][name] != value
+    assert at.session_state["problems"][name] in texts(at)
     assert "Not applied:" in rendered(at)
 
 

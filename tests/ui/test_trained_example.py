@@ -54,7 +54,7 @@ def test_what_no_longer_is_trained_is_said():
 def test_the_first_lesson_shows_the_first_layer_and_says_whose_vectors_they_are():
     at = stands(visit("tokenize_and_embed", example=NAME))
     told = words(at)
-    assert "trained network's second layer reads" in told
+    assert "trained network’s second layer reads" in told
     assert "set by hand" not in told
     assert "<start>" in texts(at)
     stands(visit("queries_keys_values", example=NAME, cell="layer_0_W_query.3.1.2"))

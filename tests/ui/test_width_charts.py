@@ -7,13 +7,17 @@ import pytest
 
 from attention_core import Trials
 from attention_core.experiments.saturation import Effect, softmax_effect
-from attention_ui.charts.against_d import Point, against_d
-from attention_ui.charts.by_divisor import gradients, sorted_weights
-from attention_ui.charts.histogram import histogram
-from attention_ui.lessons.divide_by_sqrt_d.by_width import said, verdict
-from attention_ui.lessons.divide_by_sqrt_d.many_trials import judge_growth, last
+from attention_ui.lessons.divide_by_sqrt_d.against_d import Point, against_d
+from attention_ui.lessons.divide_by_sqrt_d.by_divisor import gradients, sorted_weights
+from attention_ui.lessons.divide_by_sqrt_d.histogram import histogram
 from attention_ui.lessons.divide_by_sqrt_d.published_variances import band, printed_variances
-from attention_ui.lessons.divide_by_sqrt_d.three_divisors import told_at
+from attention_ui.lessons.divide_by_sqrt_d.words import (
+    judge_growth,
+    last,
+    said,
+    told_at,
+    verdict,
+)
 
 
 def check(chart):

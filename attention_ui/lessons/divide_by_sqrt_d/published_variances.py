@@ -6,13 +6,12 @@ import streamlit as st
 from attention_core.experiments.variance import Trials, variance_theory
 from attention_core.published import notebook
 
-from ...charts.against_d import Point, against_d
+from ...cards.card import light
+from ...cards.show import chart
 from ...charts.chart import Chart
-from ...page.notebook_checks import say_covered
-from ...page.show import folded, light, show_within
-from ...page.view import View
 from ...picture import palette
-from .by_width import HALF
+from .against_d import Point, against_d
+from .looks import HALF
 
 NOTEBOOK = "journey_123"
 N_TRIALS = 1_000
@@ -37,9 +36,8 @@ def band(d: int, divided: bool) -> tuple[float, float]:
     return theory.variance / by, 2 * theory.standard_error(N_TRIALS) / by
 
 
-def published_variances(view: View) -> None:
+def published_variances() -> None:
     """The printed numbers within the band of what chance allows."""
-    say_covered(view)
     source = notebook(NOTEBOOK)
     st.caption(source.source)
     printed = printed_variances()
@@ -71,10 +69,8 @@ def published_variances(view: View) -> None:
     )
     with st.container(horizontal=True, gap="medium"):
         for when, colour in (("before", palette.MUTED), ("after", palette.BAR)):
-            show_within(_chart(when, colour, printed[when]), HALF)
-    with folded("The printed values, one by one", "proof", ":material/fact_check:") as is_open:
-        if is_open:
-            st.dataframe(pd.DataFrame(rows), hide_index=True, width="content")
+            chart(f"printed_{when}", _chart(when, colour, printed[when]), HALF)
+    st.dataframe(pd.DataFrame(rows), hide_index=True, width="content")
 
 
 def _chart(when: str, colour: str, printed: dict[int, float]) -> Chart:

@@ -5,23 +5,23 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
-from ...controls.fields import MAX_TOKENS, Choice, Decimal, Whole
-from ...controls.shared import QUERY, SOURCE, entries, example_of, inputs_of, numbered_tokens
+from ...controls.fields import MAX_TOKENS, Decimal, Whole
+from ...controls.shared import (
+    ACROSS,
+    DIVIDE,
+    QUERY,
+    SIMILARITY,
+    SOURCE,
+    UP,
+    inputs_of,
+    numbered_tokens,
+)
 
 
 def _counts(values: Values) -> dict[int, str]:
     return {count: str(count) for count in range(1, len(inputs_of(values).tokens) + 1)}
 
 
-SIMILARITY = Control(
-    "similarity", Choice({"dot": "Dot product", "cosine": "Cosine"}), "Compare by", "dot"
-)
-DIVIDE = Control(
-    "divide",
-    Choice({"none": "Nothing", "sqrt_d": "√d"}),
-    "Divide scores by",
-    lambda values: example_of(values).divide,
-)
 STRETCH = Control(
     "stretch", Whole(0, MAX_TOKENS - 1), "Stretch the vector of", 0, options=numbered_tokens
 )
@@ -34,8 +34,6 @@ REACHED = Control(
     options=_counts,
     of_page=True,
 )
-ACROSS = Control("across", Whole(0, 63), "Entry drawn across", 0, options=entries)
-UP = Control("up", Whole(0, 63), "Entry drawn up", 1, options=entries)
 MAKES_SCORES = (*SOURCE, SIMILARITY, DIVIDE, STRETCH)
 CONTROLS = (*MAKES_SCORES, FACTOR, QUERY, REACHED, ACROSS, UP)
 

@@ -11,10 +11,10 @@ from torch import Tensor
 
 from attention_core.text.tokenizers import visible
 
-from ..picture import palette
-from .chart import Chart
-from .sizes import LABEL_ROOM
-from .template import without_data
+from ...charts.chart import Chart
+from ...charts.sizes import LABEL_ROOM
+from ...charts.template import without_data
+from ...picture import palette
 
 LOST, GONE = "inf or nan", "too small: 0"
 CELL = {"width": {"step": 92}, "height": {"step": 24}}

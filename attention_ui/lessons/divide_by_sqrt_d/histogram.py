@@ -7,11 +7,11 @@ from functools import lru_cache
 import altair as alt
 import pandas as pd
 
-from ..picture import palette
-from .chart import Chart
-from .template import without_data
+from ...charts.chart import Chart
+from ...charts.template import without_data
+from ...picture import palette
 
-HEIGHT = 110
+HEIGHT = 96
 
 
 def histogram(

@@ -9,11 +9,11 @@ from functools import lru_cache
 import altair as alt
 import pandas as pd
 
-from ..picture import palette
-from .chart import Chart
-from .template import without_data
+from ...charts.chart import Chart
+from ...charts.template import without_data
+from ...picture import palette
 
-HEIGHT = 250
+HEIGHT = 130
 D_TICKS = {True: [1, 4, 16, 64, 256, 1_024, 4_096], False: [0, 1_024, 2_048, 3_072, 4_096]}
 THIN = 0.1
 """No variance is below 0. On a logarithmic axis, which has no 0, a band that would reach it is

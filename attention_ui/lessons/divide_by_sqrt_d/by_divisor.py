@@ -6,11 +6,11 @@ from functools import lru_cache
 import altair as alt
 import pandas as pd
 
-from ..picture import palette
-from .chart import Chart
-from .template import without_data
+from ...charts.chart import Chart
+from ...charts.template import without_data
+from ...picture import palette
 
-WEIGHTS_HEIGHT, GRADIENT_HEIGHT = 130, 60
+WEIGHTS_HEIGHT, GRADIENT_HEIGHT = 150, 150
 
 
 def sorted_weights(weights: Mapping[str, Sequence[float]], best: str) -> Chart:

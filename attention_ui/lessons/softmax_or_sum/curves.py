@@ -1,17 +1,42 @@
 """Curves over the stops of a slider, with the stop that is chosen marked on them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache
 
 import altair as alt
 import pyarrow as pa
+from torch import Tensor
 
-from ..picture import palette
-from .chart import Chart
-from .template import without_data
+from attention_core.mechanism.softmax import spreads
+
+from ...charts.chart import Chart
+from ...charts.template import without_data
+from ...picture import palette
+from .lesson import MAGNIFY
 
 COLOURS = (palette.BAR, palette.CHOSEN, palette.MUTED)
+
+
+def over_factors(scores: Tensor, factor: float) -> Chart:
+    """Largest weight, entropy and gradient of the softmax of scores (key,), over all factors."""
+    step, last = MAGNIFY.look["step"], MAGNIFY.field.most
+    factors = sorted({*(at * step for at in range(round(last / step) + 1)), factor})
+    most = math.log2(len(scores)) or 1.0
+    found = spreads(scores, factors)
+    lines = {
+        "largest weight": [spread.largest for spread in found],
+        "entropy": [spread.entropy / most for spread in found],
+        "gradient": [spread.gradient for spread in found],
+    }
+    return curves(
+        [f"{each:g}" for each in factors],
+        {n: [v if math.isfinite(v) else None for v in each] for n, each in lines.items()},
+        factors.index(factor),
+        "factor",
+        "Largest weight, entropy as a fraction of its maximum, and gradient, over the factor.",
+    )
 
 
 def curves(

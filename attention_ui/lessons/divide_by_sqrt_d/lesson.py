@@ -1,0 +1,53 @@
+"""Why divide by √d: its controls, and its trace as a function of their values."""
+
+from attention_core.experiments.variance import Trials, few_trials
+from attention_core.trace import Trace
+
+from ...controls.control import Control, Values
+from ...controls.fields import Choice, Decimal, Whole
+from ...controls.shared import EXAMPLE, MAX_SEED
+
+WIDTHS = (*range(1, 9), 12, 16, 24, 32, 48, 64, 100, 128, 256, 512, 768, 1_024, 2_048, 4_096)
+TRIAL_COUNTS = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
+DRAW_SEED = Control("draw_seed", Whole(0, MAX_SEED), "Seed of this lesson", 0, widget="text_input")
+VD = Control("vd", Whole(WIDTHS[0], WIDTHS[-1], WIDTHS), "Width d", 128)
+TRIALS = Control(
+    "trials", Whole(TRIAL_COUNTS[0], TRIAL_COUNTS[-1], TRIAL_COUNTS), "Trials", 1_000, shown="{:,}"
+)
+ENTRIES = Control(
+    "entries",
+    Choice(
+        {"normal": "Normal", "uniform": "Uniform around 0", "uniform_0_1": "Uniform from 0 to 1"}
+    ),
+    "Entries",
+    "normal",
+    widget="selectbox",
+)
+SPREAD = Control(
+    "spread", Decimal(0.1, 5), "Standard deviation of the entries", 1.0, look={"step": 0.1}
+)
+LOOK = Control(
+    "vlook",
+    Choice(
+        {
+            "histogram": "q·k, many times",
+            "width": "Variance against d",
+            "attention": "What softmax makes of it",
+        }
+    ),
+    "Look at",
+    "histogram",
+)
+AXES = Control("vaxes", Choice({"log": "Logarithmic", "linear": "Linear"}), "Axes", "log")
+CONTROLS = (EXAMPLE, DRAW_SEED, VD, TRIALS, ENTRIES, SPREAD, LOOK, AXES)
+"""The sentence plays no part: the example only says whose notebook is quoted."""
+
+
+def trace_of(values: Values) -> Trace:
+    """The lesson's trace: a few trials, each a dot product of random vectors."""
+    return few_trials(values.draw_seed)
+
+
+def trials_of(values: Values) -> Trials:
+    """What is drawn many times."""
+    return Trials(values.vd, values.trials, values.entries, values.spread, values.draw_seed)

@@ -1,0 +1,232 @@
+"""What the lesson says of its numbers, and what its questions ask."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+import torch
+
+from attention_core.experiments.saturation import (
+    EFFECT_TRIALS,
+    Effect,
+    divisors_of,
+    softmax_effect,
+)
+from attention_core.experiments.variance import (
+    WIDTHS,
+    Measured,
+    Trials,
+    measure_variance,
+    variance_theory,
+)
+from attention_core.trace import Trace
+
+from ...cards.questions import Pick, Verdict
+from ...controls.control import Values
+from ...frame.ends import Answer
+from ...words import number, percent, true_minus
+
+
+@lru_cache(maxsize=32)
+def effects_at(d: int, seed: int) -> Mapping[str, Effect]:
+    """What softmax makes of scores of this width, by what divides them. Kept: the picture and what
+    is said of it ask for the same numbers.
+    """
+    return softmax_effect(Trials(d, EFFECT_TRIALS, seed=seed))
+
+
+def told_at(d: int, effects: Mapping[str, Effect]) -> str:
+    """What divides best at this width, from what was measured."""
+    if d == 1:
+        return "At d = 1 all three divide by 1. Make the vectors wider and watch them part."
+    plain, by_root, by_d = (effects[name] for name in divisors_of(d))
+    top, even = plain.largest_weight, 1 / len(plain.sorted_weights)
+    root = f"√{d:,} = {said(math.sqrt(d), 3)}"
+    words = (
+        f"At d = {d:,}, divided by nothing, the first key takes {top:.0%} of the weight; "
+        f"by {root}, {by_root.largest_weight:.0%}; by {d:,}, {by_d.largest_weight:.0%}, where an "
+        f"even share would be {even:.1%}. Whatever divides q·k divides its gradient too: divided "
+        f"by {d:,}, it is {said(by_root.gradient_norm / by_d.gradient_norm, 3)} times smaller than "
+        f"by √{d:,}. "
+    )
+    if plain.gradient_norm > by_root.gradient_norm:
+        return words + (
+            "Divided by nothing it is still the largest: vectors this narrow can do without. "
+            "Widen them."
+        )
+    if 2 * plain.gradient_norm > by_root.gradient_norm:
+        return words + (
+            "Undivided, it still looks healthy at this width. Make the vectors wider and it "
+            "shrinks, since one key takes everything."
+        )
+    return words + (
+        f"Divided by nothing it is {times(by_root.gradient_norm, plain.gradient_norm)} than by √d: "
+        "where softmax is all or nothing, there is hardly anything to learn from."
+    )
+
+
+def times(large: float, small: float) -> str:
+    """How much smaller a number is than a larger one, in words."""
+    if small * 1e6 < large:
+        return "over a million times smaller"
+    return f"{said(large / small, 2)} times smaller"
+
+
+def growth(seed: int) -> Pick:
+    """How the standard deviation of q·k grows."""
+    return Pick(
+        words="Entries keep mean 0 and variance 1, and the vectors grow from d = 4 to d = 64. What "
+        "happens to the standard deviation of q·k?",
+        choices=(
+            "It stays as it is", "4 times as large", "16 times as large", "64 times as large",
+        ),
+        judge=lambda guess: judge_growth(guess[0], seed),
+        truth=lambda: growth_words(seed),
+        teaches="The variance grows like d: 16 times. The standard deviation is its root, and "
+        "grows like √d: 4 times.",
+    )  # fmt: skip
+
+
+def judge_growth(guess: int, seed: int) -> Verdict:
+    """Of the choices for the growth from d = 4 to d = 64, the second is right."""
+    return Verdict(guess == 1, f"{'Right. ' if guess == 1 else ''}{growth_words(seed)}")
+
+
+def growth_words(seed: int) -> str:
+    """How much the standard deviation grows from d = 4 to d = 64, and what was measured."""
+    narrow, wide = (last(Trials(d=d, seed=seed)).variance ** 0.5 for d in (4, 64))
+    return (
+        f"It is 4 times as large. In 1,000 trials it goes from {narrow:.2f} to {wide:.2f}, "
+        f"{wide / narrow:.2f} times as large."
+    )
+
+
+def last(settings: Trials) -> Measured:
+    """The end of a run."""
+    *_, end = measure_variance(settings)
+    return end
+
+
+def theory_words(wanted: Trials, found: Measured, divisor: float) -> str:
+    """The variance of q·k, divided by a number, as it was measured and by theory."""
+    theory = variance_theory(wanted)
+    measured, expected = found.variance / divisor**2, theory.variance / divisor**2
+    error = 2 * theory.standard_error(found.trials) / divisor**2
+    return (
+        f"Variance in {found.trials:,} trials: **{said(measured)}**. Theory says "
+        f"{said(expected)}, give or take {said(error, 2)} (two standard errors)."
+    )
+
+
+def entries_words(wanted: Trials) -> str:
+    """What these entries make of the rule; "" where they are as it assumes."""
+    one = variance_theory(replace(wanted, d=1)).variance
+    if wanted.distribution == "uniform_0_1":
+        mean = variance_theory(wanted).mean
+        return (
+            f"Entries between 0 and 1 have mean 0.5, so q·k has mean d/4 = {said(mean)}, and after "
+            f"dividing {said(mean / wanted.d**0.5)}. Dividing by √d takes the width out of the "
+            "spread, not out of the mean. Softmax does not mind a mean that all keys share."
+        )
+    elif wanted.spread != 1:
+        return (
+            f"Entries with standard deviation {wanted.spread:g} have variance "
+            f"{said(wanted.spread**2)}, and a product of two has variance {said(one)}. Dividing "
+            f"by √d brings q·k to that variance at any d, not to 1."
+        )
+    return ""
+
+
+def verdict(widest: dict[str, Effect]) -> str:
+    """What the curves come to at the largest width."""
+    plain, by_root, by_d = (widest[divisor] for divisor in ("nothing", "sqrt_d", "d"))
+    words = (
+        f"At d = {WIDTHS[-1]:,}, divided by nothing, the largest weight is "
+        f"{plain.largest_weight:.2f} and the gradient {plain.gradient_norm:.2g}"
+    )
+    is_lost = plain.gradient_norm < by_root.gradient_norm / 10
+    words += ": little is left to learn from. " if is_lost else ". "
+    words += f"Divided by d, the entropy is {by_d.entropy:.2f}"
+    words += ": every key gets nearly the same, whatever it says" if by_d.entropy > 0.99 else ""
+    words += f", and the gradient is {by_d.gradient_norm:.2g}. "
+    words += f"Divided by √d, the entropy is {by_root.entropy:.2f}, much as at any other width"
+    if by_root.largest_weight > 0.9:
+        return f"{words}; but entries spread this far make softmax all or nothing at every width."
+    if by_root.entropy > 0.99:
+        return f"{words}; but entries this small make all keys alike at every width."
+    return f"{words}, and the gradient {by_root.gradient_norm:.2g}."
+
+
+def cost(numbers: int) -> str:
+    return f"{numbers / 1e6:,.0f} million random numbers"
+
+
+def said(value: float, digits: int = 4) -> str:
+    """A number in a sentence: a few digits, thousands with commas."""
+    is_long = abs(value) >= min(1_000, 10**digits)
+    return true_minus(f"{value:,.0f}" if is_long else f"{value:.{digits}g}")
+
+
+def answers(trace: Trace, values: Values) -> list[Answer]:
+    """On √d against d, on what it assumes, and on what happens without it."""
+    d, seed = values.vd, values.draw_seed
+    many, three = ("many_trials", "Many trials"), ("three_divisors", "Nothing, √d or d")
+    return [
+        Answer("Why √d, and not d?", why_the_root(d), *many, ("variances",)),
+        Answer("What does dividing by √d assume?", assumes(trace), *many),
+        Answer("What happens without dividing?", without(d, seed), *three),
+    ]
+
+
+def why_the_root(d: int) -> str:
+    """By how far a sum of d products spreads, at the width that is chosen."""
+    words = (
+        "A dot product adds d products, some above 0 and some below, which partly cancel: its "
+        "standard deviation grows like √d, not like d."
+    )
+    root = math.sqrt(d)
+    if d == 1:
+        return f"{words} At d = 1 there is nothing to undo: √1 is 1, and so is d."
+    return (
+        f"{words} At d = {d:,} it is √{d:,} = {said(root)}, and dividing by that makes it 1 again. "
+        f"Dividing by {d:,} would leave {said(1 / root, 2)}, and the wider the vectors, the more "
+        "alike all keys would look."
+    )
+
+
+def assumes(trace: Trace) -> str:
+    """With what the entries drawn on this page come to."""
+    drawn = torch.cat([trace[name].value.flatten() for name in ("queries", "keys")]).double()
+    return (
+        "That the entries of queries and keys are independent, with mean 0 and standard deviation "
+        f"1. The {len(drawn)} under “Products” have a mean of "
+        f"{number(drawn.mean().item(), 2)} and a standard deviation of "
+        f"{number(drawn.std().item(), 2)}. Entries twice as large would make every score 4 times "
+        "as large, at any width, and √d would not undo that."
+    )
+
+
+def without(d: int, seed: int) -> str:
+    """By what softmax makes of scores that are divided by nothing, and by √d."""
+    if d == 1:
+        return (
+            "At d = 1 nothing, since √1 is 1. Make the vectors wider: scores spread farther, and "
+            "softmax gives more and more of the weight to one key."
+        )
+    measured = effects_at(d, seed)
+    plain, by_root = measured["nothing"], measured["sqrt_d"]
+    words = (
+        f"At d = {d:,}, the best of {len(plain.sorted_weights)} keys takes "
+        f"{percent(plain.largest_weight)} of the weight on average; divided by √d, "
+        f"{percent(by_root.largest_weight)}."
+    )
+    if plain.gradient_norm > by_root.gradient_norm:
+        return f"{words} Vectors this narrow can do without; wider ones cannot."
+    if 2 * plain.gradient_norm > by_root.gradient_norm:
+        return f"{words} The gradient is still about as large as with √d, but not for much wider d."
+    gap = times(by_root.gradient_norm, plain.gradient_norm)
+    return (
+        f"{words} And the gradient is {gap} than with √d: training has little to go by where "
+        "softmax is all or nothing."
+    )

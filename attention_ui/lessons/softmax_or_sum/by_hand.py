@@ -1,0 +1,70 @@
+"""Scores typed by hand: a slider for one of them, a button that begins with the example's."""
+
+import math
+
+import streamlit as st
+from torch import Tensor
+
+from ...controls import held
+from ...controls.control import Values
+from ...controls.shared import inputs_of
+from .lesson import MAX_SCORE, MAX_SCORES
+
+NUDGE = 10.0
+"""How far the slider for one score goes, unless the score itself is further out."""
+
+
+def nudge(scores: tuple[float, ...]) -> None:
+    """A slider for one of the typed scores."""
+    if "typed" in held.names_in("hide"):
+        return
+    at = st.selectbox(
+        "Move score",
+        range(len(scores)),
+        key=f"nudged_of_{len(scores)}",
+        format_func="number {}".format,
+        width=130,
+    )
+    score = scores[at]
+    is_out = score == -math.inf
+    reach = NUDGE if is_out else max(NUDGE, abs(score))
+    slider = f"nudge_{at}_of_{len(scores)}_within_{reach}"
+    st.session_state[slider] = 0.0 if is_out else score
+    st.slider(
+        "to (hidden now, −∞)" if is_out else "to",
+        min_value=-reach,
+        max_value=reach,
+        step=0.1,
+        key=slider,
+        width=200,
+        disabled="typed" in held.names_in("lock"),
+        on_change=_nudged,
+        args=(scores, at, slider),
+    )
+
+
+def _nudged(scores: tuple[float, ...], at: int, key: str) -> None:
+    moved = round(float(st.session_state[key]), 6)
+    if moved != round(scores[at], 6):  # else a slider that is gone, and was told of
+        held.change(typed=(*scores[:at], moved, *scores[at + 1 :]))
+
+
+def take_over(values: Values, scores: Tensor) -> None:
+    """A button that makes the example's own row (key,) one to change by hand."""
+    fixed = {*held.names_in("hide"), *held.names_in("lock")} & {"typed", "row_from"}
+    if values.row_from == "example" and len(inputs_of(values).tokens) <= MAX_SCORES:
+        st.button(
+            "Change these",
+            type="tertiary",
+            icon=":material/edit:",
+            help="Begins with these scores, which you can then move or type.",
+            disabled=bool(fixed),
+            on_click=_taken_over,
+            args=(scores.tolist(),),
+            key="take_over",
+        )
+
+
+def _taken_over(scores: list[float]) -> None:
+    bounded = (min(max(score, -MAX_SCORE), MAX_SCORE) for score in scores)
+    held.change(row_from="hand", typed=tuple(round(score, 4) for score in bounded))

@@ -1,0 +1,93 @@
+"""Softmax or dividing by the sum: its controls, and its traces as functions of their values."""
+
+from attention_core.mechanism.simplified import SimplifiedOptions
+from attention_core.mechanism.softmax import compare_row, given_row, normalise_row
+from attention_core.operations import Given
+from attention_core.text.embedding import embed
+from attention_core.trace import Trace
+
+from ...controls.control import Control, Values
+from ...controls.fields import MAX_TOKENS, Choice, Decimal, ScoreRow, Whole
+from ...controls.shared import (
+    DIVIDE,
+    SIMILARITY,
+    SOURCE,
+    example_of,
+    inputs_of,
+    last_or,
+    numbered_tokens,
+)
+from ...words import true_minus
+
+MATCHES = ("good", "fair", "poor")
+GOOD, FAIR = 2.0, 1.0
+MAX_SCORE, MAX_SCORES = 1_000.0, 16
+
+
+def _row_of_example(values: Values) -> int:
+    example = example_of(values)
+    return last_or(example.query if example.row is None else example.row, values)
+
+
+POOR = Control("poor", Decimal(-6, 2), "Score of the poor match", -4.0, look={"step": 0.5})
+ROW_FROM = Control(
+    "row_from", Choice({"example": "The example", "hand": "By hand"}), "Scores from", "example"
+)
+ROW_QUERY = Control(
+    "row_query", Whole(0, MAX_TOKENS - 1), "Query of the row", _row_of_example,
+    options=numbered_tokens,
+)  # fmt: skip
+TYPED = Control(
+    "typed",
+    ScoreRow(MAX_SCORE, MAX_SCORES),
+    "Scores",
+    (3.0, 1.0, -1.0, -1.0),
+    hint=f"1 to {MAX_SCORES} numbers",
+    look={
+        "help": f"Numbers from −{MAX_SCORE:,.0f} to {MAX_SCORE:,.0f} with commas between them. "
+        "Type -inf for a key that is hidden."
+    },
+)
+SHIFT = Control("shift", Decimal(-10, 10), "Add to all scores", 0.0, look={"step": 0.1})
+MAGNIFY = Control("magnify", Decimal(0, 16), "Multiply all scores by", 1.0, look={"step": 0.25})
+PUSH = Control(
+    "push", Decimal(-150, 150), "Add to all scores, until they overflow", 90.0, look={"step": 0.5}
+)
+PRECISION = Control(
+    "precision",
+    Choice({name: name for name in ("float32", "float16", "bfloat16")}),
+    "Numbers are kept in",
+    "float32",
+)
+MAKES_ROW = (*SOURCE, SIMILARITY, DIVIDE, ROW_FROM, ROW_QUERY, TYPED)
+CONTROLS = (*MAKES_ROW, POOR, SHIFT, MAGNIFY, PUSH, PRECISION)
+
+
+def row_of(values: Values) -> Trace:
+    """A trace with `score_row` (key): a row of the example's scores, or the typed one."""
+    if values.row_from == "hand":
+        return given_row(values.typed)
+    options = SimplifiedOptions(values.similarity, values.divide)
+    return compare_row(embed(inputs_of(values)), values.row_query, options)
+
+
+def trace_of(values: Values) -> Trace:
+    """The lesson's trace: one row of scores, and both ways from it to weights."""
+    return normalise_row(row_of(values))
+
+
+def matches_of(poor: float) -> Trace:
+    """Three scores of words that match a query more or less, and both ways to their weights."""
+    trace = Trace()
+    trace.label("key", MATCHES)
+    trace.step("score_row", Given((GOOD, FAIR, poor)), axes=("key",))
+    return normalise_row(trace)
+
+
+def numbered_keys(values: Values) -> tuple[str, ...]:
+    """The keys as choices: the tokens, or the typed scores, each with its place."""
+    if values.row_from == "example":
+        return tuple(numbered_tokens(values).values())
+    return tuple(
+        f"{place}: score {true_minus(f'{score:g}')}" for place, score in enumerate(values.typed)
+    )

@@ -1,0 +1,323 @@
+"""What the lesson says of its numbers, and what its questions ask."""
+
+import math
+
+from torch import Tensor
+
+from attention_core.mechanism.softmax import Spread
+from attention_core.rounding import agree, difference
+from attention_core.trace import Trace
+
+from ...cards.questions import Pick, Verdict
+from ...controls.control import Values
+from ...frame.ends import Answer, named
+from ...predict.common_questions import largest_keys, which_key
+from ...words import number, percent, true_minus
+from .lesson import numbered_keys
+
+MILLION = 1_000_000
+EQUAL = 1e-6
+"""Scores that are no farther apart count as equal."""
+
+
+SHARES = ((0.25, "Less than a quarter"), (0.5, "A quarter to a half"),
+          (0.9, "A half to nine tenths"), (math.inf, "More than nine tenths"))  # fmt: skip
+"""What the largest score may get: up to this share, and how that is called."""
+
+
+def sum_best(trace: Trace, values: Values) -> Pick | None:
+    """Which key gets most where the scores are divided by their sum; None where nobody does."""
+    weights = trace["sum_weights"].value
+    if not weights.isfinite().all():
+        return None
+    return which_key(
+        "Divide each score by the sum of the row: which key gets the largest weight?",
+        trace.labels("key"),
+        weights,
+        teaches="A sum can be negative: then the smallest score gets the largest weight. Or it "
+        "can be nearly 0: then all weights explode.",
+        choices=numbered_keys(values),
+    )
+
+
+def softmax_most(trace: Trace) -> Pick | None:
+    """How much softmax gives the largest score; None where there are no two to compare."""
+    weights = trace["softmax_weights"].value
+    if len(weights) < 2 or not weights.isfinite().all():
+        return None
+    most = weights.max().item()
+    right = next(at for at, (end, _) in enumerate(SHARES) if most < end)
+    found = f"the largest weight goes to {largest_keys(weights)}."
+    return Pick(
+        words="Each score becomes e to its power, divided by the sum of them all. How much goes to "
+        "the largest score?",
+        choices=[called for _, called in SHARES],
+        judge=lambda guess: Verdict(
+            guess[0] == right, f"Right: {found}" if guess[0] == right else f"Not quite: {found}"
+        ),
+        truth=lambda: found[0].upper() + found[1:],
+        teaches="Only the differences between scores count, and a score larger by 1 gets "
+        f"e = {math.e:.2f} times the weight. So the largest soon takes most of the row, and no "
+        "weight is ever negative.",
+    )
+
+
+def matches_words(trace: Trace, poor: float) -> str:
+    """What each way does to the good match and to the poor one."""
+    total = trace["score_sum"].value.item()
+    good, _, bad = trace["sum_weights"].value.tolist()
+    if math.isclose(total, 0, abs_tol=1e-9):
+        divided = "The sum is 0, and nothing can be divided by 0."
+    elif total < 0:
+        divided = (
+            f"The sum is {number(total, 1)}. Dividing by it turns the order round: the poor match "
+            f"gets {number(bad, 2)}, the good one {number(good, 2)}."
+        )
+    elif poor < 0:
+        too_much = ", more than there is to share," if good > 1 else ""
+        divided = (
+            f"The sum is {number(total, 1)}. Divided by it, the good match gets {number(good, 2)}"
+            f"{too_much} and the poor one {number(bad, 2)}, which no share can be."
+        )
+    else:
+        divided = "No score is negative now, so both ways give proper shares."
+    shares = trace["softmax_weights"].value.tolist()
+    return (
+        f"{divided} Softmax gives {percent(shares[0])}, {percent(shares[1])} and "
+        f"{percent(shares[2])}: never below 0, and never less to the better match. Dropping the "
+        "signs is no way out: a score of −4 would then count as much as one of 4."
+    )
+
+
+def is_hidden(scores: Tensor) -> bool:
+    """Whether no score of a row is a finite number: then there is nothing to share."""
+    return not scores.isfinite().any()
+
+
+def sum_verdict(scores: Tensor, weights: Tensor) -> tuple[bool, str]:
+    """What dividing a row (key,) by its sum has done: whether the weights are shares, in words."""
+    total = scores.sum().item()
+    if is_hidden(scores):
+        return (
+            False,
+            "The scores are all −∞, so their sum is −∞ too, and −∞ / −∞ is `nan` (not a number).",
+        )
+    if not scores.isfinite().all():
+        return False, (
+            "A hidden score of −∞ makes the sum −∞ too. Then −∞ / −∞ is `nan` (not a number), and "
+            "the others get 0. Dividing by the sum cannot hide a key."
+        )
+    if total == 0:
+        return False, (
+            "The scores sum to exactly 0, and dividing by 0 gives no weights: 0 / 0 is `nan` (not "
+            "a number), and any other score divided by 0 is `inf` (infinite)."
+        )
+    best, worst = int(scores.argmax()), int(scores.argmin())
+    ends = (
+        f"Key {best} has the largest score, {number(scores[best].item())}, and gets "
+        f"{number(weights[best].item())}; key {worst} has the smallest, "
+        f"{number(scores[worst].item())}, and gets {number(weights[worst].item())}."
+    )
+    if total < 0 and best != worst:
+        return False, f"The sum is {number(total)}, below 0, so the order is reversed. {ends}"
+    below = int((weights < 0).sum())
+    if below:
+        more = " The largest is above 1: more than there is to share." if weights.max() > 1 else ""
+        some = "1 weight is" if below == 1 else f"{below} weights are"
+        told = f"The sum is {number(total)}. {some} below 0, which no share can be.{more} {ends}"
+        return False, told
+    return (
+        True,
+        f"This row has {_sign(total)}, so dividing by the sum, {number(total)}, gives proper "
+        "shares.",
+    )
+
+
+def _sign(total: float) -> str:
+    """What no score is, where all have the sign of their sum or are 0."""
+    return "no score below 0" if total > 0 else "no score above 0"
+
+
+def stays(name: str, before: Trace, after: Trace) -> tuple[bool, str]:
+    """Whether weights are the same in two traces, and the largest difference."""
+    pairs = [(after[name].value, before[name].value)]
+    return agree(pairs, (after, name), (before, name)), f"{difference(pairs):.1g}"
+
+
+def softmax_stays(before: Trace, after: Trace) -> tuple[bool, str]:
+    """Whether softmax is the same with a constant added, in words."""
+    good, gap = stays("softmax_weights", before, after)
+    return good, f"Softmax has not moved: the largest difference from the weights above is {gap}."
+
+
+def sum_stays(before: Trace, after: Trace) -> tuple[bool, str]:
+    """Whether the shares by the sum are the same with the scores multiplied, in words."""
+    if not before["sum_weights"].value.isfinite().all():
+        return False, "The sum gives no shares here, multiplied or not."
+    good, gap = stays("sum_weights", before, after)
+    return good, (
+        f"The shares by the sum have not moved, since the factor cancels: the largest difference "
+        f"is {gap}. A constant moves them and leaves softmax alone; a factor does the opposite."
+    )
+
+
+def what_a_tie_does(scores: Tensor) -> str:
+    """What it means for the gradient that several of the largest scores (key,) are equal; "" where
+    one alone is the largest.
+    """
+    equal = int((scores == scores.max()).sum())
+    if equal == 1:
+        return ""
+    return (
+        f"**A tie.** Here {equal} of the largest scores are equal. No factor can decide between "
+        f"them: each ends with 1/{equal}, and the gradient does not fade, since a nudge to one of "
+        "them would still move much weight. In a row without a tie it fades as the factor grows."
+    )
+
+
+def winners(scores: Tensor) -> str:
+    """Who has all the weight in the end, where scores (key,) are multiplied by more and more."""
+    equal = int((scores == scores.max()).sum())
+    if equal == 1:
+        return "the largest score takes all"
+    if equal == len(scores):
+        return "they still are, since all scores are equal"
+    return f"the largest score takes all; here {equal} are equal, and get 1/{equal} each"
+
+
+def spread_words(weights: Tensor) -> str:
+    """Three numbers for how a row of softmax weights (key,) is spread."""
+    spread = Spread.of(weights)
+    alike = len(weights)
+    return (
+        f"Largest weight **{spread.largest:.4f}** (at least {1 / alike:.4f}), entropy "
+        f"**{spread.entropy:.4f}** bits (at most {math.log2(alike):.4f}), length of the gradient "
+        f"**{spread.gradient:.3g}**."
+    )
+
+
+def lost_words(powers: Tensor, total: Tensor, weights: Tensor) -> tuple[bool, str]:
+    """How many numbers of a softmax as its formula is written are lost, and why."""
+    infinite, lost = int(powers.isinf().sum()), int(weights.isnan().sum())
+    counted = f"As written: {infinite} of {len(powers)} exponentials `inf`, {lost} weights `nan`."
+    if (powers == 0).all():
+        counted += " All exponentials are 0, so each weight is 0 / 0."
+    elif lost:
+        counted += " An infinite exponential divided by an infinite sum is not a number."
+    elif total.isinf().any():
+        counted += " Still, their sum is `inf`, so every weight is 0."
+    return not lost and not total.isinf().any(), counted
+
+
+def stable_words(weights: Tensor, exact: Tensor, precision: str) -> tuple[bool, str]:
+    """Whether a softmax that subtracts the largest score loses nothing, in words."""
+    gap = (weights.float() - exact).abs().max().item()
+    return bool(weights.isfinite().all()), (
+        "With the largest subtracted: no `inf`, no `nan`. The largest exponential is 1, whatever "
+        f"the scores. The weights differ from those above by at most {gap:.1g}: numbers are "
+        f"rounded to {precision}."
+    )
+
+
+def answers(trace: Trace) -> list[Answer]:
+    """On the exponential, on adding a constant, and on what a difference of 1 does."""
+    hopeless = is_hidden(trace["score_row"].value)
+    constant = ("softmax", "Softmax") if hopeless else ("constant", "Add a constant")
+    return [
+        Answer(
+            "Why e to the power of a score, and not the plain sum, or absolute values?",
+            "It is never below 0, and a larger score always gets a larger weight. "
+            f"{why_not_the_sum(trace)} {why_not_the_size(trace['score_row'].value)}",
+            "divide",
+            "Divide by the sum",
+            ("sum_weights",),
+        ),
+        Answer("What would change if you added 1,000 to every score?", on_adding(trace), *constant),
+        Answer(
+            "How much more weight does a score get that is larger by 1?",
+            on_a_lead(trace),
+            "softmax",
+            "Softmax",
+            ("exponentials", "softmax_weights"),
+        ),
+    ]
+
+
+def why_not_the_sum(trace: Trace) -> str:
+    """What dividing this row by its plain sum comes to."""
+    scores, weights = trace["score_row"].value, trace["sum_weights"].value
+    total = scores.sum().item()
+    if not scores.isfinite().all():
+        return "A hidden score makes the plain sum −∞, and dividing by that gives no weights."
+    if not weights.isfinite().all():
+        return f"The plain sum is {true_minus(f'{total:.2g}')} here, and cannot be divided by."
+    least = int(weights.argmin())
+    if weights[least] < 0:
+        return (
+            f"Divided by the plain sum, {named(trace, 'key', least)} would get "
+            f"{number(weights[least].item(), 2)}, which no share can be."
+        )
+    if total < 0:
+        return (
+            f"The plain sum is {number(total, 2)} here: divided by it, the smallest score would "
+            "get the largest weight."
+        )
+    return "Dividing by the plain sum works only while no score is below 0, as here."
+
+
+def why_not_the_size(scores: Tensor) -> str:
+    """What would come of leaving out the minus signs."""
+    finite = scores[scores.isfinite()]
+    if not len(finite) or finite.min() >= 0:
+        return "And an absolute value would let a bad match, below 0, count as a good one."
+    worst = finite.min().item()
+    return (
+        f"And by its absolute value, {number(worst, 2)}, the worst match here, would count as much "
+        f"as {number(-worst, 2)}."
+    )
+
+
+def on_adding(trace: Trace) -> str:
+    """With the lead of the largest score, which stays as it is, and so do the weights."""
+    if is_hidden(trace["score_row"].value):
+        return (
+            "Nothing: every score here is −∞, and −∞ plus 1,000 is −∞ again. There is nothing to "
+            "share, so no weight is a number."
+        )
+    words = (
+        "Nothing. Each exponential would grow by one and the same factor, e to the power of 1,000, "
+        "and so would their sum"
+    )
+    found = lower_scores(trace)
+    if found is None:
+        return f"{words}."
+    best, (*_, worst), (*_, lead) = found
+    return f"{words}. Only leads count, and that of {best} over {worst} stays {number(lead, 2)}."
+
+
+def on_a_lead(trace: Trace) -> str:
+    """With the largest score of the row and the next lower one."""
+    words = f"e times as much, and e is {math.e:.2f}, whatever the two scores are."
+    found = lower_scores(trace)
+    if found is None:
+        return f"{words} Here no score is lower than the largest, so there are none to compare."
+    best, (following, *_), (lead, *_) = found
+    ratio = "over a million" if lead > math.log(MILLION) else number(math.exp(lead), 2)
+    return (
+        f"{words} Here {best} leads {following} by {number(lead)}, so it gets e to that power, "
+        f"{ratio} times the weight."
+    )
+
+
+def lower_scores(trace: Trace) -> tuple[str, list[str], list[float]] | None:
+    """The key with the largest score, and those with lower ones, the best first, each with how far
+    it is behind; None where there are none.
+    """
+    scores = trace["score_row"].value
+    best = int(scores.argmax())
+    behind = (scores[best] - scores).tolist()
+    lower = sorted((lead, key) for key, lead in enumerate(behind) if EQUAL < lead < math.inf)
+    if not lower:
+        return None
+    names = [named(trace, "key", key) for _, key in lower]
+    return named(trace, "key", best), names, [lead for lead, _ in lower]

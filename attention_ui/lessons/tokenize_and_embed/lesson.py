@@ -1,0 +1,36 @@
+"""Tokenize and embed: its controls, and its trace as a function of their values."""
+
+from attention_core.text.embedding import embed
+from attention_core.text.inputs import TRAINED
+from attention_core.trace import Step, Trace
+
+from ...controls.control import Control, Values
+from ...controls.fields import Whole
+from ...controls.shared import ACROSS, SOURCE, UP, inputs_of
+
+ROWS = (7, 9, 100, 1_000, 5_000, 10_000, 20_000, 50_257, 100_000, 200_000)
+WIDTHS = (2, 3, 16, 32, 64, 128, 256, 512, 768, 1_024, 2_048, 4_096)
+TABLE_ROWS = Control(
+    "table_rows",
+    Whole(ROWS[0], ROWS[-1], ROWS),
+    "Rows: tokens in the vocabulary",
+    20_000,
+    shown="{:,}",
+)
+TABLE_WIDTH = Control("table_width", Whole(WIDTHS[0], WIDTHS[-1], WIDTHS), "Width of a vector", 32)
+CONTROLS = (*SOURCE, ACROSS, UP, TABLE_ROWS, TABLE_WIDTH)
+
+
+def trace_of(values: Values) -> Trace:
+    """The lesson's trace: from ids to embeddings, and the lookup as a product."""
+    return embed(inputs_of(values), with_product=True)
+
+
+def looked_up_in(trace: Trace) -> Step:
+    """The rows of the table, as they were picked."""
+    return trace["token_embeddings" if "token_embeddings" in trace else "embeddings"]
+
+
+def is_trained(values: Values) -> bool:
+    """Whether the vectors are those that a network learned, for tokens that it knows."""
+    return values.vocabulary == TRAINED and inputs_of(values).has_given_vectors()

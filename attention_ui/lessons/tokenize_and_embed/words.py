@@ -1,0 +1,223 @@
+"""What the lesson says of its numbers, and what its question asks."""
+
+from collections.abc import Iterable
+
+from torch import Tensor
+
+from attention_core.text.inputs import TRAINED
+from attention_core.text.tokenizers import TOKENIZERS, visible
+from attention_core.trace import Trace
+
+from ...cards.questions import Pick, Verdict
+from ...controls.control import Values
+from ...controls.shared import inputs_of, numbered_tokens
+from ...frame.ends import Answer, named
+from ...words import repeated
+
+IN_ORDER = "the tokens in sorted order"
+
+
+def tokens_words(values: Values) -> str:
+    """How many tokens there are, and the rule that cut them."""
+    tokens = inputs_of(values).tokens
+    rule = TOKENIZERS[values.tokenizer].rule
+    return f"{_count(len(tokens), 'token')}, {len(set(tokens))} distinct. {rule}"
+
+
+def vocabulary_words(values: Values) -> str:
+    """How many rows the vocabulary has, and in which order."""
+    inputs = inputs_of(values)
+    if inputs.vocabulary == "random":
+        return (
+            "There is no vocabulary here: the ids are random numbers below 20,000. They mean "
+            "nothing: the same word gets two ids, another run gives others, and two words may "
+            "share one. That is what the notebook does, and what to avoid."
+        )
+    vocabulary = inputs.build_vocabulary()
+    order = "every word that the network learned" if inputs.vocabulary == TRAINED else IN_ORDER
+    words = f"The vocabulary has {_count(len(vocabulary.rows()), 'row')}: {order}"
+    if vocabulary.reserved:
+        words += (
+            f", then {len(vocabulary.reserved)} reserved, for tokens that it does not know and for "
+            "filling up short sentences"
+        )
+    return f"{words}."
+
+
+def unknown_words(values: Values) -> str:
+    """Which tokens the vocabulary does not have; "" for none. Quotes the person."""
+    inputs = inputs_of(values)
+    if inputs.vocabulary == "random":
+        return ""
+    unknown = inputs.build_vocabulary().unknown(inputs.tokens)
+    listed = ", ".join(map(visible, unknown))
+    return f"Not in the vocabulary, so all of them share one row: {listed}" if unknown else ""
+
+
+def unused_words(values: Values) -> str:
+    """Which rows a vocabulary with duplicates never uses; "" for none."""
+    inputs = inputs_of(values)
+    if inputs.vocabulary != "duplicates":
+        return ""
+    vocabulary = inputs.build_vocabulary()
+    unused = {*range(len(vocabulary.rows()))} - {*vocabulary.ids(inputs.tokens)}
+    if not unused:
+        return ""
+    return (
+        f"Rows {_rows(sorted(unused))} are never used: the sorted list was numbered before its "
+        "duplicates were removed."
+    )
+
+
+def identical(trace: Trace, values: Values) -> Pick:
+    """Which rows of the embeddings are like another."""
+    vectors = trace["embeddings"].value
+    return Pick(
+        words="Which rows of `embeddings` will be identical to another row?",
+        choices=[*numbered_tokens(values).values()],
+        judge=lambda guess: judge_identical(guess, vectors),
+        truth=lambda: repeated_words(vectors),
+        many=True,
+        teaches="The same id picks the same row, but each place adds a vector of its own."
+        if values.positions
+        else "The same id always picks the same row: what a vector says is which token it is, not "
+        "where it stands.",
+    )
+
+
+def identical_rows(vectors: Tensor) -> list[list[int]]:
+    """The groups of rows (of two or more) that are equal in every entry."""
+    groups: dict[tuple[float, ...], list[int]] = {}
+    for place, vector in enumerate(vectors.tolist()):
+        groups.setdefault(tuple(vector), []).append(place)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def identical_words(vectors: Tensor, values: Values) -> str:
+    """Which rows of vectors (token, d_in) cannot be told apart, and why."""
+    groups = identical_rows(vectors)
+    if not groups:
+        return "Every row is different, so attention can tell all tokens apart."
+    listed = "; ".join("rows " + _rows(group) for group in groups)
+    return f"Identical: {listed}. Nothing in these vectors says where a token stands" + (
+        "." if values.positions else ": turn on *Positions* below and they will differ."
+    )
+
+
+def judge_identical(guess: list[int], vectors: Tensor) -> Verdict:
+    """How far a guess of the repeated rows is from the truth, in rows."""
+    truth = repeated_rows(vectors)
+    wrong = len({*truth} ^ {*guess})
+    if wrong == 0:
+        return Verdict(True, f"Right: {_rows(truth)}.")
+    return Verdict(False, f"The rows are {_rows(truth)}: your guess is {_count(wrong, 'row')} off.")
+
+
+def repeated_rows(vectors: Tensor) -> list[int]:
+    """The places of all rows that are identical to another one."""
+    return sorted(place for group in identical_rows(vectors) for place in group)
+
+
+def repeated_words(vectors: Tensor) -> str:
+    """Which rows those are."""
+    rows = repeated_rows(vectors)
+    return f"The rows are {_rows(rows)}." if rows else "None of them: all rows differ."
+
+
+def size_words(rows: int, width: int) -> str:
+    """The number of parameters of a table, and its size in memory."""
+    parameters = rows * width
+    return (
+        f"**{rows:,} × {width:,} = {parameters:,} parameters**, "
+        f"{_bytes(4 * parameters)} as float32."
+    )
+
+
+def _rows(places: Iterable[int]) -> str:
+    return ", ".join(map(str, places)) or "none"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _bytes(size: float) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1_000:
+            return f"{size:,.3g} {unit}"
+        size /= 1_000
+    return f"{size:,.3g} GB"
+
+
+def answers(trace: Trace, values: Values) -> list[Answer]:
+    """On ids, on equal words, and on the parameters of the table."""
+    rows, columns = trace["embedding_table"].value.shape
+    return [
+        Answer("What is the id of a token?", what_an_id_is(trace), "ids", "Ids"),
+        Answer(
+            "Why do equal words get equal vectors?",
+            why_equal(trace, values),
+            "lookup",
+            "Embeddings",
+            ("embeddings",),
+        ),
+        Answer(
+            "Which numbers of the table can training change?",
+            "All of them, and each is a parameter: rows times columns, here "
+            f"{rows:,} × {columns} = {rows * columns:,}. The ids never change; they only say which "
+            "row belongs to which token.",
+            "lookup",
+            "Embeddings",
+        ),
+    ]
+
+
+def what_an_id_is(trace: Trace) -> str:
+    """With the first token that is no blank."""
+    words = [place for place, token in enumerate(trace.labels("token")) if not token.isspace()]
+    place = words[0] if words else 0
+    row = f"{int(trace['token_ids'].value[place]):,}"
+    return (
+        f"The number of its row in the table. {named(trace, 'token', place)} has id {row}, so it "
+        f"takes row {row}. An id is only a name: a larger one does not mean more of anything."
+    )
+
+
+def why_equal(trace: Trace, values: Values) -> str:
+    """With a token that stands in the sentence twice, if one does."""
+    tokens = trace.labels("token")
+    pair = repeated(tokens)
+    ids, vectors = trace["token_ids"].value.tolist(), trace["embeddings"].value
+    if pair is None and values.vocabulary == "random":
+        return (
+            "Here they need not: ids are drawn at random for each place, so a repeated word may "
+            "get two. With a vocabulary, an equal word has an equal id."
+        )
+    if pair is None:
+        return (
+            "An equal word has an equal id, and an id always picks the same row of the table. No "
+            "word stands in this sentence twice: repeat one, and compare its two rows."
+        )
+    first, second = pair
+    stands = f"“{visible(tokens[first])}” stands at places {first} and {second}"
+    if ids[first] != ids[second]:
+        return (
+            f"Here they do not: ids are drawn at random for each place. {stands}, and takes rows "
+            f"{ids[first]:,} and {ids[second]:,}. With a vocabulary, an equal word has an equal id."
+        )
+    has = f"{stands}, and has id {ids[first]:,} at both."
+    if "layer_0_stream" in trace:
+        return (
+            f"They get the same row of the table: {has} The vectors that you see have come "
+            "further: the network's first layer has added what it found before each place, so the "
+            "two differ."
+        )
+    if not vectors[first].equal(vectors[second]):
+        return (
+            f"They get the same row of the table: {has} But Positions is on, so each place adds a "
+            "vector of its own, and the sums differ."
+        )
+    return (
+        "An equal word has an equal id, and an id always picks the same row of the table. "
+        f"{has} Its vector does not say where it stands."
+    )

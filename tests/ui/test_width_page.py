@@ -1,0 +1,69 @@
+"""The lesson on √d as a page: its one width, its seed, its sidebar, what its question covers."""
+
+import pytest
+
+from attention_core.published import notebook
+from visiting import charts, stands, visit, visit_deeper, words
+
+pytestmark = pytest.mark.slow("5 s: whole pages")
+PAGE = "divide_by_sqrt_d"
+
+
+def values_of(at):
+    return at.session_state["here"][2]
+
+
+def test_the_sidebar_has_no_control_that_changes_nothing_here():
+    at = stands(visit(PAGE))
+    for kind in (at.sidebar.slider, at.sidebar.text_area, at.sidebar.selectbox, at.sidebar.toggle):
+        assert not [each.key for each in kind]
+
+
+def test_what_was_chosen_of_the_sentence_goes_along_through_this_lesson():
+    at = visit(PAGE, sentence="A cat sat", tokenizer="blanks", d_in="5")
+    assert at.query_params["sentence"] in ("A cat sat", ["A cat sat"])
+    at.switch_page("pages/simplified_attention.py").run()
+    stands(at)
+    assert at.text_area(key="control_sentence").value == "A cat sat"
+    assert at.slider(key="control_d_in").value == 5
+
+
+@pytest.mark.parametrize("key", ["control_vd", "control_vd_here"])
+def test_the_width_is_one_in_both_of_its_places(key):
+    at = visit(PAGE)
+    at.select_slider(key=key).set_value(64).run()
+    stands(at)
+    assert values_of(at).vd == 64
+    assert {each.value for each in at.select_slider if "vd" in each.key} == {64}
+    assert "At d = 64, divided by nothing" in words(at)
+    assert "Theory says 64" in words(at)
+
+
+def test_draw_again_takes_the_next_seed_and_other_numbers():
+    at = visit(PAGE)
+    before = words(at)
+    at.button(key="draw_again").click().run()
+    assert values_of(at).draw_seed == 1
+    assert words(at) != before
+
+
+@pytest.mark.parametrize("look", ["histogram", "width", "attention"])
+def test_every_look_draws_and_an_open_question_covers_it(look):
+    plain, asked = visit(PAGE, vlook=look), visit(PAGE, vlook=look, predict="on")
+    assert len(charts(stands(plain))) > len(charts(stands(asked))) == 4
+    assert "The pictures wait for your guess" in words(asked)
+
+
+def test_printed_variances_that_answer_the_question_are_covered_with_it():
+    printed = [
+        str(notebook("journey_123").results[f"var_{when}_{d}"].values)
+        for when in ("before", "after")
+        for d in (5, 100)
+    ]
+    asked, plain = visit_deeper(PAGE, predict="on"), visit_deeper(PAGE)
+    assert "lie within the band" not in words(asked)
+    assert "All 4 variances that the notebook prints lie within the band" in words(plain)
+    sent = "".join(chart.spec for chart in charts(asked)) + words(asked)
+    assert not [value for value in printed if value[:6] in sent]
+    assert "Var" not in "".join(each.value for each in asked.latex)
+    assert "Var" in "".join(each.value for each in plain.latex)
