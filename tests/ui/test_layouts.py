@@ -110,6 +110,21 @@ def test_words_stay_within_the_picture_and_off_each_other():
         assert all(0 <= word.y <= arrangement.height for word in arrangement.words)
 
 
+def test_a_cell_of_any_head_is_as_large_as_the_first_s():
+    """The number of its head is no size of its own."""
+    trace = lesson_trace("multi_head/wild_cat")
+    step = trace["head_weights"]
+    sizes = []
+    for head in range(2):
+        layout = equation(trace, Matrix(step, lead=(head,)))
+        columns = cells.table(layout).to_pydict()
+        at = columns["kind"].index(cells.CELL)
+        sizes.append((columns["w"][at], columns["h"][at]))
+        assert columns["hd"][at] == head
+    assert sizes[0] == sizes[1]
+    assert sizes[0][1] > 10
+
+
 def test_a_number_that_could_not_be_read_is_not_written():
     small, large = (of_tokens(n, 3) for n in (64, 9))
     unreadable, readable = (equation(each, each["weights"]) for each in (small, large))
