@@ -5,6 +5,7 @@ around every page.
 from dataclasses import replace
 
 from attention_core.examples import EXAMPLES, Example
+from attention_core.recipes import MAX_HEADS, HeadsRecipe, even_width
 from attention_core.small_models.grammar import LONGEST
 from attention_core.text.inputs import TRAINED, VOCABULARIES, Inputs
 from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, visible
@@ -17,6 +18,7 @@ from .fields import (
     Flag,
     Lines,
     Names,
+    OptionalWhole,
     Pages,
     Query,
     Sentence,
@@ -31,6 +33,9 @@ FIRST = next(iter(EXAMPLES))
 UNNAMED = "wild_cat"
 """The example of a link that names none, as long as pages of the older kind read it so."""
 MAX_WIDTH, MAX_SEED, MAX_TASKS = 64, 2**32 - 1, 12
+MAX_HEAD_WIDTH, MAX_JOINED = 32, 96
+"""Of one head, and of all heads together: wider matrices are slow to draw."""
+AUTO = "*auto* shares d_model evenly among the heads."
 LEARNED = {"sentence": "This sentence", "example": "The example's sentence"}
 
 
@@ -189,6 +194,123 @@ QUERY = Control(
     lambda values: last_or(example_of(values).query, values),
     options=numbered_tokens,
 )
+
+
+def heads_of(values: Values) -> HeadsRecipe:
+    """The heads: what `attention_core.attend_heads` needs to know."""
+    recipe = example_of(values).heads
+    if recipe.start == "given" and not inputs_of(values).has_given_vectors():
+        recipe = replace(recipe, start="linear")
+    even = values.d_model // values.n_heads
+    recipe = replace(
+        recipe,
+        n_heads=values.n_heads,
+        d_head=values.d_head or even,
+        d_value=values.d_value or even,
+        d_model=values.d_model,
+        causal=values.causal_heads,
+    )
+    return recipe if values.h_seed is None else replace(recipe, seed=values.h_seed, skipped=())
+
+
+def head_names(values: Values) -> dict[int, str]:
+    """The heads as choices, by their names where they have some."""
+    given = heads_of(values).given_for(values.d_in)
+    if given:
+        return {head: f"{head}: {name}" for head, name in enumerate(given.names)}
+    return {head: str(head) for head in range(values.n_heads)}
+
+
+def _own_width(name: str):
+    """The width that an example's heads have, where so many fit; 0 where d_model is shared."""
+
+    def start(values: Values) -> int:
+        recipe = example_of(values).heads
+        own = getattr(recipe, name)
+        shared = own * recipe.n_heads == recipe.d_model
+        return 0 if shared else min(own, MAX_JOINED // values.n_heads)
+
+    return start
+
+
+def _own_d_model(values: Values) -> int:
+    """The example's, or the next that so many heads can share."""
+    own, n_heads = example_of(values).heads.d_model, values.n_heads
+    if values.d_head and values.d_value:
+        return own
+    above = -(-own // n_heads) * n_heads
+    return above if above <= MAX_WIDTH else above - n_heads
+
+
+def _fits_all_heads(width: int, values: Values) -> str | None:
+    if width * values.n_heads <= MAX_JOINED:
+        return None
+    return (
+        f"{values.n_heads} heads of width {width} are {values.n_heads * width} columns, and at "
+        f"most {MAX_JOINED} fit"
+    )
+
+
+def _is_shared(d_model: int, values: Values) -> str | None:
+    if values.d_head and values.d_value:
+        return None
+    try:
+        even_width(d_model, values.n_heads)
+    except ValueError as error:
+        return f"{error}"
+    return None
+
+
+N_HEADS = Control(
+    "n_heads",
+    Whole(1, MAX_HEADS),
+    "Heads",
+    lambda values: example_of(values).heads.n_heads,
+    undoes=("cell", "upto"),
+)
+D_HEAD = Control(
+    "d_head",
+    Whole(0, MAX_HEAD_WIDTH),
+    "Width of a head, d_head",
+    _own_width("d_head"),
+    check=_fits_all_heads,
+    undoes=("cell", "upto"),
+    look={"help": AUTO},
+)
+D_VALUE = Control(
+    "d_value",
+    Whole(0, MAX_HEAD_WIDTH),
+    "Width of a value, d_value",
+    _own_width("d_value"),
+    check=_fits_all_heads,
+    undoes=("cell", "upto"),
+    look={"help": AUTO},
+)
+D_MODEL = Control(
+    "d_model",
+    Whole(1, MAX_WIDTH),
+    "Width of the output, d_model",
+    _own_d_model,
+    check=_is_shared,
+    undoes=("cell", "upto"),
+    look={"help": "How many numbers the layer gives for each token. The heads split it evenly."},
+)
+CAUSAL_HEADS = Control(
+    "causal_heads",
+    Flag(),
+    "Causal: hide what comes later",
+    lambda values: example_of(values).heads.causal,
+)
+H_SEED = Control(
+    "h_seed",
+    OptionalWhole(0, MAX_SEED),
+    "Seed of the heads' matrices",
+    None,
+    look={"placeholder": "as the example"},
+)
+HEADS = (N_HEADS, D_HEAD, D_VALUE, D_MODEL, CAUSAL_HEADS, H_SEED)
+"""All that makes several heads of the sentence's vectors."""
+HEAD = Control("head", Whole(0, MAX_HEADS - 1), "Head", 0, options=head_names)
 PREDICT = Control(
     "predict",
     Flag(),

@@ -154,6 +154,13 @@ def link(page: Lesson, query: dict[str, str], label: str | None = None, **look: 
     st.page_link(page.page, label=label or page.title, query_params=query, **look)
 
 
+def way_to(name: str, label: str, **at: str) -> None:
+    """A link from a card to another lesson, with what was chosen, and `at` other values there, as
+    a link says them.
+    """
+    link(lesson(name), {**held.link_query(f"way_to_{name}"), **at}, label)
+
+
 def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
     """What counts on this page: nothing stands here that changes nothing."""
     example, inputs = example_of(values), inputs_of(values)
@@ -216,4 +223,12 @@ def example_query(name: str) -> tuple[dict[str, str], str]:
     return session.example_query(name)
 
 
-__all__ = ["EXAMPLES", "close_lesson", "example_query", "explained", "link", "open_lesson"]
+__all__ = [
+    "EXAMPLES",
+    "close_lesson",
+    "example_query",
+    "explained",
+    "link",
+    "open_lesson",
+    "way_to",
+]

@@ -18,8 +18,11 @@ from attention_ui.controls.control import (
     written,
 )
 from attention_ui.controls.fields import Choice, Flag, Whole
-from attention_ui.controls.shared import AROUND, SOURCE, inputs_of
+from attention_ui.controls.shared import AROUND, SOURCE, heads_of, inputs_of
+from attention_ui.lessons.mistakes_lab import game
+from attention_ui.lessons.mistakes_lab import lesson as lab
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
+from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
@@ -53,10 +56,13 @@ def widget(at, kind, name):
 # --- declarations ---------------------------------------------------------------------------------
 
 
+OF_LESSONS = [*{each.name: each for each in (*CONTROLS, *lab.CONTROLS, *game.CONTROLS)}.values()]
+
+
 @pytest.mark.parametrize("example", EXAMPLES)
-@pytest.mark.parametrize("control", [*CONTROLS, *AROUND], ids=lambda each: each.name)
+@pytest.mark.parametrize("control", [*OF_LESSONS, *AROUND], ids=lambda each: each.name)
 def test_a_control_starts_and_reads_as_pages_of_the_older_kind_do(control, example):
-    values, wrong = understood({"example": example}, [*CONTROLS, *AROUND])
+    values, wrong = understood({"example": example}, [*OF_LESSONS, *AROUND])
     assert not wrong
     if control.name == "upto":  # all tokens, however many: the older kind says 64
         return
@@ -77,7 +83,7 @@ def test_the_inputs_are_those_of_the_older_settings(example):
     assert inputs_of(changed).d_in == 5
 
 
-@pytest.mark.parametrize("control", CONTROLS, ids=lambda each: each.name)
+@pytest.mark.parametrize("control", OF_LESSONS, ids=lambda each: each.name)
 def test_a_control_has_the_label_of_the_older_kind(control):
     known = {"Your sentence": "Text", "Keys so far": ""}
     assert known.get(control.label, control.label) == SETTINGS[control.name].label
@@ -123,6 +129,31 @@ def test_the_trace_is_a_function_of_the_values_alone():
     first, second = trace_of(values), trace_of(values)
     assert first["weights"].value.equal(second["weights"].value)
     assert not trace_of(values.but(factor=1.0))["weights"].value.equal(first["weights"].value)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize(
+    "link", [{}, {"n_heads": "3"}, {"d_head": "5", "d_value": "2"}, {"h_seed": "4"}], ids=str
+)
+def test_the_heads_are_those_of_the_older_settings(example, link):
+    values, wrong = understood({"example": example, **link}, lab.CONTROLS)
+    assert not wrong
+    told = {name: str(values[name]) for name in ("n_heads", "d_head", "d_value", "d_model")}
+    told |= {name: text for name, text in link.items() if name == "h_seed"}
+    settings, notices = from_query({"example": example, **told})
+    assert not notices
+    assert heads_of(values) == settings.heads_recipe
+
+
+@pytest.mark.parametrize(
+    "link",
+    [{"n_heads": "3", "d_model": "4"}, {"n_heads": "8", "d_head": "32"}, {"head": "7"}],
+    ids=str,
+)
+def test_heads_that_do_not_fit_are_refused_in_words(link):
+    values, wrong = understood({"example": "wild_cat", **link}, lab.CONTROLS)
+    assert [*wrong] == [[*link][-1]]
+    assert heads_of(values).n_heads == values.n_heads
 
 
 # --- on the page ----------------------------------------------------------------------------------

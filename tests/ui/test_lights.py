@@ -21,13 +21,13 @@ from attention_core.operations import Given
 from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe
 from attention_core.rounding import agree, rounding
+from attention_ui.frame.lights import as_taught
 from attention_ui.lessons.causal_mask import leaks
 from attention_ui.lessons.multi_head_attention import checks as head_checks
 from attention_ui.lessons.queries_keys_values import projections
 from attention_ui.lessons.whole_layer import sums
 from attention_ui.lessons.whole_layer.layer import opened
 from attention_ui.lessons.whole_layer.temperature import rows_of_equal_scores
-from attention_ui.page.lights import as_taught
 from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.settings import Settings
 
