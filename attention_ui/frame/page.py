@@ -49,6 +49,7 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     """The first call of every page. Returns the values of its controls.
 
     `sidebar` are controls of this page that stand beside the sentence, as all its cards show them.
+    A page without a sentence among its controls has none in the sidebar either.
     """
     warm_up()
     here = lesson(name)
@@ -72,7 +73,8 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     with st.sidebar, st.container(gap="xsmall"):
         title_and_glossary(settings)
         _contents(name, values)
-        _beside_the_sentence(values, sidebar)
+        if SENTENCE in controls:
+            _beside_the_sentence(values, sidebar)
         run_again_when_back()
     return values
 

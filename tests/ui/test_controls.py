@@ -21,6 +21,7 @@ from attention_ui.controls.fields import Choice, Flag, Whole
 from attention_ui.controls.shared import AROUND, SOURCE, heads_of, inputs_of
 from attention_ui.lessons.mistakes_lab import game
 from attention_ui.lessons.mistakes_lab import lesson as lab
+from attention_ui.lessons.notebooks_numbers import lesson as numbers
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
 from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
@@ -56,7 +57,8 @@ def widget(at, kind, name):
 # --- declarations ---------------------------------------------------------------------------------
 
 
-OF_LESSONS = [*{each.name: each for each in (*CONTROLS, *lab.CONTROLS, *game.CONTROLS)}.values()]
+ALL = (*CONTROLS, *lab.CONTROLS, *game.CONTROLS, *numbers.CONTROLS)
+OF_LESSONS = [*{each.name: each for each in ALL}.values()]
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

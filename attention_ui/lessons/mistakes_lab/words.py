@@ -176,13 +176,13 @@ def why(trace: Trace, values: Values) -> Pick | None:
 def _reasons(values: Values, found: tuple[Light, ...]) -> list[tuple[str, Verdict]]:
     """What a red light measured, what a green one did, and what another mistake would show."""
     first = red(found)[0]
-    title = first.title
-    each = [(first.evidence, Verdict(True, f"Right: “{title}” is what this mistake breaks."))]
+    breaks = f"What breaks is “{first.title}”: {first.evidence}"
+    each = [(first.evidence, Verdict(True, f"Right. {breaks}"))]
     for light in found:
         if light.holds:
             words = (
                 "That is true, and it proves nothing: the layer done right keeps to it as well. "
-                f"What breaks is “{title}”: {first.evidence}"
+                f"{breaks}"
             )
             each.append((light.evidence, Verdict(False, words)))
             break
@@ -191,7 +191,7 @@ def _reasons(values: Values, found: tuple[Light, ...]) -> list[tuple[str, Verdic
             if there.holds is False:
                 words = (
                     f"So it would be with “{NAMED[name].title}”. Here “{here.title}” is not red: "
-                    f"{here.evidence}"
+                    f"{here.evidence} {breaks}"
                 )
                 return [*each, (there.evidence, Verdict(False, words))]
     return each
