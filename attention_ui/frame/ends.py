@@ -81,8 +81,8 @@ def ends(
     build: Callable[[Settings], Trace] | None = None,
 ) -> None:
     """The rows that every page ends with. `output` is the step whose attention the checks are on,
-    "" for a page that has none or shows them itself; `lesson` is the lesson's name in
-    `attention_core.published`, `build` makes the trace of other settings.
+    "" for none, `lesson` the lesson's name in `attention_core.published`, `build` the trace of
+    other settings.
     """
     values = held.values()
     if values.only:

@@ -73,7 +73,7 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     with st.sidebar, st.container(gap="xsmall"):
         title_and_glossary(settings)
         _contents(name, values)
-        if SENTENCE in controls:
+        if SENTENCE.name in values:
             _beside_the_sentence(values, sidebar)
         run_again_when_back()
     return values

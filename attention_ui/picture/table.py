@@ -36,10 +36,10 @@ FIXED, BY_STEP, BY_QUERY, BY_BOTH = range(4)
 SLOTS = 6
 """Rectangles that a cell is made of, at most: what an operation reads is no more."""
 RECTANGLE = ("m", "l0", "l1", "i0", "i1", "j0", "j1")
-NAMES = ("q", "k", "t", "hd")
+NAMES = ("q", "k", "t", "of_head")
 OWN = ("m", "l", "i", "j")
 """Where a cell is: the number of its step in the picture, and its place in it."""
-AXES = {"query": "q", "key": "k", "token": "t", "head": "hd"}
+AXES = {"query": "q", "key": "k", "token": "t", "head": "of_head"}
 MOST_TOLD = 2_000
 """A matrix that is made of more numbers tells its arithmetic after a click."""
 MOST_POINTED = 10_000
@@ -418,7 +418,7 @@ def _names(trace: Trace, matrix: Matrix, own: np.ndarray) -> dict[str, object]:
         elif at >= len(axes) - 2:
             found["aj" if at == len(axes) - 1 else "ai"] = axis_number(axis)
         if axis in JOINED and trace.has_axis("head"):
-            found["hd"] = own[:, at] // (trace.size(axis) // trace.size("head"))
+            found["of_head"] = own[:, at] // (trace.size(axis) // trace.size("head"))
     return found
 
 

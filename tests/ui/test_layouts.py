@@ -120,7 +120,7 @@ def test_a_cell_of_any_head_is_as_large_as_the_first_s():
         columns = cells.table(layout).to_pydict()
         at = columns["kind"].index(cells.CELL)
         sizes.append((columns["w"][at], columns["h"][at]))
-        assert columns["hd"][at] == head
+        assert columns["of_head"][at] == head
     assert sizes[0] == sizes[1]
     assert sizes[0][1] > 10
 
