@@ -196,7 +196,7 @@ QUERY = Control(
 )
 
 
-def heads_of(values: Values) -> HeadsRecipe:
+def heads_recipe_of(values: Values) -> HeadsRecipe:
     """The heads: what `attention_core.attend_heads` needs to know."""
     recipe = example_of(values).heads
     if recipe.start == "given" and not inputs_of(values).has_given_vectors():
@@ -213,9 +213,9 @@ def heads_of(values: Values) -> HeadsRecipe:
     return recipe if values.h_seed is None else replace(recipe, seed=values.h_seed, skipped=())
 
 
-def head_names(values: Values) -> dict[int, str]:
+def heads_called(values: Values) -> dict[int, str]:
     """The heads as choices, by their names where they have some."""
-    given = heads_of(values).given_for(values.d_in)
+    given = heads_recipe_of(values).given_for(values.d_in)
     if given:
         return {head: f"{head}: {name}" for head, name in enumerate(given.names)}
     return {head: str(head) for head in range(values.n_heads)}
@@ -310,7 +310,7 @@ H_SEED = Control(
 )
 HEADS = (N_HEADS, D_HEAD, D_VALUE, D_MODEL, CAUSAL_HEADS, H_SEED)
 """All that makes several heads of the sentence's vectors."""
-HEAD = Control("head", Whole(0, MAX_HEADS - 1), "Head", 0, options=head_names)
+HEAD = Control("head", Whole(0, MAX_HEADS - 1), "Head", 0, options=heads_called)
 PREDICT = Control(
     "predict",
     Flag(),

@@ -18,7 +18,7 @@ from attention_ui.controls.control import (
     written,
 )
 from attention_ui.controls.fields import Choice, Flag, Whole
-from attention_ui.controls.shared import AROUND, SOURCE, heads_of, inputs_of
+from attention_ui.controls.shared import AROUND, SOURCE, heads_recipe_of, inputs_of
 from attention_ui.lessons.mistakes_lab import game
 from attention_ui.lessons.mistakes_lab import lesson as lab
 from attention_ui.lessons.notebooks_numbers import lesson as numbers
@@ -144,7 +144,7 @@ def test_the_heads_are_those_of_the_older_settings(example, link):
     told |= {name: text for name, text in link.items() if name == "h_seed"}
     settings, notices = from_query({"example": example, **told})
     assert not notices
-    assert heads_of(values) == settings.heads_recipe
+    assert heads_recipe_of(values) == settings.heads_recipe
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_the_heads_are_those_of_the_older_settings(example, link):
 def test_heads_that_do_not_fit_are_refused_in_words(link):
     values, wrong = understood({"example": "wild_cat", **link}, lab.CONTROLS)
     assert [*wrong] == [[*link][-1]]
-    assert heads_of(values).n_heads == values.n_heads
+    assert heads_recipe_of(values).n_heads == values.n_heads
 
 
 # --- on the page ----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
 from ...controls.fields import Choice
-from ...controls.shared import HEAD, HEADS, SOURCE, heads_of, inputs_of
+from ...controls.shared import HEAD, HEADS, SOURCE, heads_recipe_of, inputs_of
 from ...picture.layout import Layout, equation
 from ...picture.matrix import Matrix
 
@@ -37,7 +37,7 @@ CONTROLS = (*MAKES_LAYER, MISTAKE, HEAD)
 
 def layer_of(values: Values) -> tuple[Inputs, HeadsRecipe]:
     """The sentence and the heads: what a layer is made of."""
-    return inputs_of(values), heads_of(values)
+    return inputs_of(values), heads_recipe_of(values)
 
 
 def chosen(values: Values) -> Switched:
