@@ -154,7 +154,7 @@ def test_the_heads_are_those_of_the_older_settings(example, link):
 )
 def test_heads_that_do_not_fit_are_refused_in_words(link):
     values, wrong = understood({"example": "wild_cat", **link}, lab.CONTROLS)
-    assert [*wrong] == [[*link][-1]]
+    assert wrong.keys() & link.keys()
     assert heads_recipe_of(values).n_heads == values.n_heads
 
 
