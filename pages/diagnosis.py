@@ -1,65 +1,88 @@
-"""The diagnosis game: name an unseen mistake from its tensors and lights."""
+"""Find the mistake: the lab's other way in. Name an unseen mistake from its tensors and lights."""
 
-from functools import partial
+import streamlit as st
 
-from attention_core.mistakes.rounds import lights_with
-from attention_ui.lessons.diagnosis.answers import answers
-from attention_ui.lessons.diagnosis.game import (
+from attention_core.mistakes.named import NAMED
+from attention_ui.cards.card import card, light, note
+from attention_ui.cards.pinned import since_the_pin
+from attention_ui.cards.question import question, was_missed
+from attention_ui.cards.show import picture
+from attention_ui.controls.shared import HEAD
+from attention_ui.controls.widget import control
+from attention_ui.frame.ends import answers, ends
+from attention_ui.frame.lights import draw_lights
+from attention_ui.frame.page import open_lesson, way_to
+from attention_ui.lessons.mistakes_lab import lesson, words
+from attention_ui.lessons.mistakes_lab.game import (
     BEFORE,
+    CONTROLS,
+    LEVEL,
     MISTAKE,
-    build,
-    choose,
-    choose_tensor,
-    context,
+    ROUND,
+    TENSOR,
     hidden,
-    show_truth,
-    tensor,
-    which_mistake,
+    name_of_round,
+    next_round,
+    of_head,
+    trace_of,
 )
-from attention_ui.page.begin_and_finish import begin, finish
-from attention_ui.page.closing import closing
-from attention_ui.page.lights import draw_lights, right_verdict
-from attention_ui.page.page import Page, open_on
-from attention_ui.page.view import View
-from attention_ui.settings.control import offered
-from attention_ui.settings.settings import Settings
 
 PAGE = "diagnosis"
+values = open_lesson(PAGE, CONTROLS)
+trace, name, this_round = trace_of(values), hidden(values), name_of_round(values)
+since_the_pin(trace, trace_of, CONTROLS)
 
+with card(
+    "context",
+    "Something in this layer is wrong",
+    "You see its numbers, and not how they were made: that would name the mistake. *Share* gives a "
+    "class the link to this round.",
+) as beside:
+    with beside:
+        control(LEVEL, widget="selectbox", width=140)
+        control(ROUND, width=80)
+        st.button("Next round", on_click=next_round)
+        if values.n_heads > 1:
+            control(HEAD, width=140)
+    picture("context", of_head(trace, values, "head_context_vectors", tall=380))
 
-def view_of(settings: Settings) -> View:
-    return View.of(PAGE, settings, build)
+with card(
+    "lights",
+    "What the lights say",
+    "A **light** is one property that attention should have, measured on this layer. Green: it "
+    "holds. Red: it does not. Grey: nothing to measure here.",
+):
+    draw_lights(lesson.lights_with(*lesson.layer_of(values), name))
+    light(*words.right_verdict(values))
 
+with card(
+    "tensor", "More tensors", "Look at any of them: what should be equal, and is not?"
+) as beside:
+    with beside:
+        control(TENSOR, width=240)
+    picture("tensor", of_head(trace, values, values.tensor, tall=380))
 
-def lesson(page: Page) -> None:
-    """What stands on the page, from top to bottom."""
-    begin(page)
-    view, settings = page.view, page.view.settings
-    page.words(
-        "Something in this layer is wrong. You see its numbers and what was measured, but not how "
-        "the numbers were made: that would name the mistake. Each round draws one mistake; "
-        "*Share*, in the sidebar, gives a class the link to this round.",
-        caption=True,
-    )
-    page.controls(partial(choose, settings), offered("head", settings))
-    page.equation("context", build=partial(context, view.trace))
-    page.header("What the lights say", anchor="lights")
-    page.words(
-        "A light is one property that attention should have, measured on this layer. Green: it "
-        "holds. Red: it does not. Grey: there is nothing to measure here."
-    )
-    page.light(*right_verdict(settings))
-    found = lights_with(settings.inputs, settings.heads_recipe, hidden(settings))
-    page.part("lights", partial(draw_lights, found), about=found)
-    page.header("More tensors", anchor="tensors")
-    page.controls(choose_tensor)
-    page.equation("tensor", build=partial(tensor, view.trace))
-    page.header("Name it", anchor="name_it")
-    this_round = f"mistake_{settings.level}_{settings.round_seed}"
-    page.ask(this_round, which_mistake(settings), covers=(MISTAKE,), about=BEFORE)
-    page.part("truth", partial(show_truth, settings), shows=(MISTAKE,))
-    closing(page, answers(view))
-    finish(page)
+with card(
+    "name_it",
+    "Name it",
+    "Two questions: which mistake it is, and what proves it. One that you miss comes again two "
+    "rounds later, and five.",
+) as beside:
+    with beside:
+        st.button("Next round", key="next_round", on_click=next_round)
+    covered = question(this_round, words.which_mistake(values), trace, BEFORE, (MISTAKE,))
+    if not covered:
+        covered = question(f"why_{this_round}", words.why(trace, values), trace, BEFORE, (MISTAKE,))
+    if not name:
+        st.markdown(words.TOO_SHORT)
+    elif not covered:
+        shown = values.but(mistake=name)
+        made = lesson.trace_of(shown)
+        picture("truth", lesson.compared(made, shown, tall=230))
+        lesson.show_lines(NAMED[name])
+        way_to("mistakes_lab", "Look at it in the mistakes lab", mistake=name)
+    if was_missed(this_round):
+        note("You will meet this one again: in two rounds, and in five.")
 
-
-open_on(PAGE, view_of, lesson)
+answers(words.game_answers(values), covered)
+ends(PAGE, trace)

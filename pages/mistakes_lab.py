@@ -1,73 +1,88 @@
 """The mistakes lab: what people really get wrong in attention code, switched on one at a time."""
 
-from functools import partial
-
-from attention_ui.lessons.mistakes_lab.answers import answers
-from attention_ui.lessons.mistakes_lab.lab import (
-    LIGHTS,
-    build,
-    choose,
+from attention_ui.cards.card import card, light, note
+from attention_ui.cards.pinned import since_the_pin
+from attention_ui.cards.question import question
+from attention_ui.cards.show import picture
+from attention_ui.controls.shared import HEAD
+from attention_ui.controls.widget import control
+from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.lights import draw_lights
+from attention_ui.frame.page import open_lesson, way_to
+from attention_ui.lessons.mistakes_lab import words
+from attention_ui.lessons.mistakes_lab.lesson import (
+    CONTROLS,
+    MISTAKE,
     chosen,
     compared,
     found_in,
-    instead_words,
+    is_of_heads,
     made,
     show_lines,
-    which_lights,
+    trace_of,
 )
-from attention_ui.lessons.mistakes_lab.seen import seen
-from attention_ui.page.begin_and_finish import begin, finish
-from attention_ui.page.closing import closing
-from attention_ui.page.lights import draw_lights, right_verdict
-from attention_ui.page.page import Page, open_on
-from attention_ui.page.view import View
-from attention_ui.settings.control import offered
-from attention_ui.settings.settings import Settings
+from attention_ui.lessons.mistakes_lab.seen import show_others, show_stories
 
 PAGE = "mistakes_lab"
+values = open_lesson(PAGE, CONTROLS)
+trace, mistake = trace_of(values), chosen(values)
+since_the_pin(trace, trace_of, CONTROLS)
 
+with card(
+    "compared",
+    "Wrong, right, and the difference",
+    "The wrong numbers, less the right ones, give the difference: all that the mistake changes. "
+    "Point at a cell, and it lights up in all three.",
+) as beside:
+    with beside:
+        control(MISTAKE, width=300)
+        if is_of_heads(values):
+            control(HEAD, width=140)
+    if told := words.instead_words(values):
+        note(told)
+    picture("compared", compared(trace, values, tall=260))
+    show_lines(mistake.named)
 
-def view_of(settings: Settings) -> View:
-    return View.of(PAGE, settings, build)
+with card(
+    "lights",
+    "What the lights say",
+    "A **light** is one property that attention should have, measured here by its numbers, or by "
+    "computing all again with something changed. Green: it holds. Red: it does not.",
+):
+    asked = words.which_lights(values)
+    about, covers = ("difference",), (words.LIGHTS,)
+    covered = question(f"lights_{mistake.name}", asked, trace, about, covers)
+    if not covered:
+        draw_lights(found_in(values))
+        if mistake.named.unseen:
+            note(f"No light sees this one. {mistake.named.unseen}")
+        else:
+            light(*words.right_verdict(values))
 
+with card(
+    "wrong",
+    "How the wrong numbers come about",
+    "Click a cell of the result to take it apart, down to the first numbers.",
+):
+    picture("wrong", made(trace, values, is_wrong=True))
 
-def lesson(page: Page) -> None:
-    """What stands on the page, from top to bottom."""
-    begin(page)
-    view, settings = page.view, page.view.settings
-    mistake, trace = chosen(settings), view.trace
-    heads = offered("head", settings)
-    page.controls(partial(choose, settings), settings.mistake, mistake.step, heads)
-    page.note(instead_words(settings))
-    page.part("lines", partial(show_lines, mistake), about=mistake)
-    page.changing(mistake.named.words)
-    page.words(
-        "The wrong numbers, less the right ones, give the difference. Point at a cell, and it "
-        "lights up in all three; click it, and it is taken apart.",
-        caption=True,
-    )
-    page.equation("compared", build=partial(compared, trace))
-    page.header("What the lights say", anchor="lights")
-    page.words(
-        "A light is one property that attention should have, measured on this layer: by looking at "
-        "its numbers, or by changing something and computing everything again. Green: it holds. "
-        "Red: it does not. Grey: there is nothing to measure here."
-    )
-    page.light(*right_verdict(settings))
-    page.ask(
-        f"lights_{mistake.name}", which_lights(settings), covers=(LIGHTS,), about=("difference",)
-    )
-    found = found_in(settings)
-    page.part("lights", partial(draw_lights, found), about=found, shows=(LIGHTS,))
-    page.changing(f"No light sees this one. {mistake.named.unseen}" if mistake.named.unseen else "")
-    seen(page)
-    page.header("How the wrong numbers come about", anchor="made")
-    page.words("Click a cell of the result to take it apart, down to the first numbers.")
-    page.equation("wrong", build=partial(made, trace, is_wrong=True))
-    page.header("How the right ones do", anchor="right")
-    page.equation("right", build=partial(made, trace, is_wrong=False))
-    closing(page, answers(view))
-    finish(page)
+with card("right", "How the right ones do", "The same step of the layer without the mistake."):
+    picture("right", made(trace, values, is_wrong=False))
 
+with card(
+    "seen",
+    "Seen in the wild",
+    "Everybody makes these mistakes, and people who teach make them in public. Five published "
+    "notebooks are computed again here: each mistake is told with the notebook’s own numbers, and "
+    "with the right ones beside them.",
+) as beside:
+    with beside:
+        way_to("diagnosis", "Find one of them unseen")
+    show_stories(mistake.name, values)
 
-open_on(PAGE, view_of, lesson)
+with deeper("what else the notebooks can teach", "other_stories") as is_open:
+    if is_open:
+        show_others()
+
+answers(words.lab_answers(trace, values), covered)
+ends(PAGE, trace)

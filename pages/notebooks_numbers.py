@@ -1,81 +1,65 @@
 """The notebooks' numbers: everything that they print, computed again and set beside the print."""
 
-from functools import partial
+import streamlit as st
 
-from attention_ui.lessons.notebooks_numbers.answers import answers
-from attention_ui.lessons.notebooks_numbers.check import (
-    check_of_all,
-    says_total,
-    show_bars,
-    show_how_long,
-    show_progress,
-    what_the_slack_is,
-    why_not_all,
-)
-from attention_ui.lessons.notebooks_numbers.judged import (
-    build,
-    in_units_words,
-    judged,
-    question,
-    verdict,
-)
-from attention_ui.lessons.notebooks_numbers.results import choose, show_results
-from attention_ui.page.begin_and_finish import begin, finish
-from attention_ui.page.closing import closing
-from attention_ui.page.page import Page, open_on
-from attention_ui.page.view import View
-from attention_ui.picture.matrix import Matrix
-from attention_ui.settings.settings import Settings
+from attention_ui.cards.card import card, light
+from attention_ui.cards.question import question
+from attention_ui.cards.show import picture
+from attention_ui.controls.widget import control
+from attention_ui.frame.ends import answers, ends
+from attention_ui.frame.page import open_lesson
+from attention_ui.lessons.notebooks_numbers import check, lesson, words
+from attention_ui.lessons.notebooks_numbers.results import show_results
 from attention_ui.widgets.long_run import go_on_with_page
 
 PAGE = "notebooks_numbers"
+values = open_lesson(PAGE, lesson.CONTROLS)
+trace = lesson.trace_of(values)
+run = check.check_of_all()
+is_over = run.share >= 1
 
+with card(
+    "all",
+    "All that they print",
+    "Five published notebooks, computed again while you opened this page. A bar is a notebook, and "
+    "its colours say what came of its numbers.",
+):
+    check.show_progress(run)
+    check.show_bars(run.found)
+    good, total = check.says_total(run.found)
+    if is_over:
+        light(good, total)
+        st.markdown(check.why_not_all(run.found))
+        check.show_how_long(run)
 
-def view_of(settings: Settings) -> View:
-    # Without a way to build it anew: no setting of a pin changes these numbers.
-    trace = build(settings)
-    left = trace["left_over"]
-    return View(PAGE, settings, trace, opens_with=(left.name, (0,) * left.value.ndim))
+with card(
+    "results",
+    "Every result",
+    "Choose a row: what is printed, what is computed, and the lesson that shows it.",
+):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        control(lesson.NOTEBOOK, width=290)
+        control(lesson.SEARCH, width=180)
+        control(lesson.VERDICT, width=200)
+        control(lesson.KIND, width=160)
+    show_results(values, run.found)
 
-
-def lesson(page: Page) -> None:
-    """What stands on the page, from top to bottom."""
-    settings, run = page.view.settings, check_of_all()
-    found, is_over = run.found, run.share >= 1
-    begin(page)
-    page.part("progress", partial(show_progress, run), about=run.share)
-    good, total = says_total(found)
-    page.light(good, total if is_over else "")
-    page.part("bars", partial(show_bars, found), about=run.share)
-    page.changing(why_not_all(found) if is_over else "")
-    page.part("how_long", partial(show_how_long, run))
-    page.header("Every result", anchor="results")
-    page.controls(choose)
-    asked_for = (settings.notebook, settings.verdict, settings.kind, settings.search)
-    page.part("results", partial(show_results, settings, found), about=(*asked_for, run.share))
-    judge_one(page)
-    closing(page, answers(page.view))
-    finish(page)
-    page.part("goes_on", partial(go_on_with_page, run), about=run.share)
-
-
-def judge_one(page: Page) -> None:
-    """One result, and the rule by which it matches."""
-    view = page.view
-    settings, trace = view.settings, view.trace
-    result = judged(settings)
-    page.header("How a match is judged", anchor="judged")
-    page.changing(
-        f"Here is one result of the chosen notebook, `{result.id}`. {in_units_words(result)} Take "
-        "the printed number away from the computed one, and see what is left over."
+with card(
+    "judged",
+    "How a match is judged",
+    "Take the printed number away from the computed one, both in units of the last printed digit, "
+    "and see what is left over.",
+):
+    result = lesson.judged(values)
+    st.markdown(
+        f"One result of the chosen notebook, `{result.id}`. {lesson.in_units_words(result)}"
     )
-    page.ask("left_over", question(settings), covers=("left_over",))
-    lies = len(trace["left_over"].axes) == 1
-    names = ("in_units", "printed_units", "left_over")
-    computed, printed, left = (Matrix(trace[name], transposed=lies) for name in names)
-    page.equation("judged", computed, "−", printed, "=", left)
-    page.light(*verdict(settings, trace), shows=("left_over",))
-    page.words(what_the_slack_is())
+    covered = question("left_over", lesson.question(values), trace, ("left_over",))
+    picture("judged", lesson.units(trace, covered))
+    if not covered:
+        light(*lesson.verdict(values, trace))
+        st.markdown(check.what_the_slack_is())
 
-
-open_on(PAGE, view_of, lesson)
+answers(words.answers(trace, values), covered)
+ends(PAGE, trace)
+go_on_with_page(run)

@@ -1,7 +1,9 @@
 """Rounds of the diagnosis game: which mistake is switched on unseen, and what tells two apart."""
 
 import random
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import count
 
 from ..lights.light import Light
 from ..lights.of_trace import lights
@@ -12,6 +14,9 @@ from .switched import MISTAKES
 
 LEVELS = ("one", "several", "none")
 """How many lights of the mistake are red."""
+AGAIN = (2, 5)
+"""So many rounds after it was missed, a mistake comes again."""
+LARGEST_SEED = 2**32 - 1
 
 
 @lru_cache(maxsize=64)
@@ -43,8 +48,42 @@ def switched_on(inputs: Inputs, recipe: HeadsRecipe, level: str, seed: int) -> s
     """
     if level not in LEVELS:
         raise ValueError(f"level is {level!r}, but must be one of {', '.join(LEVELS)}")
-    fitting = [name for name in suspects(inputs, recipe) if _level(inputs, recipe, name) == level]
+    fitting = _fitting(inputs, recipe, level)
     return random.Random(f"{level} {seed}").choice(fitting) if fitting else ""
+
+
+def next_seed(inputs: Inputs, recipe: HeadsRecipe, level: str, seed: int, name: str = "") -> int:
+    """The seed of the round after one of this seed: the next, or the next that switches on the
+    mistake of this name, where it is one of this text's and level's.
+    """
+    after = (seed + 1) % (LARGEST_SEED + 1)
+    if name not in _fitting(inputs, recipe, level):
+        return after
+    later = (each % (LARGEST_SEED + 1) for each in count(after))
+    return next(each for each in later if switched_on(inputs, recipe, level, each) == name)
+
+
+def due(rounds: Sequence[tuple[str, bool]]) -> str:
+    """The mistake that comes again in the next round; "" for none.
+
+    `rounds` are those that were played, in order: the mistake's name, and whether it was missed.
+    One that was missed comes again `AGAIN` rounds later, one mistake a round: of two that are due,
+    the one that has waited longer is first.
+    """
+    waiting: list[tuple[int, str]] = []
+    for at, (name, is_missed) in enumerate(rounds):
+        back = next((one for one in sorted(waiting) if one[0] <= at and one[1] == name), None)
+        if back is not None:
+            waiting.remove(back)
+        if is_missed:
+            waiting += [(at + later, name) for later in AGAIN]
+    ready = sorted(one for one in waiting if one[0] <= len(rounds))
+    return ready[0][1] if ready else ""
+
+
+def _fitting(inputs: Inputs, recipe: HeadsRecipe, level: str) -> list[str]:
+    """The mistakes of this text that turn so many lights red."""
+    return [name for name in suspects(inputs, recipe) if _level(inputs, recipe, name) == level]
 
 
 def _level(inputs: Inputs, recipe: HeadsRecipe, name: str) -> str:

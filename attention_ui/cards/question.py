@@ -31,13 +31,18 @@ class Guess:
 
 
 def question(
-    name: str, asked: Question | None, trace: Trace, about: Sequence[str]
+    name: str,
+    asked: Question | None,
+    trace: Trace,
+    about: Sequence[str],
+    covers: Sequence[str] | None = None,
 ) -> frozenset[str]:
-    """Ask, unless questions are off or there is nothing to ask. Returns the names of the steps that
-    the question covers, of those it is `about`; none once it is answered.
+    """Ask, unless questions are off or there is nothing to ask. Returns the names of what the
+    question `covers`, which are the steps it is `about` unless given; none once it is answered.
 
     A guess counts only for the numbers that these steps have now.
     """
+    hides = frozenset(about if covers is None else covers)
     values = held.values()
     if asked is None or not values.predict or values.only:
         return frozenset()
@@ -55,7 +60,19 @@ def question(
             _ask(key, asked, now)
         else:
             _answered(key, asked, now, given)
-    return frozenset(about) if is_open and not told & {*about} else frozenset()
+    return hides if is_open and not told & hides else frozenset()
+
+
+def was_missed(name: str) -> bool:
+    """Whether the first answer to a question of this page was wrong, or it was asked to be shown,
+    whatever was answered later.
+    """
+    key = f"{st.session_state[held.HERE][0]}.{name}"
+    return any(
+        verdict is None or not verdict.right
+        for (asked, _), verdict in tally().verdicts.items()
+        if asked == key
+    )
 
 
 def _fingerprint(trace: Trace, steps: Sequence[str], only_shapes: bool) -> int:
@@ -71,7 +88,18 @@ def _ask(key: str, asked: Question, now: int) -> None:
     if asked.asked:
         st.text(asked.asked, width="content")
     widget = f"guess_{key}"
-    if _as_buttons(asked):
+    if isinstance(asked, Pick) and asked.in_full:
+        st.radio(
+            "Your guess",
+            range(len(asked.choices)),
+            format_func=asked.choices.__getitem__,
+            index=None,
+            key=widget,
+            on_change=_picked,
+            args=(key, widget, asked, now),
+            label_visibility="collapsed",
+        )
+    elif _as_buttons(asked):
         st.pills(
             "Your guess",
             range(len(asked.choices)),

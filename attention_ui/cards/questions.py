@@ -83,6 +83,10 @@ class Pick(Question):
     judge: Callable[[list[int]], Verdict]
     truth: Callable[[], str]
     many: bool = False
+    in_full: bool = False
+    """Whether the choices are sentences of ours, which stand below each other: no choice of these
+    may hold a person's text.
+    """
 
     def ask(self, key: str) -> None:
         choices = [*self.choices, *([NONE] if self.many else [])]

@@ -473,6 +473,9 @@ def heads_called(values: Values) -> dict[int, str]:
     }
 
 
+HEAD = Control("head", Whole(0, MAX_HEADS - 1), "Head", 0, options=heads_called)
+
+
 def first_query(values: Values) -> int:
     """The query whose weights a picture of all shows first: the example's, else the last."""
     last, told = len(inputs_of(values).tokens) - 1, example_of(values).shown_first

@@ -8,18 +8,19 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from attention_core.lights.of_trace import lights
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ..controls import held
 from ..controls.control import Values
-from ..page.lights import show_checks
 from ..page.notebook_checks import proof
 from ..page.take_away import take_away
 from ..page.view import View
 from ..settings import session
 from ..settings.settings import Settings
 from ..shell.frame import LINE
+from .lights import as_taught, draw_lights
 from .page import close_lesson
 
 
@@ -97,13 +98,23 @@ def ends(
                 if is_open:
                     proof(view)
         if output:
-            show_checks(view, output)
+            holds = "**What holds of this attention**"
+            with row(holds, "checks", ":material/fact_check:") as is_open:
+                if is_open:
+                    _checks(name, trace, output)
         if "take_away" not in values.hide:
             with row("**Take it with you**: program, notebook, exercise, tensors", "take_away",
                      ":material/download:") as is_open:  # fmt: skip
                 if is_open:
                     take_away(view)
     close_lesson(name)
+
+
+def _checks(name: str, trace: Trace, output: str) -> None:
+    """Every property that can be measured on the way to an output."""
+    mask = trace["mask"].value if "mask" in trace else None
+    found = lights(trace, mask, output=output)
+    draw_lights([as_taught(each, name) for each in found if each.holds is not None])
 
 
 def _matching(view: View) -> str:

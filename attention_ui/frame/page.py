@@ -51,6 +51,7 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     """The first call of every page. Returns the values of its controls.
 
     `sidebar` are controls of this page that stand beside the sentence, as all its cards show them.
+    A page without a sentence among its controls has none in the sidebar either.
     """
     warm_up()
     here = lesson(name)
@@ -163,6 +164,13 @@ def link(page: Lesson, query: dict[str, str], label: str | None = None, **look: 
     st.page_link(page.page, label=label or page.title, query_params=query, **look)
 
 
+def way_to(name: str, label: str, **at: str) -> None:
+    """A link from a card to another lesson, with what was chosen, and `at` other values there, as
+    a link says them.
+    """
+    link(lesson(name), {**held.link_query(f"way_to_{name}"), **at}, label)
+
+
 def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
     """What counts on this page: nothing stands here that changes nothing. A page without a sentence
     of the visitor's has none of it.
@@ -225,4 +233,12 @@ def example_query(name: str) -> tuple[dict[str, str], str]:
     return session.example_query(name)
 
 
-__all__ = ["EXAMPLES", "close_lesson", "example_query", "explained", "link", "open_lesson"]
+__all__ = [
+    "EXAMPLES",
+    "close_lesson",
+    "example_query",
+    "explained",
+    "link",
+    "open_lesson",
+    "way_to",
+]

@@ -156,7 +156,7 @@ def placed(trace: Trace, pairs: Sequence[tuple[str, Matrix]], tall: float = TALL
     """The layout of matrices, each with the sign before it."""
     matrices = [matrix for _, matrix in pairs]
     ends, leaks = limits(matrices, [sign for sign, _ in pairs]), leak_limit(matrices)
-    wide = _in_a_row(trace, pairs, WIDE, tall)
+    wide = in_a_row(trace, pairs, WIDE, tall)
     narrow = _in_a_column(trace, pairs)
     signs = tuple(sign for sign, _ in pairs)
     made = Layout(trace, tuple(matrices), signs, ends, leaks, wide, narrow)
@@ -165,7 +165,7 @@ def placed(trace: Trace, pairs: Sequence[tuple[str, Matrix]], tall: float = TALL
     return made
 
 
-def _in_a_row(
+def in_a_row(
     trace: Trace, pairs: Sequence[tuple[str, Matrix]], room: float, tall: float
 ) -> Arrangement:
     """All matrices from left to right, centred on one line."""

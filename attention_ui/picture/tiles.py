@@ -18,9 +18,9 @@ from .layout import (
     Mark,
     Path,
     Word,
-    _in_a_row,
-    _move,
     equation,
+    in_a_row,
+    move,
 )
 from .matrix import Matrix
 
@@ -44,7 +44,7 @@ def tiles(
     layout = equation(trace, *matrices, tall=tall)
     layout.narrow = _for_a_phone(trace, layout.matrices)
     for arrangement in (layout.wide, layout.narrow):
-        _move(arrangement, 0.0, TITLE)
+        move(arrangement, 0.0, TITLE)
         arrangement.height += TITLE
         arrangement.words.append(Word(title, 0.0, 9.0, "title"))
         for at, tile in enumerate(cut):
@@ -63,8 +63,8 @@ def _for_a_phone(trace: Trace, matrices: Sequence[Matrix]) -> Arrangement:
         else:
             lines.append([replace(matrix, row_labels=True)])
     for line in lines:
-        inside = _in_a_row(trace, [("", each) for each in line], NARROW, TALL)
-        _move(inside, 0.0, made.height)
+        inside = in_a_row(trace, [("", each) for each in line], NARROW, TALL)
+        move(inside, 0.0, made.height)
         for name in ("boxes", "words", "marks", "paths"):
             getattr(made, name).extend(getattr(inside, name))
         made.height += inside.height - BELOW + 12

@@ -20,6 +20,8 @@ class Lesson:
     first: tuple[str, ...] = ()
     short: str = ""
     """What the contents call it, where its title takes more than a line there."""
+    room: str = ""
+    """The lesson whose room it shares, where it is another way into the same; "" for its own."""
 
     @property
     def page(self) -> str:
@@ -196,6 +198,7 @@ LESSONS = (
         ":material/search:",
         minutes=10,
         after="mistakes_lab",
+        room="mistakes_lab",
     ),
     Lesson(
         "notebooks_numbers",

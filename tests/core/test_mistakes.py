@@ -22,7 +22,9 @@ from attention_core.mistakes.layer import layer, right_inputs
 from attention_core.mistakes.named import NAMED
 from attention_core.mistakes.rounds import (
     LEVELS,
+    due,
     lights_with,
+    next_seed,
     red,
     ruled_out_by,
     suspects,
@@ -419,6 +421,32 @@ def test_a_round_is_the_same_for_a_whole_class():
     with pytest.raises(ValueError, match="level is 'two'"):
         switched_on(inputs, recipe, "two", 0)
     assert switched_on(replace(inputs, sentence="a"), recipe, "one", 0) == ""
+
+
+def test_a_missed_mistake_is_due_two_and_five_rounds_later_and_one_at_a_time():
+    rounds = [("a", True), ("b", False)]
+    assert [due(rounds[:n]) for n in range(3)] == ["", "", "a"]
+    rounds += [("a", False), ("c", False), ("d", False)]
+    assert due(rounds) == "a"
+    assert due([*rounds, ("a", False)]) == ""
+    both = [("a", True), ("b", True), ("a", True)]  # b since round 1, a since rounds 0 and 2
+    assert due(both) == "b"
+    assert due([*both, ("b", False)]) == "a"
+    assert due([("a", True), *[("x", False)] * 3]) == "a", "whoever waits is not forgotten"
+
+
+def test_the_round_of_a_mistake_that_comes_again_is_a_round_like_others():
+    inputs, recipe = SUBJECTS["wild_cat"]
+    for name in suspects(inputs, recipe):
+        level = next(each for each in LEVELS if name in {
+            switched_on(inputs, recipe, each, seed) for seed in range(60)
+        })  # fmt: skip
+        seed = next_seed(inputs, recipe, level, 7, name)
+        assert seed > 7
+        assert switched_on(inputs, recipe, level, seed) == name
+    assert next_seed(inputs, recipe, "one", 7) == 8
+    assert next_seed(inputs, recipe, "one", 7, "no such mistake") == 8
+    assert next_seed(inputs, recipe, "one", 2**32 - 1) == 0
 
 
 def test_what_rules_a_guess_out_is_a_light_that_differs():

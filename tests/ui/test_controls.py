@@ -22,6 +22,7 @@ from attention_ui.controls.control import (
 from attention_ui.controls.fields import Choice, Flag, Whole
 from attention_ui.controls.shared import AROUND, SOURCE, heads_recipe_of, inputs_of
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
+from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
 from conftest import ROOT
 
@@ -75,7 +76,7 @@ def test_a_control_starts_and_reads_as_pages_of_the_older_kind_do(name, example)
     control, among = DECLARED[name]
     values, wrong = understood({"example": example}, among)
     assert not wrong
-    if control.name == "upto":  # all tokens, however many: the older kind says 64
+    if control.name in ("upto", "tile"):  # as many as there are; the first that is visited
         return
     plain = Settings.of(EXAMPLES[example]).start_of_own
     assert values[control.name] == getattr(plain, control.name)
@@ -178,6 +179,33 @@ def test_the_trace_is_a_function_of_the_values_alone():
     first, second = trace_of(values), trace_of(values)
     assert first["weights"].value.equal(second["weights"].value)
     assert not trace_of(values.but(factor=1.0))["weights"].value.equal(first["weights"].value)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize(
+    "link",
+    [{}, {"n_heads": "3", "d_model": "6"}, {"d_head": "5", "d_value": "2"}, {"h_seed": "4"}],
+    ids=str,
+)
+def test_the_heads_are_those_of_the_older_settings(example, link):
+    values, wrong = understood({"example": example, **link}, LESSONS["mistakes_lab"])
+    assert not wrong
+    told = {name: str(values[name]) for name in ("n_heads", "d_head", "d_value", "d_model")}
+    told |= {name: text for name, text in link.items() if name == "h_seed"}
+    settings, notices = from_query({"example": example, **told})
+    assert not notices
+    assert heads_recipe_of(values) == settings.heads_recipe
+
+
+@pytest.mark.parametrize(
+    "link",
+    [{"n_heads": "3", "d_model": "4"}, {"n_heads": "8", "d_head": "32"}, {"head": "7"}],
+    ids=str,
+)
+def test_heads_that_do_not_fit_are_refused_in_words(link):
+    values, wrong = understood({"example": "wild_cat", **link}, LESSONS["mistakes_lab"])
+    assert wrong.keys() & link.keys()
+    assert heads_recipe_of(values).n_heads == values.n_heads
 
 
 # --- on the page ----------------------------------------------------------------------------------

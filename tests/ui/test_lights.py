@@ -21,11 +21,11 @@ from attention_core.operations import Given
 from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe
 from attention_core.rounding import agree, rounding
+from attention_ui.frame.lights import as_taught
 from attention_ui.lessons.causal_mask import leaks
 from attention_ui.lessons.multi_head_attention import checks as head_checks
 from attention_ui.lessons.queries_keys_values import projections
 from attention_ui.lessons.whole_layer import words as of_layer
-from attention_ui.page.lights import as_taught
 from attention_ui.settings.settings import Settings
 
 TYPED = st.one_of(st.floats(-1000, 1000, width=32), st.sampled_from([-1000.0, 1000.0, 0.001]))

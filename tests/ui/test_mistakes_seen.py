@@ -6,14 +6,15 @@ from visiting import rendered, stands, visit
 
 def test_a_mistake_has_its_stories_and_a_way_to_the_notebook_s_sentence():
     at = stands(visit("mistakes_lab", example="sorry_dave", mistake="no_scaling"))
-    shown = rendered(at)
+    at.session_state["row_deeper"] = True
+    shown = rendered(stands(at.run()))
     for story in (*stories_of("no_scaling"), *stories_of("")):
         assert story.told().wrong in shown
         assert story.told().right in shown
     assert STORIES["mask_after_softmax"].title not in shown
     at = stands(at.button(key="seen_missing_scale").click().run())
-    settings = at.session_state["settings"]
-    assert (settings.example, settings.mistake) == ("sorry_dave_first_run", "no_scaling")
+    values = at.session_state["here"][2]
+    assert (values.example, values.mistake) == ("sorry_dave_first_run", "no_scaling")
     assert at.query_params["example"] == "sorry_dave_first_run"
     assert not [each for each in at.button if each.key == "seen_missing_scale"]
 

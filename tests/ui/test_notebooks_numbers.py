@@ -4,16 +4,16 @@ import json
 import random
 from urllib.parse import parse_qsl
 
+import pandas as pd
 import pytest
 
 from attention_core.published import NOTEBOOKS, Result
 from attention_core.published.report import each_outcome, main
 from attention_ui.lessons.notebooks_numbers import check as checks
-from attention_ui.lessons.notebooks_numbers.results import side_by_side
+from attention_ui.lessons.notebooks_numbers.results import says, side_by_side
 from attention_ui.widgets import long_run
 from conftest import ROOT
 from hostile import MARK, TEXTS
-from sampling import is_long
 from visiting import charts, rendered, stands, texts, visit, words
 
 PAGE = "notebooks_numbers"
@@ -23,12 +23,26 @@ DATA = {
 }
 
 
-def cards(at):
-    """The ids of the results that are shown, in their order."""
-    keys = [getattr(each.proto, "id", "") for each in at.get("flex_container")]
-    of_results = [key.rpartition("-result_")[2] for key in keys if "-result_" in key]
-    name = at.session_state["settings"].notebook
-    return [key.removeprefix(f"{name}_") for key in of_results]
+def table(at):
+    """The rows that are shown; none where nothing is found."""
+    return at.main.dataframe[0].value if at.main.dataframe else pd.DataFrame({"name": []})
+
+
+def choose(at, row):
+    """Choose a row of the table, as a click does."""
+    key = "results_" + at.main.dataframe[0].proto.id.rpartition("-results_")[2]
+    at.session_state[key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    return stands(at.run())
+
+
+def way(at):
+    """The link from the row that is chosen to its lesson."""
+    links = [each.proto for each in at.main.get("page_link")]
+    return next((each for each in links if each.label.startswith("See it in")), None)
+
+
+def notebook_of(at):
+    return at.session_state["here"][2].notebook
 
 
 def flat(values):
@@ -48,26 +62,55 @@ def digits(result):
 
 @pytest.mark.slow("3 s: whole pages")
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_a_notebook_shows_all_its_results_with_both_values(name):
-    at = stands(visit(PAGE, notebook=name))
+def test_a_notebook_shows_all_its_results_in_a_table(name):
+    shown = table(stands(visit(PAGE, notebook=name)))
     results = DATA[name]["results"]
-    assert cards(at) == [each["id"] for each in results]
-    shown = [code.value for code in at.main.code]
-    for result, code in zip(results, shown, strict=False):
-        wanted = digits(result)
-        told = code.replace("≈", "").split()
-        assert "≠" not in code
+    assert shown["name"].tolist() == [each["id"] for each in results]
+    for result, printed, came in zip(results, shown["printed"], shown["what came of it"]):  # noqa: B905
+        first = digits(result)[: 4 if result["kind"] not in ("text", "derived") else 0]
+        assert printed.replace("…", "").split()[: len(first)] == first
+        assert ("cannot" in came) == (not result["reproduces"])
+        older = result["reproduces"] and not result["reproduces_as_shown"]
+        assert ("older" in came) == older
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_of_every_result_both_values_can_be_read(name):
+    for outcome in each_outcome(name):
+        result = next(each for each in DATA[name]["results"] if each["id"] == outcome.result.id)
+        told = side_by_side(outcome)
+        assert "≠" not in told
+        told = told.replace("≈", "").split()
         if result["kind"] not in ("text", "derived"):
+            wanted = digits(result)
             for entry in wanted:
                 assert told.count(entry) >= wanted.count(entry), (result["id"], entry)
         assert ("computed" in told) == result["reproduces"]
-    said = rendered(at)
-    for result in results:
         if not result["reproduces"]:
-            assert result["reason"] in said
-    older = [each for each in results if each["reproduces"] and not each["reproduces_as_shown"]]
-    assert said.count("by an older version of the code") == len(older)
-    assert len(older) == (3 if name == "sorry_dave" else 0)
+            assert result["reason"] in says(outcome)
+        if result["reproduces"] and not result["reproduces_as_shown"]:
+            assert "by an older version of the code" in says(outcome)
+
+
+def test_the_row_that_is_chosen_is_told_below_with_the_way_to_its_lesson():
+    at = visit(PAGE, notebook="wild_cat")
+    shown = table(at)
+    assert way(at).page == "tokenize_and_embed", "the first, before any is chosen"
+    at = choose(at, shown["name"].tolist().index("context_0"))
+    assert "printed   1.1176  0.9091  0.6043" in at.main.code[0].value
+    assert way(at).page == "simplified_attention"
+    assert way(at).label == "See it in *Simplified attention*"
+    at.selectbox(key="control_kind").set_value("shape").run()
+    at = stands(at)
+    assert len(at.main.code) == 1
+    assert table(at)["kind"].tolist() == ["shape"] * len(table(at)), "another table, another row"
+
+
+def test_nothing_in_the_sidebar_changes_nothing_here():
+    at = stands(visit(PAGE))
+    assert not at.sidebar.text_area
+    assert not at.sidebar.slider
+    assert not at.sidebar.selectbox
 
 
 def test_the_totals_are_those_of_the_report(capsys):
@@ -121,9 +164,9 @@ def independently(result, link):
 @pytest.mark.parametrize("link", SEARCHES.values(), ids=SEARCHES)
 def test_filter_and_search_find_what_the_data_holds(link):
     at = stands(visit(PAGE, **{"notebook": "wild_cat", **link}))
-    name = at.session_state["settings"].notebook
+    name = notebook_of(at)
     wanted = [each["id"] for each in DATA[name]["results"] if independently(each, link)]
-    assert cards(at) == wanted
+    assert table(at)["name"].tolist() == wanted
     assert bool(wanted) == (link.get("search") != "no such words")
     assert f"**{len(wanted)} of {len(DATA[name]['results'])} results**" in words(at)
     assert {*link} <= {*at.query_params}, "the address keeps it"
@@ -137,7 +180,7 @@ def test_what_is_typed_into_the_search_is_shown_as_text():
         stands(at)
         assert at.session_state["drafts"] == {}
         assert MARK not in rendered(at)
-        assert f"Searched for: {at.session_state['settings'].search}" in texts(at)
+        assert f"Searched for: {at.session_state['here'][2].search}" in texts(at)
     at.text_input(key="control_search").set_value(MARK * 20).run()
     assert "and 60 fit" in texts(at)
     assert MARK not in rendered(at)
@@ -174,33 +217,31 @@ def test_what_does_not_print_alike_has_a_sign():
     assert isinstance(outcome.result, Result)
 
 
-@pytest.mark.slow("5 s: links into steps that a lesson draws")
+@pytest.mark.slow("10 s: links into steps that a lesson draws")
 def test_every_link_opens_its_lesson_with_a_cell_of_the_result():
     links = {}
     for name in NOTEBOOKS:
-        found = [each.proto for each in visit(PAGE, notebook=name).main.get("page_link")]
-        for each in (link for link in found if link.label.startswith("See it in")):
-            query = dict(parse_qsl(each.query_string))
-            step = query.get("cell", "").partition(".")[0]
-            links[each.page, step, query.get("beat"), query.get("start")] = query
-    assert len({page for page, *_ in links}) == 7
-    some = [*links.items()]
-    for (page, step, beat, _), query in some if is_long() else random.Random(1).sample(some, 12):
+        at = visit(PAGE, notebook=name)
+        rows = range(len(table(at)))
+        for row in random.Random(name).sample(rows, min(6, len(rows))):
+            at = choose(at, row)
+            if way(at):
+                query = dict(parse_qsl(way(at).query_string))
+                step = query.get("cell", "").partition(".")[0]
+                links[way(at).page, step, query.get("beat"), query.get("start")] = query
+    assert len({page for page, *_ in links}) > 3
+    for (page, step, _, _), query in links.items():
         at = stands(visit(page, **query))
         assert at.session_state["notices"] == []
-        assert at.session_state["settings"].example == query["example"]
+        assert at.query_params["example"] == query["example"]
         assert "link's cell" not in texts(at), (page, step)
-        if step:
-            opened = at.session_state["open_in"]
-            assert opened == (beat or opened), (page, step)
-        else:
-            assert page == "divide_by_sqrt_d"
+        assert step or page == "divide_by_sqrt_d"
 
 
 @pytest.mark.parametrize("lock", ["example", "token,query"])
 def test_a_link_that_a_teacher_s_link_forbids_says_why(lock):
     at = stands(visit(PAGE, notebook="wild_cat", example="journey_123", lock=lock))
-    links = [each.proto for each in at.main.get("page_link")]
-    closed = [each for each in links if each.label.startswith("See it in") and each.disabled]
-    assert closed
-    assert all("The link that you opened" in each.help for each in closed)
+    names = table(at)["name"].tolist()
+    at = choose(at, names.index("context_0"))
+    assert way(at).disabled
+    assert "The link that you opened" in way(at).help

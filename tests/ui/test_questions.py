@@ -46,7 +46,7 @@ def kind_of(at, question):
         ("Row", at.slider),
         ("Shape", at.number_input),
         ("Sign", at.get("button_group")),
-        ("Pick", [*at.selectbox, *at.multiselect]),
+        ("Pick", [*at.selectbox, *at.multiselect, *at.radio]),
     ):
         if any((each.key or "").startswith(f"guess_{question}") for each in widgets):
             return kind

@@ -1,1 +1,1 @@
-"""The mistakes lab: one mistake at a time, beside the layer done right."""
+"""The mistakes lab, and its other way in, *Find the mistake*: one layer, with a mistake in it."""

@@ -24,11 +24,13 @@ from attention_core.published.report import (
     totals,
 )
 
-from ...charts.by_verdict import by_verdict
-from ...page.show import show_within
-from ...shell.frame import LINE
+from ...cards.show import chart
 from ...widgets.long_run import Run, Steps, begun
 from ...words import listed
+from .by_verdict import by_verdict
+
+WIDE = 896
+"""Pixels of a card in a window of 1280."""
 
 LEGEND = {
     PRINT: "matches as printed",
@@ -89,8 +91,7 @@ def show_progress(run: Run) -> None:
     """A bar while the check goes on; nothing when it is over."""
     if run.share < 1:
         done = len(run.found.all)
-        with st.container(width=LINE):
-            st.progress(run.share, text=f"{done} of {N_RESULTS} results computed again")
+        st.progress(run.share, text=f"{done} of {N_RESULTS} results computed again")
 
 
 def show_bars(found: Found) -> None:
@@ -101,7 +102,7 @@ def show_bars(found: Found) -> None:
         counted[name] = numbers_by_verdict(outcomes)
         counted[name][PENDING] += unseen[name] - counted[name].total()
     titles = [EXAMPLES[name].title for name in NOTEBOOKS]
-    show_within(by_verdict(titles, list(counted.values()), LEGEND), LINE)
+    chart("bars", by_verdict(titles, list(counted.values()), LEGEND), WIDE)
 
 
 def _numbers_in(name: str) -> int:
@@ -151,9 +152,8 @@ def show_how_long(run: Run) -> None:
         seconds = ceil(run.found.seconds)
         time = "a second" if seconds == 1 else f"{seconds} seconds"
         st.caption(
-            f"Computed when you opened this page, in less than {time}. What you change in the "
-            "sidebar changes none of it: each result has its notebook's own settings.",
-            width=LINE,
+            f"Computed when you opened this page, in less than {time}, each result with its "
+            "notebook’s own settings."
         )
 
 
@@ -164,7 +164,7 @@ def what_the_slack_is() -> str:
         "Processors add up in different orders, and each order rounds at other places, so a last "
         f"digit may differ. Of the processors that were measured, one needs this **slack** for "
         f"{fewest} numbers and another for {most}. It is never more than 1.3 times the largest gap "
-        "that was measured. Ids, shapes, texts and answers of True or False have to be equal."
+        "that was measured. Ids, shapes and texts have to be equal."
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
+import pandas as pd
 import streamlit as st
 
 from attention_core.examples import EXAMPLES
@@ -18,15 +19,16 @@ from attention_core.published.report import (
 )
 from attention_core.published.writing import rows
 
-from ...settings.choices import RESULT_KINDS
-from ...settings.control import control, control_row
-from ...settings.settings import Settings
+from ...controls.control import Values
 from ...words import escaped, listed
-from .check import Found
+from .check import LEGEND, Found
+from .lesson import KIND
 from .lesson_links import Link, Links
 
-LARGE = 40
-"""A result with more entries is folded away."""
+HEIGHT, CODE, FEW = 177, 88, 2
+"""Pixels of the table, and of what is printed and computed below it: both can be scrolled. Of few
+lines it takes less.
+"""
 NARROW = 4
 """Rows of so many entries stand beside the computed ones, longer ones above them."""
 FULL = 84
@@ -34,7 +36,7 @@ FULL = 84
 LEAST = 8
 """Entries of a line, however wide they are: rows of as many are not broken."""
 GAP = "  "
-NARROW_LINE = 600
+NARROW_LINE = 620
 Row = tuple[tuple[int, ...], list[str], list[str]]
 """The place of a row, its printed entries, and the computed ones."""
 KINDS = {
@@ -46,6 +48,8 @@ KINDS = {
     "text": "text",
     "derived": "relation",
 }
+BRIEFLY = LEGEND | {PRINT: "✓ as printed", SLACK: "✓ within the slack", OLDER: "✓ older version"}
+"""What came of a result, in its row."""
 SIGNS = {
     PRINT: ":green[:material/check:]",
     SLACK: ":green[:material/check:]",
@@ -56,90 +60,122 @@ SIGNS = {
 }
 
 
-def choose() -> None:
-    """Whose results are shown, and which of them."""
-    with control_row(gap="small"):
-        control("notebook", elsewhere=True, width=290)
-        control("search", elsewhere=True, width=180)
-        control("verdict", elsewhere=True, width=230)
-        control("kind", elsewhere=True, width=160)
-
-
-def show_results(settings: Settings, found: Found) -> None:
-    """The results that are asked for, in the order of the notebook."""
-    by_notebook = {name: list(_asked_for(name, settings, found)) for name in NOTEBOOKS}
-    shown = by_notebook[settings.notebook]
-    n_all = len(notebook(settings.notebook).results)
-    st.caption(notebook(settings.notebook).source)
-    if len(shown) == n_all:
-        st.markdown(f"**All {n_all} results**")
-    else:
-        st.markdown(f"**{len(shown)} of {n_all} results**")
-        if settings.search:
-            st.text(f"Searched for: {settings.search}")  # plain: it is the person's
+def show_results(values: Values, found: Found) -> None:
+    """The results that are asked for, in the order of the notebook: a row each, and below them the
+    one whose row is chosen, with the way to the lesson that shows it.
+    """
+    by_notebook = {name: list(_asked_for(name, values, found)) for name in NOTEBOOKS}
+    shown = by_notebook[values.notebook]
+    n_all = len(notebook(values.notebook).results)
     elsewhere = [
         f"*{EXAMPLES[name].title}* has {len(each)}"
         for name, each in by_notebook.items()
-        if each and name != settings.notebook
+        if each and name != values.notebook
     ]
-    if elsewhere and len(shown) < n_all:
-        st.caption(f"Of the other notebooks, {listed(elsewhere)}.")
-    links = Links(settings.notebook)
-    for outcome in shown:
-        _card(settings.notebook, outcome, links.to(outcome))
+    is_all = len(shown) == n_all
+    told = f"**All {n_all} results**" if is_all else f"**{len(shown)} of {n_all} results**"
+    others = None if is_all or not elsewhere else f"Of the other notebooks, {listed(elsewhere)}."
+    with st.container(horizontal=True, gap="medium"):
+        told = f"{told} :gray[:small[{notebook(values.notebook).source}]]"
+        st.markdown(told, width="content", help=others)
+        if values.search:
+            st.text(f"Searched for: {values.search}")  # plain: it is the person's
+    if shown:
+        _table(values.notebook, shown)
 
 
-def _asked_for(name: str, settings: Settings, found: Found) -> Iterator[Outcome]:
+@st.fragment
+def _table(name: str, shown: Sequence[Outcome]) -> None:
+    links = Links(name)
+    ways = [links.to(outcome) for outcome in shown]
+    # Another filter, another table: a row that was chosen is none of its rows.
+    key = f"results_{name}_{abs(hash(tuple(each.result.id for each in shown))) % 10**6}"
+    event = st.dataframe(
+        table_of(shown, ways),
+        hide_index=True,
+        height=HEIGHT,
+        width="stretch",
+        key=key,
+        on_select="rerun",
+        selection_mode="single-row",
+    )
+    rows_chosen = event["selection"]["rows"]
+    at = rows_chosen[0] if rows_chosen and rows_chosen[0] < len(shown) else 0
+    _one(name, shown[at], ways[at])
+
+
+def table_of(shown: Sequence[Outcome], ways: Sequence[Link | None]) -> pd.DataFrame:
+    """A row for each result: what it is, what came of it, what is printed, where it is shown."""
+    return pd.DataFrame(
+        {
+            "name": [each.result.id for each in shown],
+            "result": [_begun(each.result.description) for each in shown],
+            "kind": [_sized(each.result) for each in shown],
+            "what came of it": [BRIEFLY[each.verdict] for each in shown],
+            "shown in": [way.lesson.title if way else "" for way in ways],
+            "printed": [_first(each.result) for each in shown],
+        }
+    )
+
+
+def _first(result: Result) -> str:
+    """The beginning of what is printed."""
+    entries = [entry for _, printed, _ in rows(result, None) for entry in printed]
+    text = " ".join(entries[:4])
+    return text if len(entries) <= 4 else f"{text} …"
+
+
+def _one(name: str, outcome: Outcome, way: Link | None) -> None:
+    """One result: what it is, what came of it, its recipe, where it is shown, and both values."""
+    with st.container(key=f"result_{name}_{outcome.result.id}", gap="xsmall"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
+            st.markdown(_told(outcome, has_lesson=way is not None), width=NARROW_LINE)
+            if way is not None:
+                st.page_link(
+                    way.lesson.page,
+                    label=f"See it in *{way.lesson.title}*",
+                    icon=way.lesson.icon,
+                    query_params=way.query,
+                    disabled=bool(way.why_not),
+                    help=way.why_not or "Open it there, with these numbers.",
+                )
+        code = side_by_side(outcome)
+        st.code(code, language=None, height=CODE if code.count("\n") > FEW else "content")
+
+
+def _asked_for(name: str, values: Values, found: Found) -> Iterator[Outcome]:
     known = {outcome.result.id: outcome for outcome in found.outcomes[name]}
     for result in notebook(name).results.values():
         outcome = known.get(result.id, Outcome(result, None))
-        is_kind = settings.kind in ("all", result.kind)
-        is_verdict = settings.verdict in ("all", outcome.verdict)
-        if is_kind and is_verdict and _holds(result, settings.search):
+        is_kind = values.kind in ("all", result.kind)
+        is_verdict = values.verdict in ("all", outcome.verdict)
+        if is_kind and is_verdict and _holds(result, values.search):
             yield outcome
 
 
 def _holds(result: Result, search: str) -> bool:
     """Whether each word of a search stands in what is said of a result or in its digits."""
     said = [result.id, result.description, result.how, result.note, result.reason]
-    said += [KINDS[result.kind], RESULT_KINDS[result.kind], _size(result)]
+    said += [KINDS[result.kind], KIND.field.options[result.kind], _size(result)]
     said += [entry for _, printed, _ in rows(result, None) for entry in printed]
     text = "\n".join(said).casefold()
     return all(word in text for word in search.replace("−", "-").casefold().split())
+
+
+def _sized(result: Result) -> str:
+    """Its kind, and how large it is: `tensor 11 × 3`."""
+    size = f" {_size(result)}" if result.shape and result.kind != "shape" else ""
+    return f"{KINDS[result.kind]}{size}"
 
 
 def _size(result: Result) -> str:
     return " × ".join(map(str, result.shape))
 
 
-def _card(name: str, outcome: Outcome, link: Link | None) -> None:
-    """One result: what it is, what came of it, its recipe, where it is shown, and both values."""
-    result = outcome.result
-    with st.container(border=True, key=f"result_{name}_{result.id}", gap="small"):
-        with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
-            st.markdown(_told(outcome, has_lesson=link is not None), width=NARROW_LINE)
-            if link is not None:
-                st.page_link(
-                    link.lesson.page,
-                    label=f"See it in *{link.lesson.title}*",
-                    icon=link.lesson.icon,
-                    query_params=link.query,
-                    disabled=bool(link.why_not),
-                    help=link.why_not or "Open it there, with these numbers.",
-                )
-        code = side_by_side(outcome)
-        if result.count > LARGE:
-            with st.expander(f"All {result.count} entries side by side", key=f"all_{result.id}"):
-                st.code(code, language=None)
-        else:
-            st.code(code, language=None)
-
-
 def _told(outcome: Outcome, has_lesson: bool) -> str:
     """What a result is, what came of it, and its recipe: a line each."""
     result = outcome.result
-    size = f" {_size(result)}" if result.shape and result.kind != "shape" else ""
-    about = f"{KINDS[result.kind]}{size}, line {result.source_line}"
+    about = f"{_sized(result)}, line {result.source_line}"
     lines = [
         f"**{escaped(_begun(result.description))}** :gray[:small[{about}]]",
         f"{SIGNS[outcome.verdict]} {says(outcome)}",

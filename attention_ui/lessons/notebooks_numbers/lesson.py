@@ -1,16 +1,82 @@
-"""How a match is judged: one result, counted in units of its last printed digit."""
+"""The notebooks' numbers: what is chosen of them, and how a match is judged: one result, counted in
+units of its last printed digit.
+"""
 
 from attention_core.examples import EXAMPLES
 from attention_core.operations import Given, Magnify, Subtract
-from attention_core.published import PLACES, Check, Result, check, notebook, read
+from attention_core.published import (
+    NOTEBOOKS,
+    PLACES,
+    Check,
+    Result,
+    check,
+    notebook,
+    read,
+)
 from attention_core.published.building import BUILDERS
 from attention_core.published.printed import entries
 from attention_core.published.writing import written
 from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Verdict
-from ...settings.settings import Settings
+from ...controls.control import Control, Values
+from ...controls.fields import Choice, Search
+from ...controls.shared import EXAMPLE, example_of
+from ...picture.layout import Layout, equation
+from ...picture.matrix import Matrix
 from ...words import true_minus
+
+NOTEBOOK = Control(
+    "notebook",
+    Choice({name: EXAMPLES[name].title for name in NOTEBOOKS}),
+    "Notebook",
+    lambda values: example_of(values).notebook or NOTEBOOKS[0],
+    widget="selectbox",
+)
+VERDICT = Control(
+    "verdict",
+    Choice(
+        {
+            "all": "Everything",
+            "print": "As printed",
+            "slack": "Within the slack",
+            "older": "By an older version",
+            "never": "Cannot be computed",
+            "differs": "Differs",
+        }
+    ),
+    "What came of it",
+    "all",
+    widget="selectbox",
+)
+KIND = Control(
+    "kind",
+    Choice(
+        {
+            "all": "Everything",
+            "tensor": "Tensors",
+            "scalar": "Single numbers",
+            "ints": "Whole numbers",
+            "shape": "Shapes",
+            "bool": "True or False",
+            "text": "Texts",
+            "derived": "Relations between numbers",
+        }
+    ),
+    "Kind of result",
+    "all",
+    widget="selectbox",
+)
+SEARCH = Control(
+    "search",
+    Search(60),
+    "Words or digits",
+    "",
+    widget="text_input",
+    look={"placeholder": "softmax, or 0.7682"},
+)
+CONTROLS = (EXAMPLE, NOTEBOOK, SEARCH, VERDICT, KIND)
+"""No sentence among them: each result has its notebook's own settings."""
 
 JUDGED = {
     "wild_cat": "context_all_matmul",
@@ -24,16 +90,16 @@ CHOICES = ("Nothing", "At most half a unit", "At most one unit", "At most ten un
 RIGHT = 1
 
 
-def judged(settings: Settings) -> Result:
+def judged(values: Values) -> Result:
     """The result of the chosen notebook that is taken apart."""
-    return notebook(settings.notebook).results[JUDGED[settings.notebook]]
+    return notebook(values.notebook).results[JUDGED[values.notebook]]
 
 
-def build(settings: Settings) -> Trace:
+def trace_of(values: Values) -> Trace:
     """What is computed, what is printed, both in units of the last printed digit, and what is left
     over, with the axes of the step that is printed.
     """
-    result, name = judged(settings), settings.notebook
+    result, name = judged(values), values.notebook
     place = PLACES[name][result.id]
     whole = BUILDERS[place.lesson](EXAMPLES[place.example_of(name)], place.query)
     axes = whole[place.step].axes[len(place.index) :]
@@ -59,14 +125,14 @@ def in_units_words(result: Result) -> str:
     )
 
 
-def compared(settings: Settings, trace: Trace) -> Check:
+def compared(values: Values, trace: Trace) -> Check:
     """How the result compares, by the rule of the report."""
-    return check(judged(settings), trace["computed"].value)
+    return check(judged(values), trace["computed"].value)
 
 
-def verdict(settings: Settings, trace: Trace) -> tuple[bool, str]:
+def verdict(values: Values, trace: Trace) -> tuple[bool, str]:
     """Whether every entry matches, and how much is left over at most."""
-    found = compared(settings, trace)
+    found = compared(values, trace)
     most = trace["left_over"].value.abs().max().item()
     words = f"{found.matching} of {found.published} entries match: at most {most:.2f} is left over"
     if found.by_slack:
@@ -74,9 +140,19 @@ def verdict(settings: Settings, trace: Trace) -> tuple[bool, str]:
     return found.ok, f"{words}."
 
 
-def question(settings: Settings) -> Pick:
+def units(trace: Trace, covered: frozenset[str]) -> Layout:
+    """Computed less printed, in units of the last printed digit."""
+    lies = len(trace["left_over"].axes) == 1
+    names = ("in_units", "printed_units", "left_over")
+    computed, printed, left = (
+        Matrix(trace[name], transposed=lies, covered=name in covered) for name in names
+    )
+    return equation(trace, computed, "−", printed, "=", left, tall=240)
+
+
+def question(values: Values) -> Pick:
     """How much may be left over of two numbers that are the same but for the print."""
-    decimals = judged(settings).decimals
+    decimals = judged(values).decimals
     truth = f"It is {CHOICES[RIGHT].lower()}, {0.5 / 10**decimals:.{decimals + 1}f} here."
     return Pick(
         words=f"The print has {decimals} decimals, rounded to the nearest. When a computed number "

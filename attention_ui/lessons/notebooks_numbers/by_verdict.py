@@ -7,11 +7,12 @@ from functools import lru_cache
 import altair as alt
 import pandas as pd
 
-from ..picture import palette
-from .chart import Chart
-from .template import without_data
+from ...charts.chart import Chart
+from ...charts.template import without_data
+from ...picture import palette
 
-STEP = 34
+STEP, BELOW = 34, 62
+"""Pixels of a bar with its title, and of the legend."""
 COLOURS = {
     "print": palette.BAR,
     "slack": palette.GONE,
@@ -42,7 +43,7 @@ def by_verdict(
                 end += count
                 row = {"place": place, "title": title, "verdict": words, "count": count, **ends}
                 rows.append({**row, "text": text, "is_first": end == count})
-    spec = deepcopy(_template())
+    spec = deepcopy(_template()) | {"height": STEP * len(titles) + BELOW}
     used = {row["verdict"] for row in rows}
     known = {words: COLOURS[name] for name, words in legend.items() if words in used}
     for layer in spec["layer"]:
@@ -58,7 +59,7 @@ def _template() -> dict:
         y=alt.Y("place:O", axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
     )
     below = {"yOffset": 7}
-    legend = alt.Legend(orient="bottom", title=None, columns=2, labelLimit=160, symbolType="square")
+    legend = alt.Legend(orient="bottom", title=None, columns=3, labelLimit=160, symbolType="square")
     bars = base.mark_bar(size=14, aria=False, **below).encode(
         x=alt.X("from:Q", axis=None, scale=alt.Scale(domain=[0, 1])),
         x2="to:Q",
@@ -77,5 +78,5 @@ def _template() -> dict:
         bars,
         title.encode(x=alt.value(0), text="title:N"),
         count.encode(x=alt.value("width"), text="text:N"),
-    ).properties(width="container", height=alt.Step(STEP))
-    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    )
+    return without_data(chart.to_dict())

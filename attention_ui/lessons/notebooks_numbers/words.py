@@ -4,24 +4,31 @@ from collections import Counter
 
 from attention_core.published import NOTEBOOKS, notebook
 from attention_core.published.report import COLUMNS, slack_on_processors
+from attention_core.trace import Trace
 
-from ...page.closing import Answer
-from ...page.view import View
-from .judged import compared, judged
+from ...controls.control import Values
+from ...frame.ends import Answer
+from .lesson import compared, judged
 
 
-def answers(view: View) -> list[Answer]:
+def answers(trace: Trace, values: Values) -> list[Answer]:
     """On rounding, on processors, and on what nobody can compute."""
+    judged_there = ("judged", "How a match is judged")
+    never_computed = "Why can some printed numbers never be computed again?"
     return [
-        Answer("When is a computed number the printed one?", by_rounding(view), "judged"),
-        Answer("Why may the last digit differ on your computer?", by_processor(view), "judged"),
-        Answer("Why can some printed numbers never be computed again?", never(), "results"),
+        Answer("When is a computed number the printed one?", by_rounding(values), *judged_there),
+        Answer(
+            "Why may the last digit differ on your computer?",
+            by_processor(trace, values),
+            *judged_there,
+        ),
+        Answer(never_computed, never(), "results", "Every result"),
     ]
 
 
-def by_rounding(view: View) -> str:
+def by_rounding(values: Values) -> str:
     """With the unit of the result that is taken apart."""
-    half = f"{0.5 / 10 ** judged(view.settings).decimals:.8f}".rstrip("0")
+    half = f"{0.5 / 10 ** judged(values).decimals:.8f}".rstrip("0")
     return (
         "When it would be printed with the same digits: it may differ by at most half a unit of "
         f"the last one, here {half}. Everything that was never rounded, such as an id or a shape, "
@@ -29,10 +36,10 @@ def by_rounding(view: View) -> str:
     )
 
 
-def by_processor(view: View) -> str:
+def by_processor(trace: Trace, values: Values) -> str:
     """With what was measured, and the result that is taken apart."""
     fewest, most = slack_on_processors()
-    here = compared(view.settings, view.trace).by_slack
+    here = compared(values, trace).by_slack
     return (
         "Adding floating-point numbers in another order rounds at other places, and processors "
         f"add in different orders. Of all results, {fewest} to {most} numbers needed more than "

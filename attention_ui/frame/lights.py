@@ -1,0 +1,34 @@
+"""The lights of a computation as a list: what holds, and what was measured."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from attention_core.lights.light import Light
+
+from ..shell.contents import LESSONS, lesson
+
+SIGNS = {
+    True: ":green[:material/check_circle:]",
+    False: ":red[:material/error:]",
+    None: ":gray[:material/remove:]",
+}
+"""Green, red, and where the question does not arise."""
+TAUGHT_IN = {"variance": "divide_by_sqrt_d"}
+"""The lesson that explains a light, where earlier ones need not keep to it."""
+
+
+def draw_lights(found: Sequence[Light]) -> None:
+    """One line for each light: its sign, what it says when it is green, and what was measured."""
+    lines = [f"{SIGNS[each.holds]} **{each.title}.** {each.evidence}" for each in found]
+    st.markdown("  \n".join(lines))
+
+
+def as_taught(light: Light, page: str) -> Light:
+    """A light as a page shows it: what only a later lesson explains is no fault there yet."""
+    order, taught = [each.name for each in LESSONS], TAUGHT_IN.get(light.name, page)
+    if light.holds is not False or order.index(page) >= order.index(taught):
+        return light
+    return light._replace(
+        holds=None, evidence=f"Not yet: {light.evidence} *{lesson(taught).title}* is about that."
+    )

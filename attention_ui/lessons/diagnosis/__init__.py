@@ -1,1 +1,0 @@
-"""The diagnosis game: an unseen mistake, to be named from tensors and lights."""

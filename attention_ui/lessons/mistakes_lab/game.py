@@ -1,0 +1,111 @@
+"""A round of *Find the mistake*: what is on the table, the guess, the reason, the next round."""
+
+import streamlit as st
+
+from attention_core.mistakes.layer import layer, right_inputs
+from attention_core.mistakes.rounds import LEVELS, due, next_seed, switched_on
+from attention_core.mistakes.switched import MISTAKES
+from attention_core.operations import Given
+from attention_core.recipes import PLURAL
+from attention_core.trace import Trace
+
+from ...cards.question import was_missed
+from ...controls import held
+from ...controls.control import Control, Values
+from ...controls.fields import Choice, Whole
+from ...controls.shared import HEAD, MAX_SEED
+from ...picture.equation_parts import equation_of
+from ...picture.layout import Layout, equation
+from ...picture.matrix import Matrix
+from .lesson import MAKES_LAYER, layer_of
+
+LEVEL = Control(
+    "level",
+    Choice(dict(zip(LEVELS, ("One red light", "Several", "No red light"), strict=True))),
+    "Level",
+    "one",
+    undoes=("cell",),
+)
+ROUND = Control("round_seed", Whole(0, MAX_SEED), "Round", 0, widget="text_input", undoes=("cell",))
+TENSOR = Control(
+    "tensor",
+    Choice(
+        {
+            "token_ids": "Ids",
+            "embeddings": "Embeddings",
+            "head_queries": "Queries, keys and values",
+            "mask": "Mask",
+            "head_weights": "Weights",
+            "head_context_vectors": "Context vectors",
+            "output": "Output of the heads",
+            "normed": "After layer norm",
+            "layer_output": "Output of the layer",
+        }
+    ),
+    "Tensor",
+    "head_weights",
+    widget="selectbox",
+)
+CONTROLS = (*MAKES_LAYER, LEVEL, ROUND, TENSOR, HEAD)
+MISTAKE = "mistake"
+"""What the questions cover: which mistake it is."""
+BEFORE = ("token_ids", "embeddings", "head_queries", "head_keys", "head_values", "mask")
+BEFORE += ("head_weights", "W_output")
+"""Steps whose numbers are on the table. Not how they came about: that would name the mistake."""
+AFTER = {
+    "head_context_vectors": ("head_weights", "head_values"),
+    "concat": ("head_context_vectors",),
+    "output": ("concat", "W_output"),
+}
+"""Steps that every layer makes from others in the same way."""
+PLAYED = "rounds_played"
+
+
+def hidden(values: Values) -> str:
+    """The mistake of this round; "" where this text can show none."""
+    return switched_on(*layer_of(values), values.level, values.round_seed)
+
+
+def trace_of(values: Values) -> Trace:
+    """The tensors on the table: numbers that were given, and what is made from them in any case."""
+    (inputs, recipe), name = layer_of(values), hidden(values)
+    made = MISTAKES[name].layer(inputs, recipe) if name else layer(right_inputs(inputs), recipe)
+    weights, _ = made["head_context_vectors"].inputs  # whatever is done to them on the way
+    found = {step: made[step] for step in (*BEFORE, *AFTER, *TENSOR.field.options)}
+    found["head_weights"] = weights
+    trace = made.emptied()
+    for name, step in found.items():
+        operation, operands = Given(_nested(step.value.tolist())), []
+        if name in AFTER:  # no mistake changes how these are made
+            operation, operands = step.operation, [trace[each] for each in AFTER[name]]
+        trace.step(name, operation, *operands, axes=step.axes)
+    return trace
+
+
+def _nested(values: list | float) -> tuple | float:
+    return tuple(map(_nested, values)) if isinstance(values, list) else values
+
+
+def of_head(trace: Trace, values: Values, name: str, tall: float) -> Layout:
+    """A tensor of one head, with what it is made from where that may be told."""
+    lead = (min(values.head, trace.size("head") - 1),)
+    if name == "head_queries":
+        roles = (Matrix(trace[f"head_{role}"], lead=lead) for role in PLURAL.values())
+        return equation(trace, *roles, tall=tall)
+    step = trace[name]
+    drawn = [Matrix(each, lead=lead) for each in (*step.inputs, step) if each.value.ndim == 3]
+    return equation(trace, *equation_of(step, drawn=drawn), tall=tall)
+
+
+def name_of_round(values: Values) -> str:
+    """What the question of this round is called."""
+    return f"mistake_{values.level}_{values.round_seed}"
+
+
+def next_round() -> None:
+    """From a button: the round after this one, or the one of a mistake that is to come again."""
+    values = held.values()
+    played = st.session_state.setdefault(PLAYED, {}).setdefault(values.level, [])
+    played.append((hidden(values), was_missed(name_of_round(values))))
+    seed = next_seed(*layer_of(values), values.level, values.round_seed, due(played))
+    held.change(round_seed=seed)

@@ -1,0 +1,118 @@
+"""The layer with one mistake beside the right one: what is chosen, the traces, the pictures."""
+
+import streamlit as st
+
+from attention_core.lights.light import Light
+from attention_core.mistakes.base import WRONG
+from attention_core.mistakes.named import NAMED, Named
+from attention_core.mistakes.rounds import lights_with
+from attention_core.mistakes.side_by_side import side_by_side
+from attention_core.mistakes.switched import MISTAKES, Switched
+from attention_core.recipes import HeadsRecipe
+from attention_core.text.inputs import Inputs
+from attention_core.trace import Trace
+
+from ...controls.control import Control, Values
+from ...controls.fields import Choice
+from ...controls.shared import HEAD, HEADS, SOURCE, heads_recipe_of, inputs_of
+from ...picture.layout import Layout, equation
+from ...picture.matrix import Matrix
+
+
+def _called(mistake: Named) -> str:
+    return f"{mistake.title} (no light sees it)" if mistake.unseen else mistake.title
+
+
+MISTAKE = Control(
+    "mistake",
+    Choice({name: _called(each) for name, each in NAMED.items()}),
+    "Mistake",
+    next(iter(NAMED)),
+    widget="selectbox",
+    undoes=("cell",),
+)
+MAKES_LAYER = (*SOURCE, *HEADS)
+CONTROLS = (*MAKES_LAYER, MISTAKE, HEAD)
+
+
+def layer_of(values: Values) -> tuple[Inputs, HeadsRecipe]:
+    """The sentence and the heads: what a layer is made of."""
+    return inputs_of(values), heads_recipe_of(values)
+
+
+def chosen(values: Values) -> Switched:
+    """The mistake that is shown: the first one, which any text can show, where the chosen one
+    cannot be.
+    """
+    return next(iter(MISTAKES.values())) if why_not(values) else MISTAKES[values.mistake]
+
+
+def why_not(values: Values) -> str:
+    """Why the chosen mistake cannot be shown on this text; "" where it can."""
+    return MISTAKES[values.mistake].applies(*layer_of(values))
+
+
+def found_in(values: Values) -> tuple[Light, ...]:
+    """The lights of the layer with the mistake that is shown."""
+    return lights_with(*layer_of(values), chosen(values).name)
+
+
+def trace_of(values: Values) -> Trace:
+    """The right layer, the wrong one as far as it differs, and the difference."""
+    mistake = chosen(values)
+    right, wrong = mistake.pair(*layer_of(values))
+    return side_by_side(right, wrong, mistake.step, mistake.wrong_step)
+
+
+def names(values: Values) -> tuple[str, str]:
+    """The steps that are compared: the right one and the wrong one."""
+    mistake = chosen(values)
+    return mistake.step, f"{WRONG}{mistake.wrong_step or mistake.step}"
+
+
+def is_of_heads(values: Values) -> bool:
+    """Whether what is compared is there once a head."""
+    return values.n_heads > 1 and chosen(values).step.startswith("head_")
+
+
+def compared(trace: Trace, values: Values, tall: float) -> Layout:
+    """Wrong less right: three matrices under one pointer, in one line."""
+    right, wrong = names(values)
+    wrong, right, gap = (
+        Matrix(trace[name], lead=_lead(trace, name, values), compared=True)
+        for name in (wrong, right, "difference")
+    )
+    return equation(trace, wrong, "−", right, "=", gap, tall=tall)
+
+
+def made(trace: Trace, values: Values, is_wrong: bool) -> Layout:
+    """How one of the two comes about: its operands, and itself."""
+    step = trace[names(values)[is_wrong]]
+    parts: list[Matrix | str] = []
+    *signs, equals = step.operation.signs
+    for at, (each, sign) in enumerate(zip(step.inputs, signs, strict=False)):
+        if sign is not None:
+            turned = at == 1 and step.operation.transpose
+            lead = _lead(trace, each.name, values)
+            parts += [*([sign] if sign else []), Matrix(each, turned, lead=lead)]
+    whole = Matrix(step, lead=_lead(trace, step.name, values))
+    return equation(trace, *parts, equals or "=", whole)
+
+
+def _lead(trace: Trace, name: str, values: Values) -> tuple[int, ...]:
+    return (min(values.head, trace.size("head") - 1),) if trace[name].value.ndim == 3 else ()
+
+
+def show_lines(mistake: Named) -> None:
+    """The line, wrong and right, side by side, and what it does."""
+    for column, colour, icon, line in zip(
+        st.columns(2),
+        ("orange", "green"),
+        ("close", "check"),
+        (mistake.wrong, mistake.right),
+        strict=True,
+    ):
+        with column.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f":{colour}[:material/{icon}:]", width="content")
+            st.code(line, language="python", wrap_lines=True)
+    st.markdown(mistake.words)

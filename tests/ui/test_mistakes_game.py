@@ -1,0 +1,109 @@
+"""*Find the mistake*: the evidence, the reason, and what was missed comes again."""
+
+import pytest
+
+from attention_core.mistakes.named import NAMED
+from attention_core.mistakes.rounds import LEVELS, lights_with, red, suspects
+from attention_ui.controls.control import understood
+from attention_ui.controls.shared import AROUND
+from attention_ui.lessons.mistakes_lab import game, words
+from attention_ui.lessons.mistakes_lab.lesson import layer_of
+from visiting import rendered, stands, visit
+
+
+def values_of(**link):
+    values, wrong = understood({"example": "wild_cat", **link}, (*game.CONTROLS, *AROUND))
+    assert not wrong
+    return values
+
+
+def pages_values(at):
+    return at.session_state["here"][2]
+
+
+def guess(at, name):
+    """Answer the page's first question with the mistake of this name."""
+    values = pages_values(at)
+    places = suspects(*layer_of(values))
+    key = f"diagnosis.{game.name_of_round(values)}"
+    at.selectbox(key=f"guess_{key}").set_value(places.index(name)).run()
+    return stands(at.button(key=f"reveal_{key}").click().run())
+
+
+def another(values):
+    return next(name for name in suspects(*layer_of(values)) if name != game.hidden(values))
+
+
+def reason(at, is_right):
+    """Choose a reason for the mistake of the round."""
+    values = pages_values(at)
+    asked = words.why(game.trace_of(values), values)
+    place = next(n for n in range(len(asked.choices)) if asked.judge([n]).right == is_right)
+    key = f"diagnosis.why_{game.name_of_round(values)}"
+    return stands(at.radio(key=f"guess_{key}").set_value(place).run())
+
+
+def pictures(at):
+    return [each.proto.alt for each in at.get("vega_lite_chart")]
+
+
+def test_the_evidence_comes_first_then_the_reason_then_the_lab():
+    at = stands(visit("diagnosis", predict="on"))
+    truth = game.hidden(pages_values(at))
+    assert not at.radio
+    assert NAMED[truth].words not in rendered(at)
+    at = guess(at, truth)
+    assert "And why?" in rendered(at)
+    assert NAMED[truth].words not in rendered(at), "the explanation would tell the reason"
+    before = len(pictures(at))
+    at = reason(at, is_right=True)
+    assert NAMED[truth].words in rendered(at)
+    assert len(pictures(at)) == before + 1
+    assert "wrong_" in pictures(at)[-1]
+    assert "You will meet this one again" not in rendered(at)
+
+
+def test_a_wrong_name_keeps_the_mistake_covered():
+    at = visit("diagnosis", predict="on")
+    truth = game.hidden(pages_values(at))
+    at = guess(at, another(pages_values(at)))
+    assert "Not quite" in rendered(at)
+    assert "You will meet this one again" in rendered(at)
+    assert NAMED[truth].words not in rendered(at)
+    assert not at.radio
+    assert not any("wrong_" in alt for alt in pictures(at))
+
+
+def test_a_missed_mistake_comes_again_two_and_five_rounds_later():
+    at = visit("diagnosis", predict="on")
+    missed = game.hidden(pages_values(at))
+    at = guess(at, another(pages_values(at)))
+    came = [missed]
+    for _ in range(5):
+        at = stands(at.button(key="next_round").click().run())
+        came.append(game.hidden(pages_values(at)))
+        at = guess(at, came[-1])
+        assert at.query_params["round_seed"], "the address has the round, also one that comes again"
+    assert came[2] == came[5] == missed
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("example", ["named_features", "journey_123"])
+def test_one_of_the_reasons_proves_it_and_two_do_not(example, level):
+    for seed in range(12):
+        values = values_of(example=example, level=level, round_seed=str(seed))
+        trace = game.trace_of(values)
+        asked = words.why(trace, values)
+        assert len({*asked.choices}) == 3, asked.choices
+        assert sum(asked.judge([n]).right for n in range(3)) == 1
+        mine = lights_with(*layer_of(values), game.hidden(values))
+        if red(mine):
+            (right,) = [c for n, c in enumerate(asked.choices) if asked.judge([n]).right]
+            assert right in [each.evidence for each in red(mine)]
+        for n in range(3):
+            assert asked.judge([n]).words
+
+
+def test_a_text_that_can_show_none_says_so():
+    at = stands(visit("diagnosis", sentence="cat", tokenizer="blanks"))
+    assert "Nothing is wrong here" in rendered(at)
