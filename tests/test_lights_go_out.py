@@ -5,23 +5,20 @@ import importlib
 import sys
 from contextlib import ExitStack
 from functools import cache
-from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
-import torch
 
 from attention_core import operations as ops
 from attention_core.mistakes.rounds import lights_with
 from attention_ui.lessons.divide_by_sqrt_d import published_variances
-from attention_ui.lessons.queries_keys_values import training as descent
 from attention_ui.lessons.tiny_language.beginning import told
 from attention_ui.page import page as pages
 from attention_ui.page import show
 from conftest import ROOT
 from drawn import FOLDS
 from sampling import few
-from visiting import PAGES, AppTest
+from visiting import OLDER, AppTest
 
 FILES = [*sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "attention_ui").rglob("*.py"))]
 for path in FILES:
@@ -131,7 +128,7 @@ def printed_otherwise():
 
 
 @pytest.mark.slow("55 s: every page, again for each operation made wrong")
-@pytest.mark.parametrize("page", few(PAGES, 8))
+@pytest.mark.parametrize("page", few(OLDER, 8))
 def test_every_light_can_go_out(page):
     plain = [as_it_is(page, at) for at in range(len(LINKS))]
     stays = set().union(*plain)
@@ -150,38 +147,6 @@ def test_every_light_can_go_out(page):
 
 @pytest.mark.slow("10 s: every page with three links")
 def test_every_light_of_the_code_is_on_a_page_that_is_looked_at():
-    seen = {site[:2] for page in PAGES for at in range(len(LINKS)) for site in as_it_is(page, at)}
-    elsewhere = {"training.py"}  # below, since it takes a run of the training
-    wanted = {site[:2] for site in sites() if site[0] not in elsewhere and site[2] is not False}
+    seen = {site[:2] for page in OLDER for at in range(len(LINKS)) for site in as_it_is(page, at)}
+    wanted = {site[:2] for site in sites() if site[2] is not False}
     assert not wanted - seen
-
-
-@pytest.mark.parametrize(("first", "last", "good"), [(2, 1, True), (1, 1, False), (1, 2, False)])
-def test_the_light_of_a_training_goes_out(first, last, good):
-    said = []
-    with patch.object(descent, "light", lambda good, words: said.append((good, words))):
-        records = [
-            SimpleNamespace(loss=float(loss), diverged=False, step=step)
-            for step, loss in enumerate((first, last))
-        ]
-        descent._say_outcome(SimpleNamespace(rate=0.2), records)
-        records[-1].diverged = True
-        descent._say_outcome(SimpleNamespace(rate=0.2), records)
-    assert [each for each, _ in said] == [good, False]
-
-
-class Trained(dict):
-    """What a trained layer expects next of three tokens."""
-
-    def labels(self, _):
-        return ("a", "b", "c")
-
-
-@pytest.mark.parametrize(("third", "good"), [(2, [True]), (0, [])])
-def test_the_light_of_the_predictions_goes_out(third, good):
-    said = []
-    expected = torch.eye(3)[[1, third, 0]]
-    trace = Trained(probabilities=SimpleNamespace(value=expected))
-    with patch.object(descent, "light", lambda good, _: said.append(good)):
-        descent._say_predictions(SimpleNamespace(trace=trace))
-    assert said == good

@@ -36,7 +36,7 @@ DOORS = {
     "attention_ui.controls": "words",
     "attention_ui.cards": "controls frame picture words",
     # What follows `|` goes with the last page of the older kind.
-    "attention_ui.frame": "controls words | page settings shell streamlit_workarounds",
+    "attention_ui.frame": "controls words | page settings shell streamlit_workarounds widgets",
     "attention_ui.streamlit_workarounds": "charts settings",
     "attention_ui.lessons": "cards controls frame picture words | charts page predict settings "
     "shell widgets",

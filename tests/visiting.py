@@ -16,6 +16,8 @@ LESSONS = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 """The names of the lessons' files."""
 PAGES = [f"pages/{name}.py" for name in LESSONS]
 EVERYWHERE = ["app.py", *PAGES]
+OLDER = [page for page in PAGES if "open_on(" in (ROOT / page).read_text(encoding="utf-8")]
+"""The pages that are not cards yet: those of parts and their engine."""
 
 
 def visit(page: str, /, **link: str) -> AppTest:

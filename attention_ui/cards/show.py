@@ -23,6 +23,8 @@ from .arithmetic import operand_groups
 
 MOST_BYTES = 300_000
 """Of a card with all positions of its control; above it the server is asked at each move."""
+BYTES_A_CELL = 2
+"""Of a cell at a position, at least, where its shade changes."""
 LARGE = 1.5
 
 
@@ -30,12 +32,13 @@ LARGE = 1.5
 class Moving:
     """A control whose every position the picture carries, so that it answers within a frame.
 
-    `build` gives the parts of the picture at a position, as `equation` takes them; `about` is all
-    else that they depend on, and None if that is not known: then they are built at each run.
+    `build` gives the parts of the picture at a position, as `equation` takes them, or all of it as
+    a layout, where words around it change too; `about` is all else that they depend on, and None if
+    that is not known: then they are built at each run.
     """
 
     control: Control
-    build: Callable[[Any], Sequence[Step | Matrix | str]]
+    build: Callable[[Any], Sequence[Step | Matrix | str] | Layout]
     about: Hashable = None
     elsewhere: bool = False
     """Whether other cards show what it changes: then they follow when the hand rests."""
@@ -127,44 +130,61 @@ def _stops(name: str, control: Control) -> tuple[Stops, int]:
     to be where something else changed the value.
     """
     state, value = st.session_state, held.values()[control.name]
-    key = f"start_{name}"
-    start, last, count = state.get(key, (value, value, 0))
-    if last != value or key not in state[held.GIVEN]:
+    key, choices = f"start_{name}", (*control.choices(held.values()),)
+    start, last, count, offered = state.get(key, (value, value, 0, choices))
+    if last != value or offered != choices or key not in state[held.GIVEN]:
         start, count = value, count + 1
     state[held.GIVEN].add(key)
-    state[key] = (start, value, count)
+    state[key] = (start, value, count, choices)
     return stops_of(control, held.values(), start, f"st-key-moves_{name}"), count
 
 
 def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
     """The positions of a control: those of its field, as far as it has choices now."""
-    choices = [*control.choices(values)]
+    choices = sorted(control.choices(values))
+    if choices and choices != [*range(int(choices[0]), int(choices[-1]) + 1)]:
+        last, uneven = len(choices) - 1, tuple(choices)
+        return Stops(control.label, 0, last, 1, uneven.index(start), place, uneven)
     least, most = (
-        (min(choices), max(choices)) if choices else (control.field.least, control.field.most)
+        (choices[0], choices[-1]) if choices else (control.field.least, control.field.most)
     )
     return Stops(control.label, least, most, control.look.get("step", 1), start, place)
 
 
 def _lists(name: str, layout: Layout, moving: Moving, stops: Stops) -> Lists | None:
     """What the control changes, position by position. Kept for the next run, as long as nothing
-    that it depends on has changed.
+    that it depends on has changed. Nothing where it would be too much: then the picture follows
+    when the hand rests.
     """
+    n_cells = sum(each.drawn.numel() for each in layout.matrices)
+    if BYTES_A_CELL * n_cells * len(stops.values) > MOST_BYTES:
+        return None
     state, key = st.session_state, f"lists_{name}"
     covered = tuple(each.covered for each in layout.matrices)
     about = None if moving.about is None else (moving.about, covered, stops.values)
     known, lists = state.get(key, (None, None))
     if about is None or known != about:
-        others = [matrices_of(*moving.build(value)) for value in stops.values]
+        built = [moving.build(value) for value in stops.values]
+        others = [each if isinstance(each, Layout) else matrices_of(*each) for each in built]
         lists = positions(layout, others)
         state[key] = (about, lists)
     return lists
 
 
-def moves(name: str, control: Control, width: int = 170) -> None:
-    """The place of a control that the picture of this name carries, among the card's controls."""
+def moves(name: str, control: Control, width: int = 170, told: bool = True) -> None:
+    """The place of a control that the picture of this name carries, among the card's controls.
+
+    Its number stands beside it, unless it would be no more than a place among others (`told` off):
+    then the picture says in words where it stands.
+    """
     if control.name not in held.names_in("hide"):
-        with st.container(key=f"moves_{name}", width=width):
-            st.space(1)  # an empty container is not drawn, and the browser puts the control into it
+        key = f"moves_{name}" if told else f"untold_{name}"
+        with st.container(key=key, width=width):
+            if told:
+                st.space(1)  # an empty container is not drawn; the browser puts the control in
+            else:
+                with st.container(key=f"moves_{name}"):
+                    st.space(1)
 
 
 def _told(name: str, key: str, layout: Layout, moving: Moving | None) -> None:
@@ -174,11 +194,12 @@ def _told(name: str, key: str, layout: Layout, moving: Moving | None) -> None:
     selection = st.session_state[key]["selection"]
     match selection.get("step"):
         case [{"value": int() | float() as value}, *_] if moving is not None:
+            start, _, *rest = st.session_state[f"start_{name}"]
+            value = stops_of(moving.control, held.values(), start, "").value(value)
             value = _stop(moving.control, value)
             if value is not None and value != held.values()[moving.control.name]:
                 held.change(**{moving.control.name: value})
-                start, _, count = st.session_state[f"start_{name}"]
-                st.session_state[f"start_{name}"] = (start, value, count)
+                st.session_state[f"start_{name}"] = (start, value, *rest)
                 if moving.elsewhere:
                     held.run_all()
                 return

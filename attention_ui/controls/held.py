@@ -73,6 +73,11 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     return values
 
 
+def is_left(page: str) -> bool:
+    """At the top of a page: whether the visitor comes from another."""
+    return st.session_state.get(WRITTEN, (page, None))[0] != page
+
+
 def _take(link: dict[str, str], known: Collection[str]) -> None:
     """Hold what a link says, as far as any page has a control for it."""
     state = st.session_state
@@ -141,6 +146,12 @@ def change(**chosen: Any) -> bool:
     if problem:
         st.session_state[NOTICES] = [f"Not applied: {problem}"]
     return problem is None
+
+
+def say(notice: str) -> None:
+    """From a callback: something that was not applied, in words. It may quote the person."""
+    st.session_state[TOUCHED] = True
+    st.session_state[NOTICES] = [*st.session_state[NOTICES], notice]
 
 
 def forget(*names: str) -> None:

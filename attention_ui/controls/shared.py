@@ -5,6 +5,7 @@ around every page.
 from dataclasses import replace
 
 from attention_core.examples import EXAMPLES, Example
+from attention_core.recipes import SCALES
 from attention_core.small_models.grammar import LONGEST
 from attention_core.text.inputs import TRAINED, VOCABULARIES, Inputs
 from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, visible
@@ -172,7 +173,13 @@ SEED = Control(
     undoes=TABLE,
     look={"help": f"Other random numbers: a whole number from 0 to {MAX_SEED:,}."},
 )
-D_IN = Control("d_in", Whole(1, MAX_WIDTH), "Width of the vectors, d_in", own("d_in"), undoes=TABLE)
+D_IN = Control(
+    "d_in",
+    Whole(1, MAX_WIDTH),
+    "Width of the vectors, d_in",
+    own("d_in"),
+    undoes=(*TABLE, "q_edits", "k_edits", "v_edits"),
+)
 POSITIONS = Control("positions", Flag(), "Positions", own("positions"))
 EDITS = Control("edits", Edits(), "Numbers typed into the embeddings", (), check=_edits_fit)
 SOURCE = (
@@ -189,6 +196,30 @@ QUERY = Control(
     lambda values: last_or(example_of(values).query, values),
     options=numbered_tokens,
 )
+TOKEN = Control(
+    "token",
+    Whole(0, MAX_TOKENS - 1),
+    "Token",
+    lambda values: last_or(example_of(values).token, values),
+    options=numbered_tokens,
+)
+DIVIDE = Control(
+    "divide",
+    Choice({"none": "Nothing", "sqrt_d": "√d"}),
+    "Divide scores by",
+    lambda values: example_of(values).divide,
+)
+SCALE = Control("scale", Choice(SCALES), "Divide scores of queries and keys by", "sqrt_d")
+DROP_SEED = Control("drop_seed", Whole(0, 20), "Seed of the draw", 0)
+
+
+def first_query(values: Values) -> int:
+    """The query whose weights a picture of all shows first: the example's, else the last."""
+    last, told = len(inputs_of(values).tokens) - 1, example_of(values).shown_first
+    is_own = values.sentence != example_of(values).inputs.sentence
+    return last if told is None or is_own else min(told, last)
+
+
 PREDICT = Control(
     "predict",
     Flag(),

@@ -2,9 +2,10 @@
 notebook prints, and what to take along. Each is one row that opens.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import streamlit as st
 
@@ -78,20 +79,23 @@ def ends(
     output: str,
     lesson: str = "",
     build: Callable[[Settings], Trace] | None = None,
+    others: Mapping[str, Trace] = MappingProxyType({}),
 ) -> None:
     """The rows that every page ends with. `output` is the step whose attention the checks are on,
-    `lesson` the lesson's name in `attention_core.published`, `build` the trace of other settings.
+    `lesson` the lesson's name in `attention_core.published`, `build` the trace of other settings;
+    `others` are further traces of the page whose numbers are checked, by their lesson's name.
     """
     values = held.values()
     if values.only:
         return
     settings = replace(session.current(), cell=None)
     view = View(name, settings, trace, lesson=lesson, build=build)
+    views = [view, *(view.beside(each, called) for called, each in others.items())]
     with st.container(key="ends", gap="small"):
-        if view.marks:
-            with row(_matching(view), "notebook", ":material/fact_check:") as is_open:
+        if any(each.marks for each in views):
+            with row(_matching(views), "notebook", ":material/fact_check:") as is_open:
                 if is_open:
-                    proof(view)
+                    proof(*views)
         show_checks(view, output)
         if "take_away" not in values.hide:
             with row("**Take it with you**: program, notebook, exercise, tensors", "take_away",
@@ -101,9 +105,10 @@ def ends(
     close_lesson(name)
 
 
-def _matching(view: View) -> str:
-    good = sum(mark.check.matching for mark in view.marks)
-    count = sum(mark.check.published for mark in view.marks)
+def _matching(views: Sequence[View]) -> str:
+    marks = [mark for view in views for mark in view.marks]
+    good = sum(mark.check.matching for mark in marks)
+    count = sum(mark.check.published for mark in marks)
     told = f"all {count:,}" if good == count else f"{good:,} of {count:,}"
     return f"**Checked against the notebook**: {told} printed values match"
 

@@ -45,6 +45,7 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 [class*="st-key-moves_"] input::-moz-range-thumb { border: 0; width: 14px; height: 14px;
   border-radius: 50%; background: light-dark(#24639E, #8AB6E1); cursor: grab; }
 [class*="st-key-moves_"] .vega-bind label :last-child { color: light-dark(#24639E, #8AB6E1); }
+[class*="st-key-untold_"] .vega-bind label :last-child:not(input) { display: none; }
 .st-key-head { padding-bottom: 0.2rem; }
 .st-key-head p { margin: 0; }
 .st-key-quiet button { min-height: 1.8rem; padding-block: 0; }

@@ -54,6 +54,8 @@ class Matrix:
     chosen: tuple[int, ...] | None = None
     faint: frozenset[int] = frozenset()
     """Rows drawn faintly: not reached yet, or not used."""
+    strengths: Tensor | None = field(default=None, compare=False)
+    """How strongly each cell that is drawn is seen, from 0 to 1, in the shape of `drawn`."""
     row_labels: bool = True
     column_labels: bool = True
     as_bars: bool = False

@@ -55,15 +55,25 @@ class Stops:
     start: float
     place: str
     """The class of the element that the input is put into."""
+    uneven: tuple[float, ...] = ()
+    """Values that are not as far from each other: then the input holds their places."""
 
     @property
     def values(self) -> tuple[float, ...]:
         """All positions."""
         n = round((self.most - self.least) / self.step)
-        return tuple(round(self.least + at * self.step, 6) for at in range(n + 1))
+        even = tuple(round(self.least + at * self.step, 6) for at in range(n + 1))
+        return self.uneven or even
+
+    def value(self, told: float) -> float:
+        """The value that the input stands for."""
+        within = self.uneven and 0 <= told < len(self.uneven)
+        return self.uneven[int(told)] if within else told
 
     def position(self, value: float) -> int:
         """Which of the positions a value is; −1 for one between two."""
+        if self.uneven:
+            return self.uneven.index(value) if value in self.uneven else -1
         at = (value - self.least) / self.step
         return round(at) if abs(at - round(at)) < 1e-3 else -1
 
@@ -119,7 +129,7 @@ def _chosen(name: str) -> str:
     return f"({has_choice} ? {picked} : datum.{name})"
 
 
-SHADE, TEXT, STRENGTH = (_chosen(name) for name in ("shade", "text", "strength"))
+SHADE, TEXT, STRENGTH, LOOK, DRAWN = map(_chosen, ("shade", "text", "strength", "look", "path"))
 SCALE = (
     f"narrow ? min(width / datum.twn, height / datum.thn, {GROWS_NARROW})"
     f" : min(width / datum.tw, height / datum.th, {GROWS})"
@@ -242,7 +252,7 @@ def _authored() -> dict:
             x, y, alt.X2("px2:Q"), alt.Y2("py2:Q"), key="id:N",
             fill=alt.value(
                 alt.expr(
-                    f"datum.look == 'loud' ? '{CHOSEN}' : {SHADE} < 0 ? '{NEGATIVE}' : '{POSITIVE}'"
+                    f"{LOOK} == 'loud' ? '{CHOSEN}' : {SHADE} < 0 ? '{NEGATIVE}' : '{POSITIVE}'"
                 )
             ),
             fillOpacity=alt.value(alt.expr(f"datum.look == 'bar' ? 0 : {depth}")),
@@ -298,10 +308,10 @@ def _authored() -> dict:
             filled=False, aria=False, tooltip=None, strokeCap="round",
             # A path in pixels is drawn as it is written at size 4.
             size=alt.expr("datum.look == 'arc' ? 4 : 4 * datum.s * datum.s"),
-            shape=alt.expr(f"datum.look == 'arc' ? {arc} : datum.path"),
+            shape=alt.expr(f"datum.look == 'arc' ? {arc} : {DRAWN}"),
             stroke=alt.expr("datum.colour"),
             strokeWidth=alt.expr(f"datum.look == 'arc' ? 0.6 + 8 * {SHADE} : 1.6"),
-            opacity=alt.expr(f"datum.look == 'arc' ? ({faint} ? 0 : 0.7) : 1"),
+            opacity=alt.expr(f"datum.look == 'arc' ? ({faint} ? 0 : 0.7) : {STRENGTH}"),
         )
         .encode(x, y, key="id:N")
     )  # fmt: skip

@@ -17,12 +17,12 @@ from attention_core.explain.plain_text import plain_text
 from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, head_at
 
-from .forbidden import SEEN_ON, leaks
-from .layout import Arrangement, Box, Layout, Mark
+from .forbidden import SEEN_ON, leak_limit, leaks
+from .layout import Arrangement, Box, Layout, Mark, Path
 from .margin import has_sums, is_grid, is_one_row, row_sums
 from .matrix import Matrix, names_of
 from .numbers import text_width, written
-from .palette import CHOSEN, FORBIDDEN, HEADS, NEGATIVE, POSITIVE
+from .palette import CHOSEN, FED, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
 from .scale import is_shares, limits
 from .sentence import Sentence, sentence_of, shares
 
@@ -47,6 +47,7 @@ MOST_POINTED = 10_000
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
 COVERED = "?"
 COLOURS = {"plus": POSITIVE, "minus": NEGATIVE, "loud": CHOSEN, "forbidden": FORBIDDEN}
+COLOURS |= {"muted": MUTED, "follows": FED}
 COLOURS |= {f"head {at}": HEADS[at % len(HEADS)] for at in range(64)}
 SEPARATOR = "|"
 
@@ -59,8 +60,10 @@ NUMBERS = {
     **{f"{name}{slot}": pa.int16() for slot in range(SLOTS) for name in RECTANGLE},
 }
 TEXTS = ("id", "look", "text", "where", "tip", "so", "colour", "path", "mids")
-LISTS = ("texts", "shades", "strengths")
-"""What stands for `text`, `shade` and `strength` (in percent) where something chooses."""
+LISTS = ("texts", "shades", "strengths", "looks", "paths")
+"""What stands for `text`, `shade` and `strength` (in percent), `look` and `path` where something
+chooses.
+"""
 EMPTY = dict.fromkeys(NUMBERS, 0) | dict.fromkeys((*TEXTS, *LISTS))
 EMPTY |= dict.fromkeys((*OWN, *NAMES, "ai", "aj"), NONE) | {"strength": 1.0}
 EMPTY |= {f"m{slot}": NONE for slot in range(SLOTS)}
@@ -144,13 +147,16 @@ Lists = dict[str, dict[str, str]]
 """For rows that a control in the picture changes, by their ids: what they show at each position."""
 
 
-def positions(layout: Layout, others: Sequence[Sequence[Matrix]]) -> Lists:
+def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -> Lists:
     """What a control in the picture changes: for each of its positions, the matrices of the layout
-    as they are there. Raises ValueError where one has other cells than the layout.
+    as they are there, or a layout with the same words, marks and paths around them. Raises
+    ValueError where one has other cells than the layout.
 
     Only what is seen while a hand moves is told: the arithmetic follows when it rests.
     """
     lists: Lists = {}
+    layouts = [each for each in each_there if isinstance(each, Layout)]
+    others = [each.matrices if isinstance(each, Layout) else each for each in each_there]
     shapes = [tuple(each.drawn.shape) for each in layout.matrices]
     for each in others:
         if [tuple(one.drawn.shape) for one in each] != shapes:
@@ -162,18 +168,20 @@ def positions(layout: Layout, others: Sequence[Sequence[Matrix]]) -> Lists:
             continue
         values = torch.stack([each.drawn.float().flatten() for each in there]).numpy()
         most = np.array([each[at] for each in scales])[:, None]
-        if matrix.mask is not None or matrix.allowed is not None:
-            looks = [_shade_of(layout, each, scale[at]) for each, scale in zip(there, scales)]  # noqa: B905
-            shown = np.stack(looks)
-        else:
-            shown = _shades(values, most, is_shares(matrix.step))
         row, column = drawn_at(matrix)
         ids = [f"{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
         decimals = max(layout.wide.boxes[at].decimals, layout.narrow.boxes[at].decimals)
         decimals = 2 if matrix.as_bars else decimals
+        if _has_a_mask(matrix):
+            scale = [(each[at], leak_limit(other)) for each, other in zip(scales, others)]  # noqa: B905
+            looks = [_look(each, *most, decimals) for each, most in zip(there, scale, strict=True)]
+            _masked_lists(lists, ids, looks)
+            continue
+        shown = _shades(values, most, is_shares(matrix.step))
         changed = (values != values[:1]).any(axis=0)
         cells = zip(ids, changed, values.T.tolist(), shown.T, strict=True)
         faint = {each.faint for each in there}
+        strengths = _strengths(there)
         for number, (each, moves, numbers, shade) in enumerate(cells):
             told = {}
             if moves and decimals >= 0:
@@ -185,13 +193,19 @@ def positions(layout: Layout, others: Sequence[Sequence[Matrix]]) -> Lists:
                 told["strengths"] = SEPARATOR.join(
                     "20" if own in one.faint else "100" for one in there
                 )
+            if strengths is not None and (strengths[:, number] != strengths[0, number]).any():
+                told["strengths"] = _percents(strengths[:, number])
             if told:
                 lists[each] = told
             if matrix.as_bars and moves:
                 bar = {"shades": _percents(np.clip(np.array(numbers), 0, 1))}
                 lists |= {f"bar.{at}.{when}.{row[number]}": bar for when in (ON_WIDE, ON_NARROW)}
+    if layouts:
+        _around_lists(lists, layouts)
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
         places = [at for at, word in enumerate(arrangement.words) if word.changes]
+        if layouts:
+            break
         told = zip(*(_sums(each) for each in others), strict=True)
         for at, texts in zip(places, told, strict=False):
             if len(set(texts)) > 1:
@@ -199,6 +213,38 @@ def positions(layout: Layout, others: Sequence[Sequence[Matrix]]) -> Lists:
     if layout.sentence is not None:
         _sentence_lists(lists, layout.sentence, [sentence_of(layout, each) for each in others])
     return lists
+
+
+def _strengths(there: Sequence[Matrix]) -> np.ndarray | None:
+    """How strongly each cell is seen at each position (position, cell), where one says so."""
+    if all(each.strengths is None for each in there):
+        return None
+    ones = [torch.ones(each.drawn.shape) if each.strengths is None else each.strengths
+            for each in there]  # fmt: skip
+    return torch.stack([each.float().flatten() for each in ones]).numpy()
+
+
+def _around_lists(lists: Lists, layouts: Sequence[Layout]) -> None:
+    """What becomes of the words, marks and paths around the matrices."""
+
+    def strong(each: Mark | Path) -> str:
+        return str(round(100 * each.strength))
+
+    kinds = (
+        (WORD, "words", "texts", lambda each: each.text),
+        (MARK, "marks", "strengths", strong),
+        (PATH, "paths", "strengths", strong),
+        (PATH, "paths", "paths", lambda each: each.drawn),
+    )
+    for when, name in ((ON_WIDE, "wide"), (ON_NARROW, "narrow")):
+        arranged = [getattr(each, name) for each in layouts]
+        for kind, of, column, say in kinds:
+            there = zip(*(getattr(each, of) for each in arranged), strict=True)
+            for at, each in enumerate(there):
+                told = [say(one) for one in each]
+                if len(set(told)) > 1:
+                    name = f"{AROUND[kind]}.{when}.{at}"
+                    lists[name] = {**lists.get(name, {}), column: SEPARATOR.join(told)}
 
 
 def _percents(shade: np.ndarray) -> str:
@@ -215,9 +261,29 @@ def _shades(values: np.ndarray, most: np.ndarray, are_shares: bool) -> np.ndarra
     return np.sign(shade) * np.sqrt(np.abs(shade)) if are_shares else shade
 
 
-def _shade_of(layout: Layout, matrix: Matrix, most: float) -> np.ndarray:
-    look = _look(matrix, most, layout.leaks, 0)
-    return np.asarray(look["shade"])
+def _has_a_mask(matrix: Matrix) -> bool:
+    """Whether it is a mask, or what one has to do with: then more than numbers and shades moves."""
+    is_mask = matrix.step.value.dtype == torch.bool
+    return is_mask or matrix.mask is not None or matrix.allowed is not None
+
+
+def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, object]]) -> None:
+    """What becomes of the cells of a matrix that a mask has to do with, from how it looks at each
+    position: what is hidden, and what leaks, moves along.
+    """
+
+    def of(name: str, cell: int) -> list:
+        return [each[name] if isinstance(each[name], str) else each[name][cell] for each in looks]
+
+    for cell, each in enumerate(ids):
+        told = {
+            "shades": _percents(np.array(of("shade", cell))),
+            "strengths": _percents(np.array(of("strength", cell))),
+            "looks": SEPARATOR.join(of("look", cell)),
+        }
+        if looks[0]["text"] is not None:
+            told["texts"] = SEPARATOR.join(of("text", cell))
+        lists[each] = {name: text for name, text in told.items() if len({*text.split("|")}) > 1}
 
 
 def _sums(matrices: Sequence[Matrix]) -> list[str]:
@@ -371,6 +437,8 @@ def _look(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> dict
     rows = torch.arange(len(values)) if matrix.rows is None else torch.tensor(matrix.rows)
     faint = torch.tensor([0.2 if row in matrix.faint else 1.0 for row in rows.tolist()])
     strength = torch.where(hidden, HIDDEN_STRENGTH, faint[:, None].expand_as(hidden))
+    if matrix.strengths is not None:
+        strength = strength * matrix.strengths.reshape(strength.shape)
     look = "loud number" if loud is not None and loud.any() else "number"
     looks: object = look
     if look == "loud number":
@@ -623,7 +691,16 @@ def _add_around(rows: _Rows, when: int, arrangement: Arrangement) -> None:
     n = "" if when == ON_WIDE else "n"
     kept: list[tuple[int, dict]] = [*_words(arrangement, n), *_marks(arrangement, n)]
     kept += [
-        (PATH, {f"x{n}": each.x, f"y{n}": each.y, "path": each.drawn, "colour": each.colour})
+        (
+            PATH,
+            {
+                f"x{n}": each.x,
+                f"y{n}": each.y,
+                "path": each.drawn,
+                "colour": each.colour,
+                "strength": each.strength,
+            },
+        )
         for each in arrangement.paths
     ]
     for kind, group in itertools.groupby(kept, key=lambda one: one[0]):

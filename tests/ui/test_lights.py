@@ -23,7 +23,7 @@ from attention_core.recipes import HeadsRecipe
 from attention_core.rounding import agree, rounding
 from attention_ui.lessons.causal_mask import leaks
 from attention_ui.lessons.multi_head_attention import checks as head_checks
-from attention_ui.lessons.queries_keys_values import projections
+from attention_ui.lessons.queries_keys_values import words as of_matrices
 from attention_ui.lessons.whole_layer import sums
 from attention_ui.lessons.whole_layer.layer import opened
 from attention_ui.lessons.whole_layer.temperature import rows_of_equal_scores
@@ -63,7 +63,7 @@ def lights(inputs):
         *head_checks.ways_agree(heads),
         head_checks.sum_agrees(heads),
         head_checks.torch_agrees(heads),
-        *projections.ways_agree(BUILDERS["qkv_linear"](example, None)),
+        *of_matrices.ways_agree(BUILDERS["qkv_linear"](example, None)),
     ]
     simple = BUILDERS["simplified"](example, 2)
     for one, other in (

@@ -6,7 +6,7 @@ from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
 from ...controls.fields import MAX_TOKENS, Choice, Decimal, Whole
-from ...controls.shared import QUERY, SOURCE, entries, example_of, inputs_of, numbered_tokens
+from ...controls.shared import DIVIDE, QUERY, SOURCE, entries, inputs_of, numbered_tokens
 
 
 def _counts(values: Values) -> dict[int, str]:
@@ -15,12 +15,6 @@ def _counts(values: Values) -> dict[int, str]:
 
 SIMILARITY = Control(
     "similarity", Choice({"dot": "Dot product", "cosine": "Cosine"}), "Compare by", "dot"
-)
-DIVIDE = Control(
-    "divide",
-    Choice({"none": "Nothing", "sqrt_d": "√d"}),
-    "Divide scores by",
-    lambda values: example_of(values).divide,
 )
 STRETCH = Control(
     "stretch", Whole(0, MAX_TOKENS - 1), "Stretch the vector of", 0, options=numbered_tokens
