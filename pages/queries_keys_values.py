@@ -257,7 +257,7 @@ with deeper(
             note("This waits for your guess at *Scores and weights*: it would give it away.")
         else:
             starts = compared_starts(values)
-            chart("starts", bars_of_starts(starts), width=640)
+            chart("starts", bars_of_starts(starts), width=640, height=250)
             st.dataframe(spread(starts), width="content")
             st.markdown(words.starts_verdict({n: t["weights"].value for n, t in starts.items()}))
 

@@ -132,7 +132,8 @@ def equation(
     trace: Trace, *parts: Step | Matrix | str, tall: float = TALL, room: float = WIDE
 ) -> Layout:
     """Matrices with signs between them, rows aligned. A step stands for its whole equation: its
-    operands, their signs, itself. Wide, it is one line, at most so `tall`, in so much `room`; on
+    operands, their signs, itself. Wide, it is one line, at most so `tall` where its numbers can
+    be read then, in so much `room`; on
     a phone a column, sign before matrix.
     """
     written_out = laid_out(parts)
@@ -179,6 +180,8 @@ def _in_a_row(
     most_rows = max(one.n_rows for one in each)
     above = max(one.above(cell) for one in each)
     row = _between((tall - above - BELOW) / most_rows, ROW[0], min(ROW[1], max(cell * 0.8, 6)))
+    # A lower picture is still one whose numbers are read, where a card has the room for that.
+    row = max(row, min(READABLE[1] + 0.5, (TALL - above - BELOW) / most_rows))
     # A title wider than its matrix takes its room from the cells of all.
     for _ in range(3):
         needed = beside + sum(one.width(cell) for one in each)

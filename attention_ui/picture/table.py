@@ -239,12 +239,14 @@ def _around_lists(lists: Lists, layouts: Sequence[Layout]) -> None:
     for when, name in ((ON_WIDE, "wide"), (ON_NARROW, "narrow")):
         arranged = [getattr(each, name) for each in layouts]
         for kind, of, column, say in kinds:
-            there = zip(*(getattr(each, of) for each in arranged), strict=True)
-            for at, each in enumerate(there):
+            each_there = [getattr(each, of) for each in arranged]
+            if len({*map(len, each_there)}) > 1:
+                continue  # a legend that says more at one position: it follows at rest
+            for at, each in enumerate(zip(*each_there, strict=True)):
                 told = [say(one) for one in each]
                 if len(set(told)) > 1:
-                    name = f"{AROUND[kind]}.{when}.{at}"
-                    lists[name] = {**lists.get(name, {}), column: SEPARATOR.join(told)}
+                    row = f"{AROUND[kind]}.{when}.{at}"
+                    lists[row] = {**lists.get(row, {}), column: SEPARATOR.join(told)}
 
 
 def _percents(shade: np.ndarray) -> str:
@@ -283,7 +285,9 @@ def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, ob
         }
         if looks[0]["text"] is not None:
             told["texts"] = SEPARATOR.join(of("text", cell))
-        lists[each] = {name: text for name, text in told.items() if len({*text.split("|")}) > 1}
+        lists[each] = {
+            name: text for name, text in told.items() if len({*text.split(SEPARATOR)}) > 1
+        }
 
 
 def _sums(matrices: Sequence[Matrix]) -> list[str]:

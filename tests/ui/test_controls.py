@@ -19,6 +19,7 @@ from attention_ui.controls.control import (
 )
 from attention_ui.controls.fields import Choice, Flag, Whole
 from attention_ui.controls.shared import AROUND, SOURCE, inputs_of
+from attention_ui.lessons.causal_mask.lesson import CONTROLS as OF_MASKS
 from attention_ui.lessons.queries_keys_values.lesson import CONTROLS as OF_MATRICES
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
 from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
@@ -54,7 +55,7 @@ def widget(at, kind, name):
 # --- declarations ---------------------------------------------------------------------------------
 
 
-LESSONS = (CONTROLS, OF_MATRICES)
+LESSONS = (CONTROLS, OF_MATRICES, OF_MASKS)
 KNOWN = {each.name: (each, of) for of in LESSONS for each in (*of, *AROUND) if each.name in FIELDS}
 """Every control that pages of the older kind have too, with those that it may depend on."""
 

@@ -22,6 +22,7 @@ from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe
 from attention_core.rounding import agree, rounding
 from attention_ui.lessons.causal_mask import leaks
+from attention_ui.lessons.causal_mask.lesson import prefix_of
 from attention_ui.lessons.multi_head_attention import checks as head_checks
 from attention_ui.lessons.queries_keys_values import words as of_matrices
 from attention_ui.lessons.whole_layer import sums
@@ -45,8 +46,8 @@ def typed(edits):
 
 
 def moved(settings, way):
-    settings = replace(settings, way=way, changed_token=5, change_by=1.0)
-    return leaks.changed(settings)
+    masked = attend_masked(embed(settings.inputs), settings.mask, settings.divide)
+    return change_token(masked, 5, 1.0, prefix_of(way))
 
 
 def heads_of(inputs):
@@ -120,7 +121,7 @@ def test_right_numbers_of_the_widest_tables_are_green(edits):
     for good, words in lights(inputs):
         assert good, words
     for way in EXACT:
-        trace = change_token(attend_masked(embed(inputs)), 63, 1.0, leaks.prefix_of(way))
+        trace = change_token(attend_masked(embed(inputs)), 63, 1.0, prefix_of(way))
         good, words = leaks.leak_verdict(way, trace, 63)
         assert good or "without a leak" in words, words
 
