@@ -1,167 +1,234 @@
 """Lesson 6: hiding the future, and what leaks when it is done otherwise."""
 
-from attention_core.mechanism.masking import attend_masked
+import streamlit as st
+
 from attention_core.text.embedding import embed
-from attention_core.trace import Trace
-from attention_ui.cards.questions import Pick
-from attention_ui.lessons.causal_mask.answers import answers
-from attention_ui.lessons.causal_mask.dropout import dropout, dropped
-from attention_ui.lessons.causal_mask.leaks import (
+from attention_ui.cards.card import card, light, note
+from attention_ui.cards.pinned import since_the_pin
+from attention_ui.cards.question import question
+from attention_ui.cards.show import Moving, chart, moves, picture
+from attention_ui.controls import held
+from attention_ui.controls.shared import (
+    DIVIDE,
+    DROP_SEED,
+    QUERY,
+    SOURCE,
+    first_query,
+    inputs_of,
+    numbered_tokens,
+)
+from attention_ui.controls.widget import control
+from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.page import open_lesson
+from attention_ui.lessons.causal_mask import leaks, words
+from attention_ui.lessons.causal_mask.dropout import DRAWS, many_draws
+from attention_ui.lessons.causal_mask.lesson import (
+    CAUSAL,
+    CHANGE_BY,
+    CHANGED,
+    CONTROLS,
+    DROPOUT,
+    HIDDEN,
+    TURNED,
+    WAY,
+    WINDOW,
     changed,
-    judge_leaks,
-    leak,
-    leaky_ways,
-    share_verdict,
-    ways_to_hide,
+    dropped,
+    prefix_of,
+    trace_of,
+    with_window,
 )
-from attention_ui.lessons.causal_mask.mask import (
-    choose_mask,
-    context_words,
-    mask_words,
-    say_blind,
-    weights_words,
-)
-from attention_ui.page.begin_and_finish import begin, finish
-from attention_ui.page.closing import closing
-from attention_ui.page.lights import show_checks
-from attention_ui.page.page import Page, open_on
-from attention_ui.page.view import View
-from attention_ui.predict.common_questions import row_to_share, whole_row
-from attention_ui.settings.choices import WAYS_TO_HIDE
-from attention_ui.settings.control import control, offered
-from attention_ui.settings.settings import Settings
+from attention_ui.picture.equation_parts import equation_of
+from attention_ui.picture.layout import Layout, equation
+from attention_ui.picture.matrix import Matrix
+from attention_ui.picture.sentence import with_sentence
 
 PAGE = "causal_mask"
-OTHER_WEIGHTS = ("zero_filled_weights", "zeroed_weights", "renormalised_weights")
+ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
+values = open_lesson(PAGE, CONTROLS)
+trace = trace_of(values)
+since_the_pin(trace, trace_of, CONTROLS)
+mask, weights = trace["mask"].value, trace["weights"]
+masked = values.of(*SOURCE, DIVIDE, CAUSAL, HIDDEN, TURNED)
 
+with card(
+    "mask",
+    "The mask",
+    f"{words.mask_words(values, mask)} Where it hides, the score becomes −∞ before the softmax: e "
+    "to the power of −∞ is exactly 0.",
+) as beside:
+    with beside:
+        moves("mask", WINDOW, width=300)
+    embedded = embed(inputs_of(values))
 
-def build(settings: Settings) -> Trace:
-    """The lesson's trace."""
-    return attend_masked(embed(settings.inputs), settings.mask, settings.divide)
+    def seen_through(window: float) -> Layout:
+        """The scores, the mask with a window, and what it leaves of them."""
+        found = with_window(embedded, values, window)
+        before, hiding = (Matrix(each) for each in found["masked_scores"].inputs)
+        shown = (before, hiding, "→", Matrix(found["masked_scores"]))
+        return equation(found, *shown, tall=270)
 
+    moving = Moving(WINDOW, seen_through, masked, elsewhere=True)
+    picture("mask", seen_through(values.window), moving)
+    with st.container(key="makes_mask", **ROW):
+        control(CAUSAL)
+        control(HIDDEN, width=210)
+        tokens = numbered_tokens(values)
+        if "turned" not in values.hide:
+            places = [
+                st.selectbox(
+                    label,
+                    [*tokens],
+                    format_func=tokens.__getitem__,
+                    key=f"turn_{label}_{len(tokens)}_{abs(hash(tuple(tokens.values()))) % 10_000}",
+                    width=130,
+                )
+                for label in ("Query", "Key")
+            ]
+            turned = tuple(sorted({*values.turned} ^ {tuple(places)}))
+            fixed = len(turned) > 32 or "turned" in values.lock
+            st.button(
+                "Flip this cell",
+                on_click=held.change,
+                kwargs={"turned": turned},
+                disabled=fixed,
+                key="flip",
+            )
+            if values.turned:
+                undo = {"on_click": held.change, "kwargs": {"turned": ()}, "disabled": fixed}
+                st.button("Undo all flips", key="undo_flips", **undo)
+    if blind := leaks.blind_rows(mask):
+        note(
+            "Softmax has nothing to share out where every key is hidden: 0 divided by 0. Such a "
+            "row of weights is set to 0, as torch's `scaled_dot_product_attention` does."
+        )
+        names = trace.labels("query")
+        st.text("Nothing to look at: " + ", ".join(f"query {at} “{names[at]}”" for at in blind))
 
-def view_of(settings: Settings) -> View:
-    view = View.of(PAGE, settings, build, lesson="causal")
-    hidden = (~view.trace["mask"].value).nonzero().tolist()
-    view.opens_with = ("masked_scores", tuple(next(iter(hidden), (0, 0))))
-    return view
+with card("weights", "Weights", words.weights_words(mask)) as beside:
+    with beside:
+        control(DIVIDE)
+    hidden_by = question("row", words.shared_row(trace, values), trace, ("weights", "mask"))
+    covered = hidden_by - {"mask"}
+    both = [
+        Matrix(trace[name], compared=True, covered="weights" in covered)
+        for name in ("unmasked_weights", "weights")
+    ]
+    drawn = equation(trace, *both, tall=150 if covered else 272)
+    picture("weights", with_sentence(drawn, first_query(values)))
+    if not covered:
+        light(*leaks.share_verdict(trace, "minus_infinity"))
 
+with card("context", "Context vectors", words.context_words(mask)):
+    is_covered = "weights" in covered
+    contexts = Matrix(trace["context_vectors"], covered=is_covered)
+    shown = [Matrix(weights, covered=is_covered), "·", Matrix(trace["embeddings"]), "=", contexts]
+    picture("context", equation(trace, *shown, tall=272))
 
-def lesson(page: Page) -> None:
-    """What stands on the page, from top to bottom."""
-    view = page.view
-    experiments = view.beside(changed(view.settings)), view.beside(dropped(view.settings))
-    begin(page, *experiments)
-    hide(page)
-    attend(page)
-    compare_ways(page)
-    page.part("checks", lambda: show_checks(view, "context_vectors"))
-    closing(page, answers(view))
-    with page.deeper("dropout, which hides weights by chance"):
-        page.header("Dropout on the weights", anchor="dropout")
-        page.words(
+with card(
+    "ways",
+    "Four ways to hide",
+    "Some notebooks fill in 0 instead, before the softmax or after it. Rows may still sum to 1 "
+    "then, so checking the sums alone does not find the mistake.",
+) as beside:
+    with beside:
+        control(WAY)
+    covered |= question("leaks", leaks.which_leak(values), trace, leaks.OTHER_WEIGHTS)
+    way, name = prefix_of(values.way), f"{prefix_of(values.way)}weights"
+    picture("ways", equation(trace, *leaks.parts_of(trace, way, name in covered), tall=272))
+    if name not in covered:
+        light(*leaks.sums_verdict(trace, values.way))
+        light(*leaks.share_verdict(trace, values.way))
+
+asks_for_leaks = bool(covered & {*leaks.OTHER_WEIGHTS})
+with card(
+    "leak",
+    "Measure the leak",
+    "Change one token and compute everything again. If a query may not look at it, its context "
+    "vector must stay as it is. *Hide by*, above, chooses the way that is measured.",
+) as beside:
+    if asks_for_leaks:
+        note("This waits for your guess at *Four ways to hide*: it would give the answer away.")
+    else:
+        with beside:
+            control(CHANGED, width=150)
+            moves("leak", CHANGE_BY)
+
+        def moved_by(amount: float) -> tuple:
+            """The context vectors with the change and before it, and what has moved."""
+            found = changed(values.but(change_by=amount), masked=trace.branch())
+            later = Matrix(found[f"changed_{way}context_vectors"], title="context_vectors, changed")
+            before = Matrix(found[f"{way}context_vectors"], title="context_vectors")
+            still = Matrix(found["moved"], allowed=leaks.may_move(found, values.changed_token))
+            return tuple(equation_of(found["moved"], drawn=[later, before, still]))
+
+        after = changed(values, masked=trace.branch())
+        about = (masked, values.of(WINDOW, WAY, CHANGED))
+        moving = Moving(CHANGE_BY, moved_by, about, elsewhere=True)
+        picture("leak", equation(after, *moved_by(values.change_by), tall=290), moving)
+        good, told = leaks.said_of_leak(values, after)
+        note(told) if good is None else light(good, told)
+
+with deeper(
+    "dropout, which hides weights by chance; what each way leaves on hidden keys; as a formula",
+    *("dropout", "softmax"),
+) as is_open:
+    if is_open:
+        st.subheader("Dropout on the weights", anchor="dropout")
+        st.markdown(
             "In training, some weights are dropped by chance, so that no query relies on one key. "
             "The remaining weights are scaled up."
         )
-        page.part("dropout", lambda: dropout(view), shows=("weights",))
-    finish(page, *experiments)
+        if "weights" in covered:
+            note("This waits for your guess at *Weights*: it would give the answer away.")
+        else:
+            with st.container(**ROW):
+                moves("dropout", DROPOUT, width=200)
+                control(DROP_SEED, width=180)
+                control(QUERY, width=150)
 
+            def dropped_by(chance: float) -> tuple:
+                """The weights, the numbers that are drawn, and what they leave."""
+                found = dropped(values.but(dropout=chance), trace.branch())
+                return tuple(equation_of(found["dropped_weights"]))
 
-def hide(page: Page) -> None:
-    """The mask, what makes it, and the masked scores."""
-    trace, settings = page.view.trace, page.view.settings
-    mask = trace["mask"]
-    page.header("The mask", anchor="mask")
-    page.changing(mask_words(settings, mask.value))
-    page.equation("mask", mask)
-    page.words(
-        "True means *may look*, as in torch's `scaled_dot_product_attention`. "
-        "`nn.MultiheadAttention` and the notebooks use the opposite, True for hidden. That is why "
-        "the program below writes `~mask` where it fills in −∞.",
-        caption=True,
-    )
-    about = [offered(name, settings) for name in ("window", "hidden")]
-    page.controls(lambda: choose_mask(settings), *about, settings.turned)
-    page.part("blind", lambda: say_blind(trace))
-    page.beat(
-        "masked_scores",
-        "Masked scores",
-        "Hidden scores become minus infinity before the softmax, since e to the minus infinity is "
-        "exactly 0. All others are copied. In this lesson the embeddings are queries, keys and "
-        "values.",
-        trace["masked_scores"],
-    )
-    page.formulas(
-        r"A = \operatorname{softmax}(S_M)",
-        r"(S_M)_{ij} = \begin{cases} S_{ij} & \text{if } M_{ij} \\ -\infty & \text{else} "
-        r"\end{cases}",
-        r"M_{ij}\text{: query } i \text{ may look at key } j",
-    )
-    page.words(
-        "In words: where a query may not look, its score becomes −∞. Softmax takes e to the power "
-        "of each score, and e to the power of −∞ is 0: a hidden key gets no share.",
-        caption=True,
-    )
+            once = dropped(values, trace.branch())
+            about = (masked, values.of(WINDOW, DROP_SEED))
+            moving = Moving(DROPOUT, dropped_by, about, elsewhere=True)
+            picture("dropout", equation(once, *dropped_by(values.dropout), tall=270), moving)
+            drawn, told = many_draws(once, values)
+            st.markdown(
+                f"**Row {values.query}**: its weights as they are, and the mean of {DRAWS:,} draws."
+            )
+            chart("draws", drawn, width=520, height=250)
+            st.markdown(told)
 
+        st.subheader("Weight on hidden keys", anchor="hidden_share")
+        if asks_for_leaks:
+            note("This waits for your guess at *Four ways to hide*.")
+        else:
+            st.markdown("Of each query, by the way to hide:")
+            st.dataframe(leaks.share_table(trace, [*tokens.values()]), width="content")
 
-def attend(page: Page) -> None:
-    """Weights and context vectors."""
-    trace = page.view.trace
-    mask, weights = trace["mask"], trace["weights"]
-    shared = row_to_share(mask.value, trace.labels("query"))
-    page.header("Weights", anchor="weights")
-    page.changing(weights_words(mask.value))
-    page.ask(
-        "row",
-        whole_row(
-            "Share out the weights of this query among the keys that it may look at. Their masked "
-            "scores are in the row of the matrix above.",
-            trace.labels("key"),
-            weights.value[shared],
-            mask.value[shared],
-            asked=f"Query {page.view.settings.numbered_tokens[shared]}",
-            teaches="A hidden key gets nothing, so the visible keys share the whole 1.",
-        ),
-        covers=("weights",),
-        about=("mask",),
-    )
-    page.equation("weights", weights, sentence=True)
-    page.light(*share_verdict(trace, "minus_infinity"))
-    page.header("Context vectors", anchor="context")
-    page.changing(context_words(mask.value))
-    page.equation("context", trace["context_vectors"])
+        st.subheader("From masked scores to weights", anchor="softmax")
+        shown = equation_of(weights, drawn=[Matrix(weights, covered="weights" in covered)])
+        picture("softmax", equation(trace, *shown, tall=270))
+        st.latex(
+            r"A = \operatorname{softmax}(S_M) \qquad "
+            r"(S_M)_{ij} = \begin{cases} S_{ij} & \text{if } M_{ij} \\ -\infty & \text{else} "
+            r"\end{cases}"
+        )
+        st.latex(r"M_{ij}\text{: query } i \text{ may look at key } j")
+        st.markdown(
+            "In words: where a query may not look, its score becomes −∞. Softmax takes e to the "
+            "power of each score, and e to the power of −∞ is 0: a hidden key gets no share. In "
+            "this lesson the embeddings are queries, keys and values."
+        )
+        st.markdown(
+            "True means *may look*, as in torch's `scaled_dot_product_attention`. "
+            "`nn.MultiheadAttention` and the notebooks use the opposite, True for hidden. That is "
+            "why the program below writes `~mask` where it fills in −∞."
+        )
 
-
-def compare_ways(page: Page) -> None:
-    """Four ways to hide, with a question about what leaks."""
-    view = page.view
-    page.header("Four ways to hide", anchor="ways")
-    page.words(
-        "Some notebooks fill in 0 instead, before the softmax or after it. Rows may still sum to 1 "
-        "then, so checking the sums alone does not find the mistake."
-    )
-    page.ask(
-        "leaks",
-        Pick(
-            words="Through which of these ways does a hidden token still change the context "
-            "vectors of earlier queries?",
-            choices=list(WAYS_TO_HIDE.values()),
-            judge=lambda guess: judge_leaks(guess, view.settings),
-            truth=lambda: f"It is {leaky_ways(view.settings)[1]}.",
-            many=True,
-            teaches="A 0 before softmax is a score like any other, since e⁰ = 1. A 0 after softmax "
-            "comes too late: the sum that the others were divided by contains the hidden score.",
-        ),
-        covers=OTHER_WEIGHTS,
-    )
-    page.controls(lambda: control("way"))
-    page.part("ways", lambda: ways_to_hide(view), shows=OTHER_WEIGHTS)
-    page.header("Measure the leak", anchor="leak")
-    page.words(
-        "Change one token and compute everything again. If a query may not look at it, its context "
-        "vector must stay as it is. *Hide by*, above, chooses the way that is measured."
-    )
-    page.part("leak", lambda: leak(view), shows=OTHER_WEIGHTS)
-
-
-open_on(PAGE, view_of, lesson)
+answers(words.answers(trace), covered)
+ends(PAGE, trace, "context_vectors", "causal")

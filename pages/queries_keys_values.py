@@ -1,226 +1,312 @@
 """Lesson 5: attention with trainable matrices, and training them."""
 
-from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
+from functools import partial
+
+import streamlit as st
+
+from attention_core.experiments.training import parting
+from attention_core.mechanism.trainable import add_other_ways, attend_trainable
+from attention_core.recipes import PLURAL, ROLES
 from attention_core.text.embedding import embed
-from attention_core.trace import Trace
-from attention_ui.cards.questions import Pick, Shape
-from attention_ui.lessons.queries_keys_values.answers import answers
-from attention_ui.lessons.queries_keys_values.mistakes import other_views, show_mistakes
-from attention_ui.lessons.queries_keys_values.projections import (
-    all_names,
-    choose_matrices,
-    compare_starts,
-    judge_sure,
-    matrix_words,
-    one_role,
-    origin_words,
-    own_matrices,
-    sure_words,
-    ways_agree,
+from attention_ui.cards.card import card, light, note
+from attention_ui.cards.pinned import since_the_pin
+from attention_ui.cards.question import question
+from attention_ui.cards.show import Moving, chart, moves, picture
+from attention_ui.controls import held
+from attention_ui.controls.grid import grid
+from attention_ui.controls.shared import SCALE, TOKEN, inputs_of
+from attention_ui.controls.widget import control
+from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.page import open_lesson
+from attention_ui.lessons.queries_keys_values import lesson, words
+from attention_ui.lessons.queries_keys_values.lesson import (
+    BIAS,
+    CONTROLS,
+    D_OUT,
+    D_V,
+    MAKES_WEIGHTS,
+    MATRIX,
+    OWN_KEYS,
+    RATE,
+    ROLE,
+    SEEDS,
+    START,
+    STEPS,
+    T_SCALED,
+    T_WIDTH,
+    TRAINED,
+    TYPED_INTO,
+    ZEROED,
+    projections_of,
+    trace_of,
+    with_own_keys,
 )
-from attention_ui.lessons.queries_keys_values.training import train_it
-from attention_ui.lessons.queries_keys_values.zeroed import set_to_zero
-from attention_ui.page.begin_and_finish import begin, finish
-from attention_ui.page.closing import closing
-from attention_ui.page.lights import show_checks, sums_verdict
-from attention_ui.page.page import Page, open_on
-from attention_ui.page.view import View
+from attention_ui.lessons.queries_keys_values.starts import bars_of_starts, compared_starts, spread
+from attention_ui.lessons.queries_keys_values.training import Watched, trained_so_far, training
+from attention_ui.picture.below import products
+from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
-from attention_ui.settings.control import control, offered
-from attention_ui.settings.settings import Settings
+from attention_ui.picture.sentence import with_sentence
+from attention_ui.widgets.long_run import go_on
 
 PAGE = "queries_keys_values"
+ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
+values = open_lesson(PAGE, CONTROLS)
+trace = trace_of(values)
+since_the_pin(trace, trace_of, CONTROLS)
+embedded = embed(inputs_of(values))
+weights, contexts = trace["weights"], trace["context_vectors"]
+again = lesson.drawn_again(values)
 
+with card(
+    "matrices",
+    "Three matrices",
+    "Multiply a token’s vector by each: you get what it asks for (its **query**), what it is found "
+    "by (its **key**) and what it hands on (its **value**). All tokens share these matrices.",
+) as beside:
+    with beside:
+        control(TOKEN, width=150)
+    pairs = [(trace[f"W_{role}"], trace[f"one_{role}"]) for role in ROLES]
+    picture("matrices", products(trace, trace["one_embedding"], pairs, tall=222))
+    with st.container(key="makes_matrices", **ROW):
+        control(START, width="content")
+        control(D_OUT, width=225)
+        control(D_V, width=170)
+        control(BIAS)
+    st.markdown(f"{words.matrix_words(values)} {words.origin_words(values, trace)}")
 
-def build(settings: Settings) -> Trace:
-    """The lesson's trace."""
-    trace = attend_trainable(embed(settings.inputs), settings.projections)
-    return add_other_ways(expand_token(trace, settings.token))
-
-
-def view_of(settings: Settings) -> View:
-    return View.of(PAGE, settings, build, lesson="qkv")
-
-
-def lesson(page: Page) -> None:
-    """What stands on the page, from top to bottom."""
-    view = page.view
-    linear = view.beside(
-        add_other_ways(
-            attend_trainable(embed(view.settings.inputs), view.settings.linear_projections)
-        ),
-        "qkv_linear",
+with card(
+    "one_token",
+    "One token asks",
+    "Its query meets the key of every token: one score each. Softmax turns the scores into shares "
+    "of its attention. That is who answers, and how much.",
+):
+    alone = trace["query_weights"]
+    scaled = alone.inputs[0]
+    divided = () if scaled.name == "query_scores" else ("→", Matrix(scaled))
+    parts = (
+        *(Matrix(trace["keys"]), "·", Matrix(trace["one_query"]), "=", trace["query_scores"]),
+        *(*divided, "→", Matrix(alone, as_bars=True)),
     )
-    others = other_views(view)
-    begin(page, linear, *others.values())
-    one_token(page)
-    make_matrices(page)
-    page.header("All tokens at once", anchor="all_tokens")
-    page.words("Now the same for every token at once: one product per matrix.")
-    page.equation("projections", build=lambda _: one_role(view, all_names(), "all"))
-    score(page)
-    attend(page)
-    page.header("Train it", anchor="train")
-    page.words(
+    parts = tuple(Matrix(each) if not isinstance(each, str | Matrix) else each for each in parts)
+    picture("one_token", equation(trace, *parts, tall=232))
+
+with card(
+    "scores",
+    "Scores of all tokens",
+    "Each query with each key, in one product. There is a score for each pair of tokens, however "
+    "wide queries and keys are: twice as many tokens make four times as many scores.",
+):
+    keys = Matrix(trace["keys"], transposed=True, title="keysᵀ")
+    parts = (Matrix(trace["queries"]), "·", keys, "=", Matrix(trace["scores"]))
+    picture("scores", equation(trace, *parts, tall=266))
+
+with card(
+    "weights",
+    "Scores and weights",
+    "Scores become shares of 1 along each row. Why two matrices for them? Move the slider to 0: "
+    "then W_query makes the keys too.",
+) as beside:
+    with beside:
+        control(SCALE, label="Divide by")
+        moves("weights", OWN_KEYS, width=220)
+    covered = question(
+        "sure_rows", words.how_many_sure(weights.value), trace, ("weights", "largest_weights")
+    )
+    is_covered = "weights" in covered
+
+    def with_keys(own: float) -> tuple:
+        """Scores beside weights, with keys that are so much their own."""
+        found = with_own_keys(embedded, values, own)["weights"]
+        scaled, scores = found.inputs[0], found.inputs[0]
+        if scaled.name == "scaled_scores":
+            scores = scaled.inputs[0]
+        before = () if scores is scaled else (Matrix(scores), "→")
+        return (*before, Matrix(scaled), "→", Matrix(found, covered=is_covered))
+
+    about = (*values.of(*MAKES_WEIGHTS), is_covered)
+    now = with_own_keys(embedded, values, values.own_keys)
+    drawn = equation(now, *with_keys(values.own_keys), tall=262)
+    moving = Moving(OWN_KEYS, with_keys, about)
+    picture("weights", with_sentence(drawn, values.token), moving)
+    if not is_covered:
+        alike, plain = with_own_keys(embedded, values, 0.0), lesson.of_embeddings(values)
+        note(words.own_keys_words(trace, alike, plain))
+
+with card(
+    "context",
+    "Context vectors",
+    "The weights mix the values, not the embeddings: each row of weights makes one context vector.",
+):
+    shape = question("shape", words.shape_of_context(trace), trace, ("context_vectors",))
+    covered |= shape
+    parts = (
+        *(Matrix(weights, covered="weights" in covered), "·", Matrix(trace["values"]), "="),
+        Matrix(contexts, covered=bool(covered & {"weights", "context_vectors"})),
+    )
+    picture("context", equation(trace, *parts, tall=266))
+
+
+@st.fragment
+def train_it() -> None:
+    """The card of the training: a part of its own, since it runs again while it trains."""
+    values = held.values()
+    with card(
+        "train",
+        "Train it",
         "Gradient descent on this sentence. Each context vector, through a small output matrix, "
-        "learns to predict the next token, and may look only backwards. Every matrix starts as "
-        "`nn.Linear` does. Then try it without √d, and with too large a learning rate."
-    )
-    page.part("train", lambda: train_it(view))
-    page.part("checks", lambda: show_checks(view, "context_vectors"))
-    closing(page, answers(view))
-    with page.deeper(
-        "one context vector; the same, written differently; what the start does; ways to go wrong"
-    ):
-        say_more(page, others)
-    finish(page, linear, *others.values())
+        "learns to predict the next token (framed), and may look only backwards.",
+    ) as beside:
+        if len(inputs_of(values).tokens) < 2:
+            st.markdown("A sentence of one token has no next token to predict. Add a word.")
+            return
+        with st.container(key="makes_training", **ROW):
+            control(RATE, width=150)
+            control(STEPS, width=150)
+            control(T_WIDTH, label="Width d_out", width=130)
+            control(T_SCALED, label="Divide by √d")
+        with beside, st.container(width=260, gap="xsmall"):
+            run = training(values)
+            watched = Watched(values, run)
+            if watched.can_be_moved:
+                moves("train", TRAINED, width=260, told=False)
+        moving = None
+        if watched.can_be_moved:
+            moving = Moving(TRAINED, watched.picture, watched.about, elsewhere=True)
+        picture("train", watched.picture(values.trained), moving)
+        if watched.is_finished:
+            light(*words.outcome(watched.records, values.rate))
+            if parted := words.parting_words(values.rate, parting(watched.records, watched.twin)):
+                light(False, parted)
+            st.text(words.predicted(watched.trace()))
+        go_on(run)
 
 
-def make_matrices(page: Page) -> None:
-    """The three matrices, and what makes them."""
-    view = page.view
-    trace = view.trace
-    page.header("Three matrices", "matrices")
-    page.words(
-        "Each row belongs to one entry of an embedding, each column to one entry of a query, key "
-        "or value. All tokens share these three: one number changed in `W_query` can move every "
-        "row of scores further down."
-    )
-    page.changing(origin_words(view.settings, trace))
-    page.equation("matrices", *(Matrix(trace[name]) for name in ("W_query", "W_key", "W_value")))
-    page.controls(choose_matrices, *offered("start", view.settings))
-    page.changing(matrix_words(view.settings))
-    page.part("own_matrices", lambda: own_matrices(view))
+train_it()
 
+with deeper(
+    "other numbers, all tokens at once, zeros, other ways to write it, starts, ways to go wrong",
+    *("projections", "one_context", "zeroed", "wrong_axis", "token_axis", "again", "matrix"),
+) as is_open:
+    if is_open:
+        st.subheader("Other seeds, or numbers of your own", anchor="own_matrices")
+        st.markdown(
+            "Without a seed the matrices are the example’s own. A seed for one matrix leaves "
+            "the other two as they are."
+        )
+        with st.container(**ROW):
+            for each in SEEDS:
+                control(each, width=200)
+        matrix = st.segmented_control(
+            "Type into", [*TYPED_INTO], default="W_query", required=True, key="typed_into"
+        )
+        matrix = matrix or "W_query"
+        drawn = trace.get(f"drawn_{matrix}", trace[matrix])
+        grid(trace, TYPED_INTO[matrix], trace[matrix], drawn)
 
-def one_token(page: Page) -> None:
-    """One token's query, its scores, and its context vector."""
-    view = page.view
-    trace = view.trace
-    page.header("One token first", anchor="one_token")
-    page.words(
-        "Multiply its vector by each matrix: you get what it asks for, what it is found by, and "
-        "what it hands on. Choose the token and the matrix."
-    )
-    settings = view.settings
-    page.controls(lambda: control("token", width=240), settings.numbered_tokens)
-    names = ("one_query", "one_key", "one_value")
-    page.equation("one_token", build=lambda _: one_role(view, names, "one"))
-    page.words(
-        "Its query meets the key of every token: one score each. Softmax turns the scores into "
-        "shares of its attention. That is who answers, and how much."
-    )
-    weights = trace["query_weights"]
-    page.equation(
-        "one_row",
-        Matrix(trace["keys"]),
-        "·",
-        *(Matrix(trace["one_query"]), "=", Matrix(trace["query_scores"])),
-        *(("→", Matrix(weights.inputs[0])) if weights.inputs[0].name != "query_scores" else ()),
-        *("→", Matrix(weights)),
-        sentence=True,
-    )
+        st.subheader("All tokens at once", anchor="all_tokens")
+        st.markdown("The same for every token: one product per matrix.")
+        control(ROLE)
+        picture("projections", equation(trace, trace[PLURAL[values.role]], tall=260))
 
+        st.subheader("One token’s context vector", anchor="one_context")
+        st.markdown("Its weights mix the values of all tokens into one vector.")
+        lying = [Matrix(trace[n], transposed=True) for n in ("query_weights", "query_context")]
+        lying[1] = Matrix(
+            trace["query_context"], transposed=True, covered="context_vectors" in covered
+        )
+        parts = (lying[0], "·", Matrix(trace["values"]), "=", lying[1])
+        picture("one_context", equation(trace, *parts, tall=260))
 
-def score(page: Page) -> None:
-    """The scores of all tokens."""
-    trace = page.view.trace
-    page.header("Scores", anchor="scores")
-    page.words(
-        "A score is the dot product of one token's query with another's key. It is no longer the "
-        "same in both directions: compare a cell with its mirror across the diagonal. There is a "
-        "score for each pair of tokens, however wide queries and keys are, so twice as many tokens "
-        "make four times as many scores."
-    )
-    page.equation("scores", trace["scores"])
+        st.subheader("What if a matrix were all 0?", anchor="zeroed")
+        control(ZEROED)
+        zeros = lesson.with_zeros(values)
+        is_told = zeros["weights"].value.equal(weights.value) and "weights" in covered
+        zeroed = (
+            Matrix(zeros["weights"], covered=is_told),
+            "→",
+            Matrix(zeros["context_vectors"], covered="context_vectors" in covered),
+        )
+        picture("zeroed", equation(zeros, *zeroed, tall=260))
+        note(words.zero_words(zeros, values.zeroed))
 
+        st.subheader("The same, written differently", anchor="otherwise")
+        st.markdown(
+            "With tokens as rows it is `x @ W`; with tokens as columns, `W @ x` with the matrix "
+            "transposed. `nn.Linear` stores its matrix transposed; turn it back, and the layer "
+            "gives what the parameter matrix gives. Here both are computed."
+        )
+        for good, told in words.ways_agree(trace):
+            light(good, told)
+        known = ("queries", "keys", "values")
+        st.latex(r"Q = X W_Q \qquad K = X W_K \qquad V = X W_V")
+        st.latex(trace.formula("context_vectors", known=known))
+        st.markdown(
+            "All of it in four steps: make a query, a key and a value from every vector, compare "
+            "each query with every key, turn each row of scores into shares (softmax), and blend "
+            "the values by these shares."
+        )
 
-def attend(page: Page) -> None:
-    """Weights and context vectors."""
-    view = page.view
-    trace = view.trace
-    weights = trace["weights"]
-    n_rows = len(weights.value)
-    page.header("Weights", anchor="weights")
-    page.words(
-        "Scores become shares of 1 along each row. Where one score stands far above the others, "
-        "its share is nearly 1 and the other tokens hardly count."
-    )
-    page.ask(
-        "sure_rows",
-        Pick(
-            words=f"How many of the {n_rows} rows will give more than 0.99 of their weight to a "
-            "single key?",
-            choices=[str(count) for count in range(n_rows + 1)],
-            judge=lambda guess: judge_sure(guess[0], weights.value),
-            truth=lambda: f"{sure_words(weights.value)}.",
-            teaches="What counts is how far the largest score of a row stands above the next: a "
-            "lead of 5 is enough for 0.99 against one other key.",
-        ),
-        covers=("weights", "largest_weights"),
-    )
-    page.equation("weights", weights, sentence=True)
-    page.light(*sums_verdict(trace, "context_vectors"))
-    page.header("Context vectors", anchor="context")
-    page.words("The weights mix the values, not the embeddings.")
-    context, values = trace["context_vectors"], trace["values"]
-    page.ask(
-        "shape",
-        Shape(
-            words=f"`weights` are {weights.shape}, and `values` {values.shape}. Which shape will "
-            "`context_vectors` have, when each row of weights mixes the values?",
-            truth=tuple(zip(context.axes, context.value.shape, strict=True)),
-            teaches="There is a context vector for each query, as wide as a value. The keys are "
-            "summed over, so they are gone.",
-        ),
-        covers=(context.name,),
-    )
-    page.equation("context", context)
-    page.part("zeroed", lambda: set_to_zero(view))
-    page.formulas(
-        r"Q = X W_Q",
-        r"K = X W_K",
-        r"V = X W_V",
-        trace.formula("context_vectors", known=("queries", "keys", "values")),
-    )
-    page.words(
-        "All of it in four steps: make a query, a key and a value from every vector, compare each "
-        "query with every key, turn each row of scores into shares (softmax), and blend the values "
-        "by these shares.",
-        caption=True,
-    )
+        st.subheader("What the start does", anchor="starts")
+        st.markdown(
+            "The same sentence with each start. Bars show the largest weight w of each row. The "
+            "slope of softmax there is w(1 − w), which is almost 0 for a weight near 1. Without a "
+            "slope, nothing can be learned."
+        )
+        if "weights" in covered:
+            note("This waits for your guess at *Scores and weights*: it would give it away.")
+        else:
+            starts = compared_starts(values)
+            chart("starts", bars_of_starts(starts), width=640, height=250)
+            st.dataframe(spread(starts), width="content")
+            st.markdown(words.starts_verdict({n: t["weights"].value for n, t in starts.items()}))
 
+        st.subheader("What training changed", anchor="trained_matrix")
+        if so_far := trained_so_far(values):
+            if so_far.most:
+                st.text(words.change_words(trace.labels("token"), so_far.most))
+            with st.container(**ROW):
+                control(MATRIX)
+                if so_far.can_be_moved:
+                    moves("trained", TRAINED, width=200, told=False)
+            moving = Moving(TRAINED, partial(so_far.change, values.trained_matrix),
+                            (so_far.about, values.trained_matrix), elsewhere=True)  # fmt: skip
+            drawn = equation(
+                so_far.trace(values.trained),
+                *so_far.change(values.trained_matrix, values.trained),
+                tall=260,
+            )
+            picture("trained", drawn, moving if so_far.can_be_moved else None)
+        else:
+            st.markdown("Train it first: then each matrix stands here before and after.")
 
-def say_more(page: Page, others: dict[str, View]) -> None:
-    """Other ways of writing it, two starts compared, and ways to go wrong."""
-    view = page.view
-    page.beat(
-        "one_context",
-        "One token's context vector",
-        "The weights of the token at the top mix the values of all tokens into one vector.",
-        Matrix(view.trace["query_weights"], transposed=True),
-        "·",
-        Matrix(view.trace["values"]),
-        "=",
-        Matrix(view.trace["query_context"], transposed=True),
-    )
-    page.header("The same, written differently", anchor="otherwise")
-    page.words(
-        "With tokens as rows it is `x @ W`; with tokens as columns, `W @ x` with the matrix "
-        "transposed. `nn.Linear` stores its matrix transposed; turn it back, and the layer gives "
-        "what the parameter matrix gives. Here both are computed."
-    )
-    for good, words in ways_agree(view.trace):
-        page.light(good, words)
-    page.header("What the start does", anchor="starts")
-    page.words(
-        "The same sentence with each start. Bars show the largest weight w of each row. The slope "
-        "of softmax there is w(1 − w), which is almost 0 for a weight near 1. Without a slope, "
-        "nothing can be learned."
-    )
-    page.part("starts", lambda: compare_starts(view), shows=("largest_weights",))
-    page.header("Ways to go wrong", anchor="mistakes")
-    page.part("mistakes", lambda: show_mistakes(view, others))
+        st.subheader("Softmax down the columns", anchor="wrong_axis")
+        st.markdown(
+            "`softmax(dim=0)` makes the queries of a column share 1, instead of the keys of a row. "
+            "The total is the same, so checking the total does not find it. Look at the rows."
+        )
+        wrong = lesson.wrong_axis(values)
+        picture("wrong_axis", equation(wrong, wrong["weights"], tall=260))
+        light(False, words.columns_words(wrong["weights"].value))
 
+        st.subheader("A matrix on the token axis", anchor="token_axis")
+        turned = lesson.on_token_axis(values)
+        st.markdown(words.token_axis_words(turned))
+        picture("token_axis", equation(turned, turned["queries"], tall=260))
+        note(words.token_axis_parameters(turned))
 
-open_on(PAGE, view_of, lesson)
+        if again:
+            st.subheader("Drawn again without a new seed", anchor="again")
+            st.markdown(
+                "The notebook draws its three matrices a second time without setting the seed "
+                "again. The generator has moved on, so these are other matrices, with other "
+                "context vectors."
+            )
+            names = ("W_query", "W_key", "W_value", "context_vectors")
+            drawn = [Matrix(again[each], covered=each in covered) for each in names]
+            picture("again", equation(again, *drawn[:3], "→", drawn[3], tall=260))
+
+answers(words.answers(trace, values), covered)
+linear = add_other_ways(attend_trainable(embedded.branch(), projections_of(values, start="linear")))
+others = {"qkv_linear": linear, "qkv_wrong_axis": lesson.wrong_axis(values)}
+ends(PAGE, trace, "context_vectors", "qkv", others=others | ({"qkv_again": again} if again else {}))

@@ -255,8 +255,7 @@ def _records(
 ) -> Iterator[TrainingRecord]:
     n_distinct = int(targets.max()) + 1
     matrices = _start(embeddings.shape[1], n_distinct, settings, embeddings.dtype)
-    kept_a_step = sum(matrix.numel() for matrix in matrices) + len(embeddings) ** 2
-    recorded = _recorded_steps(settings.steps, min(MAX_RECORDS, MAX_RECORDED // kept_a_step))
+    recorded = {*recorded_steps(settings, *embeddings.shape, n_distinct)}
     before, rose = math.inf, False
     for step in range(settings.steps + 1):
         loss, weights, gradients = _descent(embeddings, targets, matrices, settings.scaled)
@@ -291,13 +290,19 @@ def _start(d_in: int, n_distinct: int, settings: TrainingSettings, dtype: torch.
     )
 
 
-def _recorded_steps(steps: int, n_records: int) -> set[int]:
-    """At most so many steps from 0 to the last one, closer together at the beginning."""
-    last = n_records - 1
-    if steps <= last:
-        return set(range(steps + 1))
+def recorded_steps(
+    settings: TrainingSettings, n_tokens: int, d_in: int, n_distinct: int
+) -> tuple[int, ...]:
+    """The steps of which `train` gives a record, from 0 to the last one, closer together at the
+    beginning, for so many tokens, of which so many are distinct. A run that diverges ends earlier.
+    """
+    kept_a_step = (3 * d_in + n_distinct) * settings.d_out + n_tokens**2
+    last = min(MAX_RECORDS, MAX_RECORDED // kept_a_step) - 1
+    if settings.steps <= last:
+        return tuple(range(settings.steps + 1))
     # The i-th lies at i, plus a square's share of what is left.
-    return {i + (steps - last) * i * i // (last * last) for i in range(n_records)}
+    rest = settings.steps - last
+    return tuple(i + rest * i * i // (last * last) for i in range(last + 1))
 
 
 @torch.enable_grad()

@@ -1,11 +1,13 @@
 """Attention with trainable queries, keys and values: three matrices before the comparison."""
 
 from ..operations import (
+    Add,
     Affine,
     Draw,
     Edit,
     Given,
     Linear,
+    Magnify,
     MatMul,
     MatMulUpright,
     Row,
@@ -17,15 +19,27 @@ from ..trace import Step, Trace
 from .attention import attention, scale_of
 
 
-def project(trace: Trace, recipe: Projections = PROJECTIONS) -> tuple[Step, Step, Step]:
+def project(
+    trace: Trace, recipe: Projections = PROJECTIONS, own_keys: float = 1.0
+) -> tuple[Step, Step, Step]:
     """Add queries, keys and values to a trace that has `embeddings` (token, d_in).
 
     Steps: `W_query` and `W_key` (d_in, d_out), `W_value` (d_in, d_v), before each of them
     `query_layer` (d_out, d_in) where it is drawn upright and `drawn_W_query` where cells were
     typed; `b_query` (d_out) and so on with bias; `queries` (query, d_out), `keys` (key, d_out),
     `values` (key, d_v). Returns these three.
+
+    Where `own_keys` is not 1, keys are made by a mixture, so much of W_key and the rest of W_query:
+    with 0 they are the queries once more. Then there are `share_of_W_query`, `share_of_W_key` and
+    `mixed_W_key` (d_in, d_out) as well, and the same of the biases.
     """
     matrices = draw_matrices(trace, recipe)
+    if own_keys != 1:
+        mixed = [
+            _mixed(trace, *pair, own_keys) if pair[0] else None
+            for pair in zip(*matrices[:2], strict=True)
+        ]
+        matrices[1] = mixed[0], mixed[1]
     made = []
     for role, (matrix, bias) in zip(ROLES, matrices, strict=True):
         axes = ("query" if role == "query" else "key", recipe.axis(role))
@@ -36,6 +50,15 @@ def project(trace: Trace, recipe: Projections = PROJECTIONS) -> tuple[Step, Step
         else:
             made.append(trace.step(name, Affine(), *given, bias, axes=axes))
     return made[0], made[1], made[2]
+
+
+def _mixed(trace: Trace, of_query: Step, of_key: Step, own: float) -> Step:
+    """So much of what makes keys, and the rest of what makes queries."""
+    parts = [
+        trace.step(f"share_of_{each.name}", Magnify(share), each, axes=each.axes)
+        for each, share in ((of_query, 1 - own), (of_key, own))
+    ]
+    return trace.step(f"mixed_{of_key.name}", Add(), *parts, axes=of_key.axes)
 
 
 def draw_matrices(trace: Trace, recipe: Projections) -> list[tuple[Step, Step | None]]:
@@ -110,13 +133,17 @@ def last_draw(trace: Trace) -> Draw | None:
 
 
 def attend_trainable(
-    trace: Trace, recipe: Projections = PROJECTIONS, softmax_dim: int = -1
+    trace: Trace,
+    recipe: Projections = PROJECTIONS,
+    softmax_dim: int = -1,
+    own_keys: float = 1.0,
 ) -> Trace:
     """Add queries, keys, values and their attention to a trace that has `embeddings`.
 
     Steps as in `project` and `attention`. Returns the same trace.
     """
-    attention(trace, *project(trace, recipe), recipe.scale, softmax_dim=softmax_dim)
+    made = project(trace, recipe, own_keys)
+    attention(trace, *made, recipe.scale, softmax_dim=softmax_dim)
     return trace
 
 

@@ -168,14 +168,15 @@ def _stops(name: str, control: Control) -> tuple[Stops, int]:
 
 def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
     """The positions of a control: those of its field, as far as it has choices now."""
+    label = f"{control.label} ({control.hint})" if control.hint else control.label
     choices = sorted(control.choices(values))
     if choices and choices != [*range(int(choices[0]), int(choices[-1]) + 1)]:
         last, uneven = len(choices) - 1, tuple(choices)
-        return Stops(control.label, 0, last, 1, uneven.index(start), place, uneven)
+        return Stops(label, 0, last, 1, uneven.index(start), place, uneven)
     least, most = (
         (choices[0], choices[-1]) if choices else (control.field.least, control.field.most)
     )
-    return Stops(control.label, least, most, control.look.get("step", 1), start, place)
+    return Stops(label, least, most, control.look.get("step", 1), start, place)
 
 
 def _lists(name: str, layout: Layout, moving: Moving) -> Lists | None:
@@ -287,12 +288,13 @@ def _way_in(name: str, layout: Layout) -> None:
         return
 
 
-def chart(name: str, made: Any, width: int = 440) -> None:
+def chart(name: str, made: Any, width: int = 440, height: int = 0) -> None:
     """A picture that is no matrix: a small chart of the lesson's own, with its words; as wide as
-    this, or as the card, where that is narrower.
+    this, or as the card, where that is narrower; and as high, its labels and its legend included.
     """
     fit = "fit-x" if made.spec.get("width") == "container" else "fit"
     spec = {**made.spec, "width": "container", "autosize": {"type": fit, "contains": "padding"}}
     spec["padding"] = {"left": 2, "top": 2, "right": 2, "bottom": 2}  # Streamlit adds 20 below
+    spec |= {"height": height} if height else {}
     with st.container(width=width, key=f"chart_of_{name}"):
         st.vega_lite_chart(made.frame, spec, width="stretch", alt=made.alt, key=f"chart_{name}")

@@ -150,6 +150,12 @@ def change(**chosen: Any) -> bool:
     return problem is None
 
 
+def say(notice: str) -> None:
+    """From a callback: something that was not applied, in words. It may quote the person."""
+    st.session_state[TOUCHED] = True
+    st.session_state[NOTICES] = [*st.session_state[NOTICES], notice]
+
+
 def forget(*names: str) -> None:
     """From a callback: back to their starts."""
     state = st.session_state

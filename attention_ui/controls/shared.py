@@ -474,6 +474,13 @@ def heads_called(values: Values) -> dict[int, str]:
 
 
 HEAD = Control("head", Whole(0, MAX_HEADS - 1), "Head", 0, options=heads_called)
+TOKEN = Control(
+    "token",
+    Whole(0, MAX_TOKENS - 1),
+    "Token",
+    lambda values: last_or(example_of(values).token, values),
+    options=numbered_tokens,
+)
 
 
 def first_query(values: Values) -> int:

@@ -2,9 +2,10 @@
 notebook prints, and what to take along. Each is one row that opens.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import streamlit as st
 
@@ -79,10 +80,12 @@ def ends(
     output: str = "",
     lesson: str = "",
     build: Callable[[Settings], Trace] | None = None,
+    others: Mapping[str, Trace] = MappingProxyType({}),
 ) -> None:
     """The rows that every page ends with. `output` is the step whose attention the checks are on,
     "" for none, `lesson` the lesson's name in `attention_core.published`, `build` the trace of
-    other settings.
+    other settings; `others` are further traces of the page whose numbers are checked, by their
+    lesson's name.
     """
     held.settle_cell()
     values = held.values()
@@ -92,11 +95,12 @@ def ends(
         return
     settings = replace(session.current(), cell=None)
     view = View(name, settings, trace, lesson=lesson, build=build)
+    views = [view, *(view.beside(each, called) for called, each in others.items())]
     with st.container(key="ends", gap="small"):
-        if view.marks:
-            with row(_matching(view), "notebook", ":material/fact_check:") as is_open:
+        if any(each.marks for each in views):
+            with row(_matching(views), "notebook", ":material/fact_check:") as is_open:
                 if is_open:
-                    proof(view)
+                    proof(*views)
         if output:
             holds = "**What holds of this attention**"
             with row(holds, "checks", ":material/fact_check:") as is_open:
@@ -117,9 +121,10 @@ def _checks(name: str, trace: Trace, output: str) -> None:
     draw_lights([as_taught(each, name) for each in found if each.holds is not None])
 
 
-def _matching(view: View) -> str:
-    good = sum(mark.check.matching for mark in view.marks)
-    count = sum(mark.check.published for mark in view.marks)
+def _matching(views: Sequence[View]) -> str:
+    marks = [mark for view in views for mark in view.marks]
+    good = sum(mark.check.matching for mark in marks)
+    count = sum(mark.check.published for mark in marks)
     told = f"all {count:,}" if good == count else f"{good:,} of {count:,}"
     return f"**Checked against the notebook**: {told} printed values match"
 

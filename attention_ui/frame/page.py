@@ -44,7 +44,7 @@ from ..streamlit_workarounds.style import ALONE, STYLE
 from ..widgets.long_run import stop_all
 
 SAID = "terms_said"
-"""The words of the glossary that have been explained on this page."""
+"""The words of the glossary that have been explained on this page, and among which words."""
 
 
 def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control] = ()) -> Values:
@@ -60,7 +60,7 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
         stop_all()
     values = held.arrive(name, (*controls, *AROUND), FIELDS)
     settings = session.follow_held()
-    st.session_state[SAID] = set()
+    st.session_state[SAID] = {}
     st.set_page_config(
         page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
         page_icon=ICON,
@@ -110,9 +110,10 @@ def explained(words: str) -> str | None:
     """What the terms mean that stand here for the first time on the page; None for none."""
     if "glossary" in held.names_in("hide"):
         return None
-    said: set[str] = st.session_state[SAID]
-    new = [term for term in terms_in(words) if term.word not in said]
-    said.update(term.word for term in new)
+    said: dict[str, str] = st.session_state[SAID]
+    # Of a card that runs alone, those that it has explained already are explained there again.
+    new = [term for term in terms_in(words) if said.get(term.word, words) == words]
+    said.update((term.word, words) for term in new)
     return meanings(new) or None
 
 

@@ -31,6 +31,7 @@ BEHIND = 44
 TITLE, SHAPE, SLANT = 18, 15, 0.72
 BELOW = 28
 """For the legend."""
+NO_PATH = "M0,0"
 BAND = 6
 """The coloured band of a head, and the room that it takes."""
 
@@ -129,10 +130,13 @@ class Layout:
         return f"{above} of numbers, from left to right: {'; '.join(told)}."
 
 
-def equation(trace: Trace, *parts: Step | Matrix | str, tall: float = TALL) -> Layout:
+def equation(
+    trace: Trace, *parts: Step | Matrix | str, tall: float = TALL, room: float = WIDE
+) -> Layout:
     """Matrices with signs between them, rows aligned. A step stands for its whole equation: its
-    operands, their signs, itself. Wide, it is one line, at most so `tall`; on a phone a column,
-    sign before matrix.
+    operands, their signs, itself. Wide, it is one line, at most so `tall` where its numbers can
+    be read then, in so much `room`; on
+    a phone a column, sign before matrix.
     """
     written_out = laid_out(parts)
     rest = iter(matrices_of(*written_out))
@@ -144,7 +148,7 @@ def equation(trace: Trace, *parts: Step | Matrix | str, tall: float = TALL) -> L
             sign = ""
         else:
             sign = part.strip()
-    return placed(trace, pairs, tall)
+    return placed(trace, pairs, tall, room)
 
 
 def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
@@ -152,16 +156,18 @@ def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
     return with_masks([part for part in laid_out(parts) if isinstance(part, Matrix)])
 
 
-def placed(trace: Trace, pairs: Sequence[tuple[str, Matrix]], tall: float = TALL) -> Layout:
+def placed(
+    trace: Trace, pairs: Sequence[tuple[str, Matrix]], tall: float = TALL, room: float = WIDE
+) -> Layout:
     """The layout of matrices, each with the sign before it."""
     matrices = [matrix for _, matrix in pairs]
     ends, leaks = limits(matrices, [sign for sign, _ in pairs]), leak_limit(matrices)
-    wide = in_a_row(trace, pairs, WIDE, tall)
+    wide = in_a_row(trace, pairs, room, tall)
     narrow = _in_a_column(trace, pairs)
     signs = tuple(sign for sign, _ in pairs)
     made = Layout(trace, tuple(matrices), signs, ends, leaks, wide, narrow)
-    for arrangement, room in ((wide, WIDE), (narrow, NARROW)):
-        add_legend(made, arrangement, room)
+    for arrangement, width in ((wide, room), (narrow, NARROW)):
+        add_legend(made, arrangement, width)
     return made
 
 
@@ -176,6 +182,8 @@ def in_a_row(
     most_rows = max(one.n_rows for one in each)
     above = max(one.above(cell) for one in each)
     row = between((tall - above - BELOW) / most_rows, ROW[0], min(ROW[1], max(cell * 0.8, 6)))
+    # A lower picture is still one whose numbers are read, where a card has the room for that.
+    row = max(row, min(READABLE[1] + 0.5, (TALL - above - BELOW) / most_rows))
     # A title wider than its matrix takes its room from the cells of all.
     for _ in range(3):
         needed = beside + sum(one.width(cell) for one in each)
@@ -339,9 +347,9 @@ def stand(
     _add_bands(made, one, x, y, width, row)
     if one.sums:
         _add_sums(made, one, x + one.n_columns * width + 6, y, row)
-    if (region := forbidden(matrix)) is not None and region.any():
+    if (region := forbidden(matrix)) is not None:  # also of none: a mask may move
         region = region.T if matrix.transposed else region
-        drawn = outline(region, width, row)
+        drawn = outline(region, width, row) or NO_PATH
         made.paths.append(Path(x - 1, y - 1, drawn, "forbidden"))
     taken = width if one.is_bars else max(one.width(cell), one.n_columns * width)
     return x + taken + (0 if one.is_upright else one.room_of_sums) + GAP

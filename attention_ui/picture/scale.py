@@ -32,8 +32,8 @@ class Scale:
 
 
 def is_shares(step: Step) -> bool:
-    """Whether its numbers are shares of 1: weights."""
-    return step.name.endswith("weights") and step.value.is_floating_point()
+    """Whether its numbers are shares of 1: weights, or probabilities."""
+    return step.name.endswith(("weights", "probabilities")) and step.value.is_floating_point()
 
 
 def is_signed(matrix: Matrix) -> bool:

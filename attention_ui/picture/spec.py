@@ -134,7 +134,7 @@ def _chosen(name: str) -> str:
     return f"({has_choice} ? {picked} : datum.{name})"
 
 
-SHADE, TEXT, STRENGTH = (_chosen(name) for name in ("shade", "text", "strength"))
+SHADE, TEXT, STRENGTH, LOOK, DRAWN = map(_chosen, ("shade", "text", "strength", "look", "path"))
 SCALE = (
     f"narrow ? min(width / datum.twn, height / datum.thn, {GROWS_NARROW})"
     f" : min(width / datum.tw, height / datum.th, {GROWS})"
@@ -263,7 +263,7 @@ def _authored() -> dict:
             x, y, alt.X2("px2:Q"), alt.Y2("py2:Q"), key="id:N",
             fill=alt.value(
                 alt.expr(
-                    f"datum.look == 'loud' ? '{CHOSEN}' : {SHADE} < 0 ? '{NEGATIVE}' : '{POSITIVE}'"
+                    f"{LOOK} == 'loud' ? '{CHOSEN}' : {SHADE} < 0 ? '{NEGATIVE}' : '{POSITIVE}'"
                 )
             ),
             fillOpacity=alt.value(alt.expr(f"datum.look == 'bar' ? 0 : {depth}")),
@@ -321,7 +321,7 @@ def _authored() -> dict:
             filled=False, aria=False, tooltip=None, strokeCap="round",
             # A path in pixels is drawn as it is written at size 4.
             size=alt.expr("datum.look == 'arc' ? 4 : 4 * datum.s * datum.s"),
-            shape=alt.expr(f"datum.look == 'arc' ? {arc} : datum.path"),
+            shape=alt.expr(f"datum.look == 'arc' ? {arc} : {DRAWN}"),
             stroke=alt.expr("datum.colour"),
             strokeWidth=alt.expr(f"datum.look == 'arc' ? 0.6 + 8 * {SHADE} : 1.6"),
             opacity=alt.expr(f"datum.look == 'arc' ? ({faint} ? 0 : 0.7) : {STRENGTH}"),

@@ -18,7 +18,7 @@ from attention_core.explain.plain_text import plain_text
 from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, head_at
 
-from .forbidden import SEEN_ON, leaks
+from .forbidden import SEEN_ON, leak_limit, leaks
 from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path
 from .margin import has_sums, is_grid, is_one_row, row_sums
 from .matrix import Matrix, names_of
@@ -66,8 +66,10 @@ NUMBERS = {
     **{f"{name}{slot}": pa.int16() for slot in range(SLOTS) for name in RECTANGLE},
 }
 TEXTS = ("id", "look", "text", "where", "along", "tip", "so", "colour", "path", "mids")
-LISTS = ("texts", "shades", "strengths")
-"""What stands for `text`, `shade` and `strength` (in percent) where something chooses."""
+LISTS = ("texts", "shades", "strengths", "looks", "paths")
+"""What stands for `text`, `shade` and `strength` (in percent), `look` and `path` where something
+chooses.
+"""
 EMPTY = dict.fromkeys(NUMBERS, 0) | dict.fromkeys((*TEXTS, *LISTS))
 EMPTY |= dict.fromkeys((*OWN, *NAMES, "ai", "aj"), NONE) | {"strength": 1.0}
 EMPTY |= {f"m{slot}": NONE for slot in range(SLOTS)}
@@ -189,18 +191,20 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
             continue
         values = torch.stack([each.drawn.float().flatten() for each in there]).numpy()
         most = np.array([each[at] for each in scales])[:, None]
-        if matrix.as_bars:
-            shown = _lengths(matrix, values)
-        elif matrix.mask is not None or matrix.allowed is not None:
-            looks = [_shade_of(layout, each, scale[at]) for each, scale in zip(there, scales)]  # noqa: B905
-            shown = np.stack(looks)
-        else:
-            shown = _shades(values, most, is_shares(matrix.step))
         row, column = drawn_at(matrix)
         ids = [f"{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
         decimals = max(layout.wide.boxes[at].decimals, layout.narrow.boxes[at].decimals)
         decimals = 2 if matrix.as_bars else decimals
         written_to = partial(written, decimals=decimals)
+        if _has_a_mask(matrix) and not matrix.as_bars:
+            scale = [(each[at], leak_limit(other)) for each, other in zip(scales, others)]  # noqa: B905
+            looks = [_look(each, *most, decimals) for each, most in zip(there, scale, strict=True)]
+            _masked_lists(lists, ids, looks)
+            continue
+        if matrix.as_bars:
+            shown = _lengths(matrix, values)
+        else:
+            shown = _shades(values, most, is_shares(matrix.step))
         changed = (values != values[:1]).any(axis=0)
         cells = zip(ids, changed, values.T.tolist(), shown.T, strict=True)
         faint = {each.faint for each in there}
@@ -254,16 +258,23 @@ def _around_lists(lists: Lists, layouts: Sequence[Layout]) -> None:
     def strong(each: Mark | Path) -> str:
         return str(round(100 * each.strength))
 
-    kinds = ((WORD, "words", "texts", lambda each: each.text), (MARK, "marks", "strengths", strong),
-             (PATH, "paths", "strengths", strong))  # fmt: skip
+    kinds = (
+        (WORD, "words", "texts", lambda each: each.text),
+        (MARK, "marks", "strengths", strong),
+        (PATH, "paths", "strengths", strong),
+        (PATH, "paths", "paths", lambda each: each.drawn),
+    )
     for when, name in ((ON_WIDE, "wide"), (ON_NARROW, "narrow")):
         arranged = [getattr(each, name) for each in layouts]
         for kind, of, column, say in kinds:
-            there = zip(*(getattr(each, of) for each in arranged), strict=True)
-            for at, each in enumerate(there):
+            each_there = [getattr(each, of) for each in arranged]
+            if len({*map(len, each_there)}) > 1:
+                continue  # a legend that says more at one position: it follows at rest
+            for at, each in enumerate(zip(*each_there, strict=True)):
                 told = [say(one) for one in each]
                 if len(set(told)) > 1:
-                    lists[f"{AROUND[kind]}.{when}.{at}"] = {column: SEPARATOR.join(told)}
+                    row = f"{AROUND[kind]}.{when}.{at}"
+                    lists[row] = {**lists.get(row, {}), column: SEPARATOR.join(told)}
 
 
 def _percents(shade: np.ndarray) -> str:
@@ -280,9 +291,31 @@ def _shades(values: np.ndarray, most: np.ndarray, are_shares: bool) -> np.ndarra
     return np.sign(shade) * np.sqrt(np.abs(shade)) if are_shares else shade
 
 
-def _shade_of(layout: Layout, matrix: Matrix, most: float) -> np.ndarray:
-    look = _look(matrix, most, layout.leaks, 0)
-    return np.asarray(look["shade"])
+def _has_a_mask(matrix: Matrix) -> bool:
+    """Whether it is a mask, or what one has to do with: then more than numbers and shades moves."""
+    is_mask = matrix.step.value.dtype == torch.bool
+    return is_mask or matrix.mask is not None or matrix.allowed is not None
+
+
+def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, object]]) -> None:
+    """What becomes of the cells of a matrix that a mask has to do with, from how it looks at each
+    position: what is hidden, and what leaks, moves along.
+    """
+
+    def of(name: str, cell: int) -> list:
+        return [each[name] if isinstance(each[name], str) else each[name][cell] for each in looks]
+
+    for cell, each in enumerate(ids):
+        told = {
+            "shades": _percents(np.array(of("shade", cell))),
+            "strengths": _percents(np.array(of("strength", cell))),
+            "looks": SEPARATOR.join(of("look", cell)),
+        }
+        if looks[0]["text"] is not None:
+            told["texts"] = SEPARATOR.join(of("text", cell))
+        lists[each] = {
+            name: text for name, text in told.items() if len({*text.split(SEPARATOR)}) > 1
+        }
 
 
 def _sums(matrices: Sequence[Matrix]) -> list[str]:

@@ -82,6 +82,12 @@ def long_run(
     return run
 
 
+def so_far(name: str, about: Hashable) -> Run | None:
+    """The work of this name, without its buttons; None where it was not started for this."""
+    run: Run | None = st.session_state.get(f"run_{name}")
+    return run if run and run.about == about and run.found is not None else None
+
+
 def begun(name: str, about: Hashable, work: Callable[[], Steps]) -> Run:
     """Work that begins by itself when its page is opened, as far as it has come: a first moment of
     it is done at once. When the page has been drawn, call `go_on_with_page`.
@@ -103,10 +109,14 @@ def go_on_with_page(run: Run) -> None:
 
 
 def go_on(run: Run) -> None:
-    """Do the next slice and draw again, while there is work; nothing after this call is drawn."""
+    """Do the next slice and draw again, while there is work, and the whole page when it is done;
+    nothing after this call is drawn.
+    """
     if run.steps is None:
         return
     run.advance(SLICE)
+    if run.steps is None:
+        st.rerun()  # what else shows the result follows
     try:
         st.rerun(scope="fragment")
     except StreamlitAPIException:  # the whole page is running

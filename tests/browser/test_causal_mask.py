@@ -1,80 +1,54 @@
-"""The lesson on the causal mask in a real browser: every control moves picture and numbers."""
+"""The lesson on the causal mask in a real browser: its mask and its leak move in the picture."""
 
 import pytest
 
-from browser_tools import matrix, no_exception, open_page, settled
-
-pytestmark = pytest.mark.long
+from browser_tools import no_exception, open_page, settled, soon
 
 LESSON = "causal_mask?example=sorry_dave&predict=off&cell=none"
 
 
-def numbers(page, beat, chart):
-    texts = matrix(page, beat, chart).locator(".mark-text.role-mark").first.locator("text")
-    return texts.all_text_contents()
+def numbers(page, card):
+    return page.locator(f".st-key-drawn_{card} svg g.layer_2_marks text").all_text_contents()
 
 
-def press(page, name, key, times=1):
-    for _ in range(times):
-        page.locator(f"[class*='st-key-control_{name}'] input").first.press(key)
-    settled(page)
+def outline(page, card):
+    return page.locator(f".st-key-drawn_{card} svg g.layer_3_marks path").evaluate_all(
+        "all => all.map((one) => one.getAttribute('d'))"
+    )
 
 
-def test_the_mask_hides_and_says_so(page, app_url):
+def test_the_window_moves_mask_scores_and_outline_before_the_server_knows(page, app_url):
     open_page(page, app_url, LESSON)
-    mask = numbers(page, "mask", 0)
-    assert mask.count("✓") == 36
-    assert mask.count("·") == 28
-    assert numbers(page, "masked_scores", 1).count("−∞") == 28
-    assert numbers(page, "weights", 1).count("·") == 28
-    press(page, "window", "ArrowRight", 2)
-    assert numbers(page, "mask", 0).count("✓") == 8 + 7
+    before, edge = numbers(page, "mask"), outline(page, "mask")
+    assert (before.count("✓"), before.count("−∞")) == (36, 28)
+    slider = page.locator(".st-key-moves_mask input")
+    slider.focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    soon(page, lambda: numbers(page, "mask").count("✓"), 8 + 7)
+    assert numbers(page, "mask").count("−∞") == 64 - 15
+    assert outline(page, "mask") != edge
+    assert "window" not in page.url
+    settled(page)
+    assert "window=2" in page.url
+    assert numbers(page, "weights").count("·") == 64 - 15, "the other cards follow"
     page.locator(".st-key-control_causal label").click()
     settled(page)
-    assert numbers(page, "mask", 0).count("✓") == 8 + 7 + 7
+    assert numbers(page, "mask").count("✓") == 8 + 7 + 7
     no_exception(page)
+    assert page.problems == []
 
 
-def test_a_row_that_sees_nothing_is_named(page, app_url):
-    open_page(page, app_url, f"{LESSON}&turned=0.0")
-    assert page.locator("text=Nothing to look at: query 0 “Sorry”").count() == 1
-    assert "nan" not in page.locator("[data-testid=stMain]").inner_text().lower()
-    open_page(page, app_url, f"{LESSON}&window=1&hidden=3")
-    assert page.locator("text=Nothing to look at: query 3 “afraid”").count() == 1
-    no_exception(page)
-
-
-def test_the_leak_is_measured(page, app_url):
-    open_page(page, app_url, LESSON)
+@pytest.mark.long
+def test_the_leak_is_measured_and_dropout_moves(page, app_url):
+    open_page(page, app_url, f"{LESSON}&way=zeroed")
     assert page.locator("text=It leaks: 7 of the 7 queries").count() == 1
-    before = numbers(page, "ways", 1)
     page.locator(".st-key-control_way button", has_text="−∞ before softmax").click()
     settled(page)
-    assert numbers(page, "ways", 1) != before
-    assert page.locator("text=No weight on hidden keys: exactly 0").count() == 2, "there and above"
-    press(page, "change_by", "ArrowRight", 3)
     assert page.locator("text=No leak: the 7 queries").count() == 1
-    no_exception(page)
-
-
-def test_dropout_follows_its_seed(page, app_url):
-    open_page(page, app_url, LESSON)
-    before = numbers(page, "dropout", 1)
-    press(page, "drop_seed", "ArrowRight")
-    other = numbers(page, "dropout", 1)
-    assert other != before
-    press(page, "drop_seed", "ArrowLeft")
-    assert numbers(page, "dropout", 1) == before
-    press(page, "dropout", "Home")
-    assert numbers(page, "dropout", 1) == numbers(page, "dropout", 0)
-    no_exception(page)
-
-
-def test_cells_of_the_experiments_open_where_they_stand(page, app_url):
-    open_page(page, app_url, "causal_mask?predict=off")
-    for step, beat in (("moved", "leak"), ("dropped_weights", "dropout")):
-        page.get_by_role("button", name=f"Take a cell of {step} apart").click()
-        settled(page)
-        assert f"{step}[0, 0]" in page.locator(f".st-key-cell_{beat}").inner_text()
-        assert page.locator(".st-key-lost_cell").count() == 0
+    before = numbers(page, "dropout")
+    page.locator(".st-key-moves_dropout input").press("Home")
+    soon(page, lambda: numbers(page, "dropout") != before)
+    shown = numbers(page, "dropout")
+    assert shown[:64] == shown[64:], "nothing is dropped"
     no_exception(page)

@@ -1,11 +1,10 @@
-"""The lesson on trainable matrices in a real browser: its controls, and training."""
+"""The lesson on trainable matrices in a real browser: keys of their own, and training."""
 
 import pytest
 
-from browser_tools import matrix, no_exception, open_page, settled, soon
+from browser_tools import no_exception, open_page, settled, soon
 
 LESSON = "queries_keys_values?predict=off&cell=none"
-
 
 # The largest run takes a second or two, less than a driver of browsers may need for a click.
 CLICK_STOP = """
@@ -19,125 +18,74 @@ CLICK_STOP = """
 """
 
 
-def numbers(page, beat, chart):
-    texts = matrix(page, beat, chart).locator(".mark-text.role-mark").first.locator("text")
-    return texts.all_text_contents()
+def numbers(page, card):
+    return page.locator(f".st-key-drawn_{card} svg g.layer_2_marks text").all_text_contents()
+
+
+def words_now(page, card):
+    return page.locator(f".st-key-drawn_{card} svg g.layer_4_marks text").all_text_contents()
 
 
 def train(page, says):
     """Train, and wait until the page says how it ended."""
     page.get_by_role("button", name="Train", exact=True).click()
-    page.locator(f"text={says}").wait_for(timeout=60_000)
+    page.locator(f"text={says}").first.wait_for(timeout=60_000)
     settled(page)
 
 
-@pytest.mark.long
-def test_a_seed_for_one_matrix_leaves_the_others(page, app_url):
-    open_page(page, app_url, LESSON)
-    before = [numbers(page, "matrices", chart) for chart in range(3)]
-    scores = numbers(page, "scores", 2)
-    page.locator("summary", has_text="Other seeds").click()
-    settled(page)
-    page.locator(".st-key-control_q_seed input").fill("7")
-    page.keyboard.press("Enter")
-    settled(page)
-    after = [numbers(page, "matrices", chart) for chart in range(3)]
-    assert after[0] != before[0]
-    assert after[1:] == before[1:]
-    assert numbers(page, "scores", 2) != scores
-    assert "q_seed=7" in page.url
-    page.locator(".st-key-control_q_seed input").fill("seven")
-    page.keyboard.press("Enter")
-    settled(page)
-    assert "must be a whole number" in page.locator(".st-key-problem_of_q_seed").inner_text()
-    assert numbers(page, "matrices", 0) == after[0], "a bad seed changes nothing"
-    assert page.locator(".st-key-control_q_seed input").input_value() == "seven"
-    no_exception(page)
-
-
-@pytest.mark.long
-def test_widths_start_and_bias_change_the_picture(page, app_url):
-    open_page(page, app_url, LESSON)
-    scores = numbers(page, "scores", 2)
-    page.locator("[class*=st-key-control_start] button", has_text="nn.Linear").click()
-    settled(page)
-    linear = numbers(page, "scores", 2)
-    assert linear != scores
-    page.locator(".st-key-control_d_out input").press("ArrowRight")
-    settled(page)
-    assert len(numbers(page, "matrices", 0)) == 3 * 3
-    assert len(numbers(page, "matrices", 2)) == 3 * 2, "values keep a width of their own"
-    page.locator(".st-key-control_bias label").click()
-    settled(page)
-    assert "parameters" in page.locator("text=and 8 of the biases").first.inner_text()
-    no_exception(page)
-
-
-def weights_now(page):
-    texts = page.locator(".st-key-watched_training svg.marks .mark-text.role-mark")
-    return texts.nth(1).locator("text").all_text_contents()
-
-
-def step_now(page):
-    title = page.locator(".st-key-watched_training svg text", has_text="step").first
-    return title.text_content()
-
-
-def test_training_is_watched_in_the_browser_alone_and_by_keyboard(page, app_url):
-    open_page(page, app_url, LESSON)
-    train(page, "What changed most")
-    page.set_viewport_size({"width": 1280, "height": 1600})  # nothing is scrolled on the way
-    slider = page.locator(".st-key-watched_training input[type=range]")
-    slider.scroll_into_view_if_needed()
-    settled(page)
+def test_a_training_is_moved_through_in_its_picture(page, app_url):
+    open_page(page, app_url, f"{LESSON}&steps=200")
+    assert any(text.startswith("loss 2.0") for text in words_now(page, "train")), "shown at once"
+    train(page, "The loss fell from")
+    last = numbers(page, "train")
+    assert any(text.startswith("after step 200") for text in words_now(page, "train"))
     asked = page.evaluate("window.testRuns.asked")
-    last, end = weights_now(page), step_now(page)
-    assert end.startswith("step 2,000, loss 0.00")
+    slider = page.locator(".st-key-moves_train input")
     slider.press("Home")
-    page.wait_for_function(
-        "document.querySelector('.st-key-watched_training').innerText.includes('step 0, loss')"
-    )
-    first = weights_now(page)
-    assert first != last
-    buttons = page.locator(".st-key-watched_training").get_by_role("button")
-    play = buttons.filter(has_text="Play")
-    buttons.filter(has_text="Step on").press("Enter")
-    assert slider.input_value() == "1"
-    soon(page, lambda: step_now(page) != end)
-    play.press("Space")
-    page.wait_for_function(
-        "+document.querySelector('.st-key-watched_training input[type=range]').value > 3"
-    )
-    buttons.filter(has_text="Pause").press("Space")
-    at = slider.input_value()
-    page.wait_for_timeout(700)
-    assert slider.input_value() == at, "paused"
-    assert first != weights_now(page)
-    slider.press("End")
-    soon(page, lambda: (weights_now(page), step_now(page)), (last, end))
-    assert page.evaluate("window.testRuns.asked") == asked, "the server was not asked"
+    soon(page, lambda: any(text.startswith("loss 2.0") for text in words_now(page, "train")))
+    assert numbers(page, "train") != last
+    assert page.evaluate("window.testRuns.asked") == asked, "before the server was asked"
+    settled(page)
+    assert "trained=0" in page.url
+    page.locator(".st-key-moves_train input").press("End")
+    soon(page, lambda: numbers(page, "train"), last)
+    settled(page)
+    assert "trained" not in page.url
     no_exception(page)
     assert page.problems == []
 
 
 @pytest.mark.long
-def test_a_recorded_step_can_be_taken_apart_and_training_is_kept(page, app_url):
+def test_keys_that_are_queries_have_scores_that_are_the_same_both_ways(page, app_url):
     open_page(page, app_url, LESSON)
-    train(page, "The loss fell from")
-    page.locator("summary", has_text="A recorded step").click()
+    page.locator(".st-key-moves_weights input").press("Home")
     settled(page)
-    last = numbers(page, "trained", 0)
-    slider = page.locator("[class*='st-key-scrub_'] input")
-    slider.press("Home")
+    shown = numbers(page, "weights")
+    scores = [shown[11 * row : 11 * row + 11] for row in range(11)]
+    assert scores == [list(column) for column in zip(*scores, strict=True)]
+    page.locator(".st-key-moves_weights input").press("End")
     settled(page)
-    first = numbers(page, "trained", 0)
-    assert first != last
-    assert page.locator("text=Step 0").count() == 1
-    page.get_by_role("link", name="Simplified attention").first.click()
+    assert numbers(page, "weights") != shown
+    no_exception(page)
+
+
+@pytest.mark.long
+def test_a_seed_that_is_none_stays_typed_and_changes_nothing(page, app_url):
+    open_page(page, app_url, LESSON)
+    before = numbers(page, "matrices")
+    page.locator(".st-key-control_q_seed input").fill("7")
+    page.keyboard.press("Enter")
     settled(page)
-    page.get_by_role("link", name="Queries, keys and values").first.click()
+    after = numbers(page, "matrices")
+    assert after != before
+    assert "q_seed=7" in page.url
+    page.locator(".st-key-control_q_seed input").fill("seven")
+    page.keyboard.press("Enter")
     settled(page)
-    assert page.locator("text=The loss fell from").count() == 1
+    assert "must be a whole number" in page.locator(".st-key-problem_of_q_seed").inner_text()
+    assert numbers(page, "matrices") == after
+    assert page.locator(".st-key-control_q_seed input").input_value() == "seven"
+    no_exception(page)
 
 
 @pytest.mark.long

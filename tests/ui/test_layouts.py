@@ -11,15 +11,19 @@ import torch
 
 from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, expand_query
 from attention_core import operations as ops
+from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_core.text.inputs import Inputs
 from attention_ui.cards.show import MOST_BYTES
 from attention_ui.controls.control import understood
 from attention_ui.controls.shared import first_query, inputs_of
 from attention_ui.lessons.whole_layer import lesson as layer
 from attention_ui.picture import table as cells
+from attention_ui.picture.below import products
+from attention_ui.picture.curve import ACROSS, with_curve
 from attention_ui.picture.layer import layer_matrices, whole_layer
 from attention_ui.picture.layout import (
     NARROW,
+    READABLE,
     TALL,
     WIDE,
     Mark,
@@ -148,6 +152,43 @@ def test_a_number_that_could_not_be_read_is_not_written():
         if kind == cells.CELL
     ]
     assert set(of_cells) == {None}
+
+
+@pytest.mark.parametrize("n_tokens", [9, 11, 16])
+def test_a_lower_picture_is_no_lower_than_its_numbers_can_be_read(n_tokens):
+    trace = of_tokens(n_tokens, 3)
+    layout = equation(trace, trace["context_vectors"], tall=200)
+    assert {box.height >= READABLE[1] for box in layout.wide.boxes} == {True}
+    assert layout.wide.height <= TALL
+
+
+def test_the_results_of_products_stand_below_their_columns():
+    example = next(iter(EXAMPLES.values()))
+    trace = expand_token(attend_trainable(embed(example.inputs), example.projections), 2)
+    pairs = [(trace[f"W_{role}"], trace[f"one_{role}"]) for role in ("query", "key", "value")]
+    layout = products(trace, trace["one_embedding"], pairs)
+    for arrangement in (layout.wide, layout.narrow):
+        vector, *rest = arrangement.boxes
+        for above, below in zip(rest[:3], rest[3:], strict=True):
+            assert below.width == above.width
+            assert below.x == above.x
+            assert below.y > above.y + 6 * above.height
+            assert below.y + below.height < arrangement.height
+    vector, *matrices = layout.wide.boxes[:4]
+    assert {(box.y, box.height) for box in matrices} == {(vector.y, vector.height)}
+    for step in (trace["one_query"], trace["one_value"]):
+        check_lights(layout, step)
+
+
+def test_a_curve_stands_beside_matrices_and_above_them_on_a_phone():
+    trace = of_tokens(9, 3)
+    layout = equation(trace, Matrix(trace["weights"]), tall=260, room=590)
+    layout = with_curve(layout, [2.0, 1.0, 0.1], [0, 10, 50], 1, "after step 10", [0, 1, 2])
+    assert all(box.x >= ACROSS for box in layout.wide.boxes)
+    assert all(box.y > 90 for box in layout.narrow.boxes)
+    shown = [mark.strength for mark in layout.wide.marks if mark.colour == "loud"]
+    assert shown == [0.0, 0.75, 0.0]
+    assert max(word.x for word in layout.wide.words) <= WIDE
 
 
 def test_the_sentence_takes_as_many_lines_as_it_needs():

@@ -23,9 +23,19 @@ from attention_core.recipes import HeadsRecipe
 from attention_core.rounding import agree, rounding
 from attention_ui.frame.lights import as_taught
 from attention_ui.lessons.causal_mask import leaks
+from attention_ui.lessons.causal_mask.lesson import prefix_of
 from attention_ui.lessons.multi_head_attention import checks as head_checks
+<<<<<<< ours
 from attention_ui.lessons.queries_keys_values import projections
 from attention_ui.lessons.whole_layer import words as of_layer
+=======
+from attention_ui.lessons.queries_keys_values import words as of_matrices
+from attention_ui.lessons.whole_layer import sums
+from attention_ui.lessons.whole_layer.layer import opened
+from attention_ui.lessons.whole_layer.temperature import rows_of_equal_scores
+from attention_ui.page.lights import as_taught
+from attention_ui.picture.matrix import Matrix
+>>>>>>> theirs
 from attention_ui.settings.settings import Settings
 
 TYPED = st.one_of(st.floats(-1000, 1000, width=32), st.sampled_from([-1000.0, 1000.0, 0.001]))
@@ -42,8 +52,8 @@ def typed(edits):
 
 
 def moved(settings, way):
-    settings = replace(settings, way=way, changed_token=5, change_by=1.0)
-    return leaks.changed(settings)
+    masked = attend_masked(embed(settings.inputs), settings.mask, settings.divide)
+    return change_token(masked, 5, 1.0, prefix_of(way))
 
 
 def heads_of(inputs):
@@ -60,7 +70,7 @@ def lights(inputs):
         *head_checks.ways_agree(heads),
         head_checks.sum_agrees(heads),
         head_checks.torch_agrees(heads),
-        *projections.ways_agree(BUILDERS["qkv_linear"](example, None)),
+        *of_matrices.ways_agree(BUILDERS["qkv_linear"](example, None)),
     ]
     simple = BUILDERS["simplified"](example, 2)
     for one, other in (
@@ -117,7 +127,7 @@ def test_right_numbers_of_the_widest_tables_are_green(edits):
     for good, words in lights(inputs):
         assert good, words
     for way in EXACT:
-        trace = change_token(attend_masked(embed(inputs)), 63, 1.0, leaks.prefix_of(way))
+        trace = change_token(attend_masked(embed(inputs)), 63, 1.0, prefix_of(way))
         good, words = leaks.leak_verdict(way, trace, 63)
         assert good or "without a leak" in words, words
 

@@ -2,6 +2,15 @@
 
 import pytest
 
+from attention_core import embed
+from attention_ui.controls.control import understood
+from attention_ui.controls.shared import inputs_of
+from attention_ui.lessons.causal_mask.leaks import may_move
+from attention_ui.lessons.causal_mask.lesson import CONTROLS, WINDOW, changed, with_window
+from attention_ui.picture import table as cells
+from attention_ui.picture.layout import equation
+from attention_ui.picture.matrix import Matrix
+from attention_ui.picture.table import positions
 from visiting import rendered, visit
 
 pytestmark = pytest.mark.slow("5 s: whole pages")
@@ -40,7 +49,9 @@ def test_a_leak_too_small_to_be_seen_is_not_called_safe():
     assert "Up to 1e-08 of a row's weight" in words
     assert "Too little to be seen here: the largest change is 4e-09." in words
     assert "No leak" not in words
-    (table,) = [frame.value for frame in at.dataframe]
+    at.session_state["row_deeper"] = True
+    tables = [frame.value for frame in at.run().dataframe]
+    (table,) = [each for each in tables if "0 before softmax" in each.index]
     assert table.loc["0 before softmax"].str.contains("e-").any()
     assert set(table.loc["−∞ before softmax"]) == {"0"}
 
@@ -52,31 +63,71 @@ def test_one_choice_of_the_way_is_for_its_weights_and_its_leak():
     assert "No leak" in rendered(at)
 
 
-def of_window(at):
-    (slider,) = (each for each in at.select_slider if each.key.startswith("control_window"))
-    return slider
-
-
-def test_the_window_offers_what_the_text_has_and_a_link_may_name_more():
-    at = visit(PAGE, cell="none")
-    assert of_window(at).options == ["all", *map(str, range(1, 12))]
-    at = visit(PAGE, cell="none", sentence="a b c", tokenizer="blanks", window="40", hidden="7")
-    assert of_window(at).options == ["all", "1", "2", "3", "40"]
-    assert of_window(at).value == at.session_state["settings"].window == 40
-    assert [box.value for box in at.selectbox if box.key.startswith("control_hidden")] == [7]
+def test_a_window_beyond_the_text_is_all_of_it_and_counts_again():
+    at = visit(PAGE, sentence="a b c", tokenizer="blanks", window="40", hidden="7")
+    assert at.session_state["here"][2].window == 0
+    assert at.session_state["here"][2].hidden is None
     assert "the lower triangle" in rendered(at)
     at.text_area(key="control_sentence").set_value("a " * 45).run()
-    assert of_window(at).value == at.session_state["settings"].window == 40
     assert "the 39 tokens before it; but key 7 is hidden from every query" in rendered(at)
-    at.text_area(key="control_sentence").set_value("a b c").run()
-    of_window(at).set_value(2).run()
-    assert of_window(at).options == ["all", "1", "2", "3"]
-    assert of_window(at).value == at.session_state["settings"].window == 2
 
 
-@pytest.mark.parametrize("position", [0, 1, 2])
-def test_every_window_of_a_text_of_two_tokens_is_in_use(position):
-    at = visit(PAGE, cell="none", sentence="a b", tokenizer="blanks")
-    of_window(at).set_value(position).run()
-    assert of_window(at).value == at.session_state["settings"].window == position
-    assert at.session_state["drafts"] == {}
+def test_a_cell_of_the_mask_is_flipped_and_flipped_back():
+    at = visit(PAGE)
+    boxes = [each for each in at.selectbox if each.key.startswith("turn_")]
+    for box, place in zip(boxes, (0, 4), strict=True):
+        box.set_value(place)
+    at.run()
+    at.button(key="flip").click().run()
+    assert at.session_state["held"]["turned"] == "0.4"
+    assert "1 cell is flipped by hand" in rendered(at)
+    at.button(key="undo_flips").click().run()
+    assert "turned" not in at.session_state["held"]
+    assert "flipped by hand" not in rendered(at)
+
+
+def values_of(**link):
+    values, wrong = understood({"example": "wild_cat", **link}, CONTROLS)
+    assert not wrong
+    return values
+
+
+def test_each_window_shows_its_own_mask_and_what_it_hides():
+    values = values_of()
+    embedded = embed(inputs_of(values))
+
+    def seen(window):
+        found = with_window(embedded, values, window)
+        return equation(found, *map(Matrix, found["masked_scores"].inputs), found["masked_scores"])
+
+    windows = [*WINDOW.choices(values)]
+    lists = positions(seen(0), [seen(window) for window in windows])
+    for at, window in enumerate(windows):
+        there = cells.table(seen(window)).to_pydict()
+        for name, text, look, strength, drawn in zip(
+            *(there[column] for column in ("id", "text", "look", "strength", "path")), strict=True
+        ):
+            told = lists.get(name, {})
+            now = {"texts": text, "looks": look, "paths": drawn}
+            for column, own in now.items():
+                if column in told:
+                    assert told[column].split("|")[at] == own, (window, name)
+            if "strengths" in told:
+                assert int(told["strengths"].split("|")[at]) == round(100 * strength)
+    assert any("paths" in each for each in lists.values()), "the outline moves along"
+    assert "✓" in lists["1.10.0"]["texts"]
+
+
+@pytest.mark.parametrize("way", ["zeroed", "minus_infinity"])
+def test_what_leaks_is_loud_at_each_amount_that_is_added(way):
+    values = values_of(way=way)
+
+    def moved(amount):
+        found = changed(values.but(change_by=amount))
+        still = Matrix(found["moved"], allowed=may_move(found, values.changed_token))
+        return equation(found, still)
+
+    lists = positions(moved(0.0), [moved(amount) for amount in (0.0, 1.0)])
+    loud = {name for name, each in lists.items() if each.get("looks") == "number|loud"}
+    leaking = {f"0.{row}.{entry}" for row in range(10) for entry in range(3)}
+    assert loud == (leaking if way == "zeroed" else set())

@@ -22,7 +22,9 @@ from attention_ui.charts.sizes import CellSize
 from attention_ui.charts.template import name_of
 from attention_ui.controls.control import understood
 from attention_ui.lessons.home.hero import most_looked_at
-from attention_ui.lessons.queries_keys_values.projections import origin_words
+from attention_ui.lessons.queries_keys_values.lesson import CONTROLS as OF_MATRICES
+from attention_ui.lessons.queries_keys_values.lesson import projections_of
+from attention_ui.lessons.queries_keys_values.words import origin_words
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
 from attention_ui.lessons.simplified_attention.words import twice_words
 from attention_ui.page.inspector import components
@@ -79,14 +81,15 @@ def test_a_word_that_looks_at_itself_and_a_sentence_of_one_word_are_said_too():
 def test_how_to_read_a_matrix_set_by_hand_names_its_largest_number_and_claims_no_more():
     (trace, _) = traces(FIRST)
     matrix = trace["W_query"].value
-    told = origin_words(PLAIN, trace)
+    values, _ = understood({"example": FIRST}, OF_MATRICES)
+    told = origin_words(values, trace)
     found = re.search(r"row \*(\w+)\* and column \*(\w+)\* hold ([\d.]+):", told)
     row = trace.labels("d_in").index(found[1])
     column = trace.labels("d_out").index(found[2])
     assert float(found[3]) == matrix[row, column].item() == matrix.max().item()
     edits = tuple((*place, -1.0) for place in (matrix > 0).nonzero().tolist())
-    nothing = changed(PLAIN, q_edits=edits)
-    negative = attend_trainable(embed(nothing.inputs), nothing.projections)
+    nothing = values.but(q_edits=edits)
+    negative = attend_trainable(embed(PLAIN.inputs), projections_of(nothing))
     assert negative["W_query"].value.max() <= 0
     assert (
         origin_words(nothing, negative) == "These matrices were set by hand, so you can read them."

@@ -1,19 +1,20 @@
 """Sentences of the lessons that follow from settings: each says what is so, and nothing else."""
 
-import math
 from dataclasses import replace
 
 import pytest
 import torch
 
-from attention_core.examples import EXAMPLES
-from attention_core.experiments.training import TrainingSettings
 from attention_core.recipes import HEADS
 from attention_ui.lessons.multi_head_attention.heads import widths_words
+<<<<<<< ours
 from attention_ui.lessons.queries_keys_values.projections import SATURATED
 from attention_ui.lessons.queries_keys_values.training import loss_words, recipe_of
 from attention_ui.lessons.softmax_or_sum.words import winners
 from attention_ui.settings.settings import Settings
+=======
+from attention_ui.lessons.softmax_or_sum.experiments import winners
+>>>>>>> theirs
 from attention_ui.words import number
 from visiting import box, charts, rendered, texts, visit
 
@@ -51,38 +52,6 @@ def test_the_cost_of_heads_names_both_widths_and_one_head_is_not_dealt_out():
     assert "There is only one head here." in words
     assert "only dealt out to more heads" not in words
     assert "padded with zeros" not in words
-
-
-def test_a_loss_that_is_no_number_is_no_probability():
-    assert "0.0000" not in loss_words(math.nan)
-    assert loss_words(math.log(4)).endswith("a probability of 0.2500 everywhere.")
-
-
-@pytest.mark.parametrize("example", EXAMPLES.values(), ids=lambda example: example.name)
-def test_the_page_trains_by_the_defaults_of_the_core(example):
-    expected = TrainingSettings(learning_rate=example.learning_rate)
-    assert recipe_of(Settings.of(example)) == expected
-
-
-@pytest.mark.parametrize(("rate", "hangs"), [(1, True), (0.05, False)])
-def test_a_training_that_hangs_on_the_last_digit_is_said_to(rate, hangs):
-    page = visit("pages/queries_keys_values.py", rate=rate, steps=200)
-    page.button(key="start_or_stop_training").click().run()
-    assert not page.exception
-    said = rendered(page)
-    assert "The loss fell from" in said or "The loss did not fall" in said
-    assert (f"learning rate of {rate} the result depends on the last digit" in said) == hangs
-    assert ("Another processor may end elsewhere" in said) == hangs
-
-
-def test_the_start_without_slope_is_named_where_there_is_one():
-    page = "pages/queries_keys_values.py"
-    assert "7 of 8 with `torch.rand` and 0 of 8 with `nn" in rendered(
-        visit(page, example=SATURATED)
-    )
-    words = rendered(visit(page))
-    assert "no row of any start" in words
-    assert EXAMPLES[SATURATED].title in words
 
 
 def test_equal_largest_scores_share():

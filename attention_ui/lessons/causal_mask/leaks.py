@@ -1,27 +1,19 @@
-"""Four ways to hide, side by side, and what leaks through each of them."""
+"""What leaks through the ways to hide, measured on the traces of the lesson."""
 
 import pandas as pd
-import streamlit as st
 import torch
 
-from attention_core.mechanism.masking import attend_masked, change_token
 from attention_core.operations import Renormalise
 from attention_core.rounding import SHARE
-from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
-from ...cards.questions import Verdict
-from ...page.equation import equation
-from ...page.show import light
-from ...page.view import View
+from ...cards.questions import Pick, Verdict
+from ...controls.control import Values
+from ...controls.shared import inputs_of
 from ...picture.equation_parts import Parts, equation_of
 from ...picture.matrix import Matrix
-from ...settings import session
-from ...settings.choices import WAYS_TO_HIDE
-from ...settings.control import control, control_row
-from ...settings.settings import Settings
 from ...words import listed, number
-from .mask import blind_rows
+from .lesson import WAYS, changed, prefix_of
 
 UNSEEN = 1e-6
 """A weight below this is too little to be seen."""
@@ -29,11 +21,12 @@ TINY = torch.finfo(torch.float32).tiny
 """Numbers below this lose digits, and soon become 0."""
 LEAKY = ("zero_filled", "zeroed")
 """Ways that leak whatever the scores are, though it may be too little to be seen."""
+OTHER_WEIGHTS = ("zero_filled_weights", "zeroed_weights", "renormalised_weights")
 
 
-def prefix_of(way: str) -> str:
-    """What the names of a way's steps begin with."""
-    return "" if way == "minus_infinity" else f"{way}_"
+def blind_rows(mask: torch.Tensor) -> list[int]:
+    """The queries of a mask (query, key) that may look at nothing."""
+    return (~mask).all(dim=-1).nonzero().flatten().tolist()
 
 
 def hidden_share(trace: Trace, way: str) -> torch.Tensor:
@@ -90,20 +83,34 @@ def underflowed(trace: Trace, token: int) -> torch.Tensor:
     return lost[unseeing(trace["mask"].value, token)]
 
 
-def judge_leaks(guess: list[int], settings: Settings) -> Verdict:
+def which_leak(values: Values) -> Pick:
+    """Which ways leak."""
+    return Pick(
+        words="Through which of these ways does a hidden token still change the context vectors of "
+        "earlier queries?",
+        choices=list(WAYS.values()),
+        judge=lambda guess: judge_leaks(guess, values),
+        truth=lambda: f"It is {leaky_ways(values)[1]}.",
+        many=True,
+        teaches="A 0 before softmax is a score like any other, since e⁰ = 1. A 0 after softmax "
+        "comes too late: the sum that the others were divided by contains the hidden score.",
+    )
+
+
+def judge_leaks(guess: list[int], values: Values) -> Verdict:
     """Whether these are the places of the ways that leak."""
-    leaky, found = leaky_ways(settings)
-    right = guess == [place for place, way in enumerate(WAYS_TO_HIDE) if way in leaky]
+    leaky, found = leaky_ways(values)
+    right = guess == [place for place, way in enumerate(WAYS) if way in leaky]
     return Verdict(right, f"{'Right: ' if right else 'It is '}{found}.")
 
 
-def leaky_ways(settings: Settings) -> tuple[list[str], str]:
+def leaky_ways(values: Values) -> tuple[list[str], str]:
     """Which ways let the last token reach an earlier context vector, measured, and that in words; a
     way that leaks too little to be seen here is told apart from one that does not leak.
     """
-    last = len(settings.inputs.tokens) - 1
-    ways = list(WAYS_TO_HIDE)
-    traces = {way: _changed(settings, way, last, 1.0) for way in ways}
+    last = len(inputs_of(values).tokens) - 1
+    ways = list(WAYS)
+    traces = {way: changed(values.but(changed_token=last, change_by=1.0), way) for way in ways}
     unseen = unseeing(traces[ways[0]]["mask"].value, last)
     measured = {way: leaks(trace, last) for way, trace in traces.items()}
     moved = {way: far for way, (far, _) in measured.items()}
@@ -113,32 +120,23 @@ def leaky_ways(settings: Settings) -> tuple[list[str], str]:
         if (has_moved & ~underflowed(traces[way], last)).any()
     ]
     faint = [way for way in LEAKY if way not in seen and (moved[way] > 0).any()]
-    found = listed([WAYS_TO_HIDE[way] for way in ways if way in seen + faint]) or "none of them"
+    found = listed([WAYS[way] for way in ways if way in seen + faint]) or "none of them"
     if not unseen.any():
         found += ", since this mask lets every query look at the last token"
     elif faint:
         most = max(moved[way].max().item() for way in faint)
-        names = listed([WAYS_TO_HIDE[way] for way in faint])
+        names = listed([WAYS[way] for way in faint])
         found += f" (with these scores {names} by {number(most)} at most, too little to be seen)"
     return seen + faint, found
 
 
-def ways_to_hide(view: View) -> None:
-    """One way at a time: its weights and its lights, and all ways side by side."""
-    settings = session.current()
-    trace = view.trace
-    equation(view, "ways", build=lambda now: _way(trace, prefix_of(now.way)))
-    if not view.covers_of([f"{prefix_of(settings.way)}weights"]):
-        light(*sums_verdict(trace, settings.way))
-        light(*share_verdict(trace, settings.way))
+def share_table(trace: Trace, names: list[str]) -> pd.DataFrame:
+    """The weight on hidden keys, way by way, for each query by its name."""
     table = {
         label: [number(share) if share else "0" for share in hidden_share(trace, way).tolist()]
-        for way, label in WAYS_TO_HIDE.items()
+        for way, label in WAYS.items()
     }
-    st.markdown("Weight on hidden keys, for each query:")
-    names = [f"{at} {name}" for at, name in enumerate(settings.visible_tokens)]
-    shares = pd.DataFrame.from_dict(table, orient="index", columns=names)
-    st.dataframe(shares.rename_axis("way to hide"), width="content")
+    return pd.DataFrame(table, index=pd.Index(names, name="query")).T
 
 
 def sums_verdict(trace: Trace, way: str) -> tuple[bool, str]:
@@ -179,45 +177,14 @@ def share_verdict(trace: Trace, way: str) -> tuple[bool, str]:
     return False, f"{words}."
 
 
-def _way(trace: Trace, way: str) -> Parts:
-    """Scores with the mask, as this way has them, and the weights."""
-    weights = trace[f"{way}weights"]
+def parts_of(trace: Trace, way: str, covered: bool = False) -> Parts:
+    """Scores with the mask, as a way has them, and the weights; `way` is its prefix."""
+    weights = Matrix(trace[f"{way}weights"], covered=covered)
     if way != "zero_filled_":
-        return equation_of(weights)
-    filled, before = trace["zero_filled_scores"], weights.inputs[0]
+        return equation_of(weights.step, drawn=[weights])
+    filled, before = trace["zero_filled_scores"], weights.step.inputs[0]
     divided = () if before is filled else ("→", Matrix(before))
-    return (Matrix(filled), *divided, "→", Matrix(weights))
-
-
-def changed(settings: Settings) -> Trace:
-    """The trace of the experiment: everything again with one token's vector changed."""
-    return _changed(settings, settings.way, settings.changed_token, settings.change_by)
-
-
-def _changed(settings: Settings, way: str, token: int, amount: float) -> Trace:
-    trace = attend_masked(embed(settings.inputs), settings.mask, settings.divide)
-    return change_token(trace, token, amount, prefix_of(way))
-
-
-def leak(view: View) -> None:
-    """Change one token's vector, and measure which context vectors move."""
-    with control_row():
-        control("changed_token", width=200)
-        control("change_by", width=220)
-    settings = session.current()
-    way, token = prefix_of(settings.way), settings.changed_token
-    trace = changed(settings)
-    beside = view.beside(trace)
-    later = Matrix(trace[f"changed_{way}context_vectors"], title="context_vectors, changed")
-    moved = Matrix(trace["moved"], allowed=may_move(trace, token))
-    equation(beside, "leak", *equation_of(trace["moved"], drawn=[later, moved]))
-    unseen = unseeing(trace["mask"].value, token)
-    if not unseen.any():
-        st.markdown("The mask lets every other query look at this token, so nothing can leak.")
-    elif not settings.change_by:
-        st.markdown("Nothing was added, so nothing can move.")
-    else:
-        light(*leak_verdict(settings.way, trace, token))
+    return (Matrix(filled), *divided, "→", weights)
 
 
 def leak_verdict(way: str, trace: Trace, token: int) -> tuple[bool, str]:
@@ -253,3 +220,12 @@ def leak_verdict(way: str, trace: Trace, token: int) -> tuple[bool, str]:
         f"No leak: the {queries} that may not look at this token {keep}. The largest change is "
         f"{moved.max():.1g}."
     )
+
+
+def said_of_leak(values: Values, trace: Trace) -> tuple[bool | None, str]:
+    """What came of the change, as a light; None where there is nothing to see."""
+    if not unseeing(trace["mask"].value, values.changed_token).any():
+        return None, "The mask lets every other query look at this token, so nothing can leak."
+    if not values.change_by:
+        return None, "Nothing was added, so nothing can move."
+    return leak_verdict(values.way, trace, values.changed_token)

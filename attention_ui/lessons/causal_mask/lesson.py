@@ -1,0 +1,107 @@
+"""The causal mask: the controls, and traces as functions of their values."""
+
+from attention_core.mechanism.masking import attend_masked, change_token, drop_weights
+from attention_core.recipes import MaskRecipe
+from attention_core.text.embedding import embed
+from attention_core.trace import Trace
+
+from ...controls.control import Control, Values
+from ...controls.fields import (
+    MAX_TOKENS,
+    Choice,
+    Decimal,
+    Flag,
+    OptionalWhole,
+    Places,
+    Whole,
+)
+from ...controls.shared import DIVIDE, DROP_SEED, QUERY, SOURCE, inputs_of, numbered_tokens
+
+WAYS = {
+    "minus_infinity": "−∞ before softmax",
+    "zero_filled": "0 before softmax",
+    "zeroed": "0 after softmax",
+    "renormalised": "0 after, then divided by the sum",
+}
+
+
+def _last(values: Values) -> int:
+    return len(inputs_of(values).tokens) - 1
+
+
+CAUSAL = Control("causal", Flag(), "Causal: no later key", True)
+WINDOW = Control(
+    "window",
+    Whole(0, MAX_TOKENS),
+    "Window: keys, its own included",
+    0,
+    hint="0: all",
+    options=lambda values: {count: str(count) for count in range(_last(values) + 2)},
+)
+"""How many keys back a query may look, itself included; 0 for all."""
+HIDDEN = Control(
+    "hidden",
+    OptionalWhole(0, MAX_TOKENS - 1),
+    "Key hidden from every query",
+    None,
+    options=lambda values: {None: "none", **numbered_tokens(values)},
+    look={"placeholder": "none"},
+)
+"""A key that no query may look at, such as padding."""
+TURNED = Control("turned", Places(32), "Cells of the mask flipped by hand", ())
+WAY = Control("way", Choice(WAYS), "Hide by", "zero_filled")
+CHANGED = Control(
+    "changed_token",
+    Whole(0, MAX_TOKENS - 1),
+    "Change the vector of",
+    _last,
+    options=numbered_tokens,
+)
+CHANGE_BY = Control("change_by", Decimal(-4, 4), "Add to each entry", 1.0, look={"step": 0.25})
+DROPOUT = Control("dropout", Decimal(0, 0.9), "Chance of being dropped", 0.2, look={"step": 0.05})
+MAKES_MASK = (CAUSAL, WINDOW, HIDDEN, TURNED)
+CONTROLS = (
+    *(*SOURCE, DIVIDE, *MAKES_MASK, WAY, CHANGED, CHANGE_BY),
+    *(DROPOUT, DROP_SEED, QUERY),
+)
+
+
+def mask_of(values: Values) -> MaskRecipe:
+    """Which query may look at which key."""
+    return MaskRecipe(values.causal, values.window or None, values.hidden, values.turned)
+
+
+def trace_of(values: Values) -> Trace:
+    """The lesson's trace, with every way to hide."""
+    return attend_masked(embed(inputs_of(values)), mask_of(values), values.divide)
+
+
+def with_window(embedded: Trace, values: Values, window: float) -> Trace:
+    """The mask and what it hides, with another window."""
+    mask = mask_of(values.but(window=int(window)))
+    return attend_masked(embedded.branch(), mask, values.divide, ways=("",))
+
+
+def prefix_of(way: str) -> str:
+    """What the names of a way's steps begin with."""
+    return "" if way == "minus_infinity" else f"{way}_"
+
+
+def changed(values: Values, way: str = "", masked: Trace | None = None) -> Trace:
+    """Everything again with one token's vector changed; `masked` is the trace before it, where it
+    is there already.
+    """
+    prefix = prefix_of(way or values.way)
+    if masked is None:
+        masked = attend_masked(
+            embed(inputs_of(values)), mask_of(values), values.divide, ways=(prefix,)
+        )
+    return change_token(masked, values.changed_token, values.change_by, prefix)
+
+
+def dropped(values: Values, masked: Trace | None = None) -> Trace:
+    """The masked weights, and what one draw of dropout leaves of them."""
+    if masked is None:
+        recipe = mask_of(values)
+        masked = attend_masked(embed(inputs_of(values)), recipe, values.divide, ways=("",))
+    return drop_weights(masked, values.dropout, values.drop_seed)

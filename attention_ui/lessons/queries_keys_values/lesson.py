@@ -1,0 +1,232 @@
+"""Queries, keys and values: the controls, and traces as functions of their values."""
+
+from dataclasses import replace
+
+from attention_core.experiments.trained import attend_trained
+from attention_core.experiments.training import (
+    Matrices,
+    TrainingRecord,
+    TrainingSettings,
+    next_tokens,
+    recorded_steps,
+    train,
+)
+from attention_core.mechanism.simplified import SimplifiedOptions, attend
+from attention_core.mechanism.token_axis import attend_on_tokens, attend_on_tokens_by_heads
+from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
+from attention_core.recipes import PLURAL, ROLES, STARTS, Projections
+from attention_core.text.embedding import embed
+from attention_core.trace import Trace
+
+from ...controls.control import Control, Values
+from ...controls.fields import Choice, Decimal, Edits, Flag, OptionalWhole, Whole
+from ...controls.shared import MAX_SEED, MAX_WIDTH, SCALE, SOURCE, TOKEN, example_of, inputs_of
+
+STEPS_OFFERED = (10, 100, 200, 500, 1_000, 2_000, 5_000)
+RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1_000.0)
+WIDTHS = (1, 2, 4, 8, 16, 32, 64)
+MOST_SHOWN = 40
+"""Recorded steps that a training can be moved through."""
+TYPED = ("q_edits", "k_edits", "v_edits")
+
+
+def _starts(values: Values) -> dict[str, str]:
+    """How matrices can begin: set by hand, or trained, only where the example has such."""
+    example = example_of(values)
+    drawn = {name: title for name, title in STARTS.items() if name != "given"}
+    given = {"given": "Trained" if example.is_trained else STARTS["given"]}
+    return drawn | (given if example.projections.given else {})
+
+
+def _seed(name: str, of: str, *undone: str) -> Control:
+    look = {"placeholder": "as the example"}
+    kind = OptionalWhole(0, MAX_SEED)
+    return Control(name, kind, f"Seed of {of}", None, "text_input", undoes=undone, look=look)
+
+
+def _edits(role: str) -> Control:
+    def fit(edits: tuple, values: Values) -> str | None:
+        width = values.d_v if role == "value" else values.d_out
+        if any(row >= values.d_in or column >= width for row, column, _ in edits):
+            return f"an edited number lies outside W_{role}"
+        return None
+
+    return Control(f"{role[0]}_edits", Edits(), f"Numbers typed into W_{role}", (), check=fit)
+
+
+START = Control(
+    "start",
+    Choice(STARTS),
+    "Start as",
+    lambda values: example_of(values).projections.start,
+    widget="segmented_control",
+    options=_starts,
+    undoes=TYPED,
+)
+D_OUT = Control(
+    "d_out",
+    Whole(1, MAX_WIDTH),
+    "Width of queries and keys, d_out",
+    lambda values: example_of(values).projections.d_out,
+    undoes=TYPED[:2],
+)
+D_V = Control(
+    "d_v",
+    Whole(1, MAX_WIDTH),
+    "Width of values, d_v",
+    lambda values: example_of(values).projections.d_v,
+    undoes=TYPED[2:],
+)
+BIAS = Control("bias", Flag(), "Bias", False)
+SEEDS = (
+    _seed("w_seed", "all three matrices", *TYPED),
+    *(_seed(f"{role[0]}_seed", f"W_{role}", f"{role[0]}_edits") for role in ROLES),
+)
+TYPED_INTO = {f"W_{role}": _edits(role) for role in ROLES}
+OWN_KEYS = Control(
+    "own_keys",
+    Decimal(0, 1),
+    "W_key: how much of it is its own",
+    1.0,
+    of_page=True,
+    look={"step": 0.05},
+)
+ROLE = Control(
+    "role", Choice({role: f"W_{role}" for role in ROLES}), "Matrix", "query", of_page=True
+)
+ZEROED = Control("zeroed", Choice({role: f"W_{role}" for role in ROLES}), "Set to 0", "value")
+STEPS = Control("steps", Whole(10, 5_000, STEPS_OFFERED), "Training steps", 2_000)
+RATE = Control(
+    "rate",
+    Decimal(0.01, 1_000, RATES),
+    "Learning rate",
+    lambda values: example_of(values).learning_rate,
+)
+T_WIDTH = Control("t_width", Whole(1, 64, WIDTHS), "Width d_out of the trained layer", 32)
+T_SEED = Control("t_seed", Whole(0, MAX_SEED), "Seed of the training", 28, "text_input")
+T_SCALED = Control("t_scaled", Flag(), "Divide by √d in training", True)
+
+
+def steps_shown(values: Values) -> tuple[int, ...]:
+    """The recorded steps that a training can be moved through, the last among them."""
+    tokens = inputs_of(values).tokens
+    steps = recorded_steps(recipe_of(values), len(tokens), values.d_in, len({*tokens}))
+    last = len(steps) - 1
+    n = min(MOST_SHOWN, len(steps))
+    return tuple(dict.fromkeys(steps[round(at * last / max(n - 1, 1))] for at in range(n)))
+
+
+TRAINED = Control(
+    "trained",
+    Whole(0, 5_000),
+    "Move through the training",
+    lambda values: values.steps,
+    options=lambda values: {step: f"{step:,}" for step in steps_shown(values)},
+    of_page=True,
+)
+MATRIX = Control(
+    "trained_matrix",
+    Choice({name: name for name in Matrices._fields}),
+    "Trained matrix",
+    "W_query",
+    of_page=True,
+)
+OF_PROJECTIONS = (START, D_OUT, D_V, SCALE, BIAS, *SEEDS, *TYPED_INTO.values())
+OF_TRAINING = (STEPS, RATE, T_WIDTH, T_SEED, T_SCALED)
+MAKES_WEIGHTS = (*SOURCE, *OF_PROJECTIONS)
+CONTROLS = (
+    *(*MAKES_WEIGHTS, TOKEN, OWN_KEYS, ROLE, ZEROED),
+    *(*OF_TRAINING, TRAINED, MATRIX),
+)
+
+
+def projections_of(values: Values, start: str = "") -> Projections:
+    """How the three matrices come about, or would with another `start`."""
+    example, start = example_of(values), start or values.start
+    recipe = example.projections
+    if start == "given" and not inputs_of(values).has_given_vectors():
+        start = "rand"
+    if start != recipe.start:
+        recipe = example.linear if start == "linear" else replace(recipe, start="rand")
+    if values.w_seed is not None:
+        recipe = replace(recipe, seed=values.w_seed, skipped_draws=0)
+    return replace(
+        recipe,
+        d_out=values.d_out,
+        d_v=values.d_v,
+        scale=values.scale,
+        bias=values.bias,
+        seeds=tuple(values[f"{role[0]}_seed"] for role in ROLES),
+        edits=tuple(values[f"{role[0]}_edits"] for role in ROLES),
+    )
+
+
+def trace_of(values: Values) -> Trace:
+    """The lesson's trace."""
+    trace = attend_trainable(embed(inputs_of(values)), projections_of(values))
+    return add_other_ways(expand_token(trace, values.token))
+
+
+def of_embeddings(values: Values) -> Trace:
+    """Simplified attention on the same sentence: each embedding compared with each."""
+    return attend(embed(inputs_of(values)), SimplifiedOptions(divide=example_of(values).divide))
+
+
+def with_own_keys(embedded: Trace, values: Values, own: float) -> Trace:
+    """The same attention with keys that are made by so much of W_key, and the rest of W_query."""
+    return attend_trainable(embedded.branch(), projections_of(values), own_keys=own)
+
+
+def with_zeros(values: Values) -> Trace:
+    """The lesson's trace with one of its matrices set to 0."""
+    recipe, at = projections_of(values), ROLES.index(values.zeroed)
+    width = recipe.width(values.zeroed)
+    zeros = tuple((row, column, 0.0) for row in range(values.d_in) for column in range(width))
+    edits = (*recipe.edits[:at], zeros, *recipe.edits[at + 1 :])
+    return attend_trainable(embed(inputs_of(values)), replace(recipe, edits=edits))
+
+
+def wrong_axis(values: Values) -> Trace:
+    """The mistake of a softmax down the columns."""
+    return attend_trainable(embed(inputs_of(values)), projections_of(values), softmax_dim=-2)
+
+
+def on_token_axis(values: Values) -> Trace:
+    """The mistake of a matrix on the token axis."""
+    trace = attend_on_tokens(embed(inputs_of(values)))
+    attend_on_tokens_by_heads(trace, n_heads=3)
+    return trace
+
+
+def drawn_again(values: Values) -> Trace | None:
+    """What a notebook gets that draws its matrices again without a new seed; None for others."""
+    again = example_of(values).drawn_again
+    return attend_trainable(embed(inputs_of(values)), again) if again else None
+
+
+def recipe_of(values: Values) -> TrainingSettings:
+    """How to train."""
+    return TrainingSettings(
+        steps=values.steps,
+        learning_rate=values.rate,
+        seed=values.t_seed,
+        d_out=values.t_width,
+        scaled=values.t_scaled,
+    )
+
+
+def untrained(values: Values) -> TrainingRecord:
+    """The layer before its first step."""
+    inputs = inputs_of(values)
+    vectors = embed(inputs)["embeddings"].value
+    return next(train(vectors, next_tokens(inputs.tokens), recipe_of(values)))
+
+
+def trained(embedded: Trace, record: TrainingRecord, values: Values) -> Trace:
+    """The layer as it was at a recorded step, number by number."""
+    return attend_trained(embedded.branch(), record.matrices, values.t_scaled)
+
+
+def all_names() -> tuple[str, str, str]:
+    """The projections of all tokens, in the order of the roles."""
+    return tuple(PLURAL[role] for role in ROLES)

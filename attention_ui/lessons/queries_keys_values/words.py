@@ -1,0 +1,386 @@
+"""What the lesson says of its numbers, and what its questions ask."""
+
+import math
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from attention_core.examples import EXAMPLES
+from attention_core.experiments.training import MostChanged, TrainingRecord
+from attention_core.recipes import PLURAL, ROLES
+from attention_core.rounding import agree, difference
+from attention_core.text.tokenizers import visible
+from attention_core.trace import Trace
+
+from ...cards.questions import Pick, Shape, Verdict
+from ...controls.control import Values
+from ...controls.shared import example_of
+from ...frame.ends import Answer, named
+from ...words import listed, number, percent
+from .lesson import projections_of
+
+ALIKE = 1e-6
+NEAR = 1e-5
+SURE = 0.99
+"""A row that gives one key more than this looks at nothing else."""
+SATURATED = "life_is_short"
+"""An example of which one start gives nearly every row such a weight."""
+DIVIDING = {"sqrt_d": " dividing by √d,", "d": " dividing by d,", "none": ""}
+
+
+def origin_words(values: Values, trace: Trace) -> str:
+    """Where the numbers in the matrices come from; an example of how to read those set by hand."""
+    if projections_of(values).given_for("query", values.d_in) is None:
+        return (
+            "`torch.rand` draws from 0 to 1, so all entries are positive; `nn.Linear` draws around "
+            "0."
+        )
+    if example_of(values).is_trained:
+        return (
+            "These matrices were trained: nobody chose a number in them. Together they are the "
+            "head that finds the noun of a pronoun, so look at what *it* asks for."
+        )
+    words = "These matrices were set by hand, so you can read them."
+    matrix = trace["W_query"].value
+    row, column = divmod(int(matrix.argmax()), matrix.shape[1])
+    if matrix[row, column] <= 0:  # numbers typed by hand may leave none to ask for anything
+        return words
+    has, asked = trace.labels("d_in")[row], trace.labels("d_out")[column]
+    return (
+        f"{words} In `W_query`, row *{has}* and column *{asked}* hold "
+        f"{matrix[row, column].item():g}: the larger a word's *{has}*, the more it asks for "
+        f"*{asked}*."
+    )
+
+
+def matrix_words(values: Values) -> str:
+    """How many entries the matrices have."""
+    recipe = projections_of(values)
+    counts = [f"{values.d_in} × {recipe.width(role)}" for role in ROLES]
+    biases = f" and {2 * recipe.d_out + recipe.d_v} of the biases" if recipe.bias else ""
+    return (
+        f"**{recipe.n_parameters(values.d_in):,} parameters** that training may change: "
+        f"{counts[0]}, {counts[1]} and {counts[2]} entries{biases}."
+    )
+
+
+def how_many_sure(weights: Tensor) -> Pick:
+    """How many rows look at one key alone."""
+    n_rows = len(weights)
+    return Pick(
+        words=f"How many of the {n_rows} rows will give more than {SURE} of their weight to a "
+        "single key?",
+        choices=[str(count) for count in range(n_rows + 1)],
+        judge=lambda guess: judge_sure(guess[0], weights),
+        truth=lambda: f"{sure_words(weights)}.",
+        teaches="What counts is how far the largest score of a row stands above the next: a "
+        "lead of 5 is enough for 0.99 against one other key.",
+    )
+
+
+def shape_of_context(trace: Trace) -> Shape:
+    """The shape of the context vectors."""
+    weights, values, context = (trace[n] for n in ("weights", "values", "context_vectors"))
+    return Shape(
+        words=f"`weights` are {weights.shape}, and `values` {values.shape}. Which shape will "
+        "`context_vectors` have, when each row of weights mixes the values?",
+        truth=tuple(zip(context.axes, context.value.shape, strict=True)),
+        teaches="There is a context vector for each query, as wide as a value. The keys are "
+        "summed over, so they are gone.",
+    )
+
+
+def sure_rows(weights: Tensor) -> int:
+    """How many rows give nearly all to one key."""
+    return int((weights.max(dim=-1).values > SURE).sum())
+
+
+def judge_sure(guess: int, weights: Tensor) -> Verdict:
+    """How far a guess of the sure rows is off."""
+    truth, found = sure_rows(weights), sure_words(weights)
+    if guess == truth:
+        return Verdict(True, f"Right: {found}.")
+    return Verdict(False, f"{found}; you are {abs(guess - truth)} off.")
+
+
+def sure_words(weights: Tensor) -> str:
+    """How many rows those are, of how many."""
+    return f"{sure_rows(weights)} of {len(weights)} rows give one key more than {SURE}"
+
+
+def starts_verdict(weights: dict[str, Tensor]) -> str:
+    """What the weights (query, key) of each start say about how it can learn."""
+    sure = {start: sure_rows(each) for start, each in weights.items()}
+    if not any(sure.values()):
+        return (
+            f"Here no row of any start gives one key more than {SURE}, so all can still learn. "
+            f"In the example “{EXAMPLES[SATURATED].title}” one of them hardly can."
+        )
+    told = " and ".join(
+        f"{count} of {len(weights[start])} with `{start}`" for start, count in sure.items()
+    )
+    return f"Rows that give one key more than {SURE}: {told}. Such rows learn hardly anything."
+
+
+def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
+    """The lights for the other ways of writing a projection, with the largest differences."""
+
+    def compared(*names: str) -> tuple[bool, float]:
+        pairs = [tuple(trace[name].value for name in names)]
+        return agree(pairs, *((trace, name) for name in names)), difference(pairs)
+
+    is_same, upright = compared("queries_upright", "queries")
+    is_same_linear, linear = compared("linear_context_vectors", "context_vectors")
+    code = trace["queries_upright"].operation.code("embeddings", "W_query")
+    return [
+        (
+            is_same,
+            f"Tokens as columns, `{code}`: the largest difference is {upright:.1g}.",
+        ),
+        (
+            is_same_linear,
+            "`nn.Linear` with the transposed matrices: its context vectors differ by at most "
+            f"{linear:.1g}.",
+        ),
+    ]
+
+
+def zero_words(trace: Trace, role: str) -> str:
+    """What a matrix of zeros has made of queries, keys or values, and of what comes after."""
+    left = "its bias alone" if f"b_{role}" in trace else "0"
+    words = f"Every {role} is {left}"
+    weights, context = trace["weights"].value, trace["context_vectors"].value
+    if role == "value":
+        same = "the same for every token" if left != "0" else "0"
+        return (
+            f"{words}, and so every context vector is {same}. The weights do not notice: they come "
+            "from queries and keys."
+        )
+    even = 1 / weights.shape[-1]
+    if alike(weights, even):
+        return (
+            f"{words}, so a query fits all keys equally well: every weight is {even:.2f}, and "
+            "every context vector is the plain mean of all values."
+        )
+    return f"{words}, so all {PLURAL[role]} are the same, and every row of weights too" + (
+        ", and so is every context vector." if alike(context, context[0]) else "."
+    )
+
+
+def alike(value: Tensor, other: Tensor | float) -> bool:
+    """Whether all numbers are these, but for rounding."""
+    return bool(((value - other).abs() < NEAR).all())
+
+
+def columns_words(weights: Tensor) -> str:
+    """What rows and columns sum to where the softmax runs down the columns."""
+    sums = weights.sum(dim=-1)
+    return (
+        f"Rows sum to {sums.min():.4f} up to {sums.max():.4f}; the whole matrix sums to "
+        f"{sums.sum():.4f}, 1 per column."
+    )
+
+
+def token_axis_words(trace: Trace) -> str:
+    """What is wrong with a matrix on the token axis."""
+    n_tokens = len(trace["embeddings"].value)
+    return (
+        f"Multiply from the left, `U_query @ embeddings` with a matrix of {n_tokens} × "
+        f"{n_tokens}: the shape is right, and each query is a mixture of all tokens, before any "
+        "attention. A causal mask then hides nothing, and a sentence of another length does not "
+        "fit."
+    )
+
+
+def token_axis_parameters(trace: Trace) -> str:
+    """How many numbers such matrices have."""
+    n_tokens, d_in = trace["embeddings"].value.shape
+    return (
+        f"It has {3 * n_tokens**2:,} parameters for {n_tokens} tokens; matrices on the feature "
+        f"axis have {3 * d_in**2:,} at the same width, for any length."
+    )
+
+
+def own_keys_words(trace: Trace, alike: Trace, plain: Trace) -> str:
+    """Why keys have a matrix of their own: one token's weight on itself with embeddings compared as
+    they are (`plain`), with W_query for queries and keys, and with a matrix for each.
+    """
+    own, shared, bare = (each["weights"].value.diagonal() for each in (trace, alike, plain))
+    place = int((bare - own).argmax())
+    words = (
+        f"Token {place} gives itself {bare[place]:.2f} of its weight where embeddings are compared "
+        f"as they are, {shared[place]:.2f} where W_query makes queries and keys (slider at 0), and "
+        f"{own[place]:.2f} with a matrix for each."
+    )
+    scores = trace["scores"].value
+    if mirrored(scores):
+        return words
+    gap = scores - scores.T
+    query, key = divmod(int(gap.argmax()), len(scores))
+    there, back = (number(scores[at].item(), 2) for at in ((query, key), (key, query)))
+    return (
+        f"{words} And asking has a direction now: token {query} asking {key} scores {there}, "
+        f"{key} asking {query} {back}."
+    )
+
+
+def mirrored(scores: Tensor) -> bool:
+    """Whether scores (query, key) are the same in both directions, but for rounding."""
+    return bool(((scores - scores.T).abs() <= 1e-5 * scores.abs().max()).all())
+
+
+def change_words(tokens: Sequence[str], most: MostChanged) -> str:
+    """What changed most, in a sentence. It quotes a person's text: never Markdown."""
+    query, key = (f"“{visible(tokens[at])}” (row {at})" for at in (most.query, most.key))
+    way = "rose" if most.after > most.before else "fell"
+    return (
+        f"What changed most: the weight that {query} gives to {key} {way} from {most.before:.2f} "
+        f"to {most.after:.2f}; of the matrices {most.matrix} moved farthest, "
+        f"{number(most.moved, 2)} an entry on average."
+    )
+
+
+def loss_words(loss: float) -> str:
+    """What a loss means for the right next token."""
+    if not math.isfinite(loss):
+        return "This loss is not a finite number, so it says nothing about the next token."
+    return f"That is like giving each right next token a probability of {number(math.exp(-loss))}."
+
+
+def parting_words(rate: float, step: int | None) -> str:
+    """What to say of a run that parts from its twin at a step; nothing of one that does not."""
+    if step is None:
+        return ""
+    return (
+        f"With a learning rate of {rate:g} the result depends on the last digit of the numbers: "
+        f"start the same run with that digit changed, and its loss differs from step {step:,} on. "
+        "Another processor may end elsewhere. Take a smaller learning rate, and both go the "
+        "same way."
+    )
+
+
+def outcome(records: Sequence[TrainingRecord], rate: float) -> tuple[bool, str]:
+    """How a run ended, and what that means for the next token."""
+    first, last = records[0], records[-1]
+    if last.diverged:
+        return False, (
+            f"Diverged at step {last.step:,}: the loss is no longer a finite number. The learning "
+            f"rate of {rate:g} is too large here: each step overshoots further."
+        )
+    if first.loss > last.loss:
+        return True, (
+            f"The loss fell from {first.loss:.4f} to {last.loss:.4f}, "
+            f"{first.loss / last.loss:,.1f} times smaller. {loss_words(last.loss)}"
+        )
+    return False, f"The loss did not fall: {first.loss:.4f} at first, {last.loss:.4f} now."
+
+
+def predicted(trained: Trace) -> str:
+    """How many next tokens are right, and the sentence that is predicted: a person's words."""
+    names, tokens = trained.labels("next"), trained.labels("token")
+    places = trained["probabilities"].value[:-1].argmax(dim=-1).tolist()
+    guesses = [names[place] for place in places]
+    right = sum(guess == token for guess, token in zip(guesses, tokens[1:], strict=True))
+    return (
+        f"{right} of {len(guesses)} next tokens are the ones it finds most probable. The sentence "
+        "it predicts: " + " ".join(map(visible, [tokens[0], *guesses]))
+    )
+
+
+def answers(trace: Trace, values: Values) -> list[Answer]:
+    """On who answers a query, on what training changes, and on values of 0."""
+    token = values.token
+    return [
+        Answer(
+            "What does a word ask for, and who answers?",
+            who_answers(trace, token),
+            "one_token",
+            "One token asks",
+            ("query_scores", "query_weights"),
+        ),
+        Answer(
+            "What does training change, and what does it leave alone?",
+            what_training_changes(values),
+            "train",
+            "Train it",
+        ),
+        Answer(
+            "What if W_value were all 0?",
+            without_values(trace, token),
+            "context",
+            "Context vectors",
+            ("query_weights",),
+        ),
+    ]
+
+
+def who_answers(trace: Trace, token: int) -> str:
+    """With the key that gets the most from the page's token."""
+    words = (
+        "Its vector times W_query is its query, what it asks for. Each word answers with its key, "
+        f"and their dot product says how well the two fit. {_asks(trace, token)}"
+    )
+    scores, weights = trace["query_scores"].value, trace["query_weights"].value
+    key, share = int(weights.argmax()), percent(weights.max().item())
+    if len(weights) == 1:
+        return f"{words} the only answer comes from itself, and gets {share} of its attention."
+    if weights.max() - weights.min() < ALIKE:
+        return f"{words} all keys fit equally well, and each gets {share} of its attention."
+    found, score = _found(trace, token, key), number(scores[key].item(), 2)
+    alike = int((weights > weights.max() - ALIKE).sum())
+    if alike > 1:
+        return (
+            f"{words} {alike} keys answer best, and alike, {found} among them: each has a score of "
+            f"{score}, and gets {share} of its attention."
+        )
+    return (
+        f"{words} the best answer comes from {found}: a score of {score}, and {share} of its "
+        "attention."
+    )
+
+
+def _asks(trace: Trace, token: int) -> str:
+    """The beginning of a sentence on the page's token, with what it asks for where that has a
+    name.
+    """
+    query, (axis,) = trace["one_query"].value, trace["one_query"].axes
+    most = query.max().item()
+    entries = [at for at, each in enumerate(query.tolist()) if most > 0 and most - each < ALIKE]
+    names = [f"“{name}”" for at in entries if (name := trace.name_of(axis, at))]
+    asks = f", which asks most for {listed(names)}," if names else ""
+    return f"For {named(trace, 'query', token)}{asks or ','}"
+
+
+def what_training_changes(values: Values) -> str:
+    """With the number of parameters."""
+    recipe = projections_of(values)
+    biases = " and their biases" if recipe.bias else ""
+    return (
+        f"It changes the entries of W_query, W_key and W_value{biases}: the "
+        f"{recipe.n_parameters(values.d_in):,} numbers under “Three matrices”, which all tokens "
+        f"share. What is done with them stays as it is: dot products,{DIVIDING[recipe.scale]} "
+        "softmax, and a mask where there is one. “Train it” trains a layer of its own, of the "
+        "width you choose, and leaves the embeddings as they are; a real model trains them as well."
+    )
+
+
+def without_values(trace: Trace, token: int) -> str:
+    """With the largest weight of the page's token, which does not depend on values."""
+    weights = trace["query_weights"].value
+    key, share = int(weights.argmax()), percent(weights.max().item())
+    left = "the bias alone" if "b_value" in trace else "0"
+    given = f"{share} of its attention to {_found(trace, token, key)}"
+    query = named(trace, "query", token)
+    if not trace["W_value"].value.any():
+        return (
+            f"So it is here: every value is {left}, and so is every context vector. The weights do "
+            f"not notice, since they come from queries and keys: {query} still gives {given}."
+        )
+    return (
+        f"Every value would be {left}, and so would every context vector. The weights would not "
+        f"notice, since they come from queries and keys: {query} would still give {given}."
+    )
+
+
+def _found(trace: Trace, token: int, key: int) -> str:
+    return "itself" if key == token else named(trace, "key", key)

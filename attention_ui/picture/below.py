@@ -1,0 +1,51 @@
+"""A vector, matrices, and below each matrix the row that the product gives: each entry of the
+vector beside the row that it multiplies, each result below the column that it comes from.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from attention_core.trace import Step, Trace
+
+from .layout import BELOW, Box, Layout, Word, equation
+from .matrix import Matrix
+from .scale import limits
+
+SPACE, TITLE = 14, 18
+
+
+def products(
+    trace: Trace, vector: Step, pairs: Sequence[tuple[Step, Step]], tall: float = 330
+) -> Layout:
+    """The layout of one vector with several matrices: `pairs` are a matrix (entry, column) and the
+    vector (column) that the product gives.
+    """
+    matrices = [Matrix(matrix) for matrix, _ in pairs]
+    results = [Matrix(result, transposed=True, row_labels=False) for _, result in pairs]
+    layout = equation(trace, Matrix(vector), "·", *matrices, tall=tall)
+    for arrangement in (layout.wide, layout.narrow):
+        is_wide = arrangement is layout.wide
+        boxes = arrangement.boxes
+        bottom = max(box.y + matrix.sizes[0] * box.height for box, matrix
+                     in zip(boxes, layout.matrices, strict=True))  # fmt: skip
+        y = bottom + SPACE + TITLE
+        for at, result in enumerate(results):
+            under = boxes[1 + at]
+            height = max(under.height, 18.0)
+            x = under.x
+            arrangement.words.append(Word(result.name, x, y - 10, "title"))
+            boxes.append(Box(x, y, under.width, height, under.decimals))
+            if not is_wide:
+                y += height + SPACE + TITLE
+        added = (y if is_wide else y - SPACE - TITLE) + 18.0 + BELOW - arrangement.height
+        for number, word in enumerate(arrangement.words):
+            if word.look == "legend":
+                arrangement.words[number] = replace(word, y=word.y + added)
+        for number, mark in enumerate(arrangement.marks):
+            if mark.y > bottom:
+                arrangement.marks[number] = replace(mark, y=mark.y + added)
+        arrangement.height += added
+    layout.matrices = (*layout.matrices, *results)
+    layout.signs = (*layout.signs, *("" for _ in results))
+    layout.limits = limits(layout.matrices, layout.signs)
+    return layout

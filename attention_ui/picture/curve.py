@@ -1,0 +1,93 @@
+"""A curve beside matrices: what fell or rose on the way, and how far the way has been gone."""
+
+import math
+from collections.abc import Sequence
+
+from .layout import NARROW, Arrangement, Layout, Mark, Path, Word, move
+from .numbers import text_width
+
+HEIGHT, TOP, SPACE, TICKS = 66, 26, 34, 4
+ACROSS, BETWEEN = 280, 24
+LEFT = 46
+"""For the numbers at the curve's two ends."""
+
+
+def with_curve(
+    layout: Layout,
+    values: Sequence[float],
+    steps: Sequence[int],
+    at: int,
+    told: str,
+    stops: Sequence[int] = (),
+) -> Layout:
+    """The same layout with a curve at its left, and on a phone above it: `values` at `steps`, on a
+    logarithmic axis, one beside the other however many steps lie between. `at` is the place that is
+    shown, and `told` says it in words. Of more steps than values the rest is still to come. `stops`
+    are the places that a control can come to, for a mark at each: the same ones at every position.
+    """
+    wide, narrow = layout.wide, layout.narrow
+    move(wide, ACROSS + BETWEEN, 0.0)
+    wide.width += ACROSS + BETWEEN
+    _add(wide, ACROSS, wide.height - TOP - SPACE - 8, values, steps, at, told, stops or (at,))
+    move(narrow, 0.0, TOP + HEIGHT + SPACE)
+    narrow.height += TOP + HEIGHT + SPACE
+    narrow.width = NARROW
+    _add(narrow, NARROW, HEIGHT, values, steps, at, told, stops or (at,))
+    return layout
+
+
+def _add(
+    made: Arrangement,
+    room: float,
+    tall: float,
+    values: Sequence[float],
+    steps: Sequence[int],
+    at: int,
+    told: str,
+    stops: Sequence[int],
+) -> None:
+    """Last, so that all else keeps its place among the rows."""
+    drawn = [(place, value) for place, value in enumerate(values) if 0 < value < math.inf]
+    least = min((value for _, value in drawn), default=0.1)
+    most = max((value for _, value in drawn), default=1.0)
+    span = math.log(most / least) or 1.0
+    last = max(len(steps) - 1, 1)
+
+    def across(place: int) -> float:
+        return LEFT + place / last * (room - LEFT - 8)
+
+    def down(value: float) -> float:
+        return TOP + tall * math.log(most / value) / span
+
+    path = "L".join(f"{across(place) - LEFT:.1f},{down(v) - TOP:.1f}" for place, v in drawn)
+    made.paths.append(Path(LEFT, TOP, f"M{path or '0,0'}", "plus"))
+    bottom = TOP + tall
+    made.marks.append(Mark(LEFT, bottom + 2, room - LEFT - 8, 1, "muted", 0.5))
+    for stop in stops:
+        strength = 0.75 if stop == at else 0.0
+        made.marks.append(Mark(across(stop) - 1.5, TOP - 4, 3, tall + 8, "loud", strength))
+    made.words.append(Word(told, 0.0, 8, "title", changes=True))
+    for value, y in ((most, TOP + 4), (least, bottom - 4)):
+        if drawn:
+            made.words.append(Word(f"{value:.3g}", LEFT - 8, y, "row"))
+    end = -math.inf
+    for tick in range(TICKS):
+        place = round(tick * (len(steps) - 1) / (TICKS - 1))
+        text = f"{steps[place]:,}" if tick else f"step {steps[place]:,}"
+        x = across(place)
+        if x - text_width(text) / 2 > end + 8:
+            made.words.append(Word(text, x, bottom + 12, "column"))
+            end = x + text_width(text) / 2
+
+
+def with_targets(layout: Layout, number: int, targets: Sequence[int]) -> Layout:
+    """The same layout with a frame around one cell of each of the first rows of a matrix: that in
+    the column of its target.
+    """
+    for arrangement in (layout.wide, layout.narrow):
+        box = arrangement.boxes[number]
+        frame = f"M0,0H{box.width - 2}V{box.height - 2}H0Z"
+        for row, column in enumerate(targets):
+            place = (box.x + column * box.width, box.y + row * box.height)
+            arrangement.paths.append(Path(*place, frame, "loud"))
+    return layout

@@ -1,0 +1,328 @@
+"""Queries, keys and values: what is drawn and said follows from the matrices, and the training that
+was recorded is what can be moved through.
+"""
+
+import math
+import re
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from attention_core import EXAMPLES, embed
+from attention_core.experiments.training import (
+    MostChanged,
+    TrainingSettings,
+    recorded_steps,
+    train,
+)
+from attention_core.mechanism.trainable import attend_trainable
+from attention_core.recipes import ROLES
+from attention_ui.cards.show import MOST_BYTES
+from attention_ui.controls.control import understood
+from attention_ui.controls.shared import inputs_of
+from attention_ui.lessons.queries_keys_values.lesson import (
+    CONTROLS,
+    MOST_SHOWN,
+    TYPED,
+    of_embeddings,
+    projections_of,
+    recipe_of,
+    steps_shown,
+    trace_of,
+    with_own_keys,
+    with_zeros,
+)
+from attention_ui.lessons.queries_keys_values.training import Watched
+from attention_ui.lessons.queries_keys_values.words import (
+    SATURATED,
+    change_words,
+    loss_words,
+    mirrored,
+    outcome,
+    own_keys_words,
+    predicted,
+    zero_words,
+)
+from attention_ui.picture.table import positions, table
+from attention_ui.settings.link import from_query
+from attention_ui.widgets.long_run import Run
+from visiting import rendered, stands, visit, words
+
+PAGE = "queries_keys_values"
+LINKS = [
+    *({"example": example} for example in EXAMPLES),
+    {"bias": "on"},
+    {"bias": "on", "scale": "none", "d_v": "5"},
+    {"q_edits": "0.0:9", "k_edits": "0.0:9", "v_edits": "0.0:9"},
+    {"sentence": "a", "tokenizer": "blanks"},
+]
+
+
+def values_of(**link):
+    values, wrong = understood({"example": "wild_cat", **link}, CONTROLS)
+    assert not wrong
+    return values
+
+
+@pytest.mark.parametrize("link", [*LINKS, {"start": "linear", "w_seed": "4", "k_seed": "9"}])
+def test_the_matrices_are_those_of_the_older_settings(link):
+    settings, notices = from_query({"example": "wild_cat", **link})
+    assert not notices
+    values = values_of(**link)
+    assert projections_of(values) == settings.projections
+    assert projections_of(values, "linear") == settings.linear_projections
+
+
+# --- a matrix of zeros ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("link", LINKS, ids=str)
+def test_only_one_matrix_is_zero_and_what_is_said_of_the_others_is_so(link, role):
+    values = values_of(**link, zeroed=role)
+    trace = with_zeros(values)
+    X = trace["embeddings"].value.double()
+    made = {}
+    for each in ROLES:
+        matrix = trace[f"W_{each}"].value.double()
+        made[each] = X @ (torch.zeros_like(matrix) if each == role else matrix)
+        made[each] += trace[f"b_{each}"].value.double() if values.bias else 0
+    scores = made["query"] @ made["key"].T
+    scores /= {"none": 1.0, "d": values.d_out}.get(values.scale, values.d_out**0.5)
+    weights = scores.exp() / scores.exp().sum(dim=1, keepdim=True)
+    context = weights @ made["value"]
+    assert trace["weights"].value == pytest.approx(weights.float().numpy(), abs=1e-4)
+    assert trace["context_vectors"].value == pytest.approx(context.float().numpy(), abs=1e-3)
+    assert not trace[f"W_{role}"].value.any()
+    said = zero_words(trace, role)
+    assert said.startswith(f"Every {role} is {'its bias alone' if values.bias else '0'}")
+    if role == "value":
+        assert "do not notice" in said
+        assert ("is 0. The" in said) == (not context.any())
+    elif found := re.search(r"every weight is ([\d.]+), and every context vector", said):
+        assert weights == pytest.approx(torch.full_like(weights, 1 / len(weights)).numpy())
+        assert float(found[1]) == pytest.approx(1 / len(weights), abs=0.0051)
+    else:
+        assert bool((weights - weights[0]).abs().max() < 1e-5), "all queries are the same"
+
+
+# --- why keys have a matrix of their own ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("link", [{"example": "named_features"}, {"bias": "on"}, {"d_v": "5"}])
+def test_keys_go_from_the_queries_to_their_own(link):
+    values = values_of(**link)
+    embedded = embed(inputs_of(values))
+    none, half, all_own = (with_own_keys(embedded, values, own) for own in (0.0, 0.5, 1.0))
+    queries, own = all_own["queries"].value, all_own["keys"].value
+    assert torch.allclose(none["keys"].value, queries, atol=1e-5)
+    assert torch.allclose(half["keys"].value, (queries + own) / 2, atol=1e-5)
+    assert all_own["weights"].value.equal(trace_of(values)["weights"].value)
+    assert "mixed_W_key" not in all_own
+    assert mirrored(none["scores"].value)
+
+
+def test_what_is_said_of_a_matrix_for_keys_has_the_numbers_of_the_traces():
+    values = values_of(example="named_features")
+    embedded = embed(inputs_of(values))
+    own, shared, plain = (
+        trace_of(values),
+        with_own_keys(embedded, values, 0.0),
+        of_embeddings(values),
+    )
+    said = own_keys_words(own, shared, plain)
+    pattern = r"Token (\d+) gives itself (\S+) of .* they are, (\S+) where .* and (\S+) wi"
+    found = re.search(pattern, said)
+    place = int(found[1])
+    for trace, told in zip((plain, shared, own), found.groups()[1:], strict=True):
+        assert float(told) == pytest.approx(trace["weights"].value[place, place].item(), abs=0.006)
+    assert (found[2], found[4]) == ("0.87", "0.02")
+    query, key, there, key_too, back = re.search(
+        r"token (\d+) asking (\d+) scores (\S+), (\d+) asking \d+ (\S+)\.$", said
+    ).groups()
+    scores = own["scores"].value
+    assert key == key_too
+    assert float(there) == pytest.approx(scores[int(query), int(key)].item(), abs=0.006)
+    assert float(back) == pytest.approx(scores[int(key), int(query)].item(), abs=0.006)
+
+
+def test_of_one_token_no_direction_is_claimed():
+    values = values_of(sentence="a", tokenizer="blanks")
+    shared = with_own_keys(embed(inputs_of(values)), values, 0.0)
+    assert "direction" not in own_keys_words(trace_of(values), shared, of_embeddings(values))
+
+
+# --- the training ---------------------------------------------------------------------------------
+
+
+def watched(finished=True, **link):
+    """A run of a few steps, as the page has it."""
+    values = values_of(**{"steps": "100", "t_width": "4", **link})
+    inputs = inputs_of(values)
+    vectors = embed(inputs)["embeddings"].value
+    numbers = {token: at for at, token in enumerate(dict.fromkeys(inputs.tokens))}
+    targets = torch.tensor([numbers[token] for token in inputs.tokens[1:]])
+    records = list(train(vectors, targets, recipe_of(values)))
+    run = Run("", 1.0 if finished else 0.5, (records, {}), None if finished else iter(()))
+    return values, Watched(values, run)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_page_trains_by_the_defaults_of_the_core(example):
+    expected = TrainingSettings(learning_rate=EXAMPLES[example].learning_rate)
+    assert recipe_of(values_of(example=example)) == expected
+
+
+@pytest.mark.parametrize("steps", ["10", "100", "5000"])
+@pytest.mark.parametrize(
+    "link", [{}, {"sentence": " ".join(f"w{n}" for n in range(64)), "tokenizer": "blanks"}]
+)
+def test_the_steps_that_can_be_moved_to_are_recorded_the_first_and_the_last(steps, link):
+    values = values_of(**link, steps=steps, t_width="64", d_in="64")
+    tokens = inputs_of(values).tokens
+    shown = steps_shown(values)
+    recorded = recorded_steps(recipe_of(values), len(tokens), 64, len({*tokens}))
+    assert list(shown) == sorted({*shown})
+    assert {*shown} <= {*recorded}
+    assert (shown[0], shown[-1]) == (0, int(steps))
+    assert len(shown) <= MOST_SHOWN
+
+
+def test_each_position_of_the_training_shows_what_was_recorded():
+    values, seen = watched()
+    at_rest = seen.picture(values.trained)
+    steps = steps_shown(values)
+    lists = positions(at_rest, [seen.picture(step) for step in steps])
+    by_step = {record.step: record for record in seen.records}
+    rows = table(at_rest, None, lists, len(steps) - 1).to_pydict()
+    told = dict(zip(rows["id"], rows["texts"], strict=True))
+    for place, step in enumerate(steps):
+        record = by_step[step]
+        for query, key in ((3, 1), (4, 4)):
+            shown = told[f"0.{query}.{key}"].split("|")[place]
+            assert shown == f"{record.weights[query, key].item():.2f}"
+        assert told["0.2.5"] is None, "what the mask hides stays hidden"
+        words_now = [text.split("|")[place] for text in rows["texts"] if text and "loss" in text]
+        assert len(words_now) == 2
+        assert all(f"loss {record.loss:.4f}" in each for each in words_now)
+    assert sum(len(text) for each in lists.values() for text in each.values()) < MOST_BYTES
+    before, _, now = seen.change("W_key", 100)
+    assert before.step.value.equal(seen.records[0].matrices.W_key)
+    assert now.step.value.equal(seen.records[-1].matrices.W_key)
+
+
+def test_a_run_that_is_not_finished_shows_its_last_step_and_cannot_be_moved():
+    _, seen = watched(finished=False)
+    assert not seen.can_be_moved
+    assert seen.record().step == seen.records[-1].step
+    assert f"loss {seen.records[-1].loss:.4f}" in [
+        word.text.rpartition(": ")[2] for word in seen.picture().wide.words
+    ]
+
+
+def test_a_run_that_diverges_stays_at_its_last_finite_step():
+    values, seen = watched(rate="1000")
+    assert seen.records[-1].diverged
+    assert seen.record(values.trained) is seen.finite[-1]
+    assert outcome(seen.records, values.rate)[0] is False
+    assert seen.picture(values.trained).wide.words
+
+
+def test_the_target_of_each_position_is_framed():
+    values, seen = watched()
+    tokens = inputs_of(values).tokens
+    layout = seen.picture(values.trained)
+    frames = [path for path in layout.wide.paths if path.colour == "loud"]
+    box = layout.wide.boxes[1]
+    places = [
+        (round((each.y - box.y) / box.height), round((each.x - box.x) / box.width))
+        for each in frames
+    ]
+    names = list(dict.fromkeys(tokens))
+    assert places == [(row, names.index(token)) for row, token in enumerate(tokens[1:])]
+
+
+@pytest.mark.parametrize(("first", "last", "good"), [(2, 1, True), (1, 1, False), (1, 2, False)])
+def test_the_light_of_a_training_goes_out(first, last, good):
+    records = [
+        SimpleNamespace(loss=float(loss), diverged=False, step=step)
+        for step, loss in enumerate((first, last))
+    ]
+    assert outcome(records, 0.2)[0] == good
+    records[-1].diverged = True
+    assert outcome(records, 0.2)[0] is False
+
+
+class Trained(dict):
+    """What a trained layer expects next of three tokens."""
+
+    def labels(self, _):
+        return ("a", "b", "c")
+
+
+@pytest.mark.parametrize(("third", "right"), [(2, 2), (0, 1)])
+def test_the_predictions_are_counted(third, right):
+    trace = Trained(probabilities=SimpleNamespace(value=torch.eye(3)[[1, third, 0]]))
+    assert predicted(trace).startswith(f"{right} of 2 next tokens are the ones")
+
+
+def test_what_changed_most_is_said_with_its_numbers_and_the_tokens_as_they_are():
+    said = change_words(("*a*", "b"), MostChanged(1, 0, 0.25, 0.99, "W_key", 0.123))
+    assert "“b” (row 1) gives to “*a*” (row 0) rose from 0.25 to 0.99" in said
+    assert "W_key moved farthest, 0.12 an entry" in said
+    assert "fell" in change_words(("a",), MostChanged(0, 0, 0.9, 0.1, "W_key", 0.1))
+
+
+def test_a_loss_that_is_no_number_is_no_probability():
+    assert "0.0000" not in loss_words(math.nan)
+    assert loss_words(math.log(4)).endswith("a probability of 0.2500.")
+
+
+# --- on the page ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow("6 s: a training, and another page")
+@pytest.mark.parametrize(("rate", "hangs"), [(1, True), (0.05, False)])
+def test_a_training_that_hangs_on_the_last_digit_is_said_to(rate, hangs):
+    at = visit(PAGE, rate=rate, steps=200)
+    assert "loss 2.0" in at.get("vega_lite_chart")[-1].proto.alt or at.button
+    at.button(key="start_or_stop_training").click().run()
+    said = rendered(stands(at))
+    assert "The loss fell from" in said or "The loss did not fall" in said
+    assert (f"learning rate of {rate} the result depends on the last digit" in said) == hangs
+    at.switch_page("pages/softmax_or_sum.py").run()
+    at.switch_page(f"pages/{PAGE}.py").run()
+    assert "The loss fell from" in rendered(stands(at)), "a training is kept"
+
+
+@pytest.mark.slow("4 s: three pages")
+def test_what_goes_deeper_says_what_comes_of_each_start_and_of_zeros():
+    def deeper(**link):
+        at = visit(PAGE, **link)
+        at.session_state["row_deeper"] = True
+        return words(stands(at.run()))
+
+    assert "7 of 8 with `torch.rand` and 0 of 8 with `nn" in deeper(example=SATURATED)
+    said = deeper(zeroed="query")
+    assert "no row of any start" in said
+    assert EXAMPLES[SATURATED].title in said
+    assert "fits all keys equally well" in said
+
+
+@pytest.mark.slow("2 s: a page")
+def test_numbers_typed_into_a_matrix_go_with_it_and_with_nothing_else():
+    at = visit(PAGE, q_edits="0.0:9", k_edits="1.1:8", v_edits="0.1:7")
+    next(each for each in at.slider if each.key.startswith("control_d_v")).set_value(5).run()
+    held = stands(at).session_state["held"]
+    assert [name for name in TYPED if name in held] == ["q_edits", "k_edits"]
+    at.button_group(key=next(k.key for k in at.button_group if "start" in k.key)).set_value(
+        "linear"
+    ).run()
+    assert not [name for name in TYPED if name in stands(at).session_state["held"]]
+
+
+def test_with_no_mixture_the_trace_is_that_of_the_core():
+    values = values_of()
+    made = attend_trainable(embed(inputs_of(values)), projections_of(values))
+    assert {*made} <= {*trace_of(values)}
