@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attention_ui.lessons.simplified_attention.words import asked_query
-from attention_ui.lessons.tiny_language import beginning
+from attention_ui.lessons.tiny_language.lesson import told as told_of_words
 from attention_ui.page import page as pages
 from attention_ui.picture.matrix import Matrix
 from sampling import pairs
@@ -18,7 +18,7 @@ from visiting import PAGES, drawn, stands, visit
 @pytest.fixture(autouse=True)
 def nothing_changed_is_kept():
     yield
-    beginning.told.cache_clear()
+    told_of_words.cache_clear()
 
 
 LEAVES = ("embedding_table",)
@@ -40,7 +40,7 @@ def asked(shown, settings, change=None):
     def equation(_, __, *parts, **___):
         above.update(part.step.name for part in parts if isinstance(part, Matrix))
 
-    beginning.told.cache_clear()  # its traces are kept, and are to be changed here
+    told_of_words.cache_clear()  # its traces are kept, and are to be changed here
     view = shown._view_of(settings)
     if change:
         change(view.trace)

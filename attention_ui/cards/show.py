@@ -144,7 +144,8 @@ def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
     choices = sorted(control.choices(values))
     if choices and choices != [*range(int(choices[0]), int(choices[-1]) + 1)]:
         last, uneven = len(choices) - 1, tuple(choices)
-        return Stops(control.label, 0, last, 1, uneven.index(start), place, uneven)
+        at = uneven.index(start) if start in uneven else last
+        return Stops(control.label, 0, last, 1, at, place, uneven)
     least, most = (
         (choices[0], choices[-1]) if choices else (control.field.least, control.field.most)
     )
@@ -257,10 +258,18 @@ def _way_in(name: str, layout: Layout) -> None:
         return
 
 
-def chart(name: str, made: Any, width: int = 440) -> None:
+def chart(name: str, made: Any, width: int | None = 440) -> None:
     """A picture that is no matrix: a small chart of the lesson's own, with its words; as wide as
-    this, or as the card, where that is narrower.
+    this, or as the card, where that is narrower. None leaves it the width that it says itself.
     """
-    spec = {**made.spec, "width": "container", "autosize": {"type": "fit", "contains": "padding"}}
+    if width is None:
+        st.vega_lite_chart(
+            made.frame, made.spec, width="content", alt=made.alt, key=f"chart_{name}"
+        )
+        return
+    # What is as high as it has rows keeps its height.
+    by_rows = made.spec.get("autosize", {}).get("type") == "fit-x"
+    fit = {"type": "fit-x" if by_rows else "fit", "contains": "padding"}
+    spec = {**made.spec, "width": "container", "autosize": fit}
     with st.container(width=width, key=f"chart_of_{name}"):
         st.vega_lite_chart(made.frame, spec, width="stretch", alt=made.alt, key=f"chart_{name}")

@@ -6,6 +6,7 @@ Pointing is one selection. What is pointed at is worked out once a move, as para
 each mark only compares.
 """
 
+import json
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -147,6 +148,7 @@ TOOLTIP = (
 SIZES = {
     "title": 13, "shape": 11, "row": 12, "column": 12, "slanted": 12, "sign": 24, "sum": 11,
     "loud": 11, "legend": 11, "token": 14, "share": 11, "number": 11, "bar": 11,
+    "tiny": 8,
 }  # fmt: skip
 
 
@@ -170,6 +172,8 @@ def drawn(marks: int, stops: Stops | None = None) -> dict:
 def _compiled(canvas: bool, stops: Stops | None) -> dict:
     made = deepcopy(_authored())
     if canvas:
+        # A canvas does not take the page's own ink: this one is read on light and on dark.
+        made = json.loads(json.dumps(made).replace(INK, MUTED))
         made["usermeta"] = {"embedOptions": {"renderer": "canvas"}}
     if stops is None:
         made["params"].append({"name": "step_at", "value": 0})
@@ -288,7 +292,8 @@ def _authored() -> dict:
         .mark_text(
             aria=False, tooltip=None, baseline="middle",
             align=alt.expr(_by_look(
-                {"row": "right", "title": "left", "shape": "left", "slanted": "left", "sum": "left",
+                {"row": "right", "tiny": "right", "title": "left", "shape": "left",
+                 "slanted": "left", "sum": "left",
                  "loud": "left", "legend": "left"}, "center")),
             angle=alt.expr("datum.look == 'slanted' ? 315 : 0"),
             fontSize=alt.expr(f"({_by_look(SIZES, 11)}) * min(1.25, max(0.9, datum.s))"),
@@ -299,13 +304,14 @@ def _authored() -> dict:
     )  # fmt: skip
     there = f"toNumber(split(datum.mids, '{SEPARATOR}')[datum.by ? {FOCUS} : datum.j]) * datum.s"
     way = f"({there} - datum.px)"
-    up = f"min(118 * datum.s, 22 + abs({way}) / 2.4)"
+    up = f"min(108 * datum.s, 22 + abs({way}) / 2.4)"
     faint = f"{SHADE} < 0.01 || abs({way}) < 1"
     arc = f"'M0,0Q' + {way} / 2 + ',' + (-{up}) + ' ' + {way} + ',0'"
     paths = (
         base.transform_filter(f"datum.kind == {PATH}")
         .mark_point(
-            filled=False, aria=False, tooltip=None, strokeCap="round",
+            # Round: a mitred line counts as twice as wide, and the view shrinks to hold it.
+            filled=False, aria=False, tooltip=None, strokeCap="round", strokeJoin="round",
             # A path in pixels is drawn as it is written at size 4.
             size=alt.expr("datum.look == 'arc' ? 4 : 4 * datum.s * datum.s"),
             shape=alt.expr(f"datum.look == 'arc' ? {arc} : datum.path"),

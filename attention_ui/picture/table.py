@@ -22,7 +22,7 @@ from .layout import Arrangement, Box, Layout, Mark, Path
 from .margin import has_sums, is_grid, is_one_row, row_sums
 from .matrix import Matrix, names_of
 from .numbers import text_width, written
-from .palette import CHOSEN, FED, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
+from .palette import CHOSEN, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
 from .scale import is_shares, limits
 from .sentence import Sentence, sentence_of, shares
 
@@ -47,7 +47,7 @@ MOST_POINTED = 10_000
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
 COVERED = "?"
 COLOURS = {"plus": POSITIVE, "minus": NEGATIVE, "loud": CHOSEN, "forbidden": FORBIDDEN}
-COLOURS |= {"muted": MUTED, "follows": FED}
+COLOURS |= {"muted": MUTED, "ink": MUTED}
 COLOURS |= {f"head {at}": HEADS[at % len(HEADS)] for at in range(64)}
 SEPARATOR = "|"
 
@@ -338,6 +338,10 @@ def _add_cells(
             columns |= _rectangles(layout.matrices, numbers, at)
         if opened:
             columns["open"] = _opened(step, own, opened)
+    if matrix.left_out is not None:
+        there = ~matrix.left_out.flatten().numpy()
+        columns = {name: _of_them(column, there) for name, column in columns.items()}
+        length = int(there.sum())
     rows.add(length, kind=CELL, when=BOTH, **columns)
     if matrix.as_bars and not matrix.covered:
         values = matrix.drawn.flatten().float().nan_to_num(0.0).clamp(0.0, 1.0)
@@ -351,6 +355,13 @@ def _add_cells(
                 **place,
                 **{"id": bars, "shade": values.numpy(), "colour": "bar", "strength": 0.95},
             )
+
+
+def _of_them(column: object, there: np.ndarray) -> object:
+    """A column of the cells that are there."""
+    if isinstance(column, np.ndarray):
+        return column[there]
+    return [*itertools.compress(column, there)] if isinstance(column, list) else column
 
 
 def index_of(matrix: Matrix) -> np.ndarray:

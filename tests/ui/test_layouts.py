@@ -3,6 +3,7 @@ is what the arithmetic names.
 """
 
 import itertools
+import json
 from dataclasses import replace
 
 import pytest
@@ -306,6 +307,8 @@ def test_the_specification_is_the_same_for_all_pictures():
     assert drawn(100) is drawn(1_400)
     assert drawn(1_600)["usermeta"]["embedOptions"]["renderer"] == "canvas"
     assert "usermeta" not in drawn(100)
+    assert "currentColor" in json.dumps(drawn(100))
+    assert "currentColor" not in json.dumps(drawn(1_600)), "on a canvas it would be black"
 
 
 def test_masks_are_drawn_as_forbidden_and_hidden():
