@@ -16,6 +16,9 @@ LESSONS = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 """The names of the lessons' files."""
 PAGES = [f"pages/{name}.py" for name in LESSONS]
 EVERYWHERE = ["app.py", *PAGES]
+OLDER = [page for page in PAGES if "open_on(" in (ROOT / page).read_text(encoding="utf-8")]
+"""Pages of the older kind: tests of their engine go with the last of them."""
+OLDER_LESSONS = [page.removeprefix("pages/").removesuffix(".py") for page in OLDER]
 
 
 def visit(page: str, /, **link: str) -> AppTest:

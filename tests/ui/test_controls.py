@@ -18,8 +18,13 @@ from attention_ui.controls.control import (
     written,
 )
 from attention_ui.controls.fields import Choice, Flag, Whole
-from attention_ui.controls.shared import AROUND, SOURCE, inputs_of
+from attention_ui.controls.shared import AROUND, SOURCE, inputs_of, projections_of
+from attention_ui.lessons.flash_attention import lesson as flash
+from attention_ui.lessons.heads_learning import lesson as heads
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
+from attention_ui.lessons.tiny_language import lesson as tiny
+from attention_ui.settings.fit import changed
+from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
@@ -51,6 +56,46 @@ def widget(at, kind, name):
 
 
 # --- declarations ---------------------------------------------------------------------------------
+
+
+NEW = ("tiny_step", "recorded_step", "own_step")
+"""Controls that pages of the older kind had no setting for."""
+SETS = [
+    pytest.param(each, control, id=control.name)
+    for each in (CONTROLS, flash.CONTROLS, tiny.CONTROLS, heads.CONTROLS)
+    for control in each
+    if control.name not in NEW
+]
+
+
+def test_the_tile_that_is_held_first_is_that_of_the_older_kind():
+    for example in EXAMPLES:
+        for causal in ("on", "off"):
+            values, _ = understood({"example": example, "causal_heads": causal}, flash.CONTROLS)
+            settings = changed(Settings.of(EXAMPLES[example]), causal_heads=causal == "on")
+            assert flash.chosen(values) == settings.chosen_tile
+
+
+@pytest.mark.parametrize(("controls", "control"), SETS)
+def test_a_control_of_any_lesson_starts_as_its_setting(controls, control):
+    for example in EXAMPLES:
+        values, wrong = understood({"example": example}, controls)
+        assert not wrong
+        if control.name not in ("upto", "tile"):
+            plain = Settings.of(EXAMPLES[example]).start_of_own
+            assert values[control.name] == getattr(plain, control.name)
+    assert {"Your sentence": "Text", "Keys so far": ""}.get(control.label, control.label) == (
+        SETTINGS[control.name].label
+    )
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_queries_keys_and_values_are_those_of_the_older_settings(example):
+    for changes in ({}, {"d_out": "3", "w_seed": "5", "q_edits": "0.0:2"}, {"start": "linear"}):
+        values, wrong = understood({"example": example, **changes}, flash.CONTROLS)
+        settings, notices = from_query({"example": example, **changes})
+        assert (not wrong, notices) == (True, [])
+        assert projections_of(values) == settings.projections
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
