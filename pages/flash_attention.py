@@ -265,4 +265,4 @@ with deeper("formulas, bytes counted on your sentence, training") as is_open:
         )
 
 answers(words.answers(trace, values), covered)
-ends(PAGE, trace, f"context_vectors_{block}")
+ends(PAGE, trace)

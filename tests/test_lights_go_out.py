@@ -16,7 +16,7 @@ from attention_core.mistakes.rounds import lights_with
 from attention_ui.cards import card
 from attention_ui.lessons.divide_by_sqrt_d import published_variances
 from attention_ui.lessons.queries_keys_values import training as descent
-from attention_ui.lessons.tiny_language.beginning import told
+from attention_ui.lessons.tiny_language.lesson import told
 from attention_ui.page import page as pages
 from attention_ui.page import show
 from conftest import ROOT

@@ -172,7 +172,8 @@ def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
     choices = sorted(control.choices(values))
     if choices and choices != [*range(int(choices[0]), int(choices[-1]) + 1)]:
         last, uneven = len(choices) - 1, tuple(choices)
-        return Stops(label, 0, last, 1, uneven.index(start), place, uneven)
+        at = uneven.index(start) if start in uneven else last
+        return Stops(label, 0, last, 1, at, place, uneven)
     least, most = (
         (choices[0], choices[-1]) if choices else (control.field.least, control.field.most)
     )
@@ -288,11 +289,18 @@ def _way_in(name: str, layout: Layout) -> None:
         return
 
 
-def chart(name: str, made: Any, width: int = 440, height: int = 0) -> None:
+def chart(name: str, made: Any, width: int | None = 440, height: int = 0) -> None:
     """A picture that is no matrix: a small chart of the lesson's own, with its words; as wide as
     this, or as the card, where that is narrower; and as high, its labels and its legend included.
+    None leaves it the width that it says itself.
     """
-    fit = "fit-x" if made.spec.get("width") == "container" else "fit"
+    if width is None:
+        look = {"width": "content", "alt": made.alt, "key": f"chart_{name}"}
+        st.vega_lite_chart(made.frame, made.spec, **look)
+        return
+    # What is as high as it has rows keeps its height.
+    by_rows = made.spec.get("autosize", {}).get("type") == "fit-x"
+    fit = "fit-x" if by_rows or made.spec.get("width") == "container" else "fit"
     spec = {**made.spec, "width": "container", "autosize": {"type": fit, "contains": "padding"}}
     spec["padding"] = {"left": 2, "top": 2, "right": 2, "bottom": 2}  # Streamlit adds 20 below
     spec |= {"height": height} if height else {}

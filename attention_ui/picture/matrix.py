@@ -56,6 +56,8 @@ class Matrix:
     """Rows drawn faintly: not reached yet, or not used."""
     strengths: Tensor | None = field(default=None, compare=False)
     """How strongly each cell that is drawn is seen, from 0 to 1, in the shape of `drawn`."""
+    left_out: Tensor | None = field(default=None, compare=False)
+    """True for cells that are not drawn at all, in the shape of `drawn`."""
     row_labels: bool = True
     column_labels: bool = True
     as_bars: bool = False

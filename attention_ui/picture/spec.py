@@ -153,7 +153,7 @@ TOOLTIP = (
 SIZES = {
     "title": 13, "shape": 11, "row": 12, "column": 12, "slanted": 12, "sign": 24, "sum": 11,
     "loud": 11, "legend": 11, "token": 14, "share": 11, "number": 11, "bar": 11,
-    "small sum": 9, "small loud": 9,
+    "small sum": 9, "small loud": 9, "tiny": 8,
 }  # fmt: skip
 
 
@@ -299,9 +299,9 @@ def _authored() -> dict:
         .mark_text(
             aria=False, tooltip=None, baseline="middle",
             align=alt.expr(_by_look(
-                {"row": "right", "title": "left", "shape": "left", "slanted": "left", "sum": "left",
-                 "loud": "left", "legend": "left", "small sum": "left", "small loud": "left"},
-                "center")),
+                {"row": "right", "tiny": "right", "title": "left", "shape": "left",
+                 "slanted": "left", "sum": "left", "loud": "left", "legend": "left",
+                 "small sum": "left", "small loud": "left"}, "center")),
             angle=alt.expr("datum.look == 'slanted' ? 315 : 0"),
             fontSize=alt.expr(f"({_by_look(SIZES, 11)}) * min(1.25, max(0.9, datum.s))"),
             fontWeight=alt.expr("datum.look == 'title' || datum.look == 'loud' ? 600 : 400"),
@@ -312,13 +312,14 @@ def _authored() -> dict:
     asks = "datum.by && focus >= 0 ? focus : datum.j"
     there = f"toNumber(split(datum.mids, '{SEPARATOR}')[{asks}]) * datum.s"
     way = f"({there} - datum.px)"
-    up = f"min(118 * datum.s, 22 + abs({way}) / 2.4)"
+    up = f"min(108 * datum.s, 22 + abs({way}) / 2.4)"
     faint = f"{SHADE} < 0.01 || abs({way}) < 1"
     arc = f"'M0,0Q' + {way} / 2 + ',' + (-{up}) + ' ' + {way} + ',0'"
     paths = (
         base.transform_filter(f"datum.kind == {PATH}")
         .mark_point(
-            filled=False, aria=False, tooltip=None, strokeCap="round",
+            # Round: a mitred line counts as twice as wide, and the view shrinks to hold it.
+            filled=False, aria=False, tooltip=None, strokeCap="round", strokeJoin="round",
             # A path in pixels is drawn as it is written at size 4.
             size=alt.expr("datum.look == 'arc' ? 4 : 4 * datum.s * datum.s"),
             shape=alt.expr(f"datum.look == 'arc' ? {arc} : {DRAWN}"),

@@ -23,7 +23,7 @@ from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path
 from .margin import has_sums, is_grid, is_one_row, row_sums
 from .matrix import Matrix, names_of
 from .numbers import text_width, written
-from .palette import CHOSEN, FED, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
+from .palette import CHOSEN, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
 from .scale import is_shares, limits
 from .sentence import Sentence, sentence_of, shares
 
@@ -53,7 +53,7 @@ HIDDEN, HIDDEN_STRENGTH = "·", 0.45
 COVERED = "?"
 CUT = ("◂ ", "▸ ")
 COLOURS = {"plus": POSITIVE, "minus": NEGATIVE, "loud": CHOSEN, "forbidden": FORBIDDEN}
-COLOURS |= {"muted": MUTED, "follows": FED}
+COLOURS |= {"muted": MUTED, "ink": MUTED}
 COLOURS |= {f"head {at}": HEADS[at % len(HEADS)] for at in range(64)}
 SEPARATOR = "|"
 
@@ -400,6 +400,10 @@ def _add_cells(
             columns |= _rectangles(layout.matrices, numbers, at)
         if opened:
             columns["open"] = _opened(step, own, opened)
+    if matrix.left_out is not None:
+        there = ~matrix.left_out.flatten().numpy()
+        columns = {name: _of_them(column, there) for name, column in columns.items()}
+        length = int(there.sum())
     rows.add(length, kind=CELL, when=BOTH, **columns)
     if matrix.as_bars and not matrix.covered:
         zero, one = ends_of_bars(matrix)
@@ -431,6 +435,13 @@ def _beside_bar(matrix: Matrix, value: float) -> str:
     """The number beside a bar; an arrow before it where the bar is cut."""
     cut = matrix.both_ways and np.isfinite(value) and abs(value) > 1 + 1e-6
     return f"{CUT[value > 0] if cut else ''}{written(value)}"
+
+
+def _of_them(column: object, there: np.ndarray) -> object:
+    """A column of the cells that are there."""
+    if isinstance(column, np.ndarray):
+        return column[there]
+    return [*itertools.compress(column, there)] if isinstance(column, list) else column
 
 
 def index_of(matrix: Matrix) -> np.ndarray:

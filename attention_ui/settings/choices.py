@@ -66,7 +66,10 @@ def _written(head: Head) -> str:
 
 TINY_HEADS = {_written(head): head_called(head) for head in shipped_figures().heads}
 """The heads of the tiny language's network."""
-FIRST_WATCHED = _written(shipped_figures().best("pronoun to noun"))
+FIRST_WATCHED = "1.1"
+"""Of the heads that go from pronoun to noun, the one that brings most to the first beginning's next
+word: a test works it out.
+"""
 OPENED = {
     "queries": "queries",
     "keys": "keys",

@@ -4,15 +4,17 @@ import itertools
 import random
 import runpy
 from functools import cache
+from importlib import import_module
 
 import pytest
 
 from attention_core import EXAMPLES
 from attention_core.export.exercise import asked, practised
 from attention_core.export.telling import unnoticed
+from attention_ui.controls.control import understood
 from attention_ui.settings.settings import Settings
 from conftest import ROOT
-from visiting import LESSONS
+from visiting import LESSONS, OLDER_LESSONS
 
 PLACES = list(itertools.product(LESSONS, EXAMPLES))
 TELLING = [
@@ -28,18 +30,26 @@ TELLING = [
 
 @cache
 def views_of():
-    """By page, what makes its view from settings; no page is drawn."""
+    """By page of the older kind, what makes its view from settings; no page is drawn."""
     found = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("attention_ui.page.page.open_on", lambda *page: found.update([page[:2]]))
-        for lesson in LESSONS:
+        for lesson in OLDER_LESSONS:
             runpy.run_path(str(ROOT / "pages" / f"{lesson}.py"))
     return found
 
 
+def trace_of(lesson, example):
+    """The trace of a lesson that shows an example."""
+    if lesson in OLDER_LESSONS:
+        return views_of()[lesson](Settings.of(EXAMPLES[example])).trace
+    made = import_module(f"attention_ui.lessons.{lesson}.lesson")
+    return made.trace_of(understood({"example": example}, made.CONTROLS)[0])
+
+
 def every_line_matters(lesson, example):
     """No wrong line that is known, and no operand passed on as it is, gives the right numbers."""
-    trace = practised(views_of()[lesson](Settings.of(EXAMPLES[example])).trace)
+    trace = practised(trace_of(lesson, example))
     wanted = asked(trace)
     needed = {name for step in wanted for name in (step, *trace[step].earlier())}
     assert not unnoticed(trace, [trace[name] for name in trace if name in needed], wanted)

@@ -474,6 +474,8 @@ def test_the_specification_is_the_same_for_all_pictures():
     assert drawn(100) is drawn(1_400)
     assert drawn(1_600)["usermeta"]["embedOptions"]["renderer"] == "canvas"
     assert "usermeta" not in drawn(100)
+    assert "currentColor" in json.dumps(drawn(100))
+    assert "currentColor" not in json.dumps(drawn(1_600)), "on a canvas it would be black"
 
 
 def test_a_canvas_is_written_on_in_an_ink_that_it_knows():

@@ -25,17 +25,8 @@ from attention_ui.frame.lights import as_taught
 from attention_ui.lessons.causal_mask import leaks
 from attention_ui.lessons.causal_mask.lesson import prefix_of
 from attention_ui.lessons.multi_head_attention import checks as head_checks
-<<<<<<< ours
-from attention_ui.lessons.queries_keys_values import projections
-from attention_ui.lessons.whole_layer import words as of_layer
-=======
 from attention_ui.lessons.queries_keys_values import words as of_matrices
-from attention_ui.lessons.whole_layer import sums
-from attention_ui.lessons.whole_layer.layer import opened
-from attention_ui.lessons.whole_layer.temperature import rows_of_equal_scores
-from attention_ui.page.lights import as_taught
-from attention_ui.picture.matrix import Matrix
->>>>>>> theirs
+from attention_ui.lessons.whole_layer import words as of_layer
 from attention_ui.settings.settings import Settings
 
 TYPED = st.one_of(st.floats(-1000, 1000, width=32), st.sampled_from([-1000.0, 1000.0, 0.001]))

@@ -7,14 +7,7 @@ import torch
 
 from attention_core.recipes import HEADS
 from attention_ui.lessons.multi_head_attention.heads import widths_words
-<<<<<<< ours
-from attention_ui.lessons.queries_keys_values.projections import SATURATED
-from attention_ui.lessons.queries_keys_values.training import loss_words, recipe_of
 from attention_ui.lessons.softmax_or_sum.words import winners
-from attention_ui.settings.settings import Settings
-=======
-from attention_ui.lessons.softmax_or_sum.experiments import winners
->>>>>>> theirs
 from attention_ui.words import number
 from visiting import box, charts, rendered, texts, visit
 

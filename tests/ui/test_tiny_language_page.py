@@ -6,9 +6,23 @@ import pytest
 from attention_core.small_models.figures import UNSHARPENED, shipped_figures
 from attention_core.small_models.grammar import LONGEST, WORDS
 from attention_core.small_models.heads import BAR
-from attention_ui.lessons.tiny_language.answers import finds_it
-from attention_ui.lessons.tiny_language.heads import rule
-from attention_ui.settings.choices import TINY_HEADS, head_called
+from attention_ui.controls.control import understood
+from attention_ui.lessons.tiny_language.lesson import (
+    CONTROLS,
+    PRONOUN,
+    READY,
+    head_of,
+    parts_of,
+    trace_of,
+    two_steps,
+    weights_of,
+    without_each,
+    worth_watching,
+    written,
+)
+from attention_ui.lessons.tiny_language.words import finds_it, of_the_pronoun, rule, step_words
+from attention_ui.picture import palette
+from attention_ui.settings.choices import FIRST_WATCHED, TINY_HEADS, head_called
 from attention_ui.settings.link import from_query
 from hostile import MARK, TEXTS
 from sampling import few
@@ -19,6 +33,12 @@ BUT, AGAIN = (
     "the tired cat sees the dog but it",
     "anna brook finds the ball . ben hill paints the kite . anna",
 )
+
+
+def values_of(**texts):
+    values, wrong = understood(texts, CONTROLS)
+    assert not wrong
+    return values
 
 
 def table(at, beginning):
@@ -56,7 +76,7 @@ def test_the_bars_of_the_parts_add_up_to_the_logit_on_the_screen(word):
         assert part["from"] == pytest.approx(end, abs=1e-9)
         end = part["to"]
         assert part["to"] - part["from"] == pytest.approx(part["amount"])
-    logits = at.session_state["shown"].page.view.trace["logits"].value[-1]
+    logits = trace_of(values_of())["logits"].value[-1]
     logit = logits.max() if word == "likeliest" else logits[WORDS.index(word)]
     assert total["is_sum"]
     assert total["from"] == 0
@@ -86,17 +106,60 @@ def test_each_head_can_be_watched_and_says_what_was_measured_of_it(layer, head):
     assert ("No name fits this head" in said) == (not names)
     for name in names:
         assert f"({shipped_figures().scores_of(head)[name]:.2f} of its weight there)" in said
-    trail = at.session_state["shown"].page.view.trail
-    assert trail[0][0] == f"layer_{head[0]}_weights"
-    assert trail[0][1][:2] == (head[1], 8)
 
 
-def test_a_first_visit_watches_it_look_at_its_noun():
-    view = visit(PAGE).session_state["shown"].page.view
-    ((name, (_, query, key)),) = view.trail
-    assert view.trace.labels("query")[query] == "it"
-    assert view.trace.labels("key")[key] == "cat"
-    assert view.trace[name].value[view.trail[0][1]] > 0.9
+def test_a_first_visit_watches_the_head_that_brings_most_look_at_its_noun():
+    values = values_of()
+    assert values.tiny_head == FIRST_WATCHED == worth_watching(values.beginning, PRONOUN)
+    amounts = {part.head: part.amount for part in parts_of(values)}
+    assert max(amounts, key=amounts.get) == head_of(FIRST_WATCHED)
+    trace = trace_of(values)
+    weights = weights_of(trace, head_of(FIRST_WATCHED)).values[-1]
+    words = trace.labels("key")
+    assert (words[-1], words[int(weights.argmax())]) == ("it", "cat")
+    assert weights.max() > 0.9
+
+
+def test_the_two_steps_of_the_pronoun_stand_on_the_page():
+    values = values_of()
+    one, two = (step_words(trace_of(values), head, "") for head in two_steps(values))
+    assert "layer 0 head 0 (because), the last word, “it”, looks at “because”" in one
+    assert "looks at “cat”" in two
+    said = words(stands(visit(PAGE)))
+    assert one.removeprefix("****") in said or one[5:] in said
+    assert "falls from over 99% to less than 1%" in of_the_pronoun(values)
+    assert of_the_pronoun(values) in said
+    other = values_of(beginning=BUT)
+    assert "looks at “dog”" in step_words(trace_of(other), two_steps(other)[1], "")
+    assert "Without a “because”" in of_the_pronoun(other)
+    assert "does not end with “it”" in of_the_pronoun(values_of(beginning="anna"))
+
+
+def test_what_a_bar_hides_is_said_and_a_head_that_is_needed_is_marked_not_red():
+    values = values_of()
+    found = {part["name"]: part for part in table(visit(PAGE), "What each part brought")}
+    needed = found["0.0 because"]
+    assert needed["amount"] < 0
+    assert needed["is_needed"]
+    assert needed["text"].endswith("without it less than 1%")
+    assert sum(part["is_needed"] for part in found.values()) == 1
+    (spec,) = [each.spec for each in charts(visit(PAGE)) if each.alt.startswith("What each part")]
+    assert palette.NEGATIVE not in spec
+    without = without_each(values)
+    for part, left in zip(parts_of(values), without, strict=True):
+        assert (left is None) == (part.head is None)
+        if part.head:
+            off = visit(PAGE, tiny_off=written(part.head))
+            rows = chances(off)[f"without layer {part.head[0]} head {part.head[1]}"]
+            assert rows.get("purrs", left) == pytest.approx(left, abs=1e-6)
+            break
+
+
+@pytest.mark.parametrize("label", READY)
+def test_a_beginning_to_try_brings_the_head_that_is_worth_watching(label):
+    beginning, kind = READY[label]
+    head = head_of(worth_watching(beginning, kind))
+    assert kind in shipped_figures().names(head)
 
 
 def test_a_name_is_what_was_measured():
@@ -143,7 +206,7 @@ def test_what_the_grammar_never_says_is_said_to_have_no_right_answer():
 
 def test_a_ready_beginning_is_taken_up():
     at = visit(PAGE)
-    at.button(key="ready_a name again …").click().run()
+    at.button(key="ready_a name again …_of_5").click().run()
     assert at.session_state["settings"].beginning == AGAIN
     assert at.query_params["beginning"] == AGAIN
     assert chances(stands(at))["the network"]["brook"] > 0.9

@@ -1,6 +1,5 @@
 """The recorded training of the tiny language: every number is in its chart, and is said."""
 
-import json
 import re
 from dataclasses import replace
 
@@ -9,8 +8,11 @@ import torch
 
 from attention_core.small_models.figures import shipped_figures
 from attention_core.small_models.recording import ASKED_FOR, SENTENCE, shipped_recording
-from attention_ui.charts.learning import CURVES, FULL, watch_heads
+from attention_ui.cards.show import MOST_BYTES
 from attention_ui.lessons.tiny_language.training import run_of, what_came_first, which_run
+from attention_ui.picture import table as cells
+from attention_ui.picture.layout import NARROW, WIDE
+from attention_ui.picture.learning import learning
 
 MOMENTS = shipped_recording()
 LAST = MOMENTS[-1]
@@ -18,8 +20,8 @@ HEADS = [(layer, head) for layer in range(2) for head in range(4)]
 
 
 @pytest.fixture(scope="module")
-def chart():
-    return watch_heads(run_of(MOMENTS))
+def run():
+    return run_of(MOMENTS)
 
 
 def named(at):
@@ -36,28 +38,21 @@ def named(at):
     }
 
 
-def curves_of(chart):
-    frame = chart.frame.to_pandas()
-    return frame[frame["of_head"] == CURVES]
+@pytest.mark.parametrize("at", [0, 17, len(MOMENTS) - 1])
+def test_the_picture_has_every_weight_of_every_head_at_a_recorded_step(run, at):
+    layout = learning(run, at)
+    drawn = torch.stack([matrix.values for matrix in layout.matrices])
+    assert drawn.equal(MOMENTS[at].weights.flatten(0, 1))
+    rows = cells.table(layout).to_pydict()
+    n_cells = sum(kind == cells.CELL for kind in rows["kind"])
+    assert n_cells == 8 * len(SENTENCE) * (len(SENTENCE) + 1) / 2, "none of what comes later"
+    for arrangement, room in ((layout.wide, WIDE), (layout.narrow, NARROW)):
+        for box in arrangement.boxes:
+            assert box.x + len(SENTENCE) * box.width <= room
+            assert box.y + len(SENTENCE) * box.height <= arrangement.height
 
 
-def parameters(chart):
-    return {each["name"]: each["value"] for each in chart.spec["params"]}
-
-
-def test_the_chart_holds_every_recorded_weight_and_outlines_what_names_say(chart):
-    frame = chart.frame.to_pandas()
-    cells = frame[frame["of_head"] != CURVES]
-    drawn = torch.zeros(len(MOMENTS), 8, len(SENTENCE), len(SENTENCE))
-    outlined = set()
-    for cell in cells.itertuples():
-        digits = [cell.each[at : at + 3] for at in range(0, len(cell.each), 3)]
-        place = (cell.of_head, int(cell.row), int(cell.column))
-        drawn[:, *place] = torch.tensor([int(each) / FULL for each in digits])
-        outlined |= {place} if cell.outlined else set()
-    recorded = torch.stack([moment.weights.flatten(0, 1) for moment in MOMENTS])
-    assert (drawn - recorded).abs().max() < 0.6 / FULL
-    assert len(cells) == 8 * len(SENTENCE) * (len(SENTENCE) + 1) / 2
+def test_outlined_is_where_heads_with_a_name_should_look(run):
     it, brook, moos = map(SENTENCE.index, ("it", "brook", "moos"))
     anna = len(SENTENCE) - 1
     where = {
@@ -69,58 +64,59 @@ def test_the_chart_holds_every_recorded_weight_and_outlines_what_names_say(chart
         "but": set(),
     }
     ends = named(len(MOMENTS) - 1)
-    assert outlined == {
-        (4 * layer + head, *cell)
-        for (layer, head), kinds in ends.items()
-        for kind in kinds
-        for cell in where[kind]
+    assert {tuple(place) for place in run.targets.nonzero().tolist()} == {
+        (*head, *cell) for head, kinds in ends.items() for kind in kinds for cell in where[kind]
     }
 
 
-def test_curves_and_what_stands_above_are_the_records(chart):
-    curves, found = curves_of(chart), parameters(chart)
-    assert curves["step"].tolist() == found["steps"] == [moment.step for moment in MOMENTS]
-    assert curves["loss_0"].tolist() == pytest.approx([moment.loss for moment in MOMENTS])
-    assert found["loss_title"] == [f"step {m.step:,}: loss {m.loss:.3f}" for m in MOMENTS]
+def test_curves_and_what_stands_above_are_the_records(run):
+    loss, scores = run.panels
+    assert [*run.steps] == [moment.step for moment in MOMENTS]
+    assert [*loss.curves[0].values] == pytest.approx([moment.loss for moment in MOMENTS])
+    assert loss.title == [f"step {m.step:,}: loss {m.loss:.3f}" for m in MOMENTS]
     ends = named(len(MOMENTS) - 1)
-    labels = {at: name for at, name in found["curve_labels"].items() if name}
-    assert {name.split(" ", 1)[1] for name in labels.values()} == set().union(*ends.values())
-    for curve, label in labels.items():
-        written, kind = label.split(" ", 1)
+    assert {curve.label.split(" ", 1)[1] for curve in scores.curves} == set().union(*ends.values())
+    for curve in scores.curves:
+        written, kind = curve.label.split(" ", 1)
         layer, head = map(int, written.split("."))
-        scores = [moment.scores[ASKED_FOR.index(kind), layer, head].item() for moment in MOMENTS]
-        assert curves[curve].tolist() == pytest.approx(scores)
-        assert scores[-1] == LAST.scores[ASKED_FOR.index(kind)].max()
+        each = [moment.scores[ASKED_FOR.index(kind), layer, head].item() for moment in MOMENTS]
+        assert [*curve.values] == pytest.approx(each)
+        assert each[-1] == LAST.scores[ASKED_FOR.index(kind)].max()
     for at, moment in enumerate(MOMENTS):
-        for number, (head, kinds) in enumerate(named(at).items()):
-            said = found["heads"][number][at]
+        for head, kinds in named(at).items():
+            layer = run.layers[head[0]]
+            said, below = layer.heads[head[1]][at], layer.below[head[1]][at]
             assert said.startswith(f"{head[0]}.{head[1]}")
-            assert (" and " in said) == (len(kinds) > 1)
+            assert (" +" in said) == (len(kinds) > 1)
             assert any(kind in said for kind in kinds) == bool(kinds)
-            kind, score = re.fullmatch(
-                r"(?:nearest: )?(.+) (\d\.\d\d)", found["below"][number][at]
-            ).groups()
+            kind, score = re.fullmatch(r"(?:nearest: )?(.+) (\d\.\d\d)", below).groups()
             right = moment.scores[ASKED_FOR.index(kind), *head].item()
             assert float(score) == pytest.approx(right, abs=0.0051)
-            assert found["below"][number][at].startswith("nearest: ") == (not ends[head])
-    levels = re.findall(r'"datum": ([\d.]+)', json.dumps(chart.spec))
-    assert {float(level) for level in levels} == {
+            assert below.startswith("nearest: ") == (not ends[head])
+    assert {level.value for level in loss.levels} == {
         shipped_figures().bigram,
         shipped_figures().entropy,
     }
 
 
-def test_one_slider_moves_all_of_it_and_the_pronoun_s_moment_is_marked(chart):
-    assert json.loads(json.dumps(chart.spec, allow_nan=False)) == chart.spec
-    (slider,) = [each for each in chart.spec["params"] if "bind" in each]
-    assert (slider["name"], slider["value"]) == ("at", len(MOMENTS) - 1)
+def test_the_picture_carries_every_moment_and_marks_that_of_the_pronoun(run):
+    layouts = [learning(run, at) for at in range(len(MOMENTS))]
+    lists = cells.positions(layouts[-1], layouts)
+    assert sum(len(text) for told in lists.values() for text in told.values()) < MOST_BYTES
+    titles = [told["texts"].split("|") for told in lists.values() if "texts" in told]
+    assert run.panels[0].title in titles
+    assert [*run.layers[1].heads[3]] in titles
+    shown = [int(each) / 100 for each in lists["7.8.3"]["shades"].split("|")]
+    weights = torch.stack([moment.weights[1, 3, 8, 3] for moment in MOMENTS])
+    assert shown == pytest.approx(weights.sqrt().tolist(), abs=0.0051)
+    assert len({layout.alt for layout in layouts}) == 1
     first = next(
         moment.step
         for at, moment in enumerate(MOMENTS)
         if any("pronoun to noun" in kinds for kinds in named(at).values())
     )
-    assert parameters(chart)["appeared"] == first
-    assert parameters(watch_heads(run_of(MOMENTS[:3])))["appeared"] == -1
+    assert run.appeared == first
+    assert run_of(MOMENTS[:3]).appeared is None
 
 
 def test_what_came_first_is_said_with_the_numbers_of_its_records():

@@ -1,6 +1,5 @@
 """Heads that are watched while they learn: every recorded number is in the chart, and is said."""
 
-import json
 import re
 from dataclasses import replace
 
@@ -16,15 +15,13 @@ from attention_core.small_models.induction import (
     shipped_run,
 )
 from attention_core.small_models.repeated import next_of_earlier
-from attention_ui.charts.learning import CURVES, FULL, watch_heads
-from attention_ui.lessons.heads_learning.induction import (
+from attention_ui.cards.show import MOST_BYTES
+from attention_ui.lessons.heads_learning.lesson import (
     ROUNDED,
-    build,
     on_first_key,
     on_target,
-    one_layer_question,
-    one_layer_words,
     recorded_gap,
+    trace_of,
 )
 from attention_ui.lessons.heads_learning.watching import (
     TARGETS,
@@ -32,79 +29,64 @@ from attention_ui.lessons.heads_learning.watching import (
     moment_words,
     run_of,
 )
+from attention_ui.lessons.heads_learning.words import one_layer_question, one_layer_words
+from attention_ui.picture import table as cells
+from attention_ui.picture.learning import learning
 
 RECORDS = shipped_run().records
 
 
 @pytest.fixture(scope="module")
-def chart():
-    return watch_heads(run_of(RECORDS))
+def run():
+    return run_of(RECORDS)
 
 
-def parameters(chart):
-    return {each["name"]: each["value"] for each in chart.spec["params"]}
+@pytest.mark.parametrize("at", [0, 30, len(RECORDS) - 1])
+def test_the_picture_has_every_weight_of_every_head_at_a_recorded_step(run, at):
+    drawn = torch.stack([matrix.values for matrix in learning(run, at).matrices])
+    assert drawn.equal(RECORDS[at].weights.float().flatten(0, 1))
 
 
-def test_the_chart_holds_every_weight_of_every_head_at_every_recorded_step(chart):
-    frame = chart.frame.to_pandas()
-    cells = frame[frame["of_head"] != CURVES]
-    drawn = torch.zeros(len(RECORDS), 8, len(EXAMPLE), len(EXAMPLE))
-    for cell in cells.itertuples():
-        digits = [cell.each[at : at + 3] for at in range(0, len(cell.each), 3)]
-        shares = torch.tensor([int(each) / FULL for each in digits])
-        drawn[:, cell.of_head, int(cell.row), int(cell.column)] = shares
-    recorded = torch.stack([record.weights.flatten(0, 1) for record in RECORDS])
-    assert (drawn - recorded).abs().max() < 0.6 / FULL
-    assert len(cells) == 8 * len(EXAMPLE) * (len(EXAMPLE) + 1) / 2
-
-
-def test_the_curves_are_the_losses_and_the_scores_of_all_heads(chart):
-    frame = chart.frame.to_pandas()
-    curves = frame[frame["of_head"] == CURVES]
-    assert curves["step"].tolist() == [record.step for record in RECORDS]
-    for name, at in (("loss_0", "loss_repeated"), ("loss_1", "loss_first")):
-        assert curves[name].tolist() == pytest.approx([getattr(r, at) for r in RECORDS])
-    for name in ("previous_token", "prefix_matching"):
-        for head in range(8):
+def test_the_curves_are_the_losses_and_the_scores_of_all_heads(run):
+    assert [*run.steps] == [record.step for record in RECORDS]
+    loss, *scores = run.panels
+    for curve, name in zip(loss.curves, ("loss_repeated", "loss_first"), strict=True):
+        assert [*curve.values] == pytest.approx([getattr(r, name) for r in RECORDS])
+    for panel, name in zip(scores, ("previous_token", "prefix_matching"), strict=True):
+        for head, curve in enumerate(panel.curves):
             wanted = [getattr(record, name).flatten()[head].item() for record in RECORDS]
-            assert curves[f"{name}_{head}"].tolist() == pytest.approx(wanted)
+            assert [*curve.values] == pytest.approx(wanted)
 
 
-def test_what_stands_above_is_the_step_and_the_score_of_each_moment(chart):
-    found = parameters(chart)
+def test_what_stands_above_is_the_step_and_the_score_of_each_moment(run):
     for at, record in enumerate(RECORDS):
-        assert found["loss_title"][at] == f"step {record.step}: loss {record.loss_repeated:.3f}"
-        for head in range(8):
-            name = ("previous_token", "prefix_matching")[head // 4]
-            score = getattr(record, name).flatten()[head].item()
-            assert found["below"][head][at].endswith(f" {score:.2f}")
-            is_one = record.prefix_matching.flatten()[head] > 0.5
-            said = ": induction head" if is_one else ""
-            assert found["heads"][head][at] == f"head {head % 4}{said}"
+        assert run.panels[0].title[at] == f"step {record.step}: loss {record.loss_repeated:.3f}"
+        for number in range(8):
+            layer, head = divmod(number, 4)
+            score = getattr(record, ("previous_token", "prefix_matching")[layer])[layer, head]
+            assert run.layers[layer].below[head][at].endswith(f" {score.item():.2f}")
+            said = ": induction head" if record.prefix_matching[layer, head] > 0.5 else ""
+            assert run.layers[layer].heads[head][at] == f"head {head}{said}"
 
 
-def test_outlined_is_where_each_layer_is_expected_to_look(chart):
-    frame = chart.frame.to_pandas()
-    for cell in frame[frame["of_head"] != CURVES].itertuples():
-        row, column = int(cell.row), int(cell.column)
-        if cell.of_head < 4:
-            assert cell.outlined == (column == row - 1)
-        else:
+def test_outlined_is_where_each_layer_is_expected_to_look():
+    for row in range(len(EXAMPLE)):
+        for column in range(row + 1):
             earlier = [at for at in range(row) if EXAMPLE[at] == EXAMPLE[row]]
-            assert cell.outlined == (column - 1 in earlier)
+            assert TARGETS[0, row, column] == (column == row - 1)
+            assert TARGETS[1, row, column] == (column - 1 in earlier)
     assert TARGETS[1].equal(next_of_earlier(EXAMPLE_IDS))
 
 
-def test_one_slider_moves_all_of_it_and_begins_at_the_end(chart):
-    assert json.loads(json.dumps(chart.spec, allow_nan=False)) == chart.spec
-    (slider,) = [each for each in chart.spec["params"] if "bind" in each]
-    assert (slider["name"], slider["value"]) == ("at", len(RECORDS) - 1)
-    assert slider["bind"]["max"] == len(RECORDS) - 1
-    heads = [head for layer in chart.spec["hconcat"][1]["vconcat"] for head in layer["hconcat"]]
-    assert len(heads) == 8
-    for head in heads:
-        assert "3 * at" in head["transform"][1]["calculate"]
-    assert parameters(chart)["appeared"] == RECORDS[appearance(RECORDS)].step
+def test_the_picture_carries_every_moment_and_marks_the_one(run):
+    layouts = [learning(run, at) for at in range(len(RECORDS))]
+    lists = cells.positions(layouts[-1], layouts)
+    assert sum(len(text) for told in lists.values() for text in told.values()) < MOST_BYTES
+    titles = [told["texts"].split("|") for told in lists.values() if "texts" in told]
+    assert run.panels[0].title in titles
+    assert run.appeared == RECORDS[appearance(RECORDS)].step
+    dashed = [path for path in layouts[0].wide.paths if "m0,3" in path.drawn]
+    assert len(dashed) == len(run.panels)
 
 
 def test_the_moment_is_said_with_the_numbers_of_its_records():
@@ -137,7 +119,7 @@ def test_where_the_previous_token_head_looks_back_is_said_with_its_weights():
 
 
 def test_what_is_said_of_the_induction_head_is_a_mean_over_its_cells():
-    trace = build(None)
+    trace = trace_of(None)
     weights = trace["weights"].value
     half = len(EXAMPLE) // 2
     line = [weights[query, query - half + 1].item() for query in range(half, len(EXAMPLE))]
@@ -161,7 +143,7 @@ def test_the_question_on_one_layer_is_judged_by_its_loss():
 def test_a_run_without_an_induction_head_says_so():
     records = list(learn(LearningSettings(seed=1, steps=4)))
     assert "An induction head has not formed" in moment_words(records)
-    assert parameters(watch_heads(run_of(records)))["appeared"] == -1
+    assert run_of(records).appeared is None
     only = records[:1]
     assert "has not formed" in moment_words(only)
-    assert watch_heads(run_of(only)).spec["params"][0]["value"] == 0
+    assert learning(run_of(only), 0).wide.boxes

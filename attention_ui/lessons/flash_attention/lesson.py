@@ -11,7 +11,7 @@ from attention_core.mechanism.tiling import Tile, tiles_of
 from attention_core.mechanism.trainable import project
 from attention_core.mistakes.rewriting import rewritten
 from attention_core.mistakes.side_by_side import side_by_side
-from attention_core.operations import Add, Given, JoinRows, ShrinkAndAdd, Transpose
+from attention_core.operations import Add, Columns, Given, JoinRows, ShrinkAndAdd, Transpose
 from attention_core.recipes import MaskRecipe
 from attention_core.rounding import agree, difference
 from attention_core.text.embedding import embed
@@ -26,7 +26,7 @@ from ...picture.tiles import tiles
 from ...settings.choices import BYTES, FAST_MEMORIES, MAX_BLOCKS, TOKEN_COUNTS, tile_called
 from ...settings.offered import fitting_tile, least_tile
 
-TALL = 284
+TALL, MOST_COLUMNS = 284, 12
 OTHERS = 0.45
 """How strongly rows are seen that the held tile does not belong to."""
 
@@ -186,6 +186,7 @@ def kept_at(values: Values, whole: Trace, at: int) -> tuple[Trace, list[Matrix]]
         [f"context_vectors_{block}" for block in blocks],
         ("query", whole["values"].axes[-1]),
     )
+    output, contexts_shown = (_first_columns(trace, each) for each in (output, contexts))
     n = len(whole["queries"].value)
     mine = torch.zeros(n, 1)
     mine[tile.queries[0] : tile.queries[-1] + 1] = 1.0
@@ -200,8 +201,23 @@ def kept_at(values: Values, whole: Trace, at: int) -> tuple[Trace, list[Matrix]]
         Matrix(shrink, title="old ×", strengths=mine if tile.key_block else torch.zeros(n, 1)),
         Matrix(total, title="ℓ", strengths=quiet),
         Matrix(output, title="O", strengths=quiet.expand(n, output.value.shape[-1])),
-        Matrix(contexts, title="context", strengths=done.float().expand_as(contexts.value)),
+        Matrix(
+            contexts_shown,
+            title="context",
+            strengths=done.float().expand_as(contexts_shown.value),
+        ),
     ]
+
+
+def _first_columns(trace: Trace, step: Step) -> Step:
+    """A step, or its first columns where it is too wide to be drawn beside the table."""
+    if step.value.shape[-1] <= MOST_COLUMNS:
+        return step
+    axis = f"first_{step.axes[-1]}"
+    if not trace.has_axis(axis):
+        trace.label(axis, trace.labels(step.axes[-1])[:MOST_COLUMNS])
+    columns = Columns(0, MOST_COLUMNS)
+    return trace.step(f"{step.name}_first", columns, step, axes=(step.axes[0], axis))
 
 
 def _joined(trace: Trace, name: str, parts: list[str], axes: tuple[str, str]) -> Step:

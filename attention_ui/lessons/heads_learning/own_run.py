@@ -1,5 +1,8 @@
 """A run of one's own: trained in slices, shown while it goes on, and watched afterwards."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import streamlit as st
 
 from attention_core.small_models.induction import (
@@ -9,21 +12,34 @@ from attention_core.small_models.induction import (
     learn_by_steps,
 )
 
+from ...cards.show import Moving, chart, moves, picture
 from ...charts.curve import curve
-from ...page.page import narrow
-from ...page.show import show
-from ...settings import session
-from ...settings.control import control
-from ...widgets.long_run import Steps, go_on, long_run
+from ...controls import held
+from ...controls.fields import Whole
+from ...controls.widget import control
+from ...picture.learning import learning
+from ...widgets.long_run import Run, Steps, go_on, long_run
 from ...words import number
-from .watching import moment_words, show_run
+from .lesson import NETWORK_SEED, OWN_STEP
+from .watching import moment_words, run_of
 
 
+@st.fragment
 def train_one() -> None:
-    """The seed, the run with its progress, and the player of what was recorded."""
-    control("network_seed", width=200)
-    seed = session.current().network_seed
+    """The seed, the run with its progress, and what was recorded, to be moved through."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
+        control(NETWORK_SEED, width=180)
+        run = _run(held.values().network_seed)
+        if run.found and run.steps is None:
+            moves("own", OWN_STEP, width=260, told=False)
+    if run.found and run.steps is not None:
+        _show_so_far(run.found)
+    elif run.found:
+        _watch(run.found)
+    go_on(run)
 
+
+def _run(seed: int) -> Run:
     def work() -> Steps:
         records: list[Record] = []
         for step, record in learn_by_steps(LearningSettings(seed)):
@@ -31,20 +47,27 @@ def train_one() -> None:
             yield step / STEPS, records
 
     cost = f"{STEPS} steps of training, about 10 seconds"
-    run = long_run("heads", seed, work, quick=False, cost=cost, verb="Train")
-    if run.found and run.steps is not None:
-        _show_so_far(run.found)
-    elif run.found:
-        show_run(run.found, "watched_heads_own")
-        narrow(moment_words(run.found))
-    go_on(run)
+    return long_run("heads", seed, work, quick=False, cost=cost, verb="Train")
+
+
+def _watch(records: Sequence[Record]) -> None:
+    """What was recorded, as far as the run came."""
+    run = run_of(records)
+    steps = tuple(record.step for record in records)
+    there = replace(OWN_STEP, field=Whole(0, steps[-1], steps))
+    now = held.values().own_step
+    at = steps.index(now) if now in steps else len(steps) - 1
+    about = (held.values().network_seed, len(steps))
+    moving = Moving(there, lambda step: learning(run, steps.index(step)), about)
+    picture("own", learning(run, at), moving)
+    st.caption(moment_words(records))
 
 
 def _show_so_far(records: list[Record]) -> None:
     """The loss and the best score of a run that goes on."""
     steps, losses = [r.step for r in records], [r.loss_repeated for r in records]
     title = f"Loss on repeated tokens over {steps[-1]:,} steps, logarithmic."
-    show(curve(steps, losses, len(records) - 1, "loss on repeated tokens", title))
+    chart("so_far", curve(steps, losses, len(records) - 1, "loss on repeated tokens", title), None)
     last = records[-1]
     best = number(last.prefix_matching[1].max().item(), 2)
     st.markdown(

@@ -1,6 +1,7 @@
 """A run to be watched, and what is said of it, from its records."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import torch
 
@@ -15,10 +16,9 @@ from attention_core.small_models.induction import (
 )
 from attention_core.small_models.repeated import PERIODS, next_of_earlier
 
-from ...charts.learning import COLOURS, watch_heads
-from ...charts.learning_run import Curve, Layer, LearningRun, Panel
-from ...page.show import show_played
 from ...picture import palette
+from ...picture.learning import COLOURS
+from ...picture.learning_run import Curve, Layer, LearningRun, Panel
 from ...words import number
 
 _BEFORE = torch.ones(len(EXAMPLE), len(EXAMPLE), dtype=torch.bool).tril(-1).triu(-1)
@@ -35,14 +35,10 @@ OUTLINED = (
 )
 
 
-def watch_shipped() -> None:
+@lru_cache(maxsize=1)
+def shipped() -> LearningRun:
     """The finished run."""
-    show_run(shipped_run().records, "watched_heads_shipped")
-
-
-def show_run(records: Sequence[Record], key: str) -> None:
-    """A run with its slider and its buttons."""
-    show_played(watch_heads(run_of(records)), key)
+    return run_of(shipped_run().records)
 
 
 def run_of(records: Sequence[Record]) -> LearningRun:

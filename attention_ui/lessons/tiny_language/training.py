@@ -1,6 +1,7 @@
 """The training of the tiny language's network, to be watched, and what is said of it."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -20,10 +21,8 @@ from attention_core.small_models.recording import (
     shipped_recording,
 )
 
-from ...charts.learning import watch_heads
-from ...charts.learning_run import Curve, Layer, LearningRun, Level, Panel
-from ...page.show import show_played
 from ...picture import palette
+from ...picture.learning_run import Curve, Layer, LearningRun, Level, Panel
 from ...words import listed, number
 
 WATCHED = "pronoun to noun"
@@ -35,9 +34,10 @@ SAME = 5e-4
 Moments = Sequence[Moment]
 
 
-def watch_training() -> None:
-    """The recorded run with its slider and its buttons."""
-    show_played(watch_heads(run_of(shipped_recording())), "watched_heads_tiny")
+@lru_cache(maxsize=1)
+def shipped() -> LearningRun:
+    """The recorded run."""
+    return run_of(shipped_recording())
 
 
 def run_of(moments: Moments) -> LearningRun:
@@ -92,7 +92,7 @@ def _scores(moments: Moments) -> Panel:
         for kind, head in sorted(heads.items(), key=lambda each: each[1])
         if kind in _names(moments, head)
     ]
-    return Panel("scores", "weight where its name says", (0, 1), curves, height=130)
+    return Panel("scores", "weight where its name says", (0, 1), curves)
 
 
 def _layer(moments: Moments, layer: int) -> Layer:
@@ -112,9 +112,9 @@ def _score(moment: Moment, head: Head, names: Sequence[str]) -> str:
 
 
 def _called(moments: Moments, at: int, head: Head) -> str:
-    """A head by what it may be called at a moment: `1.2 opening mark and 2 more`."""
+    """A head by what it may be called at a moment: `1.2 opening mark +2`."""
     names = names_at(moments, at, head)
-    more = f" and {len(names) - 1} more" if names[1:] else ""
+    more = f" +{len(names) - 1}" if names[1:] else ""
     return _written(head) + (f" {names[0]}{more}" if names else "")
 
 

@@ -10,16 +10,30 @@ from itertools import accumulate
 import altair as alt
 import pandas as pd
 
-from ..picture import palette
-from .chart import Chart
-from .template import without_data
+from ...charts.chart import Chart
+from ...charts.template import without_data
+from ...picture import palette
+from ...words import percent
 
-STEP = 24
+STEP = 21
 
 
-def brought(names: Sequence[str], amounts: Sequence[float], total: str, words: str) -> Chart:
+LOST = 0.5
+"""A part without which less than so much of the chance is left is marked."""
+ROOM = 1.3
+"""So much of the longest bar the chart is wide: what stands behind a bar has room."""
+
+
+def brought(
+    names: Sequence[str],
+    amounts: Sequence[float],
+    without: Sequence[float | None],
+    chance: float,
+    total: str,
+    words: str,
+) -> Chart:
     """A bar a part, from where the parts above it end to where they end with it, and at the bottom
-    their sum, called `total`.
+    their sum, called `total`. Behind each stands what is left of the `chance` without it.
     """
     ends = list(accumulate(amounts))
     rows = [
@@ -29,10 +43,20 @@ def brought(names: Sequence[str], amounts: Sequence[float], total: str, words: s
     whole = {"name": total, "amount": ends[-1], "from": 0.0, "to": ends[-1]}
     frame = pd.DataFrame([*rows, {"place": len(rows), **whole}])
     frame["is_sum"] = frame["place"] == len(rows)
-    frame["text"] = [f"{amount:+.2f}".replace("-", "−") for amount in frame["amount"]]
+    frame["without"] = [*without, None]
+    left = frame["without"].astype(float)
+    frame["is_needed"] = left < LOST * chance
+    told = ["" if pd.isna(each) else f"   without it {percent(each)}" for each in left]
+    frame["text"] = [
+        f"{amount:+.2f}".replace("-", "−") + more
+        for amount, more in zip(frame["amount"], told, strict=True)
+    ]
     frame["right"] = frame[["from", "to"]].max(axis=1)
     spec = deepcopy(_template())
     spec["params"] = [{"name": "part_names", "value": [*names, total]}]
+    low, high = float(frame[["from", "to"]].min().min()), float(frame["right"].max())
+    for layer in spec["layer"]:
+        layer["encoding"]["x"]["scale"] = {"domain": [min(low, 0.0), max(high, 0.1) * ROOM]}
     return Chart(frame, spec, words)
 
 
@@ -56,15 +80,20 @@ def _template() -> dict:
         **quiet,
     )
     colour = alt.when("datum.is_sum").then(alt.value(palette.CHOSEN))
-    colour = colour.when("datum.amount < 0").then(alt.value(palette.NEGATIVE))
+    # Not red: what lowers this word a little may be what the sentence cannot do without.
+    colour = colour.when("datum.amount < 0").then(alt.value(palette.GREY))
     bars = base.mark_bar(aria=False, cornerRadius=2).encode(
         x=alt.X("from:Q", title=None, axis=grid),
         x2="to:Q",
         color=colour.otherwise(alt.value(palette.POSITIVE)),
         tooltip=[alt.Tooltip("name:N", title=" "), alt.Tooltip("amount:Q", format="+.4f")],
     )
-    numbers = base.mark_text(align="left", dx=6, fontSize=12, aria=False, color=palette.INK)
-    chart = alt.layer(bars, numbers.encode(x="right:Q", text="text:N")).properties(
-        width="container", height=alt.Step(STEP)
+    numbers = base.mark_text(align="left", dx=6, fontSize=12, aria=False).encode(
+        x="right:Q",
+        text="text:N",
+        color=alt.when("datum.is_needed")
+        .then(alt.value(palette.CHOSEN))
+        .otherwise(alt.value(palette.INK)),
     )
+    chart = alt.layer(bars, numbers).properties(width="container", height=alt.Step(STEP))
     return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}

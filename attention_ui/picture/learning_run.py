@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Curve:
     """A number at each moment. One with a `label` is explained below its panel."""
 
@@ -24,7 +24,7 @@ class Level:
     is_under: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Panel:
     """Curves that share an axis; `name` is that of their columns in the table: `name_0` …"""
 
@@ -34,7 +34,6 @@ class Panel:
     ends: tuple[float, float]
     curves: Sequence[Curve]
     levels: Sequence[Level] = ()
-    height: int = 96
 
 
 @dataclass(frozen=True)

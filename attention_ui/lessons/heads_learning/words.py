@@ -1,0 +1,108 @@
+"""What the lesson on learning heads asks, and what its reader can answer."""
+
+from attention_core.small_models.induction import FinishedRun, appearance, best_head, shipped_run
+from attention_core.trace import Trace
+
+from ...cards.questions import Pick, Verdict
+from ...frame.ends import Answer, named
+from ...words import number
+from .lesson import TARGETS, on_target
+
+ONE_LAYER = "one_layer"
+"""What the question covers; no step of the trace."""
+CHOICES = (
+    "Nearly as low as with two",
+    "About halfway",
+    "Hardly lower than for tokens that cannot be known",
+)
+
+
+def one_layer_question(run: FinishedRun) -> Pick:
+    """What becomes of the loss where there is one layer alone."""
+    last = run.records[-1]
+    share = (run.one_layer_loss - last.loss_repeated) / (last.loss_first - last.loss_repeated)
+    right = 0 if share < 0.25 else 1 if share < 0.75 else 2
+    words = one_layer_words(run)
+    return Pick(
+        words="Train the same network with a single layer of heads, for as many steps. Where does "
+        "its loss on repeated tokens end?",
+        choices=CHOICES,
+        truth=lambda: words,
+        judge=lambda guess: Verdict(
+            guess[0] == right, ("Right. " if guess[0] == right else "Not so. ") + words
+        ),
+        teaches="One layer learns that a letter comes back 5 to 12 places later, and guesses among "
+        "those few. It cannot look for the one that came after its own: no key says what came "
+        "before it.",
+    )
+
+
+def one_layer_words(run: FinishedRun) -> str:
+    """The loss with one layer, beside that with two."""
+    last = run.records[-1]
+    return (
+        f"With one layer the loss on repeated tokens ends at {number(run.one_layer_loss, 2)}, with "
+        f"two at {number(last.loss_repeated, 3)}; on tokens that cannot be known it is "
+        f"{number(last.loss_first, 2)}."
+    )
+
+
+def answers(trace: Trace) -> list[Answer]:
+    """On what an induction head looks for, on two layers, and on how it comes about."""
+    run = shipped_run()
+    return [
+        Answer(
+            "What does an induction head look for?",
+            looks_for(trace),
+            "induction_head",
+            "What an induction head is",
+        ),
+        Answer(
+            "Why does it take two layers?",
+            two_layers(run),
+            "two_layers",
+            "Why it takes two layers",
+            (ONE_LAYER,),
+        ),
+        Answer("Does a head learn bit by bit?", at_once(run), "run", "A network learns"),
+    ]
+
+
+def looks_for(trace: Trace) -> str:
+    """With the weight of the first query that has been there before, and the mean of all."""
+    query = int(TARGETS.any(-1).int().argmax())
+    key = int(TARGETS[query].int().argmax())
+    weight = trace["weights"].value[query, key].item()
+    return (
+        "For the token that came after its own, the last time that its own stood there. Here "
+        f"{named(trace, 'query', query)} gives {number(weight, 2)} of its weight to "
+        f"{named(trace, 'key', key)}, and all {int(TARGETS.any(-1).sum())} queries that have been "
+        f"there before give {number(on_target(trace), 2)} on average."
+    )
+
+
+def two_layers(run: FinishedRun) -> str:
+    """With the loss of one layer alone."""
+    return (
+        "Attention compares what a query asks with what a key says. That a token came after “D” "
+        "has to be written into its vector before anybody can look for it: that is what the first "
+        f"layer does. {one_layer_words(run)}"
+    )
+
+
+def at_once(run: FinishedRun) -> str:
+    """With the steps between a quiet score and that of an induction head."""
+    at = appearance(run.records)
+    last = run.records[-1]
+    layer, head = best_head(last)
+    if at is None:
+        return "In this run no induction head has formed."
+    now = run.records[at]
+    early = run.records[at // 2]
+    score = [number(each.prefix_matching[layer, head].item(), 2) for each in (early, now, last)]
+    return (
+        f"No. Head {head} of the second layer gives the right tokens {score[0]} of its weight at "
+        f"step {early.step}, {score[1]} at step {now.step} and {score[2]} at step {last.step}. "
+        "Neither layer's head helps without the other, so for a while little seems to happen. Once "
+        "both have begun, each makes the other more useful."
+    )

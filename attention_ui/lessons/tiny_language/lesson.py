@@ -1,0 +1,151 @@
+"""A tiny language: its controls, and the network's way through some words."""
+
+from functools import lru_cache
+
+from attention_core.small_models import shipped
+from attention_core.small_models.figures import Head, shipped_figures
+from attention_core.small_models.grammar import START, WORDS, next_words
+from attention_core.small_models.recording import shipped_recording
+from attention_core.small_models.tracing import Part, contributions, pass_through
+from attention_core.trace import Trace
+
+from ...controls.control import Control, Values
+from ...controls.fields import Choice, KnownWords, Whole
+from ...controls.shared import EXAMPLE
+from ...picture.equation_parts import Parts, equation_of
+from ...picture.matrix import Matrix
+from ...settings.choices import FIRST_WATCHED, NEXT_WORDS, TINY_HEADS
+
+STEPS = tuple(moment.step for moment in shipped_recording())
+PRONOUN = "pronoun to noun"
+BEGINNING = Control(
+    "beginning",
+    KnownWords(),
+    "Your beginning",
+    "the tired cat sees the dog because it",
+    widget="text_input",
+)
+TINY_HEAD = Control(
+    "tiny_head", Choice(TINY_HEADS), "Head to watch", FIRST_WATCHED, widget="selectbox"
+)
+TINY_OFF = Control(
+    "tiny_off",
+    Choice({"none": "none", **TINY_HEADS}),
+    "Head to switch off",
+    "none",
+    widget="selectbox",
+)
+NEXT_WORD = Control("next_word", Choice(NEXT_WORDS), "Next word", "likeliest", widget="selectbox")
+TINY_STEP = Control(
+    "tiny_step", Whole(0, STEPS[-1], STEPS), "Training step", STEPS[-1], of_page=True
+)
+CONTROLS = (EXAMPLE, BEGINNING, TINY_HEAD, TINY_OFF, NEXT_WORD, TINY_STEP)
+READY = {
+    "because it …": ("the tired cat sees the dog because it", PRONOUN),
+    "but it …": ("the tired cat sees the dog but it", PRONOUN),
+    "a name again …": (
+        "anna brook finds the ball . ben hill paints the kite . anna",
+        "name again",
+    ),
+    "a bracket …": ("clara wood ( the old horse neighs in the forest", "opening mark"),
+    "a quotation …": ("emma lake says “ the frog hops in the river", "opening mark"),
+}
+"""Beginnings to choose, and the kind of head to watch there."""
+
+
+def head_of(written: str) -> Head | None:
+    """A head as a control names it; None for none."""
+    if written == "none":
+        return None
+    layer, head = written.split(".")
+    return int(layer), int(head)
+
+
+def written(head: Head) -> str:
+    """A head as a control names it: `1.2`."""
+    return ".".join(map(str, head))
+
+
+def words_of(values: Values) -> tuple[str, ...]:
+    """The beginning as the network reads it, with its start before it."""
+    return (START, *values.beginning.split())
+
+
+@lru_cache(maxsize=64)
+def told(words: tuple[str, ...], off: str = "none") -> Trace:
+    """The network's way through some words, kept: several cards show it."""
+    return pass_through(shipped.weights(), WORDS, words, head_of(off))
+
+
+def trace_of(values: Values) -> Trace:
+    """The lesson's trace."""
+    return told(words_of(values))
+
+
+def chances(words: tuple[str, ...], off: str = "none") -> list[float]:
+    """What comes next, word by word of the vocabulary."""
+    return told(words, off)["probabilities"].value[-1].tolist()
+
+
+def allowed_next(words: tuple[str, ...]) -> dict[str, float] | None:
+    """What the grammar may say after these words; None where it never says them."""
+    try:
+        return next_words(words)
+    except ValueError:
+        return None
+
+
+def word_of(values: Values) -> str:
+    """The word that is asked about."""
+    if values.next_word != "likeliest":
+        return values.next_word
+    return WORDS[int(trace_of(values)["logits"].value[-1].argmax())]
+
+
+def parts_of(values: Values) -> tuple[Part, ...]:
+    """What each part brought to it."""
+    return contributions(trace_of(values), WORDS.index(word_of(values)))
+
+
+def logit_of(values: Values) -> float:
+    """Its logit."""
+    return float(trace_of(values)["logits"].value[-1, WORDS.index(word_of(values))])
+
+
+def without_each(values: Values) -> list[float | None]:
+    """For each part, the chance of the word with that head switched off; None for no head."""
+    place, words = WORDS.index(word_of(values)), words_of(values)
+    return [
+        None if part.head is None else chances(words, written(part.head))[place]
+        for part in parts_of(values)
+    ]
+
+
+def worth_watching(beginning: str, kind: str) -> str:
+    """Of the heads with the name of a kind, the one that brings most to the likeliest word."""
+    trace = told((START, *beginning.split()))
+    parts = contributions(trace, int(trace["logits"].value[-1].argmax()))
+    amounts = {part.head: part.amount for part in parts}
+    figures = shipped_figures()
+    called = [head for head in figures.heads if kind in figures.names(head)]
+    return written(max(called, key=amounts.__getitem__))
+
+
+def weights_of(trace: Trace, head: Head) -> Matrix:
+    """The weights of a head."""
+    return Matrix(trace[f"layer_{head[0]}_weights"], lead=(head[1],))
+
+
+def why(trace: Trace, head: Head) -> Parts:
+    """The scores of a head, as the products of queries and keys that they are."""
+    scores = trace[f"layer_{head[0]}_scores"]
+    queries, keys = scores.inputs
+    drawn = [Matrix(each, lead=(head[1],)) for each in (queries, scores)]
+    drawn.append(Matrix(keys, lead=(head[1],), transposed=True))
+    return equation_of(scores, drawn=drawn)
+
+
+def two_steps(values: Values) -> tuple[Head, Head]:
+    """The head that looks from “it” back at “because”, and the one that finds the animal."""
+    kind = shipped_figures().best("because")
+    return kind, head_of(worth_watching(values.beginning, PRONOUN))

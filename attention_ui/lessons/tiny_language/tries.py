@@ -1,0 +1,24 @@
+"""Beginnings to try, as buttons."""
+
+import streamlit as st
+
+from ...controls import held
+from .lesson import READY, worth_watching
+
+
+def tries(*labels: str) -> None:
+    """A button for each of these beginnings; with it comes the head that is worth watching."""
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        st.caption("Try", width="content")
+        kept = {*held.names_in("hide"), *held.names_in("lock")}
+        for label in labels:
+            beginning, kind = READY[label]
+            chosen = {"beginning": beginning, "tiny_head": worth_watching(beginning, kind)}
+            st.button(
+                label,
+                key=f"ready_{label}_of_{len(labels)}",
+                type="tertiary",
+                on_click=held.change,
+                kwargs={name: value for name, value in chosen.items() if name not in kept},
+                disabled="beginning" in kept,
+            )

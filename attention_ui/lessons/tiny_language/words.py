@@ -1,0 +1,288 @@
+"""What the lesson on the tiny language says of its numbers, and what its question asks."""
+
+from collections.abc import Sequence
+
+from attention_core.small_models.figures import TEXTS, UNSHARPENED, Head, shipped_figures
+from attention_core.small_models.grammar import START, WORDS
+from attention_core.small_models.heads import BAR, FAR, KINDS
+from attention_core.small_models.tracing import Part
+from attention_core.trace import Trace
+
+from ...cards.questions import Pick, Verdict
+from ...controls.control import Values
+from ...frame.ends import Answer
+from ...settings.choices import head_briefly, head_called
+from ...words import listed, number, percent
+from .lesson import (
+    allowed_next,
+    chances,
+    head_of,
+    logit_of,
+    parts_of,
+    two_steps,
+    weights_of,
+    word_of,
+    words_of,
+    written,
+)
+
+PARTS = "parts"
+"""What the question covers; no step of the trace."""
+
+
+def all_words() -> str:
+    """The vocabulary, as a paragraph."""
+    return " · ".join(word for word in WORDS if word != START)
+
+
+def how_good() -> str:
+    """Its loss beside what could be known."""
+    figures = shipped_figures()
+    return (
+        "How surprised is it by texts it never saw? Its loss, the mean of −log of the chance it "
+        f"gave to the word that came, is {figures.loss:.3f}. The grammar leaves so much to chance "
+        f"that even knowing all of it gives {figures.entropy:.3f}; knowing only which word follows "
+        f"which gives {figures.bigram:.3f}."
+    )
+
+
+def judged(values: Values) -> tuple[bool, str]:
+    """Whether the network, with the head off that is off, still says what the grammar may say."""
+    words, off = words_of(values), values.tiny_off
+    allowed = allowed_next(words)
+    found = chances(words, off)
+    likeliest = WORDS[max(range(len(WORDS)), key=found.__getitem__)]
+    if allowed is None:
+        return False, (
+            "The grammar never says these words in this order, so there is no right next word. The "
+            f"network says “{likeliest}”."
+        )
+    right = min(1.0, sum(found[WORDS.index(word)] for word in allowed))
+    some = [f"“{word}”" for word in allowed][:6]
+    may = f"The grammar goes on with {listed([*some, 'others'] if allowed.keys() - some else some)}"
+    if off == "none":
+        return right > 0.5, f"{may}. The network puts {percent(right)} of the chance there."
+    whole = min(1.0, sum(chances(words)[WORDS.index(word)] for word in allowed))
+    said = f"{may}. With all heads the network puts {percent(whole)} there, without this one "
+    if right > 0.5:
+        return True, f"{said}{percent(right)}: here it can do without that head."
+    if likeliest in allowed:
+        return (
+            False,
+            f"{said}{percent(right)}: most of the chance lies on words that cannot follow.",
+        )
+    return False, f"{said}{percent(right)}, and says “{likeliest}”: the sentence goes wrong."
+
+
+# --- the two steps of the pronoun -----------------------------------------------------------------
+
+
+def step_words(trace: Trace, head: Head, number_of: str) -> str:
+    """Where a head looks from the last word of the beginning."""
+    words = trace.labels("query")
+    weights = weights_of(trace, head).values[-1]
+    key = int(weights.argmax())
+    whom = "itself" if key == len(words) - 1 else f"“{words[key]}”"
+    return (
+        f"**{number_of}.** In {head_called(head)}, the last word, “{words[-1]}”, looks at {whom}: "
+        f"{percent(weights[key].item())} of its weight."
+    )
+
+
+def of_the_pronoun(values: Values) -> str:
+    """What the two steps do in this beginning, and what becomes of it without the first."""
+    words = words_of(values)
+    first, _ = two_steps(values)
+    if words[-1] != "it":
+        return "This beginning does not end with “it”: try *because it* or *but it*."
+    if words[-2] != "because":
+        return (
+            "Without a “because” just before it, the first step finds nothing to carry, and the "
+            "second looks at the other animal."
+        )
+    allowed = allowed_next(words)
+    if allowed is None:
+        return "The grammar never says these words in this order."
+    whole, without = (
+        min(1.0, sum(chances(words, off)[WORDS.index(word)] for word in allowed))
+        for off in ("none", written(first))
+    )
+    return (
+        f"The first step is needed: with layer {first[0]} head {first[1]} switched off, the chance "
+        f"of a right verb falls from {percent(whole)} to {percent(without)}, since nothing tells "
+        "the second step that a “because” was there."
+    )
+
+
+def who_else() -> str:
+    """How many heads share the second step, and which head without a name is needed most."""
+    figures = shipped_figures()
+    sharing = [head for head in figures.heads if "pronoun to noun" in figures.names(head)]
+    unnamed = [head for head in figures.heads if not figures.names(head)]
+    words = f"That second step is shared: {len(sharing)} heads have its name."
+    if not unnamed:
+        return words
+    without = figures.after_it_without["because"]
+    needed = min(unnamed, key=lambda head: without[head[0]][head[1]])
+    return (
+        f"{words} A head without a name can matter too: switch off layer {needed[0]} head "
+        f"{needed[1]}, and the chance of a right verb after “because it” falls from "
+        f"{percent(figures.after_it['because'])} to {percent(without[needed[0]][needed[1]])}, on "
+        f"average over {TEXTS} texts."
+    )
+
+
+# --- heads ----------------------------------------------------------------------------------------
+
+
+def does(values: Values) -> str:
+    """What the head that is watched does, in words."""
+    head = head_of(values.tiny_head)
+    figures = shipped_figures()
+    names = figures.names(head)
+    scores = figures.scores_of(head)
+    if not names:
+        near = max(scores, key=scores.__getitem__)
+        return (
+            "No name fits this head: of all that was measured, it comes nearest to the column "
+            f"“{near}”, with {scores[near]:.2f} of its weight there."
+        )
+    said = {kind.name: kind.does for kind in KINDS}
+    told = "; ".join(f"{said[name]} ({scores[name]:.2f} of its weight there)" for name in names)
+    return f"Measured on {TEXTS} texts, this head {told}."
+
+
+def meanings_of_names() -> str:
+    """What a head does that has a name, in words, for each name that was given."""
+    figures = shipped_figures()
+    given = {name for head in figures.heads for name in figures.names(head)}
+    return "; ".join(f"**{kind.name}** {kind.does}" for kind in KINDS if kind.name in given) + "."
+
+
+def rule() -> str:
+    """How names are given."""
+    figures = shipped_figures()
+    none = sum(not figures.names(head) for head in figures.heads)
+    named, losses, least = (
+        listed([shown.format(getattr(run, what)) for run in UNSHARPENED])
+        for what, shown in (("named", "{}"), ("loss", "{:.4f}"), ("least", "{:.2f}"))
+    )
+    return (
+        f"A head gets the name of a column if it puts at least {BAR:.0%} of its weight there, and "
+        f"at least {FAR:.0%} of its weight more than before training. No name is given by hand: "
+        f"{none} of {len(figures.heads)} heads have none. In training, the network paid a little "
+        "for looking everywhere at once, so that its heads are easy to read. Trained "
+        f"{len(UNSHARPENED)} times without "
+        f"that cost, {named} of the {len(figures.heads)} heads got a name, and the loss was no "
+        f"higher ({losses}; here {figures.loss:.4f}). The names only fit less well: the least "
+        f"clear head put {least} of its weight where its name says, here {figures.least:.2f}."
+    )
+
+
+# --- who brought what -----------------------------------------------------------------------------
+
+
+def most_question(values: Values) -> Pick:
+    """Which part brings most; the sentence has only words of the vocabulary."""
+    parts, names = parts_of(values), names_of_parts(values)
+    most = largest(parts)
+    right = parts.index(most)
+    truth = f"It is {names[right]}, with {number(most.amount, 2)}."
+
+    def judge(guess: list[int]) -> Verdict:
+        if guess[0] == right:
+            return Verdict(True, f"Right. {truth}")
+        return Verdict(False, f"{truth} Yours brings {number(parts[guess[0]].amount, 2)}.")
+
+    return Pick(
+        words=f"Which part will bring most to the logit of “{word_of(values)}”?",
+        choices=names,
+        judge=judge,
+        truth=lambda: truth,
+        teaches="What the last word brings by itself knows nothing of the words before it. What "
+        "they decide has to come through the heads.",
+    )
+
+
+def names_of_parts(values: Values) -> list[str]:
+    """What each part is called, in the order of the bars."""
+    last = values.beginning.split()[-1]
+    return [_called(part, last) for part in parts_of(values)]
+
+
+def _called(part: Part, last: str) -> str:
+    if part.head is not None:
+        return head_briefly(part.head)
+    return f"the word “{last}” itself" if part.name == "token" else "its place in the text"
+
+
+def adds_up(values: Values) -> tuple[bool, str]:
+    """Whether the parts are the logit together."""
+    total, logit = sum(part.amount for part in parts_of(values)), logit_of(values)
+    off = abs(total - logit)
+    return off < 1e-4, (
+        f"The bars add up to {total:.4f}; the logit is {logit:.4f}: off by {off:.1g}."
+    ).replace("-0", "−0").replace("to -", "to −").replace("is -", "is −")
+
+
+def largest(parts: Sequence[Part]) -> Part:
+    """The part that brought most."""
+    return max(parts, key=lambda part: part.amount)
+
+
+# --- what can now be answered ---------------------------------------------------------------------
+
+
+def answers(values: Values) -> list[Answer]:
+    """On what a head does, on what it brings, and on how good the network is."""
+    return [
+        Answer(
+            "How does the network know what “it” stands for?",
+            finds_it(),
+            "two_steps",
+            "How it knows what “it” is",
+        ),
+        Answer(
+            "Which part decides the next word?",
+            decides(values),
+            "brought",
+            "Who brought what",
+            (PARTS,),
+        ),
+        Answer(
+            "How does one find out what a head does?", found_out(), "heads", "What each head does"
+        ),
+    ]
+
+
+def finds_it() -> str:
+    """By the heads that were measured for it."""
+    figures = shipped_figures()
+    first, second = figures.best("because"), figures.best("pronoun to noun")
+    return (
+        "In two steps. "
+        f"In {head_called(first)}, “it” looks back at “because” with "
+        f"{percent(figures.scores_of(first)['because'])} of its weight. In "
+        f"{head_called(second)}, it looks at the animal that it stands for with "
+        f"{percent(figures.scores_of(second)['pronoun to noun'])}: the first after “because”, the "
+        f"second after “but”. {who_else()}"
+    )
+
+
+def decides(values: Values) -> str:
+    """By the largest bar."""
+    most = largest(parts_of(values))
+    who = head_called(most.head) if most.head else f"the {most.name} of the last word"
+    return (
+        f"All together: each adds its part to the logit. For “{word_of(values)}” "
+        f"{who} brings most, {number(most.amount, 2)} of {number(logit_of(values), 2)}."
+    )
+
+
+def found_out() -> str:
+    """By its scores, and by switching it off."""
+    return (
+        "By measuring where its weight goes on many sentences, and comparing that with the same "
+        "head before training; then by switching it off and seeing which sentences go wrong. A "
+        "head that looks somewhere need not be of use there."
+    )
