@@ -12,7 +12,7 @@ from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.charts.picture import picture as as_points
-from attention_ui.controls.shared import POSITIONS, QUERY, example_of, inputs_of
+from attention_ui.controls.shared import FACTOR, POSITIONS, QUERY, example_of, inputs_of
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import open_lesson
@@ -21,7 +21,6 @@ from attention_ui.lessons.simplified_attention.lesson import (
     ACROSS,
     CONTROLS,
     DIVIDE,
-    FACTOR,
     MAKES_SCORES,
     REACHED,
     SIMILARITY,

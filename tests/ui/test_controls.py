@@ -21,6 +21,7 @@ from attention_ui.controls.control import (
 from attention_ui.controls.fields import Choice, Flag, Whole
 from attention_ui.controls.shared import AROUND, SOURCE, heads_recipe_of, inputs_of
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
+from attention_ui.lessons.transformer_block import lesson as transformer_block
 from attention_ui.lessons.whole_layer import lesson as whole_layer
 from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
 
@@ -55,7 +56,11 @@ def widget(at, kind, name):
 # --- declarations ---------------------------------------------------------------------------------
 
 
-LESSONS = {"simplified_attention": CONTROLS, "whole_layer": whole_layer.CONTROLS}
+LESSONS = {
+    "simplified_attention": CONTROLS,
+    "whole_layer": whole_layer.CONTROLS,
+    "transformer_block": transformer_block.CONTROLS,
+}
 DECLARED = {
     each.name: (each, (*controls, *AROUND))
     for controls in LESSONS.values()

@@ -5,8 +5,16 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
-from ...controls.fields import MAX_TOKENS, Choice, Decimal, Whole
-from ...controls.shared import QUERY, SOURCE, entries, example_of, inputs_of, numbered_tokens
+from ...controls.fields import MAX_TOKENS, Choice, Whole
+from ...controls.shared import (
+    FACTOR,
+    QUERY,
+    SOURCE,
+    entries,
+    example_of,
+    inputs_of,
+    numbered_tokens,
+)
 
 
 def _counts(values: Values) -> dict[int, str]:
@@ -25,7 +33,6 @@ DIVIDE = Control(
 STRETCH = Control(
     "stretch", Whole(0, MAX_TOKENS - 1), "Stretch the vector of", 0, options=numbered_tokens
 )
-FACTOR = Control("factor", Decimal(-4, 4), "Stretch factor", 1.0, look={"step": 0.25})
 REACHED = Control(
     "upto",
     Whole(1, MAX_TOKENS),
