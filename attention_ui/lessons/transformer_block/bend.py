@@ -27,8 +27,22 @@ def bend(trace: Trace, activation: str, token: int) -> Chart:
     ]
     frame = pd.DataFrame(rows, columns=["kind", "x", "y", "name"])
     axis = {"grid": False, "tickCount": 5, "titleFontWeight": "normal"}
-    x = alt.X("x:Q", title="a hidden number", axis=alt.Axis(**axis), scale=alt.Scale(nice=False))
-    y = alt.Y("y:Q", title="activated", axis=alt.Axis(**axis))
+    # With domains of their own: before its rows arrive, a view has none to find them from.
+    low, high = float(up.min()) - 0.1, float(up.max())
+    x, y = (
+        alt.X(
+            "x:Q",
+            title="a hidden number",
+            axis=alt.Axis(**axis),
+            scale=alt.Scale(domain=[-reach, reach], nice=False),
+        ),
+        alt.Y(
+            "y:Q",
+            title="activated",
+            axis=alt.Axis(**axis),
+            scale=alt.Scale(domain=[low, high], nice=False),
+        ),
+    )
     base = alt.Chart(alt.Data(values=[])).encode(x=x, y=y)
     curve = base.transform_filter("datum.kind == 'curve'").mark_line(
         color=palette.MUTED, strokeWidth=2, aria=False
