@@ -15,9 +15,8 @@ from attention_ui.page import equation as beats
 from attention_ui.page import page
 from attention_ui.page.view import View
 from attention_ui.picture.matrix import Matrix
-from attention_ui.settings.choices import OPENED
 from conftest import ROOT
-from sampling import few, pairs
+from sampling import pairs
 from visiting import PAGES, stands
 
 FOLDS = ("checks", "zeroed", "wrong_axis", "token_axis", "again")
@@ -33,11 +32,6 @@ SWITCHED = {
     "before softmax": {"way": "zero_filled", "scale": "sqrt_d", "n_heads": "3", "d_model": "6"},
     "after softmax": {"way": "zeroed", "role_one": "key", "role_all": "value", "n_heads": "1"},
 }
-OF_THE_LAYER = [
-    {"opened": name, "head": "1", "temperature": "2", "layer_dropout": "0.3"}
-    for name in OPENED
-    if name != "none"
-]
 """Settings that draw what the examples leave out; `role_…` are widgets of no setting."""
 
 
@@ -51,7 +45,6 @@ CASES = [
         _case(each.values[0], SWITCHED[each.values[1]], each)
         for each in pairs(PAGES, SWITCHED, more=0)
     ),
-    *(_case("pages/whole_layer.py", each.values[0], each) for each in few(OF_THE_LAYER, 3)),
 ]
 """(page, link) of what is drawn, as params: some of them every day."""
 

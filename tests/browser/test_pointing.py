@@ -200,7 +200,7 @@ def opened_cell(page, name):
 
 
 @pytest.mark.parametrize("width", [390, 1920])
-@pytest.mark.parametrize("lesson", ["simplified_attention", "whole_layer"])
+@pytest.mark.parametrize("lesson", ["queries_keys_values"])
 def test_a_tap_or_a_click_outlines_and_opens(new_page, app_url, lesson, width):
     is_phone = width == 390
     page = new_page(viewport={"width": width, "height": 900}, has_touch=is_phone)

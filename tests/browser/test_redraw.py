@@ -95,18 +95,6 @@ def test_a_slider_runs_parts_and_leaves_the_page_that_its_link_opens(page, app_u
     assert_as_when_opened(page)
 
 
-@pytest.mark.long
-def test_the_matrix_and_head_that_are_chosen_in_the_layer_are_shown(page, app_url):
-    open_page(page, app_url, "whole_layer?predict=off&cell=none&example=wild_cat")
-    for name, choice, shown in (("opened", "scores", "scores[0]"), ("head", "1", "scores[1]")):
-        page.locator(f"[class*=st-key-control_{name}_], .st-key-control_{name}").first.get_by_role(
-            "radio", name=choice, exact=True
-        ).click()
-        settled(page)
-        assert f"head_{shown}" in page.locator(".st-key-eq_opened").text_content()
-    assert_as_when_opened(page)
-
-
 def test_many_quick_presses_end_in_one_picture(page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off")
     press(page, "d_in", ["ArrowRight", "ArrowRight", "ArrowLeft"] * 4)
@@ -259,22 +247,6 @@ def test_what_is_out_of_sight_cannot_be_used_until_it_is_drawn(page, app_url):
     settled(page)
     assert page.locator("[data-old], [class*=st-key-part_][inert]").count() == 0
     assert_as_when_opened(page)
-
-
-@pytest.mark.long
-def test_cells_are_kept_when_their_numbers_change(page, app_url):
-    """They are drawn anew by changing them: making them anew would take most of a move's time."""
-    open_page(page, app_url, "whole_layer?example=wild_cat&predict=off&cell=none&temperature=2")
-    cells = page.locator(".st-key-eq_layer svg g[class*=' cells_'] path")
-    n_cells = cells.count()
-    assert n_cells > 500
-    colours = "cells => cells.map((cell) => cell.getAttribute('fill-opacity'))"
-    before = cells.evaluate_all(colours)
-    cells.evaluate_all("cells => cells.forEach((cell) => { cell.isOld = true; })")
-    page.locator(".st-key-control_temperature input").press("ArrowRight")
-    settled(page)
-    assert cells.evaluate_all(colours) != before
-    assert cells.evaluate_all("cells => cells.filter((cell) => cell.isOld).length") == n_cells
 
 
 @pytest.mark.long

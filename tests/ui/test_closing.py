@@ -8,6 +8,9 @@ import pytest
 import torch
 
 from attention_core.examples import EXAMPLES
+from attention_ui.controls.control import understood
+from attention_ui.lessons.whole_layer import lesson as whole_layer
+from attention_ui.lessons.whole_layer import words as layer_words
 from attention_ui.page.closing import Answer
 from attention_ui.page.page import Page
 from attention_ui.settings.link import from_query
@@ -304,14 +307,13 @@ def of_heads(view, answers):
     assert (int(right), int(rows)) == (sum(a == b for a, b in places), len(places))
 
 
-def of_layer(view, answers):
-    trace = view.trace
+def of_layer(trace, values, answers):
     X = trace["embeddings"].value.double()
-    queries, keys, values = (
+    queries, keys, handed = (
         X @ trace[f"head_W_{role}"].value[0].double() for role in ("query", "key", "value")
     )
     scores = queries @ keys.T
-    if view.settings.causal_heads:
+    if values.causal_heads:
         scores = scores.masked_fill(torch.ones_like(scores).triu(1) == 1, -torch.inf)
     weights = torch.softmax(scores / queries.shape[1] ** 0.5, dim=1)
     query, key, weight = find(
@@ -327,9 +329,9 @@ def of_layer(view, answers):
     )
     query, key = int(query), int(key)
     assert near(weight, weights[query, key])
-    (entry,) = [at for at, each in enumerate(values[key]) if near(value, each)][:1]
-    assert near(part, weights[query, key] * values[key, entry])
-    assert near(whole, weights[query] @ values[:, entry])
+    (entry,) = [at for at, each in enumerate(handed[key]) if near(value, each)][:1]
+    assert near(part, weights[query, key] * handed[key, entry])
+    assert near(whole, weights[query] @ handed[:, entry])
 
 
 NUMBERS = {
@@ -340,13 +342,19 @@ NUMBERS = {
     "queries_keys_values": of_projections,
     "causal_mask": of_mask,
     "multi_head_attention": of_heads,
-    "whole_layer": of_layer,
 }
 
 
 @pytest.mark.parametrize(("lesson", "example"), pairs(NUMBERS, EXAMPLES))
 def test_the_numbers_in_an_answer_are_those_of_the_trace(lesson, example):
     NUMBERS[lesson](*closed(lesson, {"example": example}))
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_numbers_in_the_answers_of_the_whole_layer_are_those_of_its_trace(example):
+    values, _ = understood({"example": example}, whole_layer.CONTROLS)
+    trace = whole_layer.trace_of(values)
+    of_layer(trace, values, layer_words.answers(trace, values))
 
 
 # --- how long a lesson takes, and what comes before it --------------------------------------------

@@ -51,7 +51,7 @@ SIZE = CellSize(20, 20, 0)
 
 
 SLOW = pytest.mark.slow("1 min: the equations of every page")
-EVERY_DAY = [(f"pages/{page}.py", "wild_cat") for page in ("simplified_attention", "whole_layer")]
+EVERY_DAY = [(f"pages/{page}.py", "wild_cat") for page in ("queries_keys_values", "causal_mask")]
 
 
 def marked(page, example, marks):
@@ -772,7 +772,6 @@ WITH_WEIGHTS = (
     ("causal_mask", ["weights"]),
     ("multi_head_attention", ["weights"]),
     ("cross_attention", ["looking"]),
-    ("whole_layer", ["layer"]),
 )
 
 
