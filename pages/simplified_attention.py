@@ -13,7 +13,14 @@ from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.charts.picture import picture as as_points
-from attention_ui.controls.shared import DIVIDE, POSITIONS, QUERY, example_of, inputs_of
+from attention_ui.controls.shared import (
+    DIVIDE,
+    FACTOR,
+    POSITIONS,
+    QUERY,
+    example_of,
+    inputs_of,
+)
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import open_lesson
@@ -21,7 +28,6 @@ from attention_ui.lessons.simplified_attention import words
 from attention_ui.lessons.simplified_attention.lesson import (
     ACROSS,
     CONTROLS,
-    FACTOR,
     MAKES_SCORES,
     REACHED,
     SIMILARITY,

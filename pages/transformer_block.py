@@ -1,214 +1,220 @@
 """The transformer block: attention and feed-forward, each adding to one stream a token."""
 
-from attention_ui.lessons.transformer_block import deeper, orders, published_layer
-from attention_ui.lessons.transformer_block.answers import answers
-from attention_ui.lessons.transformer_block.blocks import (
-    build,
-    heads_words,
-    hidden_words,
-    is_decoder,
+import streamlit as st
+
+from attention_core.text.embedding import embed
+from attention_ui.cards.card import card, light, note
+from attention_ui.cards.pinned import since_the_pin
+from attention_ui.cards.question import question
+from attention_ui.cards.show import Moving, chart, moves, picture
+from attention_ui.controls import held
+from attention_ui.controls.shared import (
+    FACTOR,
+    LAYER_DROPOUT,
+    N_HEADS,
+    OTHER_SENTENCE,
+    SOURCE,
+    TOKEN,
+    inputs_of,
+    source_words,
 )
-from attention_ui.lessons.transformer_block.decoder import across, nothing_looks_ahead
-from attention_ui.lessons.transformer_block.flow import (
-    adds_up,
-    dropout_words,
-    equation_parts,
-    norms_words,
-    picture,
-    token_of,
-)
-from attention_ui.lessons.transformer_block.norms import (
-    every_row_is_standard,
-    in_steps,
-    show_longer,
+from attention_ui.controls.widget import control
+from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.page import link, open_lesson
+from attention_ui.lessons.transformer_block import norms, orders, published_layer, words
+from attention_ui.lessons.transformer_block.agreement import torch_agrees
+from attention_ui.lessons.transformer_block.bend import bend
+from attention_ui.lessons.transformer_block.lesson import (
+    ACTIVATION,
+    BLOCK,
+    BLOCK_SEED,
+    CONTROLS,
+    NORM,
+    WIDER,
+    added_by,
+    most_uneven_head,
     stretched,
-    ten_times_question,
+    trace_of,
 )
-from attention_ui.lessons.transformer_block.parts import (
-    arrows_words,
-    heads_drawn,
-    silenced_words,
-    way_to_heads,
-    widened,
-)
-from attention_ui.page.begin_and_finish import begin, finish
-from attention_ui.page.closing import closing
-from attention_ui.page.page import Page, open_on
-from attention_ui.page.show import show_within
-from attention_ui.page.view import View
-from attention_ui.settings.control import control, control_row
-from attention_ui.settings.settings import Settings
-from attention_ui.settings.source import table_words
+from attention_ui.lessons.transformer_block.stream import adds_up, ribbons, widened, written_out
+from attention_ui.picture.layout import equation
+from attention_ui.picture.matrix import Matrix
+from attention_ui.picture.sentence import with_sentence
+from attention_ui.picture.stacked import stacked
+from attention_ui.shell.contents import lesson
 
 PAGE = "transformer_block"
-WIDTH = 900
+values = open_lesson(PAGE, CONTROLS, sidebar=(TOKEN, N_HEADS, LAYER_DROPOUT, BLOCK_SEED))
+trace, token = trace_of(values), values.token
+since_the_pin(trace, trace_of, CONTROLS)
 
+with card(
+    "stream",
+    "The residual stream",
+    "Your token’s vector flows from left to right; each part reads it and **adds** to it. Ribbons "
+    "are as thick as their numbers. The matrices are random: look at the sums, not for meaning.",
+) as beside:
+    with beside:
+        control(NORM)
+        control(BLOCK)
+    chart("stream", ribbons(trace, token), width=900)
+    if told := words.dropout_words(trace, token, values.layer_dropout):
+        note(told)
+    note(words.norms_words(values.norm))
+    light(*adds_up(trace))
 
-def view_of(settings: Settings) -> View:
-    return View.of(PAGE, settings, build)
+with card(
+    "attention",
+    "What attention adds",
+    "Attention is the only part where tokens exchange information. Here is the head in which your "
+    "token looks most unevenly; what all heads find is joined and multiplied by `W_output`: one "
+    "vector for each token, as wide as the stream.",
+) as beside:
+    with beside:
+        more = lesson("multi_head_attention")
+        link(more, held.link_query("heads"), "More about heads")
+    head = most_uneven_head(trace["head_weights"], token)
+    drawn = (Matrix(trace["head_weights"], lead=(head,)), "↠", Matrix(added_by(trace, "attention")))
+    picture("attention", with_sentence(equation(trace, *drawn, tall=216), token))
+    note(f"{words.exchange_words(trace, head, token)} {words.heads_words(values)}")
 
+with card(
+    "residual",
+    "Why add, and not replace?",
+    "Attention hands your token a blend of *others*. Put in its place, the token would forget what "
+    "it was; **added**, both are there to be read. And a part that gives 0 changes nothing, so a "
+    "deep stack can begin as a harmless one, and training reaches every block.",
+) as beside:
+    picture("residual", stacked(trace, *written_out(trace, token)))
+    if values.norm == "after":
+        st.caption("A double arrow ↠ stands for several steps, a layer norm.")
 
-def lesson(page: Page) -> None:
-    """What stands on the page, from top to bottom."""
-    view = page.view
-    longer = view.beside(stretched(view.settings))
-    notebook = view.beside(published_layer.beside())
-    begin(page, longer, notebook)
-    look(page)
-    attend(page)
-    normalise(page, longer)
-    feed_forward(page)
-    order(page)
-    decode(page)
-    closing(page, answers(view))
-    with page.deeper(
-        "a published decoder layer repaired, PyTorch's own layer, gain and bias, dropout"
-    ):
-        deeper.repair(page, notebook)
-        deeper.compare_with_torch(page)
-        deeper.learn(page)
-    finish(page, longer, notebook)
+with card(
+    "norm",
+    "Layer norm",
+    "What is added piles up, and parts work best on numbers of one size. So from each vector its "
+    "**mean** is subtracted, and what is left is divided by the root of its **variance** (plus a "
+    "tiny ε). Stretch your token’s vector, and see what becomes of it.",
+) as beside:
+    with beside:
+        moves("norm", FACTOR)
+    embedded = embed(inputs_of(values))
+    longer = stretched(embedded, token, norms.LONGER)
+    about = ("stretched_standardised",)
+    covered = bool(question("longer", norms.longer_question(longer, token), longer, about))
 
+    def of_factor(factor: float) -> list[Matrix | str]:
+        """The token's vector stretched, and standardised."""
+        return norms.of_factor(stretched(embedded, token, factor), token, covered)
 
-def look(page: Page) -> None:
-    """At first sight: one token's vector on its way through the block."""
-    view = page.view
-    trace, settings = view.trace, view.settings
-    token = token_of(trace, settings.token)
-    page.header("The residual stream", anchor="stream")
-    page.words(
-        "One token's vector flows from left to right. The parts of the block, such as attention "
-        "and feed-forward (a small network), read the stream and add to it. A ribbon is as thick "
-        "as its number: point at one to see what it is made of. The block is untrained and its "
-        "matrices are random: look at the sums, not for meaning. (Two digits are shown, so a sum "
-        "may look off by 0.01.)"
-    )
-    page.controls(choose_stream, settings.numbered_tokens)
-    page.part(
-        "stream",
-        lambda: show_within(picture(trace, token), WIDTH),
-        about=(view.fingerprint(trace), token, trace.labels("d_in"), settings.numbered_tokens),
-    )
-    page.changing(dropout_words(trace, token, settings.layer_dropout))
-    page.changing(norms_words(settings.norm))
-    page.light(*adds_up(trace))
+    moving = Moving(FACTOR, of_factor, (*values.of(*SOURCE, TOKEN), covered))
+    shown = stretched(embedded, token, values.factor)
+    picture("norm", stacked(shown, *of_factor(values.factor)), moving)
+    if not covered:
+        note(norms.stays_words(longer, token))
+    light(*norms.every_row_is_standard(trace))
 
+with card(
+    "feed_forward",
+    "Feed-forward: each token by itself",
+    "Attention can only blend vectors that are there. This small network makes something new of "
+    "one: it widens it, an **activation** bends each number (below 0 it is silenced), and what is "
+    "left says what to add. Bent like that, it can answer “this *and* that?”; a blend cannot.",
+) as beside:
+    with beside:
+        control(ACTIVATION)
+        control(WIDER, width=230)
+    picture("feed_forward", stacked(trace, *widened(trace, token)))
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        chart("bend", bend(trace, values.activation, token), width=400)
+        with st.container(width="stretch"):
+            note(words.silenced_words(trace, values.activation))
+            st.caption(
+                f"{words.hidden_words(values)} {words.arrows_words(trace, values.activation)}"
+            )
 
-def choose_stream() -> None:
-    """Which token, in which block."""
-    with control_row(vertical_alignment="top"):
-        control("token", width=200)
-        control("norm", width="content")
-        control("block", width="content")
+with card(
+    "decoder",
+    "In a decoder",
+    "A decoder writes text token by token. Its own attention hides what comes later, and between "
+    "the two parts stands a third, **cross-attention**: your sentence asks, another one, the "
+    "source, answers.",
+) as beside:
+    with beside:
+        control(OTHER_SENTENCE, width=390)
+    decoder = trace if values.block == "decoder" else trace_of(values.but(block="decoder"))
+    crossed = decoder["cross_head_weights"]
+    of_head = Matrix(crossed, lead=(most_uneven_head(crossed, token),))
+    added = Matrix(added_by(decoder, "cross"))
+    picture("cross", equation(decoder, of_head, "↠", added, tall=214))
+    st.caption(source_words(values))
+    light(*words.nothing_looks_ahead(decoder))
 
+NAMES = ("all_normed", "gain", "mixing", "unmixed", "both_weights", "both_norms")
+with deeper(
+    "norms before or after, gain and bias, PyTorch’s own layer, a published layer repaired", *NAMES
+) as is_open:
+    if is_open:
+        before, after = orders.both_orders(values)
+        st.subheader("Norms before or after?", anchor="orders")
+        st.markdown(
+            "The first transformer normed the stream itself, after each addition. Most models "
+            "since norm only what a part reads: then nothing on the stream’s path is rescaled, and "
+            "deep stacks are easier to train. Here are both, with the same matrices and the same "
+            "token, without dropout. Size is the root of the mean square of a vector’s numbers. "
+            "Sizes do not add up, since the vectors point in different directions."
+        )
+        st.markdown(orders.sizes_table(before, after, token))
+        st.markdown(orders.order_words(before, after, token))
+        light(*orders.stream_is_untouched(before))
+        st.subheader("The first norm, for every token", anchor="all_normed")
+        picture("all_normed", equation(trace, *norms.in_steps(trace)))
+        st.subheader("Gain and bias", anchor="gain")
+        st.markdown(
+            "What a layer norm learns: a gain for each column, and a bias. They begin as 1 and 0, "
+            "so an untrained norm leaves the standardised numbers as they are."
+        )
+        picture("gain", equation(trace, *norms.learned(trace, token)))
+        st.subheader("PyTorch’s own layer", anchor="torch")
+        st.markdown(
+            "The matrices and biases of this page, loaded into PyTorch’s layer, on the same "
+            "vectors. Without dropout, as after `eval()`."
+        )
+        for norm, each in zip(orders.ORDERS, (before, after), strict=True):
+            light(*torch_agrees(each, norm, values.activation))
+        st.subheader("A published decoder layer, repaired", anchor="repaired")
+        st.markdown(
+            "A published notebook builds a decoder layer that runs and has the right shapes, but "
+            "not the right numbers. Here it stands beside the same layer repaired, always on the "
+            "notebook’s own sentence, “Sorry Dave …”."
+        )
+        st.caption(published_layer.source())
+        notebook = published_layer.beside()
+        st.markdown(
+            "**1. A query of one word.** The notebook multiplies the embeddings from the left by a "
+            "token × token matrix, `self_U_query`. So the first word’s query is a mixture of all "
+            "words before any attention. Repaired, in the second picture, it is made of the first "
+            "word’s vector alone, in several steps (↠)."
+        )
+        picture("mixing", published_layer.mixing(notebook))
+        picture("unmixed", published_layer.unmixed(notebook))
+        st.markdown(
+            "**2. No look ahead.** The notebook’s attention weights have no mask and no √d, the "
+            "repaired ones have both. The table is a test: 1 is added to each entry of the last "
+            "token’s vector, and no row of an earlier token may move."
+        )
+        picture("both_weights", published_layer.both_weights(notebook))
+        st.markdown(published_layer.moves_table(notebook))
+        light(*published_layer.nothing_leaks(notebook))
+        st.markdown("**3. A norm of each row.** What leaves the first norm in both layers:")
+        picture("both_norms", published_layer.both_norms(notebook))
+        note(published_layer.norm_words(notebook))
+        st.markdown(
+            "Repaired as well: in the cross-attention the stream asks, and the source answers with "
+            "keys and values; the notebook has both queries and keys from the source. ReLU stands "
+            "between the two linear layers; the notebook has it last, so that nothing negative "
+            "leaves the layer. And the feed-forward has a residual and a norm of its own."
+        )
 
-def attend(page: Page) -> None:
-    """Attention in brief, and its residual."""
-    trace = page.view.trace
-    page.header("What attention adds", anchor="attention")
-    page.words(
-        "Attention is the only part where your tokens exchange information. The heads' results are "
-        "joined and multiplied by a matrix, `W_output`. On the right is what comes of it: one "
-        "vector for each token, as wide as the stream."
-    )
-    page.changing(heads_words(page.view.settings))
-    page.equation("weights", *heads_drawn(trace), sentence=True)
-    name = page.view.page
-    page.part("heads", lambda: way_to_heads(name))
-    page.header("The residual: add, do not replace", anchor="residual")
-    page.words(
-        "The output of a part is added to the stream. If a part gives 0, the token passes through "
-        "unchanged. This is called a residual connection. Here is your token's whole way, a line "
-        "for each part."
-    )
-    norms_between = page.view.settings.norm == "after"
-    page.changing("A double arrow ↠ stands for several steps, a layer norm." * norms_between)
-    page.equation("residual", *equation_parts(trace, token_of(trace, page.view.settings.token)))
-
-
-def normalise(page: Page, longer: View) -> None:
-    """Layer norm as arithmetic, and what it does to a vector ten times as long."""
-    view = page.view
-    trace, settings = view.trace, view.settings
-    page.header("Layer norm", anchor="norm")
-    page.words(
-        "Each row by itself: its mean is subtracted, and what is left is divided by the root of "
-        "its variance. A tiny ε is added to the variance, so that a row of equal numbers is not "
-        "divided by 0."
-    )
-    page.equation("norm", *in_steps(trace))
-    page.light(*every_row_is_standard(trace))
-    asked = ("stretched_standardised",)
-    page.ask("longer", ten_times_question(longer.trace, settings.token), covers=asked)
-    about = (*deeper.drawn_about(longer), settings.token)
-    page.part("longer", lambda: show_longer(longer), about=about, shows=asked)
-
-
-def feed_forward(page: Page) -> None:
-    """Two linear layers, and what the activation silences."""
-    trace, settings = page.view.trace, page.view.settings
-    page.header("Feed-forward: each token by itself", anchor="feed_forward")
-    page.words(
-        "A first linear layer makes the vector wider, the activation changes each number by "
-        "itself, and a second layer brings them back to the width of the stream. No token sees "
-        "another here, so one row tells it all: that of your token."
-    )
-    page.controls(choose_feed_forward)
-    arrows = arrows_words(trace, settings.activation)
-    page.changing(f"{hidden_words(settings)} {arrows}")
-    page.equation("feed_forward", *widened(trace, token_of(trace, settings.token)))
-    page.note(silenced_words(trace, settings.activation))
-
-
-def choose_feed_forward() -> None:
-    """How wide it is inside, and how its numbers are bent."""
-    with control_row(vertical_alignment="top"):
-        control("activation", width="content")
-        control("wider", width=240)
-
-
-def order(page: Page) -> None:
-    """Norms before each part, or after, by the numbers of the chosen token."""
-    settings = page.view.settings
-    before, after = orders.both_orders(settings)
-    page.header("Norms before or after?", anchor="orders")
-    page.words(
-        "The first transformer normed the stream itself, after each addition. Most models since "
-        "norm only what a part reads. Then the stream has a path through every block on which "
-        "nothing is rescaled, and deep stacks are easier to train. Here are both orders, with the "
-        "same matrices and the same token, always without dropout. Size is the root of the mean "
-        "square of a vector's numbers. Sizes do not add up, since the vectors point in "
-        "different directions."
-    )
-    page.changing(orders.sizes_table(before, after, settings.token))
-    page.changing(orders.order_words(before, after, settings.token))
-    page.light(*orders.stream_is_untouched(before))
-
-
-def decode(page: Page) -> None:
-    """What a decoder has besides: a mask, and attention to the source."""
-    view = page.view
-    trace, settings = view.trace, view.settings
-    page.header("In a decoder", anchor="decoder")
-    page.words(
-        "A decoder produces text token by token. Its own attention hides what comes later, and "
-        "between the two parts stands a third, cross-attention: your sentence asks, and another "
-        "one, the source, answers."
-        + ("" if is_decoder(settings) else " Choose *Decoder*, and the stream above gets it.")
-    )
-    if not is_decoder(settings):
-        page.controls(lambda: control("block", version="_again", width="content"))
-        return
-    page.controls(choose_decoder)
-    page.changing(table_words(settings))
-    page.equation("cross", *across(trace))
-    page.light(*nothing_looks_ahead(trace))
-
-
-def choose_decoder() -> None:
-    """Which kind of block, and the source."""
-    control("block", version="_again", width="content")
-    control("source")
-
-
-open_on(PAGE, view_of, lesson)
+answers(words.answers(trace, values))
+ends(PAGE, trace, "output")

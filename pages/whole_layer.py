@@ -57,9 +57,9 @@ since_the_pin(trace, trace_of, CONTROLS)
 with card(
     "layer",
     "From tokens to output",
-    "Each **head** compares every token with every other in its own way; `W_output` mixes what "
-    "they find. Point at a cell: orange is what it is made of, green what is made of it. A click "
-    "opens its arithmetic.",
+    "Each **head** compares all tokens in its own way; `W_output` mixes what they find. A lower "
+    "**temperature** sharpens the weights. Point at a cell: orange is what it is made of, green "
+    "what is made of it.",
 ) as beside:
     with beside:
         control(SCALE, label="Divide scores by")

@@ -13,7 +13,9 @@ from attention_core.mechanism.multi_head import (
 )
 from attention_core.mechanism.token_axis import attend_on_tokens, decode
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
-from attention_ui.lessons.transformer_block.blocks import build as block
+from attention_ui.controls.control import understood
+from attention_ui.lessons.transformer_block import lesson as of_block
+from attention_ui.settings.link import to_query
 
 
 def simplified(settings):
@@ -55,6 +57,10 @@ def on_tokens(settings):
 
 def decoder(settings):
     return decode(embed(settings.inputs), n_heads=settings.n_heads)
+
+
+def block(settings):
+    return of_block.trace_of(understood(to_query(settings), of_block.CONTROLS)[0])
 
 
 def few(settings):

@@ -15,7 +15,7 @@ from attention_core.recipes import (
     Projections,
     even_width,
 )
-from attention_core.small_models.grammar import LONGEST
+from attention_core.small_models.grammar import LONGEST, WORDS
 from attention_core.text.inputs import TRAINED, VOCABULARIES, Inputs
 from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, visible
 
@@ -433,6 +433,74 @@ LAYER_DROPOUT = Control("layer_dropout", Decimal(0, 0.9), "Dropout", 0.0, look={
 DROP_SEED = Control("drop_seed", Whole(0, 20), "Seed of the draw", 0)
 HEADS = (D_MODEL, D_HEAD, D_VALUE, N_HEADS, CAUSAL_HEADS, H_SEED)
 """How many heads, how wide, and how their matrices are drawn, in the order of dependence."""
+
+
+TOKEN = Control(
+    "token",
+    Whole(0, MAX_TOKENS - 1),
+    "Token",
+    lambda values: last_or(example_of(values).token, values),
+    options=numbered_tokens,
+)
+
+
+def _source_fits(source: str, values: Values) -> str | None:
+    """What stops a second sentence from being tokens, in words."""
+    tokens = replace(inputs_of(values), sentence=source).tokens
+    if not tokens or source.isspace():
+        return "there is no token in it. Type at least one word"
+    if len(tokens) > MAX_TOKENS:
+        return f"it has {len(tokens):,} tokens; at most {MAX_TOKENS} fit. Shorten it"
+    return None
+
+
+OTHER_SENTENCE = Control(
+    "source",
+    Sentence(),
+    "Source: the sentence that is looked at",
+    lambda values: example_of(values).source,
+    widget="text_input",
+    hint=f"at most {MAX_TOKENS} tokens",
+    check=_source_fits,
+    undoes=("cell",),
+)
+FACTOR = Control("factor", Decimal(-4, 4), "Stretch factor", 1.0, look={"step": 0.25})
+OWN_TABLE = 1
+"""How far the seed of the source's table is from that of the first sentence's: other numbers."""
+
+
+def source_inputs_of(values: Values) -> Inputs:
+    """The source on its way to vectors: cut by the same tokenizer, with a vocabulary of its own. It
+    shares the first sentence's given or trained vectors where they cover all of its words.
+    """
+    own = {"sentence": values.source, "learned_from": None, "edits": (), "skipped_draws": 0}
+    first = inputs_of(values)
+    inputs = replace(first, **own)
+    if inputs.vocabulary == TRAINED:
+        known = {*inputs.tokens} <= {*WORDS} and len(inputs.tokens) <= LONGEST
+        if known and first.has_given_vectors():
+            return inputs
+    inputs = replace(inputs, vocabulary="distinct", reserved=0)
+    if first.has_given_vectors() and inputs.has_given_vectors():
+        return inputs
+    seed = (values.seed + OWN_TABLE) % 2**32
+    return replace(inputs, vectors=(), components=(), seed=seed)
+
+
+def source_words(values: Values) -> str:
+    """Where the source's vectors come from."""
+    if source_inputs_of(values).has_given_vectors():
+        made = "trained" if example_of(values).is_trained else "ready-made"
+        return f"This example has {made} vectors for the words of both sentences."
+    if inputs_of(values).has_given_vectors():
+        return (
+            "Some words of the source have no vector in this example, so the source gets random "
+            "ones: look at how the weights are made, not for meaning in them."
+        )
+    return (
+        "The source has a table of its own, as another language would: a word that stands in both "
+        "sentences has two vectors."
+    )
 
 
 def heads_recipe_of(values: Values) -> HeadsRecipe:

@@ -415,7 +415,7 @@ class Settings:
     wider: int = setting(
         Whole(1, 4, (1, 2, 4)), "Hidden width of the feed-forward", 4, shown="{:g} × d_in"
     )
-    block_seed: int = _seed("Seed of the block's matrices", 0)
+    block_seed: int = _seed("Seed of the block's matrices", 101)
     # The attention of today.
     kv_heads: int = setting(
         Whole(1, MAX_HEADS),

@@ -1,13 +1,11 @@
 """What is seen before anything is touched: equations that fit, a layer in one window, a picture."""
 
-from itertools import product
-
 import pytest
 
 from attention_ui.charts.sizes import SIDEBAR_WIDTH
 from attention_ui.settings.link import FIRST
 from attention_ui.shell import contents
-from browser_tools import DEEPER, no_exception, open_page, settled, soon
+from browser_tools import DEEPER, no_exception, open_page, settled
 from sampling import few
 from visiting import LESSONS
 
@@ -18,7 +16,6 @@ WIDER = """charts => charts.filter((chart) => chart.checkVisibility())
 UNREACHED = """charts => charts.filter((chart) => chart.checkVisibility())
   .filter((chart) => chart.scrollWidth > chart.clientWidth && chart.tabIndex !== 0)
   .map((chart) => chart.closest('[class*=st-key-]').className)"""
-THREE_HEADS = "whole_layer?example=wild_cat&n_heads=3&d_model=6"
 
 
 LEAST_IN_SIGHT = 200
@@ -86,37 +83,6 @@ def test_on_a_phone_what_is_wider_than_the_page_is_reached_by_keyboard(new_page,
     charts = page.locator("[data-testid=stVegaLiteChart]")
     assert page.locator(CHARTS).evaluate_all(WIDER), "something is wider"
     assert charts.evaluate_all(UNREACHED) == []
-
-
-ENDS = """chart => {
-  const boxes = [...chart.querySelectorAll('g[class*=cells_] path')]
-    .map((cell) => cell.getBoundingClientRect());
-  return [Math.max(...boxes.map((box) => box.right)), Math.max(...boxes.map((box) => box.bottom))];
-}"""
-"""Where the last cells of a chart end, in the window."""
-
-
-@pytest.mark.parametrize(
-    ("window", "address"),
-    few(product([(1280, 900), (1920, 1080)], ["whole_layer", THREE_HEADS]), 1),
-)
-def test_the_whole_layer_fits_in_one_window(new_page, app_url, window, address):
-    width, height = window
-    page = new_page(viewport={"width": width, "height": height})
-    open_page(page, app_url, address, first_visit="?" not in address)
-    right, bottom = page.locator(".st-key-eq_layer svg.marks").evaluate(ENDS)
-    assert 0 < right <= width
-    assert 0 < bottom <= height
-    no_exception(page)
-
-
-def test_a_click_in_the_layer_brings_what_it_opens_into_sight(page, app_url):
-    open_page(page, app_url, f"{THREE_HEADS}&cell=none&predict=off")
-    assert page.locator(".st-key-cell_layer").count() == 0
-    page.locator(".st-key-eq_layer svg g.cells_3_marks path").first.click()
-    settled(page)
-    opened = page.locator(".st-key-cell_layer")
-    soon(page, lambda: 0 <= opened.bounding_box()["y"] < 900 - 100)
 
 
 @pytest.mark.parametrize("example", few([FIRST, "wild_cat"], 1))

@@ -7,7 +7,6 @@ import pytest
 from attention_ui.charts.sizes import ROW_ROOM, SIDEBAR_WIDTH
 from attention_ui.shell.contents import AT_A_GLANCE, LESSONS
 from browser_tools import open_page, settled, soon
-from sampling import few
 
 SCROLLBAR = 17
 """Pixels: as wide as a browser's scrollbar gets. A headless browser's takes no room."""
@@ -132,11 +131,10 @@ COVERED = """() => {
 }"""
 """What lies under each of Streamlit's tools that can be seen: words, numbers, sliders."""
 LOOKS = [
-    ("whole_layer", ""),
     ("queries_keys_values", ""),
     *(("divide_by_sqrt_d", look) for look in ("", "vlook=width", "vlook=attention")),
 ]
-"""A large chart, many equations, and charts that fill their place: the only ones with tools."""
+"""Many equations, and charts that fill their place: the only ones with tools."""
 
 
 @pytest.mark.long
@@ -180,7 +178,7 @@ def test_a_chart_that_fills_its_place_fills_the_screen(page, app_url):
     assert chart.bounding_box()["width"] == narrow
 
 
-@pytest.mark.parametrize("lesson", few(["whole_layer", "queries_keys_values"], 1))
+@pytest.mark.parametrize("lesson", ["queries_keys_values"])
 def test_what_is_on_the_page_is_listed_beside_its_title_and_leads_there(page, app_url, lesson):
     open_page(page, app_url, lesson, first_visit=True)
     heading, button = page.locator("h1").bounding_box(), page.get_by_text("On this page")

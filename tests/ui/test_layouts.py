@@ -16,6 +16,8 @@ from attention_core.text.inputs import Inputs
 from attention_ui.cards.show import MOST_BYTES
 from attention_ui.controls.control import understood
 from attention_ui.controls.shared import first_query, inputs_of
+from attention_ui.lessons.transformer_block import lesson as block
+from attention_ui.lessons.transformer_block.stream import written_out
 from attention_ui.lessons.whole_layer import lesson as layer
 from attention_ui.picture import table as cells
 from attention_ui.picture.below import products
@@ -38,6 +40,7 @@ from attention_ui.picture.numbers import text_width
 from attention_ui.picture.palette import INK
 from attention_ui.picture.sentence import with_sentence
 from attention_ui.picture.spec import FOCUS, MOST_SVG, Stops, drawn
+from attention_ui.picture.stacked import stacked
 from traces import LESSONS, lesson_trace, workshop
 
 WORKSHOP = workshop()
@@ -417,6 +420,27 @@ def test_a_layer_has_the_same_cells_at_every_temperature(scale):
     assert any(name.startswith("arc.") for name in lists)
     size = sum(len(text) for told in lists.values() for text in told.values())
     assert 40 / 3 * size < MOST_BYTES
+
+
+# --- rows below each other ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("link", [{}, {"norm": "after", "block": "decoder", "d_in": "64"}], ids=str)
+def test_a_sum_is_written_entry_under_entry(link):
+    values, _ = understood({"example": "named_features", **link}, block.CONTROLS)
+    trace = block.trace_of(values)
+    layout = stacked(trace, *written_out(trace, values.token))
+    for (arrangement, found), room in zip(rectangles(layout), (WIDE, NARROW), strict=True):
+        assert len({(left, right) for left, _, right, _ in found}) == 1
+        assert all(one[3] <= other[1] for one, other in itertools.pairwise(found))
+        assert max(right for _, _, right, _ in found) <= room + 1
+        names = [word for word in arrangement.words if word.look == "title"]
+        assert len(names) == len(found)
+    signs = [word.text for word in layout.wide.words if word.look == "sign"]
+    assert signs[:2] == ["+", "="]
+    if not link:
+        check_lights(layout, trace["after_attention"])
+        check_lights(layout, trace["output"])
 
 
 # --- positions of a control -----------------------------------------------------------------------

@@ -8,48 +8,56 @@ from attention_core.examples import EXAMPLES
 from attention_core.export.exercise import asked
 from attention_core.mistakes.around import around
 from attention_core.text.embedding import embed
-from attention_ui.charts.stream import STRIP
-from attention_ui.charts.stream_template import WIDE
+from attention_ui.controls.control import understood
+from attention_ui.controls.shared import inputs_of
 from attention_ui.lessons.transformer_block import published_layer
 from attention_ui.lessons.transformer_block.agreement import torch_agrees, torch_s_output
-from attention_ui.lessons.transformer_block.blocks import (
-    build,
-    heads_set_words,
+from attention_ui.lessons.transformer_block.bend import bend
+from attention_ui.lessons.transformer_block.lesson import (
+    CONTROLS,
     heads_that_share,
-    heads_words,
     hidden_width,
+    most_uneven_head,
+    stretched,
+    trace_of,
     without_dropout,
-)
-from attention_ui.lessons.transformer_block.decoder import nothing_looks_ahead
-from attention_ui.lessons.transformer_block.flow import (
-    adds_up,
-    dropout_words,
-    parts_of,
-    picture,
-    walk,
 )
 from attention_ui.lessons.transformer_block.norms import (
     every_row_is_standard,
-    row_of,
-    stretched,
-    ten_times_question,
+    longer_question,
+    of_factor,
 )
 from attention_ui.lessons.transformer_block.orders import both_orders, stream_is_untouched
-from attention_ui.lessons.transformer_block.parts import silenced_words, widened
+from attention_ui.lessons.transformer_block.ribbons import STRIP
+from attention_ui.lessons.transformer_block.ribbons_template import WIDE
+from attention_ui.lessons.transformer_block.stream import (
+    adds_up,
+    parts_of,
+    ribbons,
+    walk,
+    widened,
+)
+from attention_ui.lessons.transformer_block.words import (
+    dropout_words,
+    exchange_words,
+    heads_words,
+    nothing_looks_ahead,
+    silenced_words,
+)
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.scale import limits
-from attention_ui.settings.fit import changed
-from attention_ui.settings.settings import Settings
 from visiting import charts, rendered, stands, visit
 
 PAGE = "pages/transformer_block.py"
 
 
-def settings_of(name, **changes):
-    return changed(Settings.of(EXAMPLES[name]), **changes)
+def values_of(name, **changes):
+    values, wrong = understood({"example": name}, CONTROLS)
+    assert not wrong
+    return values.but(**changes)
 
 
-def by_hand(trace, settings):
+def by_hand(trace, values):
     """The output of an encoder's block, written out in plain torch, one head at a time."""
     value = {name: step.value for name, step in trace.items()}
     stream = value["embeddings"]
@@ -70,12 +78,12 @@ def by_hand(trace, settings):
         return torch.cat(found, dim=-1) @ value["W_output"] + value["b_output"]
 
     def forward(vectors):
-        bend = gelu if settings.activation == "gelu" else torch.relu
+        bend = gelu if values.activation == "gelu" else torch.relu
         hidden = bend(vectors @ value["W_1"] + value["b_1"])
         return hidden @ value["W_2"] + value["b_2"]
 
     for part in (attend, forward):
-        if settings.norm == "before":
+        if values.norm == "before":
             stream = stream + part(norm(stream))
         else:
             stream = norm(stream + part(stream))
@@ -85,28 +93,28 @@ def by_hand(trace, settings):
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("norm", ["before", "after"])
 def test_the_block_is_plain_torch_and_torch_s_own_layer_on_every_example(name, norm):
-    settings = settings_of(name, norm=norm, activation="gelu" if norm == "after" else "relu")
-    trace = build(settings)
-    assert trace["embeddings"].value.equal(embed(settings.inputs)["embeddings"].value)
-    wanted = by_hand(trace, settings)
+    values = values_of(name, norm=norm, activation="gelu" if norm == "after" else "relu")
+    trace = trace_of(values)
+    assert trace["embeddings"].value.equal(embed(inputs_of(values))["embeddings"].value)
+    wanted = by_hand(trace, values)
     torch.testing.assert_close(trace["output"].value, wanted, rtol=1e-4, atol=1e-4)
-    for each in (trace, build(changed(settings, block="decoder", positions=True))):
-        torch_s = torch_s_output(each, norm, settings.activation)
+    for each in (trace, trace_of(values.but(block="decoder", positions=True))):
+        torch_s = torch_s_output(each, norm, values.activation)
         torch.testing.assert_close(each["output"].value, torch_s, rtol=1e-4, atol=1e-4)
         for good, words in (
-            torch_agrees(each, norm, settings.activation),
+            torch_agrees(each, norm, values.activation),
             adds_up(each),
             every_row_is_standard(each),
         ):
             assert good, words
     assert nothing_looks_ahead(each)[0]
     assert each["cross_head_weights"].shape.endswith(f"other_key {each.size('other_key')}")
-    assert stream_is_untouched(both_orders(settings)[0])[0]
+    assert stream_is_untouched(both_orders(values)[0])[0]
 
 
 def test_lights_go_out_where_a_number_is_wrong():
-    settings = settings_of("journey_123", block="decoder")
-    trace = build(settings)
+    values = values_of("journey_123", block="decoder")
+    trace = trace_of(values)
     for name, light in (
         ("output", adds_up),
         ("attention_norm_standardised", every_row_is_standard),
@@ -124,45 +132,72 @@ def test_lights_go_out_where_a_number_is_wrong():
     ("width", "asked_for", "n_heads"), [(6, 3, 3), (7, 3, 1), (10, 4, 2), (1, 8, 1), (15, 4, 3)]
 )
 def test_heads_are_as_many_as_can_share_the_width(width, asked_for, n_heads):
-    settings = settings_of("wild_cat", d_in=width, n_heads=asked_for, d_head=1, d_value=1)
-    assert heads_that_share(settings) == n_heads == build(settings).size("head")
-    assert ("cannot share" in heads_set_words(settings)) == (n_heads != asked_for)
-    assert f"{n_heads} head" in heads_words(settings)
+    values = values_of("wild_cat", d_in=width, n_heads=asked_for, d_head=1, d_value=1)
+    assert heads_that_share(values) == n_heads == trace_of(values).size("head")
+    assert ("cannot share" in heads_words(values)) == (n_heads != asked_for)
+    assert f"{n_heads} head" in heads_words(values) or f"has {n_heads}." in heads_words(values)
 
 
 def test_the_hidden_width_is_what_is_asked_for_up_to_what_can_be_drawn():
-    widths = [hidden_width(settings_of("wild_cat", d_in=d, wider=4)) for d in (1, 6, 24, 25, 64)]
+    widths = [hidden_width(values_of("wild_cat", d_in=d, wider=4)) for d in (1, 6, 24, 25, 64)]
     assert widths == [4, 24, 96, 96, 96]
 
 
 def test_what_silences_is_measured():
-    trace = build(settings_of("wild_cat"))
+    trace = trace_of(values_of("wild_cat"))
     share = (trace["hidden"].value <= 0).double().mean().item()
     assert f"{share:.0%} of the {trace['hidden'].value.numel()}" in silenced_words(trace, "relu")
     assert 0.2 < share < 0.8
-    smooth = build(settings_of("wild_cat", activation="gelu"))
+    smooth = trace_of(values_of("wild_cat", activation="gelu"))
     least = smooth["activated"].value.min().item()
     assert f"lowest that comes out is −{-least:.2f}" in silenced_words(smooth, "gelu")
 
 
-def test_ten_times_as_long_stays_the_same_and_nothing_is_asked_where_epsilon_decides():
-    settings = settings_of("named_features")
-    trace = stretched(settings)
-    row = trace["embeddings"].value[settings.token]
-    again = trace["stretched_standardised"].value[settings.token]
-    torch.testing.assert_close(again, layer_norm(10 * row, row.shape))
-    question = ten_times_question(trace, settings.token)
+def longer(values, factor=4.0):
+    return stretched(embed(inputs_of(values)), values.token, factor)
+
+
+def test_four_times_as_long_stays_the_same_and_nothing_is_asked_where_epsilon_decides():
+    values = values_of("named_features")
+    trace = longer(values)
+    row = trace["embeddings"].value[values.token]
+    again = trace["stretched_standardised"].value[values.token]
+    torch.testing.assert_close(again, layer_norm(4 * row, row.shape))
+    question = longer_question(trace, values.token)
     assert [question.judged([at]).right for at in range(4)] == [False, False, True, False]
-    alike = settings_of("wild_cat", d_in=1)
-    assert ten_times_question(stretched(alike), 0) is None
+    alike = values_of("wild_cat", d_in=1)
+    assert longer_question(longer(alike), alike.token) is None
+
+
+def test_the_exchange_is_seen_where_the_page_opens():
+    values = values_of("named_features")
+    trace = trace_of(values)
+    head = most_uneven_head(trace["head_weights"], values.token)
+    row = trace["head_weights"].value[head, values.token]
+    assert row.max() > 3 / len(row)
+    assert int(row.argmax()) != values.token
+    told = exchange_words(trace, head, values.token)
+    assert f"takes {row.max():.0%} from token {int(row.argmax())}. Shared evenly" in told
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_the_bend_has_the_numbers_of_the_token_on_its_curve(activation):
+    trace = trace_of(values_of("named_features", activation=activation))
+    frame = bend(trace, activation, 2).frame
+    points = frame[frame.kind == "number"]
+    assert points.x.tolist() == pytest.approx(trace["hidden"].value[2].tolist())
+    assert points.y.tolist() == pytest.approx(trace["activated"].value[2].tolist(), abs=1e-6)
+    curve = frame[frame.kind == "curve"]
+    assert curve.x.min() < points.x.min()
+    assert curve.x.max() > points.x.max()
 
 
 @pytest.mark.parametrize("norm", ["before", "after"])
 def test_the_picture_walks_from_embeddings_to_output(norm):
-    settings = settings_of("named_features", norm=norm, block="decoder", positions=True)
-    trace = build(settings)
-    token = settings.token
-    chart = picture(trace, token)
+    values = values_of("named_features", norm=norm, block="decoder", positions=True)
+    trace = trace_of(values)
+    token = values.token
+    chart = ribbons(trace, token)
     frame = chart.frame
     words = frame[frame.kind == "part"].text.tolist()
     added = ["+ attention", "+ cross-attention", "+ feed-forward"]
@@ -189,14 +224,14 @@ def test_the_picture_walks_from_embeddings_to_output(norm):
     assert told[0].startswith(f"{begins}: what came in ")
     assert told[0].endswith(f"= {trace['output'].value[token, 0]:.2f}".replace("-", "−"))
     assert "The stream of “it”" in chart.alt
-    ribbons = frame[frame.kind == "ribbon"]
-    assert (ribbons.y2 >= ribbons.y).all()
-    assert ribbons.y.min() >= 0
-    assert ribbons.y2.max() <= trace.size("d_in")
+    drawn = frame[frame.kind == "ribbon"]
+    assert (drawn.y2 >= drawn.y).all()
+    assert drawn.y.min() >= 0
+    assert drawn.y2.max() <= trace.size("d_in")
 
 
 def test_a_wide_stream_has_no_numbers_and_stays_on_one_screen():
-    chart = picture(build(settings_of("sorry_dave", d_in=64, norm="after")), 0)
+    chart = ribbons(trace_of(values_of("sorry_dave", d_in=64, norm="after")), 0)
     assert set(chart.frame[chart.frame.kind == "cell"].text) == {""}
     assert chart.spec["height"] < 450
     assert len(chart.frame) < 5_000
@@ -214,7 +249,7 @@ def test_the_published_layer_looks_ahead_and_the_repaired_one_does_not():
 
 
 def test_the_exercise_names_what_goes_wrong_in_a_block():
-    trace = build(settings_of("named_features", activation="gelu"))
+    trace = trace_of(values_of("named_features", activation="gelu"))
     wanted = {
         "attention_norm_mean": {"one mean of the whole matrix"},
         "attention_norm_variance": {"divided by d − 1", "one variance of the whole matrix"},
@@ -239,13 +274,13 @@ def test_the_exercise_names_what_goes_wrong_in_a_block():
 
 
 def test_dropout_drops_in_the_page_s_block_and_not_in_the_checks():
-    settings = settings_of("named_features", layer_dropout=0.5)
-    trace = build(settings)
+    values = values_of("named_features", layer_dropout=0.5)
+    trace = trace_of(values)
     assert "dropped_attention_output" in trace
     assert adds_up(trace)[0]
-    assert "dropped_attention_output" not in without_dropout(settings, norm="after")
-    picture(trace, 0)
-    assert dropout_words(without_dropout(settings), 0, 0.0) == ""
+    assert "dropped_attention_output" not in without_dropout(values, norm="after")
+    ribbons(trace, 0)
+    assert dropout_words(without_dropout(values), 0, 0.0) == ""
     added = [trace[f"dropped_{part}_output"].value[0] for part in ("attention", "feed_forward")]
     n_zeros = int((torch.cat(added) == 0).sum())
     assert f"of the 12 numbers that are added to this token, {n_zeros} " in dropout_words(
@@ -257,24 +292,32 @@ def test_dropout_drops_in_the_page_s_block_and_not_in_the_checks():
 
 
 def test_what_is_standardised_has_colours_of_its_own():
-    settings = settings_of("named_features")
-    trace = stretched(settings)
-    for prefix in ("", "stretched_"):
-        matrices = [part for part in row_of(trace, settings.token, prefix) if part != "→"]
-        assert limits(matrices, ["", "→"])[1] == pytest.approx(matrices[1].drawn.abs().max())
+    values = values_of("named_features")
+    parts = of_factor(longer(values), values.token, False)
+    matrices = [part for part in parts if isinstance(part, Matrix)]
+    own = limits(matrices, ["", "−", "÷ √", "="])[-1]
+    assert own == pytest.approx(matrices[-1].drawn.abs().max())
 
 
 @pytest.mark.slow("1 s: whole pages")
 def test_the_page_follows_its_switches():
-    at = visit(PAGE, example="named_features", norm="after", block="decoder", activation="gelu")
+    link = {"norm": "after", "block": "decoder", "activation": "gelu", "only": ""}
+    at = visit(PAGE, example="named_features", **link)
     words = rendered(at)
     assert "The layer norms stand in the way of the stream" in words
-    assert "GELU lets a little" in words
+    assert "GELU is ReLU with its corner rounded" in words
     assert "weight on later tokens, in all heads: exactly 0." in words
-    assert "`nn.TransformerDecoderLayer` with `norm_first=True`" in words
     assert ":orange[" not in words
     assert any(each.alt.startswith("The stream of “it”") for each in charts(at))
     at = stands(visit(PAGE, example="wild_cat", d_in="7", n_heads="4", d_model="8", d_head="2"))
-    words = rendered(at)
-    assert "4 heads cannot share 7, so the block has 1." in words
-    assert "`nn.TransformerEncoderLayer` with `norm_first=False`" in words
+    assert "4 heads cannot share 7, so the block has 1." in rendered(at)
+
+
+def test_what_goes_deeper_is_there_once_it_is_opened():
+    at = visit(PAGE, example="named_features", block="decoder", beat="gain", cell="output.0.0")
+    words = rendered(stands(at))
+    assert "`nn.TransformerDecoderLayer` with `norm_first=True`" in words
+    assert "`nn.TransformerDecoderLayer` with `norm_first=False`" in words
+    assert "In the repaired layer, rows of earlier tokens move by exactly 0." in words
+    assert "| Size of what is in the output | Norms before | Norms after |" in words
+    assert ":orange[" not in words

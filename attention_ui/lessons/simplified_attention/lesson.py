@@ -5,10 +5,11 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
-from ...controls.fields import MAX_TOKENS, Decimal, Whole
+from ...controls.fields import MAX_TOKENS, Whole
 from ...controls.shared import (
     ACROSS,
     DIVIDE,
+    FACTOR,
     QUERY,
     SIMILARITY,
     SOURCE,
@@ -25,7 +26,6 @@ def _counts(values: Values) -> dict[int, str]:
 STRETCH = Control(
     "stretch", Whole(0, MAX_TOKENS - 1), "Stretch the vector of", 0, options=numbered_tokens
 )
-FACTOR = Control("factor", Decimal(-4, 4), "Stretch factor", 1.0, look={"step": 0.25})
 REACHED = Control(
     "upto",
     Whole(1, MAX_TOKENS),

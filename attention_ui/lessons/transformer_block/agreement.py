@@ -8,7 +8,7 @@ from attention_core.recipes import ROLES
 from attention_core.rounding import agree, difference
 from attention_core.trace import Trace
 
-from .blocks import MEMORY
+from .lesson import MEMORY
 
 
 def torch_agrees(trace: Trace, norm: str, activation: str) -> tuple[bool, str]:

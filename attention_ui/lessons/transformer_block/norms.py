@@ -2,26 +2,20 @@
 
 from torch import Tensor
 
-from attention_core.operations import RowMean, RowVariance, ScaleRow, Standardise
-from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
 
 from ...cards.questions import Pick, Verdict
-from ...page.equation import equation
-from ...page.show import note
-from ...page.view import View
 from ...picture.equation_parts import Parts, equation_of
 from ...picture.matrix import Matrix
-from ...settings.settings import Settings
 from ...words import number
-from .flow import token_of
 
-LONGER = 10.0
+LONGER = 4.0
+"""So many times as long the question makes a vector."""
 WAYS = {
-    "Its numbers become ten times as large": LONGER,
-    "Its numbers become √10 times as large": LONGER**0.5,
+    "Its numbers become four times as large": LONGER,
+    "Its numbers become twice as large": LONGER**0.5,
     "It stays the same, except for a tiny change due to ε": 1.0,
-    "Its numbers become a tenth as large": 1 / LONGER,
+    "Its numbers become a quarter as large": 1 / LONGER,
 }
 """What could become of a standardised vector, and the factor that this is."""
 LEAST = 1e-3
@@ -42,7 +36,7 @@ def learned(trace: Trace, token: int) -> Parts:
     """A token's standardised row times the gain of each column, plus its bias."""
     normed = trace["attention_normed"]
     standardised, gain, bias = normed.inputs
-    drawn = [Matrix(each, rows=(token_of(trace, token),)) for each in (standardised, normed)]
+    drawn = [Matrix(each, rows=(token,)) for each in (standardised, normed)]
     drawn += [Matrix(each, transposed=True) for each in (gain, bias)]
     return equation_of(normed, drawn=drawn)
 
@@ -83,44 +77,24 @@ def _wanted(step: Step) -> Tensor:
     return variance / (variance + step.operation.epsilon)
 
 
-def stretched(settings: Settings) -> Trace:
-    """The sentence's embeddings standardised, and again with the chosen token's made ten times as
-    long: `standardised` and `stretched_standardised` (token, d_in).
+def of_factor(trace: Trace, token: int, covered: bool) -> list[Matrix | str]:
+    """The row of a token that was stretched, its mean and variance, and what is left of it."""
+
+    def row(name: str, title: str, covered: bool = False) -> Matrix:
+        return Matrix(trace[f"stretched_{name}"], rows=(token,), title=title, covered=covered)
+
+    return [
+        row("embeddings", "vector × factor"),
+        *("−", row("mean", "mean")),
+        *("÷ √", row("variance", "variance")),
+        *("=", row("standardised", "standardised", covered)),
+    ]
+
+
+def longer_question(trace: Trace, row: int) -> Pick | None:
+    """What becomes of the standardised vector of a token, stretched by LONGER; None where ε decides
+    it.
     """
-    trace = embed(settings.inputs)
-    vectors = trace["embeddings"]
-    _standardise(trace, vectors, "")
-    longer = ScaleRow(token_of(trace, settings.token), LONGER)
-    again = trace.step("stretched_embeddings", longer, vectors, axes=vectors.axes)
-    _standardise(trace, again, "stretched_")
-    return trace
-
-
-def _standardise(trace: Trace, vectors: Step, prefix: str) -> None:
-    one = ("token", "one")
-    mean = trace.step(f"{prefix}mean", RowMean(), vectors, axes=one)
-    variance = trace.step(f"{prefix}variance", RowVariance(), vectors, mean, axes=one)
-    given = (vectors, mean, variance)
-    trace.step(f"{prefix}standardised", Standardise(), *given, axes=vectors.axes)
-
-
-def show_longer(view: View) -> None:
-    """Both versions of the token's row, and how far they are apart."""
-    for prefix, name in (("", "as_long"), ("stretched_", "longer")):
-        equation(view, name, *row_of(view.trace, view.settings.token, prefix))
-    note(stays_words(view.trace, view.settings.token))
-
-
-def row_of(trace: Trace, token: int, prefix: str) -> Parts:
-    """The token's row before and after."""
-    rows = {"rows": (token_of(trace, token),)}
-    vectors, standardised = trace[f"{prefix}embeddings"], trace[f"{prefix}standardised"]
-    return (Matrix(vectors, **rows), "→", Matrix(standardised, **rows))
-
-
-def ten_times_question(trace: Trace, token: int) -> Pick | None:
-    """What becomes of the standardised vector; None where ε decides it."""
-    row = token_of(trace, token)
     if trace["variance"].value[row, 0] < LEAST:
         return None
     before, after = (trace[f"{each}standardised"].value[row] for each in ("", "stretched_"))
@@ -135,12 +109,12 @@ def ten_times_question(trace: Trace, token: int) -> Pick | None:
         return Verdict(good, f"Right. {truth}" if good else truth)
 
     return Pick(
-        words="The vector of your token is made ten times as long. What happens to its "
+        words="Make the vector of your token four times as long. What happens to its "
         "standardised version?",
         choices=choices,
         judge=judge,
         truth=lambda: truth,
-        teaches="Its mean and its standard deviation become ten times as large too: the mean is "
+        teaches="Its mean and its standard deviation become four times as large too: the mean is "
         "subtracted and the deviation divided out. So the next part's input keeps its size, "
         "however much was added.",
     )
@@ -148,13 +122,12 @@ def ten_times_question(trace: Trace, token: int) -> Pick | None:
 
 def stays_words(trace: Trace, token: int) -> str:
     """How far the two standardised versions are apart."""
-    row = token_of(trace, token)
-    before, after = (trace[f"{each}standardised"].value[row] for each in ("", "stretched_"))
+    before, after = (trace[f"{each}standardised"].value[token] for each in ("", "stretched_"))
     apart = (after - before).abs().max().item()
     if not apart:
-        return "Ten times as long, and standardised: every number is exactly the same."
+        return "Four times as long, and standardised: every number is exactly the same."
     return (
-        f"Ten times as long, and standardised: no number differs by more than {apart:.1g}. "
+        f"Four times as long, and standardised: no number differs by more than {apart:.1g}. "
         "What little there is comes from ε, 0.00001, which keeps a row of equal numbers from being "
         "divided by 0."
     )

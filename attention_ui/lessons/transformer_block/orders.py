@@ -5,18 +5,18 @@ from torch import Tensor
 from attention_core.rounding import SHARE, largest
 from attention_core.trace import Trace
 
-from ...settings.settings import Settings
+from ...controls.control import Values
 from ...words import number
-from .blocks import without_dropout
-from .flow import CALLED, parts_of, token_of
+from .lesson import without_dropout
+from .stream import CALLED, parts_of
 
 ORDERS = ("before", "after")
 PARTS = ("attention", "cross", "feed_forward")
 
 
-def both_orders(settings: Settings) -> tuple[Trace, Trace]:
+def both_orders(values: Values) -> tuple[Trace, Trace]:
     """The same matrices with the norms before each part, and after it."""
-    before, after = (without_dropout(settings, norm=norm) for norm in ORDERS)
+    before, after = (without_dropout(values, norm=norm) for norm in ORDERS)
     return before, after
 
 
@@ -25,9 +25,8 @@ def size(vector: Tensor) -> float:
     return vector.double().square().mean().sqrt().item()
 
 
-def sizes_table(before: Trace, after: Trace, token: int) -> str:
+def sizes_table(before: Trace, after: Trace, place: int) -> str:
     """How large each part is in the output of a token, in both orders, as a table."""
-    place = token_of(before, token)
     found = [parts_of(trace, place) for trace in (before, after)]
     rows = [
         [CALLED[part][0], *(number(size(each[part]), 2) for each in found)] for part in found[0]
@@ -39,9 +38,8 @@ def sizes_table(before: Trace, after: Trace, token: int) -> str:
     return head + "\n".join(lines)
 
 
-def order_words(before: Trace, after: Trace, token: int) -> str:
+def order_words(before: Trace, after: Trace, place: int) -> str:
     """What became of the embeddings in both orders, by their numbers."""
-    place = token_of(before, token)
     came = size(before["embeddings"].value[place])
     kept, scaled = (size(parts_of(trace, place)["embeddings"]) for trace in (before, after))
     words = (

@@ -1,7 +1,5 @@
 """The decoder layer of one published notebook, and the same layer repaired, side by side."""
 
-import streamlit as st
-
 from attention_core.examples import EXAMPLES
 from attention_core.lights.of_trace.again import computed_again, with_row
 from attention_core.mechanism.repaired_decoder import decode_beside
@@ -9,10 +7,7 @@ from attention_core.published import notebook
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
-from ...page.equation import equation
-from ...page.show import light, note
-from ...page.view import View
-from ...picture.equation_parts import NEW_LINE
+from ...picture.layout import Layout, equation
 from ...picture.matrix import Matrix
 from ...words import number
 
@@ -33,41 +28,36 @@ def beside() -> Trace:
     return decode_beside(embed(EXAMPLES[EXAMPLE].inputs))
 
 
-def show_mixing(view: View) -> None:
-    """How the first token's query is made in both, in the first head: of all tokens, or of one."""
-    trace, first = view.trace, {"rows": (0,)}
-    equation(
-        view,
-        "mixing",
-        Matrix(trace["self_U_query"], lead=(0,), **first),
-        "·",
-        Matrix(trace["embeddings"]),
-        NEW_LINE,
-        "=",
-        Matrix(trace["self_queries"], lead=(0,), **first),
+def mixing(trace: Trace) -> Layout:
+    """How the notebook makes the first token's query, in the first head: of all tokens."""
+    first = {"rows": (0,), "lead": (0,)}
+    mixed = Matrix(trace["self_U_query"], **first)
+    made = Matrix(trace["self_queries"], **first)
+    return equation(trace, mixed, "·", Matrix(trace["embeddings"]), "=", made, tall=190)
+
+
+def unmixed(trace: Trace) -> Layout:
+    """How the repaired layer makes it: of the first token's vector alone."""
+    queries = Matrix(trace["repaired_head_queries"], lead=(0,), rows=(0,))
+    return equation(trace, Matrix(trace["embeddings"], rows=(0,)), "↠", queries)
+
+
+def both_weights(trace: Trace) -> Layout:
+    """The weights of the first head in both."""
+    was, now = (trace[name] for name in ("self_weights", "repaired_head_weights"))
+    return equation(
+        trace,
+        Matrix(was, lead=(0,), title="the notebook’s weights"),
+        "≠",
+        Matrix(now, lead=(0,), title="repaired"),
+        tall=250,
     )
-    queries = Matrix(trace["repaired_head_queries"], lead=(0,), **first)
-    vectors = Matrix(trace["embeddings"], **first)
-    equation(view, "unmixed", vectors, NEW_LINE, "↠", queries, side_by_side=True)
 
 
-def show_weights(view: View) -> None:
-    """The weights of both, and what comes of moving the last token."""
-    was, now = (view.trace[name] for name in ("self_weights", "repaired_head_weights"))
-    called = {"The notebook's": was, "Repaired": now}
-    for column, (words, step) in zip(st.columns(2), called.items(), strict=True):
-        with column:  # one below the other where the page is narrow
-            st.markdown(f"**{words}**")
-            equation(view, step.name, Matrix(step, lead=(0,)))
-    st.markdown(moves_table(view.trace))
-    light(*nothing_leaks(view.trace))
-
-
-def show_norms(view: View) -> None:
-    """What a norm of the whole matrix leaves in the rows, and what one of each row by itself."""
-    both = (Matrix(view.trace[name]) for name in (AS_IT_WAS, REPAIRED))
-    equation(view, "both_norms", *both, side_by_side=True)
-    note(norm_words(view.trace))
+def both_norms(trace: Trace) -> Layout:
+    """What leaves the first norm in both."""
+    was, now = (Matrix(trace[name]) for name in (AS_IT_WAS, REPAIRED))
+    return equation(trace, was, "≠", now, tall=230)
 
 
 def moves(trace: Trace) -> dict[str, list[float]]:

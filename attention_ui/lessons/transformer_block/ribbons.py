@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from .chart import Chart
-from .stream_template import HEAD, WIDE, stream_template
+from ...charts.chart import Chart
+from .ribbons_template import HEAD, WIDE, stream_template
 
 STRIP, BAND = 46, 40
-LANES, THINNEST, THICKEST = 360, 6, 30
+LANES, THINNEST, THICKEST = 290, 5, 30
 WITH_NUMBERS = 15
 """Lanes as high as this have room for numbers."""
 THICK = 0.43

@@ -4,8 +4,8 @@ from functools import lru_cache
 
 import altair as alt
 
-from ..picture import palette
-from .template import without_data
+from ...charts.template import without_data
+from ...picture import palette
 
 WIDE, HEAD = 800, 50
 """The length of the stream, and the room of the words above it."""

@@ -9,10 +9,10 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
 from ...charts.chart import Chart
-from ...charts.stream import Reach, Station, stream
-from ...picture.equation_parts import NEW_LINE, Parts
 from ...picture.matrix import Matrix, names_of
 from ...words import listed, number
+from .lesson import added_by
+from .ribbons import Reach, Station, stream
 
 CALLED = {
     "embeddings": ("what came in", "in"),
@@ -25,11 +25,6 @@ CALLED = {
 
 FEW = 4
 """So many stations have room for long names."""
-
-
-def token_of(trace: Trace, token: int) -> int:
-    """The chosen token, or the last one where there are fewer."""
-    return min(token, trace.size("token") - 1)
 
 
 def parts_of(trace: Trace, token: int) -> dict[str, Tensor]:
@@ -65,7 +60,7 @@ def upstream(step: Step) -> Step:
     return step.inputs[0]
 
 
-def picture(trace: Trace, token: int) -> Chart:
+def ribbons(trace: Trace, token: int) -> Chart:
     """The stream of one token as a chart."""
     steps = walk(trace)
     roomy, between = len(steps) <= FEW, steps[1:-1]
@@ -133,33 +128,6 @@ def _part(step: Step) -> str:
     return step.inputs[1].name.removeprefix("dropped_")
 
 
-def norms_words(norm: str) -> str:
-    """Where the norms stand in the picture."""
-    if norm == "before":
-        return (
-            "Where are the layer norms? Beside the stream: each part reads a normed copy. What "
-            "came in goes on as it was."
-        )
-    return (
-        "The layer norms stand in the way of the stream: after each addition its mean is "
-        "subtracted, and all of it is divided by one number, its standard deviation. So each part "
-        "loses its own mean too, and what is left of it in the end is not what it added: point at "
-        "a ribbon."
-    )
-
-
-def dropout_words(trace: Trace, token: int, rate: float) -> str:
-    """That dropout is on, and what it has left of what the parts add to a token; '' without."""
-    added = [step.inputs[1].value[token] for step in walk(trace) if isinstance(step.operation, Add)]
-    if not rate:
-        return ""
-    zeros, n_all = sum((each == 0).sum().item() for each in added), sum(map(len, added))
-    return (
-        f"Dropout is on, {rate:g} (its slider stands under *Go deeper*): of the {n_all} numbers "
-        f"that are added to this token, {zeros} {'is' if zeros == 1 else 'are'} 0."
-    )
-
-
 def adds_up(trace: Trace) -> tuple[bool, str]:
     """Whether the parts of every token add up to its output, with the largest deviation."""
     output = trace["output"].value
@@ -184,22 +152,29 @@ def is_rescaled(trace: Trace) -> bool:
     return any(isinstance(step.operation, ScaleShift) for step in walk(trace))
 
 
-def equation_parts(trace: Trace, token: int) -> Parts:
-    """The same for one token as equations: its row of each step, a line for each part. A double
+def written_out(trace: Trace, token: int) -> list[Matrix | str]:
+    """The same for one token as a sum, a row for each part, and what stands in between. A double
     arrow is a norm, which takes several steps.
     """
 
-    def row(step: Step, is_first: bool = False) -> Matrix:
-        # Columns have the same names in all lines: those of the first one serve all.
-        is_below = NEW_LINE in parts
-        return Matrix(step, rows=(token,), row_labels=is_first, column_labels=not is_below)
+    def row(step: Step) -> Matrix:
+        return Matrix(step, rows=(token,))
 
-    parts: list[Matrix | str] = []
-    for step in walk(trace)[1:]:
-        if isinstance(step.operation, Add):
-            stream_so_far, added = step.inputs
-            parts += [NEW_LINE] if parts else []
-            parts += [row(stream_so_far, is_first=True), "+", row(added), "=", row(step)]
-        else:
-            parts += ["↠", row(step)]
-    return tuple(parts)
+    steps = walk(trace)
+    parts: list[Matrix | str] = [row(steps[0])]
+    for step in steps[1:]:
+        is_sum = isinstance(step.operation, Add)
+        parts += ["+", row(step.inputs[1]), "=", row(step)] if is_sum else ["↠", row(step)]
+    return parts
+
+
+def widened(trace: Trace, token: int) -> list[Matrix | str]:
+    """The feed-forward of one token: what it reads, hidden numbers, what is left of them, and back
+    to the width of the stream.
+    """
+    step, way = added_by(trace, "feed_forward"), []
+    begins = trace["hidden"].inputs[0]
+    while step is not begins:  # by way of what dropout leaves, where there is any
+        way += [Matrix(step, rows=(token,)), "→"]
+        step = step.inputs[0]
+    return [Matrix(step, rows=(token,)), *reversed(way)]

@@ -1,0 +1,173 @@
+"""What the lesson says of its numbers."""
+
+from attention_core.operations import Add
+from attention_core.trace import Trace
+
+from ...controls.control import Values
+from ...frame.ends import Answer, named
+from ...words import listed, number, percent
+from .lesson import heads_that_share, hidden_width
+from .orders import both_orders, size
+from .stream import CALLED, parts_of, walk
+
+
+def norms_words(norm: str) -> str:
+    """Where the norms stand in the picture."""
+    if norm == "before":
+        return (
+            "The layer norms stand beside the stream: each part reads a normed copy, and what came "
+            "in goes on as it was."
+        )
+    return (
+        "The layer norms stand in the way of the stream: after each addition its mean is "
+        "subtracted, and all of it is divided by its standard deviation. So what is left of a part "
+        "in the end is not what it added: point at a ribbon."
+    )
+
+
+def dropout_words(trace: Trace, token: int, rate: float) -> str:
+    """That dropout is on, and what it has left of what the parts add to a token; '' without."""
+    added = [step.inputs[1].value[token] for step in walk(trace) if isinstance(step.operation, Add)]
+    if not rate:
+        return ""
+    zeros, n_all = sum((each == 0).sum().item() for each in added), sum(map(len, added))
+    return (
+        f"Dropout is on, {rate:g} (its slider stands in the sidebar): of the {n_all} numbers "
+        f"that are added to this token, {zeros} {'is' if zeros == 1 else 'are'} 0."
+    )
+
+
+def heads_words(values: Values) -> str:
+    """How many heads there are, how wide, and why they are fewer than chosen, where they are."""
+    n_heads = heads_that_share(values)
+    words = f"This block has {n_heads} heads, each {values.d_in // n_heads} wide."
+    if n_heads == 1:
+        words = f"This block has 1 head, as wide as the stream: {values.d_in}."
+    if n_heads == values.n_heads:
+        return words
+    return (
+        f"Heads share the width of the stream evenly. {values.n_heads} heads cannot share "
+        f"{values.d_in}, so the block has {n_heads}."
+    )
+
+
+def exchange_words(trace: Trace, head: int, query: int) -> str:
+    """What the token takes from the one it looks at most, beside even shares. By places: tokens are
+    a visitor's, and this is Markdown.
+    """
+    weights = trace["head_weights"].value[head, query]
+    seen = int((weights > 0).sum())
+    key = int(weights.argmax())
+    whom = "itself" if key == query else f"token {key}"
+    if seen < 2:
+        return f"Token {query} sees only itself: there is nothing to exchange."
+    return (
+        f"In head {head}, token {query} takes {percent(weights[key].item())} from {whom}. Shared "
+        f"evenly, each of {seen} tokens would give {percent(1 / seen)}."
+    )
+
+
+def hidden_words(values: Values) -> str:
+    """From which width to which the vectors go, and why it is less than chosen, where it is."""
+    asked, made = values.wider * values.d_in, hidden_width(values)
+    width = "1 number" if values.d_in == 1 else f"{values.d_in} numbers"
+    if asked == made:
+        return f"Each vector of {width} becomes one of {made}, and of {values.d_in} again."
+    return (
+        f"Each vector of {width} becomes one of {made}, not of {asked}: wider "
+        "matrices would be too slow to draw."
+    )
+
+
+def arrows_words(trace: Trace, activation: str) -> str:
+    """What each arrow of the feed-forward stands for, in the order of the rows."""
+    read, bend = trace["hidden"].inputs[0].name, {"relu": "ReLU", "gelu": "GELU"}[activation]
+    kept = "dropped_activated" if "dropped_activated" in trace else "activated"
+    end = " Dropout sets some numbers to 0." if kept != "activated" else ""
+    return (
+        f"The arrows: `hidden` = `{read}` · `W_1` + `b_1`, `activated` = {bend} of `hidden`, "
+        f"`feed_forward_output` = `{kept}` · `W_2` + `b_2`.{end}"
+    )
+
+
+def silenced_words(trace: Trace, activation: str) -> str:
+    """How many of the hidden numbers the activation has silenced, measured."""
+    hidden, activated = trace["hidden"].value, trace["activated"].value
+    n_cells, below = hidden.numel(), (hidden < 0).double().mean().item()
+    if activation == "relu":
+        zeros = (activated == 0).double().mean().item()
+        return (
+            f"ReLU turns what is negative into 0: here {percent(zeros)} of the {n_cells} hidden "
+            "numbers, and which ones differs from token to token."
+        )
+    least = number(activated.min().item(), 2)
+    return (
+        "GELU is ReLU with its corner rounded: it lets a little of the negative numbers through. "
+        f"{percent(below)} of the {n_cells} hidden numbers are negative, and the lowest that comes "
+        f"out is {least}."
+    )
+
+
+def nothing_looks_ahead(trace: Trace) -> tuple[bool, str]:
+    """Whether later keys have exactly no weight in any head of a decoder's self-attention."""
+    most = trace["head_weights"].value.triu(1).abs().max().item()
+    return most == 0, (
+        "In the decoder’s own attention, weight on later tokens, in all heads: "
+        f"{number(most) if most else 'exactly 0'}."
+    )
+
+
+def answers(trace: Trace, values: Values) -> list[Answer]:
+    """On what attention adds, on layer norm, on where the norms stand."""
+    token = values.token
+    return [
+        Answer(
+            "What does attention add, and what does it leave?",
+            what_it_adds(trace, token),
+            "stream",
+            "The residual stream",
+        ),
+        Answer("Why is there a layer norm?", why_norm(trace), "norm", "Layer norm"),
+        Answer(
+            "Before each part, or after it: what is different?",
+            why_before(values),
+            "stream",
+            "The residual stream",
+        ),
+    ]
+
+
+def what_it_adds(trace: Trace, token: int) -> str:
+    """With the sizes of the parts of one token's output."""
+    parts = parts_of(trace, token)
+    told = [f"{CALLED[name][0]} {number(size(part), 2)}" for name, part in parts.items()]
+    return (
+        "It adds one vector to each token's stream, mixed from what other tokens offer. It takes "
+        "nothing away: what came in is added to, not replaced. In the output of "
+        f"{named(trace, 'token', token)}, the parts have these sizes: {listed(told)}."
+    )
+
+
+def why_norm(trace: Trace) -> str:
+    """With the variances that the first norm found."""
+    variances = trace["attention_norm_variance"].value
+    least, most = (number(each.item(), 2) for each in variances.aminmax())
+    return (
+        "Every part adds, so the numbers of the stream may grow or differ in size from token to "
+        f"token: here the variances of the rows go from {least} to {most}. Layer norm gives each "
+        "part rows of mean 0 and variance 1, whatever came before it."
+    )
+
+
+def why_before(values: Values) -> str:
+    """With what is left of the embeddings in both orders."""
+    before, after = both_orders(values)
+    kept, scaled = (
+        number(size(parts_of(each, values.token)["embeddings"]), 2) for each in (before, after)
+    )
+    return (
+        "Before: a norm stands beside the stream, only its part reads normed numbers, and what "
+        f"came in goes on as it was ({kept} in size). After: the norm stands in the stream's way "
+        f"and rescales all of it, what came in too ({scaled}). Deep stacks are easier to train "
+        "with norms before; the first transformer had them after."
+    )

@@ -1,0 +1,66 @@
+"""The whole layer in a real browser: one window, the head that is pointed at, the temperature."""
+
+import pytest
+
+from browser_tools import no_exception, settled, soon
+
+LINK = "whole_layer?example=named_features&predict=off"
+CELLS = ".st-key-drawn_layer svg g.cells_marks path"
+SHARES = """() => [...document.querySelectorAll('.st-key-drawn_layer svg text')]
+  .map((one) => one.textContent).filter((text) => /^\\d+%$/.test(text))"""
+# Embeddings, three matrices, and each head's queries, keys, scores, scaled, weights, values and
+# context vectors.
+OF_A_HEAD = 2 * 18 + 3 * 81 + 2 * 18
+
+
+def weight(head, query, key):
+    return 54 + 3 * 36 + head * OF_A_HEAD + 2 * 18 + 2 * 81 + 9 * query + key
+
+
+def opened(page, app_url, link=LINK):
+    page.goto(f"{app_url}/{link}", timeout=60_000)
+    settled(page, timeout=60)
+    no_exception(page)
+    return page
+
+
+def test_the_sentence_follows_the_head_and_the_temperature_without_the_server(page, app_url):
+    opened(page, app_url)
+    assert page.evaluate(SHARES)[2] == "68%"  # head 0: “it” looks at “cat”
+    page.locator(CELLS).nth(weight(1, 7, 2)).hover()
+    soon(page, lambda: page.evaluate(SHARES), ["11%"] * 9)
+    assert (
+        "head 1 “whom” · query 7 “it” · key 2 “cat”"
+        in page.locator("#vg-tooltip-element").inner_text()
+    )
+    page.mouse.move(2, 2)
+    slider = page.locator(".st-key-moves_layer input")
+    slider.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    assert slider.input_value() == "1.5"
+    assert page.evaluate(SHARES)[2] == "48%"
+    settled(page)
+    assert "temperature=1.5" in page.url
+    assert page.evaluate(SHARES)[2] == "48%"
+    page.locator(CELLS).nth(weight(2, 7, 2)).click()
+    settled(page)
+    assert "beat=layer&cell=head_weights.2.7.2" in page.url
+    assert page.locator(".st-key-cell_layer").is_visible()
+    assert page.problems == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("link", ["", "?example=wild_cat&n_heads=3&d_model=6"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (1920, 1080)])
+def test_the_whole_layer_fits_in_one_window(new_page, app_url, width, height, link):
+    page = new_page(viewport={"width": width, "height": height})
+    opened(page, app_url, f"whole_layer{link}")
+    card = page.locator(".st-key-card_layer").bounding_box()
+    assert card["x"] + card["width"] <= width
+    assert card["y"] + card["height"] <= height
+    if width == 1280:
+        heights = [
+            one.bounding_box()["height"] for one in page.locator("[class*=st-key-card_]").all()
+        ]
+        assert max(heights) <= 600
