@@ -9,6 +9,7 @@ from google.protobuf.message import Message
 from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
+from attention_ui.cards.question import IS_WORDS
 from attention_ui.charts import legend
 from conftest import ROOT
 
@@ -122,7 +123,8 @@ def _strings(node) -> Iterator[str]:
     if isinstance(message, Message):
         name = message.DESCRIPTOR.name
         for path, text in _of_message(message):
-            if (name, path) not in PLAIN:
+            is_word = name == "ButtonGroup" and IS_WORDS.fullmatch(text)
+            if (name, path) not in PLAIN and not is_word:
                 yield text
 
 

@@ -45,7 +45,7 @@ def apart(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
                 code = f"  `{step.code}`" if len(step.code) < 140 else ""
                 st.caption(f"{step.words}{code}  {agreement(step, index, arithmetic)}")
         _upstream(name, trace, trail, arithmetic)
-        _terms(trace, step, arithmetic)
+        _terms(name, trace, step, arithmetic)
 
 
 def choose(name: str, trail: tuple[CellPlace, ...]) -> None:
@@ -124,11 +124,11 @@ def _follow(name: str, trail: tuple[CellPlace, ...], key: str) -> None:
         choose(name, (*trail, (cell.step, cell.index)))
 
 
-def _terms(trace: Trace, step: Step, arithmetic: Expression) -> None:
+def _terms(name: str, trace: Trace, step: Step, arithmetic: Expression) -> None:
     """Every term, one row each, for sums too long to read in one line."""
     if len(arithmetic.terms) < 2:
         return
-    fold = st.expander("Every term", key=f"terms_{step.name}", on_change="rerun")
+    fold = st.expander("Every term", key=f"terms_{name}_{step.name}", on_change="rerun")
     if not fold.open:
         return
     table = terms_table(arithmetic)

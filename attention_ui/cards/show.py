@@ -41,16 +41,20 @@ class Moving:
     """Whether other cards show what it changes: then they follow when the hand rests."""
 
 
-def picture(name: str, layout: Layout, moving: Moving | None = None) -> None:
-    """A layout as the picture of a card. `name` tells it from the others of the page."""
-    _picture(name, layout, moving)
+def picture(
+    name: str, layout: Layout, moving: Moving | None = None, is_aside: bool = False
+) -> None:
+    """A layout as the picture of a card. `name` tells it from the others of the page. One that
+    `is_aside`, of numbers of its own, opens only the cells that are chosen in it.
+    """
+    _picture(name, layout, moving, is_aside)
 
 
 @st.fragment
-def _picture(name: str, layout: Layout, moving: Moving | None) -> None:
+def _picture(name: str, layout: Layout, moving: Moving | None, is_aside: bool) -> None:
     if held.wants_all():
         st.rerun()
-    trail = _trail(name, layout)
+    trail = () if is_aside and held.values().beat != name else _trail(name, layout)
     opened = _opened(layout, trail)
     stops, count = _stops(name, moving.control) if moving else (None, 0)
     lists = _lists(name, layout, moving, stops) if stops else None
@@ -89,9 +93,10 @@ def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
     values = held.values()
     trail = values.cell or ()
     covered = {each.step.name for each in layout.matrices if each.covered}
-    home = values.beat or name
     drawn_here = {each.step.name for each in layout.matrices}
-    if not trail or home != name or (not values.beat and trail[0][0] not in drawn_here):
+    if not trail or (values.beat or name) != name:
+        return ()
+    if not values.beat and (trail[0][0] not in drawn_here or _home(name, trail) != name):
         return ()
     for step, index in trail:
         if step not in layout.trace or not layout.trace[step].has(index):
@@ -100,6 +105,14 @@ def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
         if told & covered:
             return ()
     return trail
+
+
+def _home(name: str, trail: tuple[CellPlace, ...]) -> str:
+    """Where the cell of a link without a card is open: in the first picture that draws it."""
+    state, about = st.session_state, (st.session_state[held.HERE][0], trail)
+    if state.get("home", (None, ""))[0] != about:
+        state["home"] = (about, name)
+    return state["home"][1]
 
 
 def _clicks(name: str, trail: tuple[CellPlace, ...]) -> int:

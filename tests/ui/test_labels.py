@@ -4,7 +4,7 @@ import pytest
 
 from attention_ui.settings.link import from_query, unknown_names
 from attention_ui.settings.settings import FIELDS, SETTINGS
-from visiting import EVERYWHERE, texts, visit
+from visiting import OLDER_PAGES, texts, visit
 
 OPEN = {
     "pages/causal_mask.py": {"fold_turn_cells": True},
@@ -23,7 +23,7 @@ def test_every_setting_that_has_a_control_has_a_label_of_its_own():
 
 
 @pytest.mark.slow("4 s: every page")
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", OLDER_PAGES)
 def test_a_control_is_drawn_as_its_setting_says(page):
     at = visit(page)
     for name, value in OPEN.get(page, {}).items():
@@ -49,7 +49,7 @@ def test_a_message_calls_a_control_by_its_label():
 
 
 def test_a_stop_that_a_slider_does_not_have_names_those_beside_it():
-    for link, near in (({"magnify": "7"}, "6 and 8"), ({"vd": "65"}, "64 and 100")):
+    for link, near in (({"trials": "40"}, "30 and 100"), ({"vd": "65"}, "64 and 100")):
         (notice,) = from_query(link)[1]
         assert f"it must be a stop of its slider, and the nearest are {near}." in notice
 
