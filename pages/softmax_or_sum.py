@@ -84,7 +84,7 @@ with card(
         moves("two_ways", POOR)
     matches = matches_of(values.poor)
     moving = Moving(POOR, lambda poor: both(matches_of(poor)), (), elsewhere=True)
-    picture("two_ways", equation(matches, *both(matches)), moving)
+    picture("two_ways", equation(matches, *both(matches)), moving, is_aside=True)
     note(words.matches_words(matches, values.poor))
 
 with card(

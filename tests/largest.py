@@ -14,7 +14,7 @@ LARGEST = {
     **{"n_heads": "8", "d_model": "64", "d_head": "12", "d_value": "12"},
     **{"table_rows": "200000", "table_width": "4096", "divide": "sqrt_d", "similarity": "cosine"},
     **{"vd": "4096", "trials": "100000", "spread": "5", "vlook": "width"},
-    **{"steps": "5000", "rate": "1000", "t_width": "64", "magnify": "128", "push": "150"},
+    **{"steps": "5000", "rate": "1000", "t_width": "64", "magnify": "16", "push": "150"},
     **{"block": "decoder", "norm": "after", "wider": "4", "source": WORDS},
     **{"causal_heads": "on", "temperature": "4", "layer_dropout": "0.9", "opened": "weights"},
     **{"upto": str(MAX_TOKENS), "query": str(MAX_TOKENS - 1), "pin": "example=sorry_dave"},

@@ -49,8 +49,12 @@ class Moving:
     """
 
 
-def picture(name: str, layout: Layout, moving: Moving | None = None) -> None:
-    """A layout as the picture of a card. `name` tells it from the others of the page."""
+def picture(
+    name: str, layout: Layout, moving: Moving | None = None, is_aside: bool = False
+) -> None:
+    """A layout as the picture of a card. `name` tells it from the others of the page. One that
+    `is_aside`, of numbers of its own, opens only the cells that are chosen in it.
+    """
     place = st.session_state.setdefault(PLACES, {}).pop(name, None)
     lists = None
     if moving and moving.control.name in {*held.names_in("hide"), *held.names_in("lock")}:
@@ -64,17 +68,24 @@ def picture(name: str, layout: Layout, moving: Moving | None = None) -> None:
     moving = moving if lists is not None else None
     # Alone, the card may run again with another value, and has the layout of this one.
     drawn_at = held.values()[moving.control.name] if moving else None
-    _picture(name, layout, moving, lists, drawn_at)
+    _picture(name, layout, moving, lists, drawn_at, is_aside)
 
 
 @st.fragment
 def _picture(
-    name: str, layout: Layout, moving: Moving | None, lists: Lists | None, drawn_at: Any
+    name: str,
+    layout: Layout,
+    moving: Moving | None,
+    lists: Lists | None,
+    drawn_at: Any,
+    is_aside: bool,
 ) -> None:
     if held.wants_all():
         st.rerun()
-    trail = _trail(name, layout)
-    held.met_cell(name, _has(layout, held.values().cell or ()), bool(trail))
+    is_meant = not is_aside or held.values().beat == name
+    trail = _trail(name, layout) if is_meant else ()
+    has = is_meant and _has(layout, held.values().cell or ())
+    held.met_cell(name, has, bool(trail))
     opened = _opened(layout, trail)
     stops, count = _stops(name, moving.control) if moving else (None, 0)
     now = stops.position(drawn_at) if stops else 0
@@ -112,9 +123,8 @@ def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
     values = held.values()
     trail = values.cell or ()
     covered = {each.step.name for each in layout.matrices if each.covered}
-    home = values.beat or name
     drawn_here = {each.step.name for each in layout.matrices}
-    if not trail or home != name or not _has(layout, trail):
+    if not trail or (values.beat or name) != name or not _has(layout, trail):
         return ()
     # A link that names no card means the first that draws the cell.
     if not values.beat and (trail[0][0] not in drawn_here or held.is_open_elsewhere(name)):

@@ -26,7 +26,7 @@ CELL, ROW = (3.5, 46.0), (3.5, 28.0)
 READABLE = (21.0, 14.0)
 """A cell that is smaller shows no number."""
 SIGN, GAP, BAR, SUMS, FEW_SUMS, LABEL = 34, 16, 90, 40, 25, 92
-BEHIND = 44
+BEHIND = 54
 """For the number of a bar that is cut, in bars that go both ways."""
 TITLE, SHAPE, SLANT = 18, 15, 0.72
 BELOW = 28

@@ -410,7 +410,8 @@ def _add_cells(
         for when, box in ((ON_WIDE, wide), (ON_NARROW, narrow)):
             n = "" if when == ON_WIDE else "n"
             place = _place(n, box, row, column)
-            place |= {f"x{n}": place[f"x{n}"] + zero * box.width, f"w{n}": one * place[f"w{n}"]}
+            gap = box.width - place[f"w{n}"]
+            place |= {f"x{n}": box.x + zero * box.width, f"w{n}": one * box.width - gap}
             bars = [f"bar.{at}.{when}.{r}" for r in row.tolist()]
             rows.add(
                 length,

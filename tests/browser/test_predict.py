@@ -70,21 +70,19 @@ def test_a_slider_of_a_row_draws_its_chart_alone(page, app_url):
 def test_a_row_fits_a_phone(new_page, app_url, scheme):
     page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
     open_page(page, app_url, "causal_mask?cell=none")
-    question(page, "sum_best").get_by_role("button", name="Skip, show me").click()
-    settled(page)
     for press in ("Reveal", "Guess again"):
-        inside = question(page, "softmax_row").bounding_box()
+        inside = question(page, "row").bounding_box()
         for part in (
             "[data-testid=stVegaLiteChart] svg:visible",
             "[data-testid=stSlider]",
             "button:visible",
         ):
-            for each in question(page, "softmax_row").locator(part).all():
+            for each in question(page, "row").locator(part).all():
                 box = each.bounding_box()
                 assert box["x"] >= 0
                 assert box["x"] + box["width"] <= inside["x"] + inside["width"] + 1, part
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        question(page, "softmax_row").get_by_role("button", name=press).click()
+        question(page, "row").get_by_role("button", name=press).click()
         settled(page)
     no_exception(page)
 

@@ -11,6 +11,7 @@ import torch
 
 from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, expand_query
 from attention_core import operations as ops
+from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_core.text.inputs import Inputs
 from attention_ui.cards.show import MOST_BYTES
@@ -575,3 +576,65 @@ def test_cells_of_a_head_are_as_high_as_their_box():
     assert len(heights) == 1
     assert min(heights) > 5
     assert {*rows["of_head"]} == {cells.NONE, 0, 1, 2}
+
+
+# --- bars that go both ways -----------------------------------------------------------------------
+
+
+def both_ways(scores):
+    trace = normalise_row(given_row(scores))
+    bars = Matrix(trace["sum_weights"], as_bars=True, both_ways=True)
+    shares = Matrix(trace["softmax_weights"], as_bars=True)
+    return trace, (
+        Matrix(trace["score_row"]),
+        "÷",
+        Matrix(trace["score_sum"]),
+        "=",
+        bars,
+        "",
+        shares,
+    )
+
+
+def test_bars_of_both_kinds_have_one_scale_and_those_below_0_go_left():
+    trace, parts = both_ways((2.0, 1.0, -0.5))
+    layout = equation(trace, *parts)
+    rows = cells.table(layout).to_pydict()
+    for n, when in (("", cells.ON_WIDE), ("n", cells.ON_NARROW)):
+        unit = {}
+        for at, name in enumerate(rows["id"]):
+            matrix, *_, row = (name or "").removeprefix("bar.").split(".")
+            if not (name or "").startswith("bar.") or rows["when"][at] != when:
+                continue
+            unit.setdefault(matrix, []).append(round(rows[f"w{n}"][at]))
+            weights = trace["sum_weights" if matrix == "2" else "softmax_weights"].value
+            assert rows["shade"][at] == pytest.approx(weights[int(row)].item(), abs=1e-4)
+        assert len({width for widths in unit.values() for width in widths}) == 1
+        assert sorted(unit) == ["2", "3"]
+
+
+def test_a_bar_that_is_cut_says_so_and_its_number_stays_in_its_room():
+    trace, parts = both_ways((2.0, 1.0, -2.9))
+    layout = equation(trace, *parts)
+    rows = cells.table(layout).to_pydict()
+    shown = dict(zip(rows["id"], zip(rows["text"], rows["shade"], strict=True), strict=True))
+    assert shown["2.0.0"] == ("▸ 20.00", 1.0)
+    assert shown["2.2.0"] == ("◂ −29.00", -1.0)
+    box, following = layout.wide.boxes[2:]
+    assert box.x + box.width <= following.x
+    assert text_width("▸ 20.00") <= cells.BEHIND
+
+
+def test_bars_move_with_their_numbers_in_the_picture():
+    rows = [(2.0, 1.0, poor) for poor in (-4.0, -2.9, 0.5)]
+    trace, now = both_ways(rows[1])
+    lists = cells.positions(equation(trace, *now), [matrices_of(*both_ways(r)[1]) for r in rows])
+    assert lists["2.0.0"]["texts"] == "◂ −2.00|▸ 20.00|0.57"
+    assert lists["2.0.0"]["shades"] == lists[f"bar.2.{cells.ON_WIDE}.0"]["shades"] == "-100|100|57"
+
+
+def test_what_is_no_number_has_no_bar():
+    trace, parts = both_ways((1.0, -1.0))
+    rows = cells.table(equation(trace, *parts)).to_pydict()
+    bars = [s for name, s in zip(rows["id"], rows["shade"], strict=True) if "bar.2" in (name or "")]
+    assert {*bars} <= {0.0, 1.0, -1.0}
