@@ -16,7 +16,7 @@ from attention_ui.shell.frame import takes
 from attention_ui.words import percent
 from hostile import MARK, TEXTS
 from sampling import few, pairs
-from visiting import LESSONS, PAGES, rendered, stands, texts, visit
+from visiting import LESSONS, OLDER, OLDER_LESSONS, rendered, stands, texts, visit
 
 pytestmark = pytest.mark.slow("30 s: whole pages")
 
@@ -62,7 +62,7 @@ def closed(lesson, link):
     return _closed(lesson, tuple(link.items()))
 
 
-@pytest.mark.parametrize("lesson", few(LESSONS, 8))
+@pytest.mark.parametrize("lesson", few(OLDER_LESSONS, 8))
 def test_up_to_three_questions_are_answered_with_numbers_wherever_the_settings_stand(lesson):
     for link in LINKS:
         _, answers = closed(lesson, link)  # raises where no heading above has an answer's anchor
@@ -73,7 +73,7 @@ def test_up_to_three_questions_are_answered_with_numbers_wherever_the_settings_s
             assert not re.search(r"\b(nan|inf|None)\b|!|-\d", each.answer), (link, each)
 
 
-@pytest.mark.parametrize("lesson", few(LESSONS, 5))
+@pytest.mark.parametrize("lesson", few(OLDER_LESSONS, 5))
 def test_an_answer_is_plain_text_and_links_to_a_heading_of_the_page(lesson):
     at = visit(lesson, sentence=f"{TEXTS['markdown']} {TEXTS['directives']}", tokenizer="blanks")
     stands(at)
@@ -94,7 +94,7 @@ def test_an_answer_is_plain_text_and_links_to_a_heading_of_the_page(lesson):
     assert MARK not in rendered(at)
 
 
-@pytest.mark.parametrize("page", few(PAGES, 6))
+@pytest.mark.parametrize("page", few(OLDER, 6))
 def test_an_answer_stays_covered_while_a_question_asks_for_its_numbers(page):
     asked, plain = visit(page, predict="on"), visit(page)
     view = asked.session_state["shown"].page.view
@@ -136,7 +136,7 @@ def at_a_first_visit(lesson, other_steps=(), change=None):
 
 
 @pytest.mark.parametrize("change", [flipped, moved])
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", OLDER_LESSONS)
 def test_an_answer_that_is_not_covered_knows_nothing_of_what_is(lesson, change):
     answers, view = at_a_first_visit(lesson)
     others, _ = at_a_first_visit(lesson, {*view.covered} & {*view.trace}, change)
@@ -361,3 +361,15 @@ def test_a_lesson_comes_after_one_further_up_and_says_so(lesson):
     assert bool(takes(lesson)) == bool(lesson.minutes or lesson.after)
     if lesson.after:
         assert f"*{contents.lesson(lesson.after).title}*" in takes(lesson)
+
+
+@pytest.mark.parametrize("lesson", sorted({*LESSONS} - {*OLDER_LESSONS}))
+def test_an_answer_of_a_page_of_cards_leads_to_one_of_them(lesson):
+    at = stands(visit(lesson))
+    titles = {each.proto.anchor: each.value for each in at.header}
+    ways = re.findall(r"See \[(.+)\]\(#(\w+)\)\.", "\n".join(m.value for m in at.markdown))
+    assert ways
+    assert all(titles[anchor] == title for title, anchor in ways)
+    asked = stands(visit(lesson, predict="on"))
+    waits = [m for m in asked.markdown if m.value.startswith("Answer the question further up")]
+    assert waits, "a question on the page keeps an answer that would tell it"

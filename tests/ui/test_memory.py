@@ -10,7 +10,7 @@ import torch
 from attention_ui.settings import session
 from largest import LARGEST
 from sampling import few
-from visiting import LESSONS, stands, visit
+from visiting import OLDER_LESSONS, stands, visit
 
 pytestmark = pytest.mark.slow("20 s: pages at the largest settings")
 
@@ -49,7 +49,7 @@ def test_of_a_page_that_has_changed_no_tensor_is_kept(page, link, move, monkeypa
     assert [name for name, tensor in tensors.items() if tensor() is not None] == []
 
 
-@pytest.mark.parametrize("page", few(LESSONS, 4))
+@pytest.mark.parametrize("page", few(OLDER_LESSONS, 4))
 def test_a_page_that_is_replaced_is_freed_without_a_collection(page):
     """A trace of megabytes is a few dozen objects, and Python collects by their number."""
     shown = open_page(page).session_state[session.SHOWN]
@@ -74,7 +74,7 @@ def tensors_there_are():
     return {memory.data_ptr(): memory.nbytes() for memory in memories}
 
 
-@pytest.mark.parametrize("page", few(LESSONS, 3))
+@pytest.mark.parametrize("page", few(OLDER_LESSONS, 3))
 def test_a_session_at_the_largest_settings_holds_few_tensors_of_its_own(page):
     """A second session with the same settings: what is drawn from a seed is there already."""
     first = open_page(page, **LARGEST)

@@ -16,7 +16,7 @@ from attention_ui.predict.common_questions import row_to_share, whole_row
 from attention_ui.predict.row_question import MOST, Row, as_shares, distance
 from attention_ui.settings.link import FIRST
 from sampling import few, pairs
-from visiting import LESSONS, stands, visit, words
+from visiting import OLDER_LESSONS, stands, visit, words
 
 pytestmark = pytest.mark.slow("25 s: whole pages")
 
@@ -57,7 +57,7 @@ def kind_of(at, question):
 
 def test_every_lesson_asks_and_all_kinds_are_in_use():
     kinds = {}
-    for page in LESSONS:
+    for page in OLDER_LESSONS:
         at = opened(page)
         while asked := open_questions(at):
             kinds[asked[0]] = kind_of(at, asked[0])
@@ -68,7 +68,7 @@ def test_every_lesson_asks_and_all_kinds_are_in_use():
     assert set(kinds.values()) == {"Row", "Shape", "Sign", "Pick"}
 
 
-@pytest.mark.parametrize("page", few(LESSONS, 4))
+@pytest.mark.parametrize("page", few(OLDER_LESSONS, 4))
 def test_nothing_is_asked_where_the_switch_is_off(page):
     assert open_questions(opened(page, predict="off")) == []
 
@@ -220,7 +220,7 @@ def numbers_in(words):
     return re.findall(r"\d[\d.,]*(?<![.,])", words)
 
 
-@pytest.mark.parametrize(("page", "example"), pairs(LESSONS, EXAMPLES, more=0))
+@pytest.mark.parametrize(("page", "example"), pairs(OLDER_LESSONS, EXAMPLES, more=0))
 def test_a_skipped_question_says_its_answer(page, example):
     asked = {}
     ask = pages.Page.ask
@@ -248,7 +248,7 @@ def test_a_skipped_question_says_its_answer(page, example):
                 assert f" {Sign.WAYS[question.truth]}, " in said
 
 
-@pytest.mark.parametrize("page", few(LESSONS, 8))
+@pytest.mark.parametrize("page", few(OLDER_LESSONS, 8))
 def test_a_cover_says_which_question_it_keeps(page):
     at = opened(page, sentence=HOSTILE, tokenizer="blanks")
     nothing_rendered(at)
