@@ -370,6 +370,10 @@ def test_an_answer_of_a_page_of_cards_leads_to_one_of_them(lesson):
     ways = re.findall(r"See \[(.+)\]\(#(\w+)\)\.", "\n".join(m.value for m in at.markdown))
     assert ways
     assert all(titles[anchor] == title for title, anchor in ways)
-    asked = stands(visit(lesson, predict="on"))
+
+
+@pytest.mark.parametrize("lesson", ["flash_attention", "tiny_language", "heads_learning"])
+def test_an_answer_on_cards_waits_for_the_question_that_it_would_tell(lesson):
+    asked = stands(visit(lesson, predict="on", example="named_features"))
     waits = [m for m in asked.markdown if m.value.startswith("Answer the question further up")]
     assert waits, "a question on the page keeps an answer that would tell it"
