@@ -10,7 +10,7 @@ from attention_ui.shell.contents import lesson
 from attention_ui.shell.glossary import TERMS, meanings, terms_in
 from builds import BUILDS
 from sampling import few
-from visiting import EVERYWHERE, charts, rendered, stands, visit, words
+from visiting import OLDER, charts, rendered, stands, visit, words
 
 ALL_SHOWN = {"positions": "on", "temperature": "2", "divide": "sqrt_d", "tokenizer": "text"}
 """With what is off at first, and explained as well."""
@@ -80,7 +80,7 @@ def test_the_page_that_a_term_leads_to_says_the_word(page):
 
 
 @pytest.mark.slow("60 s: every page twice")
-@pytest.mark.parametrize("page", few(EVERYWHERE, 4))
+@pytest.mark.parametrize("page", few(OLDER, 4))
 def test_it_opens_on_every_page_and_leaves_the_page_as_it_was(page):
     def drawn():
         return [(each.spec, each.alt, each.data.data) for each in charts(at)]

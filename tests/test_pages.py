@@ -176,7 +176,9 @@ def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(page, bad):
         assert "is not in this lesson" in texts(at)
         assert "cell" not in at.query_params, "what could not be used stays in the address"
     else:
-        assert at.session_state["notices"]
+        # What this page has no control for is kept, and judged by a page that has.
+        waits = page not in OLDER and at.session_state["unread"]
+        assert at.session_state["notices"] or waits
         for notice in at.session_state["notices"]:
             assert notice in texts(at)
 
@@ -234,7 +236,7 @@ def test_a_control_that_makes_no_sense_with_the_others_is_refused(page):
     stands(at)
 
 
-@pytest.mark.parametrize("page", few(EVERYWHERE, 3))
+@pytest.mark.parametrize("page", few(OLDER, 3))
 def test_choosing_an_example_sets_all_controls(page):
     at = visit(page, sentence="A cat", seed="5", d_in="7", tokenizer="text")
     at.selectbox(key="control_example").set_value("life_is_short").run()

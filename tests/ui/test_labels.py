@@ -4,7 +4,7 @@ import pytest
 
 from attention_ui.settings.link import from_query, unknown_names
 from attention_ui.settings.settings import FIELDS, SETTINGS
-from visiting import EVERYWHERE, texts, visit
+from visiting import OLDER, texts, visit
 
 OPEN = {
     "pages/causal_mask.py": {"fold_turn_cells": True},
@@ -23,7 +23,7 @@ def test_every_setting_that_has_a_control_has_a_label_of_its_own():
 
 
 @pytest.mark.slow("4 s: every page")
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", OLDER)
 def test_a_control_is_drawn_as_its_setting_says(page):
     at = visit(page)
     for name, value in OPEN.get(page, {}).items():
