@@ -18,7 +18,7 @@ from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.choices import OPENED
 from conftest import ROOT
 from sampling import few, pairs
-from visiting import PAGES, stands
+from visiting import OLDER, stands
 
 FOLDS = ("checks", "zeroed", "wrong_axis", "token_axis", "again")
 SWITCHED = {
@@ -46,10 +46,10 @@ def _case(page: str, link: dict[str, str], param: Any) -> Any:
 
 
 CASES = [
-    *(_case(each.values[0], {"example": each.values[1]}, each) for each in pairs(PAGES, EXAMPLES)),
+    *(_case(each.values[0], {"example": each.values[1]}, each) for each in pairs(OLDER, EXAMPLES)),
     *(
         _case(each.values[0], SWITCHED[each.values[1]], each)
-        for each in pairs(PAGES, SWITCHED, more=0)
+        for each in pairs(OLDER, SWITCHED, more=0)
     ),
     *(_case("pages/whole_layer.py", each.values[0], each) for each in few(OF_THE_LAYER, 3)),
 ]

@@ -12,7 +12,7 @@ from attention_ui.lessons.tiny_language import beginning
 from attention_ui.page import page as pages
 from attention_ui.picture.matrix import Matrix
 from sampling import pairs
-from visiting import PAGES, drawn, stands, visit
+from visiting import OLDER, drawn, stands, visit
 
 
 @pytest.fixture(autouse=True)
@@ -159,7 +159,7 @@ def tells(shown, told, only_shapes):
     [
         *(
             pytest.param(page, {"example": example}, marks=each.marks, id=each.id)
-            for each in pairs(PAGES, EXAMPLES, more=0)
+            for each in pairs(OLDER, EXAMPLES, more=0)
             for page, example in [each.values]
         ),
         pytest.param("pages/simplified_attention.py", {"query": "asked"}, id="asked"),

@@ -8,7 +8,7 @@ from attention_ui.picture.matrix import Matrix
 from attention_ui.settings.link import from_query, to_query
 from drawn import equations
 from sampling import few, pairs
-from visiting import PAGES, stands, visit
+from visiting import OLDER, stands, visit
 
 SLOW = pytest.mark.slow("45 s: every page, before and after a change")
 FIRST, SECOND = "pages/simplified_attention.py", "pages/causal_mask.py"
@@ -95,7 +95,7 @@ def cell_that_changes(page, name, text):
 
 
 @SLOW
-@pytest.mark.parametrize("page", few(PAGES, 4))
+@pytest.mark.parametrize("page", few(OLDER, 4))
 def test_a_lesson_without_such_a_cell_does_not_depend_on_the_setting(page):
     view = equations(page, {})[0].view
     if view.build is None:  # a lesson on numbers of its own, of which the sentence is no part
@@ -121,7 +121,7 @@ CHANGES = {
 
 
 @SLOW
-@pytest.mark.parametrize(("page", "change"), pairs(PAGES, CHANGES, more=0))
+@pytest.mark.parametrize(("page", "change"), pairs(OLDER, CHANGES, more=0))
 def test_after_a_change_the_arithmetic_is_that_of_a_fresh_visit(page, change):
     cell = cell_that_changes(page, change, LINKS[change])
     if cell is None:
@@ -142,7 +142,7 @@ def parts(at):
 
 
 @SLOW
-@pytest.mark.parametrize(("page", "name"), pairs(PAGES, ["seed", "d_in", "edits"], more=0))
+@pytest.mark.parametrize(("page", "name"), pairs(OLDER, ["seed", "d_in", "edits"], more=0))
 def test_a_part_with_a_cell_open_is_another_part_with_other_numbers(page, name):
     """Else it would not be drawn again where only parts are that are other than before."""
     cell = cell_that_changes(page, name, LINKS[name])

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
-from attention_ui.lessons.multi_head_attention.heads import along_words, widths_words
+from attention_ui.lessons.multi_head_attention.words import widths_words
 from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS, HEADS, Settings
 from attention_ui.shell.contents import AT_A_GLANCE, FIRST_CHECKED, LESSONS
@@ -310,9 +310,11 @@ def uses_what_it_shows(at: AppTest) -> Settings:
     assert at.session_state["drafts"] == {}
     assert at.session_state["notices"] == []
     assert "Not used" not in rendered(at)
-    told = {caption.value for caption in at.caption if " went from " in caption.value}
-    wanted = at.session_state["wanted"]
-    assert told == {along_words(name, size, settings) for name, size in wanted.items()}
+    told = [caption.value for caption in at.caption if " went from " in caption.value]
+    asked = at.session_state["asked"]
+    assert sorted(each.partition(" to ")[0] for each in told) == sorted(
+        f"{name} went from {size}" for name, size in asked.items()
+    )
     return settings
 
 
@@ -321,7 +323,7 @@ def test_every_position_of_every_size_of_heads_can_be_used_after_any_moves(seed)
     moves = random.Random(seed)
     at = visit("pages/multi_head_attention.py", cell="none")
     for _ in range(12):
-        before, wanted = uses_what_it_shows(at), at.session_state["wanted"]
+        before, asked = uses_what_it_shows(at), at.session_state["asked"]
         name = moves.choice(HEADS)
         slider = size_sliders(at)[name]
         position = moves.choice(slider.options)
@@ -330,7 +332,7 @@ def test_every_position_of_every_size_of_heads_can_be_used_after_any_moves(seed)
         after = uses_what_it_shows(at)
         assert getattr(after, name) == size
         moved = {other for other in HEADS if getattr(before, other) != getattr(after, other)}
-        assert moved <= {name, *wanted, *at.session_state["wanted"]}
+        assert moved <= {name, *asked, *at.session_state["asked"]}
 
 
 def test_what_a_size_of_heads_took_along_comes_back_with_it():

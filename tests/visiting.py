@@ -3,19 +3,34 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 
 import pyarrow as pa
 from google.protobuf.message import Message
 from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
+from attention_core.trace import Trace
 from attention_ui.charts import legend
+from attention_ui.controls.control import Values, understood
 from conftest import ROOT
 
 LESSONS = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 """The names of the lessons' files."""
 PAGES = [f"pages/{name}.py" for name in LESSONS]
 EVERYWHERE = ["app.py", *PAGES]
+OLDER = [page for page in PAGES if "open_on(" in (ROOT / page).read_text(encoding="utf-8")]
+"""Pages that the older engine draws: what looks into its parts looks at these."""
+OLDER_LESSONS = [Path(page).stem for page in OLDER]
+
+
+def lesson_of(lesson: str, **link: str) -> tuple[Values, Trace]:
+    """The values of a lesson of the newer kind at a link, and its trace; no page is drawn."""
+    made = import_module(f"attention_ui.lessons.{lesson}.lesson")
+    values, wrong = understood({"example": "wild_cat", **link}, made.CONTROLS)
+    assert not wrong
+    return values, made.trace_of(values)
 
 
 def visit(page: str, /, **link: str) -> AppTest:

@@ -142,7 +142,8 @@ def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
     least, most = (
         (min(choices), max(choices)) if choices else (control.field.least, control.field.most)
     )
-    return Stops(control.label, least, most, control.look.get("step", 1), start, place)
+    step = choices[1] - choices[0] if len(choices) > 1 else 1
+    return Stops(control.label, least, most, control.look.get("step", step), start, place)
 
 
 def _lists(name: str, layout: Layout, moving: Moving, stops: Stops) -> Lists | None:

@@ -78,20 +78,24 @@ def ends(
     output: str,
     lesson: str = "",
     build: Callable[[Settings], Trace] | None = None,
+    *others: tuple[Trace, str],
 ) -> None:
     """The rows that every page ends with. `output` is the step whose attention the checks are on,
-    `lesson` the lesson's name in `attention_core.published`, `build` the trace of other settings.
+    `lesson` the lesson's name in `attention_core.published`, `build` the trace of other settings;
+    `others` are further traces of the page, each with the lesson's name of its own.
     """
     values = held.values()
     if values.only:
         return
     settings = replace(session.current(), cell=None)
     view = View(name, settings, trace, lesson=lesson, build=build)
+    beside = [view.beside(other, named) for other, named in others]
     with st.container(key="ends", gap="small"):
-        if view.marks:
-            with row(_matching(view), "notebook", ":material/fact_check:") as is_open:
+        if any(each.marks for each in (view, *beside)):
+            label = _matching(view, *beside)
+            with row(label, "notebook", ":material/fact_check:") as is_open:
                 if is_open:
-                    proof(view)
+                    proof(view, *beside)
         show_checks(view, output)
         if "take_away" not in values.hide:
             with row("**Take it with you**: program, notebook, exercise, tensors", "take_away",
@@ -101,9 +105,10 @@ def ends(
     close_lesson(name)
 
 
-def _matching(view: View) -> str:
-    good = sum(mark.check.matching for mark in view.marks)
-    count = sum(mark.check.published for mark in view.marks)
+def _matching(*views: View) -> str:
+    marks = [mark for view in views for mark in view.marks]
+    good = sum(mark.check.matching for mark in marks)
+    count = sum(mark.check.published for mark in marks)
     told = f"all {count:,}" if good == count else f"{good:,} of {count:,}"
     return f"**Checked against the notebook**: {told} printed values match"
 

@@ -383,6 +383,7 @@ class Settings:
     )
     causal_heads: bool = setting(Flag(), "Causal: hide what comes later")
     h_seed: int | None = _seed("Seed of the heads' matrices", None, placeholder="as the example")
+    mix: str = setting(Choice(choices.MIXES), "W_output", "given")
     # Cross-attention.
     source: str = setting(Sentence(), "Source: the sentence that is looked at", widget="text_input")
     padding: int = setting(Whole(0, 3), "Places of padding", 2, view_only=True)
@@ -452,6 +453,9 @@ class Settings:
         widget="select_slider",
         help="Bends large scores, so that none is above this number, or below its negative.",
     )
+    near: int = setting(Whole(1, MAX_TOKENS), "Window", MAX_TOKENS, view_only=True)
+    slope: float = setting(Decimal(0, 1), "Slope", 0.5, view_only=True)
+    bound: float = setting(Decimal(0, 1_000), "Soft cap", 0.0, view_only=True)
     moved_by: int = setting(
         Whole(0, 1_000, (0, 1, 10, 100, 1_000)),
         "Shift the text by",

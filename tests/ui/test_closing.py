@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from attention_core.examples import EXAMPLES
+from attention_ui.lessons.multi_head_attention.words import answers as answers_of_heads
 from attention_ui.page.closing import Answer
 from attention_ui.page.page import Page
 from attention_ui.settings.link import from_query
@@ -16,7 +17,7 @@ from attention_ui.shell.frame import takes
 from attention_ui.words import percent
 from hostile import MARK, TEXTS
 from sampling import few, pairs
-from visiting import LESSONS, PAGES, rendered, stands, texts, visit
+from visiting import OLDER, OLDER_LESSONS, lesson_of, rendered, stands, texts, visit
 
 pytestmark = pytest.mark.slow("30 s: whole pages")
 
@@ -62,7 +63,7 @@ def closed(lesson, link):
     return _closed(lesson, tuple(link.items()))
 
 
-@pytest.mark.parametrize("lesson", few(LESSONS, 8))
+@pytest.mark.parametrize("lesson", few(OLDER_LESSONS, 8))
 def test_up_to_three_questions_are_answered_with_numbers_wherever_the_settings_stand(lesson):
     for link in LINKS:
         _, answers = closed(lesson, link)  # raises where no heading above has an answer's anchor
@@ -73,7 +74,7 @@ def test_up_to_three_questions_are_answered_with_numbers_wherever_the_settings_s
             assert not re.search(r"\b(nan|inf|None)\b|!|-\d", each.answer), (link, each)
 
 
-@pytest.mark.parametrize("lesson", few(LESSONS, 5))
+@pytest.mark.parametrize("lesson", few(OLDER_LESSONS, 5))
 def test_an_answer_is_plain_text_and_links_to_a_heading_of_the_page(lesson):
     at = visit(lesson, sentence=f"{TEXTS['markdown']} {TEXTS['directives']}", tokenizer="blanks")
     stands(at)
@@ -94,7 +95,7 @@ def test_an_answer_is_plain_text_and_links_to_a_heading_of_the_page(lesson):
     assert MARK not in rendered(at)
 
 
-@pytest.mark.parametrize("page", few(PAGES, 6))
+@pytest.mark.parametrize("page", few(OLDER, 6))
 def test_an_answer_stays_covered_while_a_question_asks_for_its_numbers(page):
     asked, plain = visit(page, predict="on"), visit(page)
     view = asked.session_state["shown"].page.view
@@ -136,7 +137,7 @@ def at_a_first_visit(lesson, other_steps=(), change=None):
 
 
 @pytest.mark.parametrize("change", [flipped, moved])
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", OLDER_LESSONS)
 def test_an_answer_that_is_not_covered_knows_nothing_of_what_is(lesson, change):
     answers, view = at_a_first_visit(lesson)
     others, _ = at_a_first_visit(lesson, {*view.covered} & {*view.trace}, change)
@@ -149,11 +150,6 @@ def test_an_answer_that_is_not_covered_knows_nothing_of_what_is(lesson, change):
     [
         ("softmax_or_sum", "How much more weight does a score get that is larger by 1?"),
         ("divide_by_sqrt_d", "Why √d, and not d?"),
-        (
-            "multi_head_attention",
-            "Why does splitting into heads take a transpose, and not just a view?",
-        ),
-        ("multi_head_attention", "Do more heads cost more parameters?"),
     ],
 )
 def test_an_answer_that_is_worked_out_otherwise_is_covered_too(lesson, question):
@@ -281,8 +277,10 @@ def of_mask(view, answers):
     assert near(score, X[0] @ X[0] / root)
 
 
-def of_heads(view, answers):
-    trace, query = view.trace, view.settings.query
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_numbers_of_heads_are_those_of_the_trace(example):
+    values, trace = lesson_of("multi_head_attention", example=example)
+    answers, query = answers_of_heads(trace, values), values.query
     n_heads = trace.size("head")
     parts = trace["W_output"].value.unflatten(0, (n_heads, -1))
     lengths = torch.stack(
@@ -339,7 +337,6 @@ NUMBERS = {
     "divide_by_sqrt_d": of_root,
     "queries_keys_values": of_projections,
     "causal_mask": of_mask,
-    "multi_head_attention": of_heads,
     "whole_layer": of_layer,
 }
 

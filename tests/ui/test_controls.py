@@ -14,17 +14,30 @@ from attention_ui.controls.control import (
     Control,
     Values,
     after_example,
+    fitted,
     understood,
     written,
 )
 from attention_ui.controls.fields import Choice, Flag, Whole
-from attention_ui.controls.shared import AROUND, SOURCE, inputs_of
+from attention_ui.controls.shared import (
+    AROUND,
+    SOURCE,
+    heads_of,
+    inputs_of,
+    other_inputs,
+    projections_of,
+)
+from attention_ui.lessons.cross_attention.lesson import CONTROLS as OF_CROSS
+from attention_ui.lessons.multi_head_attention.lesson import CONTROLS as OF_HEADS
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
+from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
+from attention_ui.settings.source import source_inputs
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 PAGE = "pages/simplified_attention.py"
 OLDER = "pages/softmax_or_sum.py"
+EVERY = {each.name: each for each in (*CONTROLS, *OF_HEADS, *OF_CROSS)}
 
 
 def opened(page=PAGE, **query):
@@ -54,11 +67,11 @@ def widget(at, kind, name):
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-@pytest.mark.parametrize("control", [*CONTROLS, *AROUND], ids=lambda each: each.name)
+@pytest.mark.parametrize("control", [*EVERY.values(), *AROUND], ids=lambda each: each.name)
 def test_a_control_starts_and_reads_as_pages_of_the_older_kind_do(control, example):
-    values, wrong = understood({"example": example}, [*CONTROLS, *AROUND])
+    values, wrong = understood({"example": example}, [*EVERY.values(), *AROUND])
     assert not wrong
-    if control.name == "upto":  # all tokens, however many: the older kind says 64
+    if control.of_page and control not in AROUND:  # it follows others: the older kind has a number
         return
     plain = Settings.of(EXAMPLES[example]).start_of_own
     assert values[control.name] == getattr(plain, control.name)
@@ -66,6 +79,31 @@ def test_a_control_starts_and_reads_as_pages_of_the_older_kind_do(control, examp
         text = control.field.write(values[control.name])
         assert FIELDS[control.name].read(text) == values[control.name]
         assert text == FIELDS[control.name].write(values[control.name])
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("link", [{}, {"n_heads": "3", "d_model": "9", "d_in": "5", "h_seed": "2"}])
+def test_heads_matrices_and_the_source_are_those_of_the_older_settings(example, link):
+    texts = {"example": example, **link, "start": "linear", "q_seed": "4"}
+    values, wrong = understood(texts, [*EVERY.values()])
+    settings, notices = from_query(texts)
+    assert not wrong
+    assert not notices
+    assert heads_of(values) == settings.heads_recipe
+    assert projections_of(values) == settings.projections
+    assert other_inputs(values) == source_inputs(settings)
+
+
+def test_a_value_that_others_take_along_comes_back_when_it_fits():
+    w = Control("w", Whole(1, 9), "W", 3, fits=lambda value, values: (
+        (value, "") if value >= values.a else (values.a, f"w went from {value} to {values.a}.")
+    ))  # fmt: skip
+    controls = (A, w)
+    assert understood({"a": "5"}, controls)[0].w == 5
+    assert written({"a": "5"}, controls) == {"a": "5", "w": "5"}
+    assert fitted({"a": "5", "w": "4"}, controls) == {"w": ("4", "w went from 4 to 5.")}
+    assert fitted({"a": "2", "w": "4"}, controls) == {}
+    assert written({"a": "2"}, controls) == {"a": "2"}
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -77,7 +115,7 @@ def test_the_inputs_are_those_of_the_older_settings(example):
     assert inputs_of(changed).d_in == 5
 
 
-@pytest.mark.parametrize("control", CONTROLS, ids=lambda each: each.name)
+@pytest.mark.parametrize("control", EVERY.values(), ids=lambda each: each.name)
 def test_a_control_has_the_label_of_the_older_kind(control):
     known = {"Your sentence": "Text", "Keys so far": ""}
     assert known.get(control.label, control.label) == SETTINGS[control.name].label

@@ -12,7 +12,7 @@ from attention_ui.settings.fit import changed, problem_with_heads
 from attention_ui.settings.link import problem_with, to_query
 from attention_ui.settings.settings import FIELDS, VIEW_ONLY, Settings
 from sampling import few
-from visiting import PAGES, visit
+from visiting import OLDER, visit
 
 pytestmark = pytest.mark.slow("6 s: some settings on every lesson")
 
@@ -26,7 +26,7 @@ VALUES = {
 CHANGES = [each.name for each in fields(Settings) if each.name not in VIEW_ONLY]
 SOME = [
     pytest.param(*each.values[0], id="-".join(each.values[0]), marks=each.marks)
-    for each in few(product(PAGES, CHANGES), 25)
+    for each in few(product(OLDER, CHANGES), 25)
 ]
 
 

@@ -10,7 +10,7 @@ import torch
 from attention_ui.settings import session
 from largest import LARGEST
 from sampling import few
-from visiting import LESSONS, stands, visit
+from visiting import LESSONS, OLDER_LESSONS, stands, visit
 
 pytestmark = pytest.mark.slow("20 s: pages at the largest settings")
 
@@ -27,7 +27,6 @@ def open_page(page, **link):
 @pytest.mark.parametrize(
     ("page", "link", "move"),
     [
-        ("multi_head_attention", {"n_heads": "4"}, {"n_heads": "2"}),
         ("simplified_attention", {"cell": "scores.1.2"}, {"cell": "weights.2.1"}),
         ("tokenize_and_embed", {"reserved": "1"}, {"reserved": "2"}),
         ("queries_keys_values", {"example": "wild_cat"}, {"example": "journey_123"}),
@@ -49,7 +48,7 @@ def test_of_a_page_that_has_changed_no_tensor_is_kept(page, link, move, monkeypa
     assert [name for name, tensor in tensors.items() if tensor() is not None] == []
 
 
-@pytest.mark.parametrize("page", few(LESSONS, 4))
+@pytest.mark.parametrize("page", few(OLDER_LESSONS, 4))
 def test_a_page_that_is_replaced_is_freed_without_a_collection(page):
     """A trace of megabytes is a few dozen objects, and Python collects by their number."""
     shown = open_page(page).session_state[session.SHOWN]

@@ -43,7 +43,7 @@ from pointing import (
 )
 from sampling import pairs
 from traces import workshop
-from visiting import PAGES
+from visiting import OLDER
 
 ALL_OF = 400
 """A step of more cells is looked at in a sample."""
@@ -67,7 +67,7 @@ def drawn_as(each):
 PAGES_DRAWN = [drawn_as(each) for each in CASES]
 PAGES_ASKING = [
     pytest.param(each.values, id=each.id, marks=marked(*each.values, each.marks))
-    for each in pairs(PAGES, EXAMPLES, more=0)
+    for each in pairs(OLDER, EXAMPLES, more=0)
 ]
 
 
@@ -770,8 +770,6 @@ WITH_WEIGHTS = (
     ("softmax_or_sum", ["divide", "softmax"]),
     ("queries_keys_values", ["weights"]),
     ("causal_mask", ["weights"]),
-    ("multi_head_attention", ["weights"]),
-    ("cross_attention", ["looking"]),
     ("whole_layer", ["layer"]),
 )
 

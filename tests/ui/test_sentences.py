@@ -9,17 +9,17 @@ import torch
 from attention_core.examples import EXAMPLES
 from attention_core.experiments.training import TrainingSettings
 from attention_core.recipes import HEADS
-from attention_ui.lessons.multi_head_attention.heads import widths_words
+from attention_ui.controls.shared import heads_of
+from attention_ui.lessons.multi_head_attention.checks import torch_words
+from attention_ui.lessons.multi_head_attention.words import parameter_words, widths_words
 from attention_ui.lessons.queries_keys_values.projections import SATURATED
 from attention_ui.lessons.queries_keys_values.training import loss_words, recipe_of
 from attention_ui.lessons.softmax_or_sum.experiments import winners
 from attention_ui.settings.settings import Settings
 from attention_ui.words import number
-from visiting import box, charts, rendered, texts, visit
+from visiting import box, charts, lesson_of, rendered, texts, visit
 
 pytestmark = pytest.mark.slow("20 s: whole pages")
-
-HEADS_PAGE = "pages/multi_head_attention.py"
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,15 @@ def test_heads_share_d_model_only_where_values_do_too(changes, said):
 
 
 def test_the_cost_of_heads_names_both_widths_and_one_head_is_not_dealt_out():
-    words = rendered(visit(HEADS_PAGE, example="life_is_short"))
+    values, trace = lesson_of("multi_head_attention", example="life_is_short")
+    words = parameter_words(values.d_in, heads_of(values))
     assert "One head of width 72 and values of width 84 has 4,992" in words
-    assert "padded with zeros, which changes no result, and `W_query` was scaled" in words
-    words = rendered(visit(HEADS_PAGE, n_heads="1", d_in="4"))
+    assert "zeros, which changes no result, and `W_query` was scaled" in torch_words(trace)
+    values, trace = lesson_of("multi_head_attention", n_heads="1", d_in="4")
+    words = parameter_words(values.d_in, heads_of(values))
     assert "There is only one head here." in words
     assert "only dealt out to more heads" not in words
-    assert "padded with zeros" not in words
+    assert not torch_words(trace)
 
 
 def test_a_loss_that_is_no_number_is_no_probability():
