@@ -104,8 +104,8 @@ with deeper("what changes, values, the roles swapped, PyTorch’s own layer", "v
         with card(
             "changes",
             "What stays, what changes",
-            "The steps are those of self-attention, and so are the matrices. Only keys and values are "
-            "made from different vectors.",
+            "The steps are those of self-attention, and so are the matrices. Only keys and values "
+            "are made from different vectors.",
         ):
             if covered:
                 note("This table waits for your guess at *Context vectors*: it would give it away.")

@@ -433,7 +433,7 @@ class Settings:
     places: str = setting(
         Choice(choices.PLACES),
         "Positions by",
-        "rotary",
+        "none",
         help="How scores come to depend on where words stand. Rotary turns queries and keys by "
         "their positions, ALiBi lowers a score with the distance; None is as in 2017.",
     )
@@ -455,7 +455,9 @@ class Settings:
     )
     near: int = setting(Whole(1, MAX_TOKENS), "Window", MAX_TOKENS, view_only=True)
     slope: float = setting(Decimal(0, 1), "Slope", 0.5, view_only=True)
-    bound: float = setting(Decimal(0, 1_000), "Soft cap", 0.0, view_only=True)
+    bound: float = setting(
+        Decimal(0.1, 2), "Cap, as a share of the largest score", 0.5, view_only=True
+    )
     moved_by: int = setting(
         Whole(0, 1_000, (0, 1, 10, 100, 1_000)),
         "Shift the text by",

@@ -27,6 +27,7 @@ from attention_ui.controls.shared import (
     other_inputs,
     projections_of,
 )
+from attention_ui.lessons.attention_today.lesson import CONTROLS as OF_TODAY
 from attention_ui.lessons.cross_attention.lesson import CONTROLS as OF_CROSS
 from attention_ui.lessons.multi_head_attention.lesson import CONTROLS as OF_HEADS
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
@@ -37,7 +38,7 @@ from attention_ui.settings.source import source_inputs
 APP = Path(__file__).resolve().parents[2] / "app.py"
 PAGE = "pages/simplified_attention.py"
 OLDER = "pages/softmax_or_sum.py"
-EVERY = {each.name: each for each in (*CONTROLS, *OF_HEADS, *OF_CROSS)}
+EVERY = {each.name: each for each in (*CONTROLS, *OF_HEADS, *OF_CROSS, *OF_TODAY)}
 
 
 def opened(page=PAGE, **query):

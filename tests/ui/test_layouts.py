@@ -11,6 +11,8 @@ import torch
 from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, expand_query
 from attention_core import operations as ops
 from attention_core.text.inputs import Inputs
+from attention_ui.lessons.attention_today import lesson as today
+from attention_ui.lessons.multi_head_attention.lesson import side_by_side
 from attention_ui.picture import table as cells
 from attention_ui.picture.layout import (
     NARROW,
@@ -20,11 +22,12 @@ from attention_ui.picture.layout import (
     equation,
     matrices_of,
 )
-from attention_ui.picture.matrix import Matrix
+from attention_ui.picture.matrix import Matrix, names_of
 from attention_ui.picture.numbers import text_width
 from attention_ui.picture.sentence import with_sentence
 from attention_ui.picture.spec import Stops, drawn
 from traces import LESSONS, lesson_trace, workshop
+from visiting import lesson_of
 
 WORKSHOP = workshop()
 MADE = [name for name, step in WORKSHOP.items() if step.inputs and step.value.ndim < 4]
@@ -317,3 +320,67 @@ def test_masks_are_drawn_as_forbidden_and_hidden():
     hidden = {name for kind, name, strength in each if kind == cells.CELL and strength < 1}
     assert hidden == {"1.0.1", "1.0.2", "1.1.2"}
     assert torch.isneginf(masked.value).sum() == 3
+
+
+# --- heads, lines, two sentences ------------------------------------------------------------------
+
+
+def overlaps(layout):
+    for _, found in rectangles(layout):
+        for one, other in itertools.combinations(found, 2):
+            apart = one[2] <= other[0] or other[2] <= one[0]
+            yield not (apart or one[3] <= other[1] or other[3] <= one[1])
+
+
+@pytest.mark.parametrize("n_heads", ["1", "3", "8"])
+def test_heads_stand_in_lines_that_fit_and_the_sentence_tells_each_in_its_colour(n_heads):
+    _, trace = lesson_of("multi_head_attention", n_heads=n_heads)
+    parts = side_by_side(trace["head_weights"])
+    layout = with_sentence(equation(trace, *parts, tall=265), 2)
+    assert not any(overlaps(layout))
+    assert layout.wide.width <= WIDE + 1
+    lines = {box.y for box in layout.wide.boxes}
+    assert len(lines) == (2 if n_heads == "8" else 1)
+    rows = {row["id"]: row for row in cells.table(layout).to_pylist()}
+    if n_heads == "1":
+        assert "share.0" in rows
+        return
+    for head in range(int(n_heads)):
+        weights = trace["head_weights"].value[head, 2]
+        for key, weight in enumerate(weights.tolist()):
+            assert rows[f"strip.{key}.{head}"]["shade"] == pytest.approx(weight, abs=1e-6)
+            assert rows[f"arc.{key}.{head}"]["colour"] == cells.COLOURS[f"head {head}"]
+
+
+def test_a_cell_of_a_head_keeps_its_height():
+    _, trace = lesson_of("multi_head_attention", n_heads="3")
+    layout = equation(trace, *side_by_side(trace["head_weights"]))
+    heights = {row["h"] for row in cells.table(layout).to_pylist() if row["kind"] == cells.CELL}
+    assert len(heights) == 1
+    assert heights.pop() > 5
+
+
+def test_two_sentences_stand_one_above_the_other_with_a_line_to_each_key():
+    _, trace = lesson_of("cross_attention", source="the cat")
+    layout = with_sentence(equation(trace, Matrix(trace["weights"])), 1)
+    one = layout.sentence
+    assert one.askers == tuple(names_of(trace, "query"))
+    assert max(box.y for box in one.wide_askers) < min(box.y for box in one.wide)
+    rows = {row["id"]: row for row in cells.table(layout).to_pylist()}
+    assert rows["asker.1"]["shade"] == 1
+    assert rows["asker.0"]["shade"] == 0
+    assert rows["arc.0"]["look"] == "line"
+    for key, weight in enumerate(trace["weights"].value[1].tolist()):
+        assert rows[f"arc.{key}"]["shade"] == pytest.approx(weight, abs=1e-6)
+        assert rows[f"token.{key}"]["k"] == key
+
+
+@pytest.mark.parametrize("example", ["named_features", "wild_cat", "tiny_language"])
+def test_pictures_of_today_fit_and_none_lies_on_another(example):
+    values, trace = lesson_of("attention_today", example=example)
+    single = today.alone(values, trace)
+    for prefix in (today.SLOPED, today.WINDOWED, today.ROTARY):
+        made = Matrix(single["slope_bias"], lead=(0,))
+        layout = equation(single, *today.then_and_now(single, 0, prefix, made), tall=235)
+        assert not any(overlaps(layout))
+        assert layout.wide.width <= WIDE + 1
