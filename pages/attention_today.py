@@ -54,6 +54,7 @@ from attention_ui.lessons.attention_today.lesson import (
     then_and_now,
     trace_of,
     weights,
+    with_the_rest,
 )
 from attention_ui.page.lights import sums_verdict
 from attention_ui.picture.layout import equation
@@ -234,6 +235,7 @@ with card(
 with deeper("scores kept in bounds, shapes and costs of each switch, pairs of columns", "cap",
             "whole") as is_open:  # fmt: skip
     if is_open:
+        single = with_the_rest(values, single)
         with card(
             "cap",
             "Scores kept in bounds",

@@ -13,6 +13,7 @@ import torch
 
 from attention_core import operations as ops
 from attention_core.mistakes.rounds import lights_with
+from attention_ui.cards import card as cards
 from attention_ui.lessons.divide_by_sqrt_d import published_variances
 from attention_ui.lessons.queries_keys_values import training as descent
 from attention_ui.lessons.tiny_language.beginning import told
@@ -67,7 +68,7 @@ def sites():
 def lights(page, link, *patches):
     """Each light that a page shows, by where in the code it stands, and whether it is green."""
     shown = {}
-    plain, on_page = show.light, pages.Page.light
+    plain, on_page, of_card = show.light, pages.Page.light, cards.light
 
     def note(good):
         frame = sys._getframe(2)
@@ -81,6 +82,10 @@ def lights(page, link, *patches):
         note(good)
         plain(good, words)
 
+    def noted_on_card(good, words):
+        note(good)
+        of_card(good, words)
+
     def noted_on_page(self, good, words, **options):
         note(good)
         on_page(self, good, words, **options)
@@ -90,6 +95,7 @@ def lights(page, link, *patches):
             if name.startswith("attention_ui.") and vars(module).get("light") is plain:
                 stack.enter_context(patch.object(module, "light", noted))
         stack.enter_context(patch.object(pages.Page, "light", noted_on_page))
+        stack.enter_context(patch.object(cards, "light", noted_on_card))
         for each in patches:
             stack.enter_context(each)
         for kept in (told, lights_with):
@@ -99,6 +105,7 @@ def lights(page, link, *patches):
         at.switch_page(page)
         for fold in FOLDS:
             at.session_state[f"fold_{fold}"] = True
+        at.session_state["row_deeper"] = True
         for name, value in {"predict": "off", "example": "wild_cat", **link}.items():
             at.query_params[name] = value
         at.run()

@@ -20,6 +20,7 @@ from pointing import drawn_by
 from sampling import few, pairs
 from visiting import (
     EVERYWHERE,
+    OLDER,
     PAGES,
     box,
     charts,
@@ -126,7 +127,7 @@ def test_every_page_shows_every_example_and_all_values_that_its_notebook_prints(
     assert " All " in verdict or "The one value" in verdict
 
 
-@pytest.mark.parametrize("page", few(PAGES, 4))
+@pytest.mark.parametrize("page", few(OLDER, 4))
 def test_other_numbers_are_not_marked_as_matching(page):
     at = visit_with_printed_numbers(page, seed="70")
     marked = "\n".join(words.value for words in (*at.markdown, *at.caption))
@@ -277,7 +278,7 @@ def test_every_step_that_is_drawn_has_words_for_those_who_cannot_see_it():
             assert len(chart.alt) > 20, chart.spec[:200]
 
 
-@pytest.mark.parametrize("page", few(PAGES, 4))
+@pytest.mark.parametrize("page", few(OLDER, 4))
 def test_opening_any_fold_shows_something(page):
     at = visit_with_printed_numbers(page)
     printed = () if prints_nothing(at) else ("fold_proof",)

@@ -5,7 +5,7 @@ import pytest
 from attention_ui.charts.sizes import SIDEBAR_WIDTH
 from attention_ui.settings.link import FIRST
 from attention_ui.shell import contents
-from browser_tools import DEEPER, no_exception, open_page, settled, soon
+from browser_tools import no_exception, open_page, settled, soon
 from sampling import few
 from visiting import LESSONS
 
@@ -54,16 +54,18 @@ def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, 
 
 
 @pytest.mark.parametrize(
-    ("cell", "is_open"),
-    [("none", False), ("split_queries.0.1.0", False), ("permuted_queries.0.1.0", True)],
+    ("card", "cell", "is_open"),
+    [("", "none", False), ("output", "concat.1.0", False), ("ways", "split_queries.2.1.0", True)],
 )
-def test_what_goes_deeper_is_folded_unless_the_link_s_cell_is_there(page, app_url, cell, is_open):
-    address = f"{app_url}/multi_head_attention?predict=off&example={FIRST}&cell={cell}"
-    page.goto(address)
+def test_what_goes_deeper_is_folded_unless_the_link_s_cell_is_there(
+    page, app_url, card, cell, is_open
+):
+    at = f"beat={card}&cell={cell}" if card else "cell=none"
+    page.goto(f"{app_url}/multi_head_attention?predict=off&example={FIRST}&{at}")
     settled(page)
-    fold = page.locator(DEEPER)
+    fold = page.locator(".st-key-row_deeper details")
     assert fold.evaluate("fold => fold.open") == is_open
-    if cell != "none":
+    if card:
         assert page.locator("[class*=st-key-cell_]").first.is_visible()
     if not is_open:
         fold.locator("summary").first.click()
@@ -76,7 +78,7 @@ def test_what_goes_deeper_is_folded_unless_the_link_s_cell_is_there(page, app_ur
     no_exception(page)
 
 
-@pytest.mark.parametrize("lesson", ["queries_keys_values", "multi_head_attention"])
+@pytest.mark.parametrize("lesson", ["queries_keys_values"])
 def test_on_a_phone_what_is_wider_than_the_page_is_reached_by_keyboard(new_page, app_url, lesson):
     page = new_page(viewport={"width": 390, "height": 844})
     open_page(page, app_url, f"{lesson}?example={FIRST}")

@@ -38,6 +38,7 @@ from attention_ui.lessons.attention_today.lesson import (
     switches_of,
     today_of,
     trace_of,
+    with_the_rest,
 )
 from attention_ui.lessons.attention_today.words import on_words, wider_words
 from visiting import rendered, visit, words
@@ -52,7 +53,7 @@ def values_of(name, **link):
 
 
 def lights_of(settings):
-    trace = alone(settings, trace_of(settings))
+    trace = with_the_rest(settings, alone(settings, trace_of(settings)))
     return {
         "sharing": checks.sharing_light(trace, shown_kv_heads(settings)),
         "moved": checks.moved_light(trace, 1_000),
@@ -76,7 +77,7 @@ def test_every_switch_keeps_its_promise_on_every_example(name):
 
 def test_a_broken_switch_is_seen():
     settings = values_of("sorry_dave", window="3", sinks="1")
-    trace = alone(settings, trace_of(settings))
+    trace = with_the_rest(settings, alone(settings, trace_of(settings)))
     assert not checks.window_light(trace, 2)[0]
     assert not checks.sinks_light(trace, 2)[0]
     assert not checks.cap_light(trace, 0.01)[0]
@@ -148,7 +149,8 @@ def test_what_a_far_token_ends_up_with_is_that_of_the_slope():
 
 def test_shapes_and_costs_are_those_of_the_tensors():
     settings = values_of("life_is_short")
-    trace, size = alone(settings, trace_of(settings)), page_size(settings)
+    trace = with_the_rest(settings, alone(settings, trace_of(settings)))
+    size = page_size(settings)
     assert "kv_head 1 × key 8 × d_head 24" in shapes_words(trace, "grouped_")
     assert shapes_words(trace, "rotary_") == "none changes"
     assert parameters(trace, "grouped_", settings.d_model) == size.parameters

@@ -248,7 +248,7 @@ def test_a_skipped_question_says_its_answer(page, example):
                 assert f" {Sign.WAYS[question.truth]}, " in said
 
 
-@pytest.mark.parametrize("page", few(LESSONS, 8))
+@pytest.mark.parametrize("page", few(OLDER_LESSONS, 8))
 def test_a_cover_says_which_question_it_keeps(page):
     at = opened(page, sentence=HOSTILE, tokenizer="blanks")
     nothing_rendered(at)

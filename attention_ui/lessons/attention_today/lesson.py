@@ -247,14 +247,19 @@ def alone(values: Values, whole: Trace) -> Trace:
     switched = {
         GROUPED: {"n_kv_heads": shown_kv_heads(values)},
         ROTARY: {"rotary_base": ROTARY_BASE},
-        ALIBI: {"alibi": True},
         WINDOWED: {"window": values.near},
         SUNK: {"window": values.near, "sinks": shown_sinks(values)},
-        CAPPED: {"soft_cap": shown_cap(values, trace)},
     }
     for prefix, changes in switched.items():
         add(trace, prefix, **changes)
     return add_slope(trace, values.slope)
+
+
+def with_the_rest(values: Values, single: Trace) -> Trace:
+    """The same with ALiBi's own slopes, and a soft cap: what is shown further down."""
+    trace = single.branched()
+    add(trace, ALIBI, alibi=True)
+    return add(trace, CAPPED, soft_cap=shown_cap(values, trace))
 
 
 def add(trace: Trace, prefix: str, **changes: object) -> Trace:
