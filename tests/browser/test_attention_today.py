@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import choose, no_exception, open_page, settled, soon
+from browser_tools import no_exception, open_page, settled, soon
 
 LESSON = "attention_today?predict=off&example=wild_cat"
 
@@ -43,9 +43,5 @@ def test_a_window_is_moved_and_the_rest_follows(page, app_url):
     open_page(page, app_url, LESSON)
     page.locator(".st-key-moves_window input").press("ArrowLeft")
     soon(page, lambda: page.get_by_text("L layers reach L × 2 tokens").count(), 1)
-    choose(page, "Token that is written now", "9: ")
-    assert "decoded=9" in page.url
-    choose(page, "Model", "Sizes of your own")
-    assert page.get_by_text("Your model: 32 layers").count() == 1
     no_exception(page)
     assert page.problems == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import choose, no_exception, open_page, settled, soon
+from browser_tools import no_exception, open_page, settled, soon
 
 LESSON = "multi_head_attention?predict=off&example=wild_cat"
 
@@ -66,6 +66,4 @@ def test_a_wrong_split_and_an_identity_say_what_they_do(page, app_url):
     settled(page)
     assert "mix=identity" in page.url
     assert page.get_by_text("the heads do not meet.").count() == 1
-    choose(page, "Query", "3: ")
-    assert "query=3" in page.url
     no_exception(page)
