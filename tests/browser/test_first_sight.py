@@ -72,7 +72,7 @@ def test_what_goes_deeper_is_folded_unless_the_link_s_cell_is_there(
         settled(page)
     assert page.get_by_text("One head at a time").first.is_visible()
     assert fold.locator(".stVegaLiteChart svg.marks").first.is_visible()
-    page.locator(".st-key-control_predict label").first.click()  # the whole page runs
+    page.locator(".st-key-control_predict input").first.press("Space")  # the whole page runs
     settled(page)
     assert fold.evaluate("fold => fold.open"), "what was unfolded stays so"
     no_exception(page)
