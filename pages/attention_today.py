@@ -1,59 +1,64 @@
 """What has changed in attention since 2017: shared heads, places, windows, caps, and the cache."""
 
-from dataclasses import replace
-from functools import partial
+import streamlit as st
 
 from attention_core.mechanism.today import PREFIX
-from attention_core.trace import Trace
-from attention_ui.lessons.attention_today.answers import answers
-from attention_ui.lessons.attention_today.checks import (
-    cap_light,
-    distance_light,
-    sharing_light,
-    sinks_light,
-    window_light,
-)
-from attention_ui.lessons.attention_today.computing import (
+from attention_ui.cards.card import card, light, note
+from attention_ui.cards.pinned import since_the_pin
+from attention_ui.cards.question import question
+from attention_ui.cards.show import Moving, chart, moves, picture
+from attention_ui.controls import held
+from attention_ui.controls.shared import D_HEAD, HEAD, N_HEADS
+from attention_ui.controls.widget import control
+from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.page import open_lesson
+from attention_ui.lessons.attention_today import checks, costs, decoding, facts, words
+from attention_ui.lessons.attention_today.lesson import (
     ALIBI,
+    BESIDE,
+    BOUND,
     CAPPED,
+    CONTROLS,
+    COST_MODEL,
+    DECODED,
     GROUPED,
+    KV_HEADS,
+    M_BYTES,
+    MAKES_HEADS,
+    MODELS,
+    MOVED_BY,
+    NEAR,
+    NEXT,
+    OWN_SIZES,
+    PLACES,
+    PLAIN,
     ROTARY,
+    SINKS,
+    SLOPE,
+    SLOPED,
+    SOFT_CAP,
     SUNK,
+    WINDOW,
     WINDOWED,
+    add,
+    add_slope,
     alone,
-    build,
+    decoded,
     is_odd,
+    model_that_is_on,
+    plain,
     shown_cap,
     shown_kv_heads,
     shown_sinks,
-    shown_window,
+    switches_of,
+    then_and_now,
+    trace_of,
+    weights,
+    with_the_rest,
 )
-from attention_ui.lessons.attention_today.costs import cache_question, show_costs
-from attention_ui.lessons.attention_today.decoding import decoded, show_decoding
-from attention_ui.lessons.attention_today.facts import (
-    PLAIN,
-    kept_of,
-    kept_words,
-    sharing_words,
-    table,
-)
-from attention_ui.lessons.attention_today.switches import (
-    choose_heads,
-    choose_switches,
-    now_words,
-    on_words,
-    show_moved,
-)
-from attention_ui.page.begin_and_finish import begin, finish
-from attention_ui.page.closing import closing
-from attention_ui.page.equation import equation
 from attention_ui.page.lights import sums_verdict
-from attention_ui.page.page import Page, depends_on, open_on
-from attention_ui.page.view import View
-from attention_ui.picture.equation_parts import Parts, laid_out
+from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
-from attention_ui.settings.control import offered
-from attention_ui.settings.settings import Settings
 
 PAGE = "attention_today"
 NAMES = {
@@ -64,183 +69,229 @@ NAMES = {
     SUNK: "A window with sinks",
     CAPPED: "Soft cap",
 }
-NEXT, BESIDE = "⇒", "|"
-"""Between what a switch makes and the weights that come of it; before it, those of 2017."""
+LINE = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
+values = open_lesson(PAGE, CONTROLS)
+trace = trace_of(values)
+since_the_pin(trace, trace_of, CONTROLS)
+single = alone(values, trace)
+head, n_heads = values.head, values.n_heads
+about = (*values.of(*MAKES_HEADS), head)
+"""What the pictures of one switch alone depend on, beside that switch."""
 
 
-def view_of(settings: Settings) -> View:
-    return View.of(PAGE, settings, build)
+def set_as_in() -> None:
+    """From the buttons: set the switches as a model has them, but for those a link has fixed."""
+    if st.session_state["as_in"] in MODELS:
+        kept = {*held.names_in("hide"), *held.names_in("lock")}
+        chosen = switches_of(st.session_state["as_in"], held.values())
+        held.change(**{name: value for name, value in chosen.items() if name not in kept})
 
 
-def lesson(page: Page) -> None:
-    """What stands on the page, from top to bottom."""
-    view = page.view
-    single = view.beside(alone(view.settings, view.trace))
-    begin(page, single, view.beside(decoded(view.settings, view.trace)))
-    look(page)
-    share(page, single)
-    turn(page, single)
-    add_distances(page, single)
-    look_near(page, single)
-    page.header("What it costs in a real model", anchor="costs")
-    page.words(
-        "While a model generates text, it keeps the keys and values of all tokens so far, in every "
-        "layer. For long texts this cache takes more memory than anything else in attention."
-    )
-    page.ask("cache", cache_question(), covers=("cache",))
-    page.part("costs", show_costs, shows=("cache",))
-    page.header("Written token by token", anchor="decoding")
-    page.words(
-        "Each new token makes one query, one key (outlined) and one value. All earlier keys and "
-        "values come from the cache, where rotary keys are kept turned. They never change, since "
-        "no token looks ahead. What is on at the top is on here too."
-    )
-    page.part("decoding_step", lambda: show_decoding(view))
-    closing(page, answers(view, single.trace))
-    with page.deeper("scores kept in bounds, and what each switch changes in shapes and costs"):
-        cap(page, single)
-        page.header("Shapes and costs", anchor="shapes")
-        page.words(
-            "What another shape means for a model: fewer parameters, or less to keep. All tensors "
-            "that are not named stay as they were."
+with card("today", "One head, then and now", words.on_words(values)) as beside:
+    with beside:
+        st.session_state["as_in"] = model_that_is_on(values)
+        st.segmented_control(
+            "Set them as in (scaled down)",
+            [*MODELS],
+            format_func=MODELS.__getitem__,
+            key="as_in",
+            on_change=set_as_in,
         )
-        tokens = kept_of(view.settings)
-        page.changing(table(single.trace, NAMES, view.settings.d_model, tokens))
-    finish(page, single)
+    with st.container(key="switches", **LINE):
+        control(HEAD, widget="selectbox", width=110)
+        control(KV_HEADS)
+        control(PLACES)
+        control(WINDOW, label="Window", width=110)
+        if values.window:
+            control(SINKS, label="Sinks", width=100)
+        control(SOFT_CAP, label="Soft cap", width=110)
+    now = (weights(trace, head, PLAIN), BESIDE, weights(trace, head, PREFIX))
+    picture("today", equation(trace, *now, tall=290))
+    if told := words.wider_words(values):
+        note(told)
 
-
-def look(page: Page) -> None:
-    """At first sight: one head of 2017 beside the same head today, and the switches."""
-    settings, trace = page.view.settings, page.view.trace
-    page.header("One head, then and now", anchor="today")
-    page.changing(on_words(settings, is_odd(settings)))
-    choices = [tuple(offered(name, settings).items()) for name in ("kv_heads", "window", "head")]
-    page.controls(choose_switches, *choices, settings.window)
-    plain, now = (weights(trace, settings.head, prefix) for prefix in (PLAIN, PREFIX))
-    page.equation("today", plain, "⇢", now, side_by_side=True)
-    page.changing(now_words(settings, is_odd(settings)))
-    page.light(*sums_verdict(trace, f"{PREFIX}context_vectors"))
-
-
-def weights(trace: Trace, head: int, prefix: str) -> Matrix:
-    """The weights of one head, beside others."""
-    return Matrix(trace[f"{prefix}weights"], lead=(head,), compared=True)
-
-
-def then_and_now(trace: Trace, head: int, prefix: str, made: Matrix) -> Parts:
-    """The weights of one head, plain; what a switch makes; and the weights that come of it."""
-    now = replace(weights(trace, head, prefix), row_labels=False)
-    return weights(trace, head, PLAIN), BESIDE, made, NEXT, now
-
-
-def beside(page: Page, view: View, name: str, *parts: Matrix | str) -> None:
-    """An equation of another trace than the lesson's own."""
-    parts = laid_out(parts)
-    draw = partial(equation, view, name, *parts, side_by_side=True)
-    page.part(name, draw, about=depends_on(view, parts))
-
-
-def share(page: Page, single: View) -> None:
-    """Fewer heads of keys and values than of queries."""
-    settings, trace = page.view.settings, single.trace
-    fewer, n_heads, head = shown_kv_heads(settings), settings.n_heads, settings.head
-    page.header("Heads share keys and values", anchor="sharing")
-    page.words(
-        "Above, all switches count together. Each of the next parts switches on one thing alone. "
-        "While a model generates text, it stores every key and value. If several "
-        "query heads use "
-        "the same ones, there is less to store: grouped-query attention. With one key/value head "
-        "for all it is multi-query attention."
-    )
-    page.controls(choose_heads, settings.n_heads, settings.d_model, settings.d_head)
+with card(
+    "sharing",
+    "Heads share keys and values",
+    "Above, all switches count together; from here on, each is on alone. A model that generates "
+    "text stores every key and value. If several query heads use the same ones, there is less to "
+    "store: **grouped-query attention**. With one for all it is **multi-query attention**.",
+) as beside:
+    with beside:
+        control(N_HEADS, width=110)
+        control(D_HEAD, width=110, label="d_head")
     if n_heads == 1:
-        page.changing("There is only one head here, so nothing can be shared. Choose more above.")
-        return
-    page.changing(sharing_words(fewer, n_heads, settings.kv_heads))
-    group = head // (n_heads // fewer)
-    keys = Matrix(trace[f"{GROUPED}keys"], lead=(group,), row_labels=False)
-    beside(page, single, "sharing", *then_and_now(trace, head, GROUPED, keys))
-    page.light(*sharing_light(trace, fewer))
+        note("There is only one head here, so nothing can be shared. Choose more above.")
+    else:
+        fewer = shown_kv_heads(values)
+        keys = Matrix(single[f"{GROUPED}keys"], lead=(head // (n_heads // fewer),))
+        picture("sharing", equation(single, *then_and_now(single, head, GROUPED, keys), tall=235))
 
-
-def turn(page: Page, single: View) -> None:
-    """Queries and keys turned by their places."""
-    settings, trace, head = page.view.settings, single.trace, page.view.settings.head
-    page.header("Rotary positions", anchor="rotary")
-    page.words(
-        "A dot product does not know where in the text the two words are. So each query and key "
-        "is turned (↻), pair of columns by pair, by an angle that grows with its position, where "
-        "6.28 is a full turn. A score then depends on the two vectors and on how many places apart "
-        "their tokens stand, not on where in the text they are. Values are not turned.\n\n"
-        "Column k is paired with column k + d/2, one from each half, as `rotate_half` does in the "
-        "Llama models. The first paper paired neighbours, 2k and 2k + 1. Both work, but weights "
-        "trained for one do not fit the other."
-    )
-    if is_odd(settings):
-        page.changing(
-            f"A head is {settings.heads_recipe.d_head} wide here, so a column would be left over. "
-            "Choose an even width under *Heads share keys and values*."
+with card(
+    "rotary",
+    "Rotary positions",
+    "A dot product does not know where two words stand. So each query and key is turned (↻), pair "
+    "of columns by pair, by an angle that grows with its place; 6.28 is a full turn. A score then "
+    "depends on how many places apart two tokens stand, not on where in the text they are.",
+) as beside:
+    with beside:
+        control(MOVED_BY, width=150)
+    if is_odd(values):
+        note(
+            f"A head is {values.d_head or values.d_model // n_heads} wide here, so a column would "
+            "be left over. Choose an even d_head at *Heads share keys and values*, or switch "
+            "rotary positions on at the top."
         )
-        return
-    turned = trace[f"{ROTARY}turned_queries"]
-    queries, angles = turned.inputs
-    parts = (
-        Matrix(queries, lead=(head,), title=f"queries[{head}]"),
-        "↻",
-        Matrix(angles, title="angles"),
-        "=",
-        Matrix(turned, lead=(head,), title=f"turned_queries[{head}]"),
-    )
-    beside(page, single, "rotary", *parts, NEXT, weights(trace, head, ROTARY))
-    page.part("moved", lambda: show_moved(single))
+    else:
+        turned = single[f"{ROTARY}turned_queries"]
+        queries, angles = turned.inputs
+        parts = (
+            *(Matrix(queries, lead=(head,), title=f"queries[{head}]"), "↻"),
+            *(Matrix(angles, title="angles"), "="),
+            *(Matrix(turned, lead=(head,), title="turned"), NEXT, weights(single, head, ROTARY)),
+        )
+        picture("rotary", equation(single, *parts, tall=235))
+        light(*checks.moved_light(single, values.moved_by))
 
+with card(
+    "alibi",
+    "A bias for distance: ALiBi",
+    "Simpler still: subtract a fixed amount from a score for each step between query and key. This "
+    "amount, the **slope**, differs from head to head. Nothing is learned, and texts may be longer "
+    "than in training.",
+) as beside:
+    with beside:
+        moves("alibi", SLOPE)
 
-def add_distances(page: Page, single: View) -> None:
-    """A bias that grows with the distance."""
-    trace, head = single.trace, page.view.settings.head
-    page.header("A bias for distance: ALiBi", anchor="alibi")
-    page.words(
-        "Simpler still: subtract a fixed amount from a score for each step between query and key. "
-        "This amount, the slope, differs from head to head. Nothing is learned, and texts may be "
-        "longer than in training."
-    )
-    bias = Matrix(trace[f"{ALIBI}distance_bias"], lead=(head,))
-    beside(page, single, "alibi", *then_and_now(trace, head, ALIBI, bias))
-    page.light(*distance_light(trace, head))
+    def sloped(slope: float) -> tuple:
+        """The weights of one head, and those with a bias of this slope."""
+        made = add_slope(plain(values), slope)
+        bias = Matrix(made[f"{SLOPED}bias"], lead=(head,))
+        return then_and_now(made, head, SLOPED, bias)
 
+    moving = Moving(SLOPE, sloped, about, elsewhere=True)
+    bias = Matrix(single[f"{SLOPED}bias"], lead=(head,))
+    parts = then_and_now(single, head, SLOPED, bias)
+    picture("alibi", equation(single, *parts, tall=235), moving)
+    note(facts.far_words(single, head))
 
-def look_near(page: Page, single: View) -> None:
-    """A window, and the first keys that stay visible outside of it."""
-    settings, trace = page.view.settings, single.trace
-    window, sinks = shown_window(settings), shown_sinks(settings)
-    page.header("A window, and sinks", anchor="window")
-    page.words(
-        "With a sliding window a query sees only the last few keys, so each new token costs the "
-        "same, however long the text. But softmax must put its weight somewhere. A trained "
-        "model puts weight that it has no use for on the first tokens, which every query saw in "
-        "training. So these stay visible too, as attention sinks."
-    )
-    page.changing(kept_words(settings))
-    each = [weights(trace, settings.head, prefix) for prefix in (PLAIN, WINDOWED, SUNK)]
-    beside(page, single, "window", each[0], "⇢", each[1], "⇢", each[2])
-    page.light(*window_light(trace, window))
-    page.light(*sinks_light(trace, sinks))
+with card(
+    "window",
+    "A window, and sinks",
+    "With a **sliding window** a query sees only the last few keys, so a new token costs the same, "
+    "however long the text. But softmax must put its weight somewhere: a trained model puts what "
+    "it has no use for on the first tokens. So these stay visible, as **attention sinks**.",
+) as beside:
+    with beside:
+        moves("window", NEAR)
 
+    def near(window: int) -> tuple:
+        """The weights of one head: all, those in a window, and with sinks too."""
+        made = add(plain(values), WINDOWED, window=int(window))
+        add(made, SUNK, window=int(window), sinks=shown_sinks(values))
+        each = [weights(made, head, prefix) for prefix in (PLAIN, WINDOWED, SUNK)]
+        return each[0], BESIDE, each[1], BESIDE, each[2]
 
-def cap(page: Page, single: View) -> None:
-    """Scores that never leave a range."""
-    settings, trace, head = page.view.settings, single.trace, page.view.settings.head
-    most = shown_cap(settings, trace)
-    page.header("Scores kept in bounds", anchor="cap")
-    page.words(
-        "One huge score takes all the weight, and then hardly anything is learned. A soft cap "
-        "bends large scores, by cap · tanh(score / cap), and leaves small ones nearly alone."
-    )
-    off = not settings.soft_cap
-    page.changing(f"Here with a cap of {most:g}, since it is off above." if off else "")
-    capped = Matrix(trace[f"{CAPPED}capped_scores"], lead=(head,))
-    beside(page, single, "cap", *then_and_now(trace, head, CAPPED, capped))
-    page.light(*cap_light(trace, most))
+    moving = Moving(NEAR, near, (*about, values.sinks), elsewhere=True)
+    each = [weights(single, head, prefix) for prefix in (PLAIN, WINDOWED, SUNK)]
+    parts = (each[0], BESIDE, each[1], BESIDE, each[2])
+    picture("window", equation(single, *parts, tall=235), moving)
+    note(facts.kept_words(values))
 
+with card(
+    "decoding",
+    "Written token by token",
+    "Each new token makes one query, one key and one value. Earlier keys and values come from the "
+    "**cache**: they never change, since no token looks ahead. Its query is asked once and never "
+    "again, so no query is kept. What is on at the top is on here too.",
+) as beside:
+    with beside:
+        control(DECODED, width=190)
+    step = decoded(values, trace)
+    picture("decoding", equation(step, *decoding.with_cache(step, head), tall=170))
+    note(decoding.products_words(values, values.decoded))
 
-open_on(PAGE, view_of, lesson)
+with card(
+    "costs",
+    "What it costs in a real model",
+    "While a model generates text, it keeps the keys and values of all tokens so far, in every "
+    "layer. For long texts this cache takes more memory than anything else in attention.",
+) as beside:
+    with beside:
+        control(COST_MODEL, widget="selectbox", width=180)
+        control(M_BYTES, widget="selectbox", width=150)
+    if values.cost_model == "own":
+        with st.container(key="own_sizes", **LINE):
+            for size in OWN_SIZES:
+                control(size, width=190)
+    covered = set()
+    if question("cache", costs.cache_question(), trace, ("head_keys", "head_values")):
+        covered.add("cache")
+    else:
+        model, n_bytes = costs.model_of(values), int(values.m_bytes)
+        chart("costs", costs.bars(model, n_bytes), width=720)
+        st.caption(f"{costs.parameter_words(model)} {costs.cache_words(model, n_bytes)}")
+
+with deeper("scores kept in bounds, shapes and costs of each switch, pairs of columns", "cap",
+            "whole") as is_open:  # fmt: skip
+    if is_open:
+        single = with_the_rest(values, single)
+        with card(
+            "cap",
+            "Scores kept in bounds",
+            "One huge score takes all the weight, and then hardly anything is learned. A **soft "
+            "cap** bends large scores, by cap · tanh(score / cap), and leaves small ones nearly "
+            "alone.",
+        ) as beside:
+            with beside:
+                moves("cap", BOUND, width=260)
+
+            def capped(bound: float) -> tuple:
+                """The weights of one head, and those with capped scores."""
+                made = plain(values)
+                cap = shown_cap(values.but(bound=bound), made)
+                add(made, CAPPED, soft_cap=cap)
+                scores = Matrix(made[f"{CAPPED}capped_scores"], lead=(head,))
+                return then_and_now(made, head, CAPPED, scores)
+
+            moving = Moving(BOUND, capped, about, elsewhere=True)
+            scores = Matrix(single[f"{CAPPED}capped_scores"], lead=(head,))
+            parts = then_and_now(single, head, CAPPED, scores)
+            picture("cap", equation(single, *parts, tall=280), moving)
+            light(*checks.cap_light(single, shown_cap(values, single)))
+        with card(
+            "shapes",
+            "Shapes and costs",
+            "What another shape means for a model: fewer parameters, or less to keep. All tensors "
+            "that are not named stay as they were.",
+        ):
+            tokens = facts.kept_of(values)
+            st.markdown(facts.table(single, NAMES, values.d_model, tokens))
+            if n_heads > 1:
+                note(facts.sharing_words(shown_kv_heads(values), n_heads, values.kv_heads))
+        with card(
+            "whole",
+            "The new token’s row, without a cache",
+            "Where all queries are computed at once, the row of the token that is written now is "
+            "the same.",
+        ):
+            row = decoding.in_the_whole(trace, head, values.decoded)
+            picture("whole", equation(trace, *row, tall=170))
+        for good, told in (
+            *([checks.sharing_light(single, shown_kv_heads(values))] if n_heads > 1 else []),
+            decoding.same_row(step, trace, values.decoded),
+            sums_verdict(trace, f"{PREFIX}context_vectors"),
+            checks.distance_light(single, head),
+            checks.window_light(single, values.near),
+            checks.sinks_light(single, shown_sinks(values)),
+        ):
+            light(good, told)
+        st.markdown(
+            "**Pairs of columns.** Rotary positions pair column k with column k + d/2, one from "
+            "each half, as `rotate_half` does in the Llama models; values are not turned. The "
+            "first paper paired neighbours, 2k and 2k + 1. Both work, but weights trained for one "
+            "do not fit the other. In a cache, keys are kept turned."
+        )
+
+answers(words.answers(values, single), frozenset(covered))
+ends(PAGE, trace, f"{PREFIX}context_vectors")

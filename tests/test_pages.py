@@ -8,10 +8,10 @@ from itertools import product
 from urllib.parse import parse_qsl
 
 import pytest
+from attention_ui.lessons.multi_head_attention.heads import along_words, widths_words
 from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
-from attention_ui.lessons.multi_head_attention.heads import along_words, widths_words
 from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS, HEADS, Settings
 from attention_ui.shell.contents import AT_A_GLANCE, FIRST_CHECKED, LESSONS

@@ -27,7 +27,11 @@ from .trainable import last_draw
 
 
 def attend_heads(
-    trace: Trace, recipe: HeadsRecipe = HEADS, softmax_dim: int = -1, joined: bool = True
+    trace: Trace,
+    recipe: HeadsRecipe = HEADS,
+    softmax_dim: int = -1,
+    joined: bool = True,
+    mixes: bool = True,
 ) -> Trace:
     """Add multi-head self-attention to a trace that has `embeddings` (token, d_in).
 
@@ -35,7 +39,8 @@ def attend_heads(
     (head, d_in, d_head), one made from the other; `head_queries` (head, query, d_head),
     `head_keys`, `head_values`; `mask` if causal; the steps of `attention` with `head_` before each
     name; and, if `joined`, `concat` (query, d_concat), `W_output` (d_concat, d_model), `output`
-    (query, d_model). Returns the same trace.
+    (query, d_model). With `mixes` off, `W_output` is the identity, and the output the joined heads,
+    cut off or filled up with 0 to the width of the output. Returns the same trace.
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2.2.
     """
@@ -67,9 +72,14 @@ def attend_heads(
     if not joined:
         return trace
     concat = trace.step("concat", JoinHeads(), context, axes=("query", "d_concat"))
-    W_output = trace.step("W_output", draws["output"], axes=("d_concat", "d_model"))
+    made_by = draws["output"] if mixes else _identity(concat.value.shape[-1], recipe.d_model)
+    W_output = trace.step("W_output", made_by, axes=("d_concat", "d_model"))
     trace.step("output", MatMul(), concat, W_output, axes=("query", "d_model"))
     return trace
+
+
+def _identity(n_rows: int, n_columns: int) -> Given:
+    return Given(tuple(map(tuple, torch.eye(n_rows, n_columns).tolist())))
 
 
 def _label_columns(trace: Trace, recipe: HeadsRecipe, given: GivenHeads | None) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention_core.explain.remarks import remarks, zero_terms
 from attention_core.expression import Cell, Expression
-from attention_core.trace import Step, Trace
+from attention_core.trace import Step, Trace, head_at
 
 from ..controls import held
 from ..controls.fields import CellPlace
@@ -66,9 +66,11 @@ def _trail(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
                 back = {"on_click": choose, "args": (name, tuple(trail[: at + 1]))}
                 st.button(label, key=f"trail_{name}_{at}", type="tertiary", **back)
                 st.markdown("›", width="content")
-        axes = trace[trail[-1][0]].axes
-        places = zip(axes, trail[-1][1], strict=True)
-        st.text(" · ".join(place_called(trace, *place) for place in places), width="content")
+        step, index = trail[-1]
+        axes = trace[step].axes
+        head = head_at(axes, index)
+        told = [place_called(trace, *each, head) for each in zip(axes, index, strict=True)]
+        st.text(" · ".join(told), width="content")
         st.space("stretch")
         close = {"icon": ":material/close:", "on_click": choose, "args": (name, ())}
         st.button("Close", key=f"close_{name}", type="tertiary", **close)

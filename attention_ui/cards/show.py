@@ -187,7 +187,8 @@ def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
     least, most = (
         (choices[0], choices[-1]) if choices else (control.field.least, control.field.most)
     )
-    return Stops(label, least, most, control.look.get("step", 1), start, place)
+    step = control.look.get("step", choices[1] - choices[0] if len(choices) > 1 else 1)
+    return Stops(label, least, most, step, start, place)
 
 
 def _lists(name: str, layout: Layout, moving: Moving) -> Lists | None:

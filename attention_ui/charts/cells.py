@@ -8,7 +8,6 @@ from ..picture.forbidden import SEEN_ON, forbidden, leaks, outline
 from ..picture.matrix import Marks, Matrix
 from ..picture.numbers import decimals_of, written
 from ..picture.scale import Scale, shades
-from .origins import origins
 from .sizes import CellSize
 
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
@@ -70,12 +69,6 @@ def cells(
                 for text, out in zip(texts, hidden.tolist(), strict=True)
             ]
         arrays["text"] = pa.array(texts)
-    if matrix.tells_origins and not matrix.covered:
-        token, head = (each.flatten() for each in origins(matrix))
-        foreign = (token != at) | (head != matrix.lead[0])
-        for name, each in (("origin", token.short()), ("origin_head", head.short())):
-            arrays[name] = pa.array(each.numpy())
-        arrays["is_foreign"] = pa.array(foreign.numpy())
     region = forbidden(matrix)
     if region is not None:
         path = outline(region.T if matrix.transposed else region, size.width, size.height)

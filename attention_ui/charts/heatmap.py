@@ -17,7 +17,6 @@ from .cells import cells
 from .chart import Chart
 from .fit import TITLED, band_above, fitting, room_before
 from .head_marks import mark_heads
-from .origins import mark_origins
 from .sizes import (
     BAR_WIDTH,
     BELOW,
@@ -65,7 +64,6 @@ def heatmap(
         band if band is not None else band_above(trace, matrix, size),
         (bool(heads[0]), bool(heads[1])),
         forbidden(matrix) is not None,
-        matrix.tells_origins and not matrix.covered,
     )
     scale = scale or Scale(limit(matrix), leak_limit([matrix]))
     return Chart(cells(matrix, size.font > 0, heads, scale, size), spec, describe(matrix))
@@ -85,7 +83,6 @@ def _filled(
     band: int,
     has_heads: tuple[bool, bool],
     is_masked: bool,
-    tells_origins: bool,
 ) -> dict:
     """The template with labels, titles and sizes. Kept, since a slider rarely changes them."""
     row_axis, column_axis = axes
@@ -135,8 +132,6 @@ def _filled(
     for tip, axis in zip(layers[0]["encoding"]["tooltip"], axes, strict=False):
         tip["title"] = axis or title
     mark_heads(spec, *has_heads)
-    if tells_origins:
-        mark_origins(spec, size)
     if is_masked:
         mark_forbidden(spec)
     return spec

@@ -23,7 +23,7 @@ WORDS, SIGNED, SHARES, LEAKS = range(4)
 
 def is_coloured(matrix: Matrix) -> bool:
     """Whether its colours mean a number."""
-    means_else = matrix.as_bars or matrix.covered or matrix.tells_origins
+    means_else = matrix.as_bars or matrix.covered
     return matrix.step.value.is_floating_point() and not means_else
 
 

@@ -77,9 +77,9 @@ class Control:
     """What can be chosen beside the other values, and how it is written."""
     check: Callable[[Any, Values], str | None] | None = None
     """What stops a value from being used beside the others, in words; None for nothing."""
-    takes_along: Callable[[Any, Values], Mapping[str, Any]] | None = None
-    """What else has to change with it, so that both fit each other: values by name, from its new
-    value and all that were chosen before.
+    fits: Callable[[Any, Values], tuple[Any, str]] | None = None
+    """What is used in the place of a value that does not fit the others, and why in a sentence; the
+    value itself and "" where it fits. What was asked for is kept, and comes back when it fits.
     """
     undoes: tuple[str, ...] = ()
     """What belongs to the old value alone: numbers typed into a table that another one makes."""
@@ -131,7 +131,7 @@ class Control:
     def read(self, text: str, values: Values) -> Any:
         """The value that a text stands for. Raises ValueError with the reason."""
         value = self.field.read(text)
-        if self.options and value not in (choices := self.options(values)):
+        if self.options and not self.fits and value not in (choices := self.options(values)):
             raise Beyond(f"here it can be {_some(list(choices.values()))}")
         if self.check and (problem := self.check(value, values)):
             raise ValueError(problem)
@@ -158,7 +158,24 @@ def understood(
                 values[each.name] = each.read(texts[each.name], so_far)
             except ValueError as error:
                 wrong[each.name] = error
+        if each.fits:
+            values[each.name], _ = each.fits(values[each.name], so_far)
     return Values(values), wrong
+
+
+def fitted(texts: Mapping[str, str], controls: Sequence[Control]) -> dict[str, tuple[str, str]]:
+    """The controls whose values others took along, by name: the text that was asked for, and in a
+    sentence what is used in its place.
+    """
+    values, wrong = understood(texts, controls)
+    found = {}
+    for each in controls:
+        if each.fits:
+            is_asked = each.name in texts and each.name not in wrong
+            asked = each.field.read(texts[each.name]) if is_asked else each.starts(values)
+            if why := each.fits(asked, values)[1]:
+                found[each.name] = (each.field.write(asked), why)
+    return found
 
 
 def written(texts: Mapping[str, str], controls: Sequence[Control]) -> dict[str, str]:
@@ -166,8 +183,10 @@ def written(texts: Mapping[str, str], controls: Sequence[Control]) -> dict[str, 
     values, wrong = understood(texts, controls)
     kept = dict(texts)
     for each in controls:
-        if each.name in texts and each.name not in wrong and each.name != "example":
-            start = each.starts(values)
+        if each.name in wrong or each.name == "example":
+            continue
+        start = each.starts(values)
+        if each.name in texts or (each.fits and values[each.name] != start):
             if values[each.name] == start:
                 del kept[each.name]
             else:

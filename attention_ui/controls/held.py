@@ -5,7 +5,7 @@ So a link holds only what differs, a page without the control keeps the value, e
 of the browser's history, and what does not fit now counts again when it does.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,6 +19,7 @@ from .control import (
     Control,
     Values,
     after_example,
+    fitted,
     understood,
     written,
 )
@@ -30,6 +31,8 @@ WRITTEN, TOUCHED, LINKED, GIVEN = "written", "touched", "linked", "given"
 HERE, UNREAD, WHOLE, MET, CARDS = "here", "unread", "run_all", "cell_met", "cards_met"
 FIXED = "fixed_by_link"
 """What a teacher's link hides or locks, as a link says its value now, also for other pages."""
+ASKED = "asked"
+"""What was asked for where others took it along, as a link says it: it comes back when it fits."""
 FIRST_VISIT = {"example": FIRST}
 """What an address without anything stands for."""
 MAX_UNKNOWN, MOST_QUOTED = 4, 40
@@ -49,7 +52,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     state.setdefault(DRAFTS, {})
     state[MET], state[CARDS] = [], []
     if not same_page or GIVEN not in state:
-        state[GIVEN] = set()
+        state[GIVEN], state[ASKED] = set(), {}
     ours = {*known, *(each.name for each in controls)}
     if HELD not in state:
         _take(link, ours)
@@ -67,9 +70,13 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     for name in state.setdefault(UNREAD, set()) & wrong.keys():
         state[NOTICES].append(_refused(name, state[HELD][name], wrong[name]))
         del state[HELD][name]
-    state[UNREAD] -= values.keys()
     if "example" in wrong:
         state[HELD]["example"] = FIRST
+    along = fitted(state[HELD], controls)
+    state[NOTICES] += [f"The link’s {along[each][1]}" for each in along.keys() & state[UNREAD]]
+    state[ASKED] |= {name: text for name, (text, _) in along.items()}
+    state[HELD] |= {n: _control_of(controls, n).field.write(values[n]) for n in along}
+    state[UNREAD] -= values.keys()
     state[HERE] = (page, tuple(controls), values)
     save()
     return values
@@ -86,7 +93,7 @@ def _take(link: dict[str, str], known: Collection[str]) -> None:
     unknown = [name for name in link if name not in known]
     held = {name: text for name, text in link.items() if name in known}
     state[HELD] = {"example": UNNAMED, **held} if held else dict(FIRST_VISIT)
-    state[UNREAD], state[DRAFTS] = set(held), {}
+    state[UNREAD], state[DRAFTS], state[ASKED] = set(held), {}, {}
     state[NOTICES] = [unknown_names(unknown)] if unknown else []
 
 
@@ -198,7 +205,10 @@ def used(name: str, key: str) -> None:
 
 
 def _control(name: str) -> Control | None:
-    _, controls, _ = st.session_state[HERE]
+    return _control_of(st.session_state[HERE][1], name)
+
+
+def _control_of(controls: Sequence[Control], name: str) -> Control | None:
     return next((each for each in controls if each.name == name), None)
 
 
@@ -223,15 +233,15 @@ def _try(texts: dict[str, str]) -> str | None:
         now_fixed = {n: text for n, text in state.get(FIXED, {}).items() if n in fixed}
         held = after_example({**now_fixed, **state[HELD]}, texts["example"], controls, fixed)
     else:
-        texts = {**_taken_along(texts, before, fixed), **texts}
-        held = {**state[HELD], **texts}
+        held = {**state[HELD], **state[ASKED], **texts}
     was_wrong = understood(state[HELD], controls)[1]
     now, wrong = understood(held, controls)
     for name, why in wrong.items():
         if name in texts or not (isinstance(why, Beyond) or name in was_wrong):
             control = _control(name)
             return f"{control.label or name}: {why}."
-    for name in fixed & texts.keys():
+    along = {each.name for each in controls if each.fits} if "example" not in texts else set()
+    for name in fixed & {*texts, *along}:
         if now[name] != before[name]:
             return f"the link that you opened fixes “{_control(name).label}”."
     notices = []
@@ -241,6 +251,7 @@ def _try(texts: dict[str, str]) -> str | None:
             held = {n: text for n, text in held.items() if n not in gone}
             if any(n.endswith("edits") for n in gone):
                 notices = ["The table has changed, so the numbers you typed into it were removed."]
+    asked = {name: text for name, (text, _) in fitted(held, controls).items()}
     held = written(held, controls)
     length = len(urlencode(held))
     if length > MAX_LINK:
@@ -248,27 +259,36 @@ def _try(texts: dict[str, str]) -> str | None:
             f"The link to this page would have {length:,} characters, and {MAX_LINK:,} fit. "
             "Shorten the text, take typed numbers back, or unpin."
         )
-    state[TOUCHED], state[HELD], state[NOTICES] = True, held, notices
+    state[TOUCHED], state[HELD], state[NOTICES], state[ASKED] = True, held, notices, asked
     state[HERE] = (page, controls, understood(held, controls)[0])
     save()
     return None
 
 
-def _taken_along(texts: dict[str, str], before: Values, fixed: set[str]) -> dict[str, str]:
-    """What goes along with some changes, but for what a teacher's link fixes."""
-    along: dict[str, str] = {}
-    for name, text in texts.items():
-        control = _control(name)
-        if control is None or control.takes_along is None:
-            continue
-        try:
-            value = control.field.read(text)
-        except ValueError:
-            continue  # said where it is read again
-        for other, taken in control.takes_along(value, before).items():
-            if (partner := _control(other)) and other not in fixed and taken != before[other]:
-                along[other] = partner.field.write(taken)
-    return along
+def taken_along(name: str) -> str:
+    """Why a value is not the one that was asked for, in a sentence; "" where it is."""
+    state = st.session_state
+    if name not in state[ASKED]:
+        return ""
+    texts = {**state[HELD], name: state[ASKED][name]}
+    return fitted(texts, state[HERE][1]).get(name, ("", ""))[1]
+
+
+def offered(control: Control, choices: Mapping[Any, str]) -> Mapping[Any, str]:
+    """The choices that would take nothing along that a teacher's link fixes."""
+    state = st.session_state
+    _, controls, before = state[HERE]
+    fixed = {*names_in("hide"), *names_in("lock")} - {control.name}
+    along = {each.name for each in controls if each.fits} & fixed
+    if not along:
+        return choices
+    held = {**state[HELD], **state[ASKED]}
+
+    def leaves(value: Any) -> bool:
+        now, _ = understood({**held, control.name: control.field.write(value)}, controls)
+        return all(now[name] == before[name] for name in along)
+
+    return {value: words for value, words in choices.items() if leaves(value)}
 
 
 def problem(name: str) -> str | None:

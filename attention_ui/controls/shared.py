@@ -277,97 +277,77 @@ PROJECTED = (START, D_OUT, D_V, SCALE, BIAS, W_SEED, *SEEDS, *MATRIX_EDITS)
 """What makes queries, keys and values of the vectors: after `SOURCE`."""
 
 
-def _shared_evenly(values: Values) -> bool:
-    """Whether heads share d_model: a width of 0 is an even share of it."""
-    return 0 in (values.get("d_head", 0), values.get("d_value", 0))
+def how_many(count: int) -> str:
+    """A number of heads in words."""
+    return "1 head" if count == 1 else f"{count} heads"
 
 
-def _widths(values: Values) -> dict[int, str]:
-    """The widths of the output that these heads can share; all, where they have widths of their
-    own, and as long as their number is not known.
-    """
-    step = values.get("n_heads", 1) if _shared_evenly(values) else 1
-    return {width: str(width) for width in range(step, MAX_WIDTH + 1, step)}
-
-
-def _of_a_head(values: Values) -> dict[int, str]:
-    most = min(MAX_HEAD_WIDTH, MAX_JOINED // values.get("n_heads", 1))
-    return {width: str(width) if width else "auto" for width in range(most + 1)}
-
-
-def _heads_fit(n_heads: int, values: Values) -> str | None:
-    """What stops so many heads from having these widths, in words."""
-    try:
-        shared = even_width(values.d_model, n_heads) if _shared_evenly(values) else 0
-    except ValueError as error:
-        below = values.d_model // n_heads * n_heads
-        near = [str(d) for d in (below, below + n_heads) if 0 < d <= MAX_WIDTH]
-        ways = f"take a d_model of {' or '.join(near)}, or set d_head and d_value"
-        return f"{error}. Or {ways} yourself"
-    widest = max(values.d_head or shared, values.d_value or shared)
-    if n_heads * widest > MAX_JOINED:
-        return (
-            f"{n_heads} heads of width {widest} are {n_heads * widest} columns; at most "
-            f"{MAX_JOINED} fit. Take {MAX_JOINED // widest} heads, or a width of up to "
-            f"{MAX_JOINED // n_heads}"
-        )
-    return None
-
-
-def _own_heads(values: Values) -> int:
-    """As many heads as the example has, or the most that fit what was chosen."""
-    own = example_of(values).heads.n_heads
-    return next(n for n in range(own, 0, -1) if n == 1 or not _heads_fit(n, values))
-
-
-def _width_of_heads(name: str):
-    """The start of a head's width: the example's own, or 0 where that is an even share."""
+def _of_heads(name: str):
+    """A start that is the example's own; a width that its heads share evenly is 0."""
 
     def start(values: Values) -> int:
         recipe = example_of(values).heads
-        own = getattr(recipe, name)
-        return 0 if own * recipe.n_heads == recipe.d_model else own
+        width = getattr(recipe, name)
+        return 0 if width == recipe.d_model / recipe.n_heads else width
 
     return start
 
 
-def _along(chosen: str):
-    """What goes along with a size of heads: d_model to the next multiple of the heads that share
-    it, and widths down to what fits of so many.
-    """
+def _width_fits(name: str):
+    def fits(width: int, values: Values) -> tuple[int, str]:
+        n_heads = values.n_heads
+        most = MAX_JOINED // n_heads
+        if width <= most:
+            return width, ""
+        return most, (
+            f"{name} went from {width} to {most}: {n_heads} heads of width {width} would be "
+            f"{n_heads * width} columns, and at most {MAX_JOINED} fit."
+        )
 
-    def along(value: int, values: Values) -> dict[str, int]:
-        now = values.but(**{chosen: value})
-        widths = {
-            name: min(now[name], MAX_JOINED // now.n_heads)
-            for name in {"d_head", "d_value"} - {chosen}
-        }
-        if not _shared_evenly(now.but(**widths)):
-            return widths
-        above = -(-now.d_model // now.n_heads) * now.n_heads
-        return {**widths, "d_model": above if above <= MAX_WIDTH else above - now.n_heads}
-
-    return along
+    return fits
 
 
-D_MODEL = Control(
-    "d_model",
-    Whole(1, MAX_WIDTH),
-    "Width of the output, d_model",
-    lambda values: example_of(values).heads.d_model,
+def _widths(values: Values) -> dict[int, str]:
+    most = min(MAX_HEAD_WIDTH, MAX_JOINED // values.n_heads)
+    return {width: str(width) if width else "auto" for width in range(most + 1)}
+
+
+def _is_shared(values: Values) -> bool:
+    """Whether heads have widths that share d_model."""
+    return 0 in (values.d_head, values.d_value)
+
+
+def _d_model_fits(d_model: int, values: Values) -> tuple[int, str]:
+    n_heads = values.n_heads
+    if d_model % n_heads == 0 or not _is_shared(values):
+        return d_model, ""
+    above = -(-d_model // n_heads) * n_heads
+    used = above if above <= MAX_WIDTH else above - n_heads
+    return used, f"d_model went from {d_model} to {used}, so that {how_many(n_heads)} can share it."
+
+
+def _d_models(values: Values) -> dict[int, str]:
+    step = values.n_heads if _is_shared(values) else 1
+    return {width: str(width) for width in range(step, MAX_WIDTH + 1, step)}
+
+
+N_HEADS = Control(
+    "n_heads",
+    Whole(1, MAX_HEADS),
+    "Heads",
+    lambda values: example_of(values).heads.n_heads,
     widget="select_slider",
-    options=_widths,
+    options=lambda _: {count: str(count) for count in range(1, MAX_HEADS + 1)},
     undoes=("cell",),
-    look={"help": "How many numbers the layer gives for each token. The heads split it evenly."},
 )
 D_HEAD = Control(
     "d_head",
     Whole(0, MAX_HEAD_WIDTH),
     "Width of a head, d_head",
-    _width_of_heads("d_head"),
+    _of_heads("d_head"),
     widget="select_slider",
-    options=_of_a_head,
-    takes_along=_along("d_head"),
+    options=_widths,
+    fits=_width_fits("d_head"),
     undoes=("cell",),
     look={"help": AUTO},
 )
@@ -375,21 +355,23 @@ D_VALUE = Control(
     "d_value",
     Whole(0, MAX_HEAD_WIDTH),
     "Width of a value, d_value",
-    _width_of_heads("d_value"),
+    _of_heads("d_value"),
     widget="select_slider",
-    options=_of_a_head,
-    takes_along=_along("d_value"),
+    options=_widths,
+    fits=_width_fits("d_value"),
     undoes=("cell",),
     look={"help": AUTO},
 )
-N_HEADS = Control(
-    "n_heads",
-    Whole(1, MAX_HEADS, tuple(range(1, MAX_HEADS + 1))),
-    "Heads",
-    _own_heads,
-    check=_heads_fit,
-    takes_along=_along("n_heads"),
+D_MODEL = Control(
+    "d_model",
+    Whole(1, MAX_WIDTH),
+    "Width of the output, d_model",
+    lambda values: example_of(values).heads.d_model,
+    widget="select_slider",
+    options=_d_models,
+    fits=_d_model_fits,
     undoes=("cell",),
+    look={"help": "How many numbers the layer gives for each token. The heads split it evenly."},
 )
 CAUSAL_HEADS = Control(
     "causal_heads",
@@ -431,8 +413,10 @@ NORMALISE = Control("normalise", Choice(NORMALISERS), "Shares by", "softmax")
 TEMPERATURE = Control("temperature", Decimal(0.1, 4), "Temperature", 1.0, look={"step": 0.1})
 LAYER_DROPOUT = Control("layer_dropout", Decimal(0, 0.9), "Dropout", 0.0, look={"step": 0.1})
 DROP_SEED = Control("drop_seed", Whole(0, 20), "Seed of the draw", 0)
-HEADS = (D_MODEL, D_HEAD, D_VALUE, N_HEADS, CAUSAL_HEADS, H_SEED)
-"""How many heads, how wide, and how their matrices are drawn, in the order of dependence."""
+SIZES = (N_HEADS, D_HEAD, D_VALUE, D_MODEL)
+"""Widths that must fit each other, in the order in which they depend on each other."""
+HEADS = (*SIZES, CAUSAL_HEADS, H_SEED)
+"""How many heads, how wide, and how their matrices are drawn."""
 
 
 TOKEN = Control(
@@ -508,7 +492,7 @@ def heads_recipe_of(values: Values) -> HeadsRecipe:
     recipe = example_of(values).heads
     if recipe.start == "given" and not inputs_of(values).has_given_vectors():
         recipe = replace(recipe, start="linear")
-    shared = even_width(values.d_model, values.n_heads) if _shared_evenly(values) else 0
+    shared = even_width(values.d_model, values.n_heads) if _is_shared(values) else 0
     recipe = replace(
         recipe,
         n_heads=values.n_heads,
@@ -569,6 +553,27 @@ DIVIDE = Control(
 )
 ACROSS = Control("across", Whole(0, MAX_WIDTH - 1), "Entry drawn across", 0, options=entries)
 UP = Control("up", Whole(0, MAX_WIDTH - 1), "Entry drawn up", 1, options=entries)
+OWN_TABLE = 1
+"""How far the seed of the source's table is from that of the first sentence's: other numbers."""
+
+
+def other_inputs(values: Values) -> Inputs:
+    """The other sentence on its way to vectors: cut by the same tokenizer, with a vocabulary of its
+    own. It shares the first one's given or trained vectors where they cover all of its words.
+    """
+    first = inputs_of(values)
+    own = {"sentence": values.source, "learned_from": None, "edits": (), "skipped_draws": 0}
+    inputs = replace(first, **own)
+    if inputs.vocabulary == TRAINED:
+        known = set(inputs.tokens) <= {*WORDS} and len(inputs.tokens) <= LONGEST
+        if known and first.has_given_vectors():
+            return inputs
+    inputs = replace(inputs, vocabulary="distinct", reserved=0)
+    if first.has_given_vectors() and inputs.has_given_vectors():
+        return inputs
+    return replace(inputs, vectors=(), components=(), seed=(values.seed + OWN_TABLE) % 2**32)
+
+
 PREDICT = Control(
     "predict",
     Flag(),

@@ -1,5 +1,6 @@
 """A control as a plain Streamlit widget, and what is wrong with what was typed into it."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import streamlit as st
@@ -25,7 +26,7 @@ def control(one: Control, again: str = "", **look: Any) -> Any:
     if name in held.names_in("lock"):
         look["disabled"] = True
     key = f"control_{name}" + (f"_{again}" if again else "")
-    choices = one.choices(values)
+    choices = held.offered(one, one.choices(values))
     if choices and widget not in TYPED:
         look |= {"options": list(choices), "format_func": choices.__getitem__}
         if one.options:
@@ -43,8 +44,13 @@ def control(one: Control, again: str = "", **look: Any) -> Any:
     if key not in state[held.GIVEN] or state.get(key) != value:
         state[held.GIVEN].add(key)
         state[key] = value
-    getattr(st, widget)(key=key, on_change=held.used, args=(name, key), **look)
-    say_problem(name)
+    why = held.taken_along(name)
+    box = st.container(width=look.pop("width", "stretch"), gap="xxsmall") if why else nullcontext()
+    with box:
+        getattr(st, widget)(key=key, on_change=held.used, args=(name, key), **look)
+        say_problem(name)
+        if why:
+            st.caption(why)
     return values[name]
 
 

@@ -4,13 +4,14 @@ Each layout is arranged twice, for a wide window and for a phone; the specificat
 that fits, and lets it grow where there is room. Knows no chart, so that it is tested without one.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from attention_core.trace import Step, Trace
 
-from .equation_parts import UNNAMED, laid_out
+from .equation_parts import NEW_LINE, UNNAMED, laid_out
 from .forbidden import forbidden, leak_limit, outline, with_masks
 from .margin import has_sums, is_one_row, row_sums
 from .matrix import Matrix, heads_of, names_along
@@ -134,21 +135,23 @@ def equation(
     trace: Trace, *parts: Step | Matrix | str, tall: float = TALL, room: float = WIDE
 ) -> Layout:
     """Matrices with signs between them, rows aligned. A step stands for its whole equation: its
-    operands, their signs, itself. Wide, it is one line, at most so `tall` where its numbers can
-    be read then, in so much `room`; on
-    a phone a column, sign before matrix.
+    operands, their signs, itself. Wide, it is one line, or one more at each NEW_LINE, all of them
+    at most so `tall` where their numbers can be read then, in so much `room`; on a phone a column,
+    sign before matrix.
     """
     written_out = laid_out(parts)
     rest = iter(matrices_of(*written_out))
-    pairs: list[tuple[str, Matrix]] = []
+    lines: list[list[tuple[str, Matrix]]] = [[]]
     sign = ""
     for part in written_out:
         if isinstance(part, Matrix):
-            pairs.append((sign, next(rest)))
+            lines[-1].append((sign, next(rest)))
             sign = ""
+        elif part == NEW_LINE:
+            lines.append([])
         else:
             sign = part.strip()
-    return placed(trace, pairs, tall, room)
+    return placed(trace, lines, tall, room)
 
 
 def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
@@ -157,18 +160,52 @@ def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
 
 
 def placed(
-    trace: Trace, pairs: Sequence[tuple[str, Matrix]], tall: float = TALL, room: float = WIDE
+    trace: Trace,
+    lines: Sequence[Sequence[tuple[str, Matrix]]],
+    tall: float = TALL,
+    room: float = WIDE,
 ) -> Layout:
-    """The layout of matrices, each with the sign before it."""
+    """The layout of lines of matrices, each with the sign before it."""
+    pairs = [pair for line in lines for pair in line]
     matrices = [matrix for _, matrix in pairs]
     ends, leaks = limits(matrices, [sign for sign, _ in pairs]), leak_limit(matrices)
-    wide = in_a_row(trace, pairs, room, tall)
+    wide = _in_rows(trace, lines, room, tall)
     narrow = _in_a_column(trace, pairs)
     signs = tuple(sign for sign, _ in pairs)
     made = Layout(trace, tuple(matrices), signs, ends, leaks, wide, narrow)
     for arrangement, width in ((wide, room), (narrow, NARROW)):
         add_legend(made, arrangement, width)
     return made
+
+
+def _in_rows(
+    trace: Trace, lines: Sequence[Sequence[tuple[str, Matrix]]], room: float, tall: float
+) -> Arrangement:
+    """Line below line, with rows of one height."""
+    if len(lines) == 1:
+        return in_a_row(trace, lines[0], room, tall)
+    most = [max(matrix.sizes[0] for _, matrix in line) for line in lines]
+    needed = [in_a_row(trace, line, room, math.inf) for line in lines]
+    # What stands above and below the cells does not depend on how high these are.
+    around = [
+        each.height - n_rows * each.boxes[0].height
+        for each, n_rows in zip(needed, most, strict=True)
+    ]
+    row = (tall - sum(around)) / sum(most)
+    made = Arrangement()
+    for line, n_rows, rest in zip(lines, most, around, strict=True):
+        each = in_a_row(trace, line, room, rest + n_rows * row)
+        move(each, 0.0, made.height)
+        _take(made, each)
+        made.height += each.height - BELOW + 12
+        made.width = max(made.width, each.width)
+    made.height += BELOW - 12
+    return made
+
+
+def _take(made: Arrangement, other: Arrangement) -> None:
+    for name in ("boxes", "words", "marks", "paths"):
+        getattr(made, name).extend(getattr(other, name))
 
 
 def in_a_row(
@@ -437,7 +474,8 @@ def _legend(made: Layout) -> list[tuple[str, str, str]]:
     drawn = [
         (matrix, most)
         for matrix, most in pairs
-        if matrix.step.value.is_floating_point() and not (matrix.as_bars or matrix.covered)
+        if matrix.step.value.is_floating_point()
+        and not (matrix.as_bars or matrix.covered or matrix.tells_origins)
     ]
     found = []
     signed = sorted({most for matrix, most in drawn if is_signed(matrix) and most})

@@ -1,6 +1,7 @@
 """The sentence itself as a picture: its tokens as a line of text, shaded by the weight that one
-query gives them, with arcs from the query to its keys. Another query's weights are shown, in the
-browser, while one of its cells or its token is pointed at.
+query gives them, with arcs from the query to its keys; of several heads, a bar and an arc in the
+colour of each. Or two sentences, one above that asks, one below that answers. Another query's
+weights are shown, in the browser, while one of its cells or its token is pointed at.
 """
 
 from collections.abc import Sequence
@@ -16,10 +17,17 @@ from .margin import is_grid, is_one_row
 from .matrix import Matrix, names_of
 from .numbers import text_width
 
-BOX, ARCS, SPACE, LINE = 28, 64, 6, 46
+BOX, ARCS, SPACE = 28, 64, 6
 PADDING = 18
 SHARE = 15
 """For the share in numbers, below a token."""
+STRIP = 8
+"""For the bar of a head, below a token."""
+BETWEEN = 62
+"""From the tokens that ask to those that answer."""
+FARTHEST = 160
+SOURCE = "other_embeddings"
+"""The vectors of the other sentence, where a trace has two."""
 
 
 @dataclass(frozen=True)
@@ -28,42 +36,29 @@ class Sentence:
 
     tokens: tuple[str, ...]
     weights: Tensor
-    """(query, key), or (1, key) for the weights of one query alone; those of several heads below
-    each other.
+    """(query, key), (1, key) for the weights of one query alone, or (head, query, key); where one
+    head's are shown at a time, those of several below each other.
     """
     first: int
     """The row that is shown until another is pointed at."""
     sources: tuple[int, ...] = ()
-    """The places of the matrices that have these weights, among those of the layout."""
-    heads: tuple[int, ...] = ()
-    """The heads that they belong to, where there are several."""
+    """The places of the matrices of which one's weights are shown at a time, a head each."""
     asks: int | None = None
     """The query, where there are the weights of one alone."""
     wide: tuple[Box, ...] = ()
     narrow: tuple[Box, ...] = ()
     has_arcs: bool = True
+    heads: tuple[int, ...] = ()
+    """Which heads these are, where there are several."""
+    askers: tuple[str, ...] = ()
+    """The tokens of the sentence that asks, where it is another one."""
+    wide_askers: tuple[Box, ...] = ()
+    narrow_askers: tuple[Box, ...] = ()
 
-
-def with_sentence(layout: Layout, first: int, of: Sequence[int] = ()) -> Layout:
-    """The same layout with the sentence above it. Raises ValueError where no weights are drawn;
-    where they are covered, the sentence would tell them, and is left out.
-
-    The weights are the last that are drawn; or those `of` several heads, by their places among the
-    matrices, from the first head on: then those of the head that is pointed at are shown.
-    """
-    found = [at for at, each in enumerate(layout.matrices) if is_grid(each) or is_one_row(each)]
-    if not found:
-        names = ", ".join(each.name for each in layout.matrices)
-        raise ValueError(f"no weights (query, key) or (key) among {names} to shade a sentence by")
-    sources = tuple(of or found[-1:])
-    matrices = [layout.matrices[at] for at in sources]
-    if any(each.covered for each in matrices):
-        return layout
-    one = replace(_of(layout.trace, matrices[0], first), sources=sources)
-    if len(matrices) > 1:
-        heads = tuple(each.lead[0] for each in matrices)
-        one = replace(one, weights=_rows(matrices), heads=heads)
-    return above(layout, one)
+    @property
+    def below(self) -> float:
+        """The room below the tokens, for shares or for the bars of heads."""
+        return STRIP * len(self.heads) + 4 if self.heads else SHARE
 
 
 def _rows(matrices: Sequence[Matrix]) -> Tensor:
@@ -72,55 +67,121 @@ def _rows(matrices: Sequence[Matrix]) -> Tensor:
     return torch.cat([one if one.ndim == 2 else one[None] for one in each])
 
 
+def with_sentence(layout: Layout, first: int, of: Sequence[int] = ()) -> Layout:
+    """The same layout with the sentence above it, or both where queries and keys are of two. Raises
+    ValueError where no weights are drawn; where they are covered, the sentence would tell them, and
+    is left out.
+
+    The weights are the last that are drawn, of all their heads together; or those `of` several
+    matrices, by their places: then those of the head that is pointed at are shown.
+    """
+    if of:
+        each = [layout.matrices[at] for at in of]
+        if any(one.covered for one in each):
+            return layout
+        one = replace(_of(layout.trace, each[:1], first), sources=tuple(of), weights=_rows(each))
+        return above(layout, one)
+    found = weighted(layout.matrices)
+    if not found:
+        names = ", ".join(each.name for each in layout.matrices)
+        raise ValueError(f"no weights (query, key) or (key) among {names} to shade a sentence by")
+    if any(each.covered for each in found):
+        return layout
+    return above(layout, _of(layout.trace, found, first))
+
+
+def weighted(matrices: Sequence[Matrix]) -> list[Matrix]:
+    """The last weights among matrices, of every head that is drawn."""
+    found = [each for each in matrices if is_grid(each) or is_one_row(each)]
+    return [each for each in found if each.step is found[-1].step]
+
+
 def sentence(trace: Trace, matrix: Matrix, first: int) -> Layout:
     """The sentence alone, as a picture of its own."""
     empty = Layout(trace, (), (), [], 0.0, Arrangement(), Arrangement())
-    return above(empty, _of(trace, matrix, first))
+    return above(empty, _of(trace, [matrix], first))
 
 
 def sentence_of(layout: Layout, matrices: Sequence[Matrix]) -> Sentence:
     """What the sentence of a layout shows with these matrices in the place of its own."""
     own = layout.sentence
-    return replace(own, weights=_rows([matrices[at] for at in own.sources]))
+    if own.sources:
+        return replace(own, weights=_rows([matrices[at] for at in own.sources]))
+    return replace(own, weights=_weights(weighted(matrices)))
 
 
-def _of(trace: Trace, matrix: Matrix, first: int) -> Sentence:
-    weights = matrix.drawn.float()
-    tokens = tuple(names_of(trace, "key"))
-    if weights.ndim == 1:
-        return Sentence(tokens, weights[None], 0, asks=first)
-    return Sentence(tokens, weights, min(first, len(weights) - 1))
+def _weights(matrices: Sequence[Matrix]) -> Tensor:
+    each = [matrix.drawn.float() for matrix in matrices]
+    if len(each) > 1:
+        return torch.stack(each)
+    return each[0] if each[0].ndim == 2 else each[0][None]
+
+
+def _of(trace: Trace, matrices: Sequence[Matrix], first: int) -> Sentence:
+    weights, tokens = _weights(matrices), tuple(names_of(trace, "key"))
+    if is_one_row(matrices[0]):
+        return Sentence(tokens, weights, 0, asks=first)
+    first = min(first, weights.shape[-2] - 1)
+    heads = tuple(each.lead[-1] for each in matrices) if len(matrices) > 1 else ()
+    askers = tuple(names_of(trace, "query")) if SOURCE in trace else ()
+    return Sentence(tokens, weights, first, heads=heads, askers=askers)
 
 
 def above(layout: Layout, one: Sentence) -> Layout:
     """A layout with this sentence above its matrices."""
-    wide, lines = _set(one.tokens, WIDE)
-    narrow, _ = _set(one.tokens, NARROW)
-    one = replace(one, wide=wide, narrow=narrow, has_arcs=lines == 1)
-    for arrangement, boxes in ((layout.wide, wide), (layout.narrow, narrow)):
-        down = max(box.y + box.height for box in boxes) + SHARE + (14 if layout.matrices else 0)
+    one = replace(one, **_places(one, "wide", WIDE), **_places(one, "narrow", NARROW))
+    for arrangement, boxes, asking in (
+        (layout.wide, one.wide, one.wide_askers),
+        (layout.narrow, one.narrow, one.narrow_askers),
+    ):
+        down = max(box.y + box.height for box in boxes) + one.below
+        down += 14 if layout.matrices else 0
         move(arrangement, 0.0, down)
         arrangement.height += down
-        arrangement.width = max(arrangement.width, *(box.x + box.width for box in boxes))
+        every = list(zip((*one.tokens, *one.askers), (*boxes, *asking), strict=True))
+        arrangement.width = max(arrangement.width, *(box.x + box.width for _, box in every))
         arrangement.words += [
-            Word(token, box.x + box.width / 2, box.y + BOX / 2, "token")
-            for token, box in zip(one.tokens, boxes, strict=True)
+            Word(token, box.x + box.width / 2, box.y + BOX / 2, "token") for token, box in every
         ]
     layout.sentence = one
     return layout
 
 
-def _set(tokens: tuple[str, ...], room: float) -> tuple[tuple[Box, ...], int]:
+def _places(one: Sentence, when: str, room: float) -> dict[str, object]:
+    """The boxes of the tokens, and whether lines from token to token have room."""
+    boxes, lines = _set(one.tokens, room, one.below)
+    asking: tuple[Box, ...] = ()
+    if one.askers:
+        asking, more = _set(one.askers, room, 0.0)
+        lines = max(lines, more)
+    top = (BETWEEN if lines == 1 else SPACE * 3) if asking else ARCS if lines == 1 else 0.0
+    if asking:
+        top += max(box.y for box in asking) + BOX
+        boxes, asking = _centred(boxes, asking) if lines == 1 else (boxes, asking)
+    boxes = tuple(replace(box, y=box.y + top) for box in boxes)
+    made: dict[str, object] = {when: boxes, f"{when}_askers": asking}
+    return made | ({"has_arcs": lines == 1} if when == "wide" else {})
+
+
+def _centred(*lines: tuple[Box, ...]) -> list[tuple[Box, ...]]:
+    """Lines of boxes, the shorter in the middle of the longer, but not out of sight."""
+    widest = max(line[-1].x + line[-1].width for line in lines)
+    return [
+        tuple(replace(box, x=box.x + min((widest - line[-1].x - line[-1].width) / 2, FARTHEST))
+              for box in line)
+        for line in lines
+    ]  # fmt: skip
+
+
+def _set(tokens: tuple[str, ...], room: float, below: float) -> tuple[tuple[Box, ...], int]:
     """The boxes of the tokens, in lines no longer than the room, and how many lines there are."""
     widths = [min(text_width(token) * 1.12 + PADDING, room) for token in tokens]
-    is_one_line = sum(widths) + SPACE * (len(widths) - 1) <= room
     x, line = 0.0, 0
-    top = ARCS if is_one_line else 0.0
     boxes = []
     for width in widths:
         if x and x + width > room:
             x, line = 0.0, line + 1
-        boxes.append(Box(x, top + line * LINE, width, BOX))
+        boxes.append(Box(x, line * (BOX + below + 3), width, BOX))
         x += width + SPACE
     return tuple(boxes), line + 1
 

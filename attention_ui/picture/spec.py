@@ -15,6 +15,7 @@ import altair as alt
 
 from .layout import NARROW
 from .palette import BAR, CHOSEN, FAINT, FED, FULL, INK, MUTED, NEGATIVE, POSITIVE
+from .sentence import BETWEEN
 from .table import (
     BY_QUERY,
     BY_STEP,
@@ -263,7 +264,8 @@ def _authored() -> dict:
             x, y, alt.X2("px2:Q"), alt.Y2("py2:Q"), key="id:N",
             fill=alt.value(
                 alt.expr(
-                    f"{LOOK} == 'loud' ? '{CHOSEN}' : {SHADE} < 0 ? '{NEGATIVE}' : '{POSITIVE}'"
+                    f"isValid(datum.colour) ? datum.colour : {LOOK} == 'loud' ? '{CHOSEN}'"
+                    f" : {SHADE} < 0 ? '{NEGATIVE}' : '{POSITIVE}'"
                 )
             ),
             fillOpacity=alt.value(alt.expr(f"datum.look == 'bar' ? 0 : {depth}")),
@@ -312,20 +314,25 @@ def _authored() -> dict:
     asks = "datum.by && focus >= 0 ? focus : datum.j"
     there = f"toNumber(split(datum.mids, '{SEPARATOR}')[{asks}]) * datum.s"
     way = f"({there} - datum.px)"
-    up = f"min(108 * datum.s, 22 + abs({way}) / 2.4)"
-    faint = f"{SHADE} < 0.01 || abs({way}) < 1"
+    up = f"min(108 * datum.s, 22 + abs({way}) / 2.4) * datum.strength"
+    is_way = "(datum.look == 'arc' || datum.look == 'line')"
+    faint = f"{SHADE} < 0.01 || (datum.look == 'arc' && abs({way}) < 1)"
     arc = f"'M0,0Q' + {way} / 2 + ',' + (-{up}) + ' ' + {way} + ',0'"
+    # From a key up to the query that asks, in the line above.
+    line = f"'M0,0L' + {way} + ',' + ({1 - BETWEEN} * datum.s)"
     paths = (
         base.transform_filter(f"datum.kind == {PATH}")
         .mark_point(
             # Round: a mitred line counts as twice as wide, and the view shrinks to hold it.
             filled=False, aria=False, tooltip=None, strokeCap="round", strokeJoin="round",
             # A path in pixels is drawn as it is written at size 4.
-            size=alt.expr("datum.look == 'arc' ? 4 : 4 * datum.s * datum.s"),
-            shape=alt.expr(f"datum.look == 'arc' ? {arc} : {DRAWN}"),
+            size=alt.expr(f"{is_way} ? 4 : 4 * datum.s * datum.s"),
+            shape=alt.expr(
+                f"datum.look == 'arc' ? {arc} : datum.look == 'line' ? {line} : {DRAWN}"
+            ),
             stroke=alt.expr("datum.colour"),
-            strokeWidth=alt.expr(f"datum.look == 'arc' ? 0.6 + 8 * {SHADE} : 1.6"),
-            opacity=alt.expr(f"datum.look == 'arc' ? ({faint} ? 0 : 0.7) : {STRENGTH}"),
+            strokeWidth=alt.expr(f"{is_way} ? 0.6 + 8 * {SHADE} : 1.6"),
+            opacity=alt.expr(f"{is_way} ? ({faint} ? 0 : 0.7) : {STRENGTH}"),
         )
         .encode(x, y, key="id:N")
     )  # fmt: skip

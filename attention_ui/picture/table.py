@@ -23,6 +23,7 @@ from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path
 from .margin import has_sums, is_grid, is_one_row, row_sums
 from .matrix import Matrix, names_of
 from .numbers import text_width, written
+from .origins import origins
 from .palette import CHOSEN, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
 from .scale import is_shares, limits
 from .sentence import Sentence, sentence_of, shares
@@ -329,16 +330,29 @@ def _sums(matrices: Sequence[Matrix]) -> list[str]:
 
 def _sentence_lists(lists: Lists, one: Sentence, others: Sequence[Sentence]) -> None:
     """Shares of a token, position by position, and within each query by query."""
+    shown = [_of_heads(shares(each)) for each in others]
     for at in range(len(one.tokens)):
-        roots, percents, plain = [], [], []
-        for each in others:
-            shown = shares(each)[:, at]
-            roots.append(_percents(shown.sqrt().numpy()))
-            plain.append(_percents(shown.numpy()))
-            percents += map(_percent, each.weights[:, at].tolist())
-        lists[f"token.{at}"] = {"shades": SEPARATOR.join(roots)}
-        lists[f"share.{at}"] = {"texts": SEPARATOR.join(percents)}
-        lists[f"arc.{at}"] = {"shades": SEPARATOR.join(plain)}
+        for number, head in enumerate(one.heads or (None,)):
+            each = [weights[number][:, at] for weights in shown]
+            plain = {"shades": SEPARATOR.join(_percents(key.numpy()) for key in each)}
+            lists[_of_token("arc", at, head)] = plain
+            if head is not None:
+                lists[_of_token("strip", at, head)] = plain
+                continue
+            roots = [_percents(key.sqrt().numpy()) for key in each]
+            lists[f"token.{at}"] = {"shades": SEPARATOR.join(roots)}
+            percents = [_percent(v) for other in others for v in other.weights[:, at].tolist()]
+            lists[f"share.{at}"] = {"texts": SEPARATOR.join(percents)}
+
+
+def _of_heads(weights: torch.Tensor) -> torch.Tensor:
+    """Weights (head, query, key), also of a single head."""
+    return weights if weights.ndim == 3 else weights[None]
+
+
+def _of_token(what: str, at: int, head: int | None) -> str:
+    """The id of what belongs to a token."""
+    return f"{what}.{at}" if head is None else f"{what}.{at}.{head}"
 
 
 def numbers_of(matrices: Sequence[Matrix]) -> list[int]:
@@ -389,6 +403,8 @@ def _add_cells(
     columns["id"] = [f"{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
     if matrix.as_bars and not matrix.covered:
         columns["zero"], columns["one"] = ends_of_bars(matrix)
+    if matrix.tells_origins and not matrix.covered:
+        columns |= _origins(trace, matrix, wide)
     if matrix.covered:
         columns["tip"] = "Answer the question above first."
     else:
@@ -398,7 +414,7 @@ def _add_cells(
             columns["so"] = _meaning(trace, matrix)
         if is_pointed:
             columns |= _rectangles(layout.matrices, numbers, at)
-        if opened:
+        if opened and not matrix.tells_origins:
             columns["open"] = _opened(step, own, opened)
     if matrix.left_out is not None:
         there = ~matrix.left_out.flatten().numpy()
@@ -688,6 +704,29 @@ def _meaning(trace: Trace, matrix: Matrix) -> list[str]:
     ]
 
 
+def _origins(trace: Trace, matrix: Matrix, box: Box) -> dict[str, object]:
+    """Each cell in the colour of the head that its number came from, with the token, outlined where
+    it is another token's row or another head.
+    """
+    tokens, heads = (each.flatten().tolist() for each in origins(matrix))
+    names = names_of(trace, matrix.axes[0])
+    rows = np.repeat(np.arange(matrix.sizes[0]), matrix.sizes[1]).tolist()
+    fits = [text_width(name) * 0.95 <= box.width for name in names]
+    return {
+        "shade": 0.5,
+        "colour": [COLOURS[f"head {head}"] for head in heads],
+        "text": [names[token] if fits[token] else str(token) for token in tokens],
+        "open": [
+            int(token != row or head != matrix.lead[0])
+            for token, head, row in zip(tokens, heads, rows, strict=True)
+        ],
+        "so": [
+            f"its number came from head {head}, query {token} “{names[token]}”"
+            for token, head in zip(tokens, heads, strict=True)
+        ],
+    }
+
+
 def _opened(step: Step, own: np.ndarray, opened: Open) -> list[int]:
     """2 for the cell that is open, 1 for what it is made of."""
     cell, operands = opened
@@ -699,75 +738,108 @@ def _opened(step: Step, own: np.ndarray, opened: Open) -> list[int]:
 
 def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
     """A box for each token, which is shaded by the weight that the query gives it, its share, and
-    an arc from the query.
+    an arc from the query; of several heads, a bar and an arc for each.
     """
     length = len(one.tokens)
-    shown = shares(one)  # (query, key)
-    n_queries = len(shown)
+    shown = _of_heads(shares(one))  # (head, query, key)
+    n_queries = shown.shape[1]
     by = BY_QUERY if one.asks is None else FIXED
-    lists = [_percents(key) for key in shown.sqrt().T.numpy()]
-    told = [SEPARATOR.join(map(_percent, key)) for key in one.weights.T.tolist()]
-    first = shown[one.first]
-    mids = SEPARATOR.join(f"{box.x + box.width / 2:.1f}" for box in one.wide)
+    asking = (one.wide_askers, one.narrow_askers) if one.askers else (one.wide, one.narrow)
+    mids = SEPARATOR.join(f"{box.x + box.width / 2:.1f}" for box in asking[0])
     asks = one.first if one.asks is None else one.asks
-    places = {
-        **_boxes("", one.wide),
-        **_boxes("n", one.narrow),
-        "first": float(one.first),
-        "n": float(n_queries),
-        "by": by,
-    }
-    if one.heads:
+    chosen = {"first": float(one.first), "n": float(n_queries), "by": by}
+    if one.sources:
         # Weights of several heads stand below each other, so many rows a head.
-        places["per"] = float(n_queries // len(one.heads))
-    names = {"q": list(range(length))} if one.asks is None else {"k": list(range(length))}
+        chosen["per"] = float(n_queries // len(one.sources))
+    places = {**_boxes("", one.wide), **_boxes("n", one.narrow), **chosen}
+    is_asked = one.asks is not None or bool(one.askers)
+    names = {"k" if is_asked else "q": list(range(length))}
+    same = {"m": number, "l": 0, "look": "token box", "rel": 2.0**number - 1, "bit": 2.0**number}
+    single = None if one.heads else shown[0]
+    shades = None if single is None or not by else [_percents(k) for k in single.sqrt().T.numpy()]
     rows.add(
         length,
         kind=CELL,
         when=BOTH,
         id=[f"token.{at}" for at in range(length)],
-        shade=first.sqrt().tolist(),
-        shades=lists if by else None,
-        m=number,
-        l=0,
+        shade=0.0 if single is None else single[one.first].sqrt().tolist(),
+        shades=shades,
         i=0,
         j=list(range(length)),
-        look="token box",
         where=[f"token {at} “{token}”" for at, token in enumerate(one.tokens)],
-        rel=float(2**number - 1),
-        bit=float(2**number),
+        **same,
         **names,
         **places,
     )
-    below = {name: [value + 37 for value in places[name]] for name in ("y", "yn")}
+    if one.askers:
+        _add_askers(rows, one, {**same, **chosen})
     centre = {
         f"x{n}": [x + w / 2 for x, w in zip(places[f"x{n}"], places[f"w{n}"], strict=True)]
         for n in ("", "n")
     }
-    rows.add(
-        length,
-        kind=WORD,
-        when=BOTH,
-        id=[f"share.{at}" for at in range(length)],
-        text=[_percent(value) for value in one.weights[one.first].tolist()],
-        texts=told if by else None,
-        look="share",
-        **{**places, **below, **centre},
-    )
-    if one.has_arcs:
+    if single is not None:
+        below = {name: [value + 37 for value in places[name]] for name in ("y", "yn")}
+        told = [SEPARATOR.join(map(_percent, key)) for key in one.weights.T.tolist()]
         rows.add(
             length,
-            kind=PATH,
-            when=ON_WIDE,
-            id=[f"arc.{at}" for at in range(length)],
-            shade=first.tolist(),
-            shades=[_percents(key) for key in shown.T.numpy()] if by else None,
-            colour=CHOSEN,
-            mids=mids,
-            look="arc",
-            j=[asks] * length,
-            **{**places, **centre, "y": [box.y - 1 for box in one.wide]},
+            kind=WORD,
+            when=BOTH,
+            id=[f"share.{at}" for at in range(length)],
+            text=[_percent(value) for value in one.weights[one.first].tolist()],
+            texts=told if by else None,
+            look="share",
+            **{**places, **below, **centre},
         )
+    for at, weights in enumerate(shown):
+        head = one.heads[at] if one.heads else None
+        lists = {"shade": weights[one.first].tolist()}
+        lists["shades"] = [_percents(key) for key in weights.T.numpy()] if by else None
+        lists["colour"] = CHOSEN if head is None else COLOURS[f"head {head}"]
+        if head is not None:
+            strips = {f"y{n}": [y + 32 + 8 * at for y in places[f"y{n}"]] for n in ("", "n")}
+            rows.add(
+                length,
+                kind=MARK,
+                when=BOTH,
+                id=[f"strip.{key}.{head}" for key in range(length)],
+                **lists,
+                **{**places, **strips, "h": 6.0, "hn": 6.0},
+            )
+        if one.has_arcs:
+            rows.add(
+                length,
+                kind=PATH,
+                when=ON_WIDE,
+                id=[_of_token("arc", key, head) for key in range(length)],
+                mids=mids,
+                look="line" if one.askers else "arc",
+                # On top of each other, the arcs of several heads would be brown.
+                strength=1.0 if head is None else 1 - 0.55 * at / len(one.heads),
+                j=[asks] * length,
+                **lists,
+                **{**places, **centre, "y": [box.y - 1 for box in one.wide]},
+            )
+
+
+def _add_askers(rows: _Rows, one: Sentence, same: dict[str, object]) -> None:
+    """The tokens of the sentence that asks: the one whose weights are shown is shaded."""
+    length = len(one.askers)
+    own = np.eye(length)
+    rows.add(
+        length,
+        kind=CELL,
+        when=BOTH,
+        id=[f"asker.{at}" for at in range(length)],
+        shade=own[one.first],
+        shades=[_percents(row) for row in own],
+        i=1,
+        j=list(range(length)),
+        q=list(range(length)),
+        where=[f"query {at} “{token}”" for at, token in enumerate(one.askers)],
+        **same,
+        **_boxes("", one.wide_askers),
+        **_boxes("n", one.narrow_askers),
+    )
 
 
 def _boxes(suffix: str, boxes: Sequence[Box]) -> dict[str, list[float]]:

@@ -34,6 +34,7 @@ LOOKS = {
 NORMS = {"before": "Before each part", "after": "After each part"}
 BLOCKS = {"encoder": "Encoder", "decoder": "Decoder"}
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU"}
+MIXES = {"given": "As given", "identity": "Identity"}
 CUTS = {"split": "Split, then transpose", "reshape": "Reshape alone"}
 ZEROED = {role: f"W_{role}" for role in ROLES}
 AXES = {"log": "Logarithmic", "linear": "Linear"}

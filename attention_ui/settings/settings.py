@@ -379,6 +379,7 @@ class Settings:
     )
     causal_heads: bool = setting(Flag(), "Causal: hide what comes later")
     h_seed: int | None = _seed("Seed of the heads' matrices", None, placeholder="as the example")
+    mix: str = setting(Choice(choices.MIXES), "W_output", "given")
     # Cross-attention.
     source: str = setting(Sentence(), "Source: the sentence that is looked at", widget="text_input")
     padding: int = setting(Whole(0, 3), "Places of padding", 2, view_only=True)
@@ -428,7 +429,7 @@ class Settings:
     places: str = setting(
         Choice(choices.PLACES),
         "Positions by",
-        "rotary",
+        "none",
         help="How scores come to depend on where words stand. Rotary turns queries and keys by "
         "their positions, ALiBi lowers a score with the distance; None is as in 2017.",
     )
@@ -447,6 +448,11 @@ class Settings:
         choices=lambda _: {cap: f"±{cap:g}" if cap else "off" for cap in choices.CAPS},
         widget="select_slider",
         help="Bends large scores, so that none is above this number, or below its negative.",
+    )
+    near: int = setting(Whole(1, MAX_TOKENS), "Window", MAX_TOKENS, view_only=True)
+    slope: float = setting(Decimal(0, 1), "Slope", 0.5, view_only=True)
+    bound: float = setting(
+        Decimal(0.1, 2), "Cap, as a share of the largest score", 0.5, view_only=True
     )
     moved_by: int = setting(
         Whole(0, 1_000, (0, 1, 10, 100, 1_000)),

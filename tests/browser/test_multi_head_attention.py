@@ -1,112 +1,69 @@
-"""The lesson on several heads in a real browser: its controls, its heads, its experiments."""
+"""The lesson on several heads in a real browser: their number, their colours, one switched off."""
 
 import pytest
 
-from browser_tools import MATRICES, matrix, no_exception, open_page, settled
+from browser_tools import no_exception, open_page, settled, soon
 
-pytestmark = pytest.mark.long
-
-LESSON = "multi_head_attention?predict=off&cell=none"
+LESSON = "multi_head_attention?predict=off&example=wild_cat"
 
 
-def matrices(page, beat):
-    return page.locator(f".st-key-eq_{beat} {MATRICES}")
+def numbers(page, card):
+    return page.locator(f".st-key-drawn_{card} svg text").all_text_contents()
 
 
-def cells(page, beat, chart):
-    return matrix(page, beat, chart).locator(".mark-rect.role-mark").first.locator("path")
-
-
-def numbers(page, beat, chart):
-    texts = matrix(page, beat, chart).locator(".mark-text.role-mark").first.locator("text")
-    return texts.all_text_contents()
-
-
-def outlined(page, beat, chart):
-    """How many cells of a matrix have an outline while nothing is pointed at."""
-    page.mouse.move(1, 1)
-    settled(page)
-    paths = matrix(page, beat, chart).locator("path[stroke='#E08A00']")
-    return paths.count()
-
-
-def choose(page, group, label):
-    page.locator(f"[class*='st-key-{group}'] button", has_text=label).first.click()
-    settled(page)
-
-
-def test_more_heads_take_the_width_along_and_are_drawn(page, app_url):
+def test_a_head_is_switched_off_in_one_frame_and_the_page_follows(page, app_url):
     open_page(page, app_url, LESSON)
-    assert matrices(page, "weights").count() == 2
+    before = numbers(page, "off")
+    page.locator(".st-key-moves_off input").press("ArrowRight")
+    soon(page, lambda: numbers(page, "off") != before)
+    soon(page, lambda: "head_off=1" in page.url)
+    settled(page)
+    assert page.get_by_text("head_outputs[1]", exact=True).count() >= 1
+    no_exception(page)
+    assert page.problems == []
+
+
+@pytest.mark.long
+def test_more_heads_take_the_width_along_and_it_comes_back(page, app_url):
+    open_page(page, app_url, LESSON)
     heads = page.locator("[class*='st-key-control_n_heads'] input")
     width = page.locator("[class*='st-key-control_d_model'] [data-testid=stSliderThumbValue]")
     for count, d_model in (("3", "6"), ("4", "4")):
         heads.press("ArrowRight")
         settled(page)
         assert f"n_heads={count}" in page.url
-        assert matrices(page, "weights").count() == int(count)
         assert width.inner_text() == d_model
         along = page.get_by_text("d_model went from 4 to 6, so that 3 heads can share it.")
         assert along.count() == (d_model == "6")
-    assert len(numbers(page, "queries", 5)) == 11, "four heads of width 1"
-    page.locator(".st-key-control_causal_heads label").click()
-    settled(page)
-    assert numbers(page, "weights", 3)[:3] == ["1.00", "·", "·"], "the first sees itself only"
+    for head in range(4):
+        assert f"head_weights[{head}]" in numbers(page, "weights")
     no_exception(page)
     assert page.problems == []
 
 
-def test_a_cell_opens_in_its_own_head_and_goes_along_to_another(page, app_url):
+@pytest.mark.long
+def test_pointing_at_a_word_moves_the_bars_of_all_heads(page, app_url):
     open_page(page, app_url, LESSON)
-    cells(page, "weights", 1).nth(4 * 11 + 6).click()
-    settled(page)
-    panel = page.locator(".st-key-cell_weights")
-    assert panel.locator("strong code").inner_text() == "head_weights[1, 4, 6]"
-    assert [outlined(page, "weights", chart) for chart in (0, 1)] == [0, 1]
+    bars = ".st-key-drawn_weights svg g.marks_marks path, .st-key-drawn_weights svg path"
 
-    before = numbers(page, "one_head", 0)
-    choose(page, "one_of_2_heads", "1")
-    assert "head=1" in page.url
-    assert numbers(page, "one_head", 0) != before
-    cells(page, "one_head", 2).nth(4 * 11 + 6).click()  # head_scores
-    settled(page)
-    panel = page.locator(".st-key-cell_one_head")
-    assert panel.locator("strong code").inner_text() == "head_scores[1, 4, 6]"
-    assert [outlined(page, "one_head", chart) for chart in (0, 1, 2)] == [2, 2, 1]
-    choose(page, "one_of_2_heads", "0")
-    assert panel.locator("strong code").inner_text() == "head_scores[0, 4, 6]"
-    assert numbers(page, "one_head", 0) == before
-    assert outlined(page, "one_head", 2) == 1
-    no_exception(page)
+    def drawn():
+        return page.locator(bars).evaluate_all("each => each.map((one) => one.getAttribute('d'))")
+
+    before = drawn()
+    page.locator(".st-key-drawn_weights svg text", has_text="dog").first.hover()
+    soon(page, lambda: drawn() != before)
     assert page.problems == []
 
 
-def test_the_output_is_shared_out_to_heads_and_one_can_be_switched_off(page, app_url):
+@pytest.mark.long
+def test_a_wrong_split_and_an_identity_say_what_they_do(page, app_url):
     open_page(page, app_url, LESSON)
-    cells(page, "parts", 2).nth(3 * 4 + 1).click()
-    settled(page)
-    assert page.get_by_text("What each head gives to output[3, 1]").count() == 1
-    panel = page.locator(".st-key-cell_parts")
-    assert panel.get_by_text("From head_outputs[:, 3, 1]").count() == 1
-
-    with_all, lost = numbers(page, "off", 0), numbers(page, "off", 2)
-    assert lost == numbers(page, "parts", 0), "what head 0 gives"
-    choose(page, "control_head_off", "1")
-    assert "head_off=1" in page.url
-    assert numbers(page, "off", 0) == with_all
-    assert numbers(page, "off", 2) == numbers(page, "parts", 1) != lost
-    no_exception(page)
-    assert page.problems == []
-
-
-def test_a_wrong_split_gives_the_second_head_other_tokens(page, app_url):
-    open_page(page, app_url, LESSON)
-    page.locator("summary", has_text="leave out the transpose").click()
-    settled(page)
-    joined = numbers(page, "mixed", 0)
-    assert numbers(page, "mixed", 1) == joined[: 11 * 2], "row after row"
-    choose(page, "control_head_cut", "1")
-    assert numbers(page, "mixed", 1) == joined[11 * 2 :]
-    assert numbers(page, "mixed", 2) == numbers(page, "queries", 4)
     assert page.get_by_text("2 of 22 rows, in all heads, hold what they should.").count() == 1
+    page.get_by_text("Split, then transpose", exact=True).click()
+    settled(page)
+    assert page.get_by_text("22 of 22 rows, in all heads, hold what they should.").count() == 1
+    page.get_by_text("Identity", exact=True).click()
+    settled(page)
+    assert "mix=identity" in page.url
+    assert page.get_by_text("the heads do not meet.").count() == 1
     no_exception(page)

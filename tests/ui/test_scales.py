@@ -15,7 +15,7 @@ from attention_ui.charts import legend
 from attention_ui.charts.live import live
 from attention_ui.charts.placed import Placed
 from attention_ui.charts.sizes import CellSize
-from attention_ui.lessons.multi_head_attention.heads import added, side_by_side
+from attention_ui.lessons.multi_head_attention.lesson import side_by_side
 from attention_ui.page.since_the_pin import side_by_side as since_the_pin
 from attention_ui.picture.equation_parts import laid_out
 from attention_ui.picture.matrix import Matrix
@@ -95,7 +95,9 @@ def test_now_before_and_their_difference_share_a_scale():
 
 
 def test_heads_that_are_added_share_the_scale_of_their_sum(heads):
-    parts = (*added(side_by_side(heads, "head_outputs")), "=", Matrix(heads["output_from_heads"]))
+    first, *others = side_by_side(heads["head_outputs"])
+    added = [part for each in others for part in ("+", each)]
+    parts = (first, *added, "=", Matrix(heads["output_from_heads"]))
     most, _, _ = drawn(heads, *parts)
     end = largest(heads["head_outputs"].value, heads["output_from_heads"].value)
     assert len(most) == 4
@@ -104,7 +106,7 @@ def test_heads_that_are_added_share_the_scale_of_their_sum(heads):
 
 def test_what_is_copied_or_compared_shares_a_scale(heads):
     most, _, _ = drawn(
-        heads, Matrix(heads["joined_queries"]), "→", *side_by_side(heads, "split_queries")
+        heads, Matrix(heads["joined_queries"]), "→", *side_by_side(heads["split_queries"])
     )
     assert max(most.values()) - min(most.values()) < 1e-3
     twice = heads["head_keys"]
@@ -119,7 +121,7 @@ def test_what_is_copied_or_compared_shares_a_scale(heads):
 
 
 def test_weights_say_that_they_are_shaded_by_their_square_root(heads):
-    _, words, _ = drawn(heads, *side_by_side(heads, "head_weights"))
+    _, words, _ = drawn(heads, *side_by_side(heads["head_weights"]))
     assert words == ["0", "1, small shares made easier to see"]
 
 

@@ -10,7 +10,7 @@ from attention_core.rounding import agree, difference, largest
 from attention_core.trace import Trace
 
 from ...words import number
-from .computing import ALIBI, CAPPED, GROUPED, ROTARY, SUNK, WINDOWED
+from .lesson import ALIBI, CAPPED, GROUPED, ROTARY, SUNK, WINDOWED
 
 Light = tuple[bool, str]
 ROUNDED = 1e-5

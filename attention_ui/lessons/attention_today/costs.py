@@ -2,22 +2,16 @@
 
 from dataclasses import dataclass
 
-import streamlit as st
-
 from attention_core.costs import KNOWN, AttentionSize, KnownModel, kept_tokens
 
 from ...cards.questions import Pick, Verdict
 from ...charts.amounts import amounts
-from ...page.show import show_within
-from ...settings import session
-from ...settings.control import control, control_row
-from ...settings.settings import Settings
+from ...charts.chart import Chart
+from ...controls.control import Values
 
 ASKED = KNOWN["llama3"]
-OWN_SIZES = ("m_layers", "m_width", "m_heads", "m_kv_heads", "m_d_head", "m_context", "m_window")
 CHOICES = (1 / 16, 1, 16)
 """GiB that can be guessed; one of them is right."""
-CHART_WIDTH = 720
 
 
 @dataclass(frozen=True)
@@ -29,43 +23,30 @@ class Row:
     is_own: bool
 
 
-def show_costs() -> None:
-    """A model, what its attention has in parameters, and bars of what its cache takes."""
-    with control_row():
-        control("cost_model", width="content")
-        control("m_bytes", width="content")
-    now = session.current()
-    if now.cost_model == "own":
-        with control_row(vertical_alignment="top"):
-            for name in OWN_SIZES:
-                control(name, width=200)
-        now = session.current()
-    model, n_bytes = model_of(now), int(now.m_bytes)
-    st.markdown(parameter_words(model))
+def bars(model: KnownModel, n_bytes: int) -> Chart:
+    """What the cache of a model takes, as bars."""
     rows = cache_rows(model, n_bytes)
-    chart = amounts(
+    return amounts(
         [row.name for row in rows],
         [row.size for row in rows],
         [in_bytes(row.size) for row in rows],
         next(at for at, row in enumerate(rows) if row.is_own),
         f"Memory for keys and values of {model.context:,} tokens",
     )
-    show_within(chart, CHART_WIDTH)
-    st.caption(cache_words(model, n_bytes))
 
 
-def model_of(settings: Settings) -> KnownModel:
+def model_of(values: Values) -> KnownModel:
     """The model whose costs are shown."""
-    if settings.cost_model != "own":
-        return KNOWN[settings.cost_model]
+    if values.cost_model != "own":
+        return KNOWN[values.cost_model]
     size = AttentionSize(
-        settings.m_layers,
-        settings.m_width,
-        settings.m_heads,
-        settings.m_kv_heads,
-        settings.m_d_head,
+        values.m_layers,
+        values.m_width,
+        values.m_heads,
+        values.m_kv_heads,
+        values.m_d_head,
     )
-    return KnownModel("Your model", size, settings.m_context, settings.m_window or None)
+    return KnownModel("Your model", size, values.m_context, values.m_window or None)
 
 
 def cache_rows(model: KnownModel, n_bytes: int) -> list[Row]:

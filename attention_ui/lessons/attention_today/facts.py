@@ -1,13 +1,15 @@
 """What a switch changes: shapes before and now, parameters, and what a cache keeps."""
 
 from attention_core.costs import kept_tokens
+from attention_core.operations.distances import alibi_slopes
 from attention_core.recipes import PLURAL
 from attention_core.trace import Step, Trace
 
-from ...settings.settings import Settings
-from .computing import SUNK, WINDOWED, shown_sinks, shown_window
+from ...controls.control import Values
+from ...controls.shared import inputs_of
+from ...words import number
+from .lesson import PLAIN, SLOPED, SUNK, WINDOWED, shown_sinks
 
-PLAIN = "head_"
 COMPARED = ("W_key", "W_value", "keys", "values", "scores", "weights", "context_vectors")
 
 
@@ -74,29 +76,43 @@ def sharing_words(shown: int, n_heads: int, chosen: int) -> str:
     )
 
 
-def kept_of(settings: Settings) -> dict[str, int]:
+def kept_of(values: Values) -> dict[str, int]:
     """Of how many tokens a cache keeps keys and values, by the switches that make them fewer."""
-    n_tokens, window = len(settings.inputs.tokens), shown_window(settings)
+    n_tokens, window = len(inputs_of(values).tokens), values.near
     return {
         WINDOWED: kept_tokens(n_tokens, window),
-        SUNK: kept_tokens(n_tokens, window, shown_sinks(settings)),
+        SUNK: kept_tokens(n_tokens, window, shown_sinks(values)),
     }
 
 
-def kept_words(settings: Settings) -> str:
-    """Which window and sinks the card has where none are set, and of how many tokens a cache has
-    to keep keys and values.
+def kept_words(values: Values) -> str:
+    """Of how many tokens a cache has to keep keys and values, and how what is further away is
+    still heard of.
     """
-    tokens = kept_of(settings)
-    sinks = "1 sink" if shown_sinks(settings) == 1 else f"{shown_sinks(settings)} sinks"
-    here = []
-    if not settings.window:
-        here.append(f"a window of {shown_window(settings)}")
-    if not (settings.window and settings.sinks):
-        here.append(sinks)
-    are_off = "which are off at the top" if len(here) > 1 else "which is off at the top"
-    set_here = f"Here with {' and '.join(here)}, {are_off}. " if here else ""
+    tokens, window = kept_of(values), values.near
+    sinks = "1 sink" if shown_sinks(values) == 1 else f"{shown_sinks(values)} sinks"
+    back = "1 token" if window == 2 else f"{window - 1} tokens"
+    through = (
+        "With a window of 1 a token sees itself alone, and nothing ever comes from before."
+        if window == 1
+        else f"What lies further back still arrives, **through layers**: a key in the window has "
+        f"itself looked {back} back in the layer below, so L layers reach L × {window - 1} tokens."
+    )
     return (
-        f"{set_here}Of {len(settings.inputs.tokens)} tokens a cache holds {tokens[WINDOWED]}, "
-        f"{tokens[SUNK]} with sinks."
+        f"Of {len(inputs_of(values).tokens)} tokens a cache holds {tokens[WINDOWED]}, "
+        f"{tokens[SUNK]} with {sinks}. {through}"
+    )
+
+
+def far_words(trace: Trace, head: int) -> str:
+    """What the farthest token ends up with under a bias for distance, and the head's own slope."""
+    n_heads, n_tokens, _ = trace["head_weights"].value.shape
+    own = alibi_slopes(n_heads)[head]
+    told = f"ALiBi gives head {head} of {n_heads} a slope of {number(own)}."
+    if n_tokens == 1:
+        return told
+    before, after = (trace[f"{each}weights"].value[head, -1, 0].item() for each in (PLAIN, SLOPED))
+    return (
+        f"The last query gives the farthest token, {n_tokens - 1} steps away, {number(after)} with "
+        f"this slope, {number(before)} without: hidden is nothing, it fades. {told}"
     )

@@ -1,20 +1,13 @@
-"""What the lesson on several heads checks: three ways, a sum, PyTorch's own layer, the cost."""
+"""What the lesson on several heads checks: three ways, a sum, PyTorch's own layer."""
 
-import inspect
-
-import streamlit as st
 from torch import Tensor
 
 from attention_core.mechanism.attention import scale_of
-from attention_core.mechanism.head_ways import heads_one_by_one, stack_of_heads
+from attention_core.mechanism.head_ways import pieces, stack_of_heads
 from attention_core.mechanism.multi_head import torch_output, torch_width
-from attention_core.recipes import PLURAL, HeadsRecipe
+from attention_core.recipes import PLURAL
 from attention_core.rounding import agree, difference
 from attention_core.trace import Trace
-
-from ...cards.questions import Pick, Verdict
-from ...page.show import folded
-from .heads import how_many
 
 
 def ways_table(trace: Trace) -> str:
@@ -58,13 +51,6 @@ def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
         ),
     )
     return [_agreement(trace, *way) for way in ways]
-
-
-def show_loop() -> None:
-    """The loop over heads, as it is written in the core."""
-    with folded("The loop", "head_loop", ":material/code:") as is_open:
-        if is_open:
-            st.code(inspect.getsource(heads_one_by_one), language="python", wrap_lines=True)
 
 
 def sum_agrees(trace: Trace) -> tuple[bool, str]:
@@ -113,49 +99,40 @@ def _agreement(
     return good, f"{words}: the largest difference is {difference(pairs):.1g}."
 
 
-def cost_question(d_in: int, recipe: HeadsRecipe) -> Pick | None:
-    """Which has more parameters, the heads or one wide head; None where there is one only."""
-    if recipe.n_heads == 1:
-        return None
-    heads, wide = how_many(recipe.n_heads), one_wide(recipe)
-    many, one = recipe.n_parameters(d_in), wide.n_parameters(d_in)
-    found = f"{heads} have {many:,}, the one wide head {one:,}."
-    return Pick(
-        words=f"{heads} {widths(recipe)}, or one head {widths(wide)}: which has more parameters?",
-        choices=(heads, "the one wide head", "neither: both have the same number"),
-        judge=lambda guess: Verdict(guess[0] == 2, found),
-        truth=lambda: f"Neither: {found}",
+def lost_agrees(trace: Trace, without: Trace, head: int) -> tuple[bool, str]:
+    """The light for a head switched off: what is lost is what it gave, and nothing else."""
+    lost = without["output_lost"].value
+    pairs = [(lost, trace["head_outputs"].value[head])]
+    most = int(lost.norm(dim=-1).argmax())
+    good = agree(pairs, (trace, "head_outputs"), (without, "output_lost"))
+    return good, (
+        f"Lost: `head_outputs[{head}]`, and nothing else (largest difference "
+        f"{difference(pairs):.1g}). Token {most} loses most: a vector of length "
+        f"{lost[most].norm():.4f}."
     )
 
 
-def parameter_words(d_in: int, recipe: HeadsRecipe) -> str:
-    """How many numbers training may change, and that one wide head has as many."""
-    wide = one_wide(recipe)
-    queries, values = recipe.n_heads * recipe.d_head, recipe.n_heads * recipe.d_value
-    words = (
-        f"`W_query`, `W_key` and `W_value` have {d_in} rows and {queries}, {queries} and {values} "
-        f"columns; `W_output` is {values} × {recipe.d_model}. Together: "
-        f"**{recipe.n_parameters(d_in):,} parameters**. "
-    )
-    if recipe.n_heads == 1:
-        return words + (
-            "There is only one head here. Choose more heads above, each as much narrower: the same "
-            "columns are dealt out, and the number of parameters stays."
-        )
-    return words + (
-        f"One head {widths(wide)} has {wide.n_parameters(d_in):,}: the columns are the same, only "
-        "dealt out to more heads. So more heads need no more parameters and no more "
-        "multiplications; only softmax runs once for each. The price: each sees a narrower query."
+def rows_right(trace: Trace, made: str) -> tuple[bool, str]:
+    """The light for a split: how many rows of all heads hold what they should."""
+    shape = trace["joined_queries"].value.shape
+    rows, meant = (pieces(trace[each].operation, *shape) for each in (made, "split_queries"))
+    n_heads = trace.size("head")
+    right = sum(rows[h][i] == meant[h][i] for h in range(n_heads) for i in range(shape[0]))
+    total = n_heads * shape[0]
+    mixes_nothing = made != "split_queries" and right == total
+    return right == total, (
+        f"{right} of {total} rows, in all heads, hold what they should."
+        + (" With one head, or one token, there is nothing to mix up." if mixes_nothing else "")
     )
 
 
-def one_wide(recipe: HeadsRecipe) -> HeadsRecipe:
-    """One head with the columns of all."""
-    n_heads = recipe.n_heads
-    return HeadsRecipe(1, n_heads * recipe.d_head, n_heads * recipe.d_value, recipe.d_model)
-
-
-def widths(recipe: HeadsRecipe) -> str:
-    """How wide a head is; its values have a width of their own where theirs differs."""
-    values = f" and values of width {recipe.d_value}" if recipe.d_value != recipe.d_head else ""
-    return f"of width {recipe.d_head}{values}"
+def sums_over_heads(wrong: Trace) -> tuple[bool, str]:
+    """The light for weights that heads compete for: what rows sum to, and all of them."""
+    weights = wrong["head_weights"].value
+    n_heads, n_queries, n_keys = weights.shape
+    sums = weights.sum(dim=-1)
+    return bool(((sums - 1).abs() < 1e-5).all()), (
+        f"Rows sum to {sums.min():.4f} up to {sums.max():.4f} instead of 1. All weights together "
+        f"sum to {weights.sum():.4g}, 1 for each of {n_queries} × {n_keys} pairs of query and key; "
+        f"it should be {n_heads * n_queries}, 1 per row of each head."
+    )

@@ -13,16 +13,13 @@ from attention_core.trace import Step, Trace
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Whole
 from ...controls.shared import (
-    D_HEAD,
-    D_MODEL,
-    D_VALUE,
     DROP_SEED,
     FACTOR,
     LAYER_DROPOUT,
     MAX_JOINED,
     MAX_SEED,
-    N_HEADS,
     OTHER_SENTENCE,
+    SIZES,
     SOURCE,
     TOKEN,
     inputs_of,
@@ -64,7 +61,7 @@ BLOCK_SEED = Control(
     "block_seed", Whole(0, MAX_SEED), "Seed of the block's matrices", 101, widget="text_input"
 )
 MAKES_BLOCK = (
-    *(*SOURCE, D_MODEL, D_HEAD, D_VALUE, N_HEADS, LAYER_DROPOUT, DROP_SEED),
+    *(*SOURCE, *SIZES, LAYER_DROPOUT, DROP_SEED),
     *(NORM, BLOCK, ACTIVATION, WIDER, BLOCK_SEED, OTHER_SENTENCE),
 )
 CONTROLS = (*MAKES_BLOCK, TOKEN, FACTOR)

@@ -1,30 +1,53 @@
-"""Cross-attention as a trace: queries of one sentence, keys and values of another."""
+"""Cross-attention: queries of one sentence, keys and values of another. Its controls and trace."""
 
 from attention_core.mechanism.attention import attention
-from attention_core.mechanism.trainable import draw_matrices
+from attention_core.mechanism.trainable import attend_trainable, draw_matrices
 from attention_core.operations import Affine, LookWithinLengths, MatMul
 from attention_core.recipes import PLURAL, ROLES
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
 from attention_core.text.source import add_source, numbers_of
-from attention_core.text.vocabulary import PADDING
+from attention_core.text.vocabulary import PADDING as FILLED
 from attention_core.trace import Trace
 
-from ...settings.settings import Settings
-from ...settings.source import source_inputs
+from ...controls.control import Control, Values
+from ...controls.fields import Whole
+from ...controls.shared import (
+    OTHER_SENTENCE,
+    PROJECTED,
+    SOURCE,
+    example_of,
+    inputs_of,
+    other_inputs,
+    projections_of,
+)
+
+PADDING = Control("padding", Whole(0, 3), "Places of padding", 2)
+CONTROLS = (*SOURCE, *PROJECTED, OTHER_SENTENCE, PADDING)
 
 
-def build(settings: Settings) -> Trace:
+def trace_of(values: Values) -> Trace:
     """The lesson's trace: the source as it is."""
-    return look_across(settings)
+    return look_across(values)
 
 
-def padded(settings: Settings) -> Trace:
+def padded(values: Values) -> Trace:
     """The same with the source filled up with places of padding, hidden by a mask."""
-    return look_across(settings, settings.padding)
+    return look_across(values, values.padding)
 
 
-def look_across(settings: Settings, n_padding: int = 0) -> Trace:
+def itself(values: Values) -> Trace:
+    """Self-attention of the sentence that asks, with the same matrices."""
+    return attend_trainable(embed(inputs_of(values)), projections_of(values))
+
+
+def first_query(values: Values) -> int:
+    """The query whose weights are shown first: the example's own, else the last."""
+    last, told = len(inputs_of(values).tokens) - 1, example_of(values).shown_first
+    return last if told is None else min(told, last)
+
+
+def look_across(values: Values, n_padding: int = 0) -> Trace:
     """The trace of cross-attention, with places of padding behind the source's tokens.
 
     Steps: those of `embed`; `W_query` and so on as in `project`; `other_table`
@@ -32,10 +55,10 @@ def look_across(settings: Settings, n_padding: int = 0) -> Trace:
     (query, d_out), `keys` (key, d_out) and `values` (key, d_v) of the source, and those of
     `attention`, with `mask` (one_query, key) where there is padding.
     """
-    source = source_inputs(settings)
-    names = (*source.tokens, *[PADDING] * n_padding)
-    trace = _first_sentence(settings, names)
-    recipe = settings.projections
+    source = other_inputs(values)
+    names = (*source.tokens, *[FILLED] * n_padding)
+    trace = _first_sentence(values, names)
+    recipe = projections_of(values)
     # Drawn before the source's table, so that they are those of the lesson on queries and keys.
     matrices = draw_matrices(trace, recipe)
     others = add_source(trace, source, n_padding)
@@ -55,9 +78,9 @@ def look_across(settings: Settings, n_padding: int = 0) -> Trace:
     return trace
 
 
-def _first_sentence(settings: Settings, keys: tuple[str, ...]) -> Trace:
+def _first_sentence(values: Values, keys: tuple[str, ...]) -> Trace:
     """The trace from the ids of the sentence that asks to its embeddings."""
-    inputs = settings.inputs
+    inputs = inputs_of(values)
     if not (inputs.vocabulary == TRAINED and inputs.has_given_vectors()):
         return embed(inputs, keys=keys)
     # The trained vectors come from a layer below, in which this sentence has keys of its own.

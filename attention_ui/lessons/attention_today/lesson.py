@@ -1,0 +1,341 @@
+"""Attention of today: its controls, and its traces as functions of their values: today's attention
+beside that of 2017, and each switch alone.
+"""
+
+from dataclasses import replace
+
+from attention_core.costs import KNOWN
+from attention_core.mechanism.attention import attention, scale_of
+from attention_core.mechanism.decoding import decode_step
+from attention_core.mechanism.multi_head import attend_heads
+from attention_core.mechanism.today import ROTARY_BASE, Today, attend_today
+from attention_core.operations import DistanceBias
+from attention_core.recipes import MAX_HEADS, HeadsRecipe
+from attention_core.text.embedding import embed
+from attention_core.trace import Trace
+
+from ...controls.control import Control, Values
+from ...controls.fields import MAX_TOKENS, Choice, Decimal, Whole
+from ...controls.shared import (
+    HEAD,
+    HEADS,
+    SOURCE,
+    example_of,
+    heads_recipe_of,
+    inputs_of,
+    numbered_tokens,
+)
+from ...picture.equation_parts import Parts
+from ...picture.matrix import Matrix
+
+PLAIN = "head_"
+GROUPED, ROTARY, ALIBI, WINDOWED, SUNK, CAPPED = (
+    "grouped_",
+    "rotary_",
+    "alibi_",
+    "windowed_",
+    "sinks_",
+    "cap_",
+)
+"""What the names of the steps begin with in which one thing alone is done otherwise."""
+SLOPED = "slope_"
+"""The same of a bias with a slope that is chosen, in every head."""
+CAPS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
+MODELS = {"gpt2": "GPT-2", "llama3": "Llama 3 8B", "mistral": "Mistral 7B"}
+CONTEXTS = (256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 1_048_576)
+NEXT, BESIDE = "⇒", "|"
+"""Between what a switch makes and the weights that come of it; before it, those of 2017."""
+
+
+def sharing(n_heads: int) -> list[int]:
+    """The numbers of key/value heads that query heads can share evenly."""
+    return [count for count in range(1, n_heads + 1) if n_heads % count == 0]
+
+
+def _shared_by(heads: str):
+    return lambda values: {count: str(count) for count in sharing(values[heads])}
+
+
+def _sharing_fits(name: str, heads: str):
+    def fits(count: int, values: Values) -> tuple[int, str]:
+        n_heads = values[heads]
+        used = max(each for each in sharing(n_heads) if each <= max(count, 1))
+        if used == count:
+            return count, ""
+        return used, f"{name} went from {count} to {used}, which {n_heads} query heads can share."
+
+    return fits
+
+
+def _half(values: Values) -> int:
+    n_heads = example_of(values).heads.n_heads
+    return max((count for count in sharing(n_heads) if 2 * count <= n_heads), default=1)
+
+
+def _windows(values: Values) -> dict[int, str]:
+    n_tokens = len(inputs_of(values).tokens)
+    return {window: str(window) if window else "all" for window in range(n_tokens + 1)}
+
+
+PLACES = Control(
+    "places", Choice({"none": "None", "rotary": "Rotary", "alibi": "ALiBi"}), "Positions by", "none"
+)
+KV_HEADS = Control(
+    "kv_heads",
+    Whole(1, MAX_HEADS),
+    "Key/value heads",
+    _half,
+    widget="segmented_control",
+    options=_shared_by("n_heads"),
+    fits=_sharing_fits("kv_heads", "n_heads"),
+)
+WINDOW = Control(
+    "window",
+    Whole(0, MAX_TOKENS),
+    "Window: keys, its own included",
+    0,
+    widget="select_slider",
+    options=_windows,
+)
+SINKS = Control(
+    "sinks",
+    Whole(0, 4),
+    "Sinks: first keys that stay",
+    0,
+    widget="select_slider",
+    options=lambda _: {count: str(count) if count else "none" for count in range(5)},
+)
+SOFT_CAP = Control(
+    "soft_cap",
+    Decimal(0, 50, CAPS),
+    "Soft cap: the most that a score can be",
+    0.0,
+    widget="select_slider",
+    options=lambda _: {cap: f"±{cap:g}" if cap else "off" for cap in CAPS},
+)
+NEAR = Control(
+    "near",
+    Whole(1, MAX_TOKENS),
+    "Window",
+    lambda values: values.window or max(2, (len(inputs_of(values).tokens) + 1) // 3),
+    options=lambda values: {w: str(w) for w in range(1, len(inputs_of(values).tokens) + 1)},
+    of_page=True,
+)
+SLOPE = Control("slope", Decimal(0, 1), "Slope", 0.5, look={"step": 0.0625}, of_page=True)
+BOUND = Control(
+    "bound",
+    Decimal(0.1, 2),
+    "Cap, as a share of the largest score",
+    0.5,
+    look={"step": 0.1},
+    of_page=True,
+)
+MOVED_BY = Control(
+    "moved_by", Whole(0, 1_000, (0, 1, 10, 100, 1_000)), "Shift the text by", 10, shown="{:,}"
+)
+DECODED = Control(
+    "decoded",
+    Whole(0, MAX_TOKENS - 1),
+    "Token that is written now",
+    lambda values: len(inputs_of(values).tokens) - 1,
+    options=numbered_tokens,
+)
+COST_MODEL = Control(
+    "cost_model",
+    Choice({name: each.title for name, each in KNOWN.items()} | {"own": "Sizes of your own"}),
+    "Model",
+    "llama3",
+)
+M_BYTES = Control(
+    "m_bytes",
+    Choice({"4": "4 (float32)", "2": "2 (bfloat16)", "1": "1 (8 bits)"}),
+    "Bytes per number",
+    "2",
+)
+OWN_SIZES = (
+    Control(
+        "m_layers",
+        Whole(1, 128, (1, 2, 4, 6, 8, 12, 16, 24, 28, 32, 40, 48, 64, 80, 96, 128)),
+        "Layers of the model",
+        32,
+    ),
+    Control(
+        "m_width",
+        Whole(64, 16_384, (64, 128, 256, 512, 768, 1_024, 1_600, 2_048, 3_072, 4_096, 5_120, 8_192,
+                           16_384)),
+        "Width of the model",
+        4_096,
+        shown="{:,}",
+    ),
+    Control(
+        "m_heads",
+        Whole(1, 128, (1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, 96, 128)),
+        "Query heads of the model",
+        32,
+    ),
+    Control(
+        "m_kv_heads",
+        Whole(1, 128),
+        "Its key/value heads",
+        8,
+        widget="select_slider",
+        options=_shared_by("m_heads"),
+        fits=_sharing_fits("m_kv_heads", "m_heads"),
+    ),
+    Control(
+        "m_d_head",
+        Whole(16, 256, (16, 32, 64, 80, 96, 128, 256)),
+        "Width of each of its heads",
+        128,
+    ),
+    Control(
+        "m_context", Whole(256, 1_048_576, CONTEXTS), "Tokens of context", 8_192, shown="{:,}"
+    ),
+    Control(
+        "m_window",
+        Whole(0, 131_072, (0, *CONTEXTS[:-1])),
+        "Tokens in its window, 0 for all",
+        4_096,
+        shown="{:,}",
+    ),
+)  # fmt: skip
+SWITCHES = (KV_HEADS, PLACES, WINDOW, SINKS, SOFT_CAP)
+MAKES_HEADS = (*SOURCE, *HEADS, PLACES)
+CONTROLS = (
+    *(*SOURCE, *HEADS, *SWITCHES, HEAD, NEAR, SLOPE, BOUND, MOVED_BY, DECODED),
+    *(COST_MODEL, M_BYTES, *OWN_SIZES),
+)
+
+
+def heads(values: Values) -> HeadsRecipe:
+    """The heads of this page: causal, and where rotary positions turn pairs of columns of an even
+    width, one more than they would share if need be.
+    """
+    recipe = replace(heads_recipe_of(values), causal=True)
+    is_turned = values.places == "rotary" and recipe.d_head % 2
+    return replace(recipe, d_head=recipe.d_head + 1) if is_turned else recipe
+
+
+def plain(values: Values) -> Trace:
+    """Attention with heads as in 2017, up to the context vectors."""
+    return attend_heads(embed(inputs_of(values)), heads(values), joined=False)
+
+
+def trace_of(values: Values) -> Trace:
+    """The lesson's trace: plain attention with heads, causal, and `today_` steps beside it, both up
+    to the context vectors: what comes behind has not changed.
+    """
+    return attend_today(plain(values), today_of(values), joined=False)
+
+
+def today_of(values: Values) -> Today:
+    """What is switched on."""
+    return Today(
+        n_kv_heads=values.kv_heads,
+        rotary_base=ROTARY_BASE if values.places == "rotary" else None,
+        alibi=values.places == "alibi",
+        window=values.window or None,
+        sinks=values.sinks if values.window else 0,
+        soft_cap=values.soft_cap or None,
+        scale=heads(values).scale,
+    )
+
+
+def alone(values: Values, whole: Trace) -> Trace:
+    """The lesson's trace, and beside it each switch alone, as its card has it."""
+    trace = whole.branched()
+    switched = {
+        GROUPED: {"n_kv_heads": shown_kv_heads(values)},
+        ROTARY: {"rotary_base": ROTARY_BASE},
+        WINDOWED: {"window": values.near},
+        SUNK: {"window": values.near, "sinks": shown_sinks(values)},
+    }
+    for prefix, changes in switched.items():
+        add(trace, prefix, **changes)
+    return add_slope(trace, values.slope)
+
+
+def with_the_rest(values: Values, single: Trace) -> Trace:
+    """The same with ALiBi's own slopes, and a soft cap: what is shown further down."""
+    trace = single.branched()
+    add(trace, ALIBI, alibi=True)
+    return add(trace, CAPPED, soft_cap=shown_cap(values, trace))
+
+
+def add(trace: Trace, prefix: str, **changes: object) -> Trace:
+    """Add one switch alone to a trace of plain heads. Returns the same trace."""
+    off = Today(trace.size("head"), scale=scale_of(trace, PLAIN))
+    return attend_today(trace, replace(off, **changes), prefix, joined=False)
+
+
+def add_slope(trace: Trace, slope: float) -> Trace:
+    """Add a bias for distance with the same slope in every head. Returns the same trace."""
+    n_heads, n_tokens, _ = trace["head_queries"].value.shape
+    axes = trace["head_scores"].axes
+    operation = DistanceBias((slope,) * n_heads, n_tokens, n_tokens)
+    bias = trace.step(f"{SLOPED}bias", operation, axes=axes)
+    given = [trace[f"{PLAIN}{name}"] for name in ("queries", "keys", "values")]
+    scale = scale_of(trace, PLAIN)
+    attention(trace, *given, scale, trace["mask"], SLOPED, added_mask=bias)
+    return trace
+
+
+def decoded(values: Values, whole: Trace) -> Trace:
+    """The step of decoding that is shown, beside the lesson's trace."""
+    return decode_step(whole, today_of(values), values.decoded)
+
+
+def shown_kv_heads(values: Values) -> int:
+    """How many heads of keys the card has: what is chosen, or the most that are fewer."""
+    fewer = [count for count in sharing(values.n_heads) if count < values.n_heads]
+    return min(values.kv_heads, max(fewer, default=1))
+
+
+def shown_sinks(values: Values) -> int:
+    """The sinks of the card: what is chosen, or one."""
+    return values.sinks or 1
+
+
+def shown_cap(values: Values, trace: Trace) -> float:
+    """The cap of the card: a share of the largest score of the trace."""
+    most = trace["head_masked_scores"].inputs[0].value.abs().max().item()
+    return max(values.bound * most, 1e-3)
+
+
+def is_odd(values: Values) -> bool:
+    """Whether a head has a column left over where rotary positions need pairs."""
+    return heads(values).d_head % 2 == 1
+
+
+def switches_of(model: str, values: Values) -> dict[str, object]:
+    """The switches of a known model, for as many heads and tokens as there are here: Llama 3 8B and
+    Mistral 7B have a quarter as many key/value heads as query heads, and Mistral's window is half
+    of its context.
+    """
+    off = {"places": "none", "window": 0, "sinks": 0, "soft_cap": 0.0}
+    if model == "gpt2":
+        return off | {"kv_heads": values.n_heads}
+    fitting = sharing(values.n_heads)
+    quarter = max(count for count in fitting if count == 1 or 4 * count <= values.n_heads)
+    llama = off | {"places": "rotary", "kv_heads": quarter}
+    if model == "llama3":
+        return llama
+    return llama | {"window": max(1, len(inputs_of(values).tokens) // 2)}
+
+
+def model_that_is_on(values: Values) -> str | None:
+    """The known model whose switches these are; None for none."""
+    for model in MODELS:
+        if all(values[name] == value for name, value in switches_of(model, values).items()):
+            return model
+    return None
+
+
+def weights(trace: Trace, head: int, prefix: str) -> Matrix:
+    """The weights of one head, beside others."""
+    return Matrix(trace[f"{prefix}weights"], lead=(head,), compared=True)
+
+
+def then_and_now(trace: Trace, head: int, prefix: str, made: Matrix) -> Parts:
+    """The weights of one head, plain; what a switch makes; and the weights that come of it."""
+    return weights(trace, head, PLAIN), BESIDE, made, NEXT, weights(trace, head, prefix)

@@ -1,0 +1,129 @@
+"""What the lesson on the attention of today says of its switches, and leaves its reader able to
+answer.
+"""
+
+from attention_core.costs import kept_tokens
+from attention_core.trace import Trace
+
+from ...controls.control import Values
+from ...controls.shared import heads_recipe_of, inputs_of
+from ...frame.ends import Answer
+from .checks import moved_light
+from .costs import ASKED, in_bytes
+from .decoding import page_size
+from .facts import kept, parameters
+from .lesson import GROUPED, PLAIN, heads, is_odd, shown_kv_heads
+
+
+def on_words(values: Values) -> str:
+    """Which of the two pictures is which, and in what today's differs from 2017."""
+    on = []
+    if (fewer := values.kv_heads) < values.n_heads:
+        on.append("1 key/value head" if fewer == 1 else f"{fewer} key/value heads")
+    if values.places == "alibi":
+        on.append("ALiBi")
+    elif values.places == "rotary":
+        on.append("rotary positions")
+    if values.window:
+        on.append(f"a window of {values.window}")
+        if values.sinks:
+            on.append("1 sink" if values.sinks == 1 else f"{values.sinks} sinks")
+    if values.soft_cap:
+        on.append(f"a soft cap of ±{values.soft_cap:g}")
+    if not on:
+        return "`head_weights` are as in 2017. Nothing is on now, so `today_weights` are the same."
+    return f"As in 2017: `head_weights`. **On now**, in `today_weights`: **{', '.join(on)}**."
+
+
+def wider_words(values: Values) -> str:
+    """Why a head is wider than it would be, where rotary positions need it; '' where it is not."""
+    own, used = heads_recipe_of(values).d_head, heads(values).d_head
+    if own == used:
+        return ""
+    return (
+        f"Rotary positions turn columns in pairs, so each head’s queries and keys are {used} wide "
+        f"here, not {own}."
+    )
+
+
+def answers(values: Values, trace: Trace) -> list[Answer]:
+    """On shared heads, on rotary positions, and on the cache. `trace` has each switch alone."""
+    return [
+        Answer(
+            "What does it save when heads share keys and values?",
+            what_sharing_saves(values, trace),
+            "sharing",
+            "Heads share keys and values",
+            ("cache",),
+        ),
+        Answer(
+            "Why does no score with rotary positions change when the text moves?",
+            why_distance(values, trace),
+            "rotary",
+            "Rotary positions",
+        ),
+        Answer(
+            "Why does a model that writes need a cache, and what does it cost?",
+            why_cache(values),
+            "decoding",
+            "Written token by token",
+        ),
+    ]
+
+
+def what_sharing_saves(values: Values, trace: Trace) -> str:
+    """With the numbers of this page, and the memory of a known model."""
+    n_heads, fewer = trace.size("head"), shown_kv_heads(values)
+    size = ASKED.size
+    plain, own = (
+        size.with_kv_heads(count).cached(ASKED.context) * 2
+        for count in (size.n_heads, size.n_kv_heads)
+    )
+    known = (
+        f"In {ASKED.title}, {size.n_heads} heads share {size.n_kv_heads}: the keys and values of "
+        f"{ASKED.context:,} tokens take {in_bytes(own)} instead of {in_bytes(plain)}."
+    )
+    if n_heads == 1:
+        return f"With one head, as here, nothing. {known}"
+    heads = "one key/value head" if fewer == 1 else f"{fewer} key/value heads"
+    trained = [parameters(trace, each, values.d_model) for each in (GROUPED, PLAIN)]
+    return (
+        f"Here {n_heads} query heads with {heads} keep {kept(trace, GROUPED):,} numbers for each "
+        f"token instead of {kept(trace, PLAIN):,}, and have {trained[0]:,} "
+        f"parameters instead of {trained[1]:,}. The number of queries, and of "
+        f"products of queries with keys, stays. {known}"
+    )
+
+
+def why_distance(values: Values, trace: Trace) -> str:
+    """With the largest difference, measured."""
+    words = (
+        "A query is turned by an angle that grows with its place, and so is a key. Turned by the "
+        "same angle, two vectors keep their dot product. So only the difference of the angles "
+        "counts: how far apart the tokens stand, wherever that is."
+    )
+    if is_odd(values):
+        return f"{words} The heads here have an odd width, so nothing is turned."
+    good, _ = moved_light(trace, values.moved_by)
+    kept = "every score stays" if good else "scores do not stay"
+    return f"{words} Moved by {values.moved_by:,} places, {kept} what it was but for rounding."
+
+
+def why_cache(values: Values) -> str:
+    """With products and numbers of the last token of this page."""
+    size, n_tokens = page_size(values), len(inputs_of(values).tokens)
+    with_it, without = (
+        sum(size.products_of_step(place, has_cache) for place in range(n_tokens))
+        for has_cache in (True, False)
+    )
+    window = values.window or None
+    kept = size.cached(kept_tokens(n_tokens, window, values.sinks))
+    memory = f"{kept:,} numbers here, and more with every token"
+    if window is not None:
+        memory = f"{kept:,} numbers here with the window, however long the text"
+    return (
+        "Each new token looks at tokens before it. Its query is asked once, and never again, so no "
+        "cache of queries is needed. Keys and values of earlier tokens never change, since "
+        f"none of them looks ahead, so they are kept. For {n_tokens} tokens, one after the other, "
+        f"that is {with_it:,} products instead of {without:,}. It costs memory: {memory}."
+    )

@@ -1,0 +1,218 @@
+"""What the lesson on cross-attention says of its numbers, and what its question asks."""
+
+from torch import Tensor
+
+from attention_core.mechanism.attention import scale_of
+from attention_core.trace import Trace
+
+from ...cards.questions import Shape
+from ...controls.control import Values
+from ...controls.shared import example_of, inputs_of, other_inputs
+from ...frame.ends import Answer, named
+from ...words import number, percent
+from .lesson import first_query
+
+ALIKE = SAME = 1e-6
+COMPARED = ("queries", "keys", "values", "scores", "weights", "context_vectors")
+
+
+def shape(trace: Trace) -> Shape:
+    """Which shape context vectors have."""
+    weights, values, context = (trace[name] for name in ("weights", "values", "context_vectors"))
+    return Shape(
+        words=f"`weights` are {weights.shape}, and `values` {values.shape}. Which shape will "
+        "`context_vectors` have?",
+        truth=tuple(zip(context.axes, context.value.shape, strict=True)),
+        teaches="There is one for each query, however long the source is. The keys are summed "
+        "over, so they are gone.",
+    )
+
+
+def is_shared(values: Values) -> bool:
+    """Whether a word has one and the same vector in both sentences."""
+    return other_inputs(values).has_given_vectors()
+
+
+def table_words(values: Values) -> str:
+    """Where the source's vectors come from."""
+    if is_shared(values):
+        made = "trained" if example_of(values).is_trained else "ready-made"
+        return f"This example has {made} vectors for the words of both sentences."
+    if inputs_of(values).has_given_vectors():
+        return (
+            "Some words of the source have no vector in this example, so the source gets random "
+            "ones: look at how the weights are made, not for meaning in them."
+        )
+    return (
+        "The source has a table of its own, as another language would: a word that stands in both "
+        "sentences has two vectors."
+    )
+
+
+def made_words(trace: Trace) -> str:
+    """How weights are made of the scores, and values of the source."""
+    width, n_values = (trace[f"W_{role}"].value.shape[-1] for role in ("key", "value"))
+    divided = {
+        "none": "",
+        "sqrt_d": f"each score is divided by √{width} = {number(width**0.5, 2)}, and ",
+        "d": f"each score is divided by {width}, and ",
+    }[scale_of(trace)]
+    return (
+        f"The weights are made as ever: {divided}softmax turns each row into shares of 1. So are "
+        f"the values: the source's vectors, times a matrix of their own that is {n_values} wide. "
+        "Those are drawn under *Go deeper*."
+    )
+
+
+def verdicts(trace: Trace, plain: Trace) -> list[tuple[bool, str]]:
+    """Whether padding gets exactly nothing, and whether it leaves the context vectors alone."""
+    if "mask" not in trace:
+        return []
+    mask = trace["mask"].value
+    weights = trace["weights"].value
+    most = weights.masked_fill(mask, 0).abs().max().item()
+    context, before = trace["context_vectors"].value, plain["context_vectors"].value
+    far = (context - before).abs().max().item()
+    near = SAME * max(1.0, before.abs().max().item())
+    return [
+        (most == 0, f"Weight on padding: {number(most) if most else 'exactly 0'}."),
+        (
+            far <= near,
+            "Context vectors are those of the source without padding: the largest difference is "
+            f"{far:.1g}.",
+        ),
+    ]
+
+
+def padding_words(trace: Trace) -> str:
+    """How much of a row would be on padding without the mask."""
+    if "mask" not in trace:
+        return "There is no padding now, and nothing to hide. Choose 1 place or more."
+    share = unmasked_share(trace)
+    return (
+        f"Without the mask, padding would get up to {percent(share)} of a row. It has a vector "
+        "like any token, so it has a score, and a score of 0 does not give a weight of 0: "
+        "e to the power of 0 is 1."
+    )
+
+
+def unmasked_share(trace: Trace) -> float:
+    """The most of a row that padding would get, were it not hidden."""
+    hidden = ~trace["mask"].value[0]
+    scores = trace["masked_scores"].inputs[0].value
+    return scores.softmax(dim=-1)[:, hidden].sum(dim=-1).max().item()
+
+
+def shapes_table(across: Trace, alone: Trace) -> str:
+    """Each step with its shape in both, and whether it has changed."""
+    rows = []
+    for name in (*(f"W_{role}" for role in ("query", "key", "value")), *COMPARED):
+        before, now = alone[name].shape, across[name].shape
+        same = alone[name].value.equal(across[name].value)
+        kept = "the same numbers" if same else "other numbers"
+        rows.append(f"| `{name}` | {before} | {now} | {kept} |")
+    return (
+        "| Step | Your sentence looks at itself | It looks at the source | |\n|---|---|---|---|\n"
+        + "\n".join(rows)
+    )
+
+
+def swapped(trace: Trace) -> tuple[Tensor, Tensor]:
+    """Weights with queries and keys both of the source, (key, key), and the values of the sentence
+    that asks, (token, d_v): the roles as one published notebook has them.
+    """
+    source, own = trace["other_embeddings"].value, trace["embeddings"].value
+    queries, keys = source @ trace["W_query"].value, source @ trace["W_key"].value
+    return (queries @ keys.mT).softmax(dim=-1), own @ trace["W_value"].value
+
+
+def swapped_words(trace: Trace) -> str:
+    """What comes of the roles swapped, as torch says it: an error, or vectors of nobody's."""
+    weights, values = swapped(trace)
+    n_own, n_source = len(values), len(weights)
+    shapes = (
+        f"Then the weights are {n_source} × {n_source}: the source looks at itself. The values are "
+        f"{n_own} × {values.shape[-1]}, a row for each token of your sentence. "
+    )
+    if torch_says(trace):
+        return (
+            f"{shapes}Weights and values do not fit: each row of weights shares itself out among "
+            f"{n_source} tokens, but there are {n_own} values. torch stops with an error, which "
+            "is lucky: with two sentences of the same length it would run, and be wrong."
+        )
+    return (
+        f"{shapes}Both sentences have {n_own} tokens, so nothing stops: {n_own} context "
+        "vectors come out. But a weight for one word of the source is put on the word of your "
+        "sentence that happens to stand at the same place."
+    )
+
+
+def torch_says(trace: Trace) -> str:
+    """The message with which torch stops where the roles are swapped; "" where it does not."""
+    weights, values = swapped(trace)
+    try:
+        weights @ values
+    except RuntimeError as error:
+        return str(error)
+    return ""
+
+
+def answers(trace: Trace, values: Values) -> list[Answer]:
+    """On the roles of the two sentences, on shapes, and on where a context vector comes from."""
+    query = first_query(values)
+    return [
+        Answer(
+            "Which sentence asks, and which one answers?",
+            who_asks(trace, query),
+            "looking",
+            "Which word does each word look at?",
+        ),
+        Answer(
+            "Why may the two sentences differ in length?",
+            why_any_length(trace),
+            "context",
+            "Context vectors",
+            ("context_vectors",),
+        ),
+        Answer(
+            "What is in a context vector now?",
+            what_is_mixed(trace, query),
+            "context",
+            "Context vectors",
+        ),
+    ]
+
+
+def who_asks(trace: Trace, query: int) -> str:
+    """With the key that gets most from one query."""
+    weights = trace["weights"].value[query]
+    words = (
+        "Queries are made of the sentence that is being written, keys and values of the source, "
+        f"which is looked at. {named(trace, 'query', query)}"
+    )
+    share = percent(weights.max().item())
+    if len(weights) > 1 and weights.max() - weights.min() < ALIKE:
+        return f"{words} looks at all {len(weights)} tokens of the source alike, {share} each."
+    return f"{words} looks most at {named(trace, 'key', int(weights.argmax()))}: {share}."
+
+
+def why_any_length(trace: Trace) -> str:
+    """With the shapes of the weights and of what comes out."""
+    n_queries, n_keys = trace["weights"].value.shape
+    width = trace["context_vectors"].value.shape[-1]
+    return (
+        "There is a score for each pair of one token here and one there, however many there are. "
+        f"{n_queries} queries and {n_keys} keys make weights of {n_queries} × {n_keys}; each row "
+        f"mixes the {n_keys} values into one vector, so {n_queries} context vectors come out, "
+        f"each {width} wide. Only a query and a key must be equally wide."
+    )
+
+
+def what_is_mixed(trace: Trace, query: int) -> str:
+    """With the sum of one query's weights."""
+    row = number(trace["weights"].value[query].sum().item(), 2)
+    return (
+        f"Values of the source alone. The weights of {named(trace, 'query', query)} sum to {row}, "
+        "all of it on the source; its own vector decides only where it looks. A layer that is to "
+        "keep what the word was adds it to the result (the residual connection)."
+    )

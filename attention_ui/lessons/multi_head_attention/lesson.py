@@ -1,0 +1,114 @@
+"""Multi-head attention: its controls, and its traces as functions of their values."""
+
+from dataclasses import replace
+
+from attention_core.mechanism.multi_head import (
+    add_batched,
+    add_big_projection,
+    add_head_parts,
+    attend_heads,
+    expand_word,
+    switch_off,
+)
+from attention_core.operations import Subtract
+from attention_core.recipes import MAX_HEADS
+from attention_core.text.embedding import embed
+from attention_core.trace import Step, Trace
+
+from ...controls.control import Control, Values
+from ...controls.fields import Choice, Whole
+from ...controls.shared import (
+    HEAD,
+    HEADS,
+    QUERY,
+    SOURCE,
+    heads_called,
+    heads_recipe_of,
+    inputs_of,
+)
+from ...picture.equation_parts import NEW_LINE, Parts
+from ...picture.matrix import Matrix
+
+DRAWN_CELLS = 8_192
+"""So many cells are drawn of the heads side by side; with more, the page would be slow."""
+MOST_COLUMNS = 48
+"""Of heads side by side; with more, a line could not be read."""
+MIX = Control("mix", Choice({"given": "As given", "identity": "Identity"}), "W_output", "given")
+HEAD_OFF = Control("head_off", Whole(0, MAX_HEADS - 1), "Switch off head", 0, options=heads_called)
+HEAD_CUT = Control(
+    "head_cut",
+    Whole(0, MAX_HEADS - 1),
+    "Head that is cut",
+    0,
+    widget="segmented_control",
+    options=heads_called,
+)
+CUT_BY = Control(
+    "cut_by",
+    Choice({"split": "Split, then transpose", "reshape": "Reshape alone"}),
+    "Cut by",
+    "reshape",
+)
+MAKES_HEADS = (*SOURCE, *HEADS, MIX)
+CONTROLS = (*MAKES_HEADS, QUERY, HEAD, HEAD_OFF, CUT_BY, HEAD_CUT)
+
+
+def trace_of(values: Values) -> Trace:
+    """The lesson's trace: all heads, other ways to make them, and what each gives to the output."""
+    trace = attend_heads(
+        embed(inputs_of(values)), heads_recipe_of(values), mixes=values.mix == "given"
+    )
+    for add in (add_batched, add_big_projection, add_head_parts):
+        add(trace)
+    return expand_word(trace, values.query)
+
+
+def without_a_head(trace: Trace, head: int) -> Trace:
+    """The lesson's trace with one head switched off, and what the output loses by it."""
+    branch = switch_off(trace.branch(), head)
+    given = (branch["output"], branch["output_left"])
+    branch.step("output_lost", Subtract(), *given, axes=given[0].axes)
+    return branch
+
+
+def heads_compete(values: Values) -> Trace:
+    """The lesson's trace with a softmax over the heads instead of the keys, and no mask."""
+    recipe = replace(heads_recipe_of(values), causal=False)
+    return attend_heads(embed(inputs_of(values)), recipe, softmax_dim=-3)
+
+
+def n_drawn(step: Step) -> int:
+    """How many heads of a step are drawn side by side."""
+    return min(len(step.value), max(1, DRAWN_CELLS // step.value[0].numel()))
+
+
+def side_by_side(step: Step, covered: bool = False, briefly: bool = False) -> Parts:
+    """All heads of a step, of very large ones the first; in several lines where they are many.
+    `briefly` calls them by their heads alone: a long name would take the room of narrow ones.
+    """
+    most = max(1, MOST_COLUMNS // step.value.shape[-1])
+    n_lines = -(-n_drawn(step) // most)
+    in_a_line = -(-n_drawn(step) // n_lines)
+    parts: list[Matrix | str] = []
+    for head in range(n_drawn(step)):
+        is_new_line = head and head % in_a_line == 0
+        parts += [NEW_LINE] if is_new_line else []
+        look = {"column_labels": head < in_a_line, "covered": covered}
+        title = f"head {head}" if briefly else None
+        parts.append(Matrix(step, lead=(head,), title=title, **look))
+    return tuple(parts)
+
+
+def one_head(trace: Trace, head: int) -> Parts:
+    """One head from its queries to its context vectors, in two lines."""
+
+    def part(name: str, transposed: bool = False) -> Matrix:
+        return Matrix(trace[f"head_{name}"], lead=(head,), transposed=transposed)
+
+    names = ("scaled_scores", "masked_scores")
+    ready = [each for name in names if f"head_{name}" in trace for each in ("→", part(name))]
+    return (
+        *(part("queries"), "·", part("keys", transposed=True), "=", part("scores"), *ready),
+        NEW_LINE,
+        *(part("weights"), "·", part("values"), "=", part("context_vectors")),
+    )

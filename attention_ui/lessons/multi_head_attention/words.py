@@ -1,0 +1,298 @@
+"""What the lesson on several heads says of its numbers, and what its questions ask."""
+
+from dataclasses import replace
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from attention_core.mechanism.head_ways import Piece, pieces
+from attention_core.recipes import HeadsRecipe
+from attention_core.text.tokenizers import visible
+from attention_core.trace import Step, Trace
+
+from ...cards.questions import Pick, Shape, Verdict
+from ...controls.control import Values
+from ...controls.shared import example_of, heads_recipe_of, how_many
+from ...frame.ends import Answer, named
+from ...words import listed, number
+from .lesson import n_drawn
+
+LEAST = 0.005
+"""What a head brings is said where two decimals show it."""
+
+
+def shape(trace: Trace, recipe: HeadsRecipe) -> Shape:
+    """Which shape the queries have once they are split."""
+    return Shape(
+        words=f"`joined_queries` is {trace['joined_queries'].shape}: all heads side by side. "
+        f"Split it into its {how_many(recipe.n_heads)}. Which shape does it have then?",
+        truth=(
+            ("head", recipe.n_heads),
+            ("query", trace.size("query")),
+            ("d_head", recipe.d_head),
+        ),
+        sides=("Heads", "Rows of a head", "Columns of a head"),
+        teaches="Every head sees all tokens, through columns of its own. The heads divide up the "
+        "width, not the tokens.",
+    )
+
+
+def adds_most(trace: Trace, query: int) -> Pick | None:
+    """Which head adds the longest vector to the output of a query; None for a single head."""
+    given = trace["head_outputs"].value[:, query]
+    if len(given) == 1:
+        return None
+    return Pick(
+        words="Which head will add most to the output of this query: the longest vector?",
+        asked=named(trace, "query", query),
+        choices=[f"Head {head}" for head in range(len(given))],
+        judge=lambda guess: judge_most(guess[0], given),
+        truth=lambda: f"It is {longest(given)[1]}.",
+        teaches="How sharply a head looks says little about how much it adds: that depends on the "
+        "values it mixes, and on its own rows of `W_output`.",
+    )
+
+
+def judge_most(guess: int, added: Tensor) -> Verdict:
+    """How a guess of the head that adds the longest vector does; equal ones are all right."""
+    winners, named = longest(added)
+    if guess in winners:
+        return Verdict(True, f"Right: {named}.")
+    length = added[guess].norm()
+    return Verdict(False, f"It is {named}; what yours adds has a length of {length:.4f}.")
+
+
+def longest(added: Tensor) -> tuple[list[int], str]:
+    """The heads whose vectors (head, d_model) are longest, and that in words."""
+    lengths = added.norm(dim=-1)
+    most = lengths.max().item()
+    winners = (lengths >= most - 1e-6).nonzero().flatten().tolist()
+    return winners, " and ".join(f"head {head}" for head in winners) + f" ({most:.4f})"
+
+
+def cost_question(d_in: int, recipe: HeadsRecipe) -> Pick | None:
+    """Which has more parameters, the heads or one wide head; None where there is one only."""
+    if recipe.n_heads == 1:
+        return None
+    heads, wide = how_many(recipe.n_heads), one_wide(recipe)
+    many, one = recipe.n_parameters(d_in), wide.n_parameters(d_in)
+    found = f"{heads} have {many:,}, the one wide head {one:,}."
+    return Pick(
+        words=f"{heads} {widths(recipe)}, or one head {widths(wide)}: which has more parameters?",
+        choices=(heads, "the one wide head", "neither: both have the same number"),
+        judge=lambda guess: Verdict(guess[0] == 2, found),
+        truth=lambda: f"Neither: {found}",
+    )
+
+
+def parameter_words(d_in: int, recipe: HeadsRecipe) -> str:
+    """How many numbers training may change, and that one wide head has as many."""
+    wide = one_wide(recipe)
+    queries, values = recipe.n_heads * recipe.d_head, recipe.n_heads * recipe.d_value
+    words = (
+        f"`W_query`, `W_key` and `W_value` have {d_in} rows and {queries}, {queries} and {values} "
+        f"columns; `W_output` is {values} × {recipe.d_model}. Together: "
+        f"**{recipe.n_parameters(d_in):,} parameters**. "
+    )
+    if recipe.n_heads == 1:
+        return words + (
+            "There is only one head here. Choose more heads above, each as much narrower: the same "
+            "columns are dealt out, and the number of parameters stays."
+        )
+    return words + (
+        f"One head {widths(wide)} has {wide.n_parameters(d_in):,}: the columns are the same, only "
+        "dealt out to more heads. So more heads need no more parameters and no more "
+        "multiplications; only softmax runs once for each. The price: each sees a narrower query."
+    )
+
+
+def one_wide(recipe: HeadsRecipe) -> HeadsRecipe:
+    """One head with the columns of all."""
+    n_heads = recipe.n_heads
+    return HeadsRecipe(1, n_heads * recipe.d_head, n_heads * recipe.d_value, recipe.d_model)
+
+
+def widths(recipe: HeadsRecipe) -> str:
+    """How wide a head is; its values have a width of their own where theirs differs."""
+    values = f" and values of width {recipe.d_value}" if recipe.d_value != recipe.d_head else ""
+    return f"of width {recipe.d_head}{values}"
+
+
+def widths_words(recipe: HeadsRecipe) -> str:
+    """How wide the heads are, alone and joined."""
+    words = (
+        f"{how_many(recipe.n_heads)} with queries and keys of width {recipe.d_head} and values of "
+        f"width {recipe.d_value}"
+    )
+    if recipe.n_heads * recipe.d_head == recipe.n_heads * recipe.d_value == recipe.d_model:
+        if recipe.n_heads == 1:
+            return f"{words}: it has all of d_model."
+        shared = f"{recipe.n_heads} × {recipe.d_head} = {recipe.d_model}"
+        return f"{words}: {shared}, so the heads share d_model."
+    return (
+        f"{words}. Joined they are {recipe.n_heads * recipe.d_value} wide, and `W_output` turns "
+        f"that into a width of {recipe.d_model}."
+    )
+
+
+def names_words(values: Values) -> str:
+    """What the heads are called, where they were set by hand or trained; else ''."""
+    given = heads_recipe_of(values).given_for(values.d_in)
+    if given is None:
+        return ""
+    names = listed([f"**{head}** {name}" for head, name in enumerate(given.names)])
+    if example_of(values).is_trained:
+        return (
+            f"Nobody named these heads by hand. Measured on many texts, they are {names}: *A tiny "
+            "language* shows the measurements."
+        )
+    return f"Each head was given a question of its own: {names}."
+
+
+def left_out_words(step: Step) -> str:
+    """Says so where not all heads are drawn; else ''."""
+    shown, n_heads = n_drawn(step), len(step.value)
+    if shown == n_heads:
+        return ""
+    return (
+        f"Drawn here: {shown} of {n_heads} heads, to keep the page quick. Each can be chosen "
+        "further down, and the tables have them all."
+    )
+
+
+def one_sum(trace: Trace, asked: int) -> str:
+    """One number of the output as a sum over heads, where another head than the largest brings
+    most; of another query than the one that a question asks about.
+    """
+    parts = trace["head_outputs"].value.clone()
+    n_heads, n_queries, width = parts.shape
+    if n_heads == 1 or n_queries == 1:
+        return ""
+    parts[:, asked] = 0
+    second = parts.abs().topk(2, dim=0).values[1]
+    if second.max() < LEAST:
+        return (
+            "With the identity, each number of the output comes from one head alone. What one head "
+            "has found is never added to what another has: the heads do not meet."
+        )
+    query, column = divmod(int(second.argmax()), width)
+    own = parts[:, query, column]
+    order = own.abs().argsort(descending=True).tolist()
+    shown = [head for head in order if abs(own[head]) >= LEAST]
+    told = " ".join(
+        f"{'+' if own[head] >= 0 else '−'} {number(abs(own[head].item()), 2)} (head {head})"
+        for head in shown
+    ).removeprefix("+ ")
+    total = number(trace["output"].value[query, column].item(), 2)
+    return (
+        f"`output[{query}, {column}]` = **{total} = {told}**. With the identity, the part of head "
+        f"{order[1]} would not get there."
+    )
+
+
+def held_by(trace: Trace, head: int, made: str) -> pd.DataFrame:
+    """What each row of a head holds after a split, and whether that is right."""
+    shape = trace["joined_queries"].value.shape
+    rows, meant = (pieces(trace[each].operation, *shape) for each in (made, "split_queries"))
+    columns, tokens = trace.labels("d_queries"), trace.labels("token")
+    return pd.DataFrame(
+        {
+            "row of this head": [f"{i}: {visible(token)}" for i, token in enumerate(tokens)],
+            "holds": [
+                "; ".join(_told(piece, tokens, columns) for piece in row) for row in rows[head]
+            ],
+            "right": [row == good for row, good in zip(rows[head], meant[head], strict=True)],
+        }
+    )
+
+
+def _told(piece: Piece, tokens: tuple[str, ...], columns: tuple[str, ...]) -> str:
+    """A piece in words, such as `query 0 (The), h0·d0 to h0·d1`."""
+    ends = dict.fromkeys((columns[piece.first], columns[piece.last]))
+    return f"query {piece.token} ({visible(tokens[piece.token])}), {' to '.join(ends)}"
+
+
+def answers(trace: Trace, values: Values) -> list[Answer]:
+    """On view against transpose, on what a head adds, and on what heads cost."""
+    recipe = heads_recipe_of(values)
+    return [
+        Answer(
+            "Why does splitting into heads take a transpose, and not just a view?",
+            why_transpose(trace),
+            "mixed",
+            "What if you leave out the transpose?",
+            ("split_queries", "mixed_queries"),
+        ),
+        Answer(
+            "What would the output lose without one of its heads?",
+            what_a_head_adds(trace, values.query),
+            "parts",
+            "The output is a sum over heads",
+            ("head_outputs",),
+        ),
+        Answer(
+            "Do more heads cost more parameters?",
+            what_heads_cost(values.d_in, recipe),
+            "split",
+            "One product, split into heads",
+            ("parameters",),
+        ),
+    ]
+
+
+def why_transpose(trace: Trace) -> str:
+    """With how many rows a view alone gets right."""
+    joined = trace["joined_queries"].value
+    numbered = torch.arange(joined.numel()).reshape(joined.shape)
+    ways = (trace[name].operation for name in ("split_queries", "mixed_queries"))
+    split, mixed = (way.value(numbered) for way in ways)
+    n_heads, n_tokens, d_head = split.shape
+    words = (
+        f"A view of {n_tokens} × {n_heads} × {d_head} cuts each token's row into its heads; the "
+        f"transpose then puts heads first: {n_heads} × {n_tokens} × {d_head}."
+    )
+    if n_heads == 1 or n_tokens == 1:
+        return f"{words} With one head, or one token, a view alone gives the same."
+    right = int((split == mixed).all(dim=-1).sum())
+    return (
+        f"{words} A view straight to that shape cuts in memory order: head 0 would be filled from "
+        f"the first tokens, and only {right} of {n_heads * n_tokens} rows would hold what they "
+        "should."
+    )
+
+
+def what_a_head_adds(trace: Trace, query: int) -> str:
+    """With the head that adds most to the page's query."""
+    lengths = trace["head_outputs"].value[:, query].norm(dim=-1)
+    head = int(lengths.argmax())
+    length = number(lengths[head].item(), 2)
+    if len(lengths) == 1:
+        return (
+            "Everything, here: there is one head, and what it adds is the whole output. For "
+            f"{named(trace, 'query', query)} that is a vector of length {length}."
+        )
+    return (
+        "Just what that head adds: the output is a sum over heads, each computed by itself, so the "
+        f"others stay as they are. For {named(trace, 'query', query)}, "
+        f"{named(trace, 'head', head)} adds most: a vector of length {length}."
+    )
+
+
+def what_heads_cost(d_in: int, recipe: HeadsRecipe) -> str:
+    """With the parameters of these heads, of one wide head, and of one head more."""
+    wide = one_wide(recipe)
+    own, one = recipe.n_parameters(d_in), wide.n_parameters(d_in)
+    more = replace(recipe, n_heads=recipe.n_heads + 1, given=None, start="linear")
+    extra = f"{more.n_parameters(d_in) - own:,}"
+    if recipe.n_heads == 1:
+        return (
+            f"Not if they share the width: your one head has {own:,} parameters, and dealing its "
+            "columns out to several would not change that. Another head as wide would cost "
+            f"{extra} more."
+        )
+    return (
+        f"Not if they share the width: your {how_many(recipe.n_heads)} {widths(recipe)} have "
+        f"{own:,} parameters, and one head {widths(wide)} has {one:,}, for the same columns. "
+        f"Another head as wide as yours would cost {extra} more."
+    )

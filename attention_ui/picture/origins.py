@@ -1,0 +1,21 @@
+"""Of each cell that was moved there: the token and the head that its number came from.
+
+Worked out by the operation itself, which is given the places of cells instead of their numbers.
+"""
+
+import torch
+from torch import Tensor
+
+from .matrix import Matrix
+
+
+def origins(matrix: Matrix) -> tuple[Tensor, Tensor]:
+    """The token and the head, (rows, columns) each, of a step that deals a (token, columns) matrix
+    out to heads.
+    """
+    step = matrix.step
+    (joined,) = step.inputs
+    n_columns = joined.value.shape[-1]
+    places = torch.arange(joined.value.numel()).reshape(joined.value.shape)
+    moved = step.operation.value(places)[matrix.lead]
+    return moved // n_columns, moved % n_columns // (n_columns // len(step.value))

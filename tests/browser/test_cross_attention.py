@@ -1,0 +1,37 @@
+"""The lesson on cross-attention in a real browser: two sentences, and another source."""
+
+import pytest
+
+from browser_tools import no_exception, open_page, settled, soon
+
+LESSON = "cross_attention?predict=off&example=wild_cat"
+
+
+def numbers(page, card):
+    return page.locator(f".st-key-drawn_{card} svg text").all_text_contents()
+
+
+@pytest.mark.long
+def test_pointing_at_a_word_that_asks_shows_where_it_looks(page, app_url):
+    open_page(page, app_url, LESSON)
+    shown = [each for each in numbers(page, "looking") if each.endswith("%")]
+    assert len(shown) == 11
+    page.locator(".st-key-drawn_looking svg g.cells_marks path").nth(2).hover()
+    soon(page, lambda: [e for e in numbers(page, "looking") if e.endswith("%")] != shown)
+    assert page.problems == []
+
+
+def test_another_source_is_drawn_at_once_and_an_empty_one_is_explained(page, app_url):
+    open_page(page, app_url, LESSON)
+    source = page.get_by_label("Source: the sentence that is looked at")
+    source.fill("one small step")
+    source.press("Enter")
+    settled(page)
+    assert "small" in numbers(page, "looking")
+    assert page.get_by_text("11 × 5 = 55").count() == 1
+    source.fill(" ")
+    source.press("Enter")
+    soon(page, lambda: page.get_by_text("this text holds blanks only").count(), 1)
+    assert "small" in numbers(page, "looking"), "the last one that can be used"
+    no_exception(page)
+    assert page.problems == []
