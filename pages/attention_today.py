@@ -11,6 +11,7 @@ from attention_ui.controls import held
 from attention_ui.controls.shared import D_HEAD, HEAD, N_HEADS
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.lights import sums_verdict
 from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.attention_today import checks, costs, decoding, facts, words
 from attention_ui.lessons.attention_today.lesson import (
@@ -56,7 +57,6 @@ from attention_ui.lessons.attention_today.lesson import (
     weights,
     with_the_rest,
 )
-from attention_ui.page.lights import sums_verdict
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 

@@ -9,6 +9,7 @@ from attention_ui.cards.show import picture
 from attention_ui.controls.shared import OTHER_SENTENCE
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.lights import sums_verdict
 from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.cross_attention import words
 from attention_ui.lessons.cross_attention.agreement import torch_agrees
@@ -20,7 +21,6 @@ from attention_ui.lessons.cross_attention.lesson import (
     padded,
     trace_of,
 )
-from attention_ui.page.lights import sums_verdict
 from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix, of_unknown_shape

@@ -24,6 +24,7 @@ from attention_ui.controls.shared import (
 )
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.lights import sums_verdict
 from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.multi_head_attention import checks, words
 from attention_ui.lessons.multi_head_attention.lesson import (
@@ -39,7 +40,6 @@ from attention_ui.lessons.multi_head_attention.lesson import (
     trace_of,
     without_a_head,
 )
-from attention_ui.page.lights import sums_verdict
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix, of_unknown_shape
 from attention_ui.picture.sentence import with_sentence

@@ -1,6 +1,5 @@
 """Pages as Streamlit's AppTest opens them, and what stands on them. Found, not listed."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from unittest.mock import patch
@@ -11,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
 from attention_ui.cards import show
-from attention_ui.charts import legend
 from attention_ui.picture.layout import Layout
 from attention_ui.picture.table import table
 from conftest import ROOT
@@ -31,13 +29,20 @@ def visit(page: str, /, **link: str) -> AppTest:
     return _opened(page, {"predict": "off", "example": "wild_cat", **link})
 
 
+def visit_deeper(page: str, /, **link: str) -> AppTest:
+    """The same with what goes deeper unfolded."""
+    return _opened(page, {"predict": "off", "example": "wild_cat", **link}, row_deeper=True)
+
+
 def first_visit(page: str) -> AppTest:
     """A page, or a lesson by its name, at its address without any parameter."""
     return _opened(page, {})
 
 
-def _opened(page: str, link: dict[str, str]) -> AppTest:
+def _opened(page: str, link: dict[str, str], **state: object) -> AppTest:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    for name, value in state.items():
+        at.session_state[name] = value
     if page != "app.py":
         at.switch_page(page if page in PAGES else f"pages/{page}.py")
     for name, value in link.items():
@@ -172,35 +177,19 @@ def charts(at: AppTest) -> list:
     return [chart.proto for chart in at.get("vega_lite_chart")]
 
 
-COVERED = " Its numbers are covered by a question."
-
-
 @dataclass(frozen=True)
 class Drawn:
-    """A picture: a chart, or one matrix of an equation, which is one chart of all its matrices."""
+    """A picture that is no matrix: what it says in words, and the table that is sent for it."""
 
     alt: str
     table: pa.Table | None
 
-    @property
-    def is_covered(self) -> bool:
-        """Whether it says that a question covers its numbers."""
-        return self.alt.endswith(COVERED)
 
-
-def drawn(at: AppTest) -> list[Drawn]:
-    """The pictures of a page, with the tables that are sent for them."""
-    return [each for chart in charts(at) for each in _drawn(chart)]
-
-
-def _drawn(chart) -> list[Drawn]:
-    table = pa.ipc.open_stream(chart.data.data).read_all() if chart.data.data else None
-    if table is None or "matrix" not in table.column_names:
-        return [Drawn(chart.alt, table)]
-    alts = re.split(r" (?=Heatmap of )", chart.alt)
-    numbers = table["matrix"].to_pylist()
-    # Beyond the matrices are the tokens of the sentence above them, which have no numbers, and the
-    # legend below.
-    assert len(alts) <= len({*numbers} - {legend.NUMBER}) <= len(alts) + 1
-    found = [table.filter(pa.array([n == at for n in numbers])) for at in range(len(alts))]
-    return [Drawn(alt, each) for alt, each in zip(alts, found, strict=True)]
+def small_charts(at: AppTest) -> list[Drawn]:
+    """The pictures of a page that are no tables of cells."""
+    found = []
+    for chart in charts(at):
+        sent = pa.ipc.open_stream(chart.data.data).read_all() if chart.data.data else None
+        if sent is None or "kind" not in sent.column_names:
+            found.append(Drawn(chart.alt, sent))
+    return found

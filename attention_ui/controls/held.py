@@ -29,6 +29,8 @@ from .shared import FIRST, UNNAMED
 HELD, DRAFTS, PROBLEMS, NOTICES = "held", "drafts", "problems", "notices"
 WRITTEN, TOUCHED, LINKED, GIVEN = "written", "touched", "linked", "given"
 HERE, UNREAD, WHOLE, MET, CARDS = "here", "unread", "run_all", "cell_met", "cards_met"
+SHOWN = "cards_shown"
+"""The cards of this page, as far as it has been drawn before."""
 FIXED = "fixed_by_link"
 """What a teacher's link hides or locks, as a link says its value now, also for other pages."""
 ASKED = "asked"
@@ -50,6 +52,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     touched, same_page = state.pop(TOUCHED, False), page == last_page
     state.setdefault(NOTICES, [])
     state.setdefault(DRAFTS, {})
+    state[SHOWN] = state.get(CARDS, []) if same_page else []
     state[MET], state[CARDS] = [], []
     if not same_page or GIVEN not in state:
         state[GIVEN], state[ASKED] = set(), {}
@@ -134,6 +137,18 @@ def values() -> Values:
 def held() -> dict[str, str]:
     """What was chosen, as a link says it."""
     return st.session_state[HELD]
+
+
+def shared() -> dict[str, str]:
+    """What a link for another person says: all that was chosen, but for what is done."""
+    return {name: text for name, text in held().items() if name != "done"}
+
+
+def pin_text() -> str:
+    """What is on the screen, as a pin keeps it: what makes numbers, and not what stands around."""
+    _, controls, _ = st.session_state[HERE]
+    around = {each.name for each in controls if each.stays or each.of_page}
+    return urlencode({name: text for name, text in held().items() if name not in around})
 
 
 def names_in(name: str) -> list[str]:

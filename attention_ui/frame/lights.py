@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention_core.lights.light import Light
+from attention_core.lights.of_trace import one_light
+from attention_core.trace import Trace
 
 from ..shell.contents import LESSONS, lesson
 
@@ -32,3 +34,10 @@ def as_taught(light: Light, page: str) -> Light:
     return light._replace(
         holds=None, evidence=f"Not yet: {light.evidence} *{lesson(taught).title}* is about that."
     )
+
+
+def sums_verdict(trace: Trace, output: str) -> tuple[bool, str]:
+    """Whether every row of the weights that an output is made with sums to 1, in words."""
+    mask = trace["mask"].value if "mask" in trace else None
+    found = one_light(trace, "rows_sum_to_1", mask, output)
+    return found.holds is not False, f"{found.title}. {found.evidence}"

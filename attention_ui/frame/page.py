@@ -28,7 +28,6 @@ from ..controls.shared import (
 from ..controls.widget import control
 from ..settings import session
 from ..settings.fit import drawn_instead
-from ..settings.link import to_pin
 from ..settings.settings import FIELDS
 from ..shell.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, Lesson, lesson
 from ..shell.frame import ICON, LINE, show_notices, takes, warm_up
@@ -138,7 +137,7 @@ def _quiet_line(values: Values) -> None:
 
 
 def _pin() -> None:
-    held.change(pin="" if held.values().pin else to_pin(session.follow_held()))
+    held.change(pin="" if held.values().pin else held.pin_text())
 
 
 def _contents(name: str, values: Values) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention_core.symbols import SYMBOLS
 
-from ..settings import session
+from ..controls import held
 from ..settings.settings import Settings
 from .contents import HOME, lesson
 
@@ -438,7 +438,7 @@ def _glossary() -> None:
         "Names such as `queries` stand in pictures and in programs, letters such as $Q$ in "
         "formulas. Each link leads to where the word is explained, with your settings."
     )
-    query = session.link_query("glossary")
+    query = held.link_query("glossary")
     for term in TERMS:
         page = lesson(term.page)
         with st.container(gap=None):

@@ -1,29 +1,11 @@
 """What is on the screen as a link: to share, to pin, and for a teacher to prepare."""
 
-from dataclasses import replace
-
 import streamlit as st
 
-from ..settings import session
+from ..controls import held
 from ..settings.choices import MAX_TASKS, SECTIONS
-from ..settings.link import to_pin, to_query
 from ..settings.settings import FIELDS, SETTINGS, Settings, label
 from .address import address_of
-
-
-def pin_button(settings: Settings) -> None:
-    """Pin what is on the screen, or take the pin away."""
-    st.button(
-        "Unpin" if settings.pin else "Pin and compare",
-        key="pin",
-        on_click=_pin,
-        help="Keep these settings, then change something: each lesson shows what it changes.",
-    )
-
-
-def _pin() -> None:
-    settings = session.current()
-    session.change(pin="" if settings.pin else to_pin(settings))
 
 
 def share(settings: Settings) -> None:
@@ -35,7 +17,7 @@ def share(settings: Settings) -> None:
 @st.dialog("Share what you see", width="medium")
 def _panel(settings: Settings) -> None:
     st.markdown("This link shows what you see, on a page of its own.")
-    seen = to_query(replace(settings, done=()))
+    seen = held.shared()
     st.code(address_of(seen), language=None, wrap_lines=True)
     st.markdown("**For a class.** Leave things out, or let controls be seen and not changed.")
     names = [name for name, each in SETTINGS.items() if each.label]
@@ -47,7 +29,7 @@ def _panel(settings: Settings) -> None:
         extra["embed"] = "true"
     query = seen | {name: value for name, value in extra.items() if value}
     st.code(address_of(query), language=None, wrap_lines=True)
-    pictures = [name for name, part in session.parts_shown().items() if part.is_equation]
+    pictures = st.session_state[held.SHOWN]
     if pictures:
         st.markdown("**One picture alone**, live, for a page of your own.")
         only = st.selectbox("Picture", pictures, format_func=_in_words, key="share_only")

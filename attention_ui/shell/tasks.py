@@ -1,12 +1,12 @@
 """A teacher's tasks, in order, on every page, and the answers to them as a file to hand in."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from html import escape
 
 import streamlit as st
 
+from ..controls import held
 from ..settings import session
-from ..settings.link import to_query
 from ..settings.settings import Settings
 from ..streamlit_workarounds.parts_alone import named_part
 from .address import address_of
@@ -45,7 +45,7 @@ def _show_tasks() -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f":material/assignment: **Task {at + 1} of {len(tasks)}**", width="content")
             if lesson is not None:
-                query = session.link_query("tasks")
+                query = held.link_query("tasks")
                 st.page_link(lesson.page, label=lesson.title, query_params=query, width="content")
             st.text(words, width="stretch")
         key = f"task_{at}_of_{len(tasks)}"
@@ -116,8 +116,8 @@ def answer_page(tasks: tuple[str, ...], handed: Handed) -> str:
 
 
 def _answered(at: int, key: str) -> None:
-    seen = replace(session.current(), tasks=(), done=())
-    st.session_state[HANDED].answers[at] = (st.session_state[key], address_of(to_query(seen)))
+    seen = {name: text for name, text in held.shared().items() if name != "tasks"}
+    st.session_state[HANDED].answers[at] = (st.session_state[key], address_of(seen))
 
 
 def _named() -> None:
