@@ -78,7 +78,8 @@ with card(
     f"the sums spread farther than a single product does. Dividing by √{d} brings them back.",
 ):
     about = ("dot_products", "scaled_dot_products")
-    question("largest", largest_when_divided(sums.value, divided.value, d), trace, about)
+    # The numbers stand there: what they become in a softmax is on no picture.
+    question("largest", largest_when_divided(sums.value, divided.value, d), trace, about, ())
     picture("dot_products", equation(trace, sums, divided))
 
 with card(
@@ -87,7 +88,8 @@ with card(
     f"{n_trials} trials say little. Here are as many as you like, at any width. Dividing by √d "
     "assumes entries with a standard deviation of 1: give them another, and see.",
 ) as beside:
-    waits = bool(question("growth", words.growth(values.draw_seed), trace, ("dot_products",)))
+    asked = words.growth(values.draw_seed)
+    waits = bool(question("growth", asked, trace, ("dot_products",), ("many_trials",)))
     if waits:
         note("The pictures wait for your guess: they would tell.")
     else:

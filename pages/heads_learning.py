@@ -87,7 +87,7 @@ with card(
     "by the layer below, or by nobody.",
 ):
     asked = words.one_layer_question(shipped_run())
-    covered = question("one_layer", asked, trace, (words.ONE_LAYER, "weights"))
+    covered = question("one_layer", asked, trace, ("weights",), (words.ONE_LAYER,))
     if not covered:
         st.markdown(words.one_layer_words(shipped_run()))
 

@@ -1,9 +1,7 @@
 """A question covers what its verdict is computed from, under whatever name it is drawn."""
 
 from functools import partial
-from importlib import import_module
 from itertools import product
-from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -14,17 +12,23 @@ import torch
 from attention_ui.cards import question as cards
 from attention_ui.cards import show
 from attention_ui.lessons.simplified_attention.words import asked_query
-from attention_ui.lessons.tiny_language import beginning
-from attention_ui.page import page as pages
-from attention_ui.picture.matrix import Matrix
+from attention_ui.lessons.tiny_language import lesson as tiny
 from sampling import few
-from visiting import PAGES, drawn, pictures, stands, visit
+from visiting import (
+    PAGES,
+    lesson_module,
+    noted_layouts,
+    pictures,
+    small_charts,
+    stands,
+    visit,
+)
 
 
 @pytest.fixture(autouse=True)
 def nothing_changed_is_kept():
     yield
-    beginning.told.cache_clear()
+    tiny.told.cache_clear()
 
 
 LEAVES = ("embedding_table",)
@@ -32,33 +36,13 @@ LEAVES = ("embedding_table",)
 EXAMPLES = ("wild_cat", "journey_123")
 
 
-def asked(shown, settings, change=None):
-    """By name, each question of a page with what it covers and is about; `change` changes a step
-    before anything is asked.
+def asked(page, link, change=None):
+    """By name, each question of a page with what it covers, what else it is about and what is drawn
+    above it; `change` changes a step before anything is asked. The page is run, and draws nothing.
     """
-    found = {}
-    above = set()
-
-    def ask(_, name, question, covers=(), about=()):
-        if question is not None:
-            found[name] = question, {*covers}, {*about}, {*above}
-
-    def equation(_, __, *parts, **___):
-        above.update(part.step.name for part in parts if isinstance(part, Matrix))
-
-    beginning.told.cache_clear()  # its traces are kept, and are to be changed here
-    view = shown._view_of(settings)
-    if change:
-        change(view.trace)
-    with patch.object(pages.Page, "ask", ask), patch.object(pages.Page, "equation", equation):
-        shown._lesson(pages.Page(view, draws=False))
-    return found, view.trace
-
-
-def asked_by_script(page, link, change=None):
-    """The same of a page of cards, which is a script: it is run, and draws nothing."""
+    tiny.told.cache_clear()  # its traces are kept, and are to be changed here
     found, above, traces = {}, set(), []
-    lesson = import_module(f"attention_ui.lessons.{Path(page).stem}.lesson")
+    lesson = lesson_module(page)
     trace_of = lesson.trace_of
 
     def changed(values):
@@ -67,11 +51,12 @@ def asked_by_script(page, link, change=None):
             change(traces[-1])
         return traces[-1]
 
-    def ask(name, question, _, about):
+    def ask(name, question, _, about, covers=None):
         if question is None:
             return frozenset()
-        found[name] = question, {*about}, set(), {*above}
-        return frozenset(about)
+        hidden = {*about} if covers is None else {*covers}
+        found[name] = question, hidden, {*about}, {*above}
+        return frozenset(hidden)
 
     def noted(_, layout, *__):
         above.update(each.step.name for each in layout.matrices if not each.covered)
@@ -98,6 +83,8 @@ def other(name, row=None):
     """A change of a step, or of one of its rows, that is larger than any rounding."""
 
     def change(trace):
+        if name not in trace:
+            return  # another trace of the page
         value = trace[name].value.clone()
         rows = slice(None) if row is None else row
         # One row alone keeps its order, so that the same question is asked of it.
@@ -107,25 +94,25 @@ def other(name, row=None):
     return change
 
 
-def answers(asked):
+def answers(asked_with):
     """(question, covers, about, steps of the verdict, numbers that give it away) of each."""
-    plain, trace = asked()
+    plain, trace = asked_with()
     said = {name: verdict(question) for name, (question, *_) in plain.items()}
 
     def changes(name, *step):
-        return verdict(asked(other(*step))[0][name][0]) != said[name]
+        return verdict(asked_with(other(*step))[0][name][0]) != said[name]
 
     floats = [n for n, s in trace.items() if s.value.is_floating_point() and not s.is_shared]
     moved = {}
     for step in floats:
-        now, _ = asked(other(step))
+        now, _ = asked_with(other(step))
         for name in plain:
             if verdict(now[name][0]) != said[name]:
                 moved.setdefault(name, set()).add(step)
     for name, (question, covers, about, above) in plain.items():
         # What the answer is to be worked out from has to be there.
         leaves = {each for each, step in trace.items() if not step.inputs or each in LEAVES}
-        given = (above | leaves) - covers
+        given = ((above | leaves) - covers) & trace.keys()
         given = {each: trace[each].value.double().flatten().numpy() for each in given}
         told = []
         for step in sorted(covers & trace.keys()):
@@ -140,30 +127,31 @@ def answers(asked):
 
 def taken_apart(page, **link):
     """The page with its questions open, and the answers of each."""
-    if pictures(page, **link):
-        return visit(page, predict="on", **link), [*answers(partial(asked_by_script, page, link))]
-    found = []
-    draw = pages.LessonOnScreen.draw
-
-    def noted(self, settings):
-        draw(self, settings)
-        found[:] = answers(partial(asked, self, settings))
-
-    with patch.object(pages.LessonOnScreen, "draw", noted):
-        at = visit(page, predict="on", **link)
-    stands(at)
-    return at, found
+    with noted_layouts() as layouts:
+        at = stands(visit(page, predict="on", **link))
+    return at, layouts, [*answers(partial(asked, page, link))]
 
 
-def columns(picture):
-    """The columns of numbers of a picture's table."""
-    table = picture.table
-    if table is None or picture.is_covered:
-        return
-    for name in table.column_names:
-        if pa.types.is_floating(table[name].type):
-            numbers = np.array(table[name].to_pylist(), dtype=float)
-            yield name, numbers[np.isfinite(numbers)]
+def numbers_on(at, layouts):
+    """(what shows them, numbers) of all that a page shows: each matrix that is not covered, the
+    sentence, and the columns of small charts.
+    """
+    for layout in layouts:
+        for matrix in layout.matrices:
+            if not matrix.covered:
+                yield matrix.name, of_tensor(matrix.drawn)
+        if layout.sentence is not None:
+            yield "the sentence", of_tensor(layout.sentence.weights)
+    for picture in small_charts(at):
+        sent = picture.table
+        for name in () if sent is None else sent.column_names:
+            if pa.types.is_floating(sent[name].type):
+                yield f"{name} of {picture.alt!r}", of_tensor(sent[name].to_pylist())
+
+
+def of_tensor(values):
+    numbers = np.asarray(torch.as_tensor(values, dtype=torch.float64)).flatten()
+    return numbers[np.isfinite(numbers)]
 
 
 def is_in(told, shown):
@@ -206,19 +194,23 @@ def tells(shown, told, only_shapes):
 def test_a_question_covers_what_it_is_judged_by_under_any_name(page, link):
     if link.get("query") == "asked":
         link = {"query": str(asked_query(pictures(page)[0].trace["weights"].value))}
-    at, found = taken_apart(page, **link)
-    assert found or page.endswith("nothing_asked.py")
+    at, layouts, found = taken_apart(page, **link)
+    assert found
+    drawn = [each.step for layout in layouts for each in layout.matrices]
+    traces = {id(layout.trace): layout.trace for layout in layouts}.values()
+    earlier = {step.name: {*step.earlier()} for trace in traces for step in trace.values()}
+    assert drawn
+    everything = [*numbers_on(at, layouts)]
     for name, question, covers, about, moved, told, given in found:
-        assert moved <= covers | about | given.keys(), f"{name} is judged by what it does not cover"
+        # What a step is made of tells on it: with other numbers there the guess is asked for again.
+        before = {each for one in (covers | about) & earlier.keys() for each in earlier[one]}
+        known = covers | about | before | given.keys()
+        assert moved <= known, f"{name} is judged by what it does not cover"
         for numbers in told:
-            for picture in drawn(at):
-                held = dict(columns(picture))
-                if any(is_in(each, one) for each in held.values() for one in given.values()):
+            for where, shown in everything:
+                if any(is_in(each, shown) for each in given.values()):
                     continue
-                for column, shown in held.items():
-                    assert not tells(shown, numbers, question.only_shapes), (
-                        f"{column} of {picture.alt!r} answers {name}"
-                    )
+                assert not tells(shown, numbers, question.only_shapes), f"{where} answers {name}"
 
 
 def test_a_picture_that_answers_under_another_name_is_found():

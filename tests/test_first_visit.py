@@ -1,188 +1,100 @@
 """What a first visit shows: a question covers what would answer it, and nothing else is missing."""
 
-import re
-from collections import Counter
 from itertools import product
 
 import pytest
 
-from attention_core.compare import changes, difference
 from attention_core.examples import EXAMPLES
 from attention_core.published import notebook
-from attention_ui.charts.fit import size_for
-from attention_ui.charts.heatmap import heatmap
-from attention_ui.lessons.simplified_attention.words import asked_query
-from attention_ui.page.since_the_pin import drawable, side_by_side
-from attention_ui.picture.matrix import Matrix
-from attention_ui.settings.link import FIRST, from_query
-from sampling import few
-from visiting import A_PAGE, COVERED, PAGES, charts, drawn, stands, visit
+from attention_ui.picture.table import CELL, COVERED, table
+from attention_ui.settings.link import FIRST
+from conftest import ROOT
+from sampling import few, pairs
+from visiting import A_PAGE, PAGES, charts, noted_layouts, pictures, stands, visit
 
-pytestmark = pytest.mark.slow("2 min: every page with every example, each question by itself")
-
-
-LIGHT = ":(green|orange)\\[:material/(check_circle|error):\\]"
+pytestmark = pytest.mark.slow("1 min: pages with every example, each question by itself")
 
 
 def headings(at):
-    return [each.value for each in at.header] + [each.value for each in at.subheader]
-
-
-def pictures(at):
-    return Counter(each.alt for each in drawn(at))
-
-
-def lesson_of(at):
-    return at.session_state["shown"].page
-
-
-def parts_of(at):
-    """The parts of a page without its questions; unnamed ones without their number."""
-    names = lesson_of(at).parts
-    return [re.sub(r"_\d+$", "", name) for name in names if not name.startswith("predict_")]
-
-
-def cards(at):
-    """The matrices of which not even the shape is shown."""
-    unknown = "Heatmap of (.+): its shape is asked for." + COVERED
-    found = (re.fullmatch(unknown, each.alt) for each in drawn(at))
-    return [match[1] for match in found if match]
+    return [each.value for each in (*at.header, *at.subheader)]
 
 
 def buttons(at, kind):
     return [button for button in at.button if (button.key or "").startswith(kind)]
 
 
-def checks(at):
-    """What is said with a green or an orange sign, but for the verdicts of questions."""
-    return [each.value for each in at.markdown if re.match(LIGHT, each.value)]
-
-
-def in_order(block):
-    """All elements of a page from top to bottom."""
-    for child in getattr(block, "children", {}).values():
-        yield from in_order(child)
-    if not getattr(block, "children", None):
-        yield block
-
-
-def proven_above_its_numbers(at):
-    """The checks that stand below a covered picture of the same section, and the lines on printed
-    numbers that name a step which is covered.
-    """
-    covered = set()
-    is_covered = False
-    for each in in_order(at.main):
-        match each.type:
-            case "header":
-                is_covered = False
-            case "vega_lite_chart":
-                is_covered = COVERED in each.proto.alt
-                unknown = r"Heatmap of (\w+)[^:,]*[:,](?:(?!Heatmap of).)*?" + re.escape(COVERED)
-                covered = {*re.findall(unknown, each.proto.alt)}
-            case "markdown" if is_covered and re.match(LIGHT, each.value):
-                yield each.value
-            case "caption" if covered & {*re.findall(r"`(\w+)`", each.value)}:
-                yield each.value
-
-
 def uncovered(at):
-    """The page once every question has been skipped."""
+    """The page once every question has been skipped, and what it draws then."""
     while skips := buttons(at, "skip_"):
         skips[0].click()
-        at.run()
-    return at
+        with noted_layouts() as found:
+            at.run()
+        stands(at)
+    return found
 
 
-@pytest.mark.parametrize(("page", "example"), few(product(PAGES, EXAMPLES), 12))
-def test_a_question_covers_what_would_answer_it_and_nothing_else(page, example):
-    asked, plain = (visit(page, example=example, predict=it) for it in ("on", "off"))
-    stands(asked)
-    assert headings(asked) == headings(plain)
-    assert parts_of(asked) == parts_of(plain)
-    assert not [*proven_above_its_numbers(asked)]
-    missing = pictures(plain) - pictures(asked)
-    frames = [alt for alt in pictures(asked).elements() if alt.endswith(COVERED)]
-    missing -= Counter(alt.removesuffix(COVERED) for alt in frames)
-    for name in cards(asked):
-        missing[
-            next(alt for alt in +missing if re.match(re.escape(f"Heatmap of {name}") + "[:,]", alt))
-        ] -= 1
-    # What is missing now stands in parts that say so, each with a way to uncover it.
-    whole = Counter()
-    for button in buttons(asked, "uncover_"):
-        one = visit(page, example=example, predict="on")
-        next(each for each in one.button if each.key == button.key).click()
-        whole |= pictures(one.run()) - pictures(asked)
-    assert not +missing - whole, "pictures are missing that no question covers"
-    assert not buttons(uncovered(asked), "uncover_")
-    assert pictures(asked) == pictures(plain)
-    assert checks(asked) == checks(plain)
+def matrices(layouts):
+    return [[each.name for each in layout.matrices] for layout in layouts]
 
 
-def test_no_check_of_the_chosen_query_stands_below_its_covered_walk():
-    page = "simplified_attention"
-    asked = asked_query(visit(page).session_state["shown"].page.view.trace["weights"].value)
-    at = visit(page, predict="on", query=str(asked))
-    assert not [*proven_above_its_numbers(at)]
-    assert checks(uncovered(at)) == checks(visit(page, query=str(asked)))
+def is_covered(layouts):
+    return any(each.covered for layout in layouts for each in layout.matrices)
 
 
-COMPARED = {"ways": "three names of what a question asks for"}
-"""Equations whose matrices are all covered, and why."""
-
-
-@pytest.mark.parametrize("page", few(PAGES, 4, first=A_PAGE))
-def test_what_a_covered_picture_is_made_of_is_drawn(page):
-    """A question without its operands could not be answered, and its section would be empty."""
-    for chart in charts(visit(page, predict="on", example=FIRST)):
-        beat = chart.id.rpartition(".")[2].partition("-")[0]
-        matrices = re.split(r" (?=Heatmap of )", chart.alt)
-        n_covered = sum(each.endswith(COVERED) for each in matrices)
-        assert n_covered < len(matrices) or not n_covered or beat in COMPARED, chart.alt
-
-
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_points_are_covered_where_they_tell_which_vectors_are_identical(example):
-    at = visit("tokenize_and_embed", predict="on", example=example)
-    view = lesson_of(at).view
-    vectors = view.trace["embeddings"].value
-    points = vectors[:, [view.settings.across, view.settings.up]]
-    same, drawn_same = (each[:, None].eq(each).all(dim=-1) for each in (vectors, points))
-    is_covered = "uncover_picture" in [each.key for each in at.button]
-    assert is_covered == same.equal(drawn_same)
-    assert not is_covered or example != FIRST
+@pytest.mark.parametrize(("page", "example"), pairs(PAGES, EXAMPLES, whole=A_PAGE, more=0))
+def test_a_question_covers_cells_and_nothing_is_missing_once_it_is_answered(page, example):
+    link = {"example": example, "predict": "on"}
+    with noted_layouts() as plain:
+        shown = stands(visit(page, example=example))
+    with noted_layouts() as asked:
+        at = stands(visit(page, **link))
+    assert not is_covered(plain)
+    assert headings(at) == headings(shown)
+    if not buttons(at, "skip_"):
+        assert matrices(asked) == matrices(plain)
+        return
+    after = uncovered(at)
+    assert not is_covered(after)
+    assert matrices(after) == matrices(plain)
+    assert len(charts(at)) == len(charts(shown))
 
 
 @pytest.fixture(scope="module", params=PAGES)
 def asking(request):
-    """A page whose questions are open, for tests that only look at it."""
-    return visit(request.param, predict="on")
+    """A page whose questions are open, and what it draws, for tests that only look at it."""
+    with noted_layouts() as found:
+        at = stands(visit(request.param, predict="on", example=FIRST))
+    return at, found
 
 
 def test_every_lesson_asks(asking):
-    assert buttons(asking, "skip_")
+    assert buttons(asking[0], "skip_")
 
 
-def test_the_numbers_of_a_covered_picture_do_not_reach_the_browser(asking):
-    for each in drawn(asking):
-        table = each.table
-        if each.is_covered:
-            for name in ("value", "arithmetic", "row_sum"):
-                assert name not in table.column_names or table[name].null_count == len(table)
-            assert set(table["text"].to_pylist()) == {"?"}
-        elif table is not None and "value" in table.column_names and "row" in table.column_names:
-            assert table["value"].null_count == 0
+def test_what_a_covered_matrix_is_made_of_is_drawn(asking):
+    """A question without its operands could not be answered."""
+    each_drawn = [each for layout in asking[1] for each in layout.matrices]
+    drawn = {each.step.name for each in each_drawn if not each.covered}
+    for layout in asking[1]:
+        if layout.matrices and all(each.covered for each in layout.matrices):
+            for each in layout.matrices:
+                assert drawn & {given.name for given in each.step.inputs}, layout.alt
 
 
-def test_no_arithmetic_of_covered_numbers_reaches_the_browser(asking):
-    """What a matrix tells under the pointer is made of the numbers of others."""
-    view = lesson_of(asking).view
-    for each in drawn(asking):
-        name = re.match(r"(?:Heatmap of ([^:,]+))?", each.alt)[1]
-        if name in view.trace and view.covers_of(view.revealed_by(name)):
-            told = each.table.column_names
-            assert "arithmetic" not in told or not any(each.table["arithmetic"].to_pylist()), name
+def test_covered_numbers_and_arithmetic_of_them_do_not_reach_the_browser(asking):
+    for layout in asking[1]:
+        sent = table(layout)
+        rows = [row for row in sent.to_pylist() if row["kind"] == CELL and row["m"] >= 0]
+        hidden = {each.step.name for each in layout.matrices if each.covered}
+        for at, matrix in enumerate(layout.matrices):
+            own = [row for row in rows if row["id"].startswith(f"{at}.")]
+            if matrix.covered:
+                assert {row["text"] for row in own} == {COVERED}
+                assert {row["shade"] for row in own} == {0}
+                assert not any(row.get("where") for row in own)
+                assert len({row["tip"] for row in own}) == 1
+            elif hidden & {given.name for given in matrix.step.inputs}:
+                assert not any("=" in (row["tip"] or "") for row in own)
 
 
 def test_printed_variances_that_answer_the_question_are_covered_with_it():
@@ -197,72 +109,36 @@ def test_printed_variances_that_answer_the_question_are_covered_with_it():
     assert "Var" not in "".join(each.value for each in at.latex)
 
 
-def test_a_cell_whose_arithmetic_answers_a_question_is_not_opened_by_the_page_itself(asking):
-    view = lesson_of(asking).view
-    if "open_in" in asking.session_state:
-        assert not view.covers_of(view.revealed_by(view.trail[-1][0]))
-    else:
-        assert not view.trail or view.covers_of(view.revealed_by(view.trail[-1][0]))
-
-
 def test_a_link_to_a_covered_cell_opens_its_picture():
-    at = visit("pages/simplified_attention.py", predict="on", cell="weights.2.1", beat="weights")
-    assert "Heatmap of weights: rows are query, columns are key." in pictures(at)
-    covered = visit("pages/simplified_attention.py", predict="on")
-    assert "Heatmap of weights: rows are query, columns are key." not in pictures(covered)
+    def of_weights(**link):
+        found = pictures(A_PAGE, predict="on", **link)
+        return next(m for layout in found for m in layout.matrices if m.name == "weights")
+
+    assert not of_weights(cell="weights.2.1", beat="weights").covered
+    assert of_weights().covered
 
 
 # --- pins ----------------------------------------------------------------------------------------
 
-CHANGES = (
-    "sentence=a+b+c+d",
+PINS = [
+    "example=wild_cat&sentence=a+b+c+d",
     "example=wild_cat&seed=5",
-    "d_in=5",
-    "n_heads=4&d_model=4",
+    "example=wild_cat&d_in=5",
+    "example=wild_cat&n_heads=4&d_model=4",
     "example=life_is_short",
     "example=journey_789",
-)
+]
+PINNED = [page for page in PAGES if "since_the_pin(" in (ROOT / page).read_text(encoding="utf-8")]
 
 
-@pytest.mark.parametrize("page", few(PAGES, 3, first=A_PAGE))
-def test_after_a_pin_every_step_that_can_be_compared_is_drawn(page):
-    """For a change of text, seed, width, heads and example."""
-    view = lesson_of(visit(page)).view
-    if view.build is None:  # a lesson on random trials alone, of which a pin holds nothing
-        assert "token_ids" not in view.trace
-        return
-    for change in CHANGES:
-        settings, notices = from_query(dict(pair.split("=") for pair in change.split("&")))
-        assert not notices
-        before = view.build(settings)
-        found = changes(before, view.trace)
-        for name in drawable(found, view.trace):
-            trace = difference(before[name], view.trace[name], view.trace)
-            matrices = [part for part in side_by_side(trace) if isinstance(part, Matrix)]
-            size = size_for(trace, matrices)
-            for matrix in matrices:
-                assert heatmap(trace, matrix, size).frame.num_rows == trace["now"].value.numel()
-
-
-PINS = ["example=wild_cat&sentence=a+b+c+d", "example=wild_cat&seed=5"]
-
-
-@pytest.mark.parametrize(("page", "pin"), few(product(PAGES, PINS), 7))
+@pytest.mark.parametrize(("page", "pin"), few(product(PINNED, PINS), 9))
 def test_a_pin_s_comparison_unfolds(page, pin):
-    at = visit(page, pin=pin)
-    if lesson_of(at).view.build is None:
-        assert not [each for each in at.markdown if "Since the pin" in each.value]
+    """For a change of text, seed, width, heads and example."""
+    at = stands(visit(page, pin=pin))
+    said = " ".join(each.value for each in at.markdown)
+    if "Since the pin" not in said:
+        assert "**Pinned.**" in said  # nothing that makes a number of this page has changed
         return
     at.session_state["fold_pinned"] = True
-    at.run()
-    stands(at)
-    assert "sentence" in pin or [box for box in at.selectbox if box.label == "Step"]
-
-
-@pytest.mark.parametrize("page", few(PAGES, 3, first=A_PAGE))
-def test_a_pin_names_steps_of_its_page_only(page):
-    """A step that no lesson's result is made of, and no picture shows, is not of the page."""
-    at = visit(page, pin="seed=7")
-    words = " ".join(each.value for each in at.markdown)
-    drawn = any("embeddings_by_product" in chart.alt for chart in charts(at))
-    assert drawn or "embeddings_by_product" not in words
+    stands(at.run())
+    assert at.dataframe or any(each.label == "Step" for each in at.selectbox)

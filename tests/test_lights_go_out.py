@@ -9,18 +9,14 @@ from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
-import torch
 
 from attention_core import operations as ops
 from attention_core.mistakes.rounds import lights_with
 from attention_ui.cards import card
 from attention_ui.lessons.divide_by_sqrt_d import published_variances
-from attention_ui.lessons.queries_keys_values import training as descent
+from attention_ui.lessons.queries_keys_values import words as of_training
 from attention_ui.lessons.tiny_language.lesson import told
-from attention_ui.page import page as pages
-from attention_ui.page import show
 from conftest import ROOT
-from drawn import FOLDS
 from sampling import few
 from visiting import A_PAGE, PAGES, ROWS, AppTest
 
@@ -68,7 +64,7 @@ def sites():
 def lights(page, link, *patches):
     """Each light that a page shows, by where in the code it stands, and whether it is green."""
     shown = {}
-    plain, on_card, on_page = show.light, card.light, pages.Page.light
+    on_card = card.light
 
     def note(good):
         frame = sys._getframe(2)
@@ -78,25 +74,15 @@ def lights(page, link, *patches):
             count = sum(site[:2] == at for site in shown)
             shown[(*at, count)] = bool(good)
 
-    def noted(good, words):
-        note(good)
-        plain(good, words)
-
     def noted_on_card(good, words):
         note(good)
         on_card(good, words)
 
-    def noted_on_page(self, good, words, **options):
-        note(good)
-        on_page(self, good, words, **options)
-
     with ExitStack() as stack:
         for name, module in [*sys.modules.items()]:
             ours = vars(module).get("light") if name.startswith("attention_ui.") else None
-            if ours is plain or ours is on_card:
-                by = noted if ours is plain else noted_on_card
-                stack.enter_context(patch.object(module, "light", by))
-        stack.enter_context(patch.object(pages.Page, "light", noted_on_page))
+            if ours is on_card:
+                stack.enter_context(patch.object(module, "light", noted_on_card))
         for each in patches:
             stack.enter_context(each)
         for kept in (told, lights_with):
@@ -104,7 +90,7 @@ def lights(page, link, *patches):
             stack.callback(kept.cache_clear)  # and what is broken is not to be kept
         at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
         at.switch_page(page)
-        for fold in (*(f"fold_{fold}" for fold in FOLDS), *ROWS):
+        for fold in ROWS:
             at.session_state[fold] = True
         for name, value in {"predict": "off", "example": "wild_cat", **link}.items():
             at.query_params[name] = value
@@ -142,7 +128,7 @@ def printed_otherwise():
 def test_every_light_can_go_out(page):
     plain = [as_it_is(page, at) for at in range(len(LINKS))]
     stays = set().union(*plain)
-    assert stays, f"{page} checks nothing that it shows: put a `page.light(…)` on it"
+    assert stays, f"{page} checks nothing that it shows: put a `light(…)` on it"
     out = {site for now in plain for site in stays if not now.get(site)}
     tries = [(LINKS[0], printed_otherwise())] if "sqrt" in page else []
     if "sqrt" not in page:
@@ -165,30 +151,10 @@ def test_every_light_of_the_code_is_on_a_page_that_is_looked_at():
 
 @pytest.mark.parametrize(("first", "last", "good"), [(2, 1, True), (1, 1, False), (1, 2, False)])
 def test_the_light_of_a_training_goes_out(first, last, good):
-    said = []
-    with patch.object(descent, "light", lambda good, words: said.append((good, words))):
-        records = [
-            SimpleNamespace(loss=float(loss), diverged=False, step=step)
-            for step, loss in enumerate((first, last))
-        ]
-        descent._say_outcome(SimpleNamespace(rate=0.2), records)
-        records[-1].diverged = True
-        descent._say_outcome(SimpleNamespace(rate=0.2), records)
-    assert [each for each, _ in said] == [good, False]
-
-
-class Trained(dict):
-    """What a trained layer expects next of three tokens."""
-
-    def labels(self, _):
-        return ("a", "b", "c")
-
-
-@pytest.mark.parametrize(("third", "good"), [(2, [True]), (0, [])])
-def test_the_light_of_the_predictions_goes_out(third, good):
-    said = []
-    expected = torch.eye(3)[[1, third, 0]]
-    trace = Trained(probabilities=SimpleNamespace(value=expected))
-    with patch.object(descent, "light", lambda good, _: said.append(good)):
-        descent._say_predictions(SimpleNamespace(trace=trace))
-    assert said == good
+    records = [
+        SimpleNamespace(loss=float(loss), diverged=False, step=step)
+        for step, loss in enumerate((first, last))
+    ]
+    assert of_training.outcome(records, 0.2)[0] == good
+    records[-1].diverged = True
+    assert not of_training.outcome(records, 0.2)[0]

@@ -5,9 +5,7 @@ from itertools import product
 
 import pytest
 
-from attention_ui.picture.matrix import Matrix
-from attention_ui.settings.link import from_query, to_query
-from drawn import equations
+from attention_ui.settings.link import to_query
 from sampling import few
 from visiting import A_PAGE, PAGES, pictures, stands, visit
 
@@ -83,21 +81,12 @@ def shown_by(page, link):
     as a function of a link, the traces of the same pictures with that link.
     """
     drawn = pictures(page, **link)
-    if drawn:
-        steps = [[matrix.step for matrix in each.matrices] for each in drawn]
+    steps = [[matrix.step for matrix in each.matrices] for each in drawn]
 
-        def others(other):
-            return [each.trace for each in pictures(page, **other)]
+    def others(other):
+        return [each.trace for each in pictures(page, **other)]
 
-        return [each.trace for each in drawn], steps, others
-    found = [each for each in equations(page, link) if each.view.build is not None]
-    steps = [[part.step for part in each.parts if isinstance(part, Matrix)] for each in found]
-
-    def built(other):
-        settings = from_query({"example": "wild_cat", **other})[0]
-        return [each.view.build(settings) for each in found]
-
-    return [each.view.trace for each in found], steps, built
+    return [each.trace for each in drawn], steps, others
 
 
 @cache
@@ -119,9 +108,6 @@ def cell_that_changes(page, name, text):
 @pytest.mark.parametrize("page", few(PAGES, 3, first=A_PAGE))
 def test_a_lesson_without_such_a_cell_does_not_depend_on_the_setting(page):
     plain, _, others = shown_by(page, {})
-    if not plain:  # a lesson on numbers of its own, of which the sentence is no part
-        assert all("token_ids" not in each.view.trace for each in equations(page, {}))
-        return
     for name, text in LINKS.items():
         pairs = zip(plain, others({name: text}), strict=False)
         same = [

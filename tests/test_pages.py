@@ -8,16 +8,17 @@ from itertools import product
 from urllib.parse import parse_qsl
 
 import pytest
-from attention_ui.lessons.multi_head_attention.heads import along_words, widths_words
 from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
+from attention_ui.controls.control import fitted
+from attention_ui.controls.shared import heads_recipe_of
+from attention_ui.lessons.multi_head_attention.words import widths_words
 from attention_ui.settings.link import from_query
-from attention_ui.settings.settings import FIELDS, HEADS, Settings
+from attention_ui.settings.settings import FIELDS, HEADS
 from attention_ui.shell.contents import AT_A_GLANCE, FIRST_CHECKED, LESSONS
 from attention_ui.streamlit_workarounds.style import STYLE
 from ends import links_to_the_ends, reading
-from pointing import drawn_by
 from sampling import few, is_long, pairs
 from visiting import (
     A_PAGE,
@@ -273,7 +274,7 @@ def test_the_same_settings_give_the_same_embeddings_on_every_page():
     link = {"sentence": "A cat sat on a mat", "tokenizer": "text", "seed": "5", "d_in": "4"}
     found = []
     for page in PAGES:
-        drawn = pictures(page, **link) or drawn_by(page, link)
+        drawn = pictures(page, **link)
         steps = [matrix.step for each in drawn for matrix in each.matrices]
         found += [each.value for each in steps if each.name == "embeddings"]
     found = [value for value in found if value.shape == (6, 4)]
@@ -317,20 +318,27 @@ def size_sliders(at: AppTest) -> dict:
     }
 
 
-def uses_what_it_shows(at: AppTest) -> Settings:
-    """Every slider shows what the page computes with or says why not, and nothing is refused."""
+def uses_what_it_shows(at: AppTest):
+    """Every slider shows what the page computes with or says why not, and nothing is refused.
+    Returns the values of the page's controls.
+    """
     stands(at)
-    settings = at.session_state["settings"]
+    _, controls, values = at.session_state["here"]
     shown = {name: slider.value for name, slider in size_sliders(at).items()}
-    assert shown == {name: getattr(settings, name) for name in HEADS}
-    assert widths_words(settings.heads_recipe) in rendered(at)
+    assert shown == {name: values[name] for name in HEADS}
+    assert widths_words(heads_recipe_of(values)) in rendered(at)
     assert at.session_state["drafts"] == {}
     assert at.session_state["notices"] == []
-    assert "Not used" not in rendered(at)
+    assert "Not applied" not in rendered(at)
     told = {caption.value for caption in at.caption if " went from " in caption.value}
-    wanted = at.session_state["wanted"]
-    assert told == {along_words(name, size, settings) for name, size in wanted.items()}
-    return settings
+    asked = {**at.session_state["held"], **asked_for(at)}
+    assert told == {why for _, why in fitted(asked, controls).values()}
+    return values
+
+
+def asked_for(at: AppTest) -> dict[str, str]:
+    """What was asked for where others took it along, as a link says it."""
+    return at.session_state["asked"]
 
 
 @pytest.mark.parametrize("seed", few(range(3), 1))
@@ -338,24 +346,24 @@ def test_every_position_of_every_size_of_heads_can_be_used_after_any_moves(seed)
     moves = random.Random(seed)
     at = visit("pages/multi_head_attention.py", cell="none")
     for _ in range(12 if is_long() else 6):
-        before, wanted = uses_what_it_shows(at), at.session_state["wanted"]
+        before, wanted = uses_what_it_shows(at), {*asked_for(at)}
         name = moves.choice(HEADS)
         slider = size_sliders(at)[name]
         position = moves.choice(slider.options)
         size = 0 if position == "auto" else int(position)
         slider.set_value(size).run()
         after = uses_what_it_shows(at)
-        assert getattr(after, name) == size
-        moved = {other for other in HEADS if getattr(before, other) != getattr(after, other)}
-        assert moved <= {name, *wanted, *at.session_state["wanted"]}
+        assert after[name] == size
+        moved = {other for other in HEADS if before[other] != after[other]}
+        assert moved <= {name, *wanted, *asked_for(at)}
 
 
 def test_what_a_size_of_heads_took_along_comes_back_with_it():
     at = visit("pages/multi_head_attention.py", cell="none", d_head="32")
     for heads, d_model, d_head in ((3, 6, 32), (8, 8, 12), (5, 5, 19), (2, 4, 32)):
         size_sliders(at)["n_heads"].set_value(heads).run()
-        settings = uses_what_it_shows(at)
-        assert (settings.d_model, settings.d_head) == (d_model, d_head)
+        values = uses_what_it_shows(at)
+        assert (values.d_model, values.d_head) == (d_model, d_head)
     size_sliders(at)["n_heads"].set_value(8).run()
     assert "d_model went from 4 to 8, so that 8 heads can share it." in rendered(at)
     assert "8 heads of width 32 would be 256 columns, and at most 96 fit." in rendered(at)

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from functools import cache
 
 import nbformat
@@ -13,15 +12,12 @@ from attention_core import EXAMPLES, Inputs, attend, embed
 from attention_core.export.exercise import asked, exercise
 from attention_core.export.notebook import notebook
 from attention_ui.frame import ends
-from attention_ui.page import begin_and_finish as anatomy
-from attention_ui.page import take_away as takeaway
 from attention_ui.page.file_names import file_name
 from attention_ui.page.take_away import DOWNLOADS, name_of, title_of
 from attention_ui.page.view import View
-from attention_ui.settings.settings import Settings
 from fresh import BARE, all_of, close, solved, start_all
 from sampling import pairs
-from visiting import LESSONS, OLDER_LESSONS, stands, visit
+from visiting import LESSONS, stands, visit
 
 pytestmark = pytest.mark.slow("20 s: runs what every lesson gives")
 
@@ -35,10 +31,10 @@ everywhere = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def view_at():
-    """By place, the view of a lesson with an example: as its page hands it over, and builds it."""
+    """By place, the view of a lesson with an example, as its page makes it."""
 
     @cache
-    def of_cards(place):
+    def at(place):
         found = []
 
         def noted(*parts, **named):
@@ -50,28 +46,7 @@ def view_at():
             stands(visit(place[0], example=place[1]))
         return found[-1]
 
-    @cache
-    def handed(lesson):
-        found = []
-        with pytest.MonkeyPatch.context() as patch:
-            for module in (anatomy, takeaway):
-                patch.setattr(module, "take_away", found.append)
-            stands(visit(lesson))
-        return next(view for view in found if view.page == lesson)
-
-    def at(place):
-        if place[0] not in OLDER_LESSONS:
-            return of_cards(place)
-        return _with(handed(place[0]), EXAMPLES[place[1]])
-
-    return cache(at)
-
-
-def _with(view, example):
-    """The same page with an example's settings."""
-    settings = Settings.of(example)
-    trace = view.build(settings) if view.build else view.trace
-    return replace(view, settings=settings, trace=trace)
+    return at
 
 
 @pytest.fixture(scope="module")

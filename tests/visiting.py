@@ -1,7 +1,12 @@
 """Pages as Streamlit's AppTest opens them, and what stands on them. Found, not listed."""
 
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -50,17 +55,38 @@ def _opened(page: str, link: dict[str, str], **state: object) -> AppTest:
     return at.run()
 
 
-def pictures(page: str, /, **link: str) -> list[Layout]:
-    """The layouts of the pictures that a page of cards draws."""
-    found = []
+@contextmanager
+def noted_layouts() -> Iterator[list[Layout]]:
+    """The layouts of the pictures that pages draw meanwhile."""
+    found: list[Layout] = []
 
     def noted(layout, *others):
         found.append(layout)
         return table(layout, *others)
 
     with patch.object(show, "table", noted):
+        yield found
+
+
+def pictures(page: str, /, **link: str) -> list[Layout]:
+    """The layouts of the pictures that a page draws."""
+    with noted_layouts() as found:
         stands(visit(page, **link))
     return found
+
+
+def lesson_module(page: str) -> ModuleType:
+    """Where a page takes its trace from: a function `trace_of` of the values of its controls."""
+    text = (ROOT / "pages" / f"{Path(page).stem}.py").read_text(encoding="utf-8")
+    for room, names in IMPORTED.findall(text):
+        if re.search(r"\btrace_of\b", names):
+            return import_module(f"attention_ui.lessons.{room}")
+        if re.search(r"\blesson\b", names):
+            return import_module(f"attention_ui.lessons.{room}.lesson")
+    raise ValueError(f"{page} takes its trace from no room of a lesson")
+
+
+IMPORTED = re.compile(r"from attention_ui\.lessons\.([\w.]+) import (\([^)]*\)|[^\n]+)")
 
 
 ROWS = ("row_deeper", "row_notebook", "row_take_away")

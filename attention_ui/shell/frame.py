@@ -72,7 +72,8 @@ def warm_up() -> None:
 
 
 def _load() -> None:
-    import_module("attention_ui.cards.show")
+    for name in ("torch", "altair", "attention_core.trace"):
+        import_module(name)
     # A collection that searches all that torch brings takes 170 ms; what is frozen is not searched.
     gc.collect()
     gc.freeze()

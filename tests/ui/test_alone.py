@@ -8,7 +8,7 @@ from conftest import ROOT
 from sampling import few
 from visiting import LESSONS, stands, texts, visit
 
-pytestmark = pytest.mark.slow("40 s: every equation of every lesson")
+pytestmark = pytest.mark.slow("40 s: every card of every lesson")
 
 
 CARDS = re.compile(r"\bcard\(\s*\"(\w+)\"")
@@ -19,29 +19,16 @@ def cards(lesson):
     return CARDS.findall((ROOT / "pages" / f"{lesson}.py").read_text(encoding="utf-8"))
 
 
-def equations(lesson):
-    page = stands(visit(lesson)).session_state["shown"].page
-    return [name for name, part in page.parts.items() if part.is_equation]
-
-
 @pytest.mark.parametrize("lesson", few(LESSONS, 2, first="simplified_attention"))
-def test_every_equation_can_stand_alone(lesson):
-    names = cards(lesson) or equations(lesson)
+def test_every_card_can_stand_alone(lesson):
+    names = cards(lesson)
     assert names
     for name in names:
         at = visit(lesson, only=name, cell="none", predict="on")
         assert not at.exception
-        if cards(lesson):
-            assert not at.title
-            assert name in {each.proto.anchor for each in at.header}
-            assert not [each for each in at.button if (each.key or "").startswith("skip_")]
-            continue
-        page = at.session_state["shown"].page
-        assert [*page.parts] == [name]
-        assert page.outline, "the layout is known all the same"
         assert not at.title
-        assert not at.header
-        assert len(at.get("vega_lite_chart")) >= 1, "no question covers it"
+        assert name in {each.proto.anchor for each in at.header}
+        assert not [each for each in at.button if (each.key or "").startswith("skip_")]
 
 
 @pytest.mark.parametrize("name", ["no_such_picture", "answers", "zz"])

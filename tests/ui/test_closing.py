@@ -4,7 +4,6 @@ import math
 import re
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -15,9 +14,6 @@ import torch
 from attention_core.examples import EXAMPLES
 from attention_ui.cards import show
 from attention_ui.frame import ends
-from attention_ui.page.closing import Answer
-from attention_ui.page.page import Page
-from attention_ui.settings.link import from_query
 from attention_ui.shell import contents
 from attention_ui.shell.frame import takes
 from attention_ui.words import percent
@@ -52,16 +48,6 @@ LINKS = [
 HOSTILE = {"sentence": f"{TEXTS['markdown']} {TEXTS['directives']}", "tokenizer": "blanks"}
 
 
-@cache
-def shown(lesson):
-    return stands(visit(lesson)).session_state["shown"]
-
-
-def is_script(lesson):
-    """Whether its page is a script of cards."""
-    return find_spec(f"attention_ui.lessons.{Path(lesson).stem}.lesson") is not None
-
-
 def by_script(lesson, link, change=None):
     """The trace and the settings of a page of cards at a link, its answers there, and what its
     questions cover. It draws nothing; `change` changes the trace before anything is said of it.
@@ -92,14 +78,7 @@ def by_script(lesson, link, change=None):
 
 @cache
 def _closed(lesson, link):
-    if is_script(lesson):
-        return by_script(lesson, {"example": "wild_cat", **dict(link), "predict": "off"})[:2]
-    settings, notices = from_query({"example": "wild_cat", **dict(link), "predict": "off"})
-    assert not notices
-    page = Page(shown(lesson)._view_of(settings), draws=False)
-    shown(lesson)._lesson(page)
-    parts = [part for name, part in page.parts.items() if name.startswith("answer_")]
-    return page.view, [part.about[0] for part in parts]
+    return by_script(lesson, {"example": "wild_cat", **dict(link), "predict": "off"})[:2]
 
 
 def closed(lesson, link):
@@ -122,18 +101,12 @@ def test_up_to_three_questions_are_answered_with_numbers_wherever_the_settings_s
 def test_an_answer_is_plain_text_and_links_to_a_heading_of_the_page(lesson):
     at = stands(visit(lesson, **HOSTILE))
     headings = {each.proto.anchor: each.value for each in at.header}
-    if is_script(lesson):
-        answers = by_script(lesson, {**HOSTILE, "predict": "off"})[1]
-    else:
-        page = Page(at.session_state["shown"].page.view, draws=False)
-        shown(lesson)._lesson(page)
-        answers = [part.about[0] for name, part in page.parts.items() if name.startswith("answer_")]
+    answers = by_script(lesson, {**HOSTILE, "predict": "off"})[1]
     labels = [each.label for each in at.expander]
     for each in answers:
         assert each.question in labels
         assert each.answer in texts(at)
-        anchor = each.card if is_script(lesson) else each.anchor
-        assert f"See [{headings[anchor]}](#{anchor})." in [m.value for m in at.markdown]
+        assert f"See [{headings[each.card]}](#{each.card})." in [m.value for m in at.markdown]
         named = re.findall("under “([^”]+)”", each.answer)
         assert {*named} <= {*headings.values()}
         titles = re.findall("lesson “([^”]+)”", each.answer)
@@ -144,28 +117,13 @@ def test_an_answer_is_plain_text_and_links_to_a_heading_of_the_page(lesson):
 @pytest.mark.parametrize("page", few(PAGES, 3, first=A_PAGE))
 def test_an_answer_stays_covered_while_a_question_asks_for_its_numbers(page):
     asked, plain = visit(page, predict="on"), visit(page)
-    if is_script(page):
-        _, answers, covered = by_script(page, {"predict": "on"})
-        others = by_script(page, {"predict": "off"})[1]
-        assert [each.question for each in answers] == [each.question for each in others]
-        for each, other in zip(answers, others, strict=True):
-            assert other.answer in texts(plain)
-            is_covered = bool(covered & {*each.shows})
-            assert (each.answer in texts(asked)) != is_covered
-            assert each.question in [fold.label for fold in asked.expander]
-        return
-    view = asked.session_state["shown"].page.view
-    answers = [
-        part.about[0]
-        for name, part in plain.session_state["shown"].page.parts.items()
-        if name.startswith("answer_")
-    ]
-    buttons = [each.key for each in asked.button if "uncover_answer_" in (each.key or "")]
-    assert len(buttons) == sum(bool(view.covers_of(each.shows)) for each in answers)
-    for at, each in enumerate(answers):
-        is_covered = f"uncover_answer_{at}" in buttons
-        assert (each.answer[:80] in texts(asked)) != is_covered
-        assert each.answer in texts(plain)
+    _, answers, covered = by_script(page, {"predict": "on"})
+    others = by_script(page, {"predict": "off"})[1]
+    assert [each.question for each in answers] == [each.question for each in others]
+    for each, other in zip(answers, others, strict=True):
+        assert other.answer in texts(plain)
+        is_covered = bool(covered & {*each.shows})
+        assert (each.answer in texts(asked)) != is_covered
         assert each.question in [fold.label for fold in asked.expander]
 
 
@@ -181,24 +139,14 @@ def moved(value):
 
 def at_a_first_visit(lesson, other_steps=(), change=None):
     """The answers of a lesson that no question covers; with other numbers in some steps."""
-    if is_script(lesson):
 
-        def changed(trace):
-            for name in other_steps:
-                trace[name]._kept = change(trace[name].value)
+    def changed(trace):
+        for name in other_steps:
+            trace[name]._kept = change(trace[name].value)
 
-        view, answers, covered = by_script(lesson, {"predict": "on"}, changed)
-        view.covered = covered
-        return {each.question: each.answer for each in answers if not covered & {*each.shows}}, view
-    settings, _ = from_query({"predict": "on", "example": "wild_cat"})
-    view = shown(lesson)._view_of(settings)
-    for name in other_steps:
-        view.trace[name]._kept = change(view.trace[name].value)
-    page = Page(view, draws=False)
-    shown(lesson)._lesson(page)
-    parts = [part for name, part in page.parts.items() if name.startswith("answer_")]
-    shown_now = [part.about[0] for part in parts if isinstance(part.about[0], Answer)]
-    return {each.question: each.answer for each in shown_now}, view
+    view, answers, covered = by_script(lesson, {"predict": "on"}, changed)
+    view.covered = covered
+    return {each.question: each.answer for each in answers if not covered & {*each.shows}}, view
 
 
 @pytest.mark.parametrize("change", [flipped, moved])

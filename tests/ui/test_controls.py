@@ -1,8 +1,7 @@
-"""Controls declared once: read from a link, drawn, held by name, written into the address; and held
-in common with pages of the older kind.
+"""Controls declared once: read from a link, drawn, held by name, written into the address, and held
+in common by all pages.
 """
 
-import re
 from importlib import import_module
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from attention_ui.controls.control import (
     Control,
     Values,
     after_example,
+    fitted,
     understood,
     written,
 )
@@ -28,7 +28,7 @@ from conftest import ROOT
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 PAGE = "pages/simplified_attention.py"
-OLDER = "pages/causal_mask.py"
+ANOTHER = "pages/causal_mask.py"
 
 
 def opened(page=PAGE, **query):
@@ -68,15 +68,16 @@ DECLARED = {
     for each in (*controls, *AROUND)
 }
 """By its name each control of the lessons, with those that it is declared among."""
+OF_LESSONS = sorted(DECLARED.keys() - {each.name for each in AROUND})
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-@pytest.mark.parametrize("name", DECLARED)
-def test_a_control_starts_and_reads_as_pages_of_the_older_kind_do(name, example):
+@pytest.mark.parametrize("name", [name for name in DECLARED if name in FIELDS])
+def test_a_control_starts_and_reads_as_the_settings_do(name, example):
     control, among = DECLARED[name]
     values, wrong = understood({"example": example}, among)
     assert not wrong
-    if control.name in ("upto", "tile"):  # as many as there are; the first that is visited
+    if control.name in ("upto", "tile", "near"):  # as many as there are; the first visited; a half
         return
     plain = Settings.of(EXAMPLES[example]).start_of_own
     assert values[control.name] == getattr(plain, control.name)
@@ -87,7 +88,7 @@ def test_a_control_starts_and_reads_as_pages_of_the_older_kind_do(name, example)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_the_inputs_are_those_of_the_older_settings(example):
+def test_the_inputs_are_those_of_the_settings(example):
     values, _ = understood({"example": example}, SOURCE)
     assert inputs_of(values) == Settings.of(EXAMPLES[example]).inputs
     changed, _ = understood({"example": example, "d_in": "5", "seed": "11"}, SOURCE)
@@ -95,8 +96,8 @@ def test_the_inputs_are_those_of_the_older_settings(example):
     assert inputs_of(changed).d_in == 5
 
 
-@pytest.mark.parametrize("name", sorted(DECLARED.keys() - {each.name for each in AROUND}))
-def test_a_control_has_the_label_of_the_older_kind(name):
+@pytest.mark.parametrize("name", [name for name in OF_LESSONS if name in SETTINGS])
+def test_a_control_has_the_label_of_its_setting(name):
     control, _ = DECLARED[name]
     known = {"Your sentence": "Text", "Keys so far": ""}  # said otherwise where cards say more
     assert known.get(control.label, control.label) == SETTINGS[control.name].label
@@ -146,27 +147,38 @@ SIZED = {
 
 @pytest.mark.parametrize(("before", "chosen", "along"), SIZED.values(), ids=SIZED)
 def test_sizes_of_heads_take_each_other_along(before, chosen, along):
-    ((name, text),) = chosen.items()
-    values, wrong = understood({"example": "wild_cat", **before}, LESSONS["whole_layer"])
+    among = LESSONS["whole_layer"]
+    values, wrong = understood({"example": "wild_cat", **before}, among)
     assert not wrong
-    control = next(each for each in LESSONS["whole_layer"] if each.name == name)
-    taken = control.takes_along(control.field.read(text), values)
-    moved = {other: str(size) for other, size in taken.items() if size != values[other]}
-    assert moved == along
-    held = {"example": "wild_cat", **before, **moved, **chosen}
-    now, wrong = understood(held, LESSONS["whole_layer"])
+    held = {"example": "wild_cat", **before, **chosen}
+    now, wrong = understood(held, among)
     assert not wrong
+    moved = {name: str(now[name]) for name in now if name != "cell" and now[name] != values[name]}
+    assert moved == {**along, **chosen}
     assert heads_recipe_of(now).n_heads == now.n_heads
+    taken = fitted(held, among)
+    assert taken.keys() == along.keys()
+    for name, (asked, why) in taken.items():
+        assert asked == str(values[name])
+        assert why.startswith(f"{name} went from {asked} to {now[name]}"), why
 
 
 @pytest.mark.parametrize(
-    "texts", [{"n_heads": "3"}, {"n_heads": "8", "d_head": "32", "d_model": "8"}]
+    ("texts", "why"),
+    [
+        ({"n_heads": "3"}, "so that 3 heads can share it"),
+        ({"n_heads": "8", "d_head": "32", "d_model": "8"}, "at most 96 fit"),
+        ({"n_heads": "3", "d_model": "4"}, "so that 3 heads can share it"),
+    ],
 )
-def test_heads_that_do_not_fit_are_refused_with_ways_out(texts):
-    values, wrong = understood({"example": "wild_cat", **texts}, LESSONS["whole_layer"])
-    assert [*wrong] == ["n_heads"]
-    assert re.search("take a d_model of|at most 96 fit", str(wrong["n_heads"]), re.IGNORECASE)
+@pytest.mark.parametrize("lesson", ["whole_layer", "mistakes_lab"])
+def test_heads_that_do_not_fit_take_others_along_and_say_why(lesson, texts, why):
+    held = {"example": "wild_cat", **texts}
+    values, wrong = understood(held, LESSONS[lesson])
+    assert not wrong
+    assert values.n_heads == int(texts["n_heads"])
     assert heads_recipe_of(values).n_heads == values.n_heads
+    assert any(why in told for _, told in fitted(held, LESSONS[lesson]).values())
 
 
 def test_an_unknown_name_is_said():
@@ -187,7 +199,7 @@ def test_the_trace_is_a_function_of_the_values_alone():
     [{}, {"n_heads": "3", "d_model": "6"}, {"d_head": "5", "d_value": "2"}, {"h_seed": "4"}],
     ids=str,
 )
-def test_the_heads_are_those_of_the_older_settings(example, link):
+def test_the_heads_are_those_of_the_settings(example, link):
     values, wrong = understood({"example": example, **link}, LESSONS["mistakes_lab"])
     assert not wrong
     told = {name: str(values[name]) for name in ("n_heads", "d_head", "d_value", "d_model")}
@@ -197,15 +209,11 @@ def test_the_heads_are_those_of_the_older_settings(example, link):
     assert heads_recipe_of(values) == settings.heads_recipe
 
 
-@pytest.mark.parametrize(
-    "link",
-    [{"n_heads": "3", "d_model": "4"}, {"n_heads": "8", "d_head": "32"}, {"head": "7"}],
-    ids=str,
-)
-def test_heads_that_do_not_fit_are_refused_in_words(link):
-    values, wrong = understood({"example": "wild_cat", **link}, LESSONS["mistakes_lab"])
-    assert wrong.keys() & link.keys()
-    assert heads_recipe_of(values).n_heads == values.n_heads
+def test_a_head_beyond_the_last_is_refused_in_words():
+    values, wrong = understood({"example": "wild_cat", "head": "7"}, LESSONS["mistakes_lab"])
+    assert [*wrong] == ["head"]
+    assert "here it can be" in str(wrong["head"])
+    assert values.head < values.n_heads
 
 
 # --- on the page ----------------------------------------------------------------------------------
@@ -329,18 +337,19 @@ def test_more_heads_take_d_model_along_and_a_fixed_one_stays():
     widget(at, "select_slider", "n_heads").set_value(3).run()
     assert address(at) == {"example": "wild_cat", "n_heads": "3", "d_model": "6"}
     at = opened("pages/whole_layer.py", example="wild_cat", lock="d_model")
-    widget(at, "select_slider", "n_heads").set_value(3).run()
-    assert any("d_model = 4 cannot be shared evenly" in each for each in notices(at))
-    assert "n_heads" not in address(at)
+    heads = widget(at, "select_slider", "n_heads")
+    assert heads.options == ["1", "2", "4"], "what would take along what is fixed is not offered"
+    heads.set_value(4).run()
+    assert address(at) == {"example": "wild_cat", "lock": "d_model", "n_heads": "4"}
 
 
-# --- with pages of the older kind -----------------------------------------------------------------
+# --- from page to page ----------------------------------------------------------------------------
 
 
-def test_an_older_page_takes_over_what_was_chosen_and_gives_it_back():
+def test_another_page_takes_over_what_was_chosen_and_gives_it_back():
     at = opened(example="wild_cat")
     widget(at, "slider", "d_in").set_value(5).run()
-    at.switch_page(OLDER).run()
+    at.switch_page(ANOTHER).run()
     assert not at.exception
     assert at.session_state["settings"].d_in == 5
     assert address(at) == {"example": "wild_cat", "d_in": "5"}
@@ -349,8 +358,8 @@ def test_an_older_page_takes_over_what_was_chosen_and_gives_it_back():
     assert not at.exception
     assert widget(at, "slider", "d_in").value == 8
     assert address(at) == {"example": "wild_cat", "d_in": "8"}
-    at.switch_page(OLDER).run()
-    assert at.session_state["settings"].d_in == 8
+    at.switch_page(ANOTHER).run()
+    assert at.session_state["here"][2].d_in == at.session_state["settings"].d_in == 8
     assert not at.exception
 
 
@@ -363,6 +372,7 @@ def test_a_pin_and_marks_go_along():
     widget(at, "slider", "d_in").set_value(7).run()
     assert "Width of the vectors, d_in: 5 → 7" in notices(at)
     assert any("Since the pin" in each.value for each in at.markdown)
-    at.switch_page(OLDER).run()
-    assert at.session_state["settings"].done == ("simplified_attention",)
-    assert at.session_state["settings"].pin == "example=wild_cat&d_in=5"
+    at.switch_page(ANOTHER).run()
+    values = at.session_state["here"][2]
+    assert values.done == at.session_state["settings"].done == ("simplified_attention",)
+    assert values.pin == at.session_state["settings"].pin == "example=wild_cat&d_in=5"

@@ -2,8 +2,6 @@
 
 import itertools
 import random
-import runpy
-from functools import cache
 from unittest.mock import patch
 
 import pytest
@@ -12,8 +10,6 @@ from attention_core import EXAMPLES
 from attention_core.export.exercise import asked, practised
 from attention_core.export.telling import unnoticed
 from attention_ui.frame import ends
-from attention_ui.settings.settings import Settings
-from conftest import ROOT
 from visiting import LESSONS, stands, visit
 
 PLACES = list(itertools.product(LESSONS, EXAMPLES))
@@ -28,23 +24,8 @@ TELLING = [
 """Where wrong lines gave right numbers once, and some more."""
 
 
-@cache
-def views_of():
-    """By page of the older kind, what makes its view from settings; no page is drawn."""
-    found = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("attention_ui.page.page.open_on", lambda *page: found.update([page[:2]]))
-        for lesson in LESSONS:
-            page = ROOT / "pages" / f"{lesson}.py"
-            if "open_on(" in page.read_text(encoding="utf-8"):
-                runpy.run_path(str(page))
-    return found
-
-
 def trace_of(lesson, example):
     """The trace that a page gives to take along."""
-    if lesson in views_of():
-        return views_of()[lesson](Settings.of(EXAMPLES[example])).trace
     given = []
     with patch.object(ends, "ends", lambda _, trace, *__, **___: given.append(trace)):
         stands(visit(lesson, example=example))

@@ -16,10 +16,7 @@ from attention_core import (
     notebook,
     program,
 )
-from attention_ui.charts.heatmap import heatmap
 from attention_ui.charts.picture import picture
-from attention_ui.charts.sizes import CellSize
-from attention_ui.charts.template import name_of
 from attention_ui.controls.control import understood
 from attention_ui.lessons.home.hero import most_looked_at
 from attention_ui.lessons.queries_keys_values.lesson import CONTROLS as OF_MATRICES
@@ -40,7 +37,6 @@ from visiting import A_PAGE, EVERYWHERE, PAGES, first_visit, rendered, stands, t
 NAMES = EXAMPLES[FIRST].inputs.components
 PLAIN = Settings.of(EXAMPLES[FIRST])
 OWN = "The sleepy dog sees a small cat because it barks"
-SIZE = CellSize(24, 24, 11)
 
 
 # --- what is said of it ---------------------------------------------------------------------------

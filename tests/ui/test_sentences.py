@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 import torch
-from attention_ui.lessons.multi_head_attention.heads import widths_words
 
 from attention_core.recipes import HEADS
+from attention_ui.lessons.multi_head_attention.words import widths_words
 from attention_ui.lessons.softmax_or_sum.words import winners
 from attention_ui.words import number
 from visiting import box, charts, rendered, texts, visit
