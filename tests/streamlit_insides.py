@@ -104,18 +104,6 @@ def _rename_in_queue(word):
     app_session.ForwardMsgQueue = apptest.ForwardMsgQueue = queue
 
 
-class Everything(set):
-    """In place of the names of the parts in sight: all of them. AppTest tells none, and runs no
-    part alone; so this is used only where the page is to run as a whole instead.
-    """
-
-    def __contains__(self, _):
-        return True
-
-    def __bool__(self):
-        return True
-
-
 def look(at):
     """What a page says and draws, and where its links lead."""
     assert not at.exception, [exception.message for exception in at.exception]
@@ -141,10 +129,6 @@ def visit(page, **link):
 def main(pages, names):
     take_away(*names)
     sys.path.insert(0, str(ROOT))
-    from attention_ui.streamlit_workarounds import visible_parts
-
-    if {"keys of fragments", "rerun by key"} & {*names}:
-        visible_parts.parts_in_sight = Everything
     for page in pages:
         at = visit(page)
         before = look(at)

@@ -24,8 +24,10 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.testing.v1 import AppTest
 
 from attention_ui.shell.contents import HOME, LESSONS
-from attention_ui.streamlit_workarounds import deep_pages, reconnect, visible_parts
+from attention_ui.streamlit_workarounds import deep_pages, reconnect, sideways
+from attention_ui.streamlit_workarounds.card_style import CARDS
 from attention_ui.streamlit_workarounds.left_pages import run_no_part_of_a_page_that_was_left
+from attention_ui.streamlit_workarounds.projector import LARGE
 from attention_ui.streamlit_workarounds.style import STYLE
 from sampling import few
 from streamlit_insides import GONE, ROOT
@@ -161,19 +163,19 @@ def test_a_session_says_which_page_is_open_and_is_asked_for_runs_by_that_name():
 def test_a_component_takes_code_and_calls_back():
     named = inspect.signature(st.components.v2.component).parameters
     assert {"name", "html", "js"} <= named.keys()
-    scripts = visible_parts._WATCH, reconnect._WATCH
+    scripts = sideways._WATCH, reconnect._WATCH
     given = {
         name for script in scripts for name in re.findall(r"\bset\w+Value|parentElement", script)
     }
-    assert given == {"setStateValue", "setTriggerValue", "parentElement"}
+    assert given == {"setTriggerValue", "parentElement"}
     assert all(name in browser_code() for name in given)
 
 
-# --- visible_parts, reconnect, style, deep_pages: names that the browser has ----------------------
+# --- reconnect, sideways, style, deep_pages: names that the browser has ---------------------------
 
 
 def names_in_the_browser():
-    ours = STYLE + visible_parts._WATCH + reconnect._WATCH
+    ours = STYLE + CARDS + LARGE + sideways._WATCH + reconnect._WATCH
     ids = re.findall(r"data-testid[\^]?=\"?(\w+)", ours)
     states = re.findall(r"(?:script-state|connection-state|collapsed)=\"?(\w+)", ours)
     attributes = re.findall(r"(data-(?:test|collapsed)[a-z-]*)", ours)

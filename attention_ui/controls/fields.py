@@ -95,6 +95,12 @@ class OptionalWhole(Whole):
         return "" if value is None else str(value)
 
 
+SMALLEST = 1e-30
+"""What is nearer to 0 would be 0 in the arithmetic of some cells and not of others: a float32 holds
+numbers down to 1e-38.
+"""
+
+
 @dataclass(frozen=True)
 class Decimal:
     """A finite number within bounds."""
@@ -113,7 +119,7 @@ class Decimal:
             ends = " to ".join(true_minus(f"{end:,g}") for end in (self.least, self.most))
             raise ValueError(f"it must be a number from {ends}")
         _check_stop(value, self.options)
-        return value
+        return value if abs(value) >= SMALLEST else 0.0
 
     def write(self, value: float) -> str:
         return f"{value:.9g}"

@@ -431,10 +431,12 @@ TOKEN = Control(
 def _source_fits(source: str, values: Values) -> str | None:
     """What stops a second sentence from being tokens, in words."""
     tokens = replace(inputs_of(values), sentence=source).tokens
-    if not tokens or source.isspace():
-        return "there is no token in it. Type at least one word"
+    if source.isspace():
+        return "this text holds blanks only. Type at least one word"
+    if not tokens:
+        return "there is no token in this text. Type at least one word"
     if len(tokens) > MAX_TOKENS:
-        return f"it has {len(tokens):,} tokens; at most {MAX_TOKENS} fit. Shorten it"
+        return f"this text has {len(tokens):,} tokens; at most {MAX_TOKENS} fit. Shorten it"
     return None
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from conftest import ROOT
 from sampling import few
-from visiting import LESSONS, stands, texts, visit
+from visiting import LESSONS, texts, visit
 
 pytestmark = pytest.mark.slow("40 s: every card of every lesson")
 

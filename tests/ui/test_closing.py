@@ -69,7 +69,7 @@ def by_script(lesson, link, change=None):
     with (
         patch.object(room, "trace_of", noted),
         patch.object(ends, "answers", answered),
-        patch.object(show, "picture", lambda *_: None),
+        patch.object(show, "picture", lambda *_, **__: None),
     ):
         at = stands(visit(lesson, **link))
     settings = at.session_state["settings"]
