@@ -87,7 +87,6 @@ BUSY = """
   if (runs && runs.began > runs.ended) busy.push('a run has not ended');
   // Not its innerText: many times a second, that would lay out all of the page anew.
   if (!main || !main.querySelector('h1, input')) busy.push('nothing on the page');
-  if (document.body.hasAttribute('data-rest')) busy.push('parts out of sight wait to be drawn');
   for (const name of ['stStatusWidget', 'stSkeleton', 'stAppSkeleton'])
     if (find(name).length) busy.push(name);
   const moves = ({ playState, timeline, effect }) => playState === 'running'
@@ -116,23 +115,23 @@ QUIET = """
 """.replace("BUSY", BUSY)
 
 
-def matrix(page, beat, at):
-    """One matrix of a beat's equation, counted from 0 in reading order."""
-    return page.locator(f".st-key-eq_{beat} svg g.matrix_{at}_group")
+# The numbers of a picture, or those of one matrix in it, in reading order.
+NUMBERS = """
+([card, matrix]) => [...document.querySelectorAll(
+    `.st-key-drawn_${card} svg g.layer_2_marks text`)]
+  .filter((one) => matrix === null || one.__data__.datum.m === matrix)
+  .map((one) => one.textContent)
+"""
 
 
-DEEPER = ".st-key-deeper details:not(details details)"
-"""What goes beyond the point of a lesson, folded or not; not what is folded within it."""
-MATRICES = "svg g[class*='matrix_'][class$='_group']"
-"""The matrices of an equation, within its chart."""
-COVERED = "svg g[class*='covered_'][class$='_group']"
-"""A matrix that a question covers, within the chart of its equation."""
+def numbers(page, card, matrix=None):
+    """What is written in the cells of a card's picture, or of one matrix in it, from 0."""
+    return page.evaluate(NUMBERS, [card, matrix])
 
 
 def open_page(page, url, path="", timeout=60, first_visit=False):
     """Go to a page of the app ("", "masks", "masks?seed=3") and wait until it has settled. It shows
-    `wild_cat` where the path names no example, and what goes deeper is unfolded, but for a
-    `first_visit` without any parameter.
+    `wild_cat` where the path names no example, but for a `first_visit` without any parameter.
     """
     address = url.rstrip("/") + "/" + path.lstrip("/")
     if "example=" not in path and not first_visit:
@@ -141,16 +140,12 @@ def open_page(page, url, path="", timeout=60, first_visit=False):
     settled(page, timeout=timeout)
     wanted, found = urlsplit(address).path, urlsplit(page.url).path
     assert found == wanted, f"the app has no page {wanted}: it went to {found}"
-    if not first_visit:
-        unfold(page)
 
 
-def unfold(page):
-    """Unfold what goes deeper."""
-    folded = page.locator(f"{DEEPER}:not([open]) > summary")
-    if folded.count():
-        folded.evaluate("one => one.click()")  # the keyboard still begins where it did
-        settled(page)
+def open_row(page, name):
+    """Open one of the rows at a page's end: deeper, notebook, checks, take_away."""
+    page.locator(f".st-key-row_{name} details:not([open]) > summary").first.click()
+    settled(page)
 
 
 def in_contents(page, name):
@@ -192,20 +187,6 @@ def soon(page, found, wanted=True, seconds=10):
             return
         page.wait_for_timeout(50)
     assert found() == wanted
-
-
-def listen(page):
-    """What the server draws: for each element, whether a part of the page was run for it."""
-    parts = []
-
-    def heard(payload):
-        message = ForwardMsg()
-        message.ParseFromString(payload)
-        if message.HasField("delta"):
-            parts.append(bool(message.delta.fragment_id))
-
-    page.on("websocket", lambda socket: socket.on("framereceived", heard))
-    return parts
 
 
 def choose(page, label, option):

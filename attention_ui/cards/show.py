@@ -64,7 +64,7 @@ def picture(
         if place is not None:
             with place:
                 # An empty container is not drawn, and the browser puts the control into it.
-                st.space(1) if lists is not None else plain(moving.control)
+                st.space(1) if lists is not None else plain(moving.control, again=name)
     moving = moving if lists is not None else None
     # Alone, the card may run again with another value, and has the layout of this one.
     drawn_at = held.values()[moving.control.name] if moving else None

@@ -1,52 +1,49 @@
-"""What is seen before anything is touched: equations that fit, a layer in one window, a picture."""
+"""What is seen before anything is touched: the question, a picture, what the sidebar is for."""
 
 import pytest
 
 from attention_ui.charts.sizes import SIDEBAR_WIDTH
 from attention_ui.settings.link import FIRST
 from attention_ui.shell import contents
-from browser_tools import DEEPER, no_exception, open_page, settled
+from browser_tools import no_exception, open_page, settled
 from sampling import few
 from visiting import LESSONS
 
-CHARTS = "[class*=st-key-eq_] [data-testid=stVegaLiteChart]"
+PICTURES = "[class*=st-key-card_] [data-testid=stVegaLiteChart]"
 WIDER = """charts => charts.filter((chart) => chart.checkVisibility())
   .filter((chart) => chart.scrollWidth > chart.clientWidth + 1)
-  .map((chart) => chart.closest('[class*=st-key-eq_]').className)"""
-UNREACHED = """charts => charts.filter((chart) => chart.checkVisibility())
-  .filter((chart) => chart.scrollWidth > chart.clientWidth && chart.tabIndex !== 0)
-  .map((chart) => chart.closest('[class*=st-key-]').className)"""
-
-
+  .map((chart) => chart.closest('[class*=st-key-drawn_], [class*=st-key-chart_of_]').className)"""
 LEAST_IN_SIGHT = 200
 """Pixels of a picture that can be seen without scrolling, to count as being in sight."""
-PICTURES = "[data-testid=stVegaLiteChart], [class*=st-key-chips]"
 IN_SIGHT = """pictures => Math.max(...pictures.filter((one) => one.checkVisibility())
   .map((one) => one.getBoundingClientRect())
   .map(({ top, bottom }) => Math.min(bottom, innerHeight) - Math.max(top, 0)))"""
-
-
-REACHED = ("control_example", "control_seed", "control_d_in", "control_predict", "pin", "share")
-"""What a laptop shows of the sidebar without scrolling."""
+AT_THE_HEAD = ("control_predict", "share", "control_large")
+IN_THE_SIDEBAR = ("control_example", "control_sentence", "control_seed", "control_d_in")
+"""Of a page with a sentence: what a laptop shows of it without scrolling."""
 
 
 @pytest.mark.parametrize("lesson", few(LESSONS, 3))
 def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, lesson):
     """The question, a picture, and the settings that all lessons share; nothing is too wide."""
     open_page(page, app_url, lesson, first_visit=True)
-    assert page.locator(CHARTS).evaluate_all(WIDER) == []
-    idea = page.get_by_text(contents.lesson(lesson).idea)
-    assert idea.bounding_box()["y"] < 200
     main = page.locator("[data-testid=stMain]")
-    least = 40 if lesson == "tokenize_and_embed" else LEAST_IN_SIGHT  # its tokens are one line
-    assert main.locator(PICTURES).evaluate_all(IN_SIGHT) >= least
+    assert main.locator(PICTURES).evaluate_all(WIDER) == []
+    assert page.get_by_text(contents.lesson(lesson).idea).first.bounding_box()["y"] < 200
+    assert main.locator(PICTURES).evaluate_all(IN_SIGHT) >= LEAST_IN_SIGHT
     formula = main.locator(".katex").first
     if formula.count():
         picture = main.locator(PICTURES).first.bounding_box()["y"]
         assert formula.bounding_box()["y"] > picture, "the picture comes first"
-    first = contents.lesson(lesson).first
-    for name in (*REACHED, *(f"control_{name}" for name in first)):
-        box = page.locator(f"[data-testid=stSidebar] [class*='st-key-{name}']").bounding_box()
+    for name in AT_THE_HEAD:
+        box = main.locator(f".st-key-{name}").first.bounding_box()
+        assert 0 <= box["y"] < box["y"] + box["height"] <= 200, name
+    sidebar = page.locator("[data-testid=stSidebar]")
+    with_a_sentence = sidebar.locator(".st-key-control_sentence").count()
+    for name in IN_THE_SIDEBAR if with_a_sentence else ():
+        if name == "control_seed" and not sidebar.locator(f".st-key-{name}").count():
+            continue  # the first example's vectors are given
+        box = sidebar.locator(f"[class*='st-key-{name}']").first.bounding_box()
         assert 0 <= box["y"] < box["y"] + box["height"] <= 900, name
         assert box["x"] + box["width"] <= SIDEBAR_WIDTH, name
     no_exception(page)
@@ -55,43 +52,28 @@ def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, 
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("cell", "is_open"),
-    [("none", False), ("split_queries.0.1.0", False), ("permuted_queries.0.1.0", True)],
+    [("", False), ("&beat=loop&cell=scores_by_loop.0.0", True)],
 )
 def test_what_goes_deeper_is_folded_unless_the_link_s_cell_is_there(page, app_url, cell, is_open):
-    address = f"{app_url}/multi_head_attention?predict=off&example={FIRST}&cell={cell}"
-    page.goto(address)
+    page.goto(f"{app_url}/simplified_attention?predict=off&example={FIRST}{cell}")
     settled(page)
-    fold = page.locator(DEEPER)
+    fold = page.locator(".st-key-row_deeper details").first
     assert fold.evaluate("fold => fold.open") == is_open
-    if cell != "none":
-        assert page.locator("[class*=st-key-cell_]").first.is_visible()
     if not is_open:
         fold.locator("summary").first.click()
         settled(page)
-    assert page.get_by_text("One head at a time").first.is_visible()
-    assert fold.locator(".stVegaLiteChart svg.marks").first.is_visible()
     page.locator(".st-key-control_predict label").first.click()  # the whole page runs
     settled(page)
     assert fold.evaluate("fold => fold.open"), "what was unfolded stays so"
     no_exception(page)
 
 
-@pytest.mark.parametrize("lesson", few(["queries_keys_values", "multi_head_attention"], 1))
-def test_on_a_phone_what_is_wider_than_the_page_is_reached_by_keyboard(new_page, app_url, lesson):
-    page = new_page(viewport={"width": 390, "height": 844})
-    open_page(page, app_url, f"{lesson}?example={FIRST}")
-    charts = page.locator("[data-testid=stVegaLiteChart]")
-    assert page.locator(CHARTS).evaluate_all(WIDER), "something is wider"
-    assert charts.evaluate_all(UNREACHED) == []
-
-
 @pytest.mark.parametrize("example", few([FIRST, "wild_cat"], 1))
 def test_the_first_picture_of_home_is_there_above_everything_else(page, app_url, example):
     open_page(page, app_url, f"?example={example}" if example != FIRST else "", first_visit=True)
-    weights = page.locator(".st-key-eq_hero svg g[class*=cells_0_marks] path")
+    picture = page.locator(".st-key-card_layer svg.marks")
+    assert picture.bounding_box()["y"] < 900 / 2
     n_tokens = 9 if example == FIRST else 11
-    assert weights.count() == n_tokens**2
-    assert page.locator(".st-key-eq_hero svg.marks").bounding_box()["y"] < 900 / 2
-    assert "of its attention to" in page.locator(".st-key-hero").inner_text()
+    assert page.locator(".st-key-card_layer svg g.cells_marks path").count() >= n_tokens**2
     no_exception(page)
     assert page.problems == []

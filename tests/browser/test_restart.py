@@ -15,7 +15,7 @@ def test_pages_come_back_after_the_server_was_killed(new_page, tmp_path):
     server = start_server(tmp_path / "first.txt", port=port)
     places = (
         "simplified_attention?predict=off&seed=5&d_in=4&sentence=A+cat+sat&tokenizer=text",
-        "causal_mask?predict=off&window=2&cell=mask.1.1&dropout=0.3",
+        "causal_mask?predict=off&window=2&beat=mask&cell=mask.1.1&dropout=0.3",
     )
     try:
         pages = [new_page() for _ in places]
@@ -46,13 +46,13 @@ def test_pages_come_back_after_the_server_was_killed(new_page, tmp_path):
         assert field.input_value() == "A cat sat"
         assert pages[0].locator(".st-key-control_d_in input").first.input_value() == "5"
         assert pages[1].locator(".st-key-cell_mask").count() == 1
-        assert pages[1].locator("[class*='st-key-control_window'] input").first.input_value() == "2"
+        assert pages[1].locator(".st-key-moves_mask input").first.input_value() == "2"
         slider.focus()
         pages[0].keyboard.press("ArrowRight")
         settled(pages[0])
         assert "d_in=6" in pages[0].url
-        # A control of a fragment: the new server must have been told of it.
-        pages[1].locator(".st-key-control_dropout input").first.focus()
+        # A control in a picture: the new server must have been told of it.
+        pages[1].locator(".st-key-moves_dropout input").first.focus()
         pages[1].keyboard.press("ArrowRight")
         settled(pages[1])
         assert "dropout=0.35" in pages[1].url

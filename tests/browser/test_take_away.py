@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attention_core import check_file
-from browser_tools import choose, no_exception, open_page
+from browser_tools import choose, no_exception, open_page, open_row
 
 
 def downloaded(page, label):
@@ -21,6 +21,7 @@ def downloaded(page, label):
 @pytest.mark.long
 def test_each_button_gives_its_file(page, app_url):
     open_page(page, app_url, "causal_mask?example=journey_123&predict=off")
+    open_row(page, "take_away")
     stem = "your_journey_starts_with_one_step"
     name, program = downloaded(page, "Program")
     assert name == f"causal_mask-{stem}.py"
@@ -45,6 +46,7 @@ def test_each_button_gives_its_file(page, app_url):
 def test_a_download_has_the_numbers_of_a_changed_page(page, app_url):
     """The buttons stay, and their files follow what is on the screen."""
     open_page(page, app_url, "simplified_attention?example=journey_123&predict=off")
+    open_row(page, "take_away")
     _, before = downloaded(page, "All tensors")
     choose(page, "Example", "The dog attacks")
     name, after = downloaded(page, "All tensors")

@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from browser_tools import no_exception, open_page, settled, soon
+from browser_tools import no_exception, open_page, open_row, settled, soon
 from conftest import IN_CI
 from serving import ROOT, free_port, start_server
 
@@ -146,7 +146,7 @@ def test_a_page_outlives_its_server(behind_nginx, new_page, tmp_path):
     assert "secret" not in log
 
     page = new_page()
-    link = "causal_mask?predict=off&sentence=A+cat+sat&tokenizer=text&cell=mask.1.1&dropout=0.3"
+    link = "causal_mask?predict=off&sentence=A+cat+sat&tokenizer=text&beat=mask&cell=mask.1.1&dropout=0.3"
     open_page(page, f"http://127.0.0.1:{port}", link)
     first = name_of_server(page)
     (second,) = {"one", "two"} - {first}
@@ -172,10 +172,11 @@ def test_a_page_outlives_its_server(behind_nginx, new_page, tmp_path):
     while ask(port, f"attention={first}") != (200, "") and time.monotonic() < until:
         time.sleep(0.5)
     assert ask(port, f"attention={first}") == (200, "")
-    page.locator(".st-key-control_dropout input").first.focus()
+    page.locator(".st-key-moves_dropout input").first.focus()
     page.keyboard.press("ArrowRight")
     settled(page)
     assert "dropout=0.35" in page.url
+    open_row(page, "take_away")
     with page.expect_download() as download:
         page.get_by_role("button", name="Program", exact=True).click()
     assert download.value.suggested_filename == "causal_mask-a_cat_sat.py"

@@ -16,6 +16,7 @@ from attention_core.experiments.variance import Trials, measure_variance
 from attention_core.mechanism.multi_head import attend_heads, torch_output
 from attention_core.mechanism.softmax import compare_row, given_row, normalise_row, store_row
 from attention_core.text.tokenizers import TOKENIZERS, clean, visible
+from attention_ui.lessons.softmax_or_sum.lesson import MAGNIFY
 from builds import BUILDS
 from guesses import texts, whole_settings
 

@@ -14,18 +14,15 @@ pytestmark = pytest.mark.slow("5 s: whole pages")
 
 def open_grid(**link):
     at = visit("pages/queries_keys_values.py", **link)
-    at.session_state["fold_own_matrices"] = True
+    at.session_state["row_deeper"] = True
     return at.run()
 
 
 def type_into(at, numbers):
     """Numbers by row, the same in every column."""
     id = next(id for id, key in widget_ids(at).items() if key.startswith("grid_q_edits"))
-    columns = at.session_state["grids"]["q_edits"]["about"]
-    rows = len(at.session_state["grids"]["q_edits"]["drawn"])
-    width = len(at.session_state["grids"]["q_edits"]["drawn"][0])
-    names = columns[rows : rows + width]
-    edited = {row: dict.fromkeys(names, number) for row, number in numbers.items()}
+    columns = at.session_state["typed_grids"]["q_edits"]["columns"]
+    edited = {row: dict.fromkeys(columns, number) for row, number in numbers.items()}
     send(at, id, {"string_value": json.dumps({"edited_rows": edited})})
     stands(at)
     return at.session_state["settings"]

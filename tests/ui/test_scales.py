@@ -1,0 +1,138 @@
+"""Matrices that are added, copied or compared share one scale, and a legend says what it is."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+
+from attention_core import EXAMPLES, HeadsRecipe, Trace, attend, attend_heads, embed
+from attention_core.mechanism.multi_head import add_batched, add_big_projection, add_head_parts
+from attention_core.operations import Add, Given, MatMul
+from attention_ui.picture.layout import WIDE, equation
+from attention_ui.picture.matrix import Matrix
+from attention_ui.picture.palette import NEGATIVE, POSITIVE
+from attention_ui.picture.table import CELL, COLOURS, table
+
+
+def drawn(trace, *parts):
+    """What the strongest colour of each matrix means, by its cells, and the legend's words."""
+    layout = equation(trace, *parts)
+    most = {}
+    for row in table(layout).to_pylist():
+        if row["kind"] == CELL and row["shade"]:
+            at, *place = map(int, row["id"].split("."))
+            matrix = layout.matrices[at]
+            place = place[::-1] if matrix.transposed else place
+            value = matrix.drawn[tuple(place)].item()
+            most.setdefault(matrix.name, set()).add(round(value / row["shade"], 4))
+    words = [word.text for word in layout.wide.words if word.look == "legend"]
+    return {name: max(each) for name, each in most.items()}, words, layout
+
+
+def numbers(scale, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    rows = scale * torch.randn(2, 3, generator=generator)
+    return Given(tuple(map(tuple, rows.tolist())))
+
+
+def of_heads(step):
+    return [Matrix(step, lead=(head,)) for head in range(3)]
+
+
+@pytest.fixture
+def heads():
+    trace = attend_heads(embed(EXAMPLES["life_is_short"].inputs), HeadsRecipe(n_heads=3))
+    add_batched(trace)
+    add_big_projection(trace)
+    add_head_parts(trace)
+    return trace
+
+
+def largest(*values):
+    return max(value.abs().max().item() for value in values)
+
+
+def test_what_is_added_shares_the_scale_of_the_sum():
+    trace = Trace(query=("a", "b"), d_in=("d0", "d1", "d2"))
+    axes = ("query", "d_in")
+    small = trace.step("small", numbers(0.1), axes=axes)
+    large = trace.step("large", numbers(5.0, seed=1), axes=axes)
+    total = trace.step("total", Add(), small, large, axes=axes)
+    most, words, _ = drawn(trace, total)
+    end = largest(small.value, large.value, total.value)
+    assert set(most) == {"small", "large", "total"}
+    assert all(each == pytest.approx(end, rel=1e-3) for each in most.values())
+    assert words == [f"−{end:.3g}", f"{end:.3g}"]
+
+
+def test_what_is_multiplied_does_not_and_the_legend_says_so():
+    trace = attend(embed(EXAMPLES["life_is_short"].inputs))
+    assert isinstance(trace["scores"].operation, MatMul)
+    most, words, _ = drawn(trace, trace["scores"])
+    assert most["embeddings"] == pytest.approx(largest(trace["embeddings"].value), rel=1e-3)
+    assert most["scores"] == pytest.approx(largest(trace["scores"].value), rel=1e-3)
+    assert words == ["−max", "max, each matrix its own"]
+
+
+def test_heads_that_are_added_share_the_scale_of_their_sum(heads):
+    first, *others = of_heads(heads["head_outputs"])
+    added = [part for each in others for part in ("+", each)]
+    parts = (first, *added, "=", Matrix(heads["output_from_heads"]))
+    most, _, _ = drawn(heads, *parts)
+    end = largest(heads["head_outputs"].value, heads["output_from_heads"].value)
+    assert len(most) == 4
+    assert all(each == pytest.approx(end, rel=1e-3) for each in most.values())
+
+
+def test_what_is_copied_or_compared_shares_a_scale(heads):
+    split = of_heads(heads["split_queries"])
+    one, other = (Matrix(heads[f"head_{name}"], lead=(2,)) for name in ("queries", "keys"))
+    first, *rest = (Matrix(heads[f"{w}_queries"], lead=(2,)) for w in ("head", "permuted", "split"))
+    for parts in (
+        (Matrix(heads["joined_queries"]), "→", *split),
+        (one, "≠", other),
+        (first, "=", rest[0], "=", rest[1]),
+    ):
+        most, words, _ = drawn(heads, *parts)
+        assert max(most.values()) - min(most.values()) < 1e-3
+        assert len(words) == 2
+
+
+def test_weights_say_that_they_are_shaded_by_their_square_root(heads):
+    _, words, _ = drawn(heads, *of_heads(heads["head_weights"]))
+    assert words == ["0", "1, small shares made easier to see"]
+
+
+def test_a_matrix_without_colours_has_no_legend():
+    trace = embed(EXAMPLES["wild_cat"].inputs)
+    _, words, layout = drawn(trace, Matrix(trace["token_ids"]))
+    assert words == []
+    assert layout.wide.marks == []
+
+
+@pytest.mark.parametrize("name", ["scores", "weights"])
+@pytest.mark.parametrize("where", ["wide", "narrow"])
+def test_a_legend_has_the_colours_of_the_cells_and_the_strongest_at_its_largest_number(name, where):
+    """In slices that touch, without a gradient, which would be lost with the page's address."""
+    trace = attend(embed(EXAMPLES["wild_cat"].inputs))
+    arrangement = getattr(equation(trace, Matrix(trace[name])), where)
+    slices = arrangement.marks
+    before, after = (word for word in arrangement.words if word.look == "legend")
+    assert len(slices) > 9
+    for one, following in pairwise(slices):
+        assert one.x + one.width == pytest.approx(following.x)
+    assert before.x < slices[0].x
+    assert slices[-1].x + slices[-1].width < after.x < WIDE
+    strengths = [each.strength for each in slices]
+    assert max(strengths) == strengths[-1] > 0.8, "the darkest slice is the largest value"
+    colours = [COLOURS[each.colour] for each in slices]
+    if name == "weights":
+        assert strengths == sorted(strengths)
+        assert strengths[0] < 0.1
+        assert set(colours) == {POSITIVE}
+    else:
+        half = len(slices) // 2
+        assert strengths[:half] == sorted(strengths[:half], reverse=True)
+        assert strengths[half:] == sorted(strengths[half:])
+        assert strengths[0] == pytest.approx(strengths[-1])
+        assert colours == [NEGATIVE] * half + [POSITIVE] * half
