@@ -13,6 +13,7 @@ from attention_core.trace import Trace
 
 from ..controls import held
 from .questions import Pick, Question, Verdict
+from .show import chart
 from .tally import tally
 
 GUESSED = "guessed"
@@ -169,6 +170,9 @@ def _answered(key: str, asked: Question, now: int, given: Guess) -> None:
         colour, mark = ("green", "check") if given.verdict.right else ("orange", "trending_flat")
         said = f":{colour}[:material/{mark}:] {given.verdict.words} {asked.teaches}"
         st.markdown(said.strip(), width="content", help=tally().words() or None)
+        # A row that was guessed is seen beside the true one.
+        if given.verdict.distance is not None and (made := asked.drawn(given.guess)) is not None:
+            chart(f"truth_{key.partition('.')[2]}", made, width=420, height=190)
     again = {"type": "tertiary", "on_click": _taken_back, "args": (key,)}
     st.button("Guess again" if given.verdict else "Guess after all", key=f"again_{key}", **again)
 

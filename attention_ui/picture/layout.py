@@ -219,8 +219,8 @@ def in_a_row(
     most_rows = max(one.n_rows for one in each)
     above = max(one.above(cell) for one in each)
     row = between((tall - above - BELOW) / most_rows, ROW[0], min(ROW[1], max(cell * 0.8, 6)))
-    # A lower picture is still one whose numbers are read, where a card has the room for that.
-    row = max(row, min(READABLE[1] + 0.5, (TALL - above - BELOW) / most_rows))
+    # A lower picture is still one whose numbers are read, also where it shrinks a little.
+    row = max(row, min(READABLE[1] + 1.5, (TALL - above - BELOW) / most_rows))
     # A title wider than its matrix takes its room from the cells of all.
     for _ in range(3):
         needed = beside + sum(one.width(cell) for one in each)
