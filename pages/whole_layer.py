@@ -99,7 +99,7 @@ with card(
         control(OPENED, width=160)
         control(HEAD, widget="selectbox", width=150)
         control(NORMALISE)
-    picture("opened", equation(trace, *in_numbers(trace, values)))
+    picture("opened", equation(trace, *in_numbers(trace, values), tall=262))
     light(*words.sums_verdict(trace))
     question("hotter", words.when_hotter(trace), trace, ("head_weights",))
 
@@ -120,7 +120,8 @@ with card(
         before, after = steps["head_weights"], steps["head_dropped_weights"]
         return Matrix(before, lead=(values.head,)), "→", Matrix(after, lead=(values.head,))
 
-    drawn = equation(with_dropout(plain, values, values.layer_dropout), *left(values.layer_dropout))
+    now = with_dropout(plain, values, values.layer_dropout)
+    drawn = equation(now, *left(values.layer_dropout), tall=300)
     about = values.of(*BEFORE_DROPOUT, DROP_SEED, HEAD)
     picture("dropout", drawn, Moving(LAYER_DROPOUT, left, about, elsewhere=True))
     if told := words.left_by_dropout(trace):
