@@ -54,8 +54,8 @@ masked = values.of(*SOURCE, DIVIDE, CAUSAL, HIDDEN, TURNED)
 with card(
     "mask",
     "The mask",
-    f"{words.mask_words(values, mask)} Where it hides, the score becomes −∞ before the softmax: e "
-    "to the power of −∞ is exactly 0.",
+    f"{words.mask_words(values, mask)} Where it hides, the score becomes minus infinity (−∞) "
+    "before the softmax: e to the power of −∞ is exactly 0.",
 ) as beside:
     with beside:
         moves("mask", WINDOW, width=300)

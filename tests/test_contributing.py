@@ -24,7 +24,6 @@ BLOCKS = dict(BLOCK.findall(WORDS))
 LESSON, OPERATION, KIND = "two_sentences", "attention_core/operations/entrywise.py", "Halve"
 INTO = {
     "attention_ui/shell/contents.py": r"LESSONS = \((?s:.*?)\n(?=\)\n)",
-    "attention_ui/settings/settings.py": r"class Settings:(?s:.*?)\n(?=\n    @staticmethod)",
     "tests/traces.py": r"def workshop(?s:.*?)\n(?=    _projections)",
     "tests/core/test_oracle_each.py": r"ORACLES = \{\n",
 }
@@ -62,10 +61,10 @@ def run(copy, *command):
     assert told.returncode == 0, told.stdout[-4_000:] + told.stderr[-4_000:]
 
 
-def test_the_lesson_is_its_page_its_room_a_setting_and_a_line_of_the_contents():
+def test_the_lesson_is_its_page_its_room_and_a_line_of_the_contents():
     room = f"attention_ui/lessons/{LESSON}/"
     new = [name for name in BLOCKS if name not in INTO and not (ROOT / name).exists()]
-    assert new == [f"pages/{LESSON}.py", f"{room}__init__.py", f"{room}looking.py"]
+    assert new == [f"pages/{LESSON}.py", f"{room}__init__.py", f"{room}lesson.py"]
     assert {*BLOCKS} - {*new} == {*INTO, OPERATION, "attention_core/mistakes/entries.py"}
 
 
@@ -82,9 +81,7 @@ PAGES_TESTS = [
 OPERATIONS_TESTS = ["oracle_each", "signs", "listed_operations", "arithmetic"]
 FILES = [f"tests/test_{each}.py" for each in PAGES_TESTS]
 FILES += [f"tests/core/test_{each}.py" for each in OPERATIONS_TESTS]
-FILES += ["tests/ui/test_settings.py"]
 OF_THE_LESSON = f"{LESSON} and not (bad_link or journey or sorry or life_is_short or tiny_language)"
-OF_THE_SETTING = "test_settings and (other or sentence)"
 OF_THE_OPERATION = f"core and (workshop or operation or {KIND} or sign)"
 
 
@@ -93,7 +90,7 @@ def test_what_is_contributed_passes_the_tests_of_every_page_and_operation(contri
     """No test is changed: examples, predict on and off, hostile text, what can be taken along."""
     run(contributed, "-m", "ruff", "check", ".")
     run(contributed, "-m", "ruff", "format", "--check", *BLOCKS)
-    chosen = f"({OF_THE_LESSON}) or ({OF_THE_SETTING}) or ({OF_THE_OPERATION})"
+    chosen = f"({OF_THE_LESSON}) or ({OF_THE_OPERATION})"
     options = ("-n", "0", "--hypothesis-profile=long", "--junitxml=passed.xml", "-k", chosen)
     run(contributed, "-m", "pytest", *options, *FILES)
     passed = Counter()
@@ -101,11 +98,22 @@ def test_what_is_contributed_passes_the_tests_of_every_page_and_operation(contri
         name = case.get("classname").rpartition(".test_")[2]
         if LESSON in case.get("name"):
             passed["lesson"] += 1
-        passed["setting"] += name == "settings"
         passed["operation"] += name in OPERATIONS_TESTS
     assert passed["lesson"] > 30
-    assert passed["setting"] > 5
     assert passed["operation"] > 10
+
+
+@pytest.mark.slow("4 s: in a process of their own")
+def test_every_page_keeps_what_the_lesson_s_own_control_says(contributed):
+    """Its name is found in its room: no list of names has it."""
+    run(
+        contributed,
+        "-c",
+        "import sys; sys.path.insert(0, 'tests'); from visiting import visit; "
+        "at = visit('simplified_attention', other='A dog', nobody='1'); assert not at.exception; "
+        "assert at.session_state['held']['other'] == 'A dog'; "
+        "assert 'nobody' not in at.session_state['held']",
+    )
 
 
 def test_the_tests_of_one_lesson_are_called_as_it_says():

@@ -19,7 +19,7 @@ from messages import is_of, send, send_all, value_types, widget_ids, wrong_value
 from sampling import few
 from serving import start_server
 from test_server import stream
-from visiting import A_PAGE, EVERYWHERE, stands, visit
+from visiting import A_PAGE, EVERYWHERE, stands, visit, with_rows_open
 
 pytestmark = pytest.mark.slow("1 min: whole pages, and a server")
 
@@ -29,12 +29,12 @@ NUMBERS = [value for value in wrong_values() if "double_array_value" in value]
 NUMBERS += [{"double_array_value": {"data": each}} for each in ([0.0, 1.0], [2.5], [99.0])]
 TEXTS = [value for value in wrong_values() if "string_value" in value][:8]
 WRONG = {
-    "masked_scores": ("causal_mask", SELECTIONS),
+    "chart_weights": ("causal_mask", SELECTIONS),
     "control_d_in": ("causal_mask", NUMBERS),
-    "control_dropout": ("causal_mask", NUMBERS),
-    "control_tokenizer": ("causal_mask", TEXTS),
+    "control_reserved": ("tokenize_and_embed", NUMBERS),
+    "control_tokenizer": ("tokenize_and_embed", TEXTS),
     "control_seed": ("causal_mask", TEXTS),
-    "grid_q_edits_1": ("queries_keys_values", EDITS),
+    "grid_q_edits": ("queries_keys_values", EDITS),
     "control_d_model": ("multi_head_attention", NUMBERS),
 }
 
@@ -59,10 +59,7 @@ def errors(monkeypatch):
 def opened(page, **link):
     """The page with all that can be folded open."""
     at = visit(page, **link)
-    for name in widget_ids(at).values():
-        if name.startswith("fold_"):
-            at.session_state[name] = True
-    return at.run()
+    return with_rows_open(at)
 
 
 @pytest.mark.parametrize("key", few(WRONG, 3))

@@ -4,7 +4,10 @@ and the way to the next lesson.
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import cache
+from importlib import import_module
 from itertools import groupby
+from pathlib import Path
 
 import streamlit as st
 
@@ -57,7 +60,7 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     session.hand_over()
     if held.is_left(name):
         stop_all()
-    values = held.arrive(name, (*controls, *AROUND), FIELDS)
+    values = held.arrive(name, (*controls, *AROUND), _known_names(controls))
     settings = session.follow_held()
     st.session_state[SAID] = {}
     st.set_page_config(
@@ -84,6 +87,23 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
         run_again_when_back()
         reach_by_keyboard()
     return values
+
+
+def _known_names(controls: Sequence[Control]) -> frozenset[str]:
+    """The names in a link that some page has a control for. Those of the other lessons are looked
+    up only where the link has a name that is not known without them: that imports them all.
+    """
+    known = frozenset([*FIELDS, *(each.name for each in (*controls, *AROUND))])
+    return known if known.issuperset(st.query_params) else known | _names_of_lessons()
+
+
+@cache
+def _names_of_lessons() -> frozenset[str]:
+    """The names of the controls of all lessons."""
+    home = Path(__file__).parents[1]
+    rooms = [each.parent.name for each in home.glob("lessons/*/lesson.py")]
+    lessons = [import_module(f"{home.name}.lessons.{room}.lesson") for room in sorted(rooms)]
+    return frozenset(each.name for found in lessons for each in found.CONTROLS)
 
 
 def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Control] = ()) -> Values:

@@ -1,5 +1,6 @@
 """Matrices that are added, copied or compared share one scale, and a legend says what it is."""
 
+import math
 from itertools import pairwise
 
 import pytest
@@ -11,6 +12,7 @@ from attention_core.operations import Add, Given, MatMul
 from attention_ui.picture.layout import WIDE, equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.palette import NEGATIVE, POSITIVE
+from attention_ui.picture.scale import is_shares
 from attention_ui.picture.table import CELL, COLOURS, table
 
 
@@ -24,9 +26,13 @@ def drawn(trace, *parts):
             matrix = layout.matrices[at]
             place = place[::-1] if matrix.transposed else place
             value = matrix.drawn[tuple(place)].item()
-            most.setdefault(matrix.name, set()).add(round(value / row["shade"], 4))
+            shade = row["shade"]
+            if is_shares(matrix.step):
+                shade = math.copysign(shade * shade, shade)
+            known = most.setdefault(matrix.name, (0.0, 0.0))
+            most[matrix.name] = max(known, (abs(shade), value / shade))
     words = [word.text for word in layout.wide.words if word.look == "legend"]
-    return {name: max(each) for name, each in most.items()}, words, layout
+    return {name: end for name, (_, end) in most.items()}, words, layout
 
 
 def numbers(scale, seed=0):

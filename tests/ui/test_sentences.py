@@ -9,7 +9,7 @@ from attention_core.recipes import HEADS
 from attention_ui.lessons.multi_head_attention.words import widths_words
 from attention_ui.lessons.softmax_or_sum.words import winners
 from attention_ui.words import number
-from visiting import box, charts, rendered, texts, visit
+from visiting import box, charts, rendered, texts, visit, visit_deeper
 
 pytestmark = pytest.mark.slow("20 s: whole pages")
 
@@ -38,10 +38,10 @@ def test_heads_share_d_model_only_where_values_do_too(changes, said):
 
 
 def test_the_cost_of_heads_names_both_widths_and_one_head_is_not_dealt_out():
-    words = rendered(visit(HEADS_PAGE, example="life_is_short"))
+    words = rendered(visit_deeper(HEADS_PAGE, example="life_is_short"))
     assert "One head of width 72 and values of width 84 has 4,992" in words
     assert "padded with zeros, which changes no result, and `W_query` was scaled" in words
-    words = rendered(visit(HEADS_PAGE, n_heads="1", d_in="4"))
+    words = rendered(visit_deeper(HEADS_PAGE, n_heads="1", d_in="4"))
     assert "There is only one head here." in words
     assert "only dealt out to more heads" not in words
     assert "padded with zeros" not in words
@@ -54,9 +54,9 @@ def test_equal_largest_scores_share():
 
 def test_a_cell_that_no_link_named_is_not_said_to_be_lost():
     page = "pages/divide_by_sqrt_d.py"
-    assert "The link's cell" not in texts(visit(page, predict="on"))
+    assert "The link’s cell" not in texts(visit(page, predict="on"))
     linked = visit("pages/causal_mask.py", predict="on", cell="changed_embeddings.0.0")
-    assert "The link's cell" in texts(linked)
+    assert "The link’s cell" in texts(linked)
 
 
 @pytest.mark.parametrize(("width", "promised"), [("1", False), ("2", True)])
@@ -80,7 +80,7 @@ def test_a_choice_for_the_table_that_is_not_in_use_says_so_beside_it(name, value
 
 
 def test_a_tokenizer_that_leaves_too_many_tokens_says_so_beside_it():
-    at = visit("app.py", sentence="a b " * 30, tokenizer="blanks")
+    at = visit("tokenize_and_embed", sentence="a b " * 30, tokenizer="blanks")
     box(at, "tokenizer").set_value("blanks_kept").run()
     assert at.session_state["settings"].tokenizer == "blanks"
     assert "at most 64 fit" in texts(at)
