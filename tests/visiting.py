@@ -27,6 +27,11 @@ A_PAGE = "pages/simplified_attention.py"
 """One that is quick to open, where one stands for all."""
 
 
+def has_sentence(page: str) -> bool:
+    """Whether a page shows a sentence of the visitor's: some lessons have numbers of their own."""
+    return page == "app.py" or any(each.name == "sentence" for each in lesson_module(page).CONTROLS)
+
+
 def visit(page: str, /, **link: str) -> AppTest:
     """A page, or a lesson by its name, as a link opens it in a new session. It asks nothing to be
     predicted, and shows `wild_cat`, unless the link says so.

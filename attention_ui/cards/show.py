@@ -22,7 +22,7 @@ from ..picture.table import Lists, Open, n_marks, numbers_of, positions, table
 from .apart import apart
 from .arithmetic import operand_groups
 
-MOST_BYTES, MOST_NUMBERS = 300_000, 120_000
+MOST_BYTES, MOST_NUMBERS = 300_000, 250_000
 """Of a card with all positions of its control, as text, and how many numbers those are at most:
 above that the server is asked at each move.
 """
@@ -86,6 +86,7 @@ def _picture(
     trail = _trail(name, layout) if is_meant else ()
     has = is_meant and _has(layout, held.values().cell or ())
     held.met_cell(name, has, bool(trail))
+    st.session_state[held.LAYOUTS][name] = (layout, moving)
     opened = _opened(layout, trail)
     stops, count = _stops(name, moving.control) if moving else (None, 0)
     now = stops.position(drawn_at) if stops else 0
@@ -100,7 +101,7 @@ def _picture(
                 height="stretch",
                 theme=None,
                 key=f"chart_{name}_{count}",
-                on_select=partial(_told, name, f"chart_{name}_{count}", layout, moving),
+                on_select=partial(_told, name, f"chart_{name}_{count}"),
                 selection_mode=["cell", "step"] if stops else ["cell"],
                 alt=layout.alt,
             )
@@ -230,10 +231,12 @@ def moves(name: str, control: Control, width: int = 170, told: bool = True) -> N
     st.session_state.setdefault(PLACES, {})[name] = place
 
 
-def _told(name: str, key: str, layout: Layout, moving: Moving | None) -> None:
+def _told(name: str, key: str) -> None:
     """What the browser reports of a picture: a cell that was clicked on, or where a control in it
     rests.
     """
+    # Not an argument: Streamlit keeps the callbacks of widgets that are gone.
+    layout, moving = st.session_state[held.LAYOUTS][name]
     selection = st.session_state[key]["selection"]
     match selection.get("step"):
         case [{"value": int() | float() as value}, *_] if moving is not None:

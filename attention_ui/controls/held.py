@@ -31,6 +31,8 @@ WRITTEN, TOUCHED, LINKED, GIVEN = "written", "touched", "linked", "given"
 HERE, UNREAD, WHOLE, MET, CARDS = "here", "unread", "run_all", "cell_met", "cards_met"
 SHOWN = "cards_shown"
 """The cards of this page, as far as it has been drawn before."""
+LAYOUTS = "layouts"
+"""What each picture of the page draws, and the control that it carries."""
 FIXED = "fixed_by_link"
 """What a teacher's link hides or locks, as a link says its value now, also for other pages."""
 ASKED = "asked"
@@ -53,7 +55,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     state.setdefault(NOTICES, [])
     state.setdefault(DRAFTS, {})
     state[SHOWN] = state.get(CARDS, []) if same_page else []
-    state[MET], state[CARDS] = [], []
+    state[MET], state[CARDS], state[LAYOUTS] = [], [], {}
     if not same_page or GIVEN not in state:
         state[GIVEN], state[ASKED] = set(), {}
     ours = {*known, *(each.name for each in controls)}

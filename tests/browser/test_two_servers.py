@@ -173,10 +173,10 @@ def test_a_page_outlives_its_server(behind_nginx, new_page, tmp_path):
     while ask(port, f"attention={first}") != (200, "") and time.monotonic() < until:
         time.sleep(0.5)
     assert ask(port, f"attention={first}") == (200, "")
-    page.locator(".st-key-moves_dropout input").first.focus()
+    page.locator(".st-key-moves_mask input").first.focus()
     page.keyboard.press("ArrowRight")
     settled(page)
-    assert "dropout=0.35" in page.url
+    assert "window=1" in page.url
     open_row(page, "take_away")
     with page.expect_download() as download:
         page.get_by_role("button", name="Program", exact=True).click()

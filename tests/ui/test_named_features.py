@@ -323,7 +323,8 @@ def test_the_table_of_terms_and_the_ways_upstream_name_components():
     ways = [option for each in at.get("button_group") for option in each.options]
     assert "[7, 0] animal 1.2000" in ways
     assert "[5, 0] refers 2" in ways
-    at.session_state["fold_terms"] = True
+    for card in ("matrices", "one_token", "scores"):
+        at.session_state[f"terms_{card}_queries"] = True
     (table,) = [each.value for each in stands(at.run()).dataframe if "from" in each.value]
     assert table["component"].tolist() == list(NAMES)
 
