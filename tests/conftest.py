@@ -10,14 +10,15 @@ import pytest
 import torch
 
 from browser_tools import WATCH_RUNS
+from sampling import is_long
 from serving import CHROMIUM, AppServer, launch_chromium, start_server
 
 # `make fuzz`: more cases of every test that leaves their number to the profile, and what is marked
 # `long`, such as the cases of a product that no day's run draws (sampling.py). A slow machine fails
 # no test.
 hypothesis.settings.register_profile("long", max_examples=1_500, deadline=None)
-hypothesis.settings.register_profile("short", max_examples=40, deadline=None)
-if hypothesis.settings.get_current_profile_name() != "long":
+hypothesis.settings.register_profile("short", max_examples=25, deadline=None)
+if not is_long():
     hypothesis.settings.load_profile("short")
 
 # AppTest runs pages outside a server, which Streamlit would say of every single run.
@@ -40,6 +41,24 @@ FAILED = pytest.StashKey()
 IN_CI = os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
+MARKED = re.compile(r"^pytestmark = pytest\.mark\.(slow|long)\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave unread what `-m` leaves out whole: to import a file is most of finding its tests."""
+    asked = config.option.markexpr
+    parts = [] if " or " in asked else asked.split(" and ")
+    left_out = {part.removeprefix("not ") for part in parts if part.startswith("not ")}
+    if not is_long():
+        left_out.add("long")
+    if collection_path == BROWSER_TESTS:
+        return "browser" in left_out or None
+    if collection_path.is_file() and collection_path.name.startswith("test_"):
+        marked = MARKED.search(collection_path.read_text(encoding="utf-8"))
+        return (marked is not None and marked[1] in left_out) or None
+    return None
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m` picks by the mark
 def pytest_collection_modifyitems(items):
     """Mark the browser tests, and put them last.
@@ -48,11 +67,11 @@ def pytest_collection_modifyitems(items):
     asyncio.run() in another test would fail.
     """
     for item in items:
-        if BROWSER_TESTS in item.path.parents or "browser" in item.fixturenames:
+        if item.path.parent == BROWSER_TESTS or "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
-        if FUZZ_TESTS in item.path.parents:
+        if item.path.parent == FUZZ_TESTS:
             item.add_marker(pytest.mark.fuzz)
-    if hypothesis.settings.get_current_profile_name() != "long":
+    if not is_long():
         items[:] = [item for item in items if item.get_closest_marker("long") is None]
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 

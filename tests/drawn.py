@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from typing import Any
 from unittest.mock import patch
 
@@ -18,7 +19,7 @@ from attention_ui.page.view import View
 from attention_ui.settings.choices import OPENED
 from conftest import ROOT
 from sampling import few, pairs
-from visiting import PAGES, stands
+from visiting import A_PAGE, PAGES, stands
 
 FOLDS = ("checks", "zeroed", "wrong_axis", "token_axis", "again")
 SWITCHED = {
@@ -46,10 +47,13 @@ def _case(page: str, link: dict[str, str], param: Any) -> Any:
 
 
 CASES = [
-    *(_case(each.values[0], {"example": each.values[1]}, each) for each in pairs(PAGES, EXAMPLES)),
+    *(
+        _case(each.values[0], {"example": each.values[1]}, each)
+        for each in pairs(PAGES, EXAMPLES, whole=A_PAGE, more=0)
+    ),
     *(
         _case(each.values[0], SWITCHED[each.values[1]], each)
-        for each in pairs(PAGES, SWITCHED, more=0)
+        for each in few(product(PAGES, SWITCHED), 7)
     ),
     *(_case("pages/whole_layer.py", each.values[0], each) for each in few(OF_THE_LAYER, 3)),
 ]

@@ -1,37 +1,67 @@
-"""Which cases of a long product run every day; the others are `long`, for `make fuzz`."""
+"""Which cases of a long product run every day; the others are `long`, for `make fuzz`, and are not
+even collected without its profile.
+"""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from itertools import product
 from typing import Any
 
+import hypothesis
 import pytest
 
 
-def few(cases: Iterable[Any], most: int) -> list:
-    """All cases as params, of which the first and a seeded choice of the others, together `most`,
-    run every day.
+def is_long() -> bool:
+    """Whether this is a run of `make fuzz`."""
+    return hypothesis.settings.get_current_profile_name() == "long"
+
+
+def few(cases: Iterable[Any], most: int, *, first: Any = None) -> list:
+    """All cases as params (a tuple is the values of several names), of which the first, or the one
+    that is named, and a seeded choice of the others, together `most`, run every day.
     """
-    cases = list(cases)
+    cases = [case if isinstance(case, tuple) else (case,) for case in cases]
+    if first is not None:
+        cases.sort(key=lambda case: case != (first,))
     chosen = random.Random(len(cases)).sample(range(1, len(cases)), min(most, len(cases)) - 1)
-    return [_param((case,), str(case), at in {0, *chosen}) for at, case in enumerate(cases)]
+    return _params(
+        (case, "-".join(map(str, case)), at in {0, *chosen}) for at, case in enumerate(cases)
+    )
 
 
-def pairs(firsts: Iterable[Any], seconds: Iterable[Any], *, more: int = 10) -> list:
+def of_each_kind(cases: Iterable[Any], kind: Callable[[Any], Hashable]) -> list:
+    """All cases as params, of which the first of each kind runs every day."""
+    cases = list(cases)
+    chosen = {kind(case): case for case in reversed(cases)}
+    return _params(((case,), str(case), chosen[kind(case)] is case) for case in cases)
+
+
+def pairs(
+    firsts: Iterable[Any], seconds: Iterable[Any], *, whole: Any = None, more: int = 10
+) -> list:
     """The product of two lists as params, of which every day: each of the first with one of the
-    second, taken in turn; the first of the first with each of the second; `more` seeded ones.
+    second, taken in turn; `whole`, or the first of the first, with each of the second; `more`
+    seeded ones.
     """
     firsts, seconds = list(firsts), list(seconds)
     chosen = {(at, at % len(seconds)) for at in range(len(firsts))}
-    chosen |= {(0, at) for at in range(len(seconds))}
+    chosen |= {(0 if whole is None else firsts.index(whole), at) for at in range(len(seconds))}
     places = [*product(range(len(firsts)), range(len(seconds)))]
     chosen |= {*random.Random(len(places)).sample(places, min(more, len(places)))}
-    return [
-        _param((firsts[one], seconds[two]), f"{firsts[one]}-{seconds[two]}", (one, two) in chosen)
+    return _params(
+        ((firsts[one], seconds[two]), f"{firsts[one]}-{seconds[two]}", (one, two) in chosen)
         for one, two in places
+    )
+
+
+def _params(cases: Iterable[tuple[tuple, str, bool]]) -> list:
+    """Of values, a name, and whether they run every day."""
+    return [
+        pytest.param(
+            *values,
+            id=name.replace("pages/", ""),
+            marks=() if every_day else pytest.mark.long,
+        )
+        for values, name, every_day in cases
+        if every_day or is_long()
     ]
-
-
-def _param(values: tuple, name: str, every_day: bool) -> Any:
-    marks = () if every_day else pytest.mark.long
-    return pytest.param(*values, id=name.removeprefix("pages/"), marks=marks)

@@ -23,8 +23,8 @@ from attention_ui.settings.settings import FIELDS, MAX_TOKENS
 from builds import BUILDS
 from conftest import ROOT
 from largest import EDITS, LARGEST
-from sampling import few
-from visiting import EVERYWHERE, charts, stands, visit
+from sampling import few, of_each_kind
+from visiting import A_PAGE, EVERYWHERE, charts, stands, visit
 
 LARGEST_TRACE = 16_000_000
 """Bytes of all tensors of a lesson's trace."""
@@ -49,7 +49,7 @@ def test_a_link_that_is_longer_than_an_address_may_be_is_refused():
     assert settings.edits == settings.q_edits == ()
 
 
-@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize("name", of_each_kind(FIELDS, lambda name: type(FIELDS[name])))
 def test_no_setting_takes_a_text_without_end(name):
     for sign in ("x", "1", "1,", "0.0:1,", "a.0,", "seed,", "example=wild_cat&"):
         with pytest.raises(ValueError, match=r"\w+ \w+"):
@@ -63,7 +63,7 @@ def test_the_largest_trace_is_small(build):
 
 
 @pytest.mark.slow("10 s: every page at its largest")
-@pytest.mark.parametrize("page", few(EVERYWHERE, 6))
+@pytest.mark.parametrize("page", few(EVERYWHERE, 3, first=A_PAGE))
 def test_the_largest_page_is_bounded(page, monkeypatch):
     """What would take long waits for a button, so the page opens at once."""
     messages, enqueue = [], ForwardMsgQueue.enqueue

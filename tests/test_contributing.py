@@ -5,11 +5,14 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from importlib import import_module
 from itertools import product
+from xml.etree import ElementTree
 
 import pytest
 import torch
+from _pytest.mark.expression import Expression
 
 from attention_core.operations import Given
 from attention_core.trace import Trace
@@ -57,12 +60,6 @@ def run(copy, *command):
         [sys.executable, *command], cwd=copy, capture_output=True, text=True, check=False
     )
     assert told.returncode == 0, told.stdout[-4_000:] + told.stderr[-4_000:]
-    return told.stdout
-
-
-def passed(copy, *command):
-    """How many tests passed; another ending than that fails."""
-    return int(re.search(r"(\d+) passed", run(copy, "-m", "pytest", "-n", "0", *command))[1])
 
 
 def test_the_lesson_is_its_page_its_room_a_setting_and_a_line_of_the_contents():
@@ -72,30 +69,55 @@ def test_the_lesson_is_its_page_its_room_a_setting_and_a_line_of_the_contents():
     assert {*BLOCKS} - {*new} == {*INTO, OPERATION, "attention_core/mistakes/entries.py"}
 
 
-@pytest.mark.slow("2 min: the tests of one lesson, in a process of their own")
-def test_the_lesson_passes_the_tests_of_every_page(contributed):
+PAGES_TESTS = [
+    "every_page",
+    "pages",
+    "first_visit",
+    "take_away",
+    "rooms",
+    "lights_go_out",
+    "links_speak",
+    "covers",
+]
+OPERATIONS_TESTS = ["oracle_each", "signs", "listed_operations", "arithmetic"]
+FILES = [f"tests/test_{each}.py" for each in PAGES_TESTS]
+FILES += [f"tests/core/test_{each}.py" for each in OPERATIONS_TESTS]
+FILES += ["tests/ui/test_settings.py"]
+OF_THE_LESSON = f"{LESSON} and not (bad_link or journey or sorry or life_is_short or tiny_language)"
+OF_THE_SETTING = "test_settings and (other or sentence)"
+OF_THE_OPERATION = f"core and (workshop or operation or {KIND} or sign)"
+
+
+@pytest.mark.slow("45 s: the tests of one lesson and one operation, in a process of their own")
+def test_what_is_contributed_passes_the_tests_of_every_page_and_operation(contributed):
     """No test is changed: examples, predict on and off, hostile text, what can be taken along."""
     run(contributed, "-m", "ruff", "check", ".")
     run(contributed, "-m", "ruff", "format", "--check", *BLOCKS)
-    names = "pages first_visit take_away rooms lights_go_out links_speak covers"
-    tests = [f"tests/test_{each}.py" for each in names.split()]
-    whole = ("--hypothesis-profile=long", "-m", "not browser")
-    assert passed(contributed, *whole, "-k", f"{LESSON} and not bad_link", *tests) > 50
-    assert passed(contributed, "-k", "other or sentence", "tests/ui/test_settings.py") > 5
+    chosen = f"({OF_THE_LESSON}) or ({OF_THE_SETTING}) or ({OF_THE_OPERATION})"
+    options = ("-n", "0", "--hypothesis-profile=long", "--junitxml=passed.xml", "-k", chosen)
+    run(contributed, "-m", "pytest", *options, *FILES)
+    passed = Counter()
+    for case in ElementTree.parse(contributed / "passed.xml").iter("testcase"):
+        name = case.get("classname").rpartition(".test_")[2]
+        if LESSON in case.get("name"):
+            passed["lesson"] += 1
+        passed["setting"] += name == "settings"
+        passed["operation"] += name in OPERATIONS_TESTS
+    assert passed["lesson"] > 30
+    assert passed["setting"] > 5
+    assert passed["operation"] > 10
 
 
-@pytest.mark.slow("30 s: in a process of their own")
-def test_the_quick_tests_of_one_lesson_are_called_as_it_says(contributed):
+def test_the_tests_of_one_lesson_are_called_as_it_says():
     (command,) = re.findall(r"^    \S+python -m pytest (.*)$", WORDS, re.MULTILINE)
-    assert LESSON in command
-    assert passed(contributed, *shlex.split(command)) > 10
+    _, names, _, marks = shlex.split(command)
+    by_name, by_mark = map(Expression.compile, (names, marks))
+    assert by_name.evaluate(lambda word: word in f"test_a_page_stands[{LESSON}.py]")
+    assert by_mark.evaluate(lambda mark: mark == "fuzz")
 
 
-@pytest.mark.slow("30 s: in a process of their own")
-def test_the_operation_passes_the_tests_of_every_operation(contributed):
-    files = ("test_oracle_each", "test_signs", "test_listed_operations", "test_arithmetic")
-    tests = [f"tests/core/{each}.py" for each in files]
-    assert passed(contributed, "-k", f"workshop or operation or {KIND} or sign", *tests) > 10
+@pytest.mark.slow("2 s: in a process of their own")
+def test_the_mistake_of_the_operation_is_one(contributed):
     run(
         contributed,
         "-c",

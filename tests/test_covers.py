@@ -1,5 +1,6 @@
 """A question covers what its verdict is computed from, under whatever name it is drawn."""
 
+from itertools import product
 from unittest.mock import patch
 
 import numpy as np
@@ -11,7 +12,7 @@ from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.simplified_attention.one_query import asked_query
 from attention_ui.lessons.tiny_language import beginning
 from attention_ui.page import page as pages
-from sampling import pairs
+from sampling import few
 from visiting import PAGES, drawn, stands, visit
 
 
@@ -159,7 +160,7 @@ def tells(shown, told, only_shapes):
     [
         *(
             pytest.param(page, {"example": example}, marks=each.marks, id=each.id)
-            for each in pairs(PAGES, EXAMPLES, more=0)
+            for each in few(product(PAGES, EXAMPLES), 8)
             for page, example in [each.values]
         ),
         pytest.param("pages/simplified_attention.py", {"query": "asked"}, id="asked"),

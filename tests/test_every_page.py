@@ -3,20 +3,19 @@
 import pytest
 
 from hostile import MARK
-from visiting import EVERYWHERE, rendered, stands, visit
+from visiting import EVERYWHERE, charts, rendered, stands, visit
 
 
 @pytest.mark.parametrize("page", EVERYWHERE)
-def test_a_page_stands(page):
-    at = stands(visit(page, seed="5"))
-    assert at.session_state["settings"].seed == 5
-    assert at.session_state["notices"] == []
-
-
-@pytest.mark.parametrize("page", EVERYWHERE)
-def test_nothing_that_is_typed_is_rendered(page):
-    """Neither the first nor the last token of a sentence, nor one in the middle: in no label."""
+def test_a_page_stands_and_renders_nothing_that_is_typed(page):
+    """Neither the first nor the last token of a sentence, nor one in the middle: in no label. And
+    every picture has words for those who cannot see it.
+    """
     sentence = f"{MARK}first sat {MARK}middle on {MARK}last"
-    at = stands(visit(page, sentence=sentence, tokenizer="blanks", predict="on"))
-    assert at.session_state["settings"].sentence == sentence
+    at = stands(visit(page, sentence=sentence, tokenizer="blanks", seed="5", predict="on"))
+    settings = at.session_state["settings"]
+    assert (settings.seed, settings.sentence) == (5, sentence)
+    assert at.session_state["notices"] == []
     assert MARK not in rendered(at)
+    for chart in charts(at):
+        assert len(chart.alt) > 20, chart.spec[:200]

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from itertools import product
 
 import pytest
 
@@ -14,8 +15,8 @@ from attention_ui.charts.matrix import Matrix
 from attention_ui.lessons.simplified_attention.one_query import asked_query
 from attention_ui.page.since_the_pin import drawable, side_by_side
 from attention_ui.settings.link import FIRST, from_query
-from sampling import few, pairs
-from visiting import COVERED, PAGES, charts, drawn, stands, visit
+from sampling import few
+from visiting import A_PAGE, COVERED, PAGES, charts, drawn, stands, visit
 
 pytestmark = pytest.mark.slow("2 min: every page with every example, each question by itself")
 
@@ -93,7 +94,7 @@ def uncovered(at):
     return at
 
 
-@pytest.mark.parametrize(("page", "example"), pairs(PAGES, EXAMPLES, more=0))
+@pytest.mark.parametrize(("page", "example"), few(product(PAGES, EXAMPLES), 12))
 def test_a_question_covers_what_would_answer_it_and_nothing_else(page, example):
     asked, plain = (visit(page, example=example, predict=it) for it in ("on", "off"))
     stands(asked)
@@ -131,7 +132,7 @@ COMPARED = {"ways": "three names of what a question asks for"}
 """Equations whose matrices are all covered, and why."""
 
 
-@pytest.mark.parametrize("page", few(PAGES, 6))
+@pytest.mark.parametrize("page", few(PAGES, 4, first=A_PAGE))
 def test_what_a_covered_picture_is_made_of_is_drawn(page):
     """A question without its operands could not be answered, and its section would be empty."""
     for chart in charts(visit(page, predict="on", example=FIRST)):
@@ -153,9 +154,18 @@ def test_points_are_covered_where_they_tell_which_vectors_are_identical(example)
     assert not is_covered or example != FIRST
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_numbers_of_a_covered_picture_do_not_reach_the_browser(page):
-    for each in drawn(visit(page, predict="on")):
+@pytest.fixture(scope="module", params=PAGES)
+def asking(request):
+    """A page whose questions are open, for tests that only look at it."""
+    return visit(request.param, predict="on")
+
+
+def test_every_lesson_asks(asking):
+    assert buttons(asking, "skip_")
+
+
+def test_the_numbers_of_a_covered_picture_do_not_reach_the_browser(asking):
+    for each in drawn(asking):
         table = each.table
         if each.is_covered:
             for name in ("value", "arithmetic", "row_sum"):
@@ -165,12 +175,10 @@ def test_the_numbers_of_a_covered_picture_do_not_reach_the_browser(page):
             assert table["value"].null_count == 0
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_no_arithmetic_of_covered_numbers_reaches_the_browser(page):
+def test_no_arithmetic_of_covered_numbers_reaches_the_browser(asking):
     """What a matrix tells under the pointer is made of the numbers of others."""
-    at = visit(page, predict="on")
-    view = lesson_of(at).view
-    for each in drawn(at):
+    view = lesson_of(asking).view
+    for each in drawn(asking):
         name = re.match(r"(?:Heatmap of ([^:,]+))?", each.alt)[1]
         if name in view.trace and view.covers_of(view.revealed_by(name)):
             told = each.table.column_names
@@ -189,11 +197,9 @@ def test_printed_variances_that_answer_the_question_are_covered_with_it():
     assert "Var" not in "".join(each.value for each in at.latex)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_cell_whose_arithmetic_answers_a_question_is_not_opened_by_the_page_itself(page):
-    at = visit(page, predict="on")
-    view = lesson_of(at).view
-    if "open_in" in at.session_state:
+def test_a_cell_whose_arithmetic_answers_a_question_is_not_opened_by_the_page_itself(asking):
+    view = lesson_of(asking).view
+    if "open_in" in asking.session_state:
         assert not view.covers_of(view.revealed_by(view.trail[-1][0]))
     else:
         assert not view.trail or view.covers_of(view.revealed_by(view.trail[-1][0]))
@@ -218,7 +224,7 @@ CHANGES = (
 )
 
 
-@pytest.mark.parametrize("page", few(PAGES, 4))
+@pytest.mark.parametrize("page", few(PAGES, 3, first=A_PAGE))
 def test_after_a_pin_every_step_that_can_be_compared_is_drawn(page):
     """For a change of text, seed, width, heads and example."""
     view = lesson_of(visit(page)).view
@@ -241,7 +247,7 @@ def test_after_a_pin_every_step_that_can_be_compared_is_drawn(page):
 PINS = ["example=wild_cat&sentence=a+b+c+d", "example=wild_cat&seed=5"]
 
 
-@pytest.mark.parametrize(("page", "pin"), pairs(PAGES, PINS, more=0))
+@pytest.mark.parametrize(("page", "pin"), few(product(PAGES, PINS), 7))
 def test_a_pin_s_comparison_unfolds(page, pin):
     at = visit(page, pin=pin)
     if lesson_of(at).view.build is None:
@@ -253,7 +259,7 @@ def test_a_pin_s_comparison_unfolds(page, pin):
     assert "sentence" in pin or [box for box in at.selectbox if box.label == "Step"]
 
 
-@pytest.mark.parametrize("page", few(PAGES, 5))
+@pytest.mark.parametrize("page", few(PAGES, 3, first=A_PAGE))
 def test_a_pin_names_steps_of_its_page_only(page):
     """A step that no lesson's result is made of, and no picture shows, is not of the page."""
     at = visit(page, pin="seed=7")

@@ -10,7 +10,7 @@ from attention_ui.shell.contents import lesson
 from attention_ui.shell.glossary import TERMS, meanings, terms_in
 from builds import BUILDS
 from sampling import few
-from visiting import EVERYWHERE, charts, rendered, stands, visit, words
+from visiting import A_PAGE, EVERYWHERE, charts, rendered, stands, visit, words
 
 ALL_SHOWN = {"positions": "on", "temperature": "2", "divide": "sqrt_d", "tokenizer": "text"}
 """With what is off at first, and explained as well."""
@@ -46,7 +46,7 @@ def test_the_terms_of_a_paragraph_are_found_in_its_order(words, found):
 
 
 @pytest.mark.slow("20 s: every page")
-@pytest.mark.parametrize("page", sorted({term.page for term in TERMS} - {"home"}))
+@pytest.mark.parametrize("page", few(sorted({term.page for term in TERMS} - {"home"}), 5))
 def test_a_term_opens_where_it_first_stands_and_nowhere_twice(page):
     at = stands(visit(page, predict="off"))
     told = [each.help for each in (*at.markdown, *at.caption) if each.help]
@@ -66,7 +66,7 @@ def test_every_name_is_a_step_of_a_lesson_or_a_setting():
 
 
 @pytest.mark.slow("40 s: every page")
-@pytest.mark.parametrize("page", sorted({term.page for term in TERMS}))
+@pytest.mark.parametrize("page", few(sorted({term.page for term in TERMS}), 5))
 def test_the_page_that_a_term_leads_to_says_the_word(page):
     at = visit(lesson(page).page, **ALL_SHOWN)
     said = [rendered(at), words(at), *(each.alt for each in charts(at))]
@@ -80,7 +80,7 @@ def test_the_page_that_a_term_leads_to_says_the_word(page):
 
 
 @pytest.mark.slow("60 s: every page twice")
-@pytest.mark.parametrize("page", few(EVERYWHERE, 4))
+@pytest.mark.parametrize("page", few(EVERYWHERE, 2, first=A_PAGE))
 def test_it_opens_on_every_page_and_leaves_the_page_as_it_was(page):
     def drawn():
         return [(each.spec, each.alt, each.data.data) for each in charts(at)]

@@ -21,7 +21,7 @@ from attention_ui.page import show
 from conftest import ROOT
 from drawn import FOLDS
 from sampling import few
-from visiting import PAGES, AppTest
+from visiting import A_PAGE, PAGES, AppTest
 
 FILES = [*sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "attention_ui").rglob("*.py"))]
 for path in FILES:
@@ -131,7 +131,7 @@ def printed_otherwise():
 
 
 @pytest.mark.slow("55 s: every page, again for each operation made wrong")
-@pytest.mark.parametrize("page", few(PAGES, 8))
+@pytest.mark.parametrize("page", few(PAGES, 3, first=A_PAGE))
 def test_every_light_can_go_out(page):
     plain = [as_it_is(page, at) for at in range(len(LINKS))]
     stays = set().union(*plain)
@@ -148,7 +148,7 @@ def test_every_light_can_go_out(page):
     assert not stays - out
 
 
-@pytest.mark.slow("10 s: every page with three links")
+@pytest.mark.long
 def test_every_light_of_the_code_is_on_a_page_that_is_looked_at():
     seen = {site[:2] for page in PAGES for at in range(len(LINKS)) for site in as_it_is(page, at)}
     elsewhere = {"training.py"}  # below, since it takes a run of the training

@@ -1,14 +1,15 @@
 """When a link speaks, and that the arithmetic of an open cell is that of the settings now."""
 
 from functools import cache
+from itertools import product
 
 import pytest
 
 from attention_ui.charts.matrix import Matrix
 from attention_ui.settings.link import from_query, to_query
 from drawn import equations
-from sampling import few, pairs
-from visiting import PAGES, stands, visit
+from sampling import few
+from visiting import A_PAGE, PAGES, stands, visit
 
 SLOW = pytest.mark.slow("45 s: every page, before and after a change")
 FIRST, SECOND = "pages/simplified_attention.py", "pages/causal_mask.py"
@@ -55,6 +56,7 @@ def test_our_own_link_leaves_the_cell_of_a_page_behind():
     assert settings.cell is None
 
 
+@pytest.mark.slow("1 s: whole pages")
 def test_back_and_forward_speak_and_an_old_address_after_a_click_does_not():
     at = visit(FIRST, d_in="4")
     before = {name: values[-1] for name, values in at.query_params.items()}
@@ -95,7 +97,7 @@ def cell_that_changes(page, name, text):
 
 
 @SLOW
-@pytest.mark.parametrize("page", few(PAGES, 4))
+@pytest.mark.parametrize("page", few(PAGES, 3, first=A_PAGE))
 def test_a_lesson_without_such_a_cell_does_not_depend_on_the_setting(page):
     view = equations(page, {})[0].view
     if view.build is None:  # a lesson on numbers of its own, of which the sentence is no part
@@ -121,7 +123,7 @@ CHANGES = {
 
 
 @SLOW
-@pytest.mark.parametrize(("page", "change"), pairs(PAGES, CHANGES, more=0))
+@pytest.mark.parametrize(("page", "change"), few(product(PAGES, CHANGES), 5))
 def test_after_a_change_the_arithmetic_is_that_of_a_fresh_visit(page, change):
     cell = cell_that_changes(page, change, LINKS[change])
     if cell is None:
@@ -135,22 +137,3 @@ def test_after_a_change_the_arithmetic_is_that_of_a_fresh_visit(page, change):
     assert fresh.session_state["settings"] == settings
     assert arithmetic(at) == arithmetic(fresh)
     assert arithmetic(at) != was
-
-
-def parts(at):
-    return at.session_state["shown"].page.parts
-
-
-@SLOW
-@pytest.mark.parametrize(("page", "name"), pairs(PAGES, ["seed", "d_in", "edits"], more=0))
-def test_a_part_with_a_cell_open_is_another_part_with_other_numbers(page, name):
-    """Else it would not be drawn again where only parts are that are other than before."""
-    cell = cell_that_changes(page, name, LINKS[name])
-    if cell is None:
-        return
-    at = visit(page, cell=cell, beat="")
-    home = at.session_state.get("open_in", None)
-    if home is None or home not in parts(at) or parts(at)[home].about is None:
-        return
-    other = visit(page, cell=cell, beat="", **{name: LINKS[name]})
-    assert parts(other)[home].about != parts(at)[home].about

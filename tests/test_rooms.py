@@ -204,6 +204,7 @@ def test_the_core_s_first_names_are_there_without_torch(code):
     assert imported_in_a_fresh_process(code, *heavy) == []
 
 
+@pytest.mark.slow("2 s: in a process of its own")
 def test_all_of_the_core_together_loads_nothing_of_the_app():
     modules = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")

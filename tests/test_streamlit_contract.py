@@ -1,8 +1,7 @@
 """What we expect of Streamlit 1.67, for every use of its insides in `streamlit_workarounds`.
 
 A test that fails says that a new Streamlit is another: the mend it names has to change, or may go.
-Below, Streamlit as if each of them were gone: every page is still usable. What only a browser shows
-of that is in `tests/browser/test_without.py`.
+Below, Streamlit as if each of them were gone: every page is still usable.
 """
 
 import inspect
@@ -238,7 +237,7 @@ SLOW = pytest.mark.slow("80 s: whole pages, again for each use of Streamlit's in
 
 
 @SLOW
-@pytest.mark.parametrize("gone", few(GONE, 3))
+@pytest.mark.parametrize("gone", few(GONE, 1))
 def test_a_page_is_usable_where_one_is_gone(gone):
     usable(["simplified_attention"], gone)
 

@@ -16,6 +16,8 @@ LESSONS = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 """The names of the lessons' files."""
 PAGES = [f"pages/{name}.py" for name in LESSONS]
 EVERYWHERE = ["app.py", *PAGES]
+A_PAGE = "pages/simplified_attention.py"
+"""One that is quick to open, where one stands for all."""
 
 
 def visit(page: str, /, **link: str) -> AppTest:

@@ -44,7 +44,7 @@ def show_all(page):
     settled(page)
 
 
-@pytest.mark.parametrize("path", few(PAGES, 5))
+@pytest.mark.parametrize("path", few(PAGES, 2))
 def test_a_page_can_be_used_by_all_in_light_and_dark(page, app_url, path):
     """The page opens whole as well: no exception, no error of a script, charts are drawn."""
     open_page(page, app_url, f"{path}?predict=off")
@@ -67,6 +67,7 @@ def test_on_a_phone_all_that_scrolls_is_reached_by_keyboard(new_page, app_url, p
     assert violations(page) == []
 
 
+@pytest.mark.long
 def test_questions_and_all_that_folds_open_can_be_used_too(page, app_url):
     open_page(page, app_url, "simplified_attention?seed=3&pin=example%3Dwild_cat")
     assert page.get_by_role("button", name="Reveal").count() > 0
@@ -81,6 +82,7 @@ def test_questions_and_all_that_folds_open_can_be_used_too(page, app_url):
     assert violations(page, COLOURS) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_glossary_can_be_used_too(page, app_url, width):
     open_page(page, app_url, "simplified_attention?predict=off")

@@ -1,6 +1,10 @@
 """The lesson on the attention of today in a real browser: at first sight, and in use."""
 
+import pytest
+
 from browser_tools import choose, matrix, no_exception, open_page, settled, soon
+
+pytestmark = pytest.mark.long
 
 
 def dimmed(page, beat, at):

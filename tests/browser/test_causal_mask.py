@@ -1,6 +1,10 @@
 """The lesson on the causal mask in a real browser: every control moves picture and numbers."""
 
+import pytest
+
 from browser_tools import matrix, no_exception, open_page, settled
+
+pytestmark = pytest.mark.long
 
 LESSON = "causal_mask?example=sorry_dave&predict=off&cell=none"
 

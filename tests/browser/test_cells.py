@@ -1,5 +1,7 @@
 """Opening a cell's arithmetic in a real browser, by mouse and by keyboard, and walking upstream."""
 
+import pytest
+
 from browser_tools import matrix, no_exception, open_page, settled
 
 LESSON = "simplified_attention?predict=off&cell=none"
@@ -49,6 +51,7 @@ def test_a_click_on_a_cell_opens_its_arithmetic_and_operands_lead_upstream(page,
     assert page.problems == []
 
 
+@pytest.mark.long
 def test_a_click_on_a_transposed_matrix_names_the_cell_of_the_step(page, app_url):
     open_page(page, app_url, LESSON)
     cells(page, "scores", 1).nth(6 * 3 + 1).click()  # drawn transposed, kept in the step's order
@@ -56,6 +59,7 @@ def test_a_click_on_a_transposed_matrix_names_the_cell_of_the_step(page, app_url
     assert opened(page, "scores") == "embeddings[6, 1]"
 
 
+@pytest.mark.long
 def test_the_open_cell_and_what_it_is_made_of_are_outlined(page, app_url):
     open_page(page, app_url, LESSON.replace("none", "scores.3.2"))
     outlines = [
@@ -89,6 +93,7 @@ def test_the_keyboard_alone_opens_a_cell_moves_it_and_walks_upstream(page, app_u
     assert opened(page, "scores") == "scores[1, 0]"
 
 
+@pytest.mark.long
 def test_one_cell_is_open_at_a_time_and_can_be_closed(page, app_url):
     open_page(page, app_url, LESSON)
     cells(page, "scores", 2).nth(5).click()
@@ -103,6 +108,7 @@ def test_one_cell_is_open_at_a_time_and_can_be_closed(page, app_url):
     assert "cell=none" in page.url
 
 
+@pytest.mark.long
 def test_a_weight_leads_to_the_table_of_embeddings(page, app_url):
     """The question of the project: where does 0.3910 come from?"""
     open_page(page, app_url, LESSON.replace("none", "weights.8.6"))
@@ -118,6 +124,7 @@ def test_a_weight_leads_to_the_table_of_embeddings(page, app_url):
     assert "seed is 69" in panel(page, "weights").inner_text()
 
 
+@pytest.mark.long
 def test_back_restores_the_cell_before(page, app_url):
     open_page(page, app_url, LESSON)
     for place in (0, 1):
@@ -138,6 +145,7 @@ WAY_UP = (
 )
 
 
+@pytest.mark.long
 def test_from_a_context_vector_up_to_the_embedding_and_back_by_mouse(page, app_url):
     open_page(page, app_url, "queries_keys_values?example=journey_123&predict=off&cell=none")
     cells(page, "context", 2).nth(3 * 2).click()
@@ -155,6 +163,7 @@ def test_from_a_context_vector_up_to_the_embedding_and_back_by_mouse(page, app_u
     assert page.problems == []
 
 
+@pytest.mark.long
 def test_from_a_context_vector_up_to_the_embedding_and_back_by_keyboard_on_a_phone(
     new_page, app_url
 ):
@@ -185,6 +194,7 @@ def test_from_a_context_vector_up_to_the_embedding_and_back_by_keyboard_on_a_pho
     assert panel(page, "context").count() == 0
 
 
+@pytest.mark.long
 def test_zeros_are_said_in_words_beside_the_sum(page, app_url):
     link = "causal_mask?predict=off&beat=context&cell=context_vectors.4.1"
     open_page(page, app_url, link)
@@ -193,6 +203,7 @@ def test_zeros_are_said_in_words_beside_the_sum(page, app_url):
     )
 
 
+@pytest.mark.long
 def test_a_cell_that_is_not_there_is_missed_aloud_and_leaves_the_address(page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off&cell=scores.99.0")
     said = page.locator(".st-key-lost_cell").inner_text()

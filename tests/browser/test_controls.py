@@ -6,6 +6,7 @@ import pytest
 
 from attention_core.examples import EXAMPLES
 from browser_tools import COVERED, matrix, no_exception, open_page, settled
+from sampling import few
 
 LESSON = "simplified_attention?predict=off&cell=none"
 TABLE = "tokenize_and_embed?predict=off&cell=none"
@@ -65,6 +66,7 @@ def test_the_switch_in_the_sidebar_stops_the_questions(page, app_url):
     assert "predict=off" in page.url
 
 
+@pytest.mark.long
 def test_stretching_a_vector_moves_weight(page, app_url):
     open_page(page, app_url, f"{LESSON}&query=8&stretch=6")
     assert "no weight has moved" in page.inner_text("[data-testid=stMain]")
@@ -74,6 +76,7 @@ def test_stretching_a_vector_moves_weight(page, app_url):
     assert "factor=1.5" in page.url
 
 
+@pytest.mark.long
 def test_one_more_reserved_row_changes_every_vector(page, app_url):
     open_page(page, app_url, TABLE)
     before = numbers(page, "lookup", 2)
@@ -98,6 +101,7 @@ def test_the_stepper_walks_back_and_forth(page, app_url):
         assert said in page.inner_text("[data-testid=stMain]")
 
 
+@pytest.mark.long
 def test_positions_part_repeated_words(page, app_url):
     open_page(page, app_url, TABLE)
     assert "Identical: rows 1, 3, 5, 7, 9" in page.inner_text("[data-testid=stMain]")
@@ -166,7 +170,7 @@ def test_what_was_set_goes_along_from_page_to_page(page, app_url):
     assert "seed=7" in page.url
 
 
-@pytest.mark.parametrize("lesson", ["", "tokenize_and_embed", "simplified_attention"])
+@pytest.mark.parametrize("lesson", few(["tokenize_and_embed", "", "simplified_attention"], 1))
 def test_a_bad_link_is_explained(page, app_url, lesson):
     open_page(page, app_url, f"{lesson}?seed=inf&example=nope&cell=scores.99.0&d_in=x")
     no_exception(page)
@@ -177,6 +181,7 @@ def test_a_bad_link_is_explained(page, app_url, lesson):
         assert "scores[99, 0] is not in this lesson" in page.inner_text("[data-testid=stMain]")
 
 
+@pytest.mark.long
 def test_what_cannot_be_used_stays_typed_and_is_explained(page, app_url):
     open_page(page, app_url, LESSON)
     seed = page.locator(".st-key-control_seed input")

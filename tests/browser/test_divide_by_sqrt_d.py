@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from browser_tools import no_exception, open_page, settled
 
 LESSON = "divide_by_sqrt_d?predict=off&cell=none"
@@ -62,6 +64,7 @@ def of_three(page):
     return written, list(map(float, sizes.all_text_contents())), heights
 
 
+@pytest.mark.long
 def test_the_three_divisors_stand_side_by_side_and_move_with_the_width(page, app_url):
     open_page(page, app_url, "divide_by_sqrt_d")
     assert page.locator(".st-key-part_predict_growth").count() == 1
@@ -79,6 +82,7 @@ def test_the_three_divisors_stand_side_by_side_and_move_with_the_width(page, app
     assert page.problems == []
 
 
+@pytest.mark.long
 def test_every_look_draws_its_curves_on_both_axes(page, app_url):
     open_page(page, app_url, LESSON)
     for label, charts, words in (

@@ -1,5 +1,7 @@
 """What is seen before anything is touched: equations that fit, a layer in one window, a picture."""
 
+from itertools import product
+
 import pytest
 
 from attention_ui.charts.sizes import SIDEBAR_WIDTH
@@ -31,7 +33,7 @@ REACHED = ("control_example", "control_seed", "control_d_in", "control_predict",
 """What a laptop shows of the sidebar without scrolling."""
 
 
-@pytest.mark.parametrize("lesson", few(LESSONS, 5))
+@pytest.mark.parametrize("lesson", few(LESSONS, 3))
 def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, lesson):
     """The question, a picture, and the settings that all lessons share; nothing is too wide."""
     open_page(page, app_url, lesson, first_visit=True)
@@ -53,6 +55,7 @@ def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, 
     no_exception(page)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("cell", "is_open"),
     [("none", False), ("split_queries.0.1.0", False), ("permuted_queries.0.1.0", True)],
@@ -76,7 +79,7 @@ def test_what_goes_deeper_is_folded_unless_the_link_s_cell_is_there(page, app_ur
     no_exception(page)
 
 
-@pytest.mark.parametrize("lesson", ["queries_keys_values", "multi_head_attention"])
+@pytest.mark.parametrize("lesson", few(["queries_keys_values", "multi_head_attention"], 1))
 def test_on_a_phone_what_is_wider_than_the_page_is_reached_by_keyboard(new_page, app_url, lesson):
     page = new_page(viewport={"width": 390, "height": 844})
     open_page(page, app_url, f"{lesson}?example={FIRST}")
@@ -93,9 +96,12 @@ ENDS = """chart => {
 """Where the last cells of a chart end, in the window."""
 
 
-@pytest.mark.parametrize("address", ["whole_layer", THREE_HEADS])
-@pytest.mark.parametrize(("width", "height"), [(1280, 900), (1920, 1080)])
-def test_the_whole_layer_fits_in_one_window(new_page, app_url, width, height, address):
+@pytest.mark.parametrize(
+    ("window", "address"),
+    few(product([(1280, 900), (1920, 1080)], ["whole_layer", THREE_HEADS]), 1),
+)
+def test_the_whole_layer_fits_in_one_window(new_page, app_url, window, address):
+    width, height = window
     page = new_page(viewport={"width": width, "height": height})
     open_page(page, app_url, address, first_visit="?" not in address)
     right, bottom = page.locator(".st-key-eq_layer svg.marks").evaluate(ENDS)
@@ -113,7 +119,7 @@ def test_a_click_in_the_layer_brings_what_it_opens_into_sight(page, app_url):
     soon(page, lambda: 0 <= opened.bounding_box()["y"] < 900 - 100)
 
 
-@pytest.mark.parametrize("example", [FIRST, "wild_cat"])
+@pytest.mark.parametrize("example", few([FIRST, "wild_cat"], 1))
 def test_the_first_picture_of_home_is_there_above_everything_else(page, app_url, example):
     open_page(page, app_url, f"?example={example}" if example != FIRST else "", first_visit=True)
     weights = page.locator(".st-key-eq_hero svg g[class*=cells_0_marks] path")

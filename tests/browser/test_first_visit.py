@@ -4,6 +4,7 @@ import pytest
 
 from attention_ui.settings.link import FIRST
 from browser_tools import matrix, no_exception, open_page, settled
+from sampling import few
 
 LABELS = ".role-axis-label text"
 
@@ -13,7 +14,7 @@ def switch_predictions(page):
     settled(page)
 
 
-@pytest.mark.parametrize("lesson", ["", "simplified_attention"])
+@pytest.mark.parametrize("lesson", few(["", "simplified_attention"], 1))
 def test_back_leads_away_from_a_first_visit_and_its_links_mean_what_is_shown(page, app_url, lesson):
     page.goto("about:blank")
     open_page(page, app_url, lesson, first_visit=True)
@@ -29,6 +30,7 @@ def test_back_leads_away_from_a_first_visit_and_its_links_mean_what_is_shown(pag
     page.wait_for_url("about:blank")
 
 
+@pytest.mark.long
 def test_matrices_have_the_names_of_components_beside_them(page, app_url):
     open_page(page, app_url, f"queries_keys_values?predict=off&example={FIRST}")
     no_exception(page)

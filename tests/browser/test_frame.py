@@ -7,6 +7,7 @@ import pytest
 from attention_ui.charts.sizes import ROW_ROOM, SIDEBAR_WIDTH
 from attention_ui.shell.contents import AT_A_GLANCE, LESSONS
 from browser_tools import open_page, settled, soon
+from sampling import few
 
 SCROLLBAR = 17
 """Pixels: as wide as a browser's scrollbar gets. A headless browser's takes no room."""
@@ -69,6 +70,7 @@ def test_every_load_has_one_width_of_the_sidebar_and_one_layout(new_page, app_ur
     assert all(each == seen[0] for each in seen), seen
 
 
+@pytest.mark.long
 def test_the_line_that_equations_are_made_for_is_there_at_1280_pixels(page, app_url):
     open_page(page, app_url, "divide_by_sqrt_d?predict=off&cell=none&vlook=width")
     assert room(page) - SCROLLBAR >= ROW_ROOM
@@ -167,6 +169,7 @@ def press_in_toolbar(page, chart, name):
     settled(page)
 
 
+@pytest.mark.long
 def test_a_chart_that_fills_its_place_fills_the_screen(page, app_url):
     open_page(page, app_url, "divide_by_sqrt_d?predict=off&cell=none")
     chart = page.locator(".fit-x").first
@@ -177,7 +180,7 @@ def test_a_chart_that_fills_its_place_fills_the_screen(page, app_url):
     assert chart.bounding_box()["width"] == narrow
 
 
-@pytest.mark.parametrize("lesson", ["queries_keys_values", "whole_layer"])
+@pytest.mark.parametrize("lesson", few(["whole_layer", "queries_keys_values"], 1))
 def test_what_is_on_the_page_is_listed_beside_its_title_and_leads_there(page, app_url, lesson):
     open_page(page, app_url, lesson, first_visit=True)
     heading, button = page.locator("h1").bounding_box(), page.get_by_text("On this page")

@@ -2,7 +2,11 @@
 
 import re
 
+import pytest
+
 from browser_tools import in_contents, no_exception, open_page, settled, soon
+
+pytestmark = pytest.mark.long
 
 LESSON = "heads_learning?predict=off&cell=none"
 SHIPPED, OWN = ".st-key-watched_heads_shipped", ".st-key-watched_heads_own"

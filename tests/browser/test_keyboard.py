@@ -1,7 +1,11 @@
 """One whole lesson by keyboard alone: no mouse, and no focus set by a script."""
 
+import pytest
+
 from attention_ui.shell.glossary import TERMS
 from browser_tools import no_exception, open_page, settled
+
+pytestmark = pytest.mark.long
 
 FOCUSED = """() => {
   const at = document.activeElement;

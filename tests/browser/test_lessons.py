@@ -26,6 +26,7 @@ def control(page, name, kind="input"):
     return page.locator(f"[class*='st-key-control_{name}'] {kind}").first
 
 
+@pytest.mark.long
 def test_a_link_made_with_the_controls_shows_the_same_to_another_person(
     page, new_page, app_url, fresh_server
 ):
@@ -59,6 +60,7 @@ def test_a_link_made_with_the_controls_shows_the_same_to_another_person(
     assert other.problems == []
 
 
+@pytest.mark.long
 def test_the_stepper_draws_the_keys_to_come_faintly(page, app_url):
     open_page(page, app_url, LESSON)
 
@@ -76,6 +78,7 @@ def test_the_stepper_draws_the_keys_to_come_faintly(page, app_url):
         assert f"upto={reached}" in page.url
 
 
+@pytest.mark.long
 def test_stretching_a_vector_moves_the_bars(page, app_url):
     open_page(page, app_url, f"{LESSON}&query=8&stretch=6")
     bars = page.locator("[data-testid=stVegaLiteChart] svg").filter(has_text="before")
@@ -137,6 +140,7 @@ def test_a_cell_below_the_tooltip_of_another_can_be_pointed_at(page, app_url):
     )
 
 
+@pytest.mark.long
 def test_hostile_text_that_is_typed_is_text_on_every_page(page, app_url):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
@@ -161,6 +165,7 @@ def test_hostile_text_that_is_typed_is_text_on_every_page(page, app_url):
     assert not [url for url in asked if "127.0.0.1:9/" in url]
 
 
+@pytest.mark.long
 def test_an_embedding_leads_to_the_row_of_the_table_that_its_id_names(page, app_url):
     open_page(page, app_url, "tokenize_and_embed?predict=off&cell=embeddings.7.0")
     panel = page.locator(".st-key-cell_lookup")
@@ -178,6 +183,7 @@ def test_an_embedding_leads_to_the_row_of_the_table_that_its_id_names(page, app_
     assert panel.locator("strong code").inner_text() == "embeddings[8, 0]"
 
 
+@pytest.mark.long
 def test_edits_in_a_link_are_in_the_table_and_in_every_row_that_picks_it(page, app_url):
     """Row 0 of the table is the blank's; rows 1, 3, 5, 7 and 9 of the embeddings pick it."""
     open_page(page, app_url, "tokenize_and_embed?predict=off&cell=none")

@@ -1,6 +1,10 @@
 """The lesson on several heads in a real browser: its controls, its heads, its experiments."""
 
+import pytest
+
 from browser_tools import MATRICES, matrix, no_exception, open_page, settled
+
+pytestmark = pytest.mark.long
 
 LESSON = "multi_head_attention?predict=off&cell=none"
 

@@ -43,6 +43,7 @@ def test_a_pin_that_cannot_be_used_is_refused_in_words(page, app_url):
         no_exception(page)
 
 
+@pytest.mark.long
 def test_the_share_panel_makes_a_teachers_link(page, new_page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off&seed=7")
     page.get_by_role("button", name="Share").click()
@@ -63,6 +64,7 @@ def test_the_share_panel_makes_a_teachers_link(page, new_page, app_url):
     no_exception(page)
 
 
+@pytest.mark.long
 def test_one_picture_alone_is_offered_for_a_page_of_ones_own_and_is_live_there(
     page, new_page, app_url
 ):
@@ -86,6 +88,7 @@ def test_one_picture_alone_is_offered_for_a_page_of_ones_own_and_is_live_there(
     assert other.problems == []
 
 
+@pytest.mark.long
 def test_a_teachers_link_leaves_sections_out(page, app_url):
     names = ("contents", "glossary", "pin", "share", "answers", "take_away")
     open_page(page, app_url, f"simplified_attention?predict=off&hide={','.join(names)}")
@@ -100,6 +103,7 @@ def test_a_teachers_link_leaves_sections_out(page, app_url):
     no_exception(page)
 
 
+@pytest.mark.long
 def test_a_teachers_link_hides_and_locks(page, app_url):
     link = "simplified_attention?predict=off&hide=seed,d_in&lock=tokenizer,seed&embed=true"
     open_page(page, app_url, link)

@@ -4,6 +4,7 @@ the server is not told. At every width, light and dark, by touch.
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import product
 
 import pytest
 
@@ -172,7 +173,7 @@ LOOKS = [(390, 844, "light"), (1920, 1080, "light"), (1920, 1080, "dark")]
 """Looks besides the first, 1280 pixels wide and light; one cell is pointed at in each."""
 
 
-@pytest.mark.parametrize("lesson", few(LESSONS, 3))
+@pytest.mark.parametrize("lesson", few(LESSONS, 1, first="tokenize_and_embed"))
 def test_pointing_lights_up_what_the_steps_say_at_any_width_light_and_dark(page, app_url, lesson):
     """And the server is not told, and an equation stays in its frame."""
     messages = sent(page)
@@ -199,8 +200,9 @@ def opened_cell(page, name):
     return page.locator(f".st-key-cell_{name} strong code").inner_text()
 
 
-@pytest.mark.parametrize("width", [390, 1920])
-@pytest.mark.parametrize("lesson", ["simplified_attention", "whole_layer"])
+@pytest.mark.parametrize(
+    ("lesson", "width"), few(product(["simplified_attention", "whole_layer"], [390, 1920]), 1)
+)
 def test_a_tap_or_a_click_outlines_and_opens(new_page, app_url, lesson, width):
     is_phone = width == 390
     page = new_page(viewport={"width": width, "height": 900}, has_touch=is_phone)

@@ -50,6 +50,7 @@ def test_a_row_is_set_by_keyboard_and_the_truth_is_drawn_over_it(page, app_url):
     assert page.problems == []
 
 
+@pytest.mark.long
 def test_a_slider_of_a_row_draws_its_chart_alone(page, app_url):
     open_page(page, app_url, LESSON)
     page.evaluate(
@@ -64,6 +65,7 @@ def test_a_slider_of_a_row_draws_its_chart_alone(page, app_url):
     assert [svg.get_attribute("data-old") for svg in others.all()] == ["yes"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_row_fits_a_phone(new_page, app_url, scheme):
     page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
@@ -87,6 +89,7 @@ def test_a_row_fits_a_phone(new_page, app_url, scheme):
     no_exception(page)
 
 
+@pytest.mark.long
 def test_a_sign_and_a_shape_are_answered_by_keyboard(page, app_url):
     open_page(page, app_url, "divide_by_sqrt_d?cell=none")
     down = question(page, "largest").get_by_text("It goes down")

@@ -1,5 +1,7 @@
 """The lesson on trainable matrices in a real browser: its controls, and training."""
 
+import pytest
+
 from browser_tools import matrix, no_exception, open_page, settled, soon
 
 LESSON = "queries_keys_values?predict=off&cell=none"
@@ -29,6 +31,7 @@ def train(page, says):
     settled(page)
 
 
+@pytest.mark.long
 def test_a_seed_for_one_matrix_leaves_the_others(page, app_url):
     open_page(page, app_url, LESSON)
     before = [numbers(page, "matrices", chart) for chart in range(3)]
@@ -52,6 +55,7 @@ def test_a_seed_for_one_matrix_leaves_the_others(page, app_url):
     no_exception(page)
 
 
+@pytest.mark.long
 def test_widths_start_and_bias_change_the_picture(page, app_url):
     open_page(page, app_url, LESSON)
     scores = numbers(page, "scores", 2)
@@ -116,6 +120,7 @@ def test_training_is_watched_in_the_browser_alone_and_by_keyboard(page, app_url)
     assert page.problems == []
 
 
+@pytest.mark.long
 def test_a_recorded_step_can_be_taken_apart_and_training_is_kept(page, app_url):
     open_page(page, app_url, LESSON)
     train(page, "The loss fell from")
@@ -135,6 +140,7 @@ def test_a_recorded_step_can_be_taken_apart_and_training_is_kept(page, app_url):
     assert page.locator("text=The loss fell from").count() == 1
 
 
+@pytest.mark.long
 def test_a_rate_too_large_and_a_stopped_run_are_named(page, app_url):
     open_page(page, app_url, f"{LESSON}&rate=1000")
     train(page, "Diverged at step")

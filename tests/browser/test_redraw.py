@@ -4,7 +4,6 @@ import re
 from itertools import pairwise
 
 import pytest
-from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from attention_ui.charts import palette
 from browser_tools import listen, no_exception, open_page, settled, unfold
@@ -40,16 +39,6 @@ SLIDERS = [
     ("multi_head_attention", "n_heads", "d_head=2&d_value=3"),
     ("multi_head_attention", "d_head", "d_value=3"),
 ]
-
-
-# The first parts that wait out of sight, and whether they are inert: soon after, they are drawn.
-NOTE_THE_FIRST_OLD = """() => new MutationObserver((_, observer) => {
-  const old = [...document.querySelectorAll('[data-old]')].map((part) =>
-    [part.className.match(/st-key-part_([a-z_0-9]+)/)[1], part.inert]);
-  if (!old.length) return;
-  window.firstOld = old;
-  observer.disconnect();
-}).observe(document, { subtree: true, attributes: true })"""
 
 
 def press(page, control, keys):
@@ -118,23 +107,6 @@ def test_many_quick_presses_end_in_one_picture(page, app_url):
 
 
 @pytest.mark.long
-def test_a_cell_opened_while_the_rest_is_drawn_leaves_nothing_old(page, app_url):
-    open_page(page, app_url, "simplified_attention?predict=off&cell=none")
-    slider = page.locator(".st-key-control_d_in input").first
-    slider.focus()
-    settled(page)
-    page.evaluate(NOTE_THE_FIRST_OLD)
-    page.keyboard.press("ArrowRight")
-    page.wait_for_function("window.firstOld")
-    page.locator(".st-key-open_weights").scroll_into_view_if_needed()
-    drawn = ".st-key-part_weights:not([data-old]) .st-key-open_weights button"
-    page.locator(drawn).press("Enter")  # not a click: the page may still move
-    settled(page)
-    assert page.locator(".st-key-cell_weights").count() == 1
-    assert page.locator(".st-key-cell_scores").count() == 0
-    assert_as_when_opened(page)
-
-
 def test_a_question_that_was_answered_knows_other_numbers(page, app_url):
     open_page(page, app_url, "simplified_attention")
     page.locator(".st-key-predict_looks_at").get_by_role("button", name="Skip").click()
@@ -165,47 +137,6 @@ def test_a_link_of_the_contents_takes_the_last_change_along(page, app_url):
     settled(page)
     assert "d_in=4" in page.url
     assert page.locator(".st-key-control_d_in input").first.input_value() == "4"
-
-
-# What a busy server says comes as many milliseconds later as `window.late` says.
-LATE = """(() => {
-  const listen = WebSocket.prototype.addEventListener;
-  WebSocket.prototype.addEventListener = function (event, hear, ...more) {
-    const late = (told) => (window.late ? setTimeout(hear, window.late, told) : hear(told));
-    return listen.call(this, event, event === 'message' ? late : hear, ...more);
-  };
-})()"""
-
-
-@pytest.mark.long
-def test_what_a_page_asks_for_once_it_is_left_breaks_nothing(page, app_url):
-    """On a page that still scrolls, a part comes into sight after the click on a link."""
-    asked = []
-
-    def sent(payload):
-        message = BackMsg()
-        message.ParseFromString(payload)
-        if message.HasField("rerun_script"):
-            asked.append((message.rerun_script.page_script_hash, message.rerun_script.fragment_id))
-
-    page.on("websocket", lambda socket: socket.on("framesent", sent))
-    page.add_init_script(LATE)
-    open_page(page, app_url, "simplified_attention?predict=off")
-    here, _ = asked[-1]
-    asked.clear()
-    page.evaluate("window.late = 600")
-    page.get_by_role("link", name="The causal mask", exact=True).first.evaluate(
-        """link => {
-          link.click();
-          document.querySelector('[data-testid=stMain]').scrollBy(0, 900);
-        }"""
-    )
-    settled(page, quiet=1)
-    (there, _), *later = asked
-    assert there != here
-    assert [part for where, part in later if where == here], "nothing was asked for too late"
-    assert page.locator("h1").first.inner_text() == "The causal mask"
-    assert page.problems == []
 
 
 # What the page sends while `window.held` is a list waits there until `window.release()`.
@@ -243,38 +174,6 @@ def test_a_button_pressed_after_a_slider_does_its_work_on_a_busy_server(page, ap
     settled(page)
     assert "d_in=4" in page.url
     assert page.problems == []
-
-
-@pytest.mark.long
-def test_what_is_out_of_sight_cannot_be_used_until_it_is_drawn(page, app_url):
-    open_page(page, app_url, "simplified_attention?predict=off")
-    page.locator(".st-key-control_d_in input").first.focus()
-    settled(page)
-    page.evaluate(NOTE_THE_FIRST_OLD)
-    page.keyboard.press("ArrowRight")
-    old = page.wait_for_function("window.firstOld").json_value()
-    assert ["take_away", True] in old, "its downloads are those of the settings before"
-    assert "scores" not in dict(old)
-    page.locator(".st-key-part_take_away").scroll_into_view_if_needed()
-    settled(page)
-    assert page.locator("[data-old], [class*=st-key-part_][inert]").count() == 0
-    assert_as_when_opened(page)
-
-
-@pytest.mark.long
-def test_cells_are_kept_when_their_numbers_change(page, app_url):
-    """They are drawn anew by changing them: making them anew would take most of a move's time."""
-    open_page(page, app_url, "whole_layer?example=wild_cat&predict=off&cell=none&temperature=2")
-    cells = page.locator(".st-key-eq_layer svg g[class*=' cells_'] path")
-    n_cells = cells.count()
-    assert n_cells > 500
-    colours = "cells => cells.map((cell) => cell.getAttribute('fill-opacity'))"
-    before = cells.evaluate_all(colours)
-    cells.evaluate_all("cells => cells.forEach((cell) => { cell.isOld = true; })")
-    page.locator(".st-key-control_temperature input").press("ArrowRight")
-    settled(page)
-    assert cells.evaluate_all(colours) != before
-    assert cells.evaluate_all("cells => cells.filter((cell) => cell.isOld).length") == n_cells
 
 
 @pytest.mark.long

@@ -1,7 +1,11 @@
 """The server dies and comes back under open pages: they come back with their settings."""
 
+import pytest
+
 from browser_tools import no_exception, open_page, settled
 from serving import free_port, start_server
+
+pytestmark = pytest.mark.long
 
 WAIT = 60_000
 

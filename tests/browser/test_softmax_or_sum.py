@@ -4,6 +4,8 @@ import pytest
 
 from browser_tools import MATRICES, listen, matrix, no_exception, open_page, settled
 
+pytestmark = pytest.mark.long
+
 LESSON = "softmax_or_sum?predict=off&cell=none"
 
 

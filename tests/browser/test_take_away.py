@@ -3,6 +3,7 @@
 import io
 import json
 
+import pytest
 import torch
 
 from attention_core import check_file
@@ -17,6 +18,7 @@ def downloaded(page, label):
         return download.value.suggested_filename, file.read()
 
 
+@pytest.mark.long
 def test_each_button_gives_its_file(page, app_url):
     open_page(page, app_url, "causal_mask?example=journey_123&predict=off")
     stem = "your_journey_starts_with_one_step"

@@ -4,6 +4,8 @@ import pytest
 
 from browser_tools import choose, no_exception, open_page, settled, soon
 
+pytestmark = pytest.mark.long
+
 PAGE = "tiny_language?predict=off&cell=none"
 
 

@@ -53,6 +53,9 @@ def build(name):
 NAMES = [f"{name}/{variant}" for name in EXAMPLES for variant in FEWER.get(name, VARIANTS)]
 NAMES += [f"own/{variant}" for variant in OWN]
 NAMES += LESSONS
+LARGE = ("sorry_dave", "life_is_short", "tiny_language")
+"""Examples whose arithmetic takes a second and more."""
+SLOW = pytest.mark.slow("12 s: every cell of the larger examples")
 
 
 class TakenApart:
@@ -85,7 +88,13 @@ def entry(numbers, index):
 
 
 # pytest runs all tests of a trace one after the other, so that each is taken apart once.
-@pytest.fixture(scope="module", params=[*NAMES, "all/operations"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(name, marks=SLOW if name.split("/")[0] in LARGE else ())
+        for name in [*NAMES, "all/operations"]
+    ],
+)
 def apart(request):
     name = request.param
     # Python's collector would look through the hundred thousand leaves again and again.

@@ -192,6 +192,7 @@ def test_an_output_leads_back_to_mean_and_variance_by_the_formula():
     assert len(list(trace["feed_forward_norm_mean"].arithmetic((1, 0)).cells())) == 4
 
 
+@pytest.mark.slow("2 s: in a process of its own")
 def test_programs_of_blocks_give_the_same_numbers_in_a_fresh_interpreter(tmp_path):
     traces = {
         "decoder.py": small(dropout=0.25),

@@ -820,6 +820,7 @@ assert "attention_core" not in sys.modules
 """
 
 
+@pytest.mark.slow("2 s: in a process of its own")
 def test_the_file_alone_checks_what_a_learner_has(tmp_path):
     (tmp_path / NAME).write_text(check_file(), encoding="utf-8")
     (tmp_path / "mine.py").write_text(LEARNERS, encoding="utf-8")

@@ -364,6 +364,7 @@ def test_a_known_mistake_is_named_with_its_step(name, step, line, mistake, learn
         assert mistake in likely.partition(": ")[2]
 
 
+@pytest.mark.slow("3 s: every wrong line of every exercise")
 @pytest.mark.parametrize("name", TRACES)
 def test_every_mistake_that_changes_the_numbers_is_refused_and_named(name, learners):
     """Another mistake may be named, if it gives the same numbers, or stops with the same error."""
@@ -381,6 +382,7 @@ def test_every_mistake_that_changes_the_numbers_is_refused_and_named(name, learn
     assert refused >= 2 * len(asked(learner.trace)) - 1
 
 
+@pytest.mark.slow("2 s: many wrong lines")
 @pytest.mark.parametrize("name", ["wild_cat", "journey_123"])
 def test_no_line_of_a_round_of_flash_attention_may_be_left_out(name):
     """The notebook refuses an operand passed on as it is, and what was gathered before without its
@@ -478,6 +480,7 @@ def large():
     return learner
 
 
+@pytest.mark.slow("2 s: many wrong lines")
 @hypothesis.settings(max_examples=60, deadline=None)
 @hypothesis.given(st.data())
 def test_no_single_cell_of_many_may_be_wrong(large, data):

@@ -147,6 +147,7 @@ def test_every_head_shares_out_all_of_its_weight_and_none_to_the_future(fresh):
         assert not record.weights.triu(1).any()
 
 
+@pytest.mark.slow("1 s: trains twice")
 def test_one_seed_is_one_run_and_another_seed_another():
     def beginning(seed):
         return list(islice(learn(LearningSettings(seed, 40)), 4))

@@ -78,7 +78,16 @@ def test_the_layer_done_right_turns_every_light_green(subject):
     assert grey == set(), "every property can be measured on this layer"
 
 
-@pytest.mark.parametrize("subject", SUBJECTS)
+SOME = ("wild_cat", "named_features")
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        pytest.param(each, marks=() if each in SOME else pytest.mark.slow("3 s: more examples"))
+        for each in SUBJECTS
+    ],
+)
 def test_every_mistake_turns_its_lights_red_or_says_why_none_does(subject):
     inputs, recipe = SUBJECTS[subject]
     tried = 0
@@ -382,6 +391,7 @@ def without_seeing(found):
     return "mask_after_softmax" if "no_leak" in names else "heads_normalised"
 
 
+@pytest.mark.slow("3 s: plays every game")
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_the_game_is_won_from_the_lights_alone(subject, level):

@@ -34,6 +34,7 @@ def run(made, **changed):
     return names
 
 
+@pytest.mark.slow("1 s: runs notebooks")
 @pytest.mark.parametrize(
     ("step", "line"),
     [

@@ -76,6 +76,7 @@ def installed(wheel, tmp_path_factory):
     return lambda *arguments: run("-S", *arguments, cwd=elsewhere, env=bare)
 
 
+@pytest.mark.slow("2 s: builds the wheel and installs it")
 def test_the_wheel_has_the_core_its_data_and_two_requirements(installed, wheel):
     parts = wheel.name.split("-")
     assert parts[:2] == ["attention_core", attention_core.__version__]
@@ -105,6 +106,7 @@ def test_the_requirements_are_those_of_the_app():
     assert f'"{reader}"' in text
 
 
+@pytest.mark.slow("2 s: builds the wheel and installs it")
 @pytest.mark.parametrize(
     "name", ["streamlit", "altair", "pandas", "attention_ui", "pages", "tests"]
 )
@@ -113,6 +115,7 @@ def test_nothing_of_the_app_is_in_reach_of_the_installed_core(installed, name):
     assert installed("-c", code).strip() == "None"
 
 
+@pytest.mark.slow("2 s: builds the wheel and installs it")
 def test_the_readme_s_lines_run_with_the_installed_core_and_print_what_they_say(installed):
     assert len(BLOCKS) > 1
     said = re.findall(r"^print\(.*\)  # (.*)$", "\n".join(BLOCKS), re.MULTILINE)
@@ -121,6 +124,7 @@ def test_the_readme_s_lines_run_with_the_installed_core_and_print_what_they_say(
     assert [line for line in said if line not in printed] == []
 
 
+@pytest.mark.slow("2 s: builds the wheel and installs it")
 def test_the_published_numbers_come_out_of_the_installed_core(installed):
     *_, total = installed("-m", "attention_core.published").splitlines()
     assert total.startswith("total")

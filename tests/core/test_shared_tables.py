@@ -38,6 +38,7 @@ def test_tables_of_other_seeds_or_other_edits_are_others():
     assert len({table.untyped_storage().data_ptr() for table in tables}) == len(tables)
 
 
+@pytest.mark.slow("1 s: draws the largest table")
 @pytest.mark.parametrize("edits", [(), EDITS], ids=["drawn", "typed over"])
 def test_a_table_that_no_trace_keeps_is_the_same_when_it_is_drawn_again(edits):
     """More seeds than tables are kept for: the first is gone by then, and drawn again."""

@@ -359,6 +359,7 @@ def test_unknown_words_and_lengths_are_refused():
 # --- training -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("1 s: trains")
 def test_a_few_steps_of_training_learn_and_are_the_same_again():
     texts, plan = told(100, 5), TrainingPlan(seed=4, steps=60, batch=8)
 
@@ -393,6 +394,7 @@ def test_the_recording_is_small_and_goes_from_the_first_step_to_the_last():
     assert next_words(SENTENCE), "the grammar says the sentence"
 
 
+@pytest.mark.slow("1 s: trains")
 def test_what_is_recorded_is_measured_as_what_is_shipped(held_out):
     """Of the untrained network, which no processor changes; and how the shipped one is measured."""
     first, again = shipped_recording()[0], moment_of(0, untrained(0), held_out)
@@ -471,7 +473,7 @@ def test_animals_have_verbs_of_their_own():
     assert len(verbs) == len({*verbs}) == 2 * len(ANIMALS)
 
 
-@pytest.mark.slow("10 s: tells texts and measures")
+@pytest.mark.long  # 10 s: tells texts and measures
 def test_the_command_trains_says_what_came_of_it_and_writes_only_if_asked(
     monkeypatch, capsys, tmp_path
 ):

@@ -22,6 +22,7 @@ from attention_core.experiments.training import (
     train,
     train_twice,
 )
+from sampling import is_long
 
 every_example = pytest.mark.parametrize("example", EXAMPLES)
 
@@ -130,8 +131,9 @@ def test_what_changed_most_is_what_a_search_through_every_number_finds(example):
 
 # --- the default run, on any processor ------------------------------------------------------------
 
+SOME = ("wild_cat", "journey_123")
 LOSSES = """
-import json, torch
+import json, sys, torch
 from attention_core import EXAMPLES, embed
 from attention_core.experiments.training import TrainingSettings, next_tokens, train
 
@@ -142,28 +144,32 @@ runs = [
         next_tokens(each.inputs.tokens),
         TrainingSettings(learning_rate=each.learning_rate),
     )
-    for each in EXAMPLES.values()
+    for each in map(EXAMPLES.get, sys.argv[1:])
 ]
 print(json.dumps([[record.loss for record in run] for run in runs]))
 """
 
 
-def losses_with(capability):
-    """The losses of all default runs, as a processor without wider instructions has them."""
+def losses_with(capability, examples):
+    """The losses of default runs, as a processor without wider instructions has them."""
     chosen = {} if capability is None else {"ATEN_CPU_CAPABILITY": capability}
     rest = {name: value for name, value in os.environ.items() if name != "ATEN_CPU_CAPABILITY"}
-    command = [sys.executable, "-c", LOSSES]
+    command = [sys.executable, "-c", LOSSES, *examples]
     ran = subprocess.run(command, env=rest | chosen, capture_output=True, text=True, check=True)
-    return dict(zip(EXAMPLES, json.loads(ran.stdout), strict=True))
+    return dict(zip(examples, json.loads(ran.stdout), strict=True))
 
 
 @pytest.fixture(scope="module")
 def on_processors():
-    return [losses_with(None), losses_with("default")]
+    examples = EXAMPLES if is_long() else SOME
+    return [losses_with(None, examples), losses_with("default", examples)]
 
 
 @pytest.mark.slow("3 s: trains")
-@every_example
+@pytest.mark.parametrize(
+    "example",
+    [pytest.param(each, marks=() if each in SOME else pytest.mark.long) for each in EXAMPLES],
+)
 def test_the_default_run_falls_far_and_alike_on_any_processor_and_in_float64(
     example, on_processors
 ):

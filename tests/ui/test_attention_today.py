@@ -188,6 +188,7 @@ def test_then_and_now_stand_side_by_side(name):
     assert sizes[0].font, "their numbers can be read"
 
 
+@pytest.mark.slow("1 s: whole pages")
 def test_the_page_follows_its_switches():
     at = visit(PAGE, example="wild_cat", n_heads="4", d_model="8", decoded="2", predict="off")
     words = rendered(at)

@@ -16,7 +16,7 @@ from attention_ui.shell.frame import takes
 from attention_ui.words import percent
 from hostile import MARK, TEXTS
 from sampling import few, pairs
-from visiting import LESSONS, PAGES, rendered, stands, texts, visit
+from visiting import A_PAGE, LESSONS, PAGES, rendered, stands, texts, visit
 
 pytestmark = pytest.mark.slow("30 s: whole pages")
 
@@ -62,7 +62,7 @@ def closed(lesson, link):
     return _closed(lesson, tuple(link.items()))
 
 
-@pytest.mark.parametrize("lesson", few(LESSONS, 8))
+@pytest.mark.parametrize("lesson", few(LESSONS, 4, first="simplified_attention"))
 def test_up_to_three_questions_are_answered_with_numbers_wherever_the_settings_stand(lesson):
     for link in LINKS:
         _, answers = closed(lesson, link)  # raises where no heading above has an answer's anchor
@@ -94,7 +94,7 @@ def test_an_answer_is_plain_text_and_links_to_a_heading_of_the_page(lesson):
     assert MARK not in rendered(at)
 
 
-@pytest.mark.parametrize("page", few(PAGES, 6))
+@pytest.mark.parametrize("page", few(PAGES, 3, first=A_PAGE))
 def test_an_answer_stays_covered_while_a_question_asks_for_its_numbers(page):
     asked, plain = visit(page, predict="on"), visit(page)
     view = asked.session_state["shown"].page.view
@@ -352,9 +352,10 @@ def test_the_numbers_in_an_answer_are_those_of_the_trace(lesson, example):
 # --- how long a lesson takes, and what comes before it --------------------------------------------
 
 
-@pytest.mark.parametrize("lesson", contents.LESSONS, ids=lambda lesson: lesson.name)
+@pytest.mark.parametrize("lesson", few([each.name for each in contents.LESSONS], 5))
 def test_a_lesson_comes_after_one_further_up_and_says_so(lesson):
     names = [each.name for each in contents.LESSONS]
+    lesson = contents.lesson(lesson)
     assert lesson.after in ("", *names[: names.index(lesson.name)])
     assert lesson.minutes in (0, *range(5, 13))
     assert any(takes(lesson) in each.value for each in visit(lesson.name).markdown)

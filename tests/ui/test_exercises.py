@@ -45,6 +45,7 @@ def every_line_matters(lesson, example):
     assert not unnoticed(trace, [trace[name] for name in trace if name in needed], wanted)
 
 
+@pytest.mark.slow("2 s: many wrong lines")
 @pytest.mark.parametrize(("lesson", "example"), TELLING)
 def test_no_wrong_line_of_an_exercise_passes(lesson, example):
     every_line_matters(lesson, example)

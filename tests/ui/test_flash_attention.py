@@ -187,6 +187,7 @@ def test_bytes_have_a_unit(size, said):
     assert written(size) == said
 
 
+@pytest.mark.slow("1 s: whole pages")
 def test_the_page_follows_its_settings_and_what_does_not_fit_is_said():
     at = visit(PAGE, example="journey_123", tile="3", causal_heads="on", predict="off")
     text = rendered(at)

@@ -43,6 +43,7 @@ def said(**link):
     return "\n".join(each.value for each in at.caption)
 
 
+@pytest.mark.slow("1 s: whole pages")
 def test_agreement_with_torch_is_ticked_and_a_difference_is_not():
     agrees = said(typed="3,1,-1", cell="score_sum.0")
     assert ":green[:material/check:] torch has 3; the arithmetic above gives 3" in agrees
@@ -64,6 +65,7 @@ def test_a_difference_that_rounding_makes_is_said_and_not_ticked(monkeypatch):
     assert told[1].startswith(":green")
 
 
+@pytest.mark.slow("1 s: whole pages")
 @pytest.mark.parametrize(
     ("page", "gone", "leave"),
     [

@@ -4,6 +4,7 @@ import pytest
 
 from attention_ui.settings.link import from_query, unknown_names
 from attention_ui.settings.settings import FIELDS, SETTINGS
+from sampling import few
 from visiting import EVERYWHERE, texts, visit
 
 OPEN = {
@@ -23,7 +24,7 @@ def test_every_setting_that_has_a_control_has_a_label_of_its_own():
 
 
 @pytest.mark.slow("4 s: every page")
-@pytest.mark.parametrize("page", EVERYWHERE)
+@pytest.mark.parametrize("page", few(EVERYWHERE, 6))
 def test_a_control_is_drawn_as_its_setting_says(page):
     at = visit(page)
     for name, value in OPEN.get(page, {}).items():
@@ -42,6 +43,7 @@ def test_a_control_is_drawn_as_its_setting_says(page):
     assert widgets
 
 
+@pytest.mark.slow("1 s: a whole page")
 def test_a_message_calls_a_control_by_its_label():
     at = visit("pages/multi_head_attention.py")
     at.text_input(key="control_h_seed").set_value("x").run()

@@ -9,7 +9,7 @@ import torch
 
 from attention_ui.settings import session
 from largest import LARGEST
-from sampling import few
+from sampling import few, is_long
 from visiting import LESSONS, stands, visit
 
 pytestmark = pytest.mark.slow("20 s: pages at the largest settings")
@@ -49,7 +49,7 @@ def test_of_a_page_that_has_changed_no_tensor_is_kept(page, link, move, monkeypa
     assert [name for name, tensor in tensors.items() if tensor() is not None] == []
 
 
-@pytest.mark.parametrize("page", few(LESSONS, 4))
+@pytest.mark.parametrize("page", few(LESSONS, 2, first="simplified_attention"))
 def test_a_page_that_is_replaced_is_freed_without_a_collection(page):
     """A trace of megabytes is a few dozen objects, and Python collects by their number."""
     shown = open_page(page).session_state[session.SHOWN]
@@ -74,7 +74,7 @@ def tensors_there_are():
     return {memory.data_ptr(): memory.nbytes() for memory in memories}
 
 
-@pytest.mark.parametrize("page", few(LESSONS, 3))
+@pytest.mark.parametrize("page", few(LESSONS, 1, first="simplified_attention"))
 def test_a_session_at_the_largest_settings_holds_few_tensors_of_its_own(page):
     """A second session with the same settings: what is drawn from a seed is there already."""
     first = open_page(page, **LARGEST)
@@ -87,7 +87,10 @@ def test_a_session_at_the_largest_settings_holds_few_tensors_of_its_own(page):
 
 def test_a_session_with_another_seed_keeps_no_table_of_its_own():
     before = open_page("causal_mask", **LARGEST)
-    sessions = [open_page("causal_mask", **{**LARGEST, "seed": str(seed)}) for seed in range(12)]
+    sessions = [
+        open_page("causal_mask", **{**LARGEST, "seed": str(seed)})
+        for seed in range(12 if is_long() else 8)
+    ]
     large = [size for size in tensors_there_are().values() if size > 1_000_000]
     assert len(large) <= MOST_TABLES, large
     del before, sessions

@@ -30,8 +30,8 @@ from attention_ui.settings.fit import changed, drawn_instead
 from attention_ui.settings.link import FIRST, from_query, to_pin, to_query
 from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
 from ends import ends
-from sampling import few
-from visiting import EVERYWHERE, PAGES, first_visit, rendered, stands, texts, visit
+from sampling import few, of_each_kind
+from visiting import A_PAGE, EVERYWHERE, PAGES, first_visit, rendered, stands, texts, visit
 
 NAMES = EXAMPLES[FIRST].inputs.components
 PLAIN = Settings.of(EXAMPLES[FIRST])
@@ -100,7 +100,7 @@ def test_an_address_without_a_setting_is_a_first_visit(link):
     assert FIRST == next(iter(EXAMPLES)) == "named_features"
 
 
-@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize("name", of_each_kind(FIELDS, lambda name: type(FIELDS[name])))
 def test_an_address_without_an_example_means_the_first(name):
     for text in ends(name) if name != "example" else ["no such"]:
         if name != "example":
@@ -117,7 +117,7 @@ def test_every_link_that_is_written_names_its_example():
 
 
 @pytest.mark.slow("10 s: every page")
-@pytest.mark.parametrize("page", few(EVERYWHERE, 6))
+@pytest.mark.parametrize("page", few(EVERYWHERE, 3))
 def test_a_first_visit_leaves_its_address_alone_and_its_links_name_the_example(page):
     """An address written anew would be a step of the browser's history, and lead here for ever."""
     at = stands(first_visit(page))
@@ -132,7 +132,7 @@ def test_a_first_visit_leaves_its_address_alone_and_its_links_name_the_example(p
 
 
 @pytest.mark.slow("10 s: every page")
-@pytest.mark.parametrize("page", few(PAGES, 6))
+@pytest.mark.parametrize("page", few(PAGES, 3, first=A_PAGE))
 def test_no_page_has_a_part_about_a_notebook_that_there_is_not(page):
     at = stands(visit(page, example=FIRST))
     assert not [each.value for each in at.header if "otebook" in each.value]
@@ -279,6 +279,7 @@ def test_the_page_says_what_is_drawn_instead_in_a_notice_and_beside_the_controls
     assert notice in [each.value for each in again.sidebar.text]
 
 
+@pytest.mark.slow("1 s: whole pages")
 @pytest.mark.parametrize(("sentence", "keeps"), [(OWN, True), ("A zebra sat.", False)])
 def test_a_sentence_typed_on_the_home_page_keeps_the_words_that_have_vectors(sentence, keeps):
     at = first_visit("app.py")

@@ -71,6 +71,7 @@ def test_head_token_and_frame_are_drawn_and_told(trace, size):
     assert "origin" not in plain.frame.column_names
 
 
+@pytest.mark.slow("1 s: whole pages")
 @pytest.mark.parametrize(
     ("cut_by", "said"), [("split", "22 of 22 rows"), ("reshape", "2 of 22 rows")]
 )

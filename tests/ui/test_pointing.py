@@ -41,21 +41,21 @@ from pointing import (
 from pointing import (
     named as names_of_cell,
 )
-from sampling import pairs
+from sampling import few, is_long
 from traces import workshop
 from visiting import PAGES
 
-ALL_OF = 400
+ALL_OF = 400 if is_long() else 80
 """A step of more cells is looked at in a sample."""
 SIZE = CellSize(20, 20, 0)
 
 
 SLOW = pytest.mark.slow("1 min: the equations of every page")
-EVERY_DAY = [(f"pages/{page}.py", "wild_cat") for page in ("simplified_attention", "whole_layer")]
+QUICK = [("pages/whole_layer.py", "wild_cat")]
 
 
 def marked(page, example, marks):
-    return marks if (page, example) in EVERY_DAY else (*marks, SLOW)
+    return marks if (page, example) in QUICK else (*marks, SLOW)
 
 
 def drawn_as(each):
@@ -67,7 +67,7 @@ def drawn_as(each):
 PAGES_DRAWN = [drawn_as(each) for each in CASES]
 PAGES_ASKING = [
     pytest.param(each.values, id=each.id, marks=marked(*each.values, each.marks))
-    for each in pairs(PAGES, EXAMPLES, more=0)
+    for each in few(itertools.product(PAGES, EXAMPLES), 8)
 ]
 
 
@@ -235,6 +235,7 @@ def rows_of(step):
     return Matrix(step, lead=lead, rows=tuple(range(1, n_rows)) or (0,), transposed=True)
 
 
+@pytest.mark.slow("8 s: every operation, drawn in many ways")
 @pytest.mark.parametrize("step", AS_PAGES_DRAW, ids=named)
 def test_rectangles_are_right_however_matrices_are_drawn(step):
     for result in looks(step, result=True):
@@ -777,6 +778,7 @@ WITH_WEIGHTS = (
 )
 
 
+@pytest.mark.slow("3 s: pages")
 @pytest.mark.parametrize(("page", "names"), WITH_WEIGHTS, ids=str)
 def test_lessons_with_weights_have_a_sentence(page, names):
     found = [each.name for each, *_ in with_sentence(drawn_by(f"pages/{page}.py", {}))]

@@ -1,6 +1,7 @@
 """Kinds of questions: asked on every lesson, judged by its numbers, counted once, and skipped."""
 
 import re
+from itertools import product
 from unittest.mock import patch
 
 import pytest
@@ -15,7 +16,7 @@ from attention_ui.predict.questions import Pick, Shape, Sign, Verdict
 from attention_ui.predict.row_question import MOST, Row, as_shares, distance
 from attention_ui.predict.tally import Tally
 from attention_ui.settings.link import FIRST
-from sampling import few, pairs
+from sampling import few, is_long
 from visiting import LESSONS, stands, visit, words
 
 pytestmark = pytest.mark.slow("25 s: whole pages")
@@ -52,23 +53,25 @@ def kind_of(at, question):
     raise AssertionError(f"{question} has no widget")
 
 
+OF_ALL_KINDS = ("simplified_attention", "causal_mask", "divide_by_sqrt_d", "multi_head_attention")
+
+
 # --- on the lessons ------------------------------------------------------------------------------
 
 
-def test_every_lesson_asks_and_all_kinds_are_in_use():
+def test_what_a_lesson_asks_can_be_skipped_and_all_kinds_are_in_use():
     kinds = {}
-    for page in LESSONS:
+    for page in LESSONS if is_long() else OF_ALL_KINDS:
         at = opened(page)
         while asked := open_questions(at):
             kinds[asked[0]] = kind_of(at, asked[0])
             at = press(at, "skip", asked[0])
-        assert any(name.startswith(f"{page}.") for name in kinds), f"{page} asks nothing"
         plain = [each.value for each in opened(page, predict="off").header]
         assert [each.value for each in at.header] == plain, "something stays covered"
     assert set(kinds.values()) == {"Row", "Shape", "Sign", "Pick"}
 
 
-@pytest.mark.parametrize("page", few(LESSONS, 4))
+@pytest.mark.parametrize("page", few(LESSONS, 2))
 def test_nothing_is_asked_where_the_switch_is_off(page):
     assert open_questions(opened(page, predict="off")) == []
 
@@ -220,7 +223,7 @@ def numbers_in(words):
     return re.findall(r"\d[\d.,]*(?<![.,])", words)
 
 
-@pytest.mark.parametrize(("page", "example"), pairs(LESSONS, EXAMPLES, more=0))
+@pytest.mark.parametrize(("page", "example"), few(product(LESSONS, EXAMPLES), 9))
 def test_a_skipped_question_says_its_answer(page, example):
     asked = {}
     ask = pages.Page.ask
@@ -248,7 +251,7 @@ def test_a_skipped_question_says_its_answer(page, example):
                 assert f" {Sign.WAYS[question.truth]}, " in said
 
 
-@pytest.mark.parametrize("page", few(LESSONS, 8))
+@pytest.mark.parametrize("page", few(LESSONS, 4))
 def test_a_cover_says_which_question_it_keeps(page):
     at = opened(page, sentence=HOSTILE, tokenizer="blanks")
     nothing_rendered(at)

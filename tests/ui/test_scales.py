@@ -1,6 +1,8 @@
 """Matrices that are added, copied or compared share one scale, and a legend says what it is."""
 
 from dataclasses import replace
+from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -9,6 +11,7 @@ from attention_core import EXAMPLES, HeadsRecipe, Trace, attend, attend_heads, e
 from attention_core.compare import difference
 from attention_core.mechanism.multi_head import add_batched, add_big_projection, add_head_parts
 from attention_core.operations import Add, Given, MatMul
+from attention_ui.charts import legend
 from attention_ui.charts.equation_parts import laid_out
 from attention_ui.charts.live import live
 from attention_ui.charts.matrix import Matrix
@@ -135,3 +138,43 @@ def test_a_legend_changes_its_numbers_and_not_the_specification():
     )
     assert one != other
     assert first.spec == second.spec
+
+
+def views(spec):
+    """The views of a specification that have a name."""
+    if "name" in spec:
+        yield spec["name"], spec
+    for part in (*spec.get("hconcat", ()), *spec.get("vconcat", ())):
+        yield from views(part)
+
+
+@pytest.mark.parametrize("name", ["scores", "weights"])
+def test_a_legend_has_the_colours_of_the_cells_and_the_strongest_at_its_largest_number(name):
+    """In slices that touch, without a gradient, which would be lost with the page's address."""
+    trace = attend(embed(EXAMPLES["wild_cat"].inputs))
+    found = dict(views(drawn(trace, Matrix(trace[name]))[2].spec))
+    cells = found["matrix_0"]["layer"][0]["encoding"]["color"]
+    negative = next(one["value"] for one in cells["condition"] if "shade < 0" in one["test"])
+    kind = legend.SIGNED if name == "scores" else legend.SHARES
+    bar = next(
+        layer
+        for layer in found["legend"]["layer"]
+        if layer["transform"][0]["filter"] == f"datum.row === {kind}"
+    )
+    worked_out = {one["as"]: one["calculate"] for one in bar["transform"] if "calculate" in one}
+    colour, slices = bar["encoding"]["color"], []
+    for at in range(legend.BAR // legend.SLICE):
+        datum = SimpleNamespace(slice=at, column=0)
+        for each in ("left", "right", "share", "opacity"):
+            setattr(datum, each, eval(worked_out[each], {"datum": datum, "abs": abs}))
+        is_below = eval(colour["condition"]["test"], {"datum": datum})
+        slices.append((datum, colour["condition"]["value"] if is_below else colour["value"]))
+    shares = [datum.share for datum, _ in slices]
+    assert shares == sorted(shares)
+    assert shares[-1] > 0.9
+    assert shares[0] < -0.9 if name == "scores" else 0 < shares[0] < 0.1
+    for (one, _), (after, _) in pairwise(slices):
+        assert one.right == after.left
+        assert (one.opacity < after.opacity) == (abs(one.share) < abs(after.share))
+    for datum, shown in slices:
+        assert shown == (negative if datum.share < 0 else cells["value"]) != ""

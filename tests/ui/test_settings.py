@@ -44,13 +44,17 @@ from attention_ui.settings.settings import (
     Settings,
     label,
 )
+from sampling import is_long, of_each_kind
 from visiting import stands, visit
 
 ONE_HEAD = ("head", "head_off", "head_cut")
 DEFAULT = "wild_cat"
 SENTENCES = [name for name, field in FIELDS.items() if isinstance(field, Sentence)]
-some = hypothesis_settings(max_examples=100, deadline=None)
-GUESSES = pytest.mark.slow("15 s: guesses its cases")
+some = hypothesis_settings(max_examples=500 if is_long() else 30, deadline=None)
+
+
+def guesses(test):
+    return pytest.mark.fuzz(pytest.mark.slow("3 s: guesses its cases")(test))
 
 
 def of(example=DEFAULT, **updates):
@@ -207,7 +211,7 @@ def valid_settings(draw):
     )
 
 
-@GUESSES
+@guesses
 @some
 @given(valid_settings())
 def test_a_link_gives_the_same_settings_back(settings):
@@ -220,7 +224,7 @@ def test_a_link_gives_the_same_settings_back(settings):
     assert to_query(back) == query
 
 
-@GUESSES
+@guesses
 @some
 @given(valid_settings(), st.data())
 def test_a_link_holds_only_what_differs_from_its_example(settings, data):
@@ -342,7 +346,7 @@ def accepted(field):
     return ACCEPTED.get(type(field), set())
 
 
-@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize("name", of_each_kind(FIELDS, lambda name: type(FIELDS[name])))
 def test_what_a_field_cannot_be_is_refused_by_name_and_the_example_stays(name):
     for kind, value in HOSTILE.items():
         settings, notices = from_query({name: value})
@@ -378,6 +382,7 @@ NEARLY = {
 }
 
 
+@pytest.mark.slow("2 s: guesses its cases")
 @hypothesis_settings(max_examples=100, deadline=None)
 @given(
     st.fixed_dictionaries(
@@ -731,12 +736,14 @@ def test_the_examples_numbers_are_those_of_its_seed_only():
 # --- on a page: a setting that passes its field is one that its widget can show -----------------
 
 
+@pytest.mark.slow("2 s: whole pages")
 @pytest.mark.parametrize("page", ["tokenize_and_embed", "simplified_attention"])
 @pytest.mark.parametrize("link", [{"across": "50"}, {"up": "3"}, {"d_in": "2", "across": "2"}])
 def test_a_picture_by_an_entry_that_vectors_do_not_have_is_not_asked_for(page, link):
     stands(visit(page, **link))
 
 
+@pytest.mark.slow("2 s: whole pages")
 def test_narrower_vectors_bring_the_entries_of_the_picture_back_into_them():
     at = stands(visit("tokenize_and_embed", example="life_is_short", across="15", up="14"))
     for width in (3, 2, 1, 64):

@@ -70,7 +70,7 @@ def test_the_file_of_answers_has_all_tasks_and_renders_nothing_that_was_typed():
 
 
 @pytest.mark.slow("15 s: every page")
-@pytest.mark.parametrize("page", few(EVERYWHERE, 4))
+@pytest.mark.parametrize("page", few(EVERYWHERE, 2))
 def test_tasks_stand_on_every_page_and_are_plain_text(page):
     at = stands(visit(page, tasks=f"{HOSTILE}\nSecond"))
     assert HOSTILE in [each.value for each in at.text]

@@ -11,6 +11,7 @@ from attention_ui.lessons.tiny_language.heads import rule
 from attention_ui.settings.choices import TINY_HEADS, head_called
 from attention_ui.settings.link import from_query
 from hostile import MARK, TEXTS
+from sampling import few
 from visiting import charts, rendered, stands, texts, visit, words
 
 PAGE = "tiny_language"
@@ -34,6 +35,7 @@ def chances(at):
     return found
 
 
+@pytest.mark.slow("1 s: whole pages")
 def test_the_likeliest_next_words_stand_beside_the_grammar_s_own():
     found = chances(stands(visit(PAGE)))
     assert found["the grammar"]["purrs"] == found["the grammar"]["meows"] == 0.5
@@ -43,6 +45,7 @@ def test_the_likeliest_next_words_stand_beside_the_grammar_s_own():
     assert found["barks"] + found["growls"] > 0.95
 
 
+@pytest.mark.slow("1 s: whole pages")
 @pytest.mark.parametrize("word", ["likeliest", "barks"])
 def test_the_bars_of_the_parts_add_up_to_the_logit_on_the_screen(word):
     at = visit(PAGE, next_word=word)
@@ -61,6 +64,7 @@ def test_the_bars_of_the_parts_add_up_to_the_logit_on_the_screen(word):
     assert any(each.value.startswith(":green[") and "add up" in each.value for each in at.markdown)
 
 
+@pytest.mark.slow("1 s: whole pages")
 def test_a_sentence_goes_wrong_without_the_head_that_it_needs():
     for kind, beginning in (("name again", AGAIN), ("because", "the cat sees the dog because it")):
         off = ".".join(map(str, shipped_figures().best(kind)))
@@ -73,8 +77,10 @@ def test_a_sentence_goes_wrong_without_the_head_that_it_needs():
         assert less[right] < whole[right] / 2
 
 
-@pytest.mark.parametrize("head", shipped_figures().heads)
-def test_each_head_can_be_watched_and_says_what_was_measured_of_it(head):
+@pytest.mark.slow("1 s: whole pages")
+@pytest.mark.parametrize(("layer", "head"), few(shipped_figures().heads, 4))
+def test_each_head_can_be_watched_and_says_what_was_measured_of_it(layer, head):
+    head = (layer, head)
     at = visit(PAGE, tiny_head=".".join(map(str, head)))
     said, names = words(stands(at)), shipped_figures().names(head)
     assert ("No name fits this head" in said) == (not names)
@@ -98,7 +104,8 @@ def test_a_name_is_what_was_measured():
     assert any("(no name fits)" in called for called in TINY_HEADS.values())
 
 
-@pytest.mark.parametrize("text", [*TEXTS.values(), "the lion sees", "<start> the cat"])
+@pytest.mark.slow("2 s: whole pages")
+@pytest.mark.parametrize("text", few(["the lion sees", "<start> the cat", *TEXTS.values()], 4))
 def test_words_that_the_network_does_not_know_are_refused_in_words(text):
     at = visit(PAGE)
     at.text_input(key="control_beginning").set_value(text).run()

@@ -50,6 +50,7 @@ def test_what_no_longer_is_trained_is_said():
     assert "What was trained does not fit" in drawn_instead(changed(OWN, d_out=5))
 
 
+@pytest.mark.slow("1 s: whole pages")
 def test_the_first_lesson_shows_the_first_layer_and_says_whose_vectors_they_are():
     at = stands(visit("tokenize_and_embed", example=NAME))
     told = words(at)

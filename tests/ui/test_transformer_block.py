@@ -264,6 +264,7 @@ def test_what_is_standardised_has_colours_of_its_own():
         assert limits(matrices, ["", "→"])[1] == pytest.approx(matrices[1].drawn.abs().max())
 
 
+@pytest.mark.slow("1 s: whole pages")
 def test_the_page_follows_its_switches():
     at = visit(PAGE, example="named_features", norm="after", block="decoder", activation="gelu")
     words = rendered(at)

@@ -30,6 +30,7 @@ def walked(at, label):
     return seen
 
 
+@pytest.mark.slow("4 s: a page for each press")
 @pytest.mark.parametrize("text", ["one", "a b", "a b c d e"])
 def test_the_stepper_reaches_each_key_once(text):
     at = opened(PAGE, sentence=text, tokenizer="blanks", upto="1")
@@ -41,6 +42,7 @@ def test_the_stepper_reaches_each_key_once(text):
     assert walked(at, "First") == ([n_keys, 1] if n_keys > 1 else [1])
 
 
+@pytest.mark.slow("4 s: a page for each press")
 @pytest.mark.parametrize("text", ["a b c d e"])
 def test_from_the_middle_first_and_all_go_to_the_ends(text):
     for label, end in (("First", 1), ("All", 5), ("Back", 2), ("Next key", 4)):

@@ -49,7 +49,7 @@ def test_a_number_in_a_row_that_is_not_drawn_makes_no_cell_wider():
 
 
 @pytest.mark.slow("10 s: every page at its largest")
-@pytest.mark.parametrize("page", few(LESSONS, 3))
+@pytest.mark.parametrize("page", few(LESSONS, 1, first="simplified_attention"))
 def test_a_run_of_a_page_writes_its_link_once(page, monkeypatch):
     written = []
 

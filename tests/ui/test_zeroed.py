@@ -70,6 +70,7 @@ def test_it_is_said_on_the_page_below_what_was_computed():
     assert "fits all keys equally well" in words(at)
 
 
+@pytest.mark.slow("1 s: whole pages")
 @pytest.mark.parametrize("role", ROLES)
 def test_of_it_only_what_would_answer_an_open_question_is_covered(role):
     """Only a W_value of zeros leaves the weights, which a question is about, as they are."""
