@@ -19,7 +19,7 @@ help:
 	@echo 'make check   set up what is missing, then run ruff and the quick tests, in under a minute'
 	@echo 'make test    set up what is missing, then run ruff and the tests of every day, in some ten minutes'
 	@echo '             ARGS="-k tokenize" for pytest, such as ARGS="-m \"not browser\""'
-	@echo 'make fuzz    what takes longer: every page with every example, every guess (some three hours)'
+	@echo 'make fuzz    what takes longer: every page with every example, every guess (hours: run it overnight)'
 	@echo 'make bench   measure the app and write benchmarks/RESULTS.md (takes long)'
 	@echo '             ARGS="moves" for one part, ARGS="--quick moves" to look only'
 	@echo 'make shots   pictures of every page, light, dark and narrow, into the folder shots'

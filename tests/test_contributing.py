@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 
 import pytest
 import torch
-from _pytest.mark.expression import Expression
 
 from attention_core.operations import Given
 from attention_core.trace import Trace
@@ -61,6 +60,12 @@ def run(copy, *command):
     assert told.returncode == 0, told.stdout[-4_000:] + told.stderr[-4_000:]
 
 
+def cases_of(copy, *arguments):
+    """The tests that ran and passed; another ending than that fails."""
+    run(copy, "-m", "pytest", "-n", "0", "--junitxml=passed.xml", *arguments)
+    return [*ElementTree.parse(copy / "passed.xml").iter("testcase")]
+
+
 def test_the_lesson_is_its_page_its_room_and_a_line_of_the_contents():
     room = f"attention_ui/lessons/{LESSON}/"
     new = [name for name in BLOCKS if name not in INTO and not (ROOT / name).exists()]
@@ -81,7 +86,7 @@ PAGES_TESTS = [
 OPERATIONS_TESTS = ["oracle_each", "signs", "listed_operations", "arithmetic"]
 FILES = [f"tests/test_{each}.py" for each in PAGES_TESTS]
 FILES += [f"tests/core/test_{each}.py" for each in OPERATIONS_TESTS]
-OF_THE_LESSON = f"{LESSON} and not (bad_link or journey or sorry or life_is_short or tiny_language)"
+OF_THE_LESSON = f"{LESSON} and not bad_link"
 OF_THE_OPERATION = f"core and (workshop or operation or {KIND} or sign)"
 
 
@@ -91,15 +96,13 @@ def test_what_is_contributed_passes_the_tests_of_every_page_and_operation(contri
     run(contributed, "-m", "ruff", "check", ".")
     run(contributed, "-m", "ruff", "format", "--check", *BLOCKS)
     chosen = f"({OF_THE_LESSON}) or ({OF_THE_OPERATION})"
-    options = ("-n", "0", "--hypothesis-profile=long", "--junitxml=passed.xml", "-k", chosen)
-    run(contributed, "-m", "pytest", *options, *FILES)
     passed = Counter()
-    for case in ElementTree.parse(contributed / "passed.xml").iter("testcase"):
+    for case in cases_of(contributed, "--hypothesis-profile=long", "-k", chosen, *FILES):
         name = case.get("classname").rpartition(".test_")[2]
         if LESSON in case.get("name"):
             passed["lesson"] += 1
         passed["operation"] += name in OPERATIONS_TESTS
-    assert passed["lesson"] > 30
+    assert passed["lesson"] > 50
     assert passed["operation"] > 10
 
 
@@ -116,12 +119,11 @@ def test_every_page_keeps_what_the_lesson_s_own_control_says(contributed):
     )
 
 
-def test_the_tests_of_one_lesson_are_called_as_it_says():
+@pytest.mark.slow("15 s: in a process of their own")
+def test_the_quick_tests_of_one_lesson_are_called_as_it_says(contributed):
     (command,) = re.findall(r"^    \S+python -m pytest (.*)$", WORDS, re.MULTILINE)
-    _, names, _, marks = shlex.split(command)
-    by_name, by_mark = map(Expression.compile, (names, marks))
-    assert by_name.evaluate(lambda word: word in f"test_a_page_stands[{LESSON}.py]")
-    assert by_mark.evaluate(lambda mark: mark == "fuzz")
+    assert LESSON in command
+    assert len(cases_of(contributed, *shlex.split(command))) > 10
 
 
 @pytest.mark.slow("2 s: in a process of their own")

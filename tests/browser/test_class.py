@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_tools import no_exception, open_page, settled, soon
+from browser_tools import no_exception, open_page, settled
 
 TASKS = "The+causal+mask%3A+why+1%3F%0AWhat+does+it+take+in%3F"
 
@@ -28,17 +28,10 @@ def test_answers_stay_from_page_to_page_and_are_handed_in_as_a_file(page, app_ur
     card.get_by_role("textbox", name="Your name").fill("Ada")
     page.keyboard.press("Enter")
     settled(page)
-    saved = []
-    page.on("download", lambda each: saved.append(each))
-
-    def is_handed_in():
+    settled(page, quiet=1.5)  # a run that came after the press would make the file anew
+    with page.expect_download() as saved:
         card.get_by_role("button", name="Hand in").click()
-        page.wait_for_timeout(3_000)
-        return bool(saved)
-
-    # Again, as a person would: a run that comes after the press makes the file anew, elsewhere.
-    soon(page, is_handed_in, seconds=0.2)
-    text = Path(saved[0].path()).read_text(encoding="utf-8")
+    text = Path(saved.value.path()).read_text(encoding="utf-8")
     assert "Ada" in text
     assert "It sees &lt;b&gt;itself&lt;/b&gt; alone." in text
     assert "/whole_layer?" in text
