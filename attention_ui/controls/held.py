@@ -55,7 +55,9 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     state.setdefault(NOTICES, [])
     state.setdefault(DRAFTS, {})
     state[SHOWN] = state.get(CARDS, []) if same_page else []
-    state[MET], state[CARDS], state[LAYOUTS] = [], [], {}
+    state[MET], state[CARDS] = [], []
+    # Emptied, not replaced: Streamlit keeps what a name held a run ago until the next run begins.
+    state.setdefault(LAYOUTS, {}).clear()
     if not same_page or GIVEN not in state:
         state[GIVEN], state[ASKED] = set(), {}
     ours = {*known, *(each.name for each in controls)}
