@@ -18,7 +18,7 @@ from ..controls.widget import control as plain
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix
 from ..picture.spec import Stops, drawn
-from ..picture.table import Lists, Open, n_marks, numbers_of, positions, table
+from ..picture.table import Lists, Open, n_marks, numbers_of, packed, positions, table
 from .apart import apart
 from .arithmetic import operand_groups
 
@@ -90,7 +90,7 @@ def _picture(
     opened = _opened(layout, trail)
     stops, count = _stops(name, moving.control) if moving else (None, 0)
     now = stops.position(drawn_at) if stops else 0
-    rows = table(layout, opened, lists, now, _clicks(name, trail))
+    rows = packed(table(layout, opened, lists, now, _clicks(name, trail)))
     with st.container(key=f"picture_{name}", gap=None):
         _rooms(layout)
         with st.container(key=f"drawn_{name}", height="stretch"):

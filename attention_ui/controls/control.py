@@ -25,7 +25,7 @@ class Beyond(ValueError):
 class Values(Mapping[str, Any]):
     """The values of a lesson's controls by name, also as attributes: `values.d_in`."""
 
-    def __init__(self, values: Mapping[str, Any] = {}) -> None:  # noqa: B006: never changed
+    def __init__(self, values: Mapping[str, Any] = {}) -> None:
         self._values = dict(values)
 
     def __getitem__(self, name: str) -> Any:

@@ -20,6 +20,7 @@ from .table import (
     BY_QUERY,
     BY_STEP,
     CELL,
+    MANY,
     MARK,
     NAMES,
     ON_NARROW,
@@ -32,8 +33,6 @@ from .table import (
     WORD,
 )
 
-MOST_SVG = 1_500
-"""A picture of more marks is drawn on a canvas: what costs under the pointer is their number."""
 INKS = {"light": "#2B2B2B", "dark": "#ECEBE8"}
 """What takes the place of the page's own ink on a canvas; where the theme is not known, a grey that
 can be read on both."""
@@ -135,19 +134,25 @@ def _chosen(name: str) -> str:
     return f"({has_choice} ? {picked} : datum.{name})"
 
 
-SHADE, TEXT, STRENGTH, LOOK, DRAWN = map(_chosen, ("shade", "text", "strength", "look", "path"))
+SHADE, TEXT, STRENGTH, LOOK = map(_chosen, ("shade", "text", "strength", "look"))
+# Streamlit's browser calls the data so; the last row has the size of the picture.
+SIZE = "data('source')[length(data('source')) - 1]"
 SCALE = (
-    f"narrow ? min(width / datum.twn, height / datum.thn, {GROWS_NARROW})"
-    f" : min(width / datum.tw, height / datum.th, {GROWS})"
+    f"!size ? 1 : narrow ? min(width / size.xn, height / size.yn, {GROWS_NARROW})"
+    f" : min(width / size.x, height / size.y, {GROWS})"
 )
 CAN_BE_READ = "datum.ph >= 12 && (datum.pw >= 19 || datum.look == 'bar')"
 # The arithmetic is that of the position where the hand rests; while it moves, the number alone.
-TIP = f"(isValid(datum.now) && datum.now != step_at && isValid(datum.texts) ? {TEXT} : datum.tip)"
+MOVES = "(size.strength >= 0 && size.strength != step_at)"
+NUMBER = "(isValid(datum.exact) ? format(datum.exact, '.4f') : datum.tip)"
+TIP = f"({MOVES} && isValid(datum.texts) ? {TEXT} : {NUMBER})"
 TITLE = "(isValid(datum.along) ? datum.where + ' · ' + datum.along : datum.where)"
+SO = "'“' + datum.asks + '” takes in ' + datum.share + ' of “' + datum.gives + '”'"
+SO = f"(isValid(datum.gives) ? {SO} : datum.so)"
 TOOLTIP = (
-    "isValid(datum.where) ? isValid(datum.tip)"
-    f" ? isValid(datum.so) && !(isValid(datum.now) && datum.now != step_at)"
-    f" ? {{'title': {TITLE}, '=': {TIP}, 'so': datum.so}}"
+    f"isValid(datum.where) ? isValid({NUMBER})"
+    f" ? isValid({SO}) && !{MOVES}"
+    f" ? {{'title': {TITLE}, '=': {TIP}, 'so': {SO}}}"
     f" : {{'title': {TITLE}, '=': {TIP}}}"
     f" : {{'title': {TITLE}}} : {{'title': datum.tip}}"
 )
@@ -171,7 +176,7 @@ def drawn(marks: int, stops: Stops | None = None, theme: str | None = None) -> d
     """The specification for a table of so many rows that are drawn at a time, with a control in it
     or without. Shared: it must not be changed. `theme` is the page's, where it is known.
     """
-    canvas = marks > MOST_SVG
+    canvas = marks > MANY
     return _compiled(canvas, stops, INKS.get(theme, MUTED) if canvas else INK)
 
 
@@ -181,6 +186,8 @@ def _compiled(canvas: bool, stops: Stops | None, ink: str) -> dict:
     if canvas:
         # A canvas does not know the page's own ink.
         made = json.loads(json.dumps(made).replace(INK, ink))
+        for layer in made["layer"]:
+            del layer["encoding"]["key"]
         made["usermeta"] = {"embedOptions": {"renderer": "canvas"}}
     if stops is None:
         made["params"].append({"name": "step_at", "value": 0})
@@ -216,7 +223,8 @@ def _authored() -> dict:
     clicked = alt.selection_point(
         name="cell", on="click", clear=False, fields=[*OWN, "click"], empty=False, toggle=False
     )
-    once = [alt.param(name="narrow", expr=f"width < {TURN}")]
+    once = [alt.param(name="narrow", expr=f"width < {TURN}"), alt.param(name="size", expr=SIZE)]
+    once.append(alt.param(name="grown", expr=SCALE))
     once += [
         alt.param(name=f"p_{n}", expr=f"isValid(p.m) && p.m.length ? p.{n}[0] : {NOTHING}")
         for n in POINTED
@@ -226,12 +234,11 @@ def _authored() -> dict:
     base = (
         alt.Chart(alt.Data(name="cells"))
         .transform_filter(f"datum.when != (narrow ? {ON_WIDE} : {ON_NARROW})")
-        .transform_calculate(s=SCALE)
         .transform_calculate(
-            px="datum.s * (narrow ? datum.xn : datum.x)",
-            py="datum.s * (narrow ? datum.yn : datum.y)",
-            pw="datum.s * (narrow ? datum.wn : datum.w)",
-            ph="datum.s * (narrow ? datum.hn : datum.h)",
+            px="grown * (narrow ? datum.xn : datum.x)",
+            py="grown * (narrow ? datum.yn : datum.y)",
+            pw="grown * (narrow ? datum.wn : datum.w)",
+            ph="grown * (narrow ? datum.hn : datum.h)",
         )
         .transform_calculate(px2="datum.px + datum.pw", py2="datum.py + datum.ph")
     )
@@ -283,7 +290,7 @@ def _authored() -> dict:
         .mark_text(
             aria=False, tooltip=None, dx=alt.expr("datum.look == 'bar' ? 4 : 0"),
             align=alt.expr("datum.look == 'bar' ? 'left' : 'center'"),
-            fontSize=alt.expr("11 * min(1.25, max(0.9, datum.s))"),
+            fontSize=alt.expr("11 * min(1.25, max(0.9, grown))"),
         )
         .encode(
             x=alt.value(alt.expr("datum.look == 'bar' ? datum.px + datum.pw *"
@@ -305,30 +312,30 @@ def _authored() -> dict:
                  "slanted": "left", "sum": "left", "loud": "left", "legend": "left",
                  "small sum": "left", "small loud": "left"}, "center")),
             angle=alt.expr("datum.look == 'slanted' ? 315 : 0"),
-            fontSize=alt.expr(f"({_by_look(SIZES, 11)}) * min(1.25, max(0.9, datum.s))"),
+            fontSize=alt.expr(f"({_by_look(SIZES, 11)}) * min(1.25, max(0.9, grown))"),
             fontWeight=alt.expr("datum.look == 'title' || datum.look == 'loud' ? 600 : 400"),
-            limit=alt.expr("datum.look == 'row' || datum.look == 'slanted' ? 92 * datum.s : 0"),
+            limit=alt.expr("datum.look == 'row' || datum.look == 'slanted' ? 92 * grown : 0"),
         )
         .encode(x, y, text=alt.value(alt.expr(TEXT)), key="id:N", fill=alt.value(alt.expr(ink)))
     )  # fmt: skip
     asks = "datum.by && focus >= 0 ? focus : datum.j"
-    there = f"toNumber(split(datum.mids, '{SEPARATOR}')[{asks}]) * datum.s"
+    there = f"toNumber(split(datum.text, '{SEPARATOR}')[{asks}]) * grown"
     way = f"({there} - datum.px)"
-    up = f"min(108 * datum.s, 22 + abs({way}) / 2.4) * datum.strength"
+    up = f"min(108 * grown, 22 + abs({way}) / 2.4) * datum.strength"
     is_way = "(datum.look == 'arc' || datum.look == 'line')"
     faint = f"{SHADE} < 0.01 || (datum.look == 'arc' && abs({way}) < 1)"
     arc = f"'M0,0Q' + {way} / 2 + ',' + (-{up}) + ' ' + {way} + ',0'"
     # From a key up to the query that asks, in the line above.
-    line = f"'M0,0L' + {way} + ',' + ({1 - BETWEEN} * datum.s)"
+    line = f"'M0,0L' + {way} + ',' + ({1 - BETWEEN} * grown)"
     paths = (
         base.transform_filter(f"datum.kind == {PATH}")
         .mark_point(
             # Round: a mitred line counts as twice as wide, and the view shrinks to hold it.
             filled=False, aria=False, tooltip=None, strokeCap="round", strokeJoin="round",
             # A path in pixels is drawn as it is written at size 4.
-            size=alt.expr(f"{is_way} ? 4 : 4 * datum.s * datum.s"),
+            size=alt.expr(f"{is_way} ? 4 : 4 * grown * grown"),
             shape=alt.expr(
-                f"datum.look == 'arc' ? {arc} : datum.look == 'line' ? {line} : {DRAWN}"
+                f"datum.look == 'arc' ? {arc} : datum.look == 'line' ? {line} : {TEXT}"
             ),
             stroke=alt.expr("datum.colour"),
             strokeWidth=alt.expr(f"{is_way} ? 0.6 + 8 * {SHADE} : 1.6"),

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import torch
 
 from attention_core.explain.extents import NONE, extents
@@ -28,8 +29,10 @@ from .palette import CHOSEN, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
 from .scale import is_shares, limits
 from .sentence import Sentence, sentence_of, shares
 
-CELL, WORD, MARK, PATH = range(4)
-"""What a row is."""
+CELL, WORD, MARK, PATH, SIZE = range(5)
+"""What a row is. The last row has the size of the picture, wide and narrow, and says at which
+position of a control its rows were made (`strength`).
+"""
 AROUND = {WORD: "word", MARK: "mark", PATH: "path"}
 BOTH, ON_WIDE, ON_NARROW = range(3)
 """In which arrangement it stands."""
@@ -46,8 +49,10 @@ MOST_TOLD = 2_000
 """A matrix that is made of more numbers tells its arithmetic after a click."""
 MOST_POINTED = 10_000
 """In a picture of more cells none could be aimed at."""
-MANY, MOST_KINDS = 1_500, 1_024
-"""A table of more rows is packed, column by column, where a column has at most so many values."""
+MANY, MOST_KINDS = 1_500, 32_000
+"""A picture of more marks is drawn on a canvas (what costs under the pointer is their number), and
+its table packed, column by column, where a column has at most so many values.
+"""
 ROOM = 2 * BAR + BEHIND
 """Pixels of bars that go both ways, with the number of one that is cut."""
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
@@ -64,16 +69,17 @@ NUMBERS = {
     **{name: pa.float32() for name in ("shade", "strength", "first", "n", "per", "zero", "one")},
     **{name: pa.int16() for name in (*OWN, *NAMES, "ai", "aj")},
     **{name: pa.float64() for name in ("rel", "bit")},
+    "exact": pa.float32(),
     **{f"{name}{slot}": pa.int16() for slot in range(SLOTS) for name in RECTANGLE},
 }
-TEXTS = ("id", "look", "text", "where", "along", "tip", "so", "colour", "path", "mids")
-LISTS = ("texts", "shades", "strengths", "looks", "paths")
-"""What stands for `text`, `shade` and `strength` (in percent), `look` and `path` where something
-chooses.
+TEXTS = ("id", "look", "text", "where", "along", "tip", "so", "colour", "asks", "share", "gives")
+"""Of a path, `text` is how it is drawn; of an arc, where in the line each query stands."""
+LISTS = ("texts", "shades", "strengths", "looks")
+"""What stands for `text`, `shade` and `strength` (in percent) and `look` where something chooses.
 """
 EMPTY = dict.fromkeys(NUMBERS, 0) | dict.fromkeys((*TEXTS, *LISTS))
 EMPTY |= dict.fromkeys((*OWN, *NAMES, "ai", "aj"), NONE) | {"strength": 1.0}
-EMPTY |= {f"m{slot}": NONE for slot in range(SLOTS)}
+EMPTY |= {f"m{slot}": NONE for slot in range(SLOTS)} | {"exact": None}
 
 Open = tuple[tuple[str, tuple[int, ...]], frozenset[tuple[str, tuple[int, ...]]]]
 """The cell that is open, and the cells that it is made of: names of steps and indices."""
@@ -114,23 +120,32 @@ class _Rows:
                 for name, value in told.items():
                     self.columns[name][at] = value
 
-    def table(self, **constant: float) -> pa.Table:
+    def table(self, click: int) -> pa.Table:
         arrays = {name: pa.array(each, NUMBERS.get(name)) for name, each in self.columns.items()}
-        for name, value in constant.items():
-            arrays[name] = pa.array(np.full(self.length, value, np.float32))
-        if self.length > MANY:
-            arrays = {name: _packed(each) for name, each in arrays.items()}
-        return pa.table(arrays)
+        return pa.table(arrays | {"click": pa.array(np.full(self.length, click, np.int16))})
 
 
-def _packed(column: pa.Array) -> pa.Array:
-    """A column that says the same again and again, each value once: a third of the bytes."""
-    packed = column.dictionary_encode()
-    few = len(packed.dictionary)
-    if few > MOST_KINDS:
+def packed(rows: pa.Table) -> pa.Table:
+    """A table as it is sent: of many rows, each column says each of its values once. They have no
+    ids, which a canvas does not need, and shades of two decimals, more than the eye can see.
+    """
+    if n_marks(rows) <= MANY:
+        return rows
+    columns = dict(zip(rows.column_names, rows.columns, strict=True))
+    del columns["id"]
+    columns["shade"] = pc.round(columns["shade"], 2)
+    return pa.table({name: _each_once(column) for name, column in columns.items()})
+
+
+def _each_once(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """A column that says the same again and again, each value once."""
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    found = column.dictionary_encode()
+    few = len(found.dictionary)
+    if few > min(MOST_KINDS, len(column) // 2):
         return column
-    kind = pa.int8() if few < 127 else pa.int16()
-    return pa.DictionaryArray.from_arrays(packed.indices.cast(kind), packed.dictionary)
+    kind = pa.uint8() if few < 256 else pa.int16()
+    return pa.DictionaryArray.from_arrays(found.indices.cast(kind), found.dictionary)
 
 
 def table(
@@ -153,13 +168,12 @@ def table(
         _add_sentence(rows, layout.sentence, max(numbers, default=0) + 1)
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
         _add_around(rows, when, arrangement)
-    wide, narrow = layout.wide, layout.narrow
-    size = {"tw": wide.width, "th": wide.height, "twn": narrow.width, "thn": narrow.height}
-    size["click"] = click
     if lists:
         rows.take(lists)
-        size["now"] = now
-    return rows.table(**size)
+    wide, narrow = layout.wide, layout.narrow
+    size = {"x": wide.width, "y": wide.height, "xn": narrow.width, "yn": narrow.height}
+    rows.add(1, kind=SIZE, when=BOTH, strength=float(now if lists else NONE), **size)
+    return rows.table(click)
 
 
 def n_marks(rows: pa.Table) -> int:
@@ -263,7 +277,7 @@ def _around_lists(lists: Lists, layouts: Sequence[Layout]) -> None:
         (WORD, "words", "texts", lambda each: each.text),
         (MARK, "marks", "strengths", strong),
         (PATH, "paths", "strengths", strong),
-        (PATH, "paths", "paths", lambda each: each.drawn),
+        (PATH, "paths", "texts", lambda each: each.drawn),
     )
     for when, name in ((ON_WIDE, "wide"), (ON_NARROW, "narrow")):
         arranged = [getattr(each, name) for each in layouts]
@@ -409,9 +423,9 @@ def _add_cells(
         columns["tip"] = "Answer the question above first."
     else:
         columns |= _where(trace, matrix, own)
-        columns["tip"] = _told(layout.matrices, matrix, own)
+        columns |= _told(layout.matrices, matrix, own, is_pointed)
         if is_grid(matrix) and is_pointed:
-            columns["so"] = _meaning(trace, matrix)
+            columns |= _meaning(trace, matrix)
         if is_pointed:
             columns |= _rectangles(layout.matrices, numbers, at)
         if opened and not matrix.tells_origins:
@@ -669,23 +683,36 @@ def place_called(trace: Trace, axis: str, place: int, head: int | None = None) -
     return f"{axis} {place}" if name is None else f"{axis} {place} “{visible(name)}”"
 
 
-def _told(matrices: Sequence[Matrix], matrix: Matrix, own: np.ndarray) -> list[str]:
+def _told(
+    matrices: Sequence[Matrix], matrix: Matrix, own: np.ndarray, is_pointed: bool
+) -> dict[str, object]:
     """The arithmetic of each cell in a line, with its number; the number alone where it would be
-    long, or would tell what a question covers.
+    long, or would tell what a question covers, or where no cell can be aimed at.
     """
     step = matrix.step
-    numbers = [written_long(float(value)) for value in matrix.drawn.flatten().tolist()]
     covered = {each.step.name for each in matrices if each.covered}
-    if not step.inputs or covered & {given.name for given in step.inputs} or not len(own):
-        return numbers
+    is_alone = not is_pointed or not step.inputs or not len(own)
+    if is_alone or covered & {given.name for given in step.inputs}:
+        return _numbers_alone(matrix.drawn)
     cells = [tuple(index) for index in own.tolist()]
     if len(cells) * sum(1 for _ in step.arithmetic(cells[0]).cells()) > MOST_TOLD:
-        return numbers
+        return _numbers_alone(matrix.drawn)
     told = []
-    for each, number in zip(step.arithmetics(cells), numbers, strict=True):
-        made = plain_text(each.latex())
+    for each, value in zip(step.arithmetics(cells), matrix.drawn.flatten().tolist(), strict=True):
+        made, number = plain_text(each.latex()), written_long(float(value))
         told.append(made if made.endswith(number) else f"{made} = {number}")
-    return told
+    return {"tip": told}
+
+
+def _numbers_alone(drawn: torch.Tensor) -> dict[str, object]:
+    """Numbers that the browser writes with four decimals, and texts for those it cannot."""
+    values = drawn.flatten().double()
+    plain = (values.abs() < 1_000).tolist()
+    # Rounded here: of 0.03125 a browser would make 0.0313.
+    each = [*zip(values.tolist(), plain, strict=True)]
+    texts = [None if is_plain else written_long(value) for value, is_plain in each]
+    exact = {"exact": [round(value, 4) if is_plain else None for value, is_plain in each]}
+    return exact if all(plain) else exact | {"tip": texts}
 
 
 def written_long(value: float) -> str:
@@ -693,15 +720,15 @@ def written_long(value: float) -> str:
     return written(value) if not np.isfinite(value) else f"{value:.4f}".replace("-", "−")
 
 
-def _meaning(trace: Trace, matrix: Matrix) -> list[str]:
-    """What each weight does, in words."""
-    queries = names_of(trace, "query", matrix.rows)
-    keys = names_of(trace, "key")
-    return [
-        f"“{query}” takes in {share:.0%} of “{key}”"
-        for query, row in zip(queries, matrix.drawn.tolist(), strict=True)
-        for key, share in zip(keys, row, strict=True)
-    ]
+def _meaning(trace: Trace, matrix: Matrix) -> dict[str, list[str]]:
+    """What each weight does: which query takes in what share of which key."""
+    n_queries, n_keys = matrix.drawn.shape
+    queries, keys = names_of(trace, "query", matrix.rows), names_of(trace, "key")
+    return {
+        "asks": [name for name in queries for _ in range(n_keys)],
+        "share": [f"{share:.0%}" for share in matrix.drawn.flatten().tolist()],
+        "gives": [*keys] * n_queries,
+    }
 
 
 def _origins(trace: Trace, matrix: Matrix, box: Box) -> dict[str, object]:
@@ -811,7 +838,7 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
                 kind=PATH,
                 when=ON_WIDE,
                 id=[_of_token("arc", key, head) for key in range(length)],
-                mids=mids,
+                text=mids,
                 look="line" if one.askers else "arc",
                 # On top of each other, the arcs of several heads would be brown.
                 strength=1.0 if head is None else 1 - 0.55 * at / len(one.heads),
@@ -863,7 +890,7 @@ def _add_around(rows: _Rows, when: int, arrangement: Arrangement) -> None:
             {
                 f"x{n}": each.x,
                 f"y{n}": each.y,
-                "path": each.drawn,
+                "text": each.drawn,
                 "colour": each.colour,
                 "strength": each.strength,
             },

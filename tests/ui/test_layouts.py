@@ -4,7 +4,9 @@ is what the arithmetic names.
 
 import itertools
 import json
+import math
 from dataclasses import replace
+from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 import torch
@@ -40,7 +42,7 @@ from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.numbers import text_width
 from attention_ui.picture.palette import INK
 from attention_ui.picture.sentence import with_sentence
-from attention_ui.picture.spec import FOCUS, MOST_SVG, Stops, drawn
+from attention_ui.picture.spec import FOCUS, MANY, Stops, drawn
 from attention_ui.picture.stacked import stacked
 from traces import LESSONS, lesson_trace, workshop
 
@@ -320,7 +322,7 @@ def test_a_covered_matrix_tells_nothing_of_its_numbers():
         cells.table(equation(each, Matrix(each["weights"], covered=True)))
         for each in (trace, other)
     ]
-    told = ("text", "shade", "strength", "tip", "so")
+    told = ("text", "shade", "strength", "tip", "so", "exact", "asks", "share", "gives")
     first, second = (
         {name: [v for v, m in zip(each[name].to_pylist(), each["m"].to_pylist(), strict=True)
                 if m >= 0]
@@ -513,7 +515,7 @@ def test_a_canvas_is_written_on_in_an_ink_that_it_knows():
 
 def test_what_is_drawn_at_a_time_decides_between_svg_and_canvas():
     rows = cells.table(layer_at({"example": "named_features"})[2])
-    assert rows.num_rows > MOST_SVG > cells.n_marks(rows)
+    assert rows.num_rows > MANY > cells.n_marks(rows)
 
 
 def test_masks_are_drawn_as_forbidden_and_hidden():
@@ -603,9 +605,9 @@ def test_bars_of_both_kinds_have_one_scale_and_those_below_0_go_left():
     for n, when in (("", cells.ON_WIDE), ("n", cells.ON_NARROW)):
         unit = {}
         for at, name in enumerate(rows["id"]):
-            matrix, *_, row = (name or "").removeprefix("bar.").split(".")
             if not (name or "").startswith("bar.") or rows["when"][at] != when:
                 continue
+            matrix, *_, row = name.removeprefix("bar.").split(".")
             unit.setdefault(matrix, []).append(round(rows[f"w{n}"][at]))
             weights = trace["sum_weights" if matrix == "2" else "softmax_weights"].value
             assert rows["shade"][at] == pytest.approx(weights[int(row)].item(), abs=1e-4)
@@ -638,3 +640,31 @@ def test_what_is_no_number_has_no_bar():
     rows = cells.table(equation(trace, *parts)).to_pydict()
     bars = [s for name, s in zip(rows["id"], rows["shade"], strict=True) if "bar.2" in (name or "")]
     assert {*bars} <= {0.0, 1.0, -1.0}
+
+
+# --- as it is sent --------------------------------------------------------------------------------
+
+
+def test_a_large_table_is_sent_with_each_value_once_and_says_the_same():
+    trace = of_tokens(40, 6)
+    layout = equation(trace, *trace["scores"].inputs, trace["scores"])
+    plain = cells.table(layout)
+    sent = cells.packed(plain)
+    assert cells.n_marks(plain) > cells.MANY
+    assert sent.nbytes < plain.nbytes / 2
+    assert {*plain.column_names} - {*sent.column_names} == {"id"}
+    for name in sent.column_names:
+        told, meant = sent[name].to_pylist(), plain[name].to_pylist()
+        assert told == (pytest.approx(meant, abs=0.0051) if name == "shade" else meant), name
+
+
+def test_numbers_that_the_browser_writes_are_those_of_the_arithmetic():
+    values = torch.tensor([[0.03125, -0.00004, 1234.5678], [float("-inf"), 0.5, -999.99994]])
+    told = cells._numbers_alone(values)
+    each = zip(told["exact"], told["tip"], values.flatten().tolist(), strict=True)
+    for exact, text, value in each:
+        assert (text is None) == (abs(value) < 1_000)
+        # As JavaScript's toFixed: the nearest with four decimals, of two the larger.
+        made = text or f"{Decimal(exact).quantize(Decimal('0.0001'), ROUND_HALF_UP)}"
+        made = made.replace("-", "−")
+        assert made == (f"{value:.4f}".replace("-", "−") if math.isfinite(value) else "−∞")
