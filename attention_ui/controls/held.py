@@ -24,7 +24,7 @@ from .control import (
     written,
 )
 from .fields import Choice, ScoreRow, Sentence
-from .shared import FIRST, UNNAMED
+from .shared import FIRST
 
 HELD, DRAFTS, PROBLEMS, NOTICES = "held", "drafts", "problems", "notices"
 WRITTEN, TOUCHED, LINKED, GIVEN = "written", "touched", "linked", "given"
@@ -99,7 +99,7 @@ def _take(link: dict[str, str], known: Collection[str]) -> None:
     state = st.session_state
     unknown = [name for name in link if name not in known]
     held = {name: text for name, text in link.items() if name in known}
-    state[HELD] = {"example": UNNAMED, **held} if held else dict(FIRST_VISIT)
+    state[HELD] = {"example": FIRST, **held} if held else dict(FIRST_VISIT)
     state[UNREAD], state[DRAFTS], state[ASKED] = set(held), {}, {}
     state[NOTICES] = [unknown_names(unknown)] if unknown else []
 

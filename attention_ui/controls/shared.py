@@ -39,9 +39,7 @@ from .fields import (
 )
 
 FIRST = next(iter(EXAMPLES))
-"""The example of a first visit."""
-UNNAMED = "wild_cat"
-"""The example of a link that names none, as long as pages of the older kind read it so."""
+"""The example of a first visit, and of a link that names none."""
 MAX_WIDTH, MAX_SEED, MAX_TASKS = 64, 2**32 - 1, 12
 MAX_HEAD_WIDTH, MAX_JOINED = 32, 96
 """Of one head, and the columns of all heads together: wider matrices are slow to draw."""
