@@ -24,7 +24,7 @@ def card(name: str, title: str, words: str) -> Iterator[object]:
     only = held.values().only
     held.met_card(name)
     key = f"card_{name}" if only in ("", name) else f"aside_{name}"
-    with st.container(border=True, key=key, gap="small"):
+    with st.container(border=True, key=key, gap="xsmall"):
         with st.container(
             key=f"band_{name}", horizontal=True, vertical_alignment="bottom", gap="medium"
         ):

@@ -65,13 +65,14 @@ def answers(each: Sequence[Answer], covered: frozenset[str] = frozenset()) -> No
     if "answers" in held.names_in("hide") or held.values().only:
         return
     st.header("What you can now answer", anchor="answers")
-    for at, one in enumerate(each):
-        with st.expander(one.question, key=f"answer_{at}"):
-            if covered & {*one.shows}:
-                st.markdown("Answer the question further up first: this would give it away.")
-            else:
-                st.text(one.answer, width=LINE)  # plain: it may quote the person
-                st.markdown(f"See [{one.see}](#{one.card}).")
+    with st.container(gap="xsmall"):
+        for at, one in enumerate(each):
+            with st.expander(one.question, key=f"answer_{at}"):
+                if covered & {*one.shows}:
+                    st.markdown("Answer the question further up first: this would give it away.")
+                else:
+                    st.text(one.answer, width=LINE)  # plain: it may quote the person
+                    st.markdown(f"See [{one.see}](#{one.card}).")
 
 
 def ends(
@@ -96,7 +97,7 @@ def ends(
     settings = replace(session.current(), cell=None)
     view = View(name, settings, trace, lesson=lesson, build=build)
     views = [view, *(view.beside(each, called) for called, each in others.items())]
-    with st.container(key="ends", gap="small"):
+    with st.container(key="ends", gap="xsmall"):
         if any(each.marks for each in views):
             with row(_matching(views), "notebook", ":material/fact_check:") as is_open:
                 if is_open:

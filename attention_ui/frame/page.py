@@ -33,7 +33,7 @@ from ..settings import session
 from ..settings.fit import drawn_instead
 from ..settings.settings import FIELDS
 from ..shell.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, Lesson, lesson
-from ..shell.frame import ICON, LINE, show_notices, takes, warm_up
+from ..shell.frame import ICON, show_notices, takes, warm_up
 from ..shell.glossary import meanings, terms_in, title_and_glossary
 from ..shell.share import share
 from ..shell.tasks import show_tasks
@@ -45,6 +45,8 @@ from ..streamlit_workarounds.sideways import reach_by_keyboard
 from ..streamlit_workarounds.style import ALONE, STYLE
 from ..widgets.long_run import stop_all
 
+WIDE_LINE = 880
+"""Pixels: of the question that a lesson answers, which is one sentence or two."""
 SAID = "terms_said"
 """The words of the glossary that have been explained on this page, and among which words."""
 
@@ -119,7 +121,9 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
         ):
             st.title(here.title, anchor=False, width="content")
             _quiet_line(values)
-        st.markdown(f"{here.idea} {takes(here)}".strip(), width=LINE, help=explained(here.idea))
+        st.markdown(
+            f"{here.idea} {takes(here)}".strip(), width=WIDE_LINE, help=explained(here.idea)
+        )
     show_notices()
     show_tasks(session.current())
     return values

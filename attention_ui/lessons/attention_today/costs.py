@@ -100,7 +100,7 @@ def cache_words(model: KnownModel, n_bytes: int) -> str:
     )
     if own.size < rows[0].size:
         words += f" instead of {in_bytes(rows[0].size)}"
-    return f"{words}. 1 GiB is 1,024 MiB, and 1 MiB is 1,048,576 bytes."
+    return f"{words}. 1 GiB is 1,024 MiB."
 
 
 def cache_question() -> Pick:

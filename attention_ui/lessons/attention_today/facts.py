@@ -108,11 +108,11 @@ def far_words(trace: Trace, head: int) -> str:
     """What the farthest token ends up with under a bias for distance, and the head's own slope."""
     n_heads, n_tokens, _ = trace["head_weights"].value.shape
     own = alibi_slopes(n_heads)[head]
-    told = f"ALiBi gives head {head} of {n_heads} a slope of {number(own)}."
+    told = f"ALiBi’s slope for head {head} of {n_heads} is {number(own)}."
     if n_tokens == 1:
         return told
     before, after = (trace[f"{each}weights"].value[head, -1, 0].item() for each in (PLAIN, SLOPED))
     return (
-        f"The last query gives the farthest token, {n_tokens - 1} steps away, {number(after)} with "
-        f"this slope, {number(before)} without: hidden is nothing, it fades. {told}"
+        f"The last query gives the farthest token {number(after)}, without a slope "
+        f"{number(before)}: it fades, but is not hidden. {told}"
     )
