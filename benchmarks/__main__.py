@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from attention_ui.shell.contents import HOME, LESSONS
+
 from . import (
     HERE,
     beside_bertviz,
@@ -47,12 +49,13 @@ PARTS: dict[str, Callable[[bool], list[Part]]] = {
 """In the order of the results, after those on the pages of the lessons, which are `lessons.TABLES`
 and are measured together.
 """
+PAGES = [each.name for each in (HOME, *LESSONS)]
 ORDER = [*lessons.TABLES, *PARTS]
 
 
 def measured(name: str, measure: Callable[[], dict[str, list[Part]]], quick: bool) -> bool:
-    """Measure, print, and keep, unless it is a short run. False where it failed: then what was kept
-    before stays, with a line that says so.
+    """Measure, print, and keep, unless it is a short run. False where something failed: then its
+    row says so, or its whole table.
     """
     began = time.monotonic()
     print(f"{name} ...", flush=True)
@@ -76,13 +79,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"some of {', '.join(ORDER)}; all without")
     parser.add_argument("--quick", action="store_true", help="a short run that writes nothing")
+    parser.add_argument("--page", action="append", default=[], choices=PAGES, metavar="NAME",
+                        help="of the pages this one alone; writes nothing")  # fmt: skip
     given = parser.parse_args()
     if unknown := set(given.parts) - {*ORDER}:
         parser.error(f"there is no part {', '.join(sorted(unknown))}: take {', '.join(ORDER)}")
-    quick, names = given.quick, given.parts or ORDER
+    quick, names = given.quick or bool(given.page), given.parts or ORDER
     good = True
     if of_lessons := [name for name in names if name in lessons.TABLES]:
-        together = partial(in_browser, partial(lessons.measure, of_lessons), quick)
+        together = partial(in_browser, partial(lessons.measure, of_lessons, given.page), quick)
         good &= measured(", ".join(of_lessons), together, quick)
     for name in (name for name in names if name in PARTS):
         good &= measured(name, lambda name=name: {name: PARTS[name](quick)}, quick)

@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Callable, Sequence
 
-from .figures import Figure
+from .figures import Figure, failed
 from .watching import Empty, Watched, new_page
 
 # From the pointer's first event to the last change that it makes: an outline, a tooltip. Later
@@ -33,12 +33,15 @@ def side_by_side(
     for what, measure in pages.items():
         reference = beside.now()
         watched = new_page(browser)
-        numbers = {}
-        for name, times in measure(watched).items():
-            numbers[name] = statistics.median(times)
-            numbers[f"{name} × empty"] = numbers[name] / reference
-            print(f"  {what}: {name} {', '.join(f'{time:.1f}' for time in times)}", flush=True)
-        figures.append(Figure(what, numbers, {}))
+        try:
+            numbers = {}
+            for name, times in measure(watched).items():
+                numbers[name] = statistics.median(times)
+                numbers[f"{name} × empty"] = numbers[name] / reference
+                print(f"  {what}: {name} {', '.join(f'{time:.1f}' for time in times)}", flush=True)
+            figures.append(Figure(what, numbers))
+        except Exception as error:  # the others go on
+            figures.append(failed(what, error))
         watched.close()
     beside.watched.close()
     return figures

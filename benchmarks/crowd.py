@@ -10,7 +10,7 @@ from .process import resident_mib
 from .visitor import Visitor
 
 SESSIONS = 50
-RERUNS = 1_000
+RERUNS = 600
 SECONDS = 60
 AT_ONCE = 4
 """Reruns that are asked for at the same time while memory is measured."""

@@ -56,7 +56,7 @@ def failed(what: str, error: BaseException) -> Figure:
     """A row that could not be measured, with the reason."""
     told = f"{type(error).__name__}: {error}".partition("\n")[0]
     print(f"  {what}: FAILED, {told}", flush=True)
-    return Figure(what, {}, note=f"{FAILED}: {told[:200].replace('|', '/')}")
+    return Figure(what, {}, note=f"{FAILED}: {told[:120].replace('|', '/')}")
 
 
 def failed_part(name: str, error: BaseException) -> Part:
@@ -67,7 +67,7 @@ def failed_part(name: str, error: BaseException) -> Part:
 def spread(times: Iterable[float]) -> dict[str, float]:
     """Median, 90th percentile and the largest."""
     times = [*times]
-    ninth = statistics.quantiles([*times, *times], n=10, method="inclusive")[-1]
+    ninth = statistics.quantiles(times, n=10, method="inclusive")[-1] if times[1:] else times[0]
     return {"median": statistics.median(times), "90th": ninth, "largest": max(times)}
 
 

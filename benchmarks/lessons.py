@@ -20,7 +20,7 @@ from .figures import Figure, Part, failed, spread
 from .process import cpu_seconds
 from .watching import Empty, Moved, Watched, new_page
 
-MOVES, CELLS, STOPS, CLICKS = 6, 16, 24, 6
+MOVES, CELLS, STOPS, CLICKS = 6, 12, 24, 6
 """How often a slider is moved, a cell pointed at, a control in a picture dragged on, a cell clicked
 on: each after one time that is not counted."""
 LONG = {
@@ -47,6 +47,7 @@ PLACES = """(card) => {
   drawn.scrollIntoView({ block: 'center' });
   const middle = ({ x, y, width, height }) => [x + width / 2, y + height / 2];
   const cells = [...drawn.querySelectorAll('svg .cells_marks path')]
+    .filter(({ __data__ }) => __data__?.datum.look !== 'token box')
     .map((one) => middle(one.getBoundingClientRect()));
   const { x, y, width, height } = drawn.getBoundingClientRect();
   const grid = [...Array(240).keys()]
@@ -140,7 +141,7 @@ def pointer(visit: Visit) -> list[Figure]:
         watched.page.evaluate("addEventListener('pointerover', bench.begin, "
                               "{ capture: true, once: true })")  # fmt: skip
         watched.page.mouse.move(*places[(number * 7 + len(places) // 2) % len(places)])
-        watched.page.wait_for_timeout(200)
+        watched.page.wait_for_timeout(180)
         times.append(watched.page.evaluate(f"bench.seen('.st-key-drawn_{card}')"))
     watched.page.mouse.move(2, 2)
     if watched.sent != sent:
@@ -179,9 +180,9 @@ def in_frame(visit: Visit) -> Iterable[Figure]:
             moved = list(move(watched, f"st-key-moves_{card}", visit.times(3)))
             seen, whole = (statistics.median(each) for each in list(zip(*moved, strict=True))[:2])
             numbers |= {"key, settled": seen, "whole": whole, **visit.against(seen, whole)}
-            most = {"median": 16, "messages": 0}
+            most = {"median": 16.0}
             if visit.lesson.name == "whole_layer":
-                most["× empty"] = 3
+                most["× empty"] = 3.0
             rows.append(Figure(what, numbers, most))
         yield from rows
 
@@ -304,12 +305,10 @@ def _to_largest(visit: Visit, what: str, key: str) -> Iterable[Figure]:
 
 
 def long_text(visit: Visit) -> Iterable[Figure]:
-    """The first slider of the page, which is its `d_in` where it has one, and one of its own."""
-    keys = visit.watched.page.evaluate(SLIDERS)
-    names = [key for key in keys if called(key) == "d_in"]
-    names += [key for key in keys if called(key) not in ("d_in", "n_heads", "layer_dropout")]
-    for key in names[:2]:
-        yield from _slider(visit, f"{visit.lesson.title}: `{called(key)}`", key, 3, {})
+    """The page's `d_in`, or its first slider where it has none."""
+    keys = {called(key): key for key in visit.watched.page.evaluate(SLIDERS)}
+    for name in [*(name for name in keys if name == "d_in"), *keys][:1]:
+        yield from _slider(visit, f"{visit.lesson.title}: `{name}`", keys[name], 3, {})
 
 
 def in_short(goal_whole: float) -> Callable[[list[Figure]], list[Figure]]:
@@ -339,9 +338,10 @@ def clicks(visit: Visit) -> Iterable[Figure]:
         for number in range(visit.times(CLICKS) + 1):
             # The last cells are those of the result; and each time another is chosen.
             places = watched.page.evaluate(PLACES, card)[::-1]
-            watched.page.mouse.move(*places[(number * 3 + 1) % len(places)])
-            watched.still()
-            one = watched.click(*places[(number * 3 + 1) % len(places)])
+            place = places[(number * 3 + 1) % len(places)]
+            watched.page.mouse.move(*place)
+            watched.page.wait_for_timeout(250)  # what pointing at it changes is not counted
+            one = watched.click(*place)
             if not watched.page.locator(f".st-key-cell_{card}").count():
                 break
             times.append(one)
@@ -399,7 +399,7 @@ TABLES = {
     "long": Measured(
         f"Slider key to settled picture with {MAX_TOKENS} tokens",
         f"A sentence of {MAX_TOKENS} different tokens, which is the most that the app takes; "
-        "`d_in` and the first slider of the page's own, each moved 3 times.",
+        "`d_in`, or where a page has none its first slider, is moved 3 times.",
         long_text,
         sums_up=in_short(15.0),
         link=tuple(LONG.items()),
@@ -408,13 +408,18 @@ TABLES = {
 """By the part's name, in the order in which they are measured on a page."""
 
 
-def measure(names: list[str], browser, app, empty, quick: bool) -> dict[str, list[Part]]:
-    """The tables of these names: every page is opened once for all that need the same link."""
+def measure(
+    names: list[str], some_pages: list[str], browser, app, empty, quick: bool
+) -> dict[str, list[Part]]:
+    """The tables of these names: every page is opened once for all that need the same link. Of some
+    pages, where they are named.
+    """
+    lessons = [each for each in (HOME, *LESSONS) if each.name in some_pages or not some_pages]
     rows: dict[str, list[Figure]] = {name: [] for name in names}
     beside = Empty(browser, empty.url)
     for link in dict.fromkeys(TABLES[name].link for name in names):
         some = [name for name in TABLES if name in names and TABLES[name].link == link]
-        for lesson in (HOME, *LESSONS):
+        for lesson in lessons:
             path = "" if lesson is HOME else lesson.name
             address = f"{app.url}/{path}?{urlencode({'predict': 'off', **dict(link)})}"
             watched = new_page(browser)

@@ -10,8 +10,8 @@ from browser_tools import in_contents
 from serving import AppServer
 
 from . import HERE
-from .figures import Figure, Part, spread
-from .watching import Empty, Moved, chromium, new_page
+from .figures import Figure, Part, failed, spread
+from .watching import Empty, Moved, Watched, chromium, new_page
 
 
 def pages(browser, app, empty, quick: bool) -> list[Part]:
@@ -20,26 +20,23 @@ def pages(browser, app, empty, quick: bool) -> list[Part]:
     watched.open(f"{app.url}/?predict=off")
     rounds = 1 if quick else 3
     times: dict[str, list[Moved]] = {}
-    reference = beside.now(8)
-    watched.page.bring_to_front()
+    empties, broken = [], {}
     for number in range(rounds + 1):
+        empties.append(beside.now())
+        watched.page.bring_to_front()
         for lesson in (*LESSONS, HOME):
             title = "Home" if lesson is HOME else lesson.short or lesson.title
-            link = in_contents(watched.page, title)
-            link.scroll_into_view_if_needed()
-            box = link.bounding_box()
-            x, y = box["x"] + 60, box["y"] + box["height"] / 2
-            watched.page.mouse.move(x, y)
-            watched.still()
-            moved = watched.click(x, y)
-            heading = watched.page.locator("[data-testid=stMain] h1").first.inner_text()
-            if heading != lesson.title:
-                raise RuntimeError(f"the link {title} led to {heading}")
+            try:
+                moved = _follow(watched, title, lesson.title)
+            except Exception as error:  # the others go on
+                broken[title] = failed(f"to {title}", error)
+                watched.open(f"{app.url}/?predict=off")
+                continue
             if number:
                 times.setdefault(title, []).append(moved)
     for each in (watched, beside.watched):
         each.close()
-    figures = []
+    figures, reference = [*broken.values()], statistics.median(empties[1:])
     for title, each in times.items():
         whole = statistics.median(one.whole for one in each)
         numbers = {**spread([one.seen for one in each]), "whole": whole}
@@ -49,9 +46,23 @@ def pages(browser, app, empty, quick: bool) -> list[Part]:
         "A click on a link of the contents, from the click to the last change of what is in sight "
         "of the new page; *whole* until all of it is drawn, charts below the window included. "
         f"Every page has been visited before; {rounds} rounds in the order of the contents. "
-        "*empty*: the slider of an empty page, before them."
+        "*empty*: the slider of an empty page, before each round."
     )
     return [Part("Page to page", how, figures)]
+
+
+def _follow(watched: Watched, title: str, heading: str) -> Moved:
+    link = in_contents(watched.page, title)
+    link.scroll_into_view_if_needed()
+    box = link.bounding_box()
+    x, y = box["x"] + 60, box["y"] + box["height"] / 2
+    watched.page.mouse.move(x, y)
+    watched.still()
+    moved = watched.click(x, y)
+    found = watched.page.locator("[data-testid=stMain] h1").first.inner_text()
+    if found != heading:
+        raise RuntimeError(f"the link {title} led to {found}")
+    return moved
 
 
 STARTS = {

@@ -17,7 +17,7 @@ from playwright.sync_api import Page, WebSocket, sync_playwright
 from browser_tools import BUSY, WATCH_RUNS
 from serving import launch_chromium
 
-QUIET = 0.4
+QUIET = 0.3
 """Seconds without a change, after which a page counts as settled: more than the 0.2 s for which the
 browser waits until it tells the server of a control in a picture."""
 
@@ -32,18 +32,21 @@ WATCH = """
     bench.changed = performance.now();
     bench.changes.set(element, bench.changed);
   };
-  const inMain = ([element]) => element.isConnected && element.closest('[data-testid=stMain]');
+  // What changed of the main area, where it stands in the window, and when.
+  const inMain = () => [...bench.changes]
+    .filter(([element]) => element.isConnected && element.closest('[data-testid=stMain]'))
+    .map(([element, time]) => [element, time, element.getBoundingClientRect()])
+    .filter(([, , { width, height }]) => width && height);
   // Milliseconds to the last change of the page, and of what a person sees without scrolling; 0
   // where nothing changed.
   bench.whole = () => Math.max(bench.began, ...bench.changes.values()) - bench.began;
-  bench.seen = (within) => {
-    const times = [...bench.changes].filter(inMain).filter(([element]) => {
-      const { top, bottom, width, height } = element.getBoundingClientRect();
-      return width && height && bottom > 0 && top < innerHeight
-        && (!within || element.closest(within));
-    }).map(([, time]) => time);
-    return Math.max(bench.began, ...times) - bench.began;
-  };
+  bench.seen = (within) => Math.max(bench.began, ...inMain()
+    .filter(([element, , { top, bottom }]) =>
+      bottom > 0 && top < innerHeight && (!within || element.closest(within)))
+    .map(([, time]) => time)) - bench.began;
+  // Bring the first of it into sight.
+  bench.show = () => inMain().sort(([, , one], [, , other]) => one.top - other.top)[0]?.[0]
+    .scrollIntoView({ block: 'center' });
   // Cumulative Layout Shift: the most within 5 s, without a gap of 1 s (web.dev/articles/cls).
   bench.shift = () => {
     let most = 0, sum = 0, first = -Infinity, last = -Infinity;
@@ -53,13 +56,6 @@ WATCH = """
       most = Math.max(most, sum);
     }
     return most;
-  };
-  // Where the first change of the main area was, so that it can be brought into sight.
-  bench.show = () => {
-    const found = [...bench.changes].filter(inMain).map(([element]) => element);
-    found.sort((one, other) =>
-      one.getBoundingClientRect().top - other.getBoundingClientRect().top);
-    found[0]?.scrollIntoView({ block: 'center' });
   };
   addEventListener('error', ({ message }) => { bench.error = message; });
   addEventListener('keydown', bench.begin, true);
