@@ -88,7 +88,7 @@ def _measure(
     browser, times: int, address: str, picture: str, tokens: str, watched: Watched
 ) -> dict[str, list[float]]:
     _scripts_from_npm(watched)
-    taken = {"open": [_first_picture(browser, address, picture) for _ in range(times + 1)][1:]}
+    taken = {"open": [_first_picture(browser, address, picture) for _ in range(times // 2 + 1)][1:]}
     watched.open(address)
     watched.page.evaluate(NAME_TOKENS)
     if tokens:
