@@ -3,8 +3,8 @@
 import statistics
 from collections.abc import Callable, Sequence
 
-from .figures import Figure
-from .watching import Watched, new_page
+from .figures import Figure, failed
+from .watching import Empty, Watched, new_page
 
 # From the pointer's first event to the last change that it makes: an outline, a tooltip. Later
 # events are of the same move, or the browser's own, as what is below the pointer has changed. Where
@@ -28,21 +28,22 @@ def side_by_side(
     """One page after the other: the median of each thing that is timed on it, and its ratio to the
     empty page, which is measured beside it.
     """
-    beside = new_page(browser)
-    beside.open(empty.url)
-    beside.page.locator("input").first.focus()
+    beside = Empty(browser, empty.url)
     figures = []
     for what, measure in pages.items():
-        reference = statistics.median(beside.press("ArrowRight").seen for _ in range(4))
+        reference = beside.now()
         watched = new_page(browser)
-        numbers = {}
-        for name, times in measure(watched).items():
-            numbers[name] = statistics.median(times)
-            numbers[f"{name} × empty"] = numbers[name] / reference
-            print(f"  {what}: {name} {', '.join(f'{time:.1f}' for time in times)}", flush=True)
-        figures.append(Figure(what, numbers, {}))
-        watched.page.context.close()
-    beside.page.context.close()
+        try:
+            numbers = {}
+            for name, times in measure(watched).items():
+                numbers[name] = statistics.median(times)
+                numbers[f"{name} × empty"] = numbers[name] / reference
+                print(f"  {what}: {name} {', '.join(f'{time:.1f}' for time in times)}", flush=True)
+            figures.append(Figure(what, numbers))
+        except Exception as error:  # the others go on
+            figures.append(failed(what, error))
+        watched.close()
+    beside.watched.close()
     return figures
 
 

@@ -6,12 +6,9 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from attention_core.examples import EXAMPLES
-from attention_core.mechanism.multi_head import attend_heads
-from attention_core.text.embedding import embed
+from attention_ui.controls.control import understood
+from attention_ui.lessons.whole_layer.lesson import CONTROLS, trace_of
 from attention_ui.picture.matrix import names_of
-from attention_ui.settings.settings import Settings
-from browser_tools import unfold
 
 from . import HERE
 from .beside import point, side_by_side
@@ -25,11 +22,17 @@ SCRIPTS = {
     "jquery.min.js": "jquery/dist/jquery.min.js",
 }
 """What BertViz's page loads from the network, unless npm has put it into `MODULES`."""
-THEIRS = ("#attention line", "#left .background", "#vis svg > g:last-child > rect:last-child")
-"""The first picture, the tokens, and a head to click on."""
-OURS = ("g[class*=cells_] path", "[class*=' sentence_'] g[class*=cells_] path")
-HEADS = "[class*=st-key-one_of_] button"
-PICTURES = "[...document.querySelectorAll('svg')].map((one) => one.innerHTML)"
+THEIRS = ("#attention line", "#left .background")
+"""The first picture, and the tokens."""
+OURS = ("[data-testid=stMain] svg .cells_marks path", "[data-token]")
+NAME_TOKENS = """() => {
+  for (const drawn of document.querySelectorAll('[class*=st-key-drawn_]')) {
+    const found = [...drawn.querySelectorAll('svg .cells_marks path')]
+      .filter(({ __data__ }) => __data__?.datum.look === 'token box');
+    for (const one of found) one.dataset.token = '';
+    if (found.length) return;
+  }
+}"""
 # To the clock and to what waits until a page is still, BertViz's view is a Streamlit page at rest.
 PAGE = """<!doctype html><meta charset="utf-8">
 <body data-testid="stApp" data-test-connection-state="CONNECTED" data-test-script-state="notRunning"
@@ -40,20 +43,20 @@ FIRST = """new MutationObserver(() => {
 
 
 def beside_bertviz(browser, app, empty, quick: bool) -> list[Part]:
-    """Opening, the pointer on a token, and a click on a head: BertViz's page, then two of ours."""
+    """Opening, and the pointer on a token: BertViz's page, then two of ours."""
     if not (find_spec("bertviz") and find_spec("IPython")):
         raise SystemExit("The part bertviz needs BertViz: pip install --no-deps bertviz ipython")
     times = 3 if quick else 8
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "bertviz.html"
         file.write_text(PAGE.format(_head_view()), encoding="utf-8")
-        link = "example=wild_cat&predict=off&cell=none"
+        link = "example=wild_cat&predict=off"
         several, layer = f"{app.url}/multi_head_attention?{link}", f"{app.url}/whole_layer?{link}"
         named = {
             "BertViz, head view": (file.as_uri(), *THEIRS),
-            "Attention Explorer, multi-head attention": (several, *OURS, HEADS),
-            "Attention Explorer, the whole layer": (layer, *OURS, ""),
-            "An empty Streamlit page": (empty.url, "input", "", ""),
+            "Attention Explorer, multi-head attention": (several, *OURS),
+            "Attention Explorer, the whole layer": (layer, *OURS),
+            "An empty Streamlit page": (empty.url, "input", ""),
         }
         pages = {what: partial(_measure, browser, times, *each) for what, each in named.items()}
         figures = side_by_side(browser, empty, pages)
@@ -64,9 +67,7 @@ def beside_bertviz(browser, app, empty, quick: bool) -> list[Part]:
         "server, which runs already and works them out. *token*: the pointer from token to token "
         "of the sentence, to the last change. BertViz shows the token's lines and shades what it "
         "looks at; ours draws its arcs and bars, and fades what is not its row in every matrix of "
-        "the chart. *head*: a click on a head, to the last change in sight. There is no twin: "
-        "BertViz drops or brings back the head's lines, within the browser; our page of multi-head "
-        "attention asks the server for that head's equation, with its numbers."
+        "the chart."
     )
     if MODULES.exists():
         jquery = json.loads((MODULES / "jquery/package.json").read_text())["version"]
@@ -77,23 +78,21 @@ def beside_bertviz(browser, app, empty, quick: bool) -> list[Part]:
 def _head_view() -> str:
     from bertviz import head_view
 
-    settings = Settings.of(EXAMPLES["wild_cat"])
-    trace = attend_heads(embed(settings.inputs), settings.heads_recipe)
+    values, _ = understood({"example": "wild_cat"}, CONTROLS)
+    trace = trace_of(values)
     weights = trace["head_weights"].value[None]
     return head_view([weights], names_of(trace, "query"), html_action="return").data
 
 
 def _measure(
-    browser, times: int, address: str, picture: str, tokens: str, heads: str, watched: Watched
+    browser, times: int, address: str, picture: str, tokens: str, watched: Watched
 ) -> dict[str, list[float]]:
     _scripts_from_npm(watched)
-    taken = {"open": [_first_picture(browser, address, picture) for _ in range(times + 1)][1:]}
+    taken = {"open": [_first_picture(browser, address, picture) for _ in range(times // 2 + 1)][1:]}
     watched.open(address)
+    watched.page.evaluate(NAME_TOKENS)
     if tokens:
         taken["token"] = point(watched, _places(watched, tokens), times)
-    if heads:
-        unfold(watched.page)
-        taken["head"] = _click(watched, _places(watched, heads), times)
     return taken
 
 
@@ -103,7 +102,7 @@ def _first_picture(browser, address: str, picture: str) -> float:
     fresh.page.add_init_script(FIRST % picture)
     fresh.open(address)
     took = fresh.page.wait_for_function("window.firstPicture").json_value()
-    fresh.page.context.close()
+    fresh.close()
     return took
 
 
@@ -122,16 +121,3 @@ def _places(watched: Watched, marks: str) -> list[tuple[float, float]]:
     watched.still()
     boxes = [each.bounding_box() for each in found.all()]
     return [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
-
-
-def _click(watched: Watched, places: list[tuple[float, float]], times: int) -> list[float]:
-    """Clicks on one head after the other, the first of which is not counted."""
-    took = []
-    for number in range(times + 1):
-        x, y = places[(number + 1) % len(places)]
-        watched.page.mouse.move(x, y)
-        watched.still()
-        before = watched.page.evaluate(PICTURES)
-        took.append(watched.click(x, y).seen)
-        assert watched.page.evaluate(PICTURES) != before, "the click has changed no picture"
-    return took[1:]

@@ -1,19 +1,16 @@
 """The same matrices as a page of Plotly heatmaps in Streamlit, side by side with ours."""
 
-import tempfile
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
-
-from serving import start_server
 
 from . import HERE
 from .beside import point, side_by_side
 from .figures import Part
-from .moves import move
+from .lessons import move
+from .process import server
 from .watching import Watched
 
-LESSON = "simplified_attention?predict=off&cell=none"
+LESSON, TOOLTIP = "simplified_attention?predict=off&example=wild_cat", "#vg-tooltip-element"
 
 
 def beside_plotly(browser, app, empty, quick: bool) -> list[Part]:
@@ -21,18 +18,14 @@ def beside_plotly(browser, app, empty, quick: bool) -> list[Part]:
     if find_spec("plotly") is None:
         raise SystemExit("The part plotly needs Plotly: pip install plotly")
     moves = 3 if quick else 8
-    with tempfile.TemporaryDirectory() as folder:
-        other = start_server(Path(folder) / "plotly.txt", HERE / "plotly_page")
-        ours = (f"{app.url}/{LESSON}", "g[class*=cells_] path", "#vg-tooltip-element")
+    with server(HERE / "plotly_page") as other:
+        ours = (f"{app.url}/{LESSON}", ".st-key-drawn_scores .cells_marks path", TOOLTIP)
         theirs = (other.url, ".nsewdrag", ".hoverlayer")
         pages = {
             "Attention Explorer, simplified attention": partial(_measure, *ours, moves),
             "Plotly, four heatmaps": partial(_measure, *theirs, moves),
         }
-        try:
-            figures = side_by_side(browser, empty, pages)
-        finally:
-            other.stop()
+        figures = side_by_side(browser, empty, pages)
     how = (
         "*slider*: the width of the vectors by one, until the last change in sight. *number*: the "
         "pointer from cell to cell, until the tooltip has the cell's number. *pointer*: the same, "
@@ -47,7 +40,7 @@ def _measure(
     address: str, cells: str, tooltip: str, moves: int, watched: Watched
 ) -> dict[str, list[float]]:
     watched.open(address)
-    slider = [one.seen for one in move(watched, "control_d_in", moves)]
+    slider = [one.seen for one in move(watched, "st-key-control_d_in", moves)]
     box = watched.page.locator(cells).first.bounding_box()
     places = [(box["x"] + 12 + 29 * place, box["y"] + 10) for place in range(3)]
     number = point(watched, places, moves, within=tooltip)

@@ -5,11 +5,12 @@ import os
 import platform
 import statistics
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
+FAILED = "**failed**"
 KEPT = Path(__file__).parent / "results.json"
 
 
@@ -22,8 +23,13 @@ class Figure:
 
     what: str
     numbers: dict[str, float]
-    most: dict[str, float]
+    most: dict[str, float] = field(default_factory=dict)
     note: str = ""
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it could not be measured."""
+        return self.note.startswith(FAILED)
 
     @property
     def missed(self) -> list[str]:
@@ -40,14 +46,29 @@ class Part:
     figures: list[Figure]
     unit: str = "ms"
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether one of its rows could not be measured."""
+        return any(each.has_failed for each in self.figures)
+
+
+def failed(what: str, error: BaseException) -> Figure:
+    """A row that could not be measured, with the reason."""
+    told = f"{type(error).__name__}: {error}".partition("\n")[0]
+    print(f"  {what}: FAILED, {told}", flush=True)
+    return Figure(what, {}, note=f"{FAILED}: {told[:120].replace('|', '/')}")
+
+
+def failed_part(name: str, error: BaseException) -> Part:
+    """The table of a part that could not be measured."""
+    return Part(f"The part {name}", "It could not be measured.", [failed(name, error)])
+
 
 def spread(times: Iterable[float]) -> dict[str, float]:
     """Median, 90th percentile and the largest."""
-    times = sorted(times)
-    if len(times) == 1:
-        return {"median": times[0], "90th": times[0], "largest": times[0]}
-    ninth = statistics.quantiles(times, n=10, method="inclusive")[-1]
-    return {"median": statistics.median(times), "90th": ninth, "largest": times[-1]}
+    times = [*times]
+    ninth = statistics.quantiles(times, n=10, method="inclusive")[-1] if times[1:] else times[0]
+    return {"median": statistics.median(times), "90th": ninth, "largest": max(times)}
 
 
 def machine() -> dict[str, str]:

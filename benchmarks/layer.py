@@ -5,27 +5,22 @@ import time
 from collections.abc import Callable
 
 from .figures import Figure, Part
-from .plot import Line, plot
 
 SIZES = (8, 16, 32, 64, 128, 256, 512, 1_024)
 WIDTH = 64
 
 
 def measure(quick: bool) -> list[Part]:
-    """Both tables; the plot of the growth is written beside the results."""
+    """Both tables."""
     import torch
 
     torch.set_num_threads(1)
     sizes = (8, 64) if quick else SIZES
     figures = [_against_fused(n_tokens) for n_tokens in sizes]
-    growth = [
-        _grows("tokens", [(n, WIDTH, 1) for n in sizes], quick),
-        _grows("width", [(64, width, 1) for width in (4, 8, 16, 32, 64, 128, 256)], quick),
-        _grows("heads", [(64, 64, heads) for heads in (1, 2, 4, 8)], quick),
-    ]
-    if not quick:
-        plot([Line(name, points) for name, points, _ in growth])
-    rows = [figure for _, _, some in growth for figure in some]
+    grown = [(n, WIDTH, 1) for n in sizes]
+    grown += [(64, width, 1) for width in (4, 8, 16, 32, 64, 128, 256)]
+    grown += [(64, 64, heads) for heads in (1, 2, 4, 8)]
+    rows = [_grows(*sizes, quick) for sizes in dict.fromkeys(grown)]
     against = (
         "One head: `queries`, `keys` and `values` of width 64 are given, and `attention` records "
         "`scores`, `scaled_scores`, `weights` and `context_vectors`, against "
@@ -34,8 +29,7 @@ def measure(quick: bool) -> list[Part]:
     )
     grows = (
         "The whole of a lesson's trace, from given embeddings to the output: projections, heads, "
-        "scores, weights, context vectors, joined and mixed (`attend_heads`). "
-        "![How long a traced layer takes](growth.svg)"
+        "scores, weights, context vectors, joined and mixed (`attend_heads`)."
     )
     return [
         Part("A traced layer against the fused one", against, figures),
@@ -99,31 +93,23 @@ def _against_fused(n_tokens: int) -> Figure:
     return Figure(what, numbers, {"× fused": goal} if goal else {})
 
 
-def _grows(
-    name: str, sizes: list[tuple[int, int, int]], quick: bool
-) -> tuple[str, list[tuple[float, float]], list[Figure]]:
+def _grows(n_tokens: int, width: int, heads: int, quick: bool) -> Figure:
     from attention_core.mechanism.multi_head import attend_heads
     from attention_core.operations import Draw
     from attention_core.recipes import HeadsRecipe
     from attention_core.trace import Trace
 
-    points, figures = [], []
-    for n_tokens, width, heads in sizes:
-        drawn = Draw("normal", (n_tokens, width), seed=0)
-        share = width // heads
-        recipe = HeadsRecipe(n_heads=heads, d_head=share, d_value=share, d_model=width, causal=True)
+    drawn, share = Draw("normal", (n_tokens, width), seed=0), width // heads
+    recipe = HeadsRecipe(n_heads=heads, d_head=share, d_value=share, d_model=width, causal=True)
 
-        def layer(drawn=drawn, recipe=recipe) -> Trace:
-            trace = Trace()
-            trace.step("embeddings", drawn, axes=("token", "d_in"))
-            attend_heads(trace, recipe)
-            return trace
+    def layer() -> Trace:
+        trace = Trace()
+        trace.step("embeddings", drawn, axes=("token", "d_in"))
+        attend_heads(trace, recipe)
+        return trace
 
-        made = layer()
-        took = _median(layer, 0.1 if quick else 0.6)
-        place = {"tokens": n_tokens, "width": width, "heads": heads}[name]
-        points.append((place, took))
-        held = sum(step.value.nbytes for step in made.values()) / 1_000
-        what = f"{n_tokens:,} tokens, width {width}, {heads} head{'s' if heads > 1 else ''}"
-        figures.append(Figure(what, {"traced": took, "steps": len(made), "kept, kB": held}, {}))
-    return name, points, figures
+    made = layer()
+    held = sum(step.value.nbytes for step in made.values()) / 1_000
+    what = f"{n_tokens:,} tokens, width {width}, {heads} head{'s' if heads > 1 else ''}"
+    took = _median(layer, 0.1 if quick else 0.6)
+    return Figure(what, {"traced": took, "steps": len(made), "kept, kB": held})

@@ -1,7 +1,23 @@
-"""What a server's process has used: processor time and memory, as Linux tells it."""
+"""A server's process, and what it has used: processor time and memory, as Linux tells it."""
 
 import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from serving import ROOT, AppServer, start_server
+
+
+@contextmanager
+def server(folder: Path = ROOT) -> Iterator[AppServer]:
+    """The app, or what lies in another folder, for as long as it is needed."""
+    with tempfile.TemporaryDirectory() as logs:
+        started = start_server(Path(logs) / "output.txt", folder)
+        try:
+            yield started
+        finally:
+            started.stop()
 
 
 def cpu_seconds(pid: int) -> float:

@@ -1,7 +1,6 @@
 """A visitor without a browser: speaks Streamlit's own protocol, so that 50 fit on one machine."""
 
 import asyncio
-import json
 import time
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -14,8 +13,6 @@ from websockets.asyncio.client import connect
 LINK = urlencode({"predict": "off"})
 LONGEST = 60.0
 """Seconds without an answer, after which a session counts as lost."""
-IN_SIGHT = 4
-"""So many parts from the top of a lesson are in sight in a window of 1280 by 900: 2 to 5."""
 
 
 @dataclass
@@ -46,30 +43,6 @@ class Found:
 
 
 @dataclass
-class Sight:
-    """What a browser tells: which parts are in sight; and what it asks for: the others."""
-
-    id: str = ""
-    fragment: str = ""
-    parts: dict[str, None] = field(default_factory=dict)
-    """All parts of the page, in their order."""
-    has_rest: bool = False
-
-    def tell(self, message: BackMsg) -> None:
-        """Say which parts are in sight."""
-        told = json.dumps({"parts": " ".join([*self.parts][:IN_SIGHT])})
-        message.rerun_script.fragment_id = self.fragment
-        message.rerun_script.widget_states.widgets.add(id=self.id, json_value=told)
-
-    def ask(self, message: BackMsg) -> None:
-        """Ask for the rest."""
-        asked = json.dumps([{"event": "rest", "value": time.time()}])
-        name = f"$$STREAMLIT_INTERNAL_KEY_{self.id}__events"
-        message.rerun_script.fragment_id = self.fragment
-        message.rerun_script.widget_states.widgets.add(id=name, json_trigger_value=asked)
-
-
-@dataclass
 class Visitor:
     """One session on one page."""
 
@@ -79,7 +52,6 @@ class Visitor:
     """The settings, as an address has them."""
     sliders: dict[str, Found] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
-    sight: Sight = field(default_factory=Sight)
     script: str = ""
     """The page, as the server calls it."""
     received: int = 0
@@ -90,29 +62,23 @@ class Visitor:
         address = self.url.replace("http", "ws", 1) + "/_stcore/stream"
         self.socket = await connect(address, subprotocols=["streamlit"], max_size=None)
         await self._run(BackMsg())
-        message = BackMsg()
-        self.sight.tell(message)
-        await self._run(message)
         return self
 
     async def leave(self) -> None:
         """Close the connection, as closing the tab does."""
         await self.socket.close()
 
-    async def rest(self) -> None:
-        """Ask for what is not drawn yet, as a browser does after a while without a move."""
-        if self.sight.has_rest:
-            message = BackMsg()
-            self.sight.ask(message)
-            await self._run(message)
-
     async def move(self) -> float:
-        """Move the next of the page's sliders by a step. Seconds until the script has ended."""
+        """Move the next of the page's sliders by a step; on a page without any, ask for it again.
+        Seconds until the script has ended.
+        """
+        message = BackMsg()
+        if not self.sliders:
+            return await self._run(message)
         names = sorted(self.sliders)
         slider = self.sliders[names[self.turn % len(names)]]
         self.turn += 1
         slider.move()
-        message = BackMsg()
         message.rerun_script.fragment_id = slider.fragment
         state = message.rerun_script.widget_states.widgets.add(id=slider.proto.id)
         if slider.proto.type == Slider.SELECT_SLIDER:
@@ -134,9 +100,7 @@ class Visitor:
             self.received += len(data)
             answer.ParseFromString(data)
             kind = answer.WhichOneof("type")
-            if kind == "delta" and answer.delta.WhichOneof("type") == "add_block":
-                self._see(answer.delta.add_block.id)
-            elif kind == "delta":
+            if kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
                 self._look(answer)
             elif kind == "navigation":
                 self.script = answer.navigation.page_script_hash
@@ -146,19 +110,10 @@ class Visitor:
                 if answer.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                     return time.perf_counter() - began
 
-    def _see(self, block: str) -> None:
-        name = block.rpartition("-")[2]
-        if name.startswith("part_"):
-            self.sight.parts[name.removeprefix("part_")] = None
-
     def _look(self, answer: ForwardMsg) -> None:
         element = answer.delta.new_element
         kind = element.WhichOneof("type")
-        if kind == "bidi_component" and element.bidi_component.id.endswith("-sight"):
-            self.sight.id = element.bidi_component.id
-            self.sight.fragment = answer.delta.fragment_id
-            self.sight.has_rest = bool(json.loads(element.bidi_component.json)["rest"])
-        elif kind == "exception":
+        if kind == "exception":
             self.errors.append(f"{element.exception.type}: {element.exception.message}")
         elif kind == "slider" and not element.slider.disabled:
             slider = element.slider
