@@ -63,8 +63,12 @@ def picture(
         lists = _lists(name, layout, moving)
         if place is not None:
             with place:
-                # An empty container is not drawn, and the browser puts the control into it.
-                st.space(1) if lists is not None else plain(moving.control, again=name)
+                if lists is None:
+                    plain(moving.control, again=name)
+                else:
+                    # Vega empties the element that it puts the control into. What is in a piece of
+                    # HTML is no element of Streamlit's page, which would miss it.
+                    st.html(f'<div class="{_place_of(name)}"></div>')
     moving = moving if lists is not None else None
     # Alone, the card may run again with another value, and has the layout of this one.
     drawn_at = held.values()[moving.control.name] if moving else None
@@ -162,6 +166,11 @@ def _opened(layout: Layout, trail: Sequence[CellPlace]) -> Open | None:
     return trail[-1], frozenset((cell.step, cell.index) for group in groups for cell in group)
 
 
+def _place_of(name: str) -> str:
+    """The class of the element that the control of a picture is put into."""
+    return f"control_of_{name}"
+
+
 def _stops(name: str, control: Control) -> tuple[Stops, int]:
     """The control in a picture, and how often its view had to be built anew. Its start stays as it
     was while a hand moves it, since with another the browser would build the view anew; that has
@@ -174,7 +183,7 @@ def _stops(name: str, control: Control) -> tuple[Stops, int]:
         start, count = value, count + 1
     state[held.GIVEN].add(key)
     state[key] = (start, value, count, choices)
-    return stops_of(control, held.values(), start, f"st-key-moves_{name}"), count
+    return stops_of(control, held.values(), start, _place_of(name)), count
 
 
 def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:

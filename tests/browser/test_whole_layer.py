@@ -64,3 +64,16 @@ def test_the_whole_layer_fits_in_one_window(new_page, app_url, width, height, li
             one.bounding_box()["height"] for one in page.locator("[class*=st-key-card_]").all()
         ]
         assert max(heights) <= 600
+
+
+def test_a_picture_that_grows_beyond_what_it_can_carry_hands_its_control_back(page, app_url):
+    """The control moves from the picture to the page and back, and the page stands."""
+    opened(page, app_url)
+    heads = page.locator("[class*=st-key-control_n_heads] input[type=range]")
+    carried = page.locator(".st-key-moves_layer .vega-bind input")
+    assert carried.count()
+    for key, is_carried in (("End", False), ("Home", True), ("End", False)):
+        heads.press(key)
+        settled(page)
+        assert bool(carried.count()) == is_carried
+        assert page.get_by_role("heading", level=1).is_visible()
