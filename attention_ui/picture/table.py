@@ -608,8 +608,11 @@ def _rectangles(matrices: Sequence[Matrix], numbers: list[int], at: int) -> dict
     matrix = matrices[at]
     step = matrix.step
     columns: dict[str, np.ndarray] = {}
+    known = {each.step.name for each in matrices}
     slot = 0
     for operand, given in enumerate(step.inputs):
+        if known.isdisjoint((given.name, *given.earlier())):
+            continue  # nothing of it is drawn, and a table of 20,000 rows takes a minute
         blocks = extents(step, operand)[matrix.lead]
         if matrix.rows is not None:
             blocks = blocks[list(matrix.rows)]
