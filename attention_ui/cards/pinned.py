@@ -59,10 +59,10 @@ def _what_changed(before: Values, now: Values, controls: Sequence[Control]) -> l
 
 
 def _shown(control: Control, value: object) -> str:
-    """A value in the words of its control."""
+    """A value in the words of its control; of an optional number that is not given: none."""
     kind = control.field
     text = kind.options[value] if isinstance(kind, Choice) else kind.write(value)
-    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+    return (text if len(text) <= LONGEST else text[:LONGEST] + "…") or "none"
 
 
 def _first(first: Change | None) -> str:
