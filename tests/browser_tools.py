@@ -129,6 +129,29 @@ def numbers(page, card, matrix=None):
     return page.evaluate(NUMBERS, [card, matrix])
 
 
+MOVE = """async ([card, place]) => {
+  const input = document.querySelector(`.st-key-moves_${card} input`);
+  const drawn = () => {
+    const picture = document.querySelector(`.st-key-drawn_${card} :is(canvas, svg.marks)`);
+    return picture.toDataURL?.() ?? picture.outerHTML;
+  };
+  const last = drawn(), asked = window.testRuns.asked;
+  input.value = place;
+  input.dispatchEvent(new Event('input', { bubbles: true }));
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  return [drawn() !== last, window.testRuns.asked === asked];
+}"""
+
+
+def moves_in_one_frame(page, card, place=1):
+    """Move the control of a card's picture to a place, and assert that the next frame is another
+    picture, and that the server was not asked for it.
+    """
+    is_another, without_the_server = page.evaluate(MOVE, [card, place])
+    assert is_another, "the next frame is the same picture"
+    assert without_the_server, "the server was asked"
+
+
 def open_page(page, url, path="", timeout=60, first_visit=False):
     """Go to a page of the app ("", "masks", "masks?seed=3") and wait until it has settled. It shows
     `wild_cat` where the path names no example, but for a `first_visit` without any parameter.
