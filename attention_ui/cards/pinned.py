@@ -26,8 +26,18 @@ def since_the_pin(
 ) -> None:
     """What changed since the pin, if there is one: in words, in figures, and as a picture."""
     values = held.values()
-    if not values.pin or values.only:
-        return
+    # Always there: else the browser would build all that is below it anew.
+    with st.container():
+        if values.pin and not values.only:
+            _since(values, trace, trace_of, controls)
+
+
+def _since(
+    values: Values,
+    trace: Trace,
+    trace_of: Callable[[Values], Trace],
+    controls: Sequence[Control],
+) -> None:
     before, _ = understood(dict(parse_qsl(values.pin)), controls)
     changed = _what_changed(before, values, controls)
     with st.container(border=True, key="pinned", gap="small"):

@@ -17,7 +17,7 @@ from ..controls.fields import CellPlace
 from ..controls.widget import control as plain
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix
-from ..picture.spec import Stops, drawn
+from ..picture.spec import ROOM, Stops, drawn
 from ..picture.table import Lists, Open, n_marks, numbers_of, positions, table
 from .apart import apart
 from .arithmetic import operand_groups
@@ -63,8 +63,10 @@ def picture(
         lists = _lists(name, layout, moving)
         if place is not None:
             with place:
-                # An empty container is not drawn, and the browser puts the control into it.
-                st.space(1) if lists is not None else plain(moving.control, again=name)
+                if lists is not None:
+                    st.html(f'<div class="{ROOM}"></div>')
+                else:
+                    plain(moving.control, again=name)
     moving = moving if lists is not None else None
     # Alone, the card may run again with another value, and has the layout of this one.
     drawn_at = held.values()[moving.control.name] if moving else None

@@ -38,6 +38,7 @@ def test_a_pin_names_what_changed_first(page, new_page, app_url):
     settled(page)
     assert box.count() == 0
     no_exception(page)
+    assert page.problems == []
 
 
 @pytest.mark.long
