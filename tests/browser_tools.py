@@ -171,6 +171,14 @@ def open_row(page, name):
     settled(page)
 
 
+def open_rows(page):
+    """Open all rows at a page's end."""
+    folded = page.locator("[class*=st-key-row_] details:not([open]):not(details details) > summary")
+    while folded.count():
+        folded.first.click()
+        settled(page)
+
+
 def in_contents(page, name):
     """A lesson's link in the contents, in sight: its group is opened where it is folded."""
     contents = page.locator(".st-key-contents")
