@@ -38,7 +38,11 @@ def _since(
     trace_of: Callable[[Values], Trace],
     controls: Sequence[Control],
 ) -> None:
-    before, _ = understood(dict(parse_qsl(values.pin)), controls)
+    pinned = dict(parse_qsl(values.pin))
+    before, wrong = understood(pinned, controls)
+    if wrong or not pinned.keys() & {each.name for each in controls}:
+        why = [f"its {name} cannot be used: {error}" for name, error in wrong.items()]
+        _refuse(values.pin, why[0] if why else "nothing in it is a setting of this lesson")
     changed = _what_changed(before, values, controls)
     with st.container(border=True, key="pinned", gap="small"):
         if not changed:
@@ -56,6 +60,15 @@ def _since(
         if fold.open:
             with fold:
                 _every_step(trace_of(before), trace, found, first)
+
+
+def _refuse(pin: str, why: str) -> None:
+    """Leave a pin of a link out, and say so."""
+    held.forget("pin")
+    cut = pin if len(pin) <= LONGEST else pin[:LONGEST] + "…"
+    notice = f"The link’s pin is “{cut}”, but {why}. It was left out."
+    st.session_state[held.NOTICES] = [*st.session_state[held.NOTICES], notice]
+    st.rerun()
 
 
 def _what_changed(before: Values, now: Values, controls: Sequence[Control]) -> list[str]:
