@@ -18,6 +18,8 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 [class*="st-key-picture_"] { position: relative; }
 [class*="st-key-drawn_"] { position: absolute; inset: 0; }
 [class*="st-key-drawn_"] [data-testid="stVegaLiteChart"] { overflow: hidden; mask: none; }
+/* Streamlit's tools would stand on the names of matrices, and make no picture larger. */
+.stApp [class*="st-key-drawn_"] [data-testid="stElementToolbar"] { display: none; }
 /* Three spaces are its height: in a window, in a wide one, on a phone. */
 [class*="st-key-picture_"] > :is(:nth-child(2), :nth-child(3)) { display: none; }
 @container (max-width: 565px) {
