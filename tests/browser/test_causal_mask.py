@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import moves_in_one_frame, no_exception, open_page, settled, soon
+from browser_tools import moves_in_one_frame, no_exception, open_page, open_row, settled, soon
 
 LESSON = "causal_mask?example=sorry_dave&predict=off&cell=none"
 
@@ -60,6 +60,7 @@ def test_the_leak_is_measured_and_dropout_moves(page, app_url):
     page.locator(".st-key-control_way button", has_text="−∞ before softmax").click()
     settled(page)
     assert page.locator("text=No leak: the 7 queries").count() == 1
+    open_row(page, "deeper")
     before = numbers(page, "dropout")
     page.locator(".st-key-moves_dropout input").press("Home")
     soon(page, lambda: numbers(page, "dropout") != before)

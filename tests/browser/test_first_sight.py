@@ -58,16 +58,18 @@ def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, 
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("cell", "is_open"),
-    [("", False), ("&beat=loop&cell=scores_by_loop.0.0", True)],
+    [("", False), ("&beat=one_head&cell=split_queries.0.1.0", True)],
 )
 def test_what_goes_deeper_is_folded_unless_the_link_s_cell_is_there(page, app_url, cell, is_open):
-    page.goto(f"{app_url}/simplified_attention?predict=off&example={FIRST}{cell}")
+    page.goto(f"{app_url}/multi_head_attention?predict=off&example={FIRST}{cell}")
     settled(page)
     fold = page.locator(".st-key-row_deeper details").first
     assert fold.evaluate("fold => fold.open") == is_open
+    assert page.locator(".st-key-cell_one_head").count() == is_open
     if not is_open:
         fold.locator("summary").first.click()
         settled(page)
+    assert fold.locator(".st-key-drawn_one_head svg.marks").is_visible()
     page.locator(".st-key-control_predict label").first.click()  # the whole page runs
     settled(page)
     assert fold.evaluate("fold => fold.open"), "what was unfolded stays so"
