@@ -115,12 +115,15 @@ QUIET = """
 """.replace("BUSY", BUSY)
 
 
-# The numbers of a picture, or those of one matrix in it, in reading order.
+# The numbers of a picture, or those of one matrix in it, in reading order: a mark that stays keeps
+# its place among the others when a picture grows.
 NUMBERS = """
 ([card, matrix]) => [...document.querySelectorAll(
     `.st-key-drawn_${card} svg g.layer_2_marks text`)]
-  .filter((one) => matrix === null || one.__data__.datum.m === matrix)
-  .map((one) => one.textContent)
+  .map((one) => [one.__data__.datum, one.textContent])
+  .filter(([datum]) => matrix === null || datum.m === matrix)
+  .sort(([a], [b]) => a.m - b.m || a.l - b.l || a.i - b.i || a.j - b.j)
+  .map(([, written]) => written)
 """
 
 
