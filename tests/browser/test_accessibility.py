@@ -73,7 +73,7 @@ def test_on_a_phone_all_that_scrolls_is_reached_by_keyboard(new_page, app_url, p
 @pytest.mark.long
 def test_questions_and_all_that_folds_open_can_be_used_too(page, app_url):
     open_page(page, app_url, "simplified_attention?seed=3&pin=example%3Dwild_cat")
-    assert page.get_by_role("button", name="Reveal").count() > 0
+    assert page.get_by_role("button", name="Show me").count() > 0
     folded = page.locator("[data-testid=stExpander] details:not([open]) > summary:visible")
     while folded.count():
         folded.first.click()
