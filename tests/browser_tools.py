@@ -115,18 +115,44 @@ QUIET = """
 """.replace("BUSY", BUSY)
 
 
-# The numbers of a picture, or those of one matrix in it, in reading order.
+# The numbers of a picture, or those of one matrix in it, in reading order: a mark that stays keeps
+# its place among the others when a picture grows.
 NUMBERS = """
 ([card, matrix]) => [...document.querySelectorAll(
     `.st-key-drawn_${card} svg g.layer_2_marks text`)]
-  .filter((one) => matrix === null || one.__data__.datum.m === matrix)
-  .map((one) => one.textContent)
+  .map((one) => [one.__data__.datum, one.textContent])
+  .filter(([datum]) => matrix === null || datum.m === matrix)
+  .sort(([a], [b]) => a.m - b.m || a.l - b.l || a.i - b.i || a.j - b.j)
+  .map(([, written]) => written)
 """
 
 
 def numbers(page, card, matrix=None):
     """What is written in the cells of a card's picture, or of one matrix in it, from 0."""
     return page.evaluate(NUMBERS, [card, matrix])
+
+
+MOVE = """async ([card, place]) => {
+  const input = document.querySelector(`.st-key-moves_${card} input`);
+  const drawn = () => {
+    const picture = document.querySelector(`.st-key-drawn_${card} :is(canvas, svg.marks)`);
+    return picture.toDataURL?.() ?? picture.outerHTML;
+  };
+  const last = drawn(), asked = window.testRuns.asked;
+  input.value = place;
+  input.dispatchEvent(new Event('input', { bubbles: true }));
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  return [drawn() !== last, window.testRuns.asked === asked];
+}"""
+
+
+def moves_in_one_frame(page, card, place=1):
+    """Move the control of a card's picture to a place, and assert that the next frame is another
+    picture, and that the server was not asked for it.
+    """
+    is_another, without_the_server = page.evaluate(MOVE, [card, place])
+    assert is_another, "the next frame is the same picture"
+    assert without_the_server, "the server was asked"
 
 
 def open_page(page, url, path="", timeout=60, first_visit=False):
@@ -146,6 +172,14 @@ def open_row(page, name):
     """Open one of the rows at a page's end: deeper, notebook, checks, take_away."""
     page.locator(f".st-key-row_{name} details:not([open]) > summary").first.click()
     settled(page)
+
+
+def open_rows(page):
+    """Open all rows at a page's end."""
+    folded = page.locator("[class*=st-key-row_] details:not([open]):not(details details) > summary")
+    while folded.count():
+        folded.first.click()
+        settled(page)
 
 
 def in_contents(page, name):

@@ -26,9 +26,23 @@ def since_the_pin(
 ) -> None:
     """What changed since the pin, if there is one: in words, in figures, and as a picture."""
     values = held.values()
-    if not values.pin or values.only:
-        return
-    before, _ = understood(dict(parse_qsl(values.pin)), controls)
+    # Always there: else the browser would build all that is below it anew.
+    with st.container():
+        if values.pin and not values.only:
+            _since(values, trace, trace_of, controls)
+
+
+def _since(
+    values: Values,
+    trace: Trace,
+    trace_of: Callable[[Values], Trace],
+    controls: Sequence[Control],
+) -> None:
+    pinned = dict(parse_qsl(values.pin))
+    before, wrong = understood(pinned, controls)
+    if wrong or not pinned.keys() & {each.name for each in controls}:
+        why = [f"its {name} cannot be used: {error}" for name, error in wrong.items()]
+        _refuse(values.pin, why[0] if why else "nothing in it is a setting of this lesson")
     changed = _what_changed(before, values, controls)
     with st.container(border=True, key="pinned", gap="small"):
         if not changed:
@@ -48,6 +62,15 @@ def since_the_pin(
                 _every_step(trace_of(before), trace, found, first)
 
 
+def _refuse(pin: str, why: str) -> None:
+    """Leave a pin of a link out, and say so."""
+    held.forget("pin")
+    cut = pin if len(pin) <= LONGEST else pin[:LONGEST] + "…"
+    notice = f"The link’s pin is “{cut}”, but {why}. It was left out."
+    st.session_state[held.NOTICES] = [*st.session_state[held.NOTICES], notice]
+    st.rerun()
+
+
 def _what_changed(before: Values, now: Values, controls: Sequence[Control]) -> list[str]:
     """The controls with another value now, a line each. May quote the person."""
     lines = []
@@ -59,10 +82,10 @@ def _what_changed(before: Values, now: Values, controls: Sequence[Control]) -> l
 
 
 def _shown(control: Control, value: object) -> str:
-    """A value in the words of its control."""
+    """A value in the words of its control; of an optional number that is not given: none."""
     kind = control.field
     text = kind.options[value] if isinstance(kind, Choice) else kind.write(value)
-    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+    return (text if len(text) <= LONGEST else text[:LONGEST] + "…") or "none"
 
 
 def _first(first: Change | None) -> str:

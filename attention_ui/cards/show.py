@@ -17,7 +17,7 @@ from ..controls.fields import CellPlace
 from ..controls.widget import control as plain
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix
-from ..picture.spec import Stops, drawn
+from ..picture.spec import ROOM, Stops, drawn
 from ..picture.table import Lists, Open, n_marks, numbers_of, packed, positions, table
 from .apart import apart
 from .arithmetic import operand_groups
@@ -63,12 +63,10 @@ def picture(
         lists = _lists(name, layout, moving)
         if place is not None:
             with place:
-                if lists is None:
-                    plain(moving.control, again=name)
+                if lists is not None:
+                    st.html(f'<div class="{ROOM}"></div>')
                 else:
-                    # Vega empties the element that it puts the control into. What is in a piece of
-                    # HTML is no element of Streamlit's page, which would miss it.
-                    st.html(f'<div class="{_place_of(name)}"></div>')
+                    plain(moving.control, again=name)
     moving = moving if lists is not None else None
     # Alone, the card may run again with another value, and has the layout of this one.
     drawn_at = held.values()[moving.control.name] if moving else None
@@ -166,11 +164,6 @@ def _opened(layout: Layout, trail: Sequence[CellPlace]) -> Open | None:
     return trail[-1], frozenset((cell.step, cell.index) for group in groups for cell in group)
 
 
-def _place_of(name: str) -> str:
-    """The class of the element that the control of a picture is put into."""
-    return f"control_of_{name}"
-
-
 def _stops(name: str, control: Control) -> tuple[Stops, int]:
     """The control in a picture, and how often its view had to be built anew. Its start stays as it
     was while a hand moves it, since with another the browser would build the view anew; that has
@@ -183,7 +176,7 @@ def _stops(name: str, control: Control) -> tuple[Stops, int]:
         start, count = value, count + 1
     state[held.GIVEN].add(key)
     state[key] = (start, value, count, choices)
-    return stops_of(control, held.values(), start, _place_of(name)), count
+    return stops_of(control, held.values(), start, f"st-key-moves_{name}"), count
 
 
 def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:

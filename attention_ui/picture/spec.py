@@ -46,6 +46,10 @@ GROWS, GROWS_NARROW = 1.5, 1.15
 SLOT_FIELDS = [f"{name}{slot}" for slot in range(SLOTS) for name in RECTANGLE]
 POINTED = [*OWN, *NAMES, "ai", "aj", "bit", *SLOT_FIELDS]
 NOTHING = -9
+ROOM = "room_of_a_control"
+"""The class of the element that the browser puts a control into. It has to be one whose inside is
+no business of Streamlit's: Vega empties it first, and React breaks where what it made is gone.
+"""
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Stops:
     step: float
     start: float
     place: str
-    """The class of the element that the input is put into."""
+    """The class of what holds the element that the input is put into."""
     uneven: tuple[float, ...] = ()
     """Values that are not as far from each other: then the input holds their places."""
 
@@ -204,7 +208,7 @@ def _compiled(canvas: bool, stops: Stops | None, ink: str) -> dict:
                     "min": stops.least,
                     "max": stops.most,
                     "step": stops.step,
-                    "element": f".{stops.place}",
+                    "element": f".{stops.place} .{ROOM}",
                 }
             },
             "value": [{"value": stops.start}],

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 class Lesson:
     """A page: its file, its title, the one sentence that says its idea, and its place; about how
     many minutes it takes, and the name of the lesson to read before it, where these are known.
-    `first` names shared settings that matter more here than elsewhere: they stand further up.
     """
 
     name: str
@@ -17,7 +16,6 @@ class Lesson:
     icon: str
     minutes: int = 0
     after: str = ""
-    first: tuple[str, ...] = ()
     short: str = ""
     """What the contents call it, where its title takes more than a line there."""
     room: str = ""

@@ -45,13 +45,14 @@ def takes(here: Lesson) -> str:
 def show_notices() -> None:
     """What could not be used of a link or a control. Plain text: it may quote the person."""
     notices = st.session_state[NOTICES]
-    if not notices:
-        return
-    with st.container(border=True, key="notices"):
-        for notice in notices:
-            with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-                st.markdown(":orange[:material/info:]", width="content")
-                st.text(notice, width="stretch")
+    # Always there: else the browser would build all that is below it anew.
+    with st.container():
+        if notices:
+            with st.container(border=True, key="notices"):
+                for notice in notices:
+                    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+                        st.markdown(":orange[:material/info:]", width="content")
+                        st.text(notice, width="stretch")
 
 
 def warm_up() -> None:

@@ -5,8 +5,11 @@ CARDS = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 2.6rem; padding-bottom: 0; }
 [data-testid="stMain"] h1 { font-size: 1.7rem; padding: 0; }
 [data-testid="stMain"] h2 { font-size: 1.2rem; padding: 0 0 0.15rem; line-height: 1.3; }
-[data-testid="stHeader"] { background: transparent; pointer-events: none; }
-[data-testid="stHeader"] :is(button, a) { pointer-events: auto; }
+/* A page's head lies at the height of Streamlit's bar, of which only buttons take the pointer. */
+[data-testid="stHeader"] { background: transparent; }
+[data-testid="stHeader"], [data-testid="stHeader"] [data-testid="stToolbar"] {
+  pointer-events: none; }
+[data-testid="stHeader"] [data-testid="stToolbar"] :is(button, a) { pointer-events: auto; }
 div:has(> [class*="st-key-words_"]) { flex: 1 1 21rem; max-width: 44rem; }
 div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 [class*="st-key-aside_"] { display: none; }
@@ -15,6 +18,8 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 [class*="st-key-picture_"] { position: relative; }
 [class*="st-key-drawn_"] { position: absolute; inset: 0; }
 [class*="st-key-drawn_"] [data-testid="stVegaLiteChart"] { overflow: hidden; mask: none; }
+/* Streamlit's tools would stand on the names of matrices, and make no picture larger. */
+.stApp [class*="st-key-drawn_"] [data-testid="stElementToolbar"] { display: none; }
 /* Three spaces are its height: in a window, in a wide one, on a phone. */
 [class*="st-key-picture_"] > :is(:nth-child(2), :nth-child(3)) { display: none; }
 @container (max-width: 565px) {

@@ -3,7 +3,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import no_exception, open_page, open_rows, settled
 from conftest import ROOT
 from sampling import few
 
@@ -53,6 +53,8 @@ def test_a_page_can_be_used_by_all_in_light_and_dark(page, app_url, path):
     assert page.locator("[data-testid=stVegaLiteChart]").count() > 0
     wide, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert wide <= window + 1, "the page can be pushed sideways"
+    open_rows(page)
+    no_exception(page)
     show_all(page)
     assert violations(page) == []
     page.emulate_media(color_scheme="dark")
@@ -64,13 +66,14 @@ def test_a_page_can_be_used_by_all_in_light_and_dark(page, app_url, path):
 def test_on_a_phone_all_that_scrolls_is_reached_by_keyboard(new_page, app_url, path):
     page = new_page(viewport={"width": 390, "height": 844})
     open_page(page, app_url, f"{path}?predict=off")
+    open_rows(page)
     assert violations(page) == []
 
 
 @pytest.mark.long
 def test_questions_and_all_that_folds_open_can_be_used_too(page, app_url):
     open_page(page, app_url, "simplified_attention?seed=3&pin=example%3Dwild_cat")
-    assert page.get_by_role("button", name="Reveal").count() > 0
+    assert page.get_by_role("button", name="Show me").count() > 0
     folded = page.locator("[data-testid=stExpander] details:not([open]) > summary:visible")
     while folded.count():
         folded.first.click()

@@ -5,7 +5,7 @@ import pytest
 from attention_ui.charts.sizes import SIDEBAR_WIDTH
 from attention_ui.settings.link import FIRST
 from attention_ui.shell import contents
-from browser_tools import no_exception, open_page, settled
+from browser_tools import no_exception, numbers, open_page, settled
 from sampling import few
 from visiting import LESSONS
 
@@ -21,6 +21,8 @@ IN_SIGHT = """pictures => Math.max(...pictures.filter((one) => one.checkVisibili
 AT_THE_HEAD = ("control_predict", "share", "control_large")
 IN_THE_SIDEBAR = ("control_example", "control_sentence", "control_seed", "control_d_in")
 """Of a page with a sentence: what a laptop shows of it without scrolling."""
+FIRST_TO_MOVE = {"tokenize_and_embed": "control_tokenizer"}
+"""What a lesson is about, among the controls of its cards."""
 
 
 @pytest.mark.parametrize("lesson", few(LESSONS, 3))
@@ -30,16 +32,20 @@ def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, 
     main = page.locator("[data-testid=stMain]")
     assert main.locator(PICTURES).evaluate_all(WIDER) == []
     assert page.get_by_text(contents.lesson(lesson).idea).first.bounding_box()["y"] < 200
-    assert main.locator(PICTURES).evaluate_all(IN_SIGHT) >= LEAST_IN_SIGHT
+    least = 140 if lesson == "tokenize_and_embed" else LEAST_IN_SIGHT  # its ids are one row
+    assert main.locator(PICTURES).evaluate_all(IN_SIGHT) >= least
     formula = main.locator(".katex").first
     if formula.count():
         picture = main.locator(PICTURES).first.bounding_box()["y"]
         assert formula.bounding_box()["y"] > picture, "the picture comes first"
-    for name in AT_THE_HEAD:
-        box = main.locator(f".st-key-{name}").first.bounding_box()
-        assert 0 <= box["y"] < box["y"] + box["height"] <= 200, name
     sidebar = page.locator("[data-testid=stSidebar]")
     with_a_sentence = sidebar.locator(".st-key-control_sentence").count()
+    for name in (*AT_THE_HEAD, "pin") if with_a_sentence else AT_THE_HEAD:
+        box = main.locator(f".st-key-{name}").first.bounding_box()
+        assert 0 <= box["y"] < box["y"] + box["height"] <= 200, name
+    if lesson in FIRST_TO_MOVE:
+        box = main.locator(f"[class*=st-key-{FIRST_TO_MOVE[lesson]}]").bounding_box()
+        assert 0 <= box["y"] < box["y"] + box["height"] <= 900
     for name in IN_THE_SIDEBAR if with_a_sentence else ():
         if name == "control_seed" and not sidebar.locator(f".st-key-{name}").count():
             continue  # the first example's vectors are given
@@ -52,16 +58,18 @@ def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, 
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("cell", "is_open"),
-    [("", False), ("&beat=loop&cell=scores_by_loop.0.0", True)],
+    [("", False), ("&beat=one_head&cell=split_queries.0.1.0", True)],
 )
 def test_what_goes_deeper_is_folded_unless_the_link_s_cell_is_there(page, app_url, cell, is_open):
-    page.goto(f"{app_url}/simplified_attention?predict=off&example={FIRST}{cell}")
+    page.goto(f"{app_url}/multi_head_attention?predict=off&example={FIRST}{cell}")
     settled(page)
     fold = page.locator(".st-key-row_deeper details").first
     assert fold.evaluate("fold => fold.open") == is_open
+    assert page.locator(".st-key-cell_one_head").count() == is_open
     if not is_open:
         fold.locator("summary").first.click()
         settled(page)
+    assert fold.locator(".st-key-drawn_one_head svg.marks").is_visible()
     page.locator(".st-key-control_predict label").first.click()  # the whole page runs
     settled(page)
     assert fold.evaluate("fold => fold.open"), "what was unfolded stays so"
@@ -74,6 +82,7 @@ def test_the_first_picture_of_home_is_there_above_everything_else(page, app_url,
     picture = page.locator(".st-key-card_layer svg.marks")
     assert picture.bounding_box()["y"] < 900 / 2
     n_tokens = 9 if example == FIRST else 11
-    assert page.locator(".st-key-card_layer svg g.cells_marks path").count() >= n_tokens**2
+    assert len(numbers(page, "layer", 0)) == n_tokens**2
+    assert "of its attention to" in page.locator(".st-key-card_layer").inner_text()
     no_exception(page)
     assert page.problems == []

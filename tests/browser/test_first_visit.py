@@ -1,15 +1,10 @@
-"""A first visit in a real browser: its address, the way back from it, and names beside numbers."""
+"""A first visit in a real browser: its address, and the way back from it."""
 
 import pytest
 
 from attention_ui.settings.link import FIRST
 from browser_tools import no_exception, open_page, settled
 from sampling import few
-
-
-def switch_predictions(page):
-    page.locator(".st-key-control_predict label").first.click()
-    settled(page)
 
 
 @pytest.mark.parametrize("lesson", few(["", "simplified_attention"], 1))
@@ -19,10 +14,14 @@ def test_back_leads_away_from_a_first_visit_and_its_links_mean_what_is_shown(pag
     no_exception(page)
     assert "?" not in page.url
     assert page.locator(".st-key-control_sentence textarea").input_value().startswith("The hungry")
-    switch_predictions(page)
+    width = page.locator("[data-testid=stSidebar] .st-key-control_d_in input")
+    width.press("ArrowRight")
+    settled(page)
     assert f"example={FIRST}" in page.url
+    assert "d_in=7" in page.url
     page.go_back()
     settled(page)
     assert "?" not in page.url
+    assert width.input_value() == "6"
     page.go_back()
     page.wait_for_url("about:blank")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from attention_ui.charts.sizes import ROW_ROOM, SIDEBAR_WIDTH
-from attention_ui.shell.contents import AT_A_GLANCE, LESSONS
+from attention_ui.shell.contents import AT_A_GLANCE, LESSONS, lesson
 from browser_tools import open_page, settled, soon
 
 SCROLLBAR = 17
@@ -146,7 +146,9 @@ def test_no_tools_cover_words_or_controls_when_the_pointer_is_over_a_chart(
     charts = page.locator("[data-testid=stMain] [data-testid=stVegaLiteChart]")
     n_wide = 0
     for chart in charts.all():
-        is_wide = "fit-x" in chart.get_attribute("class")
+        is_wide = chart.evaluate(
+            "one => one.classList.contains('fit-x') && !one.closest('[class*=st-key-drawn_]')"
+        )
         n_wide += is_wide
         chart.hover(position={"x": 20, "y": 20})
         page.wait_for_function(
@@ -178,20 +180,24 @@ def test_a_chart_that_fills_its_place_fills_the_screen(page, app_url):
     assert chart.bounding_box()["width"] == narrow
 
 
-@pytest.mark.parametrize("lesson", ["queries_keys_values"])
-def test_what_is_on_the_page_is_listed_beside_its_title_and_leads_there(page, app_url, lesson):
-    open_page(page, app_url, lesson, first_visit=True)
-    heading, button = page.locator("h1").bounding_box(), page.get_by_text("On this page")
-    assert heading["y"] > 60, "below Streamlit's own bar"
-    assert heading["y"] < button.bounding_box()["y"] < heading["y"] + heading["height"]
-    button.click()
-    links = page.locator("[data-testid=stPopoverBody] a")
-    seen = [each for each in page.locator("[data-testid=stMain] h2").all() if each.is_visible()]
-    taken_along = "Take it with you"
-    headings = [each.inner_text() for each in seen if each.inner_text() != taken_along]
-    soon(page, links.all_inner_texts, headings)
-    links.last.click()
-    page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 500")
+REACHED = """all => Object.fromEntries(all.filter((one) => one.checkVisibility()).map((one) => {
+  const { x, y, width, height } = one.getBoundingClientRect();
+  return [one.innerText.split('\\n').at(-1),
+    one.contains(document.elementFromPoint(x + width / 2, y + height / 2))];
+}))"""
+"""Of each that can be seen, by its words: whether its middle takes the pointer."""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_streamlits_own_bar_takes_no_pointer_from_the_head_of_a_page(page, app_url, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    open_page(page, app_url, "queries_keys_values", first_visit=True)
+    reached = page.locator("h1, .st-key-quiet :is(button, label)").evaluate_all(REACHED)
+    assert reached == dict.fromkeys(reached, True)
+    assert {lesson("queries_keys_values").title, "Ask me first", "Pin", "Share"} <= {*reached}
+    bar = page.locator("[data-testid=stHeader] button").evaluate_all(REACHED)
+    assert bar
+    assert bar == dict.fromkeys(bar, True), "but its buttons do"
 
 
 FOLDS = """() => [...document.querySelectorAll('.st-key-contents details')]

@@ -6,7 +6,7 @@ and dark by test_accessibility); `make fuzz` tries each text alone, at both widt
 
 import pytest
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import no_exception, open_page, open_rows, settled
 from conftest import ROOT
 from hostile import FETCHED, HTML, TEXTS, TOO_LONG
 from sampling import few
@@ -74,6 +74,7 @@ def test_a_page_opens_whole_dark_and_narrow_and_hostile_text_does_nothing(new_pa
     page = new_page(color_scheme="dark", viewport={"width": 390, "height": 844})
     watch(page)
     open_page(page, app_url, f"{path}?predict=off&tokenizer=blanks")
+    open_rows(page)
     stands_within_its_window(page)
     assert page.locator("[data-testid=stVegaLiteChart]").count() > 0
     page.set_viewport_size({"width": 1280, "height": 900})
@@ -103,6 +104,7 @@ def test_each_hostile_text_alone(new_page, app_url, path, width):
     watch(page)
     for predict in ("on", "off"):
         open_page(page, app_url, f"{path}?predict={predict}")
+        open_rows(page)
         if width < 800 and page.locator("[data-testid=stExpandSidebarButton]").count():
             page.locator("[data-testid=stExpandSidebarButton]").click()
             settled(page)

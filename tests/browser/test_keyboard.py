@@ -3,7 +3,7 @@
 import pytest
 
 from attention_ui.shell.glossary import TERMS
-from browser_tools import no_exception, open_page, settled
+from browser_tools import no_exception, numbers, open_page, settled
 
 pytestmark = pytest.mark.long
 
@@ -32,7 +32,8 @@ class Keyboard:
             self.passed.append((key, words, tag))
             if wanted in f"{key} {words}":
                 return
-        raise AssertionError(f"{wanted!r} is not reached by Tab; passed {self.passed[-most:]}")
+        passed = [(key, words[:60], tag) for key, words, tag in self.passed[-most:]]
+        raise AssertionError(f"{wanted!r} is not reached by Tab; passed {passed}")
 
     def press(self, *keys):
         for key in keys:
@@ -54,32 +55,37 @@ def test_a_whole_lesson_by_keyboard(page, app_url):
     keys.press("ArrowRight")
     assert "d_in=4" in page.url
 
-    keys.go_to("st-key-cell_scores_scores_0")  # the cell that is open: walk to the next query
-    keys.press("ArrowRight")
-    assert "cell=scores.1.10" in page.url
-    assert "scores[1, 10]" in page.inner_text(".st-key-cell_scores")
-    keys.go_to("st-key-operand_0")  # and upstream, to an operand
-    keys.press("Enter")
-    assert page.locator(".st-key-cell_scores strong code").inner_text().startswith("embeddings[")
-
-    keys.go_to("Your guess")
-    page.keyboard.type("6: the")
-    keys.press("Enter")
-    keys.go_to("Reveal")
-    keys.press("Enter")
-    assert page.locator(".st-key-eq_weights").count() == 1
-
-    keys.go_to("Next key")
-    keys.press("Enter")
-    keys.go_to("st-key-deeper")
-    keys.press("Enter")
     keys.go_to("st-key-control_similarity")
     keys.press("ArrowRight", "Enter")
     assert "similarity=cosine" in page.url
-    keys.go_to("st-key-control_factor")
+    keys.go_to("st-key-moves_scores")
     keys.press("ArrowRight")
-    assert "factor=1.1" in page.url
-    keys.go_to("The program")
+    assert "factor=1.25" in page.url
+    keys.go_to("st-key-open_scores")
+    keys.press("Enter")
+    keys.go_to("st-key-cell_scores_scores_0")  # the cell that is open: walk to the next query
+    keys.press("ArrowRight")
+    assert "cell=scores.1.0" in page.url
+    assert "scores[1, 0]" in page.inner_text(".st-key-cell_scores")
+    keys.go_to("st-key-operand_scores_0")  # and upstream, to an operand
+    keys.press("Enter")
+    opened = page.locator(".st-key-cell_scores strong code")
+    assert not opened.inner_text().startswith("scores[")
+
+    keys.go_to("st-key-guess_")
+    keys.press(*["ArrowRight"] * 6, "Enter")
+    assert "Guess again" in page.inner_text(".st-key-question_looks_at")
+    assert "?" not in numbers(page, "weights", 1)
+
+    keys.go_to("st-key-moves_one_query")
+    keys.press("Home", "ArrowRight")
+    assert "upto=2" in page.url
+    keys.go_to("st-key-row_deeper")
+    keys.press("Enter")
+    assert "A loop that adds one product at a time" in keys.shown()
+    keys.go_to("st-key-row_take_away")
+    keys.press("Enter")
+    keys.go_to("Read the program")
     keys.press("Enter")
     assert "import torch" in keys.shown()
     keys.go_to("Next: Softmax or dividing by the sum")
@@ -103,9 +109,11 @@ def test_the_glossary_opens_and_closes_by_keyboard_and_its_links_keep_the_settin
     keys.go_to("st-key-control_d_in")
     keys.press("ArrowRight")
     assert "d_in=4" in page.url
+    keys.go_to("st-key-open_scores")
+    keys.press("Enter")
     keys.go_to("st-key-cell_scores_scores_0")
     keys.press("ArrowRight")
-    assert "cell=scores.9.6" in page.url
+    assert "cell=scores.1.0" in page.url
 
     keys.go_to("Glossary")
     keys.press("Enter")

@@ -34,7 +34,7 @@ def test_a_link_made_with_the_controls_shows_the_same_to_another_person(
     open_page(page, app_url, "simplified_attention")
     control(page, "predict", "label").click()
     settled(page)
-    control(page, "sentence", "textarea").fill("Émile said: 5 & 5 = 10% + 猫?")
+    control(page, "sentence", "textarea").fill("Émile: 5 & 10% + 猫?")
     page.keyboard.press("Control+Enter")
     settled(page)
     control(page, "seed").fill("7")
@@ -49,7 +49,7 @@ def test_a_link_made_with_the_controls_shows_the_same_to_another_person(
 
     other = new_page()
     open_page(other, fresh_server(), link)
-    assert control(other, "sentence", "textarea").input_value() == "Émile said: 5 & 5 = 10% + 猫?"
+    assert control(other, "sentence", "textarea").input_value() == "Émile: 5 & 10% + 猫?"
     assert control(other, "seed").input_value() == "7"
     for card in ("scores", "weights", "context"):
         assert numbers(other, card) == numbers(page, card) != []
@@ -97,7 +97,7 @@ def test_hostile_text_that_is_typed_is_text_on_every_page(page, app_url):
     control(page, "sentence", "textarea").fill(HOSTILE)
     page.keyboard.press("Control+Enter")
     settled(page)
-    assert "<img/src" in page.locator(".st-key-drawn_scores svg").first.text_content()
+    assert "<img/src" in page.locator(".st-key-drawn_scores svg.marks").text_content()
     cell(page, "scores", 2, 0, 0).hover()
     page.locator(TIP).wait_for()
     assert '<img/src="x"onerror="window.hacked=1">' in page.locator(TIP).inner_text()

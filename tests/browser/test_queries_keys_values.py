@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import no_exception, open_page, settled, soon
+from browser_tools import no_exception, open_page, open_row, settled, soon
 
 LESSON = "queries_keys_values?predict=off&cell=none"
 
@@ -73,6 +73,7 @@ def test_keys_that_are_queries_have_scores_that_are_the_same_both_ways(page, app
 def test_a_seed_that_is_none_stays_typed_and_changes_nothing(page, app_url):
     open_page(page, app_url, LESSON)
     before = numbers(page, "matrices")
+    open_row(page, "deeper")
     page.locator(".st-key-control_q_seed input").fill("7")
     page.keyboard.press("Enter")
     settled(page)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import no_exception, open_page, open_row, settled
 from serving import free_port, start_server
 
 pytestmark = pytest.mark.long
@@ -52,6 +52,7 @@ def test_pages_come_back_after_the_server_was_killed(new_page, tmp_path):
         settled(pages[0])
         assert "d_in=6" in pages[0].url
         # A control in a picture: the new server must have been told of it.
+        open_row(pages[1], "deeper")
         pages[1].locator(".st-key-moves_dropout input").first.focus()
         pages[1].keyboard.press("ArrowRight")
         settled(pages[1])

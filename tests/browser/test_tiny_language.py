@@ -2,21 +2,9 @@
 
 import pytest
 
-from browser_tools import choose, no_exception, open_page, settled
+from browser_tools import choose, moves_in_one_frame, no_exception, open_page, settled
 
 PAGE = "tiny_language?predict=off"
-
-MOVE = """async (card) => {
-  const input = document.querySelector(`.st-key-moves_${card} input`);
-  const canvas = document.querySelector(`.st-key-drawn_${card} canvas`);
-  const last = canvas.toDataURL(), asked = window.testRuns.asked;
-  input.value = 1;
-  input.dispatchEvent(new Event('input', { bubbles: true }));
-  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-  return [canvas.toDataURL() !== last, window.testRuns.asked === asked];
-}"""
-"""Moves the control of a picture; whether the next frame is another, and the server was not asked.
-"""
 
 
 @pytest.mark.slow("20 s: three menus and a button")
@@ -50,8 +38,7 @@ def test_its_training_is_moved_through_without_the_server(page, app_url):
     slider = page.locator(".st-key-moves_training input[type=range]")
     slider.scroll_into_view_if_needed()
     settled(page)
-    moved = page.evaluate(MOVE, "training")
-    assert moved == [True, True], "another picture, without the server"
+    moves_in_one_frame(page, "training")
     settled(page)
     assert "tiny_step=7" in page.url, "the step, not its place"
     page.go_back()

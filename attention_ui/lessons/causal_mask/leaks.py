@@ -136,7 +136,7 @@ def share_table(trace: Trace, names: list[str]) -> pd.DataFrame:
         label: [number(share) if share else "0" for share in hidden_share(trace, way).tolist()]
         for way, label in WAYS.items()
     }
-    return pd.DataFrame(table, index=pd.Index(names, name="query")).T
+    return pd.DataFrame(table, index=pd.Index(names, name="query")).T.rename_axis(index="way")
 
 
 def sums_verdict(trace: Trace, way: str) -> tuple[bool, str]:

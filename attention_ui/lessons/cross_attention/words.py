@@ -112,8 +112,8 @@ def shapes_table(across: Trace, alone: Trace) -> str:
         kept = "the same numbers" if same else "other numbers"
         rows.append(f"| `{name}` | {before} | {now} | {kept} |")
     return (
-        "| Step | Your sentence looks at itself | It looks at the source | |\n|---|---|---|---|\n"
-        + "\n".join(rows)
+        "| Step | Your sentence looks at itself | It looks at the source | Numbers |\n"
+        "|---|---|---|---|\n" + "\n".join(rows)
     )
 
 

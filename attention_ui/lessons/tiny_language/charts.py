@@ -13,7 +13,7 @@ from .head_scores import head_scores, spreads
 from .lesson import allowed_next, chances, parts_of, without_each, word_of, words_of
 from .words import names_of_parts
 
-DRAWN, TALL = 8, 96
+DRAWN, TALL = 8, 112
 """The likeliest words are drawn."""
 
 
