@@ -14,6 +14,7 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 from attention_core.small_models.grammar import LONGEST, WORDS
 
+from ..charts.sizes import SIDEBAR_WIDTH
 from ..controls import held
 from ..controls.control import Control, Values
 from ..controls.shared import (
@@ -69,10 +70,11 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
         page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
         page_icon=ICON,
         layout="wide",
-        initial_sidebar_state="collapsed" if values.large else "auto",
+        initial_sidebar_state="collapsed" if values.large else SIDEBAR_WIDTH,
     )
     st.html(STYLE)
     st.html(CARDS)
+
     if values.only:
         st.html(ALONE)
     if values.large:
