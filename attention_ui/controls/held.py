@@ -160,6 +160,20 @@ def names_in(name: str) -> list[str]:
     return [each for each in held().get(name, "").split(",") if each]
 
 
+def leave_out(name: str, unknown: Collection[str]) -> None:
+    """Take names out of `hide` or `lock` that no page has, and say so."""
+    state = st.session_state
+    state[HELD][name] = ",".join(each for each in names_in(name) if each not in unknown)
+    told = ", ".join(f"“{_quoted(each, 20)}”" for each in sorted(unknown)[:MAX_UNKNOWN])
+    what = f"The link’s {name} must have names of controls, and {told} is none. It was left out."
+    state[NOTICES].append(what)
+    if not state[HELD][name]:
+        del state[HELD][name]
+    page, controls, _ = state[HERE]
+    state[HERE] = (page, controls, understood(state[HELD], controls)[0])
+    save()
+
+
 def change(**chosen: Any) -> bool:
     """From a callback of another control than their own: change values. What does not fit is
     refused, with a notice. Returns whether it was done.

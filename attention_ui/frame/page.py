@@ -31,6 +31,7 @@ from ..controls.shared import (
 )
 from ..controls.widget import control
 from ..settings import session
+from ..settings.choices import SECTIONS
 from ..settings.fit import drawn_instead
 from ..settings.settings import FIELDS
 from ..shell.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, Lesson, lesson
@@ -63,7 +64,9 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     session.hand_over()
     if held.is_left(name):
         stop_all()
-    values = held.arrive(name, (*controls, *AROUND), _known_names(controls))
+    held.arrive(name, (*controls, *AROUND), _known_names(controls))
+    _check_fixed_names()
+    values = held.values()
     settings = session.follow_held()
     st.session_state[SAID] = {}
     st.set_page_config(
@@ -99,6 +102,15 @@ def _known_names(controls: Sequence[Control]) -> frozenset[str]:
     """
     known = frozenset([*FIELDS, *(each.name for each in (*controls, *AROUND))])
     return known if known.issuperset(st.query_params) else known | _names_of_lessons()
+
+
+def _check_fixed_names() -> None:
+    """A teacher's slip in what a link hides or locks would fix nothing, without a word."""
+    for name in ("hide", "lock"):
+        if given := {*held.names_in(name)}:
+            around = {*SECTIONS, *(each.name for each in AROUND)}
+            if unknown := given - around - _names_of_lessons():
+                held.leave_out(name, unknown)
 
 
 @cache

@@ -317,6 +317,15 @@ def test_typed_numbers_go_with_the_table_that_they_belong_to():
     assert any("removed" in each for each in notices(at))
 
 
+def test_a_slip_in_what_a_link_hides_or_locks_is_said():
+    at = opened(example="wild_cat", hide="seed,glossary,sede", lock="no_such")
+    assert address(at) == {"example": "wild_cat", "hide": "seed,glossary"}
+    told = " ".join(at.session_state["notices"])
+    assert "“sede”" in told
+    assert "“no_such”" in told
+    assert "“seed”" not in told
+
+
 def test_what_is_hidden_is_not_drawn_and_what_is_locked_cannot_be_used():
     at = opened(example="wild_cat", hide="d_in,similarity", lock="query", query="2")
     assert not [each for each in at.slider if each.key.startswith("control_d_in")]
