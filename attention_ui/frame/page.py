@@ -23,6 +23,7 @@ from ..controls.shared import (
     DROP_BLANKS,
     EXAMPLE,
     LARGE,
+    MAX_SEED,
     PREDICT,
     SEED,
     SENTENCE,
@@ -225,12 +226,24 @@ def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
         for each in more:
             control(each)
         if not inputs.has_given_vectors():
-            control(SEED)
+            _seed(values)
         control(D_IN)
         if values.drop_blanks or any(map(str.isspace, inputs.tokens)):
             control(DROP_BLANKS)
         if drawn := drawn_instead(session.current()):
             st.text(drawn)  # plain: it quotes the person
+
+
+def _seed(values: Values) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="seed"):
+        control(SEED)
+        if SEED.name not in (*values.hide, *values.lock):
+            again = "The seed after this one: other random numbers."
+            st.button("Next", key="next_seed", on_click=_next_seed, help=again)
+
+
+def _next_seed() -> None:
+    held.change(seed=(held.values().seed + 1) % (MAX_SEED + 1))
 
 
 def close_lesson(name: str) -> None:

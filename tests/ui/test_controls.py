@@ -326,6 +326,15 @@ def test_a_slip_in_what_a_link_hides_or_locks_is_said():
     assert "“seed”" not in told
 
 
+def test_the_next_seed_is_one_press_away_and_the_last_is_followed_by_the_first():
+    at = opened(example="wild_cat", seed=str(2**32 - 1))
+    for seed in ("0", "1"):
+        at.button(key="next_seed").click().run()
+        assert address(at) == {"example": "wild_cat", "seed": seed}
+        assert widget(at, "text_input", "seed").value == seed
+    assert "next_seed" not in {each.key for each in opened(lock="seed").button}
+
+
 def test_what_is_hidden_is_not_drawn_and_what_is_locked_cannot_be_used():
     at = opened(example="wild_cat", hide="d_in,similarity", lock="query", query="2")
     assert not [each for each in at.slider if each.key.startswith("control_d_in")]
