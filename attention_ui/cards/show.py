@@ -17,7 +17,7 @@ from ..controls.fields import CellPlace
 from ..controls.widget import control as plain
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix
-from ..picture.spec import ROOM, Stops, drawn
+from ..picture.spec import EMPTY_ROOM, Stops, drawn
 from ..picture.table import Lists, Open, n_marks, numbers_of, packed, positions, table
 from .apart import apart
 from .arithmetic import operand_groups
@@ -64,7 +64,7 @@ def picture(
         if place is not None:
             with place:
                 if lists is not None:
-                    st.html(f'<div class="{ROOM}"></div>')
+                    st.html(EMPTY_ROOM)
                 else:
                     plain(moving.control, again=name)
     moving = moving if lists is not None else None

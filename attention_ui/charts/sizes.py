@@ -45,7 +45,6 @@ TINY = (SMALLEST, CellSize(7, 7, 0), CellSize(5, 5, 0))
 """Of long sentences that are to be seen beside each other."""
 APART = 20
 """What slanted labels need from one to the next."""
-SIDEBAR_WIDTH = 264
 ROW_ROOM = 896
 """What a line of charts takes at most. A page of 1280 pixels has 932 beside the sidebar and the
 margins, less a scrollbar.

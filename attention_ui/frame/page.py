@@ -14,7 +14,6 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 from attention_core.small_models.grammar import LONGEST, WORDS
 
-from ..charts.sizes import SIDEBAR_WIDTH
 from ..controls import held
 from ..controls.control import Control, Values
 from ..controls.shared import (
@@ -45,7 +44,7 @@ from ..streamlit_workarounds.projector import LARGE as LARGE_STYLE
 from ..streamlit_workarounds.projector import listen_for_arrow_keys
 from ..streamlit_workarounds.reconnect import run_again_when_back
 from ..streamlit_workarounds.sideways import reach_by_keyboard
-from ..streamlit_workarounds.style import ALONE, STYLE
+from ..streamlit_workarounds.style import ALONE, SIDEBAR_WIDTH, STYLE
 from ..widgets.long_run import stop_all
 
 WIDE_LINE = 880

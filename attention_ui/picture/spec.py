@@ -50,6 +50,7 @@ ROOM = "room_of_a_control"
 """The class of the element that the browser puts a control into. It has to be one whose inside is
 no business of Streamlit's: Vega empties it first, and React breaks where what it made is gone.
 """
+EMPTY_ROOM = f'<div class="{ROOM}"></div>'
 
 
 @dataclass(frozen=True)

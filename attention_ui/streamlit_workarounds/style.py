@@ -1,8 +1,8 @@
 """The style of every page. If Streamlit renames an element, only the looks of it change."""
 
-from ..charts.sizes import SIDEBAR_WIDTH
 from .sideways import WIDER
 
+SIDEBAR_WIDTH = 264
 # Ours, and constant: a person's text is never part of it.
 ALONE = """<style>
 [data-testid="stSidebar"], [data-testid="stExpandSidebarButton"], [data-testid="stHeader"] {

@@ -2,9 +2,9 @@
 
 import pytest
 
-from attention_ui.charts.sizes import SIDEBAR_WIDTH
 from attention_ui.settings.link import FIRST
 from attention_ui.shell import contents
+from attention_ui.streamlit_workarounds.style import SIDEBAR_WIDTH
 from browser_tools import no_exception, numbers, open_page, settled
 from sampling import few
 from visiting import LESSONS
