@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from attention_ui.shell.contents import LESSONS
+from attention_ui.frame.contents import LESSONS
 from attention_ui.streamlit_workarounds.visible_parts import REST
 
 from .figures import Figure, Part, spread

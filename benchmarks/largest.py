@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
-from attention_ui.shell.contents import LESSONS
+from attention_ui.frame.contents import LESSONS
 from largest import LARGEST
 from serving import start_server
 

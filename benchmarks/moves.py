@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from attention_ui.settings.offered import least_tile
 from attention_ui.settings.settings import MAX_TOKENS
-from attention_ui.shell.contents import LESSONS
+from attention_ui.frame.contents import LESSONS
 from attention_ui.streamlit_workarounds.visible_parts import REST
 from browser_tools import unfold
 

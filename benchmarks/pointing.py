@@ -2,7 +2,7 @@
 
 import statistics
 
-from attention_ui.shell.contents import LESSONS
+from attention_ui.frame.contents import LESSONS
 
 from .figures import Figure, Part, spread
 from .watching import Watched, new_page

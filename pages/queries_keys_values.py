@@ -17,6 +17,7 @@ from attention_ui.controls.grid import grid
 from attention_ui.controls.shared import SCALE, TOKEN, inputs_of
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.long_run import go_on
 from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.queries_keys_values import lesson, words
 from attention_ui.lessons.queries_keys_values.lesson import (
@@ -47,7 +48,6 @@ from attention_ui.picture.below import products
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
-from attention_ui.widgets.long_run import go_on
 
 PAGE = "queries_keys_values"
 ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}

@@ -6,8 +6,8 @@ import pytest
 
 from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS
-from attention_ui.shell.contents import lesson
-from attention_ui.shell.glossary import TERMS, meanings, terms_in
+from attention_ui.frame.contents import lesson
+from attention_ui.frame.glossary import TERMS, meanings, terms_in
 from builds import BUILDS
 from sampling import few
 from visiting import A_PAGE, EVERYWHERE, charts, rendered, stands, visit, words

@@ -16,7 +16,7 @@ from attention_ui.controls.shared import heads_recipe_of
 from attention_ui.lessons.multi_head_attention.words import widths_words
 from attention_ui.settings.link import from_query
 from attention_ui.settings.settings import FIELDS, HEADS
-from attention_ui.shell.contents import AT_A_GLANCE, FIRST_CHECKED, LESSONS
+from attention_ui.frame.contents import AT_A_GLANCE, FIRST_CHECKED, LESSONS
 from attention_ui.streamlit_workarounds.style import STYLE
 from ends import links_to_the_ends, reading
 from sampling import few, is_long, pairs

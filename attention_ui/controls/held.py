@@ -24,7 +24,7 @@ from .control import (
     written,
 )
 from .fields import Choice, ScoreRow, Sentence
-from .shared import FIRST, UNNAMED
+from .shared import FIRST
 
 HELD, DRAFTS, PROBLEMS, NOTICES = "held", "drafts", "problems", "notices"
 WRITTEN, TOUCHED, LINKED, GIVEN = "written", "touched", "linked", "given"
@@ -99,7 +99,7 @@ def _take(link: dict[str, str], known: Collection[str]) -> None:
     state = st.session_state
     unknown = [name for name in link if name not in known]
     held = {name: text for name, text in link.items() if name in known}
-    state[HELD] = {"example": UNNAMED, **held} if held else dict(FIRST_VISIT)
+    state[HELD] = {"example": FIRST, **held} if held else dict(FIRST_VISIT)
     state[UNREAD], state[DRAFTS], state[ASKED] = set(held), {}, {}
     state[NOTICES] = [unknown_names(unknown)] if unknown else []
 
@@ -160,17 +160,33 @@ def names_in(name: str) -> list[str]:
     return [each for each in held().get(name, "").split(",") if each]
 
 
+def fixed() -> set[str]:
+    """The names of what a teacher's link hides or locks."""
+    return {*names_in("hide"), *names_in("lock")}
+
+
+def with_example(name: str, controls: Sequence[Control]) -> dict[str, str]:
+    """What is held when another example is chosen: its own, and what stays or is fixed."""
+    now = {n: text for n, text in st.session_state.get(FIXED, {}).items() if n in fixed()}
+    return after_example({**now, **held()}, name, controls, fixed())
+
+
+def try_to_hold(texts: dict[str, str]) -> str | None:
+    """From a callback of another control than theirs: hold texts as a link says them, if they can
+    be used beside all else. Returns what stops them, in words.
+    """
+    drafts = st.session_state[DRAFTS]
+    st.session_state[DRAFTS] = {n: text for n, text in drafts.items() if n not in texts}
+    return _try(texts)
+
+
 def change(**chosen: Any) -> bool:
     """From a callback of another control than their own: change values. What does not fit is
     refused, with a notice. Returns whether it was done.
     """
     _, controls, _ = st.session_state[HERE]
     fields = {each.name: each.field for each in controls}
-    texts = {name: fields[name].write(value) for name, value in chosen.items()}
-    st.session_state[DRAFTS] = {
-        name: text for name, text in st.session_state[DRAFTS].items() if name not in texts
-    }
-    problem = _try(texts)
+    problem = try_to_hold({name: fields[name].write(value) for name, value in chosen.items()})
     if problem:
         st.session_state[NOTICES] = [f"Not applied: {problem}"]
     return problem is None
@@ -247,10 +263,8 @@ def _try(texts: dict[str, str]) -> str | None:
     """Hold these texts, if they can be used beside all else; returns what stops them, in words."""
     state = st.session_state
     page, controls, before = state[HERE]
-    fixed = {*names_in("hide"), *names_in("lock")}
     if "example" in texts:
-        now_fixed = {n: text for n, text in state.get(FIXED, {}).items() if n in fixed}
-        held = after_example({**now_fixed, **state[HELD]}, texts["example"], controls, fixed)
+        held = with_example(texts["example"], controls)
     else:
         held = {**state[HELD], **state[ASKED], **texts}
     was_wrong = understood(state[HELD], controls)[1]
@@ -260,7 +274,7 @@ def _try(texts: dict[str, str]) -> str | None:
             control = _control(name)
             return f"{control.label or name}: {why}."
     along = {each.name for each in controls if each.fits} if "example" not in texts else set()
-    for name in fixed & {*texts, *along}:
+    for name in fixed() & {*texts, *along}:
         if now[name] != before[name]:
             return f"the link that you opened fixes “{_control(name).label}”."
     notices = []
@@ -297,8 +311,7 @@ def offered(control: Control, choices: Mapping[Any, str]) -> Mapping[Any, str]:
     """The choices that would take nothing along that a teacher's link fixes."""
     state = st.session_state
     _, controls, before = state[HERE]
-    fixed = {*names_in("hide"), *names_in("lock")} - {control.name}
-    along = {each.name for each in controls if each.fits} & fixed
+    along = {each.name for each in controls if each.fits} & fixed() - {control.name}
     if not along:
         return choices
     held = {**state[HELD], **state[ASKED]}
@@ -373,8 +386,7 @@ def is_changed() -> bool:
     """Whether going back to the example would change anything."""
     state = st.session_state
     _, controls, _ = state[HERE]
-    fixed = {*names_in("hide"), *names_in("lock")}
-    return after_example(state[HELD], held()["example"], controls, fixed) != held()
+    return after_example(state[HELD], held()["example"], controls, fixed()) != held()
 
 
 def reset() -> None:

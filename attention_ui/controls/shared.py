@@ -39,9 +39,7 @@ from .fields import (
 )
 
 FIRST = next(iter(EXAMPLES))
-"""The example of a first visit."""
-UNNAMED = "wild_cat"
-"""The example of a link that names none, as long as pages of the older kind read it so."""
+"""The example of a first visit, and of a link that names none."""
 MAX_WIDTH, MAX_SEED, MAX_TASKS = 64, 2**32 - 1, 12
 MAX_HEAD_WIDTH, MAX_JOINED = 32, 96
 """Of one head, and the columns of all heads together: wider matrices are slow to draw."""
@@ -528,13 +526,49 @@ def heads_called(values: Values) -> dict[int, str]:
 
 
 HEAD = Control("head", Whole(0, MAX_HEADS - 1), "Head", 0, options=heads_called)
-TOKEN = Control(
-    "token",
-    Whole(0, MAX_TOKENS - 1),
-    "Token",
-    lambda values: last_or(example_of(values).token, values),
-    options=numbered_tokens,
-)
+
+
+MOST_TOLD = 4
+"""Of more words without a vector only these are named."""
+
+
+def drawn_instead(values: Values) -> str | None:
+    """What is drawn at random on this page though the example has it set by hand, or trained, and
+    why; None for nothing. It quotes the person.
+    """
+    example, inputs = example_of(values), inputs_of(values)
+    known = [token for token, _ in example.inputs.vectors]
+    if not known and not example.is_trained:
+        return None
+    if not inputs.has_given_vectors():
+        drawn = "Vectors and matrices are" if example.projections.given else "The vectors are"
+        rows = () if inputs.vocabulary == "random" else inputs.build_vocabulary().rows()
+        unknown = [token for token in rows if token not in known]
+        if unknown and not example.is_trained:
+            told = ", ".join(f"“{visible(token)}”" for token in unknown[:MOST_TOLD])
+            why = f"this example has no vector for {told}. It has: {', '.join(known)}"
+        elif inputs.d_in != example.inputs.d_in:
+            given = "trained" if example.is_trained else "given"
+            why = f"the {given} vectors are {example.inputs.d_in} wide"
+        else:
+            why = "the given vectors belong to distinct tokens"
+        return f"{drawn} drawn at random now: {why}."
+    names = []
+    if values.keys() >= {each.name for each in PROJECTED}:
+        recipe = replace(projections_of(values), seed=None, seeds=(None,) * 3)
+        if recipe.start == "given":
+            names = [f"W_{role}" for role in ROLES if recipe.given_for(role, inputs.d_in) is None]
+    if values.keys() >= {each.name for each in HEADS}:
+        heads = replace(heads_recipe_of(values), seed=None)
+        if heads.start == "given" and heads.given_for(inputs.d_in) is None:
+            names.append("all matrices of the heads")
+    if not names:
+        return None
+    made = "trained" if example.is_trained else "set by hand"
+    return (
+        f"Drawn at random now: {', '.join(names)}. What was {made} does not fit these sizes. "
+        "“Back to the example” brings it back."
+    )
 
 
 def first_query(values: Values) -> int:
@@ -555,27 +589,6 @@ DIVIDE = Control(
 )
 ACROSS = Control("across", Whole(0, MAX_WIDTH - 1), "Entry drawn across", 0, options=entries)
 UP = Control("up", Whole(0, MAX_WIDTH - 1), "Entry drawn up", 1, options=entries)
-OWN_TABLE = 1
-"""How far the seed of the source's table is from that of the first sentence's: other numbers."""
-
-
-def other_inputs(values: Values) -> Inputs:
-    """The other sentence on its way to vectors: cut by the same tokenizer, with a vocabulary of its
-    own. It shares the first one's given or trained vectors where they cover all of its words.
-    """
-    first = inputs_of(values)
-    own = {"sentence": values.source, "learned_from": None, "edits": (), "skipped_draws": 0}
-    inputs = replace(first, **own)
-    if inputs.vocabulary == TRAINED:
-        known = set(inputs.tokens) <= {*WORDS} and len(inputs.tokens) <= LONGEST
-        if known and first.has_given_vectors():
-            return inputs
-    inputs = replace(inputs, vocabulary="distinct", reserved=0)
-    if first.has_given_vectors() and inputs.has_given_vectors():
-        return inputs
-    return replace(inputs, vectors=(), components=(), seed=(values.seed + OWN_TABLE) % 2**32)
-
-
 PREDICT = Control(
     "predict",
     Flag(),

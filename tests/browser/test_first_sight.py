@@ -4,7 +4,7 @@ import pytest
 
 from attention_ui.charts.sizes import SIDEBAR_WIDTH
 from attention_ui.settings.link import FIRST
-from attention_ui.shell import contents
+from attention_ui.frame import contents
 from browser_tools import no_exception, open_page, settled
 from sampling import few
 from visiting import LESSONS

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from attention_ui.charts.sizes import ROW_ROOM, SIDEBAR_WIDTH
-from attention_ui.shell.contents import AT_A_GLANCE, LESSONS
+from attention_ui.frame.contents import AT_A_GLANCE, LESSONS
 from browser_tools import open_page, settled, soon
 
 SCROLLBAR = 17

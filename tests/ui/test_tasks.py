@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import pytest
 
 from attention_ui.settings.link import from_query, to_query
-from attention_ui.shell.tasks import NOBODY, Handed, answer_page, parted
+from attention_ui.frame.tasks import NOBODY, Handed, answer_page, parted
 from sampling import few
 from visiting import EVERYWHERE, stands, visit
 

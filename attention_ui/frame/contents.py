@@ -7,7 +7,6 @@ from dataclasses import dataclass
 class Lesson:
     """A page: its file, its title, the one sentence that says its idea, and its place; about how
     many minutes it takes, and the name of the lesson to read before it, where these are known.
-    `first` names shared settings that matter more here than elsewhere: they stand further up.
     """
 
     name: str
@@ -17,11 +16,12 @@ class Lesson:
     icon: str
     minutes: int = 0
     after: str = ""
-    first: tuple[str, ...] = ()
     short: str = ""
     """What the contents call it, where its title takes more than a line there."""
     room: str = ""
     """The lesson whose room it shares, where it is another way into the same; "" for its own."""
+    module: str = "lesson"
+    """The module of its room that has its controls and its trace."""
 
     @property
     def page(self) -> str:
@@ -29,8 +29,6 @@ class Lesson:
         return f"pages/{self.name}.py" if self.group else "app.py"
 
 
-CUTTING = ("tokenizer", "drop_blanks")
-"""The settings that cut a text into tokens."""
 HOME = Lesson("home", "Attention Explorer", "", "", ":material/home:")
 LESSONS = (
     Lesson(
@@ -199,6 +197,7 @@ LESSONS = (
         minutes=10,
         after="mistakes_lab",
         room="mistakes_lab",
+        module="game",
     ),
     Lesson(
         "notebooks_numbers",
@@ -213,6 +212,16 @@ LESSONS = (
 AT_A_GLANCE, FIRST_CHECKED = LESSONS[:2]
 """Where a sentence of one's own opens, and where a published example does: the first lesson whose
 numbers its notebook prints."""
+
+SECTIONS = {
+    "contents": "Contents, previous and next",
+    "glossary": "Glossary",
+    "pin": "Pin and compare",
+    "share": "Share",
+    "answers": "What you can now answer",
+    "take_away": "Take it with you",
+}
+"""What a teacher's link can leave out beside controls."""
 
 
 def lesson(name: str) -> Lesson:
