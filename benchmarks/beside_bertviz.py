@@ -10,7 +10,6 @@ from attention_core.examples import EXAMPLES
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.text.embedding import embed
 from attention_ui.picture.matrix import names_of
-from attention_ui.settings.settings import Settings
 from browser_tools import unfold
 
 from . import HERE
@@ -77,8 +76,8 @@ def beside_bertviz(browser, app, empty, quick: bool) -> list[Part]:
 def _head_view() -> str:
     from bertviz import head_view
 
-    settings = Settings.of(EXAMPLES["wild_cat"])
-    trace = attend_heads(embed(settings.inputs), settings.heads_recipe)
+    example = EXAMPLES["wild_cat"]
+    trace = attend_heads(embed(example.inputs), example.heads)
     weights = trace["head_weights"].value[None]
     return head_view([weights], names_of(trace, "query"), html_action="return").data
 

@@ -3,8 +3,9 @@
 import asyncio
 import time
 
-from attention_ui.frame.contents import LESSONS
 from attention_ui.streamlit_workarounds.visible_parts import REST
+
+from attention_ui.frame.contents import LESSONS
 
 from .figures import Figure, Part, spread
 from .process import resident_mib

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from attention_ui.settings.offered import least_tile
-from attention_ui.settings.settings import MAX_TOKENS
-from attention_ui.frame.contents import LESSONS
 from attention_ui.streamlit_workarounds.visible_parts import REST
+
+from attention_ui.controls.fields import MAX_TOKENS
+from attention_ui.frame.contents import LESSONS
+from attention_ui.lessons.flash_attention.lesson import least_tile
 from browser_tools import unfold
 
 from .figures import Figure, Part, spread

@@ -1,7 +1,7 @@
 """Every control of the app at its largest, all of them together, as a link has them."""
 
-from attention_ui.settings.choices import MAX_WIDTH
-from attention_ui.settings.settings import MAX_TOKENS
+from attention_ui.controls.fields import MAX_TOKENS
+from attention_ui.controls.shared import MAX_WIDTH
 
 WORDS = " ".join(f"word{place}" for place in range(MAX_TOKENS))
 EDITS = ",".join(f"{row}.{column}:999.999999" for row in range(14) for column in range(14))

@@ -75,7 +75,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
         _take(link, ours)
     values, wrong = understood(state[HELD], controls)
     for name in state.setdefault(UNREAD, set()) & wrong.keys():
-        state[NOTICES].append(_refused(name, state[HELD][name], wrong[name]))
+        state[NOTICES].append(refused(name, state[HELD][name], wrong[name]))
         del state[HELD][name]
     if "example" in wrong:
         state[HELD]["example"] = FIRST
@@ -104,7 +104,8 @@ def _take(link: dict[str, str], known: Collection[str]) -> None:
     state[NOTICES] = [unknown_names(unknown)] if unknown else []
 
 
-def _refused(name: str, text: str, why: ValueError) -> str:
+def refused(name: str, text: str, why: ValueError) -> str:
+    """What is said of a value of a link that cannot be used. It quotes a little of it."""
     shown = repr(_quoted(text)) if text else "empty"
     return f"The link’s {name} is {shown}, but {why}. The example’s own is used."
 

@@ -16,7 +16,7 @@ from attention_core.recipes import (
     even_width,
 )
 from attention_core.small_models.grammar import LONGEST, WORDS
-from attention_core.text.inputs import TRAINED, VOCABULARIES, Inputs
+from attention_core.text.inputs import RANDOM_ID_ROWS, TRAINED, VOCABULARIES, Inputs
 from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, visible
 
 from .control import Control, Values
@@ -119,7 +119,7 @@ def _fits(sentence: str, values: Values) -> str | None:
 
 def _edits_fit(edits: tuple, values: Values) -> str | None:
     inputs = inputs_of(values.but(edits=()))
-    n_rows = 10_000 if values.vocabulary == "random" else inputs.build_vocabulary().n_rows
+    n_rows = RANDOM_ID_ROWS if values.vocabulary == "random" else inputs.build_vocabulary().n_rows
     if any(row >= n_rows or column >= values.d_in for row, column, _ in edits):
         return "an edited number lies outside the table of embeddings"
     return None
@@ -134,7 +134,8 @@ def _trained(options: dict[str, str], one: str):
     }
 
 
-TABLE = ("edits", "cell", "upto")
+TABLE, SHAPES = ("edits",), ("cell", "upto")
+"""What belongs to one table of embeddings alone, and to tensors of one shape alone."""
 OF_MATRICES = ("q_edits", "k_edits", "v_edits")
 EXAMPLE = Control(
     "example",
@@ -153,7 +154,7 @@ TOKENIZER = Control(
     "Tokenizer",
     own("tokenizer"),
     options=_trained({name: each.title for name, each in TOKENIZERS.items()}, TINY_LANGUAGE),
-    undoes=TABLE,
+    undoes=TABLE + SHAPES,
 )
 VOCABULARY = Control(
     "vocabulary",
@@ -164,17 +165,22 @@ VOCABULARY = Control(
     undoes=TABLE,
 )
 LEARNED_FROM = Control(
-    "learned", Choice(LEARNED), "Vocabulary built from", "sentence", widget="selectbox"
+    "learned",
+    Choice(LEARNED),
+    "Vocabulary built from",
+    "sentence",
+    widget="selectbox",
+    undoes=TABLE,
 )
 RESERVED = Control("reserved", Whole(0, 8), "Reserved rows", own("reserved"), undoes=TABLE)
-DROP_BLANKS = Control("drop_blanks", Flag(), "Drop blank tokens", False, undoes=TABLE)
+DROP_BLANKS = Control("drop_blanks", Flag(), "Drop blank tokens", False, undoes=SHAPES)
 SENTENCE = Control(
     "sentence",
     Sentence(),
     "Your sentence",
     own("sentence"),
     check=_fits,
-    undoes=TABLE,
+    undoes=TABLE + SHAPES,
     look={"height": 96},
 )
 SEED = Control(
@@ -191,7 +197,7 @@ D_IN = Control(
     Whole(1, MAX_WIDTH),
     "Width of the vectors, d_in",
     own("d_in"),
-    undoes=(*TABLE, *OF_MATRICES),
+    undoes=TABLE + SHAPES + OF_MATRICES,
 )
 POSITIONS = Control("positions", Flag(), "Positions", own("positions"))
 EDITS = Control("edits", Edits(), "Numbers typed into the embeddings", (), check=_edits_fit)
@@ -258,10 +264,10 @@ D_OUT = Control(
     Whole(1, MAX_WIDTH),
     "Width of queries and keys, d_out",
     _recipe("d_out"),
-    undoes=("q_edits", "k_edits"),
+    undoes=("q_edits", "k_edits", *SHAPES),
 )
 D_V = Control(
-    "d_v", Whole(1, MAX_WIDTH), "Width of values, d_v", _recipe("d_v"), undoes=("v_edits",)
+    "d_v", Whole(1, MAX_WIDTH), "Width of values, d_v", _recipe("d_v"), undoes=("v_edits", *SHAPES)
 )
 SCALE = Control("scale", Choice(SCALES), "Divide scores of queries and keys by", "sqrt_d")
 BIAS = Control("bias", Flag(), "Bias", False)
@@ -379,12 +385,14 @@ CAUSAL_HEADS = Control(
 )
 
 
-def projections_of(values: Values) -> Projections:
-    """What makes queries, keys and values: what `attention_core.project` needs to know."""
-    example = example_of(values)
+def projections_of(values: Values, start: str = "") -> Projections:
+    """What makes queries, keys and values, or would with another `start`: what
+    `attention_core.project` needs to know.
+    """
+    example, start = example_of(values), start or values.start
     recipe = example.projections
-    given = inputs_of(values).has_given_vectors()
-    start = "rand" if values.start == "given" and not given else values.start
+    if start == "given" and not inputs_of(values).has_given_vectors():
+        start = "rand"
     if start != recipe.start:
         recipe = example.linear if start == "linear" else replace(recipe, start="rand")
     if values.w_seed is not None:
@@ -446,7 +454,7 @@ OTHER_SENTENCE = Control(
     widget="text_input",
     hint=f"at most {MAX_TOKENS} tokens",
     check=_source_fits,
-    undoes=("cell",),
+    undoes=SHAPES,
 )
 FACTOR = Control("factor", Decimal(-4, 4), "Stretch factor", 1.0, look={"step": 0.25})
 OWN_TABLE = 1

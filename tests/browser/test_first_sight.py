@@ -3,7 +3,7 @@
 import pytest
 
 from attention_ui.charts.sizes import SIDEBAR_WIDTH
-from attention_ui.settings.link import FIRST
+from attention_ui.controls.shared import FIRST
 from attention_ui.frame import contents
 from browser_tools import no_exception, open_page, settled
 from sampling import few

@@ -5,12 +5,12 @@ import re
 from itertools import product
 
 import pytest
+from attention_ui.settings.link import from_query
+from attention_ui.settings.settings import FIELDS, HEADS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import ipc, types
 
-from attention_ui.settings.link import from_query
-from attention_ui.settings.settings import FIELDS, HEADS
 from guesses import links, texts
 from hostile import TEXTS, TOO_LONG, VALUES
 from sampling import few, is_long

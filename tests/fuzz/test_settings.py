@@ -3,12 +3,12 @@
 from urllib.parse import urlencode
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from attention_ui.settings.fit import changed
 from attention_ui.settings.link import MAX_LINK, from_query, problem_with, to_pin, to_query
 from attention_ui.settings.settings import FIELDS, Settings
+from hypothesis import given
+from hypothesis import strategies as st
+
 from guesses import links, texts
 from hostile import TEXTS, TOO_LONG, VALUES
 from sampling import of_each_kind

@@ -11,8 +11,7 @@ import torch
 
 from attention_core.examples import EXAMPLES
 from attention_ui.cards import show
-from attention_ui.frame import ends
-from attention_ui.frame import contents
+from attention_ui.frame import contents, ends
 from attention_ui.frame.basics import takes
 from attention_ui.words import percent
 from hostile import MARK, TEXTS

@@ -1,0 +1,41 @@
+"""What a link or a session chooses, as the controls of all lessons read it."""
+
+from collections.abc import Iterable, Mapping
+
+from streamlit.testing.v1 import AppTest
+
+from attention_ui.controls.control import Control, Values, understood, written
+from attention_ui.frame.rooms import controls_of, every_control
+from visiting import LESSONS
+
+EVERY = tuple(every_control().values())
+"""The controls of all lessons, each once, after all that it depends on."""
+FIELDS = {each.name: each.field for each in EVERY}
+OF_PAGES = {name: controls_of(name) for name in LESSONS}
+"""The controls of each lesson, and what stands around every page."""
+
+
+def read(
+    controls: Iterable[Control] = EVERY, /, **link: str
+) -> tuple[Values, dict[str, ValueError]]:
+    """The values of a link, of `wild_cat` where it names no example, and what could not be used."""
+    return understood({"example": "wild_cat", **link}, tuple(controls))
+
+
+def of(controls: Iterable[Control] = EVERY, /, **link: str) -> Values:
+    """The values of a link that can be used as it is."""
+    values, wrong = read(controls, **link)
+    assert not wrong, {name: str(why) for name, why in wrong.items()}
+    return values
+
+
+def chosen(at: AppTest) -> Values:
+    """What a session has chosen, also what the page that is open has no control for."""
+    values, _ = understood(at.session_state["held"], EVERY)
+    return values
+
+
+def link_of(values: Mapping[str, object], controls: Iterable[Control] = EVERY) -> dict[str, str]:
+    """The shortest link to these values."""
+    controls = tuple(controls)
+    return written({n: FIELDS[n].write(value) for n, value in values.items()}, controls)
