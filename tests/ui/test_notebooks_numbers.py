@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 import pandas as pd
 import pytest
-from attention_ui.widgets import long_run
+from attention_ui.frame import long_run
 
 from attention_core.published import NOTEBOOKS, Result
 from attention_core.published.report import each_outcome, main

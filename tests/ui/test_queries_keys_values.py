@@ -20,7 +20,15 @@ from attention_core.mechanism.trainable import attend_trainable
 from attention_core.recipes import ROLES
 from attention_ui.cards.show import MOST_BYTES
 from attention_ui.controls.control import understood
-from attention_ui.controls.shared import BIAS, D_OUT, D_V, SCALE, inputs_of, projections_of
+from attention_ui.controls.shared import (
+    BIAS,
+    D_OUT,
+    D_V,
+    OF_MATRICES,
+    SCALE,
+    inputs_of,
+    projections_of,
+)
 from attention_ui.frame.long_run import Run
 from attention_ui.lessons.queries_keys_values.lesson import (
     CONTROLS,
