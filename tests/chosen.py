@@ -1,10 +1,10 @@
 """What a link or a session chooses, as the controls of all lessons read it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from streamlit.testing.v1 import AppTest
 
-from attention_ui.controls.control import Control, Values, understood, written
+from attention_ui.controls.control import Control, Values, understood
 from attention_ui.frame.rooms import controls_of, every_control
 from visiting import LESSONS
 
@@ -33,9 +33,3 @@ def chosen(at: AppTest) -> Values:
     """What a session has chosen, also what the page that is open has no control for."""
     values, _ = understood(at.session_state["held"], EVERY)
     return values
-
-
-def link_of(values: Mapping[str, object], controls: Iterable[Control] = EVERY) -> dict[str, str]:
-    """The shortest link to these values."""
-    controls = tuple(controls)
-    return written({n: FIELDS[n].write(value) for n, value in values.items()}, controls)

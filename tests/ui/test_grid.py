@@ -6,7 +6,7 @@ import pytest
 
 from attention_ui.controls.control import understood
 from attention_ui.controls.fields import MAX_EDITS
-from chosen import EVERY, chosen, link_of
+from chosen import EVERY, chosen
 from messages import send, widget_ids
 from visiting import stands, texts, visit
 
@@ -30,9 +30,10 @@ def type_into(at, numbers):
 
 
 def test_a_typed_number_is_kept_as_a_link_holds_it():
-    values = type_into(open_grid(), {0: 0.12345678912345})
+    at = open_grid()
+    values = type_into(at, {0: 0.12345678912345})
     assert {number for *_, number in values.q_edits} == {0.123456789}
-    assert understood(link_of(values), EVERY) == (values, {})
+    assert understood(at.session_state["held"], EVERY) == (values, {})
 
 
 def test_more_numbers_than_a_link_holds_are_refused_in_words_and_can_be_undone():
@@ -52,7 +53,7 @@ def test_numbers_that_fit_their_table_and_not_the_link_are_refused_in_words():
     at = open_grid(d_in="14", d_out="14", d_v="14", k_edits=full)
     assert len(type_into(at, dict.fromkeys(range(13), 1.25)).q_edits) in (0, 182)
     values = type_into(at, dict.fromkeys(range(14), 123.456789))
-    assert understood(link_of(values), EVERY) == (values, {})
+    assert understood(at.session_state["held"], EVERY) == (values, {})
     assert "The link to this page would have" in texts(at)
 
 
@@ -70,7 +71,7 @@ def test_a_pin_that_a_link_cannot_hold_is_refused_in_words():
     next(each for each in at.button if each.key == "pin").click().run()
     stands(at)
     values = chosen(at)
-    assert understood(link_of(values), EVERY) == (values, {})
+    assert understood(at.session_state["held"], EVERY) == (values, {})
     assert values.pin == ""
     assert "Not applied: " in texts(at)
     assert "fit" in texts(at)

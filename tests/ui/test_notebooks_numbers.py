@@ -6,10 +6,10 @@ from urllib.parse import parse_qsl
 
 import pandas as pd
 import pytest
-from attention_ui.frame import long_run
 
 from attention_core.published import NOTEBOOKS, Result
 from attention_core.published.report import each_outcome, main
+from attention_ui.frame import long_run
 from attention_ui.lessons.notebooks_numbers import check as checks
 from attention_ui.lessons.notebooks_numbers.results import says, side_by_side
 from conftest import ROOT
