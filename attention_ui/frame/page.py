@@ -36,7 +36,7 @@ from .basics import ICON, LINE, show_notices, takes, warm_up
 from .contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, Lesson, lesson
 from .glossary import meanings, terms_in, title_and_glossary
 from .long_run import stop_all
-from .rooms import every_control, fixed_now
+from .rooms import fixed_now, known_among
 from .share import share
 from .tasks import show_tasks
 
@@ -55,7 +55,8 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     if held.is_left(name):
         stop_all()
     around = (*controls, *AROUND)
-    values = held.arrive(name, around, _known_names(around))
+    ours = {each.name for each in around}
+    values = held.arrive(name, around, known_among({*st.query_params} - ours))
     st.session_state[held.FIXED] = fixed_now(around)
     st.session_state[SAID] = {}
     st.set_page_config(
@@ -82,14 +83,6 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
         run_again_when_back()
         reach_by_keyboard()
     return values
-
-
-def _known_names(controls: Sequence[Control]) -> frozenset[str]:
-    """The names in a link that some page has a control for. Those of the other lessons are looked
-    up only where the link has a name that is not known without them: that imports them all.
-    """
-    known = frozenset(each.name for each in controls)
-    return known if known.issuperset(st.query_params) else known | every_control().keys()
 
 
 def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Control] = ()) -> Values:

@@ -38,6 +38,17 @@ def every_control() -> Mapping[str, Control]:
     return found
 
 
+def known_among(names: Collection[str]) -> set[str]:
+    """Those of some names that a lesson has a control for. No more lessons are imported than it
+    takes to find them.
+    """
+    left = {*names}
+    for each in LESSONS:
+        if left:
+            left -= {control.name for control in controls_of(each.name)}
+    return {*names} - left
+
+
 def fixed_now(here: Collection[Control]) -> dict[str, str]:
     """What a teacher's link hides or locks, as a link says its value now: also what the page that
     is open, with its controls `here`, has none for, since another example would change it.
