@@ -5,14 +5,11 @@ from collections.abc import Iterable
 from streamlit.testing.v1 import AppTest
 
 from attention_ui.controls.control import Control, Values, understood
-from attention_ui.frame.rooms import controls_of, every_control
-from visiting import LESSONS
+from attention_ui.frame.rooms import every_control
 
 EVERY = tuple(every_control().values())
 """The controls of all lessons, each once, after all that it depends on."""
 FIELDS = {each.name: each.field for each in EVERY}
-OF_PAGES = {name: controls_of(name) for name in LESSONS}
-"""The controls of each lesson, and what stands around every page."""
 
 
 def read(

@@ -137,6 +137,13 @@ def test_other_numbers_are_not_marked_as_matching(page):
     assert prints_nothing(at) or "you changed *Seed*" in marked or "no seed" in marked
 
 
+def test_what_changes_no_printed_number_is_not_said_to_be_the_cause():
+    at = with_rows_open(visit(A_PAGE, seed="70", across="2", predict="on"))
+    assert "you changed *Seed*" in rendered(at)
+    at = with_rows_open(visit(A_PAGE, seed="70", d_in="4", up="2"))
+    assert "you changed *Seed; Width of the vectors, d_in*" in rendered(at)
+
+
 @pytest.mark.parametrize("page", few(PAGES, 1, first="pages/tokenize_and_embed.py"))
 def test_extreme_settings(page):
     """Each control of the page at each of its ends, and what is hard together."""

@@ -30,7 +30,8 @@ from attention_ui.controls.shared import (
     inputs_of,
     projections_of,
 )
-from attention_ui.frame.rooms import every_control, module_of
+from attention_ui.frame.contents import SECTIONS
+from attention_ui.frame.rooms import every_control, known_among, module_of
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
@@ -351,6 +352,31 @@ def test_more_heads_take_d_model_along_and_a_fixed_one_stays():
     assert heads.options == ["1", "2", "4"], "what would take along what is fixed is not offered"
     heads.set_value(4).run()
     assert address(at) == {"example": "wild_cat", "lock": "d_model", "n_heads": "4"}
+
+
+def test_a_teacher_can_hide_and_lock_the_controls_of_every_lesson():
+    at = opened(example="wild_cat")
+    at.button(key="share").click().run()
+    assert not at.exception
+    hide, lock = (
+        next(e for e in at.multiselect if e.key == f"share_{n}") for n in ("hide", "lock")
+    )
+    called = {each.label for each in every_control().values() if each.label} - {"Pin"}
+    assert {*lock.options} == called
+    assert {*hide.options} == called | {*SECTIONS.values()}
+
+
+def test_what_another_lesson_has_a_control_for_is_fixed_too():
+    at = opened(example="wild_cat", lock="d_model,d_in")
+    widget(at, "selectbox", "example").set_value("named_features").run()
+    own = EXAMPLES["wild_cat"]
+    assert address(at)["d_model"] == str(own.heads.d_model)
+    assert address(at)["d_in"] == str(own.inputs.d_in)
+    assert own.heads.d_model != EXAMPLES["named_features"].heads.d_model
+
+
+def test_a_name_is_looked_for_in_all_lessons():
+    assert known_among({"n_heads", "round_seed", "nobody"}) == {"n_heads", "round_seed"}
 
 
 # --- from page to page ----------------------------------------------------------------------------
