@@ -142,11 +142,16 @@ def moved(value):
 def at_a_first_visit(lesson, other_steps=(), change=None):
     """The answers of a lesson that no question covers; with other numbers in some steps."""
 
+    kept = []  # put back afterwards: a step may be in a trace that the lesson makes only once
+
     def changed(trace):
         for name in other_steps:
+            kept.append((trace[name], trace[name].value))
             trace[name]._kept = change(trace[name].value)
 
     view, answers, covered = by_script(lesson, {"predict": "on"}, changed)
+    for step, value in reversed(kept):
+        step._kept = value
     view.covered = covered
     return {each.question: each.answer for each in answers if not covered & {*each.shows}}, view
 
