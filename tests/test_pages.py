@@ -45,7 +45,7 @@ COMBINATIONS = {
     "zero vectors": {"d_in": "1", "edits": ",".join(f"{row}.0:0" for row in range(9))},
     "stretched": {"stretch": "3", "factor": "-4"},
     "no cell": {"cell": "none"},
-    "upstream": {"cell": "embeddings.1.1,embedding_table.0.1"},
+    "upstream": {"cell": "embeddings.1.1,embedding_table.0.1", "seed": "5"},
     "predicting": {"predict": "on"},
     "one head": {"n_heads": "1", "d_model": "1"},
     "eight heads": {"n_heads": "8", "d_model": "64", "causal_heads": "on", "head_off": "7"},
