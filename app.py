@@ -7,6 +7,6 @@ from attention_ui.lessons.home.page import home
 if __name__ == "__main__":
     home()
 else:  # needed by the server alone: a Streamlit that has no `st.App` runs the page
-    from attention_ui.shell.serve import lifespan, routes
+    from attention_ui.frame.serve import lifespan, routes
 
     app = st.App(__file__, routes=routes(), lifespan=lifespan)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from attention_ui.shell.contents import HOME, LESSONS
+from attention_ui.frame.contents import HOME, LESSONS
 
 from . import (
     HERE,

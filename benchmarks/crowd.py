@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from attention_ui.shell.contents import LESSONS
+from attention_ui.frame.contents import LESSONS
 
 from .figures import Figure, Part, spread
 from .process import resident_mib

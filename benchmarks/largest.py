@@ -4,7 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from urllib.parse import urlencode
 
-from attention_ui.shell.contents import LESSONS, Lesson
+from attention_ui.frame.contents import LESSONS, Lesson
 from largest import LARGEST
 
 from .figures import Figure, Part, failed

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from attention_ui.controls.fields import MAX_TOKENS
-from attention_ui.shell.contents import HOME, LESSONS, Lesson
+from attention_ui.frame.contents import HOME, LESSONS, Lesson
 
 from .figures import Figure, Part, failed, spread
 from .process import cpu_seconds

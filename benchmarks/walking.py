@@ -5,7 +5,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from attention_ui.shell.contents import HOME, LESSONS
+from attention_ui.frame.contents import HOME, LESSONS
 from browser_tools import in_contents
 from serving import AppServer
 

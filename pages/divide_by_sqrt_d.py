@@ -5,6 +5,7 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 from attention_core.experiments.saturation import EFFECT_TRIALS, N_KEYS
 from attention_ui.cards.card import card, note
+from attention_ui.cards.common_questions import largest_when_divided
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import chart, picture
@@ -19,7 +20,6 @@ from attention_ui.lessons.divide_by_sqrt_d.lesson import CONTROLS, DRAW_SEED, LO
 from attention_ui.lessons.divide_by_sqrt_d.looks import DIVIDED, look
 from attention_ui.lessons.divide_by_sqrt_d.published_variances import published_variances
 from attention_ui.picture.layout import equation
-from attention_ui.predict.common_questions import largest_when_divided
 
 PAGE = "divide_by_sqrt_d"
 values = open_lesson(PAGE, CONTROLS)

@@ -7,10 +7,10 @@ from attention_ui.cards.question import question
 from attention_ui.cards.show import picture
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, ends
+from attention_ui.frame.long_run import go_on_with_page
 from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.notebooks_numbers import check, lesson, words
 from attention_ui.lessons.notebooks_numbers.results import show_results
-from attention_ui.widgets.long_run import go_on_with_page
 
 PAGE = "notebooks_numbers"
 values = open_lesson(PAGE, lesson.CONTROLS)

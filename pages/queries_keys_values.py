@@ -14,30 +14,35 @@ from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls import held
 from attention_ui.controls.grid import grid
-from attention_ui.controls.shared import SCALE, TOKEN, inputs_of
+from attention_ui.controls.shared import (
+    BIAS,
+    D_OUT,
+    D_V,
+    SCALE,
+    START,
+    TOKEN,
+    inputs_of,
+    projections_of,
+)
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.long_run import go_on
 from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.queries_keys_values import lesson, words
 from attention_ui.lessons.queries_keys_values.lesson import (
-    BIAS,
     CONTROLS,
-    D_OUT,
-    D_V,
     MAKES_WEIGHTS,
     MATRIX,
     OWN_KEYS,
     RATE,
     ROLE,
     SEEDS,
-    START,
     STEPS,
     T_SCALED,
     T_WIDTH,
     TRAINED,
     TYPED_INTO,
     ZEROED,
-    projections_of,
     trace_of,
     with_own_keys,
 )
@@ -47,7 +52,6 @@ from attention_ui.picture.below import products
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
-from attention_ui.widgets.long_run import go_on
 
 PAGE = "queries_keys_values"
 ROW = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}

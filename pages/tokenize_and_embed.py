@@ -10,8 +10,10 @@ from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import chart, picture
 from attention_ui.charts.picture import picture as as_points
+from attention_ui.controls.grid import grid
 from attention_ui.controls.shared import (
     ACROSS,
+    EDITS,
     LEARNED_FROM,
     POSITIONS,
     RESERVED,
@@ -35,7 +37,6 @@ from attention_ui.lessons.tokenize_and_embed.lesson import (
 from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
-from attention_ui.widgets.grid import grid
 
 PAGE = "tokenize_and_embed"
 TALL = 280
@@ -116,9 +117,7 @@ if small:
         "Every entry of the table is a **parameter**: a number that training may change. Here you "
         "can: type into the table, and everything that follows uses your numbers.",
     ):
-        drawn_at_first = trace.get("drawn_table", table)
-        is_about = (values.example, values.seed)
-        grid(trace, "edits", table, drawn_at_first, is_about, is_held=True)
+        grid(trace, EDITS, table, drawn=trace.get("drawn_table", table))
 
     with card(
         "one_hot",

@@ -19,6 +19,7 @@ from attention_ui.controls.shared import (
     source_words,
 )
 from attention_ui.controls.widget import control
+from attention_ui.frame.contents import lesson
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import link, open_lesson
 from attention_ui.lessons.transformer_block import norms, orders, published_layer, words
@@ -41,7 +42,6 @@ from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
 from attention_ui.picture.stacked import stacked
-from attention_ui.shell.contents import lesson
 
 PAGE = "transformer_block"
 values = open_lesson(PAGE, CONTROLS, sidebar=(TOKEN, N_HEADS, LAYER_DROPOUT, BLOCK_SEED))

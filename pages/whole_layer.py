@@ -22,6 +22,7 @@ from attention_ui.controls.shared import (
     inputs_of,
 )
 from attention_ui.controls.widget import control
+from attention_ui.frame.contents import lesson
 from attention_ui.frame.ends import answers, ends
 from attention_ui.frame.page import link, open_lesson
 from attention_ui.lessons.whole_layer import words
@@ -38,7 +39,6 @@ from attention_ui.lessons.whole_layer.lesson import (
 from attention_ui.picture.layer import layer_matrices, whole_layer
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
-from attention_ui.shell.contents import lesson
 
 PAGE = "whole_layer"
 LESSON_OF = {

@@ -1,4 +1,4 @@
-"""The computations of all lessons from whole settings, with everything that their pages add."""
+"""The computations of all lessons from the values of all controls, with what their pages add."""
 
 from attention_core import SimplifiedOptions, attend, embed, expand_query
 from attention_core.experiments.variance import few_trials
@@ -13,58 +13,58 @@ from attention_core.mechanism.multi_head import (
 )
 from attention_core.mechanism.token_axis import attend_on_tokens, decode
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
-from attention_ui.controls.control import understood
+from attention_ui.controls.shared import heads_recipe_of, inputs_of, layer_recipe_of, projections_of
+from attention_ui.lessons.causal_mask.lesson import mask_of
 from attention_ui.lessons.transformer_block import lesson as of_block
-from attention_ui.settings.link import to_query
 
 
-def simplified(settings):
-    options = SimplifiedOptions(settings.similarity, settings.divide)
-    return expand_query(attend(embed(settings.inputs), options), settings.query)
+def simplified(values):
+    options = SimplifiedOptions(values.similarity, values.divide)
+    return expand_query(attend(embed(inputs_of(values)), options), values.query)
 
 
-def stretched(settings):
+def stretched(values):
     options = SimplifiedOptions(
-        settings.similarity, settings.divide, stretched=settings.stretch, factor=settings.factor
+        values.similarity, values.divide, stretched=values.stretch, factor=values.factor
     )
-    return attend(embed(settings.inputs), options)
+    return attend(embed(inputs_of(values)), options)
 
 
-def trainable(settings):
-    trace = attend_trainable(embed(settings.inputs), settings.projections)
-    return add_other_ways(expand_token(trace, settings.token))
+def trainable(values):
+    trace = attend_trainable(embed(inputs_of(values)), projections_of(values))
+    return add_other_ways(expand_token(trace, values.token))
 
 
-def masked(settings):
-    trace = attend_masked(embed(settings.inputs), settings.mask, settings.scale)
-    change_token(trace, settings.changed_token, settings.change_by)
-    return drop_weights(trace, settings.dropout, settings.drop_seed)
+def masked(values):
+    trace = attend_masked(embed(inputs_of(values)), mask_of(values), values.scale)
+    change_token(trace, values.changed_token, values.change_by)
+    return drop_weights(trace, values.dropout, values.drop_seed)
 
 
-def heads(settings):
-    trace = attend_heads(embed(settings.inputs), settings.heads_recipe)
+def heads(values):
+    trace = attend_heads(embed(inputs_of(values)), heads_recipe_of(values))
     add_head_parts(add_big_projection(add_batched(trace)))
-    return expand_word(switch_off(trace, settings.head_off), settings.token)
+    return expand_word(switch_off(trace, values.head_off), values.token)
 
 
-def layer(settings):
-    return attend_heads(embed(settings.inputs), settings.layer_recipe)
+def layer(values):
+    return attend_heads(embed(inputs_of(values)), layer_recipe_of(values))
 
 
-def on_tokens(settings):
-    return attend_on_tokens(embed(settings.inputs))
+def on_tokens(values):
+    return attend_on_tokens(embed(inputs_of(values)))
 
 
-def decoder(settings):
-    return decode(embed(settings.inputs), n_heads=settings.n_heads)
+def decoder(values):
+    return decode(embed(inputs_of(values)), n_heads=values.n_heads)
 
 
-def block(settings):
-    return of_block.trace_of(understood(to_query(settings), of_block.CONTROLS)[0])
+def block(values):
+    return of_block.trace_of(values)
 
 
-def few(settings):
-    return few_trials(settings.draw_seed, d=min(settings.vd, 64))
+def few(values):
+    return few_trials(values.draw_seed, d=min(values.vd, 64))
 
 
 BUILDS = (simplified, stretched, trainable, masked, heads, layer, on_tokens, decoder, block, few)

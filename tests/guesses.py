@@ -3,8 +3,7 @@
 from hypothesis import strategies as st
 
 from attention_core.small_models.grammar import WORDS
-from attention_ui.settings.link import from_query
-from attention_ui.settings.settings import FIELDS
+from chosen import FIELDS, read
 from hostile import TEXTS, VALUES
 
 NASTY = (
@@ -54,7 +53,7 @@ def _plausible(name: str) -> st.SearchStrategy[str]:
         return st.lists(st.sampled_from(WORDS[1:]), min_size=1, max_size=34).map(" ".join)
     if kind == "Sentence":
         return texts
-    if kind == "Pinned":
+    if kind == "Query":
         return st.sampled_from(["example=wild_cat&seed=70", "example=life_is_short&d_in=4", ""])
     return st.sampled_from(["", "scores", "weights", "one_query"])
 
@@ -73,6 +72,6 @@ def links(draw, hostile: bool = True) -> dict[str, str]:
     }
 
 
-def whole_settings():
-    """Settings as a link makes them: always valid, whatever the link held."""
-    return links(hostile=False).map(lambda link: from_query(link)[0])
+def whole_values():
+    """The values of all controls as a link makes them: always valid, whatever the link held."""
+    return links(hostile=False).map(lambda link: read(**link)[0])

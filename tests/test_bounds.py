@@ -17,14 +17,15 @@ from attention_core.experiments.training import (
     train,
 )
 from attention_core.experiments.variance import LARGEST_CHUNK, MAX_D, MAX_TRIALS, Trials, draws
-from attention_ui.settings.choices import MAX_WIDTH, STEPS, TRIAL_COUNTS, VECTOR_WIDTHS
-from attention_ui.settings.link import MAX_LINK, from_query, to_query
-from attention_ui.settings.settings import FIELDS, MAX_TOKENS
+from attention_ui.controls.control import MAX_LINK, written
+from attention_ui.controls.fields import MAX_TOKENS
+from attention_ui.controls.shared import MAX_WIDTH, inputs_of
 from builds import BUILDS
+from chosen import EVERY, FIELDS, of
 from conftest import ROOT
 from largest import EDITS, LARGEST
 from sampling import few, of_each_kind
-from visiting import A_PAGE, EVERYWHERE, charts, stands, visit
+from visiting import A_PAGE, EVERYWHERE, charts, stands, texts, visit
 
 LARGEST_TRACE = 16_000_000
 """Bytes of all tensors of a lesson's trace."""
@@ -35,22 +36,22 @@ LARGEST_MESSAGE = CONFIG["server"]["maxMessageSize"] * 1024 * 1024
 """Bytes. Streamlit sends an error in place of a larger message."""
 
 
-def test_the_largest_settings_are_settings():
-    settings, notices = from_query(LARGEST)
-    assert notices == []
-    assert len(settings.inputs.tokens) == MAX_TOKENS
-    assert len(urlencode(to_query(settings))) <= MAX_LINK < 8_000
+def test_the_largest_link_can_be_used_as_it_is():
+    values = of(**LARGEST)
+    assert len(inputs_of(values).tokens) == MAX_TOKENS
+    assert len(urlencode(written(LARGEST, EVERY))) <= MAX_LINK < 8_000
 
 
-def test_a_link_that_is_longer_than_an_address_may_be_is_refused():
-    full = {name: EDITS for name in LARGEST if name.endswith("edits")}
-    settings, (notice,) = from_query({**LARGEST, **full})
-    assert f"{MAX_LINK:,} fit" in notice
-    assert settings.edits == settings.q_edits == ()
+def test_a_text_that_would_make_the_link_longer_than_an_address_may_be_is_refused():
+    at = visit(A_PAGE, tokenizer="text", q_edits=EDITS)
+    held = {**at.session_state["held"]}
+    at.text_area(key="control_sentence").set_value("предложение " * 60).run()
+    assert at.session_state["held"] == held
+    assert f"{MAX_LINK:,} fit" in texts(stands(at))
 
 
 @pytest.mark.parametrize("name", of_each_kind(FIELDS, lambda name: type(FIELDS[name])))
-def test_no_setting_takes_a_text_without_end(name):
+def test_no_control_takes_a_text_without_end(name):
     for sign in ("x", "1", "1,", "0.0:1,", "a.0,", "seed,", "example=wild_cat&"):
         with pytest.raises(ValueError, match=r"\w+ \w+"):
             FIELDS[name].read((sign * 100_000)[:-1] + "2")
@@ -58,7 +59,7 @@ def test_no_setting_takes_a_text_without_end(name):
 
 @pytest.mark.parametrize("build", BUILDS, ids=lambda build: build.__name__)
 def test_the_largest_trace_is_small(build):
-    trace = build(from_query(LARGEST)[0])
+    trace = build(of(**LARGEST))
     assert sum(step.value.nbytes for step in trace.values()) < LARGEST_TRACE
 
 
@@ -80,16 +81,16 @@ def test_the_largest_page_is_bounded(page, monkeypatch):
 
 
 def test_trials_are_drawn_in_chunks_and_training_keeps_few_records():
-    assert max(TRIAL_COUNTS) == MAX_TRIALS
-    assert max(VECTOR_WIDTHS) == MAX_D
-    assert max(STEPS) == MAX_STEPS
+    assert max(FIELDS["trials"].options) == MAX_TRIALS
+    assert max(FIELDS["vd"].options) == MAX_D
+    assert max(FIELDS["steps"].options) == MAX_STEPS
     chunk = next(iter(draws(Trials(MAX_D, MAX_TRIALS), rows=2)))
     assert chunk.numel() <= max(LARGEST_CHUNK, 16 * 2 * MAX_D)
 
-    settings = from_query(LARGEST)[0]
-    embeddings = BUILDS[0](settings)["embeddings"].value
+    values = of(**LARGEST)
+    embeddings = BUILDS[0](values)["embeddings"].value
     recipe = TrainingSettings(200, 0.01, 0, MAX_WIDTH, True)
     kept = 0
-    for record in train(embeddings, next_tokens(settings.inputs.tokens), recipe):
+    for record in train(embeddings, next_tokens(inputs_of(values).tokens), recipe):
         kept += sum(matrix.numel() for matrix in (*record.matrices, record.weights))
     assert kept <= MAX_RECORDED

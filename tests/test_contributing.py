@@ -22,7 +22,7 @@ BLOCK = re.compile(r"`([\w/]+\.py)`:\n\n```python\n(.*?)```", re.DOTALL)
 BLOCKS = dict(BLOCK.findall(WORDS))
 LESSON, OPERATION, KIND = "two_sentences", "attention_core/operations/entrywise.py", "Halve"
 INTO = {
-    "attention_ui/shell/contents.py": r"LESSONS = \((?s:.*?)\n(?=\)\n)",
+    "attention_ui/frame/contents.py": r"LESSONS = \((?s:.*?)\n(?=\)\n)",
     "tests/traces.py": r"def workshop(?s:.*?)\n(?=    _projections)",
     "tests/core/test_oracle_each.py": r"ORACLES = \{\n",
 }

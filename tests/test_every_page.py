@@ -2,6 +2,7 @@
 
 import pytest
 
+from chosen import chosen
 from hostile import MARK
 from visiting import EVERYWHERE, charts, rendered, stands, visit
 
@@ -14,8 +15,8 @@ def test_a_page_stands_and_renders_nothing_that_is_typed(page):
     """
     sentence = f"{MARK}*first sat {MARK}_middle on [{MARK}last"
     at = stands(visit(page, sentence=sentence, tokenizer="blanks", seed="5", predict="on"))
-    settings = at.session_state["settings"]
-    assert (settings.seed, settings.sentence) == (5, sentence)
+    values = chosen(at)
+    assert (values.seed, values.sentence) == (5, sentence)
     assert at.session_state["notices"] == []
     assert MARK not in rendered(at)
     for chart in charts(at):

@@ -6,8 +6,8 @@ import pytest
 
 from attention_core.examples import EXAMPLES
 from attention_core.published import notebook
+from attention_ui.controls.shared import FIRST
 from attention_ui.picture.table import CELL, COVERED, table
-from attention_ui.settings.link import FIRST
 from conftest import ROOT
 from sampling import few, pairs
 from visiting import A_PAGE, PAGES, charts, noted_layouts, pictures, stands, visit

@@ -4,11 +4,10 @@ import re
 
 import pytest
 
-from attention_ui.settings.link import from_query
-from attention_ui.settings.settings import FIELDS
-from attention_ui.shell.contents import lesson
-from attention_ui.shell.glossary import TERMS, meanings, terms_in
+from attention_ui.frame.contents import lesson
+from attention_ui.frame.glossary import TERMS, meanings, terms_in
 from builds import BUILDS
+from chosen import FIELDS, of
 from sampling import few
 from visiting import A_PAGE, EVERYWHERE, charts, rendered, stands, visit, words
 
@@ -59,10 +58,9 @@ def test_a_term_opens_where_it_first_stands_and_nowhere_twice(page):
 
 
 def test_every_name_is_a_step_of_a_lesson_or_a_setting():
-    settings, notices = from_query(ALL_SHOWN)
-    assert notices == []
-    steps = {step.name for build in BUILDS for step in build(settings).values()}
-    assert not {name for term in TERMS for name in term.names.split()} - steps - set(FIELDS)
+    values = of(**ALL_SHOWN)
+    steps = {step.name for build in BUILDS for step in build(values).values()}
+    assert not {name for term in TERMS for name in term.names.split()} - steps - {*FIELDS}
 
 
 @pytest.mark.slow("40 s: every page")
@@ -86,7 +84,7 @@ def test_it_opens_on_every_page_and_leaves_the_page_as_it_was(page):
         return [(each.spec, each.alt, each.data.data) for each in charts(at)]
 
     at = stands(visit(page, **FIXED))
-    before = drawn(), at.query_params.copy(), at.session_state["settings"]
+    before = drawn(), at.query_params.copy(), {**at.session_state["held"]}
     n_links = len(at.get("page_link"))
     assert TERMS[0].meaning not in words(at), "nothing of it is drawn until it is opened"
     at.button(key="glossary").click().run()
@@ -96,7 +94,7 @@ def test_it_opens_on_every_page_and_leaves_the_page_as_it_was(page):
         term.heading() for term in TERMS
     ]
     assert {term.meaning for term in TERMS} <= set(said)
-    assert (drawn(), at.query_params, at.session_state["settings"]) == before
+    assert (drawn(), at.query_params, {**at.session_state["held"]}) == before
     links = [each.proto for each in at.get("page_link")]
     assert len(links) == n_links + len(TERMS)
     contents = {each.proto.page: each.proto.query_string for each in at.sidebar.get("page_link")}

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from attention_ui.settings.link import to_query
+from chosen import chosen
 from sampling import few
 from visiting import A_PAGE, PAGES, pictures, stands, visit
 
@@ -21,7 +21,7 @@ def follow(at, page, query):
         at.query_params[name] = value
     at.run()
     stands(at)
-    return at.session_state["settings"]
+    return chosen(at)
 
 
 def ours(at):
@@ -35,10 +35,10 @@ def test_a_link_of_ours_that_is_older_than_the_last_change_says_nothing():
     assert old["d_in"] == "4"
     # A part of the page ran alone: the browser shows a link from before the change.
     at.slider(key="control_d_in").set_value(6).run()
-    assert at.session_state["settings"].d_in == 6
+    assert chosen(at).d_in == 6
     at.session_state["linked"] = {**at.session_state["linked"], "older": old}
-    settings = follow(at, SECOND, old)
-    assert settings.d_in == 6
+    values = follow(at, SECOND, old)
+    assert values.d_in == 6
     assert [*at.query_params["d_in"]] == ["6"]
 
 
@@ -49,9 +49,9 @@ def test_a_link_of_somebody_else_s_speaks_on_another_page():
 
 def test_our_own_link_leaves_the_cell_of_a_page_behind():
     at = visit(FIRST, cell="embeddings.1.1", d_in="4")
-    settings = follow(at, SECOND, ours(at))
-    assert settings.d_in == 4
-    assert settings.cell is None
+    values = follow(at, SECOND, ours(at))
+    assert values.d_in == 4
+    assert values.cell is None
 
 
 @pytest.mark.slow("1 s: whole pages")
@@ -66,7 +66,7 @@ def test_back_and_forward_speak_and_an_old_address_after_a_click_does_not():
     at.slider(key="control_d_in").set_value(5)
     at.query_params["d_in"] = "4"  # the browser is late: it shows the address before the click
     at.run()
-    assert at.session_state["settings"].d_in == 5
+    assert chosen(at).d_in == 5
 
 
 # --- arithmetic -----------------------------------------------------------------------------------
@@ -136,8 +136,7 @@ def test_after_a_change_the_arithmetic_is_that_of_a_fresh_visit(page, change):
     was = arithmetic(at)
     CHANGES[change](at).run()
     stands(at)
-    settings = at.session_state["settings"]
-    fresh = visit(page, **{"predict": "off", **to_query(settings)})
-    assert fresh.session_state["settings"] == settings
+    fresh = visit(page, **{"predict": "off", **at.session_state["held"]})
+    assert chosen(fresh) == chosen(at)
     assert arithmetic(at) == arithmetic(fresh)
     assert arithmetic(at) != was

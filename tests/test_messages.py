@@ -15,6 +15,7 @@ from streamlit.runtime.state.session_state import SessionState, WStates
 
 from attention_ui.streamlit_workarounds.unreadable_messages import leave_out_what_cannot_be_read
 from benchmarks.visitor import Visitor
+from chosen import chosen
 from messages import is_of, send, send_all, value_types, widget_ids, wrong_values
 from sampling import few
 from serving import start_server
@@ -68,11 +69,11 @@ def test_a_value_of_a_wrong_type_is_refused_quietly(key, errors):
     at = opened(f"pages/{page}.py")
     names = {id: name.split(".")[-1] for id, name in widget_ids(at).items()}
     id = next(id for id, name in names.items() if name == key or name.startswith(f"{key}_"))
-    before = at.session_state["settings"]
+    before = chosen(at)
     for value in values:
         send(at, id, value)
         assert not errors, value
-        after = at.session_state["settings"]
+        after = chosen(at)
         assert after == before or key.startswith("control_"), value
 
 
@@ -81,11 +82,11 @@ def test_a_value_of_a_wrong_type_is_refused_quietly(key, errors):
 )
 def test_a_value_for_no_widget_does_not_break_the_session(id, errors):
     at = visit("simplified_attention")
-    before = at.session_state["settings"]
+    before = chosen(at)
     send(at, id, {"string_value": "y"})
     stands(at.run())
     assert errors == []
-    assert at.session_state["settings"] == before
+    assert chosen(at) == before
 
 
 def test_guarding_twice_is_guarding_once():
@@ -99,7 +100,7 @@ def test_guarding_twice_is_guarding_once():
 def test_wrong_types_for_all_widgets_at_once_change_nothing(page, errors):
     at = opened(page, predict="on")
     chance = random.Random(page)
-    before, types = at.session_state["settings"], value_types(at)
+    before, types = chosen(at), value_types(at)
     assert len(types) > 10
     for _ in range(6):
         send_all(
@@ -112,7 +113,7 @@ def test_wrong_types_for_all_widgets_at_once_change_nothing(page, errors):
         assert errors == []
         stands(at)
         assert value_types(at) == types  # they are all there, and none has taken another type
-        assert at.session_state["settings"] == before
+        assert chosen(at) == before
 
 
 @pytest.mark.parametrize("page", few(EVERYWHERE, 2, first=A_PAGE))

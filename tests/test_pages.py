@@ -12,13 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
 from attention_ui.controls.control import fitted
-from attention_ui.controls.shared import heads_recipe_of
+from attention_ui.controls.shared import SIZES, heads_recipe_of, inputs_of
+from attention_ui.frame.contents import AT_A_GLANCE, FIRST_CHECKED, LESSONS
 from attention_ui.lessons.multi_head_attention.words import widths_words
-from attention_ui.settings.link import from_query
-from attention_ui.settings.settings import FIELDS, HEADS
-from attention_ui.shell.contents import AT_A_GLANCE, FIRST_CHECKED, LESSONS
 from attention_ui.streamlit_workarounds.style import STYLE
-from ends import links_to_the_ends, reading
+from chosen import FIELDS, chosen, read
+from ends import links_to_the_ends
 from sampling import few, is_long, pairs
 from visiting import (
     A_PAGE,
@@ -46,7 +45,7 @@ COMBINATIONS = {
     "zero vectors": {"d_in": "1", "edits": ",".join(f"{row}.0:0" for row in range(9))},
     "stretched": {"stretch": "3", "factor": "-4"},
     "no cell": {"cell": "none"},
-    "upstream": {"cell": "embeddings.1.1,embedding_table.0.1"},
+    "upstream": {"cell": "embeddings.1.1,embedding_table.0.1", "seed": "5"},
     "predicting": {"predict": "on"},
     "one head": {"n_heads": "1", "d_model": "1"},
     "eight heads": {"n_heads": "8", "d_model": "64", "causal_heads": "on", "head_off": "7"},
@@ -122,7 +121,7 @@ REFUSED_TEXTS = {
 def test_every_page_shows_every_example_and_all_values_that_its_notebook_prints(page, example):
     at = with_rows_open(visit(page, example=example))
     stands(at)
-    assert at.session_state["settings"].example == example
+    assert chosen(at).example == example
     assert at.session_state["notices"] == []
     if page not in PAGES or prints_nothing(at):
         return
@@ -135,48 +134,48 @@ def test_every_page_shows_every_example_and_all_values_that_its_notebook_prints(
 def test_other_numbers_are_not_marked_as_matching(page):
     at = visit_with_printed_numbers(page, seed="70")
     marked = "\n".join(words.value for words in (*at.markdown, *at.caption))
-    assert "all matching" not in marked
-    if prints_nothing(at):
-        shown = at.session_state["shown"].page.view if "shown" in at.session_state else None
-        assert shown is None or shown.lesson == "", "the notebooks print its numbers"
-    else:
-        assert "you changed *Seed*" in marked or "no seed" in marked
+    assert prints_nothing(at) or "you changed *Seed*" in marked or "no seed" in marked
+
+
+def test_what_changes_no_printed_number_is_not_said_to_be_the_cause():
+    at = with_rows_open(visit(A_PAGE, seed="70", across="2", predict="on"))
+    assert "you changed *Seed*" in rendered(at)
+    at = with_rows_open(visit(A_PAGE, seed="70", d_in="4", up="2"))
+    assert "you changed *Seed; Width of the vectors, d_in*" in rendered(at)
 
 
 @pytest.mark.parametrize("page", few(PAGES, 1, first="pages/tokenize_and_embed.py"))
 def test_extreme_settings(page):
-    """Each setting that the page reads at each of its ends, and what is hard together. What it
-    reads only beside others, such as a row typed by hand, is found on the way.
-    """
+    """Each control of the page at each of its ends, and what is hard together."""
 
     def stands_as_linked(link):
         at = visit(page, **link)
         assert not at.exception, (link, [each.message for each in at.exception])
         assert at.session_state["notices"] == [], link
+        values = controls_on(at)
+        said = {name: control.field.read(link[name]) for name, (control, _) in values.items()
+                if name in link}  # fmt: skip
+        assert said == {name: values[name][1] for name in said}, link
+        return [control for control, _ in values.values()]
 
-    with reading() as has:
-        stands_as_linked({})
-        tried = set()
-        while tried != has:
-            tried = set(has)
-            for link in links_to_the_ends(tried):
-                stands_as_linked(link)
+    controls = stands_as_linked({})
+    for link in links_to_the_ends(controls):
+        stands_as_linked(link)
     for link in COMBINATIONS.values():
-        if link.keys() <= has:
+        if link.keys() <= {each.name for each in controls}:
             stands_as_linked(link)
+
+
+def controls_on(at):
+    """The controls of the page that is open, each with its value, by name."""
+    _, controls, values = at.session_state["here"]
+    return {each.name: (each, values[each.name]) for each in controls}
 
 
 def test_every_combination_is_one_of_settings():
     for link in COMBINATIONS.values():
         assert link.keys() <= FIELDS.keys()
-        assert from_query({"example": "wild_cat", **link})[1] == []
-
-
-def read_by(at) -> set[str]:
-    """The names of a link that a page reads; others it keeps for the pages that do."""
-    if "here" not in at.session_state:
-        return {*FIELDS}
-    return {each.name for each in at.session_state["here"][1]}
+        assert read(**link)[1] == {}
 
 
 @pytest.mark.parametrize(
@@ -189,7 +188,7 @@ def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(bad, page):
     if "cell" in link and len(link) == 1:  # a cell is looked for in the page's own trace
         assert "is not in this lesson" in texts(at)
         assert "cell" not in at.query_params, "what could not be used stays in the address"
-    elif not set(link) & read_by(at):
+    elif not link.keys() & controls_on(at).keys():
         kept = {name: at.query_params[name] for name in link if name in at.query_params}
         assert {name: "".join(text) for name, text in kept.items()} == link
     else:
@@ -204,7 +203,7 @@ def test_what_is_typed_is_never_rendered(page):
     for called, text in HOSTILE.items():
         at.text_area(key="control_sentence").set_value(text).run()
         stands(at)
-        assert MARK in at.session_state["settings"].sentence, called
+        assert MARK in chosen(at).sentence, called
         assert MARK not in rendered(at), called
 
 
@@ -217,23 +216,21 @@ def test_hostile_text_is_not_rendered_in_a_question_either(page, kind):
 
 def problem(at: AppTest, name: str) -> str:
     """What is wrong with what was typed into a control."""
-    if "problems" in at.session_state:
-        return at.session_state["problems"][name]
-    return at.session_state[f"problem_{name}"]
+    return at.session_state["problems"][name]
 
 
 @pytest.mark.parametrize("page", few(filter(has_sentence, EVERYWHERE), 1, first=A_PAGE))
 def test_a_text_that_cannot_be_used_stays_typed_and_is_explained(page):
     at = visit(page)
     for called, text in REFUSED_TEXTS.items():
-        before = at.session_state["settings"]
+        before = chosen(at)
         at.text_area(key="control_sentence").set_value(text).run()
         stands(at)
         assert at.text_area(key="control_sentence").value == text, called
-        assert at.session_state["settings"] == before, called
+        assert chosen(at) == before, called
         assert problem(at, "sentence") in texts(at), called
         at.text_area(key="control_sentence").set_value(f"A cat, {called}").run()
-        assert at.session_state["settings"].sentence == f"A cat, {called}"
+        assert chosen(at).sentence == f"A cat, {called}"
         assert at.session_state["drafts"] == {}
 
 
@@ -243,7 +240,7 @@ def test_a_seed_that_is_none_stays_typed_and_is_explained():
         at.text_input(key="control_seed").set_value(seed).run()
         stands(at)
         assert at.text_input(key="control_seed").value == seed
-        assert at.session_state["settings"].seed == EXAMPLES["wild_cat"].inputs.seed
+        assert chosen(at).seed == EXAMPLES["wild_cat"].inputs.seed
         assert "whole number from 0 to" in texts(at), seed
 
 
@@ -252,7 +249,7 @@ def test_a_control_that_makes_no_sense_with_the_others_is_refused(page):
     """Dropping the blanks of a text of blanks would leave nothing."""
     at = visit(page, sentence="a b", tokenizer="blanks_kept")
     at.toggle(key="control_drop_blanks").set_value(True).run()
-    assert at.session_state["settings"].inputs.tokens == ("a", "b")
+    assert inputs_of(chosen(at)).tokens == ("a", "b")
     for each in boxes(at, "tokenizer"):
         each.set_value("text").run()
     stands(at)
@@ -268,7 +265,7 @@ def test_choosing_an_example_sets_all_controls(page):
     assert at.text_input(key="control_seed").value == str(inputs.seed)
     assert at.slider(key="control_d_in").value == inputs.d_in
     assert all(each.value == inputs.tokenizer for each in boxes(at, "tokenizer"))
-    assert at.session_state["settings"].inputs == inputs
+    assert inputs_of(chosen(at)) == inputs
 
 
 def test_the_same_settings_give_the_same_embeddings_on_every_page():
@@ -289,13 +286,13 @@ def test_settings_go_along_from_page_to_page():
     for page in (*PAGES, "app.py"):
         at.switch_page(page).run()
         stands(at)
-        settings = at.session_state["settings"]
-        assert (settings.sentence, settings.seed) == ("A cat sat", 5)
+        values = chosen(at)
+        assert (values.sentence, values.seed) == ("A cat sat", 5)
         if has_sentence(page):
             assert at.text_area(key="control_sentence").value == "A cat sat"
             assert at.text_input(key="control_seed").value == "5"
         assert all(each.value == "text" for each in boxes(at, "tokenizer"))
-        assert settings.tokenizer == "text"
+        assert values.tokenizer == "text"
 
 
 @pytest.mark.parametrize("page", few(PAGES, 2, first=A_PAGE))
@@ -311,11 +308,14 @@ def test_opening_any_fold_shows_something(page):
     assert at.dataframe
 
 
+SIZED = [each.name for each in SIZES]
+
+
 def size_sliders(at: AppTest) -> dict:
-    """The sliders of the sizes of heads, by the names of their settings."""
+    """The sliders of the sizes of heads, by the names of their controls."""
     return {
         name: slider
-        for name in HEADS
+        for name in SIZED
         for slider in at.select_slider
         if slider.key.startswith(f"control_{name}_")
     }
@@ -328,7 +328,7 @@ def uses_what_it_shows(at: AppTest):
     stands(at)
     _, controls, values = at.session_state["here"]
     shown = {name: slider.value for name, slider in size_sliders(at).items()}
-    assert shown == {name: values[name] for name in HEADS}
+    assert shown == {name: values[name] for name in SIZED}
     assert widths_words(heads_recipe_of(values)) in rendered(at)
     assert at.session_state["drafts"] == {}
     assert at.session_state["notices"] == []
@@ -350,14 +350,14 @@ def test_every_position_of_every_size_of_heads_can_be_used_after_any_moves(seed)
     at = visit("pages/multi_head_attention.py", cell="none")
     for _ in range(12 if is_long() else 6):
         before, wanted = uses_what_it_shows(at), {*asked_for(at)}
-        name = moves.choice(HEADS)
+        name = moves.choice(SIZED)
         slider = size_sliders(at)[name]
         position = moves.choice(slider.options)
         size = 0 if position == "auto" else int(position)
         slider.set_value(size).run()
         after = uses_what_it_shows(at)
         assert after[name] == size
-        moved = {other for other in HEADS if before[other] != after[other]}
+        moved = {other for other in SIZED if before[other] != after[other]}
         assert moved <= {name, *wanted, *asked_for(at)}
 
 
@@ -381,8 +381,8 @@ def test_what_a_link_fixes_is_not_taken_along(fixed):
     at = visit("pages/multi_head_attention.py", cell="none", **link)
     assert size_sliders(at)["n_heads"].options == ["1", "2", "3"]
     size_sliders(at)["n_heads"].set_value(3).run()
-    settings = at.session_state["settings"]
-    assert (settings.n_heads, settings.d_model, settings.d_value) == (3, 6, 20)
+    values = chosen(at)
+    assert (values.n_heads, values.d_model, values.d_value) == (3, 6, 20)
     assert at.session_state["drafts"] == {}
 
 
@@ -406,37 +406,37 @@ FIXED = {
 }
 
 
-def fixed_values(settings):
+def fixed_values(values):
     """What a link has fixed, and that it has."""
-    names = ("hide", "lock", "predict", *settings.hide, *settings.lock)
-    return {name: getattr(settings, name) for name in names}
+    names = ("hide", "lock", "predict", *values.hide, *values.lock)
+    return {name: values[name] for name in names}
 
 
 @pytest.mark.parametrize(("page", "fixed"), few(product(EVERYWHERE, FIXED), 8))
 def test_every_link_of_every_page_keeps_what_a_teacher_has_fixed(page, fixed):
     at = visit(page, **FIXED[fixed])
     stands(at)
-    settings = at.session_state["settings"]
+    values = chosen(at)
     links = [element.proto for element in at.get("page_link")]
     assert len(links) > len(LESSONS)
     for each in links:
-        there, notices = from_query(dict(parse_qsl(each.query_string, keep_blank_values=True)))
+        there, wrong = read(**dict(parse_qsl(each.query_string, keep_blank_values=True)))
         if not each.disabled:
-            assert notices == []
-            assert fixed_values(there) == fixed_values(settings), each.label
+            assert wrong == {}
+            assert fixed_values(there) == fixed_values(values), each.label
 
 
 @pytest.mark.parametrize(("example", "fixed"), pairs(EXAMPLES, FIXED, more=0))
 def test_another_example_keeps_what_a_teacher_has_fixed_or_is_refused_in_words(example, fixed):
     at = visit("app.py", **FIXED[fixed])
-    before = at.session_state["settings"]
+    before = chosen(at)
     chooser = [each for each in at.selectbox if each.key == "control_example"]
     if not chooser or chooser[0].disabled:
-        assert "example" in before.hide + before.lock
+        assert "example" in (*before.hide, *before.lock)
         return
     chooser[0].set_value(example).run()
     stands(at)
-    after = at.session_state["settings"]
+    after = chosen(at)
     assert fixed_values(after) == fixed_values(before)
     assert after.example == example or "Not applied:" in texts(at) + rendered(at)
 
@@ -487,11 +487,11 @@ def test_no_sentence_is_asked_for_where_a_link_keeps_its_own(name, how):
 
 def test_a_sentence_of_ones_own_keeps_what_a_teacher_has_fixed():
     at = visit("app.py", lock="seed,example", hide="d_in", seed="7", d_in="5")
-    before = fixed_values(at.session_state["settings"])
+    before = fixed_values(chosen(at))
     at.text_input(key="own_sentence").set_value("A cat sat")
     next(each for each in at.button if each.label == "Open").click().run()
     stands(at)
-    after = at.session_state["settings"]
+    after = chosen(at)
     assert after.sentence == "A cat sat"
     assert fixed_values(after) == before
     assert at.title[0].value == AT_A_GLANCE.title
@@ -505,10 +505,10 @@ def test_a_sentence_of_ones_own_keeps_what_a_teacher_has_fixed():
 )
 def test_no_other_control_changes_what_is_locked(page, button, link):
     at = visit(f"pages/{page}.py", **link)
-    before = at.session_state["settings"]
+    before = chosen(at)
     next(each for each in at.button if each.label == button).click().run()
     stands(at)
-    assert at.session_state["settings"] == before
+    assert chosen(at) == before
     assert "Not applied: " in texts(at)
 
 
@@ -530,8 +530,8 @@ def test_back_to_the_example_keeps_what_a_teacher_has_fixed():
     )
     next(each for each in at.button if each.label == "Back to the example").click().run()
     stands(at)
-    settings = at.session_state["settings"]
-    assert (settings.sentence, settings.seed, settings.query) == ("A cat sat", 69, 0)
+    values = chosen(at)
+    assert (values.sentence, values.seed, values.query) == ("A cat sat", 69, 0)
     assert not [each for each in at.button if each.label == "Back to the example"]
 
 

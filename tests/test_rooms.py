@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from attention_ui.shell.contents import LESSONS, lesson
+from attention_ui.frame.contents import LESSONS, lesson
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(ROOT.glob("pages/*.py"))
@@ -34,19 +34,11 @@ DOORS = {
     "attention_core.published": f"examples experiments mechanism text {TOP}",
     "attention_ui.picture": "",
     "attention_ui.controls": "words",
-    "attention_ui.cards": "controls frame picture words",
-    # What follows `|` goes with the last page of the older kind.
-    "attention_ui.frame": "controls words | page settings shell streamlit_workarounds widgets",
-    "attention_ui.streamlit_workarounds": "charts settings",
-    "attention_ui.lessons": "cards controls frame picture words | charts page predict settings "
-    "shell widgets",
     "attention_ui.charts": "picture",
-    "attention_ui.settings": "controls words",
-    "attention_ui.shell": "charts controls page picture settings streamlit_workarounds words",
-    "attention_ui.predict": "cards charts controls page picture settings widgets words",
-    "attention_ui.page": "cards charts controls frame picture predict settings shell widgets words "
-    "streamlit_workarounds",
-    "attention_ui.widgets": "charts controls page picture settings words",
+    "attention_ui.cards": "charts controls frame picture words",
+    "attention_ui.frame": "controls streamlit_workarounds words",
+    "attention_ui.streamlit_workarounds": "charts",
+    "attention_ui.lessons": "cards charts controls frame picture words",
 }
 
 
@@ -167,7 +159,7 @@ def test_every_room_says_which_rooms_it_imports():
 def test_a_room_imports_only_through_its_doors(path):
     package, room, *_ = path.relative_to(ROOT).parts
     own = f"{package}.{room}"
-    allowed = [own, *(f"{package}.{door}" for door in DOORS[own].replace("|", "").split())]
+    allowed = [own, *(f"{package}.{door}" for door in DOORS[own].split())]
     inside = {name for name in imports(path) if name.startswith(f"{package}.")}
     assert {name for name in inside if not is_in(name, allowed)} == set()
 

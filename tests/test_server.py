@@ -18,7 +18,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from attention_ui.shell.descriptors import MOST, raise_open_files
+from attention_ui.frame.descriptors import MOST, raise_open_files
 from benchmarks.visitor import Visitor
 from serving import ROOT, AppServer, start_server
 

@@ -23,7 +23,7 @@ from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
-from attention_ui.shell.contents import HOME, LESSONS
+from attention_ui.frame.contents import HOME, LESSONS
 from attention_ui.streamlit_workarounds import deep_pages, reconnect, sideways
 from attention_ui.streamlit_workarounds.card_style import CARDS
 from attention_ui.streamlit_workarounds.left_pages import run_no_part_of_a_page_that_was_left

@@ -3,6 +3,7 @@
 import json
 import re
 from functools import cache
+from typing import NamedTuple
 
 import nbformat
 import pytest
@@ -11,15 +12,29 @@ import torch
 from attention_core import EXAMPLES, Inputs, attend, embed
 from attention_core.export.exercise import asked, exercise
 from attention_core.export.notebook import notebook
+from attention_core.trace import Trace
+from attention_ui.controls import held
+from attention_ui.controls.shared import inputs_of
 from attention_ui.frame import ends
-from attention_ui.page.file_names import file_name
-from attention_ui.page.take_away import DOWNLOADS, name_of, title_of
-from attention_ui.page.view import View
+from attention_ui.frame.file_names import file_name
+from attention_ui.frame.take_away import DOWNLOADS, name_of, title_of
 from fresh import BARE, all_of, close, solved, start_all
 from sampling import pairs
 from visiting import LESSONS, stands, visit
 
 pytestmark = pytest.mark.slow("20 s: runs what every lesson gives")
+
+
+class Ended(NamedTuple):
+    """What a page ends with: its name, its trace, its sentence."""
+
+    page: str
+    trace: Trace
+    sentence: str
+
+    def name(self, kind, suffix=""):
+        return name_of(self.page + suffix, self.trace, self.sentence, kind)
+
 
 PLACES = [(lesson, example) for lesson in LESSONS for example in EXAMPLES]
 MAKE = {each.label: each.make for each in DOWNLOADS}
@@ -37,12 +52,16 @@ def view_at():
     def at(place):
         found = []
 
-        def noted(*parts, **named):
-            found.append(View(*parts, **named))
-            return found[-1]
+        drawn = ends.ends
+
+        def noted(page, trace, *parts, **named):
+            values = held.values()
+            sentence = inputs_of(values).sentence if "sentence" in values else ""
+            found.append(Ended(page, trace, sentence))
+            drawn(page, trace, *parts, **named)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ends, "View", noted)
+            patch.setattr(ends, "ends", noted)
             stands(visit(place[0], example=place[1]))
         return found[-1]
 
@@ -56,7 +75,7 @@ def files_at(view_at):
     @cache
     def made(place):
         view = view_at(place)
-        return {label: make(view.trace, title_of(view)) for label, make in MAKE.items()}
+        return {label: make(view.trace, title_of(view.page)) for label, make in MAKE.items()}
 
     return made
 
@@ -167,12 +186,12 @@ def test_a_file_is_named_by_its_lesson_and_what_is_plain_of_the_sentence(sentenc
 def test_files_of_one_state_have_names_of_their_own(view_at):
     for lesson, example in PLACES:
         view = view_at((lesson, example))
-        names = [name_of(view, each.kind, each.suffix) for each in DOWNLOADS]
+        names = [view.name(each.kind, each.suffix) for each in DOWNLOADS]
         assert len(set(names)) == len(names)
         assert all(name.startswith(lesson) for name in names)
     sentence = "-the_dog_attacks_the_wild_cat"
-    assert name_of(view_at(("causal_mask", "wild_cat")), ".py") == f"causal_mask{sentence}.py"
-    assert name_of(view_at(("divide_by_sqrt_d", "wild_cat")), ".py") == "divide_by_sqrt_d.py"
+    assert view_at(("causal_mask", "wild_cat")).name(".py") == f"causal_mask{sentence}.py"
+    assert view_at(("divide_by_sqrt_d", "wild_cat")).name(".py") == "divide_by_sqrt_d.py"
 
 
 # --- in a kernel of Jupyter's own -----------------------------------------------------------------

@@ -1,10 +1,8 @@
 """Pages as Streamlit's AppTest opens them, and what stands on them. Found, not listed."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from unittest.mock import patch
@@ -15,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import EXAMPLES
 from attention_ui.cards import show
+from attention_ui.frame.rooms import module_of
 from attention_ui.picture.layout import Layout
 from attention_ui.picture.table import table
 from conftest import ROOT
@@ -82,16 +81,7 @@ def pictures(page: str, /, **link: str) -> list[Layout]:
 
 def lesson_module(page: str) -> ModuleType:
     """Where a page takes its trace from: a function `trace_of` of the values of its controls."""
-    text = (ROOT / "pages" / f"{Path(page).stem}.py").read_text(encoding="utf-8")
-    for room, names in IMPORTED.findall(text):
-        if re.search(r"\btrace_of\b", names):
-            return import_module(f"attention_ui.lessons.{room}")
-        if re.search(r"\blesson\b", names):
-            return import_module(f"attention_ui.lessons.{room}.lesson")
-    raise ValueError(f"{page} takes its trace from no room of a lesson")
-
-
-IMPORTED = re.compile(r"from attention_ui\.lessons\.([\w.]+) import (\([^)]*\)|[^\n]+)")
+    return module_of(Path(page).stem)
 
 
 ROWS = ("row_deeper", "row_notebook", "row_take_away")

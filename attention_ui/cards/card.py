@@ -8,7 +8,10 @@ from contextlib import contextmanager
 import streamlit as st
 
 from ..controls import held
+from ..frame.lights import light, note
 from ..frame.page import explained
+
+__all__ = ["card", "light", "note"]
 
 
 @contextmanager
@@ -40,14 +43,3 @@ def card(name: str, title: str, words: str) -> Iterator[object]:
                 gap="small",
             )
         yield beside
-
-
-def note(words: str) -> None:
-    """Something to notice, neither right nor wrong. `words` are ours, never a person's."""
-    st.markdown(f":gray[:material/info:] {words}")
-
-
-def light(good: bool, words: str) -> None:
-    """A check that is on or off, in words too. `words` are ours, never a person's."""
-    colour, icon = ("green", "check_circle") if good else ("orange", "error")
-    st.markdown(f":{colour}[:material/{icon}:] {words}")

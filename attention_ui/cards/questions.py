@@ -1,7 +1,7 @@
 """Kinds of questions: what is asked before it is shown, and how a guess is judged.
 
 A question draws its widgets, reads a guess from them, and judges it by the person's own tensor.
-Rows of bars are in row_question.py, and panel.py shows them all.
+Rows of bars are in row_question.py, and question.py shows them all.
 """
 
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""How a setting is read from a link and written into one. A field refuses, in words, what it
+"""How a value is read from a link and written into one. A field refuses, in words, what it
 cannot be: it raises ValueError with the reason.
 """
 
@@ -25,7 +25,7 @@ MOST_QUOTED = 40
 
 
 class Field(Protocol):
-    """How one setting is read and written."""
+    """How one value is read and written."""
 
     def read(self, text: str) -> Any:
         """The value that a link's text stands for. Raises ValueError with the reason."""
@@ -178,10 +178,8 @@ class Flag:
 @dataclass(frozen=True)
 class Sentence:
     """A text, cleaned of characters that only do harm. How many tokens it has depends on other
-    settings too: `fit.misfit` looks.
+    values too: its control's `check` looks.
     """
-
-    most_tokens: int = MAX_TOKENS
 
     def read(self, text: str) -> str:
         if len(text) > MAX_CHARACTERS:

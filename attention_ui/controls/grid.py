@@ -27,7 +27,7 @@ def grid(trace: Trace, one: Control, matrix: Step, drawn: Step) -> None:
     if name in held.names_in("hide"):
         return
     edits = held.values()[name]
-    rows, columns = _numbered(trace, matrix.axes[0]), list(trace.labels(matrix.axes[1]))
+    rows, columns = numbered(trace, matrix.axes[0]), list(trace.labels(matrix.axes[1]))
     about = (*rows, *columns, sha1(drawn.value.numpy().tobytes()).hexdigest())
     known = state.setdefault(GRIDS, {}).get(name)
     if not known or known["key"] not in state or (known["about"], known["edits"]) != (about, edits):
@@ -61,7 +61,7 @@ def grid(trace: Trace, one: Control, matrix: Step, drawn: Step) -> None:
         st.button("Undo all typed numbers", key=f"undo_{name}", on_click=_undo, args=(name,))
 
 
-def _numbered(trace: Trace, axis: str) -> list[str]:
+def numbered(trace: Trace, axis: str) -> list[str]:
     """The places of an axis by number and name; repeated tokens can be told apart."""
     return [
         label if trace.name_of(axis, at) is None else f"{at} {visible(label)}"

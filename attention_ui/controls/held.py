@@ -75,7 +75,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
         _take(link, ours)
     values, wrong = understood(state[HELD], controls)
     for name in state.setdefault(UNREAD, set()) & wrong.keys():
-        state[NOTICES].append(_refused(name, state[HELD][name], wrong[name]))
+        state[NOTICES].append(refused(name, state[HELD][name], wrong[name]))
         del state[HELD][name]
     if "example" in wrong:
         state[HELD]["example"] = FIRST
@@ -104,7 +104,8 @@ def _take(link: dict[str, str], known: Collection[str]) -> None:
     state[NOTICES] = [unknown_names(unknown)] if unknown else []
 
 
-def _refused(name: str, text: str, why: ValueError) -> str:
+def refused(name: str, text: str, why: ValueError) -> str:
+    """What is said of a value of a link that cannot be used. It quotes a little of it."""
     shown = repr(_quoted(text)) if text else "empty"
     return f"The link’s {name} is {shown}, but {why}. The example’s own is used."
 
@@ -174,17 +175,33 @@ def leave_out(name: str, unknown: Collection[str]) -> None:
     save()
 
 
+def fixed() -> set[str]:
+    """The names of what a teacher's link hides or locks."""
+    return {*names_in("hide"), *names_in("lock")}
+
+
+def with_example(name: str, controls: Sequence[Control]) -> dict[str, str]:
+    """What is held when another example is chosen: its own, and what stays or is fixed."""
+    now = {n: text for n, text in st.session_state.get(FIXED, {}).items() if n in fixed()}
+    return after_example({**now, **held()}, name, controls, fixed())
+
+
+def try_to_hold(texts: dict[str, str]) -> str | None:
+    """From a callback of another control than theirs: hold texts as a link says them, if they can
+    be used beside all else. Returns what stops them, in words.
+    """
+    drafts = st.session_state[DRAFTS]
+    st.session_state[DRAFTS] = {n: text for n, text in drafts.items() if n not in texts}
+    return _try(texts)
+
+
 def change(**chosen: Any) -> bool:
     """From a callback of another control than their own: change values. What does not fit is
     refused, with a notice. Returns whether it was done.
     """
     _, controls, _ = st.session_state[HERE]
     fields = {each.name: each.field for each in controls}
-    texts = {name: fields[name].write(value) for name, value in chosen.items()}
-    st.session_state[DRAFTS] = {
-        name: text for name, text in st.session_state[DRAFTS].items() if name not in texts
-    }
-    problem = _try(texts)
+    problem = try_to_hold({name: fields[name].write(value) for name, value in chosen.items()})
     if problem:
         st.session_state[NOTICES] = [f"Not applied: {problem}"]
     return problem is None
@@ -261,10 +278,8 @@ def _try(texts: dict[str, str]) -> str | None:
     """Hold these texts, if they can be used beside all else; returns what stops them, in words."""
     state = st.session_state
     page, controls, before = state[HERE]
-    fixed = {*names_in("hide"), *names_in("lock")}
     if "example" in texts:
-        now_fixed = {n: text for n, text in state.get(FIXED, {}).items() if n in fixed}
-        held = after_example({**now_fixed, **state[HELD]}, texts["example"], controls, fixed)
+        held = with_example(texts["example"], controls)
     else:
         held = {**state[HELD], **state[ASKED], **texts}
     was_wrong = understood(state[HELD], controls)[1]
@@ -274,7 +289,7 @@ def _try(texts: dict[str, str]) -> str | None:
             control = _control(name)
             return f"{control.label or name}: {why}."
     along = {each.name for each in controls if each.fits} if "example" not in texts else set()
-    for name in fixed & {*texts, *along}:
+    for name in fixed() & {*texts, *along}:
         if now[name] != before[name]:
             return f"the link that you opened fixes “{_control(name).label}”."
     notices = []
@@ -311,8 +326,7 @@ def offered(control: Control, choices: Mapping[Any, str]) -> Mapping[Any, str]:
     """The choices that would take nothing along that a teacher's link fixes."""
     state = st.session_state
     _, controls, before = state[HERE]
-    fixed = {*names_in("hide"), *names_in("lock")} - {control.name}
-    along = {each.name for each in controls if each.fits} & fixed
+    along = {each.name for each in controls if each.fits} & fixed() - {control.name}
     if not along:
         return choices
     held = {**state[HELD], **state[ASKED]}
@@ -387,8 +401,7 @@ def is_changed() -> bool:
     """Whether going back to the example would change anything."""
     state = st.session_state
     _, controls, _ = state[HERE]
-    fixed = {*names_in("hide"), *names_in("lock")}
-    return after_example(state[HELD], held()["example"], controls, fixed) != held()
+    return after_example(state[HELD], held()["example"], controls, fixed()) != held()
 
 
 def reset() -> None:

@@ -16,7 +16,7 @@ from attention_core.recipes import (
     even_width,
 )
 from attention_core.small_models.grammar import LONGEST, WORDS
-from attention_core.text.inputs import TRAINED, VOCABULARIES, Inputs
+from attention_core.text.inputs import RANDOM_ID_ROWS, TRAINED, VOCABULARIES, Inputs
 from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, visible
 
 from .control import Control, Values
@@ -119,7 +119,7 @@ def _fits(sentence: str, values: Values) -> str | None:
 
 def _edits_fit(edits: tuple, values: Values) -> str | None:
     inputs = inputs_of(values.but(edits=()))
-    n_rows = 10_000 if values.vocabulary == "random" else inputs.build_vocabulary().n_rows
+    n_rows = RANDOM_ID_ROWS if values.vocabulary == "random" else inputs.build_vocabulary().n_rows
     if any(row >= n_rows or column >= values.d_in for row, column, _ in edits):
         return "an edited number lies outside the table of embeddings"
     return None
@@ -134,7 +134,8 @@ def _trained(options: dict[str, str], one: str):
     }
 
 
-TABLE = ("edits", "cell", "upto")
+TABLE, SHAPES = ("edits",), ("cell", "upto")
+"""What belongs to one table of embeddings alone, and to tensors of one shape alone."""
 OF_MATRICES = ("q_edits", "k_edits", "v_edits")
 EXAMPLE = Control(
     "example",
@@ -153,7 +154,7 @@ TOKENIZER = Control(
     "Tokenizer",
     own("tokenizer"),
     options=_trained({name: each.title for name, each in TOKENIZERS.items()}, TINY_LANGUAGE),
-    undoes=TABLE,
+    undoes=TABLE + SHAPES,
 )
 VOCABULARY = Control(
     "vocabulary",
@@ -164,17 +165,22 @@ VOCABULARY = Control(
     undoes=TABLE,
 )
 LEARNED_FROM = Control(
-    "learned", Choice(LEARNED), "Vocabulary built from", "sentence", widget="selectbox"
+    "learned",
+    Choice(LEARNED),
+    "Vocabulary built from",
+    "sentence",
+    widget="selectbox",
+    undoes=TABLE,
 )
 RESERVED = Control("reserved", Whole(0, 8), "Reserved rows", own("reserved"), undoes=TABLE)
-DROP_BLANKS = Control("drop_blanks", Flag(), "Drop blank tokens", False, undoes=TABLE)
+DROP_BLANKS = Control("drop_blanks", Flag(), "Drop blank tokens", False, undoes=SHAPES)
 SENTENCE = Control(
     "sentence",
     Sentence(),
     "Your sentence",
     own("sentence"),
     check=_fits,
-    undoes=TABLE,
+    undoes=TABLE + SHAPES,
     look={"height": 96},
 )
 SEED = Control(
@@ -191,7 +197,7 @@ D_IN = Control(
     Whole(1, MAX_WIDTH),
     "Width of the vectors, d_in",
     own("d_in"),
-    undoes=(*TABLE, *OF_MATRICES),
+    undoes=TABLE + SHAPES + OF_MATRICES,
 )
 POSITIONS = Control("positions", Flag(), "Positions", own("positions"))
 EDITS = Control("edits", Edits(), "Numbers typed into the embeddings", (), check=_edits_fit)
@@ -258,10 +264,10 @@ D_OUT = Control(
     Whole(1, MAX_WIDTH),
     "Width of queries and keys, d_out",
     _recipe("d_out"),
-    undoes=("q_edits", "k_edits"),
+    undoes=("q_edits", "k_edits", *SHAPES),
 )
 D_V = Control(
-    "d_v", Whole(1, MAX_WIDTH), "Width of values, d_v", _recipe("d_v"), undoes=("v_edits",)
+    "d_v", Whole(1, MAX_WIDTH), "Width of values, d_v", _recipe("d_v"), undoes=("v_edits", *SHAPES)
 )
 SCALE = Control("scale", Choice(SCALES), "Divide scores of queries and keys by", "sqrt_d")
 BIAS = Control("bias", Flag(), "Bias", False)
@@ -379,12 +385,14 @@ CAUSAL_HEADS = Control(
 )
 
 
-def projections_of(values: Values) -> Projections:
-    """What makes queries, keys and values: what `attention_core.project` needs to know."""
-    example = example_of(values)
+def projections_of(values: Values, start: str = "") -> Projections:
+    """What makes queries, keys and values, or would with another `start`: what
+    `attention_core.project` needs to know.
+    """
+    example, start = example_of(values), start or values.start
     recipe = example.projections
-    given = inputs_of(values).has_given_vectors()
-    start = "rand" if values.start == "given" and not given else values.start
+    if start == "given" and not inputs_of(values).has_given_vectors():
+        start = "rand"
     if start != recipe.start:
         recipe = example.linear if start == "linear" else replace(recipe, start="rand")
     if values.w_seed is not None:
@@ -446,7 +454,7 @@ OTHER_SENTENCE = Control(
     widget="text_input",
     hint=f"at most {MAX_TOKENS} tokens",
     check=_source_fits,
-    undoes=("cell",),
+    undoes=SHAPES,
 )
 FACTOR = Control("factor", Decimal(-4, 4), "Stretch factor", 1.0, look={"step": 0.25})
 OWN_TABLE = 1
@@ -526,13 +534,49 @@ def heads_called(values: Values) -> dict[int, str]:
 
 
 HEAD = Control("head", Whole(0, MAX_HEADS - 1), "Head", 0, options=heads_called)
-TOKEN = Control(
-    "token",
-    Whole(0, MAX_TOKENS - 1),
-    "Token",
-    lambda values: last_or(example_of(values).token, values),
-    options=numbered_tokens,
-)
+
+
+MOST_TOLD = 4
+"""Of more words without a vector only these are named."""
+
+
+def drawn_instead(values: Values) -> str | None:
+    """What is drawn at random on this page though the example has it set by hand, or trained, and
+    why; None for nothing. It quotes the person.
+    """
+    example, inputs = example_of(values), inputs_of(values)
+    known = [token for token, _ in example.inputs.vectors]
+    if not known and not example.is_trained:
+        return None
+    if not inputs.has_given_vectors():
+        drawn = "Vectors and matrices are" if example.projections.given else "The vectors are"
+        rows = () if inputs.vocabulary == "random" else inputs.build_vocabulary().rows()
+        unknown = [token for token in rows if token not in known]
+        if unknown and not example.is_trained:
+            told = ", ".join(f"“{visible(token)}”" for token in unknown[:MOST_TOLD])
+            why = f"this example has no vector for {told}. It has: {', '.join(known)}"
+        elif inputs.d_in != example.inputs.d_in:
+            given = "trained" if example.is_trained else "given"
+            why = f"the {given} vectors are {example.inputs.d_in} wide"
+        else:
+            why = "the given vectors belong to distinct tokens"
+        return f"{drawn} drawn at random now: {why}."
+    names = []
+    if values.keys() >= {each.name for each in PROJECTED}:
+        recipe = replace(projections_of(values), seed=None, seeds=(None,) * 3)
+        if recipe.start == "given":
+            names = [f"W_{role}" for role in ROLES if recipe.given_for(role, inputs.d_in) is None]
+    if values.keys() >= {each.name for each in HEADS}:
+        heads = replace(heads_recipe_of(values), seed=None)
+        if heads.start == "given" and heads.given_for(inputs.d_in) is None:
+            names.append("all matrices of the heads")
+    if not names:
+        return None
+    made = "trained" if example.is_trained else "set by hand"
+    return (
+        f"Drawn at random now: {', '.join(names)}. What was {made} does not fit these sizes. "
+        "“Back to the example” brings it back."
+    )
 
 
 def first_query(values: Values) -> int:
@@ -553,27 +597,6 @@ DIVIDE = Control(
 )
 ACROSS = Control("across", Whole(0, MAX_WIDTH - 1), "Entry drawn across", 0, options=entries)
 UP = Control("up", Whole(0, MAX_WIDTH - 1), "Entry drawn up", 1, options=entries)
-OWN_TABLE = 1
-"""How far the seed of the source's table is from that of the first sentence's: other numbers."""
-
-
-def other_inputs(values: Values) -> Inputs:
-    """The other sentence on its way to vectors: cut by the same tokenizer, with a vocabulary of its
-    own. It shares the first one's given or trained vectors where they cover all of its words.
-    """
-    first = inputs_of(values)
-    own = {"sentence": values.source, "learned_from": None, "edits": (), "skipped_draws": 0}
-    inputs = replace(first, **own)
-    if inputs.vocabulary == TRAINED:
-        known = set(inputs.tokens) <= {*WORDS} and len(inputs.tokens) <= LONGEST
-        if known and first.has_given_vectors():
-            return inputs
-    inputs = replace(inputs, vocabulary="distinct", reserved=0)
-    if first.has_given_vectors() and inputs.has_given_vectors():
-        return inputs
-    return replace(inputs, vectors=(), components=(), seed=(values.seed + OWN_TABLE) % 2**32)
-
-
 PREDICT = Control(
     "predict",
     Flag(),

@@ -2,27 +2,24 @@
 notebook prints, and what to take along. Each is one row that opens.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import streamlit as st
 
 from attention_core.lights.of_trace import lights
+from attention_core.published import Mark
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ..controls import held
-from ..controls.control import Values
-from ..page.notebook_checks import proof
-from ..page.take_away import take_away
-from ..page.view import View
-from ..settings import session
-from ..settings.settings import Settings
-from ..shell.frame import LINE
+from .basics import LINE
 from .lights import as_taught, draw_lights
 from .page import close_lesson
+from .proof import marks_of, proof
+from .take_away import take_away
 
 
 @dataclass(frozen=True)
@@ -80,13 +77,11 @@ def ends(
     trace: Trace,
     output: str = "",
     lesson: str = "",
-    build: Callable[[Settings], Trace] | None = None,
     others: Mapping[str, Trace] = MappingProxyType({}),
 ) -> None:
     """The rows that every page ends with. `output` is the step whose attention the checks are on,
-    "" for none, `lesson` the lesson's name in `attention_core.published`, `build` the trace of
-    other settings; `others` are further traces of the page whose numbers are checked, by their
-    lesson's name.
+    "" for none, `lesson` the lesson's name in `attention_core.published`; `others` are further
+    traces of the page whose numbers are checked, by their lesson's name.
     """
     held.settle_cell()
     values = held.values()
@@ -94,14 +89,13 @@ def ends(
         st.text(f"This page has no picture called “{values.only}”.")
     if values.only:
         return
-    settings = replace(session.current(), cell=None)
-    view = View(name, settings, trace, lesson=lesson, build=build)
-    views = [view, *(view.beside(each, called) for called, each in others.items())]
+    found = {lesson: trace, **others} if lesson else {}
+    marks = [mark for each, made in found.items() for mark in marks_of(each, made)]
     with st.container(key="ends", gap="xsmall"):
-        if any(each.marks for each in views):
-            with row(_matching(views), "notebook", ":material/fact_check:") as is_open:
+        if marks:
+            with row(_matching(marks), "notebook", ":material/fact_check:") as is_open:
                 if is_open:
-                    proof(*views)
+                    proof(name, marks)
         if output:
             holds = "**What holds of this attention**"
             with row(holds, "checks", ":material/fact_check:") as is_open:
@@ -111,7 +105,7 @@ def ends(
             with row("**Take it with you**: program, notebook, exercise, tensors", "take_away",
                      ":material/download:") as is_open:  # fmt: skip
                 if is_open:
-                    take_away(view)
+                    take_away(name, trace)
     close_lesson(name)
 
 
@@ -122,8 +116,7 @@ def _checks(name: str, trace: Trace, output: str) -> None:
     draw_lights([as_taught(each, name) for each in found if each.holds is not None])
 
 
-def _matching(views: Sequence[View]) -> str:
-    marks = [mark for view in views for mark in view.marks]
+def _matching(marks: Sequence[Mark]) -> str:
     good = sum(mark.check.matching for mark in marks)
     count = sum(mark.check.published for mark in marks)
     told = f"all {count:,}" if good == count else f"{good:,} of {count:,}"
@@ -134,8 +127,3 @@ def named(trace: Trace, axis: str, place: int) -> str:
     """A place of an axis in a sentence: “cat” (key 2); `key 2` where it has no name."""
     name = trace.name_of(axis, place)
     return f"{axis} {place}" if name is None else f"“{visible(name)}” ({axis} {place})"
-
-
-def build_of(trace_of: Callable[[Values], Trace], values_of: Callable[[Settings], Values]):
-    """A lesson's trace from the settings of pages of the older kind."""
-    return lambda settings: trace_of(values_of(settings))

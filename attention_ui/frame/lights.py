@@ -8,7 +8,7 @@ from attention_core.lights.light import Light
 from attention_core.lights.of_trace import one_light
 from attention_core.trace import Trace
 
-from ..shell.contents import LESSONS, lesson
+from .contents import LESSONS, lesson
 
 SIGNS = {
     True: ":green[:material/check_circle:]",
@@ -24,6 +24,17 @@ def draw_lights(found: Sequence[Light]) -> None:
     """One line for each light: its sign, what it says when it is green, and what was measured."""
     lines = [f"{SIGNS[each.holds]} **{each.title}.** {each.evidence}" for each in found]
     st.markdown("  \n".join(lines))
+
+
+def light(good: bool, words: str) -> None:
+    """A check that is on or off, in words too. `words` are ours, never a person's."""
+    colour, icon = ("green", "check_circle") if good else ("orange", "error")
+    st.markdown(f":{colour}[:material/{icon}:] {words}")
+
+
+def note(words: str) -> None:
+    """Something to notice, neither right nor wrong. `words` are ours, never a person's."""
+    st.markdown(f":gray[:material/info:] {words}")
 
 
 def as_taught(light: Light, page: str) -> Light:

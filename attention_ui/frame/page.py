@@ -4,14 +4,10 @@ and the way to the next lesson.
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from functools import cache
-from importlib import import_module
 from itertools import groupby
-from pathlib import Path
 
 import streamlit as st
 
-from attention_core.examples import EXAMPLES
 from attention_core.small_models.grammar import LONGEST, WORDS
 
 from ..controls import held
@@ -26,26 +22,24 @@ from ..controls.shared import (
     PREDICT,
     SEED,
     SENTENCE,
+    drawn_instead,
     example_of,
     inputs_of,
 )
 from ..controls.widget import control
-from ..settings import session
-from ..settings.choices import SECTIONS
-from ..settings.fit import drawn_instead
-from ..settings.settings import FIELDS
-from ..shell.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, Lesson, lesson
-from ..shell.frame import ICON, show_notices, takes, warm_up
-from ..shell.glossary import meanings, terms_in, title_and_glossary
-from ..shell.share import share
-from ..shell.tasks import show_tasks
 from ..streamlit_workarounds.card_style import CARDS
 from ..streamlit_workarounds.projector import LARGE as LARGE_STYLE
 from ..streamlit_workarounds.projector import listen_for_arrow_keys
 from ..streamlit_workarounds.reconnect import run_again_when_back
 from ..streamlit_workarounds.sideways import reach_by_keyboard
 from ..streamlit_workarounds.style import ALONE, SIDEBAR_WIDTH, STYLE
-from ..widgets.long_run import stop_all
+from .basics import ICON, show_notices, takes, warm_up
+from .contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, SECTIONS, Lesson, lesson
+from .glossary import meanings, terms_in, title_and_glossary
+from .long_run import stop_all
+from .rooms import fixed_now, known_among
+from .share import share
+from .tasks import show_tasks
 
 WIDE_LINE = 880
 """Pixels: of the question that a lesson answers, which is one sentence or two."""
@@ -61,13 +55,14 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     """
     warm_up()
     here = lesson(name)
-    session.hand_over()
     if held.is_left(name):
         stop_all()
-    held.arrive(name, (*controls, *AROUND), _known_names(controls))
+    around = (*controls, *AROUND)
+    ours = {each.name for each in around}
+    held.arrive(name, around, known_among({*st.query_params} - ours))
     _check_fixed_names()
     values = held.values()
-    settings = session.follow_held()
+    st.session_state[held.FIXED] = fixed_now(around)
     st.session_state[SAID] = {}
     st.set_page_config(
         page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
@@ -84,7 +79,7 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
         st.html(LARGE_STYLE)
         listen_for_arrow_keys()
     with st.sidebar, st.container(gap="xsmall"):
-        title_and_glossary(settings)
+        title_and_glossary()
         _contents(name, values)
         if SENTENCE.name in values:
             _beside_the_sentence(values, sidebar)
@@ -96,30 +91,12 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     return values
 
 
-def _known_names(controls: Sequence[Control]) -> frozenset[str]:
-    """The names in a link that some page has a control for. Those of the other lessons are looked
-    up only where the link has a name that is not known without them: that imports them all.
-    """
-    known = frozenset([*FIELDS, *(each.name for each in (*controls, *AROUND))])
-    return known if known.issuperset(st.query_params) else known | _names_of_lessons()
-
-
 def _check_fixed_names() -> None:
     """A teacher's slip in what a link hides or locks would fix nothing, without a word."""
     for name in ("hide", "lock"):
-        if given := {*held.names_in(name)}:
-            around = {*SECTIONS, *(each.name for each in AROUND)}
-            if unknown := given - around - _names_of_lessons():
-                held.leave_out(name, unknown)
-
-
-@cache
-def _names_of_lessons() -> frozenset[str]:
-    """The names of the controls of all lessons."""
-    home = Path(__file__).parents[1]
-    rooms = [each.parent.name for each in home.glob("lessons/*/lesson.py")]
-    lessons = [import_module(f"{home.name}.lessons.{room}.lesson") for room in sorted(rooms)]
-    return frozenset(each.name for found in lessons for each in found.CONTROLS)
+        given = {*held.names_in(name)} - SECTIONS.keys()
+        if unknown := given - known_among(given):
+            held.leave_out(name, unknown)
 
 
 def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Control] = ()) -> Values:
@@ -139,7 +116,7 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
             f"{here.idea} {takes(here)}".strip(), width=WIDE_LINE, help=explained(here.idea)
         )
     show_notices()
-    show_tasks(session.current())
+    show_tasks()
     return values
 
 
@@ -170,7 +147,7 @@ def _quiet_line(values: Values) -> None:
                 help="Keep these numbers, then change something: the page shows what it changes.",
             )
         if "share" not in values.hide:
-            share(session.current())
+            share()
         control(LARGE)
 
 
@@ -229,7 +206,7 @@ def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
         control(D_IN)
         if values.drop_blanks or any(map(str.isspace, inputs.tokens)):
             control(DROP_BLANKS)
-        if drawn := drawn_instead(session.current()):
+        if drawn := drawn_instead(values):
             st.text(drawn)  # plain: it quotes the person
 
 
@@ -276,19 +253,3 @@ def close_lesson(name: str) -> None:
 def _mark(name: str) -> None:
     """Mark a lesson as done, or take that back."""
     held.change(done=tuple(sorted({*held.values().done} ^ {name})))
-
-
-def example_query(name: str) -> tuple[dict[str, str], str]:
-    """Parameters for a link to an example, and in words why it cannot be opened; "" if it can."""
-    return session.example_query(name)
-
-
-__all__ = [
-    "EXAMPLES",
-    "close_lesson",
-    "example_query",
-    "explained",
-    "link",
-    "open_lesson",
-    "way_to",
-]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from attention_ui.settings.link import FIRST
-from attention_ui.shell import contents
+from attention_ui.controls.shared import FIRST
+from attention_ui.frame import contents
 from attention_ui.streamlit_workarounds.style import SIDEBAR_WIDTH
 from browser_tools import no_exception, numbers, open_page, settled
 from sampling import few

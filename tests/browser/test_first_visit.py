@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention_ui.settings.link import FIRST
+from attention_ui.controls.shared import FIRST
 from browser_tools import no_exception, open_page, settled
 from sampling import few
 

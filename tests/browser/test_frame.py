@@ -5,7 +5,7 @@ import re
 import pytest
 
 from attention_ui.charts.sizes import ROW_ROOM
-from attention_ui.shell.contents import AT_A_GLANCE, LESSONS, lesson
+from attention_ui.frame.contents import AT_A_GLANCE, LESSONS, lesson
 from attention_ui.streamlit_workarounds.style import SIDEBAR_WIDTH
 from browser_tools import open_page, settled, soon
 

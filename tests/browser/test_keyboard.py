@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention_ui.shell.glossary import TERMS
+from attention_ui.frame.glossary import TERMS
 from browser_tools import no_exception, numbers, open_page, settled
 
 pytestmark = pytest.mark.long

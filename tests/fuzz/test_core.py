@@ -16,9 +16,10 @@ from attention_core.experiments.variance import Trials, measure_variance
 from attention_core.mechanism.multi_head import attend_heads, torch_output
 from attention_core.mechanism.softmax import compare_row, given_row, normalise_row, store_row
 from attention_core.text.tokenizers import TOKENIZERS, clean, visible
+from attention_ui.controls.shared import heads_recipe_of, inputs_of
 from attention_ui.lessons.softmax_or_sum.lesson import MAGNIFY
 from builds import BUILDS
-from guesses import texts, whole_settings
+from guesses import texts, whole_values
 
 HIDDEN = ("masked_scores",)
 """Steps that hold −∞ on purpose: it is drawn as a hidden cell."""
@@ -45,24 +46,24 @@ def runs_to_the_same(trace):
 
 @pytest.mark.slow("7 s: guesses its cases")
 @pytest.mark.parametrize("build", BUILDS, ids=lambda build: build.__name__)
-@given(settings=whole_settings(), data=st.data())
-def test_any_settings_make_a_trace_that_can_be_taken_apart(build, settings, data):
-    trace = build(settings)
+@given(values=whole_values(), data=st.data())
+def test_any_settings_make_a_trace_that_can_be_taken_apart(build, values, data):
+    trace = build(values)
     for name, step in trace.items():
         assert step.value.numel() <= 5_000_000
         if step.value.is_floating_point() and not name.endswith(HIDDEN):
-            assert step.value.isfinite().all(), f"{name} of {settings}"
+            assert step.value.isfinite().all(), f"{name} of {values}"
         index = tuple(data.draw(st.integers(0, size - 1)) for size in step.value.shape)
         agrees(step, index)
         assert step.formula
         assert step.words
     runs_to_the_same(trace)
-    assert changes(trace, build(settings)) is not None
+    assert changes(trace, build(values)) is not None
 
 
-@given(whole_settings())
-def test_any_heads_are_those_of_torch(settings):
-    trace = attend_heads(embed(settings.inputs), settings.heads_recipe)
+@given(whole_values())
+def test_any_heads_are_those_of_torch(values):
+    trace = attend_heads(embed(inputs_of(values)), heads_recipe_of(values))
     ours, theirs = trace["output"].value, torch_output(trace)
     size = max(1.0, trace["embeddings"].value.abs().max().item())
     torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-4 * size)
@@ -91,11 +92,11 @@ def test_any_row_of_scores_has_a_softmax_or_is_all_hidden(scores, shift, magnify
                 step.arithmetic(index).latex()
 
 
-@given(whole_settings())
-def test_a_row_of_any_sentence_has_both_kinds_of_weights(settings):
-    options = SimplifiedOptions(settings.similarity, settings.divide)
-    row = compare_row(embed(settings.inputs), settings.query, options)
-    trace = normalise_row(row, settings.shift, settings.magnify)
+@given(whole_values())
+def test_a_row_of_any_sentence_has_both_kinds_of_weights(values):
+    options = SimplifiedOptions(values.similarity, values.divide)
+    row = compare_row(embed(inputs_of(values)), values.query, options)
+    trace = normalise_row(row, values.shift, values.magnify)
     assert trace["softmax_weights"].value.isfinite().all()
 
 
@@ -111,27 +112,27 @@ def test_any_text_is_cut_into_tokens_that_can_be_seen(text):
             assert not any(sign in shown for sign in "\n\r\x00\u202e\u2066")
 
 
-@given(whole_settings(), st.sampled_from([0.01, 0.2, 10.0, 1_000.0]), st.integers(1, 12))
-def test_any_training_goes_on_or_says_that_it_diverged(settings, rate, steps):
-    tokens = settings.inputs.tokens
+@given(whole_values(), st.sampled_from([0.01, 0.2, 10.0, 1_000.0]), st.integers(1, 12))
+def test_any_training_goes_on_or_says_that_it_diverged(values, rate, steps):
+    tokens = inputs_of(values).tokens
     if len(tokens) < 2:
         return
-    recipe = TrainingSettings(steps, rate, settings.t_seed, settings.t_width, settings.t_scaled)
-    records = list(train(embed(settings.inputs)["embeddings"].value, next_tokens(tokens), recipe))
+    recipe = TrainingSettings(steps, rate, values.t_seed, values.t_width, values.t_scaled)
+    records = list(train(embed(inputs_of(values))["embeddings"].value, next_tokens(tokens), recipe))
     for record in records[:-1]:
         assert math.isfinite(record.loss)
     assert records[-1].diverged or records[-1].step == steps
     assert records[-1].diverged or math.isfinite(records[-1].loss)
 
 
-@given(whole_settings())
-def test_any_trials_have_a_finite_variance(settings):
+@given(whole_values())
+def test_any_trials_have_a_finite_variance(values):
     trials = Trials(
-        d=min(settings.vd, 256),
-        trials=min(settings.trials, 300),
-        distribution=settings.entries,
-        spread=settings.spread,
-        seed=settings.draw_seed,
+        d=min(values.vd, 256),
+        trials=min(values.trials, 300),
+        distribution=values.entries,
+        spread=values.spread,
+        seed=values.draw_seed,
     )
     for measured in measure_variance(trials):
         for value in vars(measured).values():

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import ipc, types
 
-from attention_ui.settings.link import from_query
-from attention_ui.settings.settings import FIELDS, HEADS
+from attention_ui.controls.shared import SIZES
+from chosen import FIELDS, read
 from guesses import links, texts
 from hostile import TEXTS, TOO_LONG, VALUES
 from sampling import few, is_long
@@ -93,15 +93,16 @@ def test_hostile_values_of_many_parameters_at_once(page):
 @pytest.mark.parametrize(("page", "end"), few(product(EVERYWHERE, ["least", "most"]), 7))
 def test_all_numbers_at_one_end(page, end):
     """What a link may hold, a slider must be able to show."""
+    sizes = {each.name for each in SIZES}
     ends = {name: getattr(field, end) for name, field in FIELDS.items() if hasattr(field, "least")}
-    link = {name: str(value) for name, value in ends.items() if name not in HEADS}
+    link = {name: str(value) for name, value in ends.items() if name not in sizes}
     explains(opened(page, link))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("page", "name"), [] if QUICK else product(EVERYWHERE, FIELDS))
 def test_every_parameter_with_every_hostile_value(page, name):
-    """Values of which the same settings come are opened once: only the words of refusal differ."""
+    """Values that are read alike are opened once: only the words of refusal differ."""
     values = (*VALUES, *TEXTS.values(), TOO_LONG)
-    for value in {from_query({name: value})[0]: value for value in values}.values():
+    for value in {repr(read(**{name: value})[0][name]): value for value in values}.values():
         explains(opened(page, {name: value}))

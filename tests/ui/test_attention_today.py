@@ -107,7 +107,7 @@ def test_key_heads_that_cannot_be_shared_go_to_the_next_that_can(n_heads, asked,
     said = f"kv_heads went from {asked} to {has}, which {n_heads} query heads can share."
     assert (f"The link’s {said}" in [each.value for each in at.text]) == (asked != has)
     assert (said in [each.value for each in at.caption]) == (asked != has)
-    assert at.session_state["settings"].kv_heads == has, "what pages of the older kind take over"
+    assert at.session_state["held"].get("kv_heads", str(has)) == str(has), "what is kept"
 
 
 def test_known_models_set_the_switches_as_they_have_them():

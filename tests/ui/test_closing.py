@@ -11,10 +11,10 @@ import torch
 
 from attention_core.examples import EXAMPLES
 from attention_ui.cards import show
-from attention_ui.frame import ends
-from attention_ui.shell import contents
-from attention_ui.shell.frame import takes
+from attention_ui.frame import contents, ends
+from attention_ui.frame.basics import takes
 from attention_ui.words import percent
+from chosen import chosen
 from hostile import MARK, TEXTS
 from sampling import few, pairs
 from visiting import A_PAGE, LESSONS, PAGES, lesson_module, rendered, stands, texts, visit
@@ -47,7 +47,7 @@ HOSTILE = {"sentence": f"{TEXTS['markdown']} {TEXTS['directives']}", "tokenizer"
 
 
 def by_script(lesson, link, change=None):
-    """The trace and the settings of a page of cards at a link, its answers there, and what its
+    """The trace and the values of a page of cards at a link, its answers there, and what its
     questions cover. It draws nothing; `change` changes the trace before anything is said of it.
     """
     told, covers, traces = [], set(), []
@@ -75,8 +75,7 @@ def by_script(lesson, link, change=None):
         patch.object(show, "picture", lambda *_, **__: None),
     ):
         at = stands(visit(lesson, **link))
-    settings = at.session_state["settings"]
-    return SimpleNamespace(trace=(traces or given)[0], settings=settings), told, covers
+    return SimpleNamespace(trace=(traces or given)[0], values=chosen(at)), told, covers
 
 
 @cache
@@ -143,11 +142,16 @@ def moved(value):
 def at_a_first_visit(lesson, other_steps=(), change=None):
     """The answers of a lesson that no question covers; with other numbers in some steps."""
 
+    kept = []  # put back afterwards: a step may be in a trace that the lesson makes only once
+
     def changed(trace):
         for name in other_steps:
+            kept.append((trace[name], trace[name].value))
             trace[name]._kept = change(trace[name].value)
 
     view, answers, covered = by_script(lesson, {"predict": "on"}, changed)
+    for step, value in reversed(kept):
+        step._kept = value
     view.covered = covered
     return {each.question: each.answer for each in answers if not covered & {*each.shows}}, view
 
@@ -200,15 +204,15 @@ def is_share(said, share):
     return said == percent(float(share))
 
 
-def attend(embeddings, settings):
+def attend(embeddings, values):
     scores = embeddings @ embeddings.T
-    return scores / math.sqrt(embeddings.shape[1]) if settings.divide == "sqrt_d" else scores
+    return scores / math.sqrt(embeddings.shape[1]) if values.divide == "sqrt_d" else scores
 
 
 def of_tokens(view, answers):
     table = view.trace["embedding_table"].value
     rows, columns, both = find(r"here ([\d,]+) × ([\d,]+) = ([\d,]+)\.", answers)
-    assert (near(rows, len(table)), near(columns, view.settings.d_in)) == (True, True)
+    assert (near(rows, len(table)), near(columns, view.values.d_in)) == (True, True)
     assert near(both, table.numel())
     place, row = find(r"\(token (\d+)\) has id [\d,]+, so it takes row ([\d,]+)\.", answers)
     looked_up = view.trace.get("token_embeddings", view.trace["embeddings"])
@@ -216,8 +220,8 @@ def of_tokens(view, answers):
 
 
 def of_simplified(view, answers):
-    X, query = view.trace["embeddings"].value, view.settings.query
-    weights = torch.exp(attend(X, view.settings).double())
+    X, query = view.trace["embeddings"].value, view.values.query
+    weights = torch.exp(attend(X, view.values).double())
     weights /= weights.sum(dim=1, keepdim=True)
     pattern = r"is (.+%) “.*?” \(key (\d+)\), (.+%) “.*?” \(key (\d+)\), and (.+%) all others"
     best, first, second_best, second, rest = find(pattern, answers)
@@ -232,7 +236,7 @@ def of_simplified(view, answers):
 
 def of_softmax(view, answers):
     X = view.trace["embeddings"].value
-    scores = attend(X, view.settings)[view.settings.row_query].double()
+    scores = attend(X, view.values)[view.values.row_query].double()
     best, following, lead, times = find(
         r"\(key (\d+)\) leads .* \(key (\d+)\) by ([\d.]+), so .* that power, (.+) times", answers
     )
@@ -261,7 +265,7 @@ def of_root(view, answers):
 
 
 def of_projections(view, answers):
-    trace, token = view.trace, view.settings.token
+    trace, token = view.trace, view.values.token
     X, W_query, W_key = (trace[n].value.double() for n in ("embeddings", "W_query", "W_key"))
     scores = X[token] @ W_query @ (X @ W_key).T
     weights = torch.softmax(scores / W_query.shape[1] ** 0.5, dim=0)
@@ -283,7 +287,7 @@ def of_projections(view, answers):
 
 def of_mask(view, answers):
     X = view.trace["embeddings"].value.double()
-    weights = torch.softmax(attend(X, view.settings), dim=1)
+    weights = torch.softmax(attend(X, view.values), dim=1)
     sums = weights.tril().sum(dim=1)
     if sums.min() < 0.99:
         row, left = find(r"the row of .* \(query (\d+)\) would sum to ([\d.]+)\.", answers)
@@ -293,12 +297,12 @@ def of_mask(view, answers):
         r"sees only itself, with a score of (\S+), and gives itself the whole 1", answers
     )
     assert view.trace["weights"].value[0].tolist() == [1.0] + [0.0] * (len(X) - 1)
-    root = X.shape[1] ** 0.5 if view.settings.divide == "sqrt_d" else 1
+    root = X.shape[1] ** 0.5 if view.values.divide == "sqrt_d" else 1
     assert near(score, X[0] @ X[0] / root)
 
 
 def of_heads(view, answers):
-    trace, query = view.trace, view.settings.query
+    trace, query = view.trace, view.values.query
     n_heads = trace.size("head")
     parts = trace["W_output"].value.unflatten(0, (n_heads, -1))
     lengths = torch.stack(
@@ -327,7 +331,7 @@ def of_layer(view, answers):
         X @ trace[f"head_W_{role}"].value[0].double() for role in ("query", "key", "value")
     )
     scores = queries @ keys.T
-    if view.settings.causal_heads:
+    if view.values.causal_heads:
         scores = scores.masked_fill(torch.ones_like(scores).triu(1) == 1, -torch.inf)
     weights = torch.softmax(scores / queries.shape[1] ** 0.5, dim=1)
     query, key, weight = find(

@@ -2,12 +2,13 @@
 in common by all pages.
 """
 
-from importlib import import_module
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import visiting
 from attention_core import EXAMPLES
 from attention_ui.controls.control import (
     MAX_LINK,
@@ -20,11 +21,18 @@ from attention_ui.controls.control import (
     written,
 )
 from attention_ui.controls.fields import Choice, Flag, Whole
-from attention_ui.controls.shared import AROUND, SOURCE, heads_recipe_of, inputs_of
+from attention_ui.controls.shared import (
+    AROUND,
+    HEADS,
+    PROJECTED,
+    SOURCE,
+    heads_recipe_of,
+    inputs_of,
+    projections_of,
+)
+from attention_ui.frame.contents import SECTIONS
+from attention_ui.frame.rooms import every_control, known_among, module_of
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
-from attention_ui.settings.link import from_query
-from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
-from conftest import ROOT
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 PAGE = "pages/simplified_attention.py"
@@ -57,50 +65,42 @@ def widget(at, kind, name):
 # --- declarations ---------------------------------------------------------------------------------
 
 
-ROOMS = sorted((ROOT / "attention_ui" / "lessons").glob("*/lesson.py"))
-LESSONS = {
-    room.parent.name: import_module(f"attention_ui.lessons.{room.parent.name}.lesson").CONTROLS
-    for room in ROOMS
-}
-DECLARED = {
-    each.name: (each, (*controls, *AROUND))
-    for controls in LESSONS.values()
-    for each in (*controls, *AROUND)
-}
-"""By its name each control of the lessons, with those that it is declared among."""
-OF_LESSONS = sorted(DECLARED.keys() - {each.name for each in AROUND})
+LESSONS = {name: module_of(name).CONTROLS for name in visiting.LESSONS}
 
 
+@pytest.mark.parametrize("lesson", LESSONS)
 @pytest.mark.parametrize("example", EXAMPLES)
-@pytest.mark.parametrize("name", [name for name in DECLARED if name in FIELDS])
-def test_a_control_starts_and_reads_as_the_settings_do(name, example):
-    control, among = DECLARED[name]
-    values, wrong = understood({"example": example}, among)
+def test_a_control_starts_as_a_link_gives_it_back(lesson, example):
+    controls = (*LESSONS[lesson], *AROUND)
+    values, wrong = understood({"example": example}, controls)
     assert not wrong
-    if control.name in ("upto", "tile", "near"):  # as many as there are; the first visited; a half
-        return
-    plain = Settings.of(EXAMPLES[example]).start_of_own
-    assert values[control.name] == getattr(plain, control.name)
-    if values[control.name] is not None:
-        text = control.field.write(values[control.name])
-        assert FIELDS[control.name].read(text) == values[control.name]
-        assert text == FIELDS[control.name].write(values[control.name])
+    assert written({"example": example}, controls) == {"example": example}
+    for each in controls:
+        if values[each.name] is not None:
+            text = each.field.write(values[each.name])
+            again, wrong = understood({"example": example, each.name: text}, controls)
+            assert not wrong, each.name
+            assert again[each.name] == values[each.name]
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_the_inputs_are_those_of_the_settings(example):
-    values, _ = understood({"example": example}, SOURCE)
-    assert inputs_of(values) == Settings.of(EXAMPLES[example]).inputs
+def test_the_inputs_and_the_recipes_are_those_of_the_example(example):
+    values, _ = understood({"example": example}, (*SOURCE, *PROJECTED, *HEADS))
+    assert inputs_of(values) == EXAMPLES[example].inputs
+    assert projections_of(values) == EXAMPLES[example].projections
+    assert heads_recipe_of(values) == EXAMPLES[example].heads
     changed, _ = understood({"example": example, "d_in": "5", "seed": "11"}, SOURCE)
     assert inputs_of(changed).seed == 11
     assert inputs_of(changed).d_in == 5
 
 
-@pytest.mark.parametrize("name", [name for name in OF_LESSONS if name in SETTINGS])
-def test_a_control_has_the_label_of_its_setting(name):
-    control, _ = DECLARED[name]
-    known = {"Your sentence": "Text", "Keys so far": ""}  # said otherwise where cards say more
-    assert known.get(control.label, control.label) == SETTINGS[control.name].label
+def test_a_name_that_several_lessons_have_is_the_same_control_in_all_of_them():
+    """A link says it once for all, and another lesson's value is kept as it is."""
+    known = {**every_control()}
+    for lesson, controls in LESSONS.items():
+        for each in controls:
+            first = known[each.name]
+            assert (each.label, each.field) == (first.label, first.field), (lesson, each.name)
 
 
 A = Control("a", Whole(1, 9), "A", 3)
@@ -199,14 +199,25 @@ def test_the_trace_is_a_function_of_the_values_alone():
     [{}, {"n_heads": "3", "d_model": "6"}, {"d_head": "5", "d_value": "2"}, {"h_seed": "4"}],
     ids=str,
 )
-def test_the_heads_are_those_of_the_settings(example, link):
+def test_the_heads_are_those_that_are_chosen(example, link):
     values, wrong = understood({"example": example, **link}, LESSONS["mistakes_lab"])
     assert not wrong
-    told = {name: str(values[name]) for name in ("n_heads", "d_head", "d_value", "d_model")}
-    told |= {name: text for name, text in link.items() if name == "h_seed"}
-    settings, notices = from_query({"example": example, **told})
-    assert not notices
-    assert heads_recipe_of(values) == settings.heads_recipe
+    own, recipe = EXAMPLES[example].heads, heads_recipe_of(values)
+    asked = {name: int(text) for name, text in link.items() if name != "h_seed"}
+    if link:  # a width that nobody has chosen shares d_model evenly, or is the example's own
+        n_heads = asked.get("n_heads", own.n_heads)
+        d_model = asked.get("d_model", own.d_model)
+        own = replace(
+            own,
+            n_heads=n_heads,
+            d_model=d_model,
+            **{
+                name: asked.get(name, values[name] or d_model // n_heads)
+                for name in ("d_head", "d_value")
+            },
+        )
+    seed = {"seed": 4, "skipped": ()} if "h_seed" in link else {}
+    assert recipe == replace(own, **seed)
 
 
 def test_a_head_beyond_the_last_is_refused_in_words():
@@ -361,6 +372,31 @@ def test_more_heads_take_d_model_along_and_a_fixed_one_stays():
     assert address(at) == {"example": "wild_cat", "lock": "d_model", "n_heads": "4"}
 
 
+def test_a_teacher_can_hide_and_lock_the_controls_of_every_lesson():
+    at = opened(example="wild_cat")
+    at.button(key="share").click().run()
+    assert not at.exception
+    hide, lock = (
+        next(e for e in at.multiselect if e.key == f"share_{n}") for n in ("hide", "lock")
+    )
+    called = {each.label for each in every_control().values() if each.label} - {"Pin"}
+    assert {*lock.options} == called
+    assert {*hide.options} == called | {*SECTIONS.values()}
+
+
+def test_what_another_lesson_has_a_control_for_is_fixed_too():
+    at = opened(example="wild_cat", lock="d_model,d_in")
+    widget(at, "selectbox", "example").set_value("named_features").run()
+    own = EXAMPLES["wild_cat"]
+    assert address(at)["d_model"] == str(own.heads.d_model)
+    assert address(at)["d_in"] == str(own.inputs.d_in)
+    assert own.heads.d_model != EXAMPLES["named_features"].heads.d_model
+
+
+def test_a_name_is_looked_for_in_all_lessons():
+    assert known_among({"n_heads", "round_seed", "nobody"}) == {"n_heads", "round_seed"}
+
+
 # --- from page to page ----------------------------------------------------------------------------
 
 
@@ -369,7 +405,7 @@ def test_another_page_takes_over_what_was_chosen_and_gives_it_back():
     widget(at, "slider", "d_in").set_value(5).run()
     at.switch_page(ANOTHER).run()
     assert not at.exception
-    assert at.session_state["settings"].d_in == 5
+    assert at.session_state["here"][2].d_in == 5
     assert address(at) == {"example": "wild_cat", "d_in": "5"}
     at.slider(key="control_d_in").set_value(8).run()
     at.switch_page(PAGE).run()
@@ -377,7 +413,7 @@ def test_another_page_takes_over_what_was_chosen_and_gives_it_back():
     assert widget(at, "slider", "d_in").value == 8
     assert address(at) == {"example": "wild_cat", "d_in": "8"}
     at.switch_page(ANOTHER).run()
-    assert at.session_state["here"][2].d_in == at.session_state["settings"].d_in == 8
+    assert at.session_state["here"][2].d_in == 8
     assert not at.exception
 
 
@@ -392,5 +428,5 @@ def test_a_pin_and_marks_go_along():
     assert any("Since the pin" in each.value for each in at.markdown)
     at.switch_page(ANOTHER).run()
     values = at.session_state["here"][2]
-    assert values.done == at.session_state["settings"].done == ("simplified_attention",)
-    assert values.pin == at.session_state["settings"].pin == "example=wild_cat&d_in=5"
+    assert values.done == ("simplified_attention",)
+    assert values.pin == "example=wild_cat&d_in=5"

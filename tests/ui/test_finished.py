@@ -4,7 +4,7 @@ import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
-import attention_ui.shell.frame  # noqa: F401  it mends the queue
+import attention_ui.frame.basics  # noqa: F401  it mends the queue
 from attention_ui.streamlit_workarounds.finished_parts import keep_what_has_finished
 
 STATUS = ForwardMsg.ScriptFinishedStatus

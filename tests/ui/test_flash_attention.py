@@ -10,6 +10,7 @@ from attention_core.mechanism.tile_traffic import plain_traffic, tiled_traffic
 from attention_ui.controls.control import Beyond, understood
 from attention_ui.lessons.flash_attention.lesson import (
     CONTROLS,
+    MAX_BLOCKS,
     TILE_KEYS,
     TILE_QUERIES,
     all_blocks,
@@ -20,6 +21,7 @@ from attention_ui.lessons.flash_attention.lesson import (
     plain,
     same_as_plain,
     same_as_torch,
+    tile_called,
     trace_of,
     unshrunk,
     visited,
@@ -39,7 +41,6 @@ from attention_ui.lessons.flash_attention.words import (
     written,
 )
 from attention_ui.picture import table as cells
-from attention_ui.settings.choices import MAX_BLOCKS, tile_called
 from visiting import rendered, visit, words
 
 PAGE = "pages/flash_attention.py"

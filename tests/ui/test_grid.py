@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from attention_ui.controls.control import understood
 from attention_ui.controls.fields import MAX_EDITS
-from attention_ui.settings.link import from_query, to_query
+from chosen import EVERY, chosen
 from messages import send, widget_ids
 from visiting import stands, texts, visit
 
@@ -25,19 +26,20 @@ def type_into(at, numbers):
     edited = {row: dict.fromkeys(columns, number) for row, number in numbers.items()}
     send(at, id, {"string_value": json.dumps({"edited_rows": edited})})
     stands(at)
-    return at.session_state["settings"]
+    return chosen(at)
 
 
 def test_a_typed_number_is_kept_as_a_link_holds_it():
-    settings = type_into(open_grid(), {0: 0.12345678912345})
-    assert {number for *_, number in settings.q_edits} == {0.123456789}
-    assert from_query(to_query(settings)) == (settings, [])
+    at = open_grid()
+    values = type_into(at, {0: 0.12345678912345})
+    assert {number for *_, number in values.q_edits} == {0.123456789}
+    assert understood(at.session_state["held"], EVERY) == (values, {})
 
 
 def test_more_numbers_than_a_link_holds_are_refused_in_words_and_can_be_undone():
     at = open_grid(d_in="64", d_out="64")
-    settings = type_into(at, dict.fromkeys(range(64), 1.5))
-    assert settings.q_edits == ()
+    values = type_into(at, dict.fromkeys(range(64), 1.5))
+    assert values.q_edits == ()
     said = f"Not applied: a link can hold {MAX_EDITS} typed numbers, and these are 4,096."
     assert said in texts(at)
     next(each for each in at.button if each.key == "undo_q_edits").click().run()
@@ -50,8 +52,8 @@ def test_numbers_that_fit_their_table_and_not_the_link_are_refused_in_words():
     full = ",".join(f"{at // 14}.{at % 14}:999.999999" for at in range(196))
     at = open_grid(d_in="14", d_out="14", d_v="14", k_edits=full)
     assert len(type_into(at, dict.fromkeys(range(13), 1.25)).q_edits) in (0, 182)
-    settings = type_into(at, dict.fromkeys(range(14), 123.456789))
-    assert from_query(to_query(settings)) == (settings, [])
+    values = type_into(at, dict.fromkeys(range(14), 123.456789))
+    assert understood(at.session_state["held"], EVERY) == (values, {})
     assert "The link to this page would have" in texts(at)
 
 
@@ -68,8 +70,8 @@ def test_a_pin_that_a_link_cannot_hold_is_refused_in_words():
     at = visit("pages/queries_keys_values.py", sentence="предложение " * 60, tokenizer="text")
     next(each for each in at.button if each.key == "pin").click().run()
     stands(at)
-    settings = at.session_state["settings"]
-    assert from_query(to_query(settings)) == (settings, [])
-    assert settings.pin == ""
+    values = chosen(at)
+    assert understood(at.session_state["held"], EVERY) == (values, {})
+    assert values.pin == ""
     assert "Not applied: " in texts(at)
     assert "fit" in texts(at)

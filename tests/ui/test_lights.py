@@ -19,15 +19,16 @@ from attention_core.mechanism.multi_head import (
 from attention_core.mechanism.softmax import normalise_row
 from attention_core.operations import Given
 from attention_core.published.building import BUILDERS
-from attention_core.recipes import HeadsRecipe
+from attention_core.recipes import HeadsRecipe, MaskRecipe
 from attention_core.rounding import agree, rounding
 from attention_ui.frame.lights import as_taught
 from attention_ui.lessons.causal_mask import leaks
 from attention_ui.lessons.causal_mask.lesson import prefix_of
 from attention_ui.lessons.multi_head_attention import checks as head_checks
 from attention_ui.lessons.queries_keys_values import words as of_matrices
+from attention_ui.lessons.whole_layer import lesson as whole_layer
 from attention_ui.lessons.whole_layer import words as of_layer
-from attention_ui.settings.settings import Settings
+from chosen import of
 
 TYPED = st.one_of(st.floats(-1000, 1000, width=32), st.sampled_from([-1000.0, 1000.0, 0.001]))
 EDITS = st.dictionaries(
@@ -37,14 +38,19 @@ EXACT = ("minus_infinity", "renormalised")
 
 
 def typed(edits):
-    """Settings of six tokens, 3 wide, with these numbers typed into their table."""
-    settings = Settings.of(EXAMPLES["journey_123"])
-    return replace(settings, edits=tuple((*at, value) for at, value in sorted(edits.items())))
+    """Six tokens, 3 wide, with these numbers typed into their table."""
+    edits = tuple((*at, value) for at, value in sorted(edits.items()))
+    return replace(EXAMPLES["journey_123"].inputs, edits=edits)
 
 
-def moved(settings, way):
-    masked = attend_masked(embed(settings.inputs), settings.mask, settings.divide)
+def moved(inputs, way):
+    divide = EXAMPLES["journey_123"].divide
+    masked = attend_masked(embed(inputs), MaskRecipe(causal=True), divide)
     return change_token(masked, 5, 1.0, prefix_of(way))
+
+
+def layer_trace(**link):
+    return whole_layer.trace_of(of(whole_layer.CONTROLS, **link))
 
 
 def heads_of(inputs):
@@ -78,17 +84,17 @@ def lights(inputs):
 @hypothesis.given(EDITS, st.floats(-1000, 1000, width=32))
 @hypothesis.example({(0, 0): 0.0, (0, 2): 1000.0, (4, 2): 1000.0}, 0.0)
 def test_right_numbers_of_any_size_are_green(edits, shift):
-    settings = typed(edits)
-    for good, words in lights(settings.inputs):
+    inputs = typed(edits)
+    for good, words in lights(inputs):
         assert good, words
     for way in EXACT:
-        trace = moved(settings, way)
+        trace = moved(inputs, way)
         good, words = leaks.leak_verdict(way, trace, 5)
         assert good or ("moves by up to" in words and "without a leak" in words), words
         if way == "minus_infinity":
             assert good
             assert leaks.sums_verdict(trace, way)[0]
-    row = BUILDERS["softmax_or_sum"](replace(EXAMPLES["journey_123"], inputs=settings.inputs), 1)
+    row = BUILDERS["softmax_or_sum"](replace(EXAMPLES["journey_123"], inputs=inputs), 1)
     there = normalise_row(_row(row), shift=shift)
     name = "softmax_weights"
     assert agree([(there[name].value, row[name].value)], (there, name), (row, name))
@@ -108,7 +114,7 @@ def _row(trace):
 )
 def test_right_numbers_of_the_widest_tables_are_green(edits):
     inputs = replace(
-        Settings.of(EXAMPLES["wild_cat"]).inputs,
+        EXAMPLES["wild_cat"].inputs,
         sentence=" ".join(f"word{n}" for n in range(64)),
         drop_blanks=True,
         d_in=64,
@@ -163,7 +169,7 @@ def test_rows_that_sum_to_less_than_1_are_seen():
     ("step", "at"), [("output", 4), ("head_context_vectors", 0), ("head_queries", 1)]
 )
 def test_a_wrong_step_turns_its_light_off(step, at, size):
-    trace = heads_of(typed({(0, 0): size}).inputs)
+    trace = heads_of(typed({(0, 0): size}))
     value = trace[step].value.clone()
     value.view(-1)[0] += 0.001 * value.abs().max()
     trace[step]._kept = value
@@ -173,8 +179,7 @@ def test_a_wrong_step_turns_its_light_off(step, at, size):
 
 
 def test_dropout_is_told_apart_from_the_weights_it_is_done_to():
-    settings = replace(Settings.of(EXAMPLES["wild_cat"]), layer_dropout=0.5)
-    trace = attend_heads(embed(settings.inputs), settings.layer_recipe)
+    trace = layer_trace(example="wild_cat", layer_dropout="0.5")
     good, words = of_layer.sums_verdict(trace)
     assert good
     assert "Every row of `weights` sums to 1" in words
@@ -194,11 +199,9 @@ def test_what_no_lesson_has_taught_yet_is_not_red():
 
 
 def test_a_low_temperature_does_not_decide_between_equal_scores():
-    settings = replace(Settings.of(EXAMPLES["named_features"]), temperature=0.1)
-    trace = attend_heads(embed(settings.inputs), settings.layer_recipe)
-    words = of_layer.rows_of_equal_scores(trace, settings.temperature)
+    trace = layer_trace(example="named_features", temperature="0.1")
+    words = of_layer.rows_of_equal_scores(trace, 0.1)
     assert "each of 9 keys gets 0.11 at any temperature" in words
     assert of_layer.rows_of_equal_scores(trace, 1.0) == ""
-    settings = replace(Settings.of(EXAMPLES["wild_cat"]), temperature=0.1)
-    trace = attend_heads(embed(settings.inputs), settings.layer_recipe)
+    trace = layer_trace(example="wild_cat", temperature="0.1")
     assert of_layer.rows_of_equal_scores(trace, 0.1) == ""

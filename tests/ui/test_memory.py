@@ -34,7 +34,7 @@ def open_page(page, **link):
 )
 def test_of_a_page_that_has_changed_no_tensor_is_kept(page, link, move, monkeypatch):
     # A server drops the downloads of the run before; the one that AppTest imitates does not.
-    monkeypatch.setattr("attention_ui.page.take_away.DOWNLOADS", ())
+    monkeypatch.setattr("attention_ui.frame.take_away.DOWNLOADS", ())
     with noted_layouts() as found:
         at = open_page(page, **link)
     tensors = {

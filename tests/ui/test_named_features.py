@@ -5,6 +5,7 @@ import re
 from urllib.parse import parse_qsl
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from attention_core import (
     EXAMPLES,
@@ -18,24 +19,32 @@ from attention_core import (
 )
 from attention_ui.cards.arithmetic import components
 from attention_ui.charts.picture import picture
-from attention_ui.controls.control import understood
+from attention_ui.controls.control import understood, written
+from attention_ui.controls.shared import (
+    ACROSS,
+    FIRST,
+    HEAD,
+    START,
+    drawn_instead,
+    first_query,
+    heads_recipe_of,
+    inputs_of,
+    projections_of,
+)
+from attention_ui.frame.take_away import as_frame
 from attention_ui.lessons.home.hero import most_looked_at
 from attention_ui.lessons.queries_keys_values.lesson import CONTROLS as OF_MATRICES
-from attention_ui.lessons.queries_keys_values.lesson import projections_of
 from attention_ui.lessons.queries_keys_values.words import origin_words
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
 from attention_ui.lessons.simplified_attention.words import twice_words
-from attention_ui.page.take_away import as_frame
 from attention_ui.picture.matrix import Matrix, names_along
-from attention_ui.settings.fit import changed, drawn_instead
-from attention_ui.settings.link import FIRST, from_query, to_pin, to_query
-from attention_ui.settings.settings import FIELDS, SETTINGS, Settings
-from ends import ends
-from sampling import few, of_each_kind
+from chosen import EVERY, chosen, of
+from conftest import ROOT
+from sampling import few
 from visiting import A_PAGE, EVERYWHERE, PAGES, first_visit, rendered, stands, texts, visit
 
 NAMES = EXAMPLES[FIRST].inputs.components
-PLAIN = Settings.of(EXAMPLES[FIRST])
+PLAIN = of(example=FIRST)
 OWN = "The sleepy dog sees a small cat because it barks"
 
 
@@ -48,8 +57,8 @@ def percent(share):
 
 def test_the_first_picture_says_where_a_word_looks_and_where_it_would_by_likeness():
     by_hand = next(traces(FIRST))
-    alike = attend(embed(PLAIN.inputs))
-    query = PLAIN.first_query
+    alike = attend(embed(inputs_of(PLAIN)))
+    query = first_query(PLAIN)
     names = by_hand.labels("key")
     weights = {
         name: trace["weights"].value[query].tolist()
@@ -69,7 +78,7 @@ def test_a_word_that_looks_at_itself_and_a_sentence_of_one_word_are_said_too():
         ("cat", "{0} of its attention to itself"),
         ("cat dog", "{1} of its attention to “dog”, and {0} to itself"),
     ):
-        alone = attend(embed(changed(PLAIN, sentence=sentence).inputs))
+        alone = attend(embed(inputs_of(of(example=FIRST, sentence=sentence))))
         shares = map(percent, alone["weights"].value[0].tolist())
         assert most_looked_at(alone, 0, alone) == f"“cat” gives {by_size.format(*shares)}."
 
@@ -85,11 +94,20 @@ def test_how_to_read_a_matrix_set_by_hand_names_its_largest_number_and_claims_no
     assert float(found[3]) == matrix[row, column].item() == matrix.max().item()
     edits = tuple((*place, -1.0) for place in (matrix > 0).nonzero().tolist())
     nothing = values.but(q_edits=edits)
-    negative = attend_trainable(embed(PLAIN.inputs), projections_of(nothing))
+    negative = attend_trainable(embed(inputs_of(PLAIN)), projections_of(nothing))
     assert negative["W_query"].value.max() <= 0
     assert (
         origin_words(nothing, negative) == "These matrices were set by hand, so you can read them."
     )
+
+
+def opened(page, link):
+    """A page at an address with these parameters alone."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    at.switch_page(page)
+    for name, text in link.items():
+        at.query_params[name] = text
+    return stands(at.run())
 
 
 # --- addresses ------------------------------------------------------------------------------------
@@ -97,24 +115,33 @@ def test_how_to_read_a_matrix_set_by_hand_names_its_largest_number_and_claims_no
 
 @pytest.mark.parametrize("link", [{}, {"utm_source": "mail"}])
 def test_an_address_without_a_setting_is_a_first_visit(link):
-    assert from_query(link) == (PLAIN, [])
+    at = opened(A_PAGE, link)
+    assert chosen(at) == PLAIN
+    assert at.session_state["held"] == {"example": FIRST}
     assert FIRST == next(iter(EXAMPLES)) == "named_features"
 
 
-@pytest.mark.parametrize("name", of_each_kind(FIELDS, lambda name: type(FIELDS[name])))
-def test_an_address_without_an_example_means_the_first(name):
-    for text in ends(name) if name != "example" else ["no such"]:
-        if name != "example":
-            assert from_query({name: text}) == from_query({"example": FIRST, name: text}), text
-        assert from_query({name: text})[0].example == FIRST
+@pytest.mark.parametrize("link", [{"d_in": "5"}, {"query": "2"}, {"predict": "off"}], ids=str)
+def test_an_address_without_an_example_means_the_first(link):
+    at = opened(A_PAGE, link)
+    assert dict(at.session_state["held"]) == {"example": FIRST, **link}
+    assert at.session_state["notices"] == []
 
 
-def test_every_link_that_is_written_names_its_example():
-    for name in EXAMPLES:
-        settings = Settings.of(EXAMPLES[name])
-        for each in (settings, changed(settings, predict=False), changed(settings, d_in=5)):
-            assert to_query(each)["example"] == name
-            assert dict(parse_qsl(to_pin(each)))["example"] == name
+def test_an_example_that_is_none_is_said_and_the_first_is_shown():
+    at = opened(A_PAGE, {"example": "no such"})
+    assert chosen(at) == PLAIN
+    (notice,) = at.session_state["notices"]
+    assert "example" in notice
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("link", [{}, {"predict": "off"}, {"d_in": "5"}], ids=str)
+def test_every_link_that_is_written_names_its_example(example, link):
+    assert written({"example": example, **link}, EVERY)["example"] == example
+    at = opened(A_PAGE, {"example": example, **link})
+    at.button(key="pin").click().run()
+    assert dict(parse_qsl(chosen(at).pin))["example"] == example
 
 
 @pytest.mark.slow("10 s: every page")
@@ -122,7 +149,7 @@ def test_every_link_that_is_written_names_its_example():
 def test_a_first_visit_leaves_its_address_alone_and_its_links_name_the_example(page):
     """An address written anew would be a step of the browser's history, and lead here for ever."""
     at = stands(first_visit(page))
-    assert at.session_state["settings"] == PLAIN
+    assert chosen(at) == PLAIN
     assert dict(at.query_params) == {}
     links = [dict(parse_qsl(each.proto.query_string)) for each in at.get("page_link")]
     assert all("example" in link for link in links)
@@ -131,7 +158,8 @@ def test_a_first_visit_leaves_its_address_alone_and_its_links_name_the_example(p
     at.toggle(key="control_predict").set_value(False).run()
     assert dict(at.query_params) == {"example": FIRST, "predict": "off"}
     at.toggle(key="control_predict").set_value(True).run()
-    assert from_query(dict(at.query_params)) == (PLAIN, [])
+    assert dict(at.query_params) in ({}, {"example": FIRST}, {"example": [FIRST]})
+    assert chosen(at) == PLAIN
 
 
 @pytest.mark.slow("10 s: every page")
@@ -174,11 +202,11 @@ def test_a_component_is_called_the_same_wherever_it_stands(name):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_control_and_the_picture_call_an_entry_what_the_charts_do(name):
-    settings = Settings.of(EXAMPLES[name])
-    trace = embed(settings.inputs)
-    entries = SETTINGS["across"].values(settings)
+    values = of(example=name)
+    trace = embed(inputs_of(values))
+    entries = ACROSS.choices(values)
     assert tuple(entries.values()) == trace.labels("d_in")
-    assert [*entries] == [*range(settings.d_in)]
+    assert [*entries] == [*range(values.d_in)]
     drawn = picture(trace, trace["embeddings"], 1, 2)
     assert f"{entries[1]} and {entries[2]}" in drawn.alt
 
@@ -224,7 +252,7 @@ def test_exports_have_the_given_matrices_and_names():
     for made in (source, json.dumps(notebook(heads)), json.dumps(exercise(heads))):
         assert all(line in made for line in told)
     assert "# d_" not in program([*traces("wild_cat")][1])
-    drawn = "".join("".join(cell["source"]) for cell in notebook(embed(PLAIN.inputs))["cells"])
+    drawn = "".join("".join(cell["source"]) for cell in notebook(embed(inputs_of(PLAIN)))["cells"])
     assert repr(list(NAMES)) in drawn
 
 
@@ -232,50 +260,59 @@ def test_exports_have_the_given_matrices_and_names():
 
 
 def test_an_own_sentence_over_the_same_words_keeps_what_was_set_by_hand():
-    own = changed(PLAIN, sentence=OWN)
-    assert own.has_given_vectors
+    link = {"example": FIRST, "sentence": OWN}
+    own = of(**link)
+    assert inputs_of(own).has_given_vectors()
     assert drawn_instead(own) is None
-    assert to_query(own) == {"example": FIRST, "sentence": OWN}
-    assert own.projections == PLAIN.projections
-    assert own.heads_recipe == PLAIN.heads_recipe
+    assert written(link, EVERY) == link
+    assert projections_of(own) == projections_of(PLAIN)
+    assert heads_recipe_of(own) == heads_recipe_of(PLAIN)
 
 
 @pytest.mark.parametrize(
-    ("updates", "words"),
+    ("link", "words"),
     [
         ({"sentence": "the zebra"}, ("no vector for “zebra”", "cat, dog, mouse")),
-        ({"d_in": 5}, ("the given vectors are 6 wide",)),
+        ({"d_in": "5"}, ("the given vectors are 6 wide",)),
         ({"vocabulary": "random"}, ("distinct tokens",)),
-        ({"d_out": 2}, ("W_query, W_key", "not fit these sizes")),
-        ({"d_v": 2}, ("W_value", "not fit these sizes")),
-        ({"n_heads": 2}, ("all matrices of the heads", "not fit these sizes")),
+        ({"d_out": "2"}, ("W_query, W_key", "not fit these sizes")),
+        ({"d_v": "2"}, ("W_value", "not fit these sizes")),
+        ({"n_heads": "2"}, ("all matrices of the heads", "not fit these sizes")),
     ],
     ids=str,
 )
-def test_what_cannot_be_used_as_set_by_hand_is_drawn_and_that_is_said(updates, words):
-    after = changed(PLAIN, **updates)
+def test_what_cannot_be_used_as_set_by_hand_is_drawn_and_that_is_said(link, words):
+    after = of(example=FIRST, **link)
     said = drawn_instead(after)
     assert "drawn at random now" in said.lower()
     assert all(word in said for word in words)
-    if not after.has_given_vectors:
-        assert after.projections.start == "rand"
-        assert after.heads_recipe.start == "linear"
-    back = changed(after, **{name: getattr(PLAIN, name) for name in updates})
-    assert back == PLAIN
-    assert drawn_instead(back) is None
+    if not inputs_of(after).has_given_vectors():
+        assert projections_of(after).start == "rand"
+        assert heads_recipe_of(after).start == "linear"
+    assert drawn_instead(PLAIN) is None
 
 
-@pytest.mark.parametrize("updates", [{}, {"q_seed": 3}, {"w_seed": 3}, {"h_seed": 3}], ids=str)
-def test_a_seed_that_was_asked_for_needs_no_explanation(updates):
-    assert drawn_instead(changed(PLAIN, **updates)) is None
-    assert drawn_instead(changed(PLAIN, start="rand", **updates)) is None
+def test_a_page_speaks_of_its_own_matrices_alone():
+    """What another page draws at random changes nothing on this one."""
+    others = of(CONTROLS, example=FIRST)
+    link = {"example": FIRST, "d_out": "2", "n_heads": "2"}
+    assert drawn_instead(understood(link, CONTROLS)[0]) is drawn_instead(others) is None
+    said = drawn_instead(understood(link, OF_MATRICES)[0])
+    assert "W_query" in said
+    assert "heads" not in said
+
+
+@pytest.mark.parametrize("link", [{}, {"q_seed": "3"}, {"w_seed": "3"}, {"h_seed": "3"}], ids=str)
+def test_a_seed_that_was_asked_for_needs_no_explanation(link):
+    assert drawn_instead(of(example=FIRST, **link)) is None
+    assert drawn_instead(of(example=FIRST, start="rand", **link)) is None
 
 
 def test_the_page_says_what_is_drawn_instead_beside_the_controls():
     at = first_visit("tokenize_and_embed")
     at.text_area(key="control_sentence").set_value("the zebra").run()
     stands(at)
-    notice = drawn_instead(at.session_state["settings"])
+    notice = drawn_instead(at.session_state["here"][2])
     assert notice in [each.value for each in at.sidebar.text]
     again = visit("tokenize_and_embed", example=FIRST, sentence="the zebra")
     assert again.session_state["notices"] == []
@@ -288,19 +325,19 @@ def test_a_sentence_typed_on_the_home_page_keeps_the_words_that_have_vectors(sen
     at = first_visit("app.py")
     at.text_input(key="own_sentence").set_value(sentence)
     next(each for each in at.button if each.label == "Open").click().run()
-    settings = stands(at).session_state["settings"]
-    assert settings.sentence == sentence
-    assert settings.has_given_vectors == keeps
+    values = chosen(stands(at))
+    assert values.sentence == sentence
+    assert inputs_of(values).has_given_vectors() == keeps
 
 
 def test_matrices_can_be_set_by_hand_only_where_the_example_has_some():
     for name, example in EXAMPLES.items():
-        offered = SETTINGS["start"].values(Settings.of(example))
+        plain = of(example=name)
         has_own = name in (FIRST, "tiny_language")
-        assert ("given" in offered) == has_own
-        settings, notices = from_query({"example": name, "start": "given"})
-        assert settings == Settings.of(example)
-        assert bool(notices) != has_own
+        assert ("given" in START.choices(plain)) == has_own == bool(example.projections.given)
+        values, wrong = understood({"example": name, "start": "given"}, EVERY)
+        assert values == plain
+        assert bool(wrong) != has_own
 
 
 def test_the_terms_of_a_product_are_told_by_their_component():
@@ -314,7 +351,7 @@ def test_the_terms_of_a_product_are_told_by_their_component():
         terms = [[*term.cells()] for term in trace[step].arithmetic(index).terms]
         for operand in zip(*terms, strict=True):
             assert tuple(components(trace, operand).values()) == names
-    plain = embed(Settings.of(EXAMPLES["wild_cat"]).inputs)
+    plain = embed(EXAMPLES["wild_cat"].inputs)
     row = [plain["embeddings"].cell((1, column)) for column in range(3)]
     assert set(components(plain, row).values()) == {""}
 
@@ -332,9 +369,9 @@ def test_the_table_of_terms_and_the_ways_upstream_name_components():
 
 
 def test_heads_are_offered_by_number_and_by_name_where_they_have_one():
-    assert SETTINGS["head"].values(PLAIN) == {0: "0: who", 1: "1: whom", 2: "2: how"}
-    for other in (changed(PLAIN, n_heads=2), Settings.of(EXAMPLES["wild_cat"])):
-        assert SETTINGS["head"].values(other) == {0: "0", 1: "1"}
+    assert HEAD.choices(PLAIN) == {0: "0: who", 1: "1: whom", 2: "2: how"}
+    for other in (of(example=FIRST, n_heads="2"), of()):
+        assert HEAD.choices(other) == {0: "0", 1: "1"}
 
 
 def traced(**link):

@@ -9,9 +9,9 @@ import pytest
 
 from attention_core.published import NOTEBOOKS, Result
 from attention_core.published.report import each_outcome, main
+from attention_ui.frame import long_run
 from attention_ui.lessons.notebooks_numbers import check as checks
 from attention_ui.lessons.notebooks_numbers.results import says, side_by_side
-from attention_ui.widgets import long_run
 from conftest import ROOT
 from hostile import MARK, TEXTS
 from visiting import charts, rendered, stands, texts, visit, words

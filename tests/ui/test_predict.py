@@ -5,9 +5,9 @@ import torch
 
 from attention_core import EXAMPLES, attend, embed
 from attention_core.text.inputs import Inputs
+from attention_ui.cards.common_questions import judge_key, which_key
 from attention_ui.lessons.simplified_attention.words import asked_query
 from attention_ui.lessons.tokenize_and_embed.words import identical_rows, judge_identical
-from attention_ui.predict.common_questions import judge_key, which_key
 
 WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
 

@@ -20,13 +20,20 @@ from attention_core.mechanism.trainable import attend_trainable
 from attention_core.recipes import ROLES
 from attention_ui.cards.show import MOST_BYTES
 from attention_ui.controls.control import understood
-from attention_ui.controls.shared import inputs_of
+from attention_ui.controls.shared import (
+    BIAS,
+    D_OUT,
+    D_V,
+    OF_MATRICES,
+    SCALE,
+    inputs_of,
+    projections_of,
+)
+from attention_ui.frame.long_run import Run
 from attention_ui.lessons.queries_keys_values.lesson import (
     CONTROLS,
     MOST_SHOWN,
-    TYPED,
     of_embeddings,
-    projections_of,
     recipe_of,
     steps_shown,
     trace_of,
@@ -45,8 +52,6 @@ from attention_ui.lessons.queries_keys_values.words import (
     zero_words,
 )
 from attention_ui.picture.table import positions, table
-from attention_ui.settings.link import from_query
-from attention_ui.widgets.long_run import Run
 from visiting import rendered, stands, visit, words
 
 PAGE = "queries_keys_values"
@@ -66,12 +71,14 @@ def values_of(**link):
 
 
 @pytest.mark.parametrize("link", [*LINKS, {"start": "linear", "w_seed": "4", "k_seed": "9"}])
-def test_the_matrices_are_those_of_the_older_settings(link):
-    settings, notices = from_query({"example": "wild_cat", **link})
-    assert not notices
+def test_the_matrices_are_those_that_are_chosen(link):
     values = values_of(**link)
-    assert projections_of(values) == settings.projections
-    assert projections_of(values, "linear") == settings.linear_projections
+    made = projections_of(values)
+    assert (made.d_out, made.d_v, made.scale, made.bias) == values.of(D_OUT, D_V, SCALE, BIAS)
+    assert made.seeds == (values.q_seed, values.k_seed, values.v_seed)
+    assert made.edits == (values.q_edits, values.k_edits, values.v_edits)
+    assert (made.seed == 4) == ("w_seed" in link)
+    assert projections_of(values, "linear") == projections_of(values.but(start="linear"))
 
 
 # --- a matrix of zeros ----------------------------------------------------------------------------
@@ -315,11 +322,14 @@ def test_numbers_typed_into_a_matrix_go_with_it_and_with_nothing_else():
     at = visit(PAGE, q_edits="0.0:9", k_edits="1.1:8", v_edits="0.1:7")
     next(each for each in at.slider if each.key.startswith("control_d_v")).set_value(5).run()
     held = stands(at).session_state["held"]
-    assert [name for name in TYPED if name in held] == ["q_edits", "k_edits"]
+    assert [name for name in OF_MATRICES if name in held] == [
+        "q_edits",
+        "k_edits",
+    ]
     at.button_group(key=next(k.key for k in at.button_group if "start" in k.key)).set_value(
         "linear"
     ).run()
-    assert not [name for name in TYPED if name in stands(at).session_state["held"]]
+    assert not [name for name in OF_MATRICES if name in stands(at).session_state["held"]]
 
 
 def test_with_no_mixture_the_trace_is_that_of_the_core():

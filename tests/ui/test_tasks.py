@@ -4,8 +4,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from attention_ui.settings.link import from_query, to_query
-from attention_ui.shell.tasks import NOBODY, Handed, answer_page, parted
+from attention_ui.controls.shared import TASKS
+from attention_ui.frame.tasks import NOBODY, Handed, answer_page, parted
+from chosen import of, read
 from sampling import few
 from visiting import EVERYWHERE, stands, visit
 
@@ -30,17 +31,16 @@ def test_a_task_may_name_a_lesson(task, lesson, words):
 
 
 def test_lines_come_back_as_they_were_said_without_empty_ones():
-    settings, notices = from_query({"tasks": "  One \n\n Two\r\nThree: of it  "})
-    assert notices == []
-    assert settings.tasks == ("One", "Two", "Three: of it")
-    assert from_query(to_query(settings))[0] == settings
+    tasks = of(tasks="  One \n\n Two\r\nThree: of it  ").tasks
+    assert tasks == ("One", "Two", "Three: of it")
+    assert of(tasks=TASKS.field.write(tasks)).tasks == tasks
 
 
 @pytest.mark.parametrize(("tasks", "said"), [("a\n" * 13, "13"), ("x" * 401, "line 1")])
 def test_too_many_or_too_long_are_refused_in_words(tasks, said):
-    settings, notices = from_query({"tasks": tasks})
-    assert settings.tasks == ()
-    assert said in notices[0]
+    values, wrong = read(tasks=tasks)
+    assert values.tasks == ()
+    assert said in str(wrong["tasks"])
 
 
 class Read(HTMLParser):

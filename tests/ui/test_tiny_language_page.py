@@ -7,6 +7,7 @@ from attention_core.small_models.figures import UNSHARPENED, shipped_figures
 from attention_core.small_models.grammar import LONGEST, WORDS
 from attention_core.small_models.heads import BAR
 from attention_ui.controls.control import understood
+from attention_ui.lessons.tiny_language.heads import FIRST_WATCHED, TINY_HEADS, head_called
 from attention_ui.lessons.tiny_language.lesson import (
     CONTROLS,
     PRONOUN,
@@ -22,8 +23,7 @@ from attention_ui.lessons.tiny_language.lesson import (
 )
 from attention_ui.lessons.tiny_language.words import finds_it, of_the_pronoun, rule, step_words
 from attention_ui.picture import palette
-from attention_ui.settings.choices import FIRST_WATCHED, TINY_HEADS, head_called
-from attention_ui.settings.link import from_query
+from chosen import chosen, of, read
 from hostile import MARK, TEXTS
 from sampling import few
 from visiting import charts, rendered, stands, texts, visit, words
@@ -173,7 +173,7 @@ def test_words_that_the_network_does_not_know_are_refused_in_words(text):
     at = visit(PAGE)
     at.text_input(key="control_beginning").set_value(text).run()
     stands(at)
-    assert at.session_state["settings"].beginning == "the tired cat sees the dog because it"
+    assert chosen(at).beginning == "the tired cat sees the dog because it"
     assert at.text_input(key="control_beginning").value == text
     said = texts(at)
     assert "is none of the 60 words of this language (the page A tiny" in said or (
@@ -191,11 +191,11 @@ def test_the_nearest_words_are_named():
 
 def test_a_beginning_may_be_as_long_as_the_network_reads_and_no_longer():
     most = " ".join(["cat"] * (LONGEST - 1))
-    assert from_query({"beginning": most})[0].beginning == most
+    assert of(beginning=most).beginning == most
     stands(visit(PAGE, beginning=most))
-    settings, (notice,) = from_query({"beginning": f"{most} cat"})
-    assert settings.beginning != f"{most} cat"
-    assert f"has {LONGEST} words, and {LONGEST - 1} fit" in notice
+    values, wrong = read(beginning=f"{most} cat")
+    assert values.beginning != f"{most} cat"
+    assert f"has {LONGEST} words, and {LONGEST - 1} fit" in str(wrong["beginning"])
 
 
 def test_what_the_grammar_never_says_is_said_to_have_no_right_answer():
@@ -207,7 +207,7 @@ def test_what_the_grammar_never_says_is_said_to_have_no_right_answer():
 def test_a_ready_beginning_is_taken_up():
     at = visit(PAGE)
     at.button(key="ready_a name again …_of_5").click().run()
-    assert at.session_state["settings"].beginning == AGAIN
+    assert chosen(at).beginning == AGAIN
     assert at.query_params["beginning"] == AGAIN
     assert chances(stands(at))["the network"]["brook"] > 0.9
 

@@ -2,15 +2,13 @@
 
 import pytest
 
-from attention_core.examples import EXAMPLES
 from attention_core.small_models.grammar import LONGEST
-from attention_ui.settings.fit import changed, drawn_instead, misfit
-from attention_ui.settings.link import from_query
-from attention_ui.settings.settings import SETTINGS, Settings
+from attention_ui.controls.shared import TOKENIZER, VOCABULARY, drawn_instead
+from chosen import of, read
 from visiting import stands, texts, visit, words
 
 NAME = "tiny_language"
-OWN = Settings.of(EXAMPLES[NAME])
+OWN = of(example=NAME)
 
 
 @pytest.mark.parametrize(
@@ -18,36 +16,35 @@ OWN = Settings.of(EXAMPLES[NAME])
     [("the elephant purrs", "elephant"), ("the cat <start>", "<start>"), ("a <b>cat</b>", "a")],
 )
 def test_other_words_are_refused_in_words_with_the_nearest_ones(sentence, named):
-    problem = misfit(changed(OWN, sentence=sentence))
+    values, wrong = read(example=NAME, sentence=sentence)
+    assert values == OWN
+    problem = str(wrong["sentence"])
     assert problem.startswith(f"“{named}” is none of the 60 words of this language ")
     assert problem.count("“") == 4, "the word, and three near ones"
-    settings, notices = from_query({"example": NAME, "sentence": sentence})
-    assert settings == OWN
-    assert any(named in notice for notice in notices)
 
 
 def test_its_own_sentences_are_taken_up_to_what_the_network_reads():
-    fits = changed(OWN, sentence="the " * (LONGEST - 1))
-    assert misfit(fits) is None
-    assert f"at most {LONGEST} fit" in misfit(changed(OWN, sentence="the " * LONGEST))
+    assert read(example=NAME, sentence="the " * (LONGEST - 1))[1] == {}
+    _, wrong = read(example=NAME, sentence="the " * LONGEST)
+    assert f"at most {LONGEST} fit" in str(wrong["sentence"])
 
 
-@pytest.mark.parametrize("name", ["tokenizer", "vocabulary"])
-def test_its_words_are_its_own(name):
+@pytest.mark.parametrize("control", [TOKENIZER, VOCABULARY], ids=lambda each: each.name)
+def test_its_words_are_its_own(control):
     """It reads no others, and no other example is offered them."""
-    others = SETTINGS[name].values(Settings.of(EXAMPLES["wild_cat"]))
-    (mine,) = SETTINGS[name].values(OWN)
+    others = control.choices(of())
+    (mine,) = control.choices(OWN)
     assert mine not in others
     for example, foreign in ((NAME, next(iter(others))), ("wild_cat", mine)):
-        settings, notices = from_query({"example": example, name: foreign})
-        assert settings == Settings.of(EXAMPLES[example])
-        assert any("does not go with" in notice for notice in notices)
+        values, wrong = read(example=example, **{control.name: foreign})
+        assert values == of(example=example)
+        assert str(wrong[control.name]).startswith("here it can be")
 
 
 def test_what_no_longer_is_trained_is_said():
     assert drawn_instead(OWN) is None
-    assert "the trained vectors are 48 wide" in drawn_instead(changed(OWN, d_in=8))
-    assert "What was trained does not fit" in drawn_instead(changed(OWN, d_out=5))
+    assert "the trained vectors are 48 wide" in drawn_instead(of(example=NAME, d_in="8"))
+    assert "What was trained does not fit" in drawn_instead(of(example=NAME, d_out="5"))
 
 
 @pytest.mark.slow("1 s: whole pages")

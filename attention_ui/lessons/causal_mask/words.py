@@ -4,11 +4,11 @@ from torch import Tensor
 
 from attention_core.trace import Trace
 
+from ...cards.common_questions import row_to_share, whole_row
+from ...cards.row_question import Row
 from ...controls.control import Values
 from ...controls.shared import numbered_tokens
 from ...frame.ends import Answer, named
-from ...predict.common_questions import row_to_share, whole_row
-from ...predict.row_question import Row
 from ...words import number
 
 SEEN = 1e-4

@@ -18,8 +18,8 @@ from ...controls.shared import (
     SOURCE,
     example_of,
     inputs_of,
-    other_inputs,
     projections_of,
+    source_inputs_of,
 )
 
 PADDING = Control("padding", Whole(0, 3), "Places of padding", 2)
@@ -55,7 +55,7 @@ def look_across(values: Values, n_padding: int = 0) -> Trace:
     (query, d_out), `keys` (key, d_out) and `values` (key, d_v) of the source, and those of
     `attention`, with `mask` (one_query, key) where there is padding.
     """
-    source = other_inputs(values)
+    source = source_inputs_of(values)
     names = (*source.tokens, *[FILLED] * n_padding)
     trace = _first_sentence(values, names)
     recipe = projections_of(values)

@@ -7,7 +7,7 @@ from attention_core.trace import Trace
 
 from ...cards.questions import Shape
 from ...controls.control import Values
-from ...controls.shared import example_of, inputs_of, other_inputs
+from ...controls.shared import example_of, inputs_of, source_inputs_of
 from ...frame.ends import Answer, named
 from ...words import number, percent
 from .lesson import first_query
@@ -30,7 +30,7 @@ def shape(trace: Trace) -> Shape:
 
 def is_shared(values: Values) -> bool:
     """Whether a word has one and the same vector in both sentences."""
-    return other_inputs(values).has_given_vectors()
+    return source_inputs_of(values).has_given_vectors()
 
 
 def table_words(values: Values) -> str:

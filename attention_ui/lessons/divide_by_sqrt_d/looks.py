@@ -19,8 +19,8 @@ from attention_core.experiments.variance import (
 from ...cards.show import chart
 from ...controls import held
 from ...controls.widget import control
+from ...frame.long_run import go_on, long_run
 from ...picture import palette
-from ...widgets.long_run import go_on, long_run
 from .against_d import Point, against_d
 from .histogram import histogram
 from .lesson import AXES, ENTRIES, SPREAD, TRIALS, VD, trials_of

@@ -23,12 +23,25 @@ from ...controls.shared import CAUSAL_HEADS, PROJECTED, SOURCE, inputs_of, proje
 from ...picture.layout import Layout
 from ...picture.matrix import Matrix
 from ...picture.tiles import tiles
-from ...settings.choices import BYTES, FAST_MEMORIES, MAX_BLOCKS, TOKEN_COUNTS, tile_called
-from ...settings.offered import fitting_tile, least_tile
 
 TALL, MOST_COLUMNS = 284, 12
+MAX_BLOCKS = 8
+"""Into so many blocks at most the queries, and the keys, are cut: each tile takes a dozen steps."""
+TOKEN_COUNTS = (64, 256, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
+FAST_MEMORIES = (16, 32, 48, 64, 96, 128, 160, 192, 224, 256)
+BYTES = {"4": "4 (float32)", "2": "2 (bfloat16)", "1": "1 (8 bits)"}
 OTHERS = 0.45
 """How strongly rows are seen that the held tile does not belong to."""
+
+
+def least_tile(n_tokens: int) -> int:
+    """The smallest tile of which a table's side has no more than MAX_BLOCKS."""
+    return max(1, -(-n_tokens // MAX_BLOCKS))
+
+
+def fitting_tile(size: int, n_tokens: int) -> int:
+    """A size of tile as it is used with so many tokens."""
+    return max(least_tile(n_tokens), min(size, n_tokens))
 
 
 def _tile_size(axis: str, label: str) -> Control:
@@ -56,6 +69,17 @@ def cut(values: Values) -> tuple[Tile, ...]:
     n_tokens = max(len(inputs_of(values).tokens), 1)
     sizes = values.tile_queries, values.tile_keys
     return tiles_of(n_tokens, n_tokens, *sizes, causal=values.causal_heads)
+
+
+def tile_called(tile: Tile) -> str:
+    """A tile by its places: `queries 0 to 2, keys 3 to 5`."""
+    sides = (("quer", "y", "ies", tile.queries), ("key", "", "s", tile.keys))
+    return ", ".join(
+        f"{stem}{one} {places[0]}"
+        if len(places) == 1
+        else f"{stem}{many} {places[0]} to {places[-1]}"
+        for stem, one, many, places in sides
+    )
 
 
 def visited(values: Values) -> dict[int, str]:

@@ -17,8 +17,8 @@ from ...charts.curve import curve
 from ...controls import held
 from ...controls.fields import Whole
 from ...controls.widget import control
+from ...frame.long_run import Run, Steps, go_on, long_run
 from ...picture.learning import learning
-from ...widgets.long_run import Run, Steps, go_on, long_run
 from ...words import number
 from .lesson import NETWORK_SEED, OWN_STEP
 from .watching import moment_words, run_of

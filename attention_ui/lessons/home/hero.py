@@ -12,11 +12,10 @@ from attention_core.trace import Trace
 
 from ...cards.show import picture
 from ...controls.control import Values
-from ...controls.shared import example_of, inputs_of
+from ...controls.shared import example_of, first_query, inputs_of, projections_of
 from ...picture.layout import equation
 from ...picture.matrix import Matrix
 from ...picture.sentence import with_sentence
-from ...settings import session
 
 TALL = 250
 
@@ -25,13 +24,10 @@ def hero(values: Values) -> None:
     """The sentence, shaded by the weights of the token that is pointed at, and all its weights."""
     embedded = embed(inputs_of(values))
     alike = attend(embedded.branch(), SimplifiedOptions(divide=example_of(values).divide))
-    trace, projections = alike, session.current().projections
+    trace, projections = alike, projections_of(values)
     if projections.given_for("query", values.d_in):  # by hand, so that it makes sense
         trace = attend_trainable(embedded.branch(), projections)
-    last = len(trace.labels("key")) - 1
-    shown = example_of(values).shown_first
-    is_own = values.sentence != example_of(values).inputs.sentence
-    query = last if shown is None or is_own else min(shown, last)
+    query = first_query(values)
     with st.container(border=True, key="card_layer", gap="xsmall"):
         st.text(most_looked_at(trace, query, alike))
         contexts = trace["context_vectors"]

@@ -3,9 +3,35 @@
 import streamlit as st
 
 from ...controls import held
+from ...controls.control import understood
 from ...controls.fields import MAX_TOKENS
-from ...settings import session
-from ...shell.contents import AT_A_GLANCE
+from ...controls.shared import SENTENCE, SOURCE, example_of, inputs_of
+from ...frame.contents import AT_A_GLANCE
+
+OWN_TEXT = {"tokenizer": "text", "vocabulary": "distinct"}
+"""What a text of the person's own brings along, as a link says it."""
+
+
+def takes_own_text() -> bool:
+    """Whether a text may be typed that brings a tokenizer for it, or a teacher's link keeps one."""
+    return not held.fixed() & {SENTENCE.name, *OWN_TEXT}
+
+
+def take_text(text: str) -> str | None:
+    """Take up a text of the person's own, with the tokenizer for such, or that of the example
+    where it has a vector for each of its words. Returns what is wrong.
+    """
+    try:
+        texts = {SENTENCE.name: SENTENCE.field.read(text)}
+    except ValueError as error:
+        return f"{SENTENCE.label}: {error}."
+    values, wrong = understood({"example": held.held()["example"], **texts}, SOURCE)
+    example = example_of(values)
+    if example.is_trained or (SENTENCE.name not in wrong and inputs_of(values).has_given_vectors()):
+        own = {name: getattr(example.inputs, name) for name in OWN_TEXT}
+    else:
+        own = OWN_TEXT
+    return held.try_to_hold(texts | own)
 
 
 def own_text() -> None:
@@ -22,11 +48,10 @@ def own_text() -> None:
         sent = st.form_submit_button("Open", type="primary")
     if not sent:
         return
-    problem = session.take_text(text)
+    problem = take_text(text)
     if problem:
         with st.container(key="problem_of_own_text"):
             st.markdown(":red[:material/error:] :red[Not applied:]")
             st.text(problem)
     else:
-        session.hand_over(now=True)
         st.switch_page(AT_A_GLANCE.page, query_params=held.link_query("own_text"))

@@ -5,13 +5,13 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 
 from ...controls import held
-from ...controls.shared import QUERY, SOURCE
+from ...controls.shared import PROJECTED, QUERY, SOURCE
+from ...frame.basics import LINE, show_notices
+from ...frame.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS
 from ...frame.page import open_page
-from ...settings import session
-from ...shell.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS
-from ...shell.frame import LINE, show_notices
-from ...shell.tasks import show_tasks
-from .own_text import own_text
+from ...frame.rooms import example_query
+from ...frame.tasks import show_tasks
+from .own_text import own_text, takes_own_text
 
 WHAT_IT_MEANS = """
 *The hungry cat chases the mouse because it purrs.* Who purrs? You knew at once: you looked back
@@ -60,7 +60,7 @@ SOURCES = """
 """
 
 
-CONTROLS = (*SOURCE, QUERY)
+CONTROLS = (*SOURCE, *PROJECTED, QUERY)
 
 
 def home() -> None:
@@ -69,7 +69,7 @@ def home() -> None:
     if not values.only:
         st.title(HOME.title, anchor=False)
         show_notices()
-        show_tasks(session.current())
+        show_tasks()
         first, *_ = EXAMPLES.values()
         is_first = values.sentence == first.inputs.sentence
         st.markdown(WHAT_IT_MEANS if is_first else WHAT, width=LINE)
@@ -102,7 +102,7 @@ def _begin() -> None:
                 icon=AT_A_GLANCE.icon,
                 query_params=held.link_query("map"),
             )
-        if session.takes_own_text():
+        if takes_own_text():
             with st.container(width=440):
                 own_text()
         else:
@@ -114,7 +114,7 @@ def _more() -> None:
     with st.expander("**Examples**: made to be read, trained, or from a published notebook",
                      icon=":material/menu_book:", key="row_examples"):  # fmt: skip
         for example in EXAMPLES.values():
-            query, why_not = session.example_query(example.name)
+            query, why_not = example_query(FIRST_CHECKED.name, example.name)
             with st.container(horizontal=True, gap="small"):
                 look = {"icon": ":material/arrow_forward:", "disabled": bool(why_not)}
                 label = example.title

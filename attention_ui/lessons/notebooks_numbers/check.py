@@ -25,7 +25,7 @@ from attention_core.published.report import (
 )
 
 from ...cards.show import chart
-from ...widgets.long_run import Run, Steps, begun
+from ...frame.long_run import Run, Steps, begun
 from ...words import listed
 from .by_verdict import by_verdict
 

@@ -1,14 +1,13 @@
-"""Where a lesson shows a result: its page, and what its settings have to be."""
+"""Where a lesson shows a result: its page, and what has to be chosen there."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from attention_core.published import PLACES
 from attention_core.published.report import Outcome
 
-from ...settings import session
-from ...settings.settings import FIELDS
-from ...shell.contents import Lesson, lesson
+from ...controls.shared import CELL
+from ...frame.contents import Lesson, lesson
+from ...frame.rooms import example_query
 
 
 @dataclass(frozen=True)
@@ -17,9 +16,9 @@ class Where:
 
     page: str
     row: str = "query"
-    """The setting that chooses the row that is expanded into steps of its own."""
-    settings: dict[str, Any] = field(default_factory=dict)
-    """Settings besides the example's own."""
+    """The control that chooses the row that is expanded into steps of its own."""
+    at: dict[str, str] = field(default_factory=dict)
+    """Values besides the example's own, as a link says them."""
     beat: str = ""
     """The equation that draws it, where it is not the lesson's own trace."""
 
@@ -89,18 +88,18 @@ class Links:
         where = WHERE.get(place.lesson)
         if where is None:
             return None
-        row = {} if place.query is None else {where.row: place.query}
-        link = self._link(where.page, place.example_of(self._notebook), where.settings | row)
+        row = {} if place.query is None else {where.row: str(place.query)}
+        link = self._link(where.page, place.example_of(self._notebook), where.at | row)
         if outcome.cell is None or link.why_not:
             return link
         step, index = INSTEAD.get(place.step, (place.step, outcome.cell))
         index = tuple(place.query if at == ROW else at for at in index)
-        opened = FIELDS["cell"].write(((step, index),))
+        opened = CELL.field.write(((step, index),))
         beat = {"beat": where.beat} if where.beat else {}
         return replace(link, query=link.query | {"cell": opened} | beat)
 
-    def _link(self, page: str, example: str, at: dict[str, Any]) -> Link:
-        state = (example, *at.items())
+    def _link(self, page: str, example: str, at: dict[str, str]) -> Link:
+        state = (page, example, *at.items())
         if state not in self._states:
-            self._states[state] = session.example_query(example, **at)
+            self._states[state] = example_query(page, example, **at)
         return Link(lesson(page), *self._states[state])

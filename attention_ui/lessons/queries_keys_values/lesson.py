@@ -14,75 +14,35 @@ from attention_core.experiments.training import (
 from attention_core.mechanism.simplified import SimplifiedOptions, attend
 from attention_core.mechanism.token_axis import attend_on_tokens, attend_on_tokens_by_heads
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
-from attention_core.recipes import PLURAL, ROLES, STARTS, Projections
+from attention_core.recipes import PLURAL, ROLES
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
-from ...controls.fields import Choice, Decimal, Edits, Flag, OptionalWhole, Whole
-from ...controls.shared import MAX_SEED, MAX_WIDTH, SCALE, SOURCE, TOKEN, example_of, inputs_of
+from ...controls.fields import Choice, Decimal, Flag, Whole
+from ...controls.shared import (
+    MATRIX_EDITS,
+    MAX_SEED,
+    PROJECTED,
+    SOURCE,
+    TOKEN,
+    W_SEED,
+    example_of,
+    inputs_of,
+    projections_of,
+)
+from ...controls.shared import SEEDS as OF_EACH
 
 STEPS_OFFERED = (10, 100, 200, 500, 1_000, 2_000, 5_000)
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1_000.0)
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 MOST_SHOWN = 40
 """Recorded steps that a training can be moved through."""
-TYPED = ("q_edits", "k_edits", "v_edits")
 
 
-def _starts(values: Values) -> dict[str, str]:
-    """How matrices can begin: set by hand, or trained, only where the example has such."""
-    example = example_of(values)
-    drawn = {name: title for name, title in STARTS.items() if name != "given"}
-    given = {"given": "Trained" if example.is_trained else STARTS["given"]}
-    return drawn | (given if example.projections.given else {})
-
-
-def _seed(name: str, of: str, *undone: str) -> Control:
-    look = {"placeholder": "as the example"}
-    kind = OptionalWhole(0, MAX_SEED)
-    return Control(name, kind, f"Seed of {of}", None, "text_input", undoes=undone, look=look)
-
-
-def _edits(role: str) -> Control:
-    def fit(edits: tuple, values: Values) -> str | None:
-        width = values.d_v if role == "value" else values.d_out
-        if any(row >= values.d_in or column >= width for row, column, _ in edits):
-            return f"an edited number lies outside W_{role}"
-        return None
-
-    return Control(f"{role[0]}_edits", Edits(), f"Numbers typed into W_{role}", (), check=fit)
-
-
-START = Control(
-    "start",
-    Choice(STARTS),
-    "Start as",
-    lambda values: example_of(values).projections.start,
-    widget="segmented_control",
-    options=_starts,
-    undoes=TYPED,
-)
-D_OUT = Control(
-    "d_out",
-    Whole(1, MAX_WIDTH),
-    "Width of queries and keys, d_out",
-    lambda values: example_of(values).projections.d_out,
-    undoes=TYPED[:2],
-)
-D_V = Control(
-    "d_v",
-    Whole(1, MAX_WIDTH),
-    "Width of values, d_v",
-    lambda values: example_of(values).projections.d_v,
-    undoes=TYPED[2:],
-)
-BIAS = Control("bias", Flag(), "Bias", False)
-SEEDS = (
-    _seed("w_seed", "all three matrices", *TYPED),
-    *(_seed(f"{role[0]}_seed", f"W_{role}", f"{role[0]}_edits") for role in ROLES),
-)
-TYPED_INTO = {f"W_{role}": _edits(role) for role in ROLES}
+SEEDS = (W_SEED, *OF_EACH)
+"""Of all three matrices, and of each."""
+TYPED_INTO = {f"W_{role}": edits for role, edits in zip(ROLES, MATRIX_EDITS, strict=True)}
 OWN_KEYS = Control(
     "own_keys",
     Decimal(0, 1),
@@ -131,34 +91,12 @@ MATRIX = Control(
     "W_query",
     of_page=True,
 )
-OF_PROJECTIONS = (START, D_OUT, D_V, SCALE, BIAS, *SEEDS, *TYPED_INTO.values())
 OF_TRAINING = (STEPS, RATE, T_WIDTH, T_SEED, T_SCALED)
-MAKES_WEIGHTS = (*SOURCE, *OF_PROJECTIONS)
+MAKES_WEIGHTS = (*SOURCE, *PROJECTED)
 CONTROLS = (
     *(*MAKES_WEIGHTS, TOKEN, OWN_KEYS, ROLE, ZEROED),
     *(*OF_TRAINING, TRAINED, MATRIX),
 )
-
-
-def projections_of(values: Values, start: str = "") -> Projections:
-    """How the three matrices come about, or would with another `start`."""
-    example, start = example_of(values), start or values.start
-    recipe = example.projections
-    if start == "given" and not inputs_of(values).has_given_vectors():
-        start = "rand"
-    if start != recipe.start:
-        recipe = example.linear if start == "linear" else replace(recipe, start="rand")
-    if values.w_seed is not None:
-        recipe = replace(recipe, seed=values.w_seed, skipped_draws=0)
-    return replace(
-        recipe,
-        d_out=values.d_out,
-        d_v=values.d_v,
-        scale=values.scale,
-        bias=values.bias,
-        seeds=tuple(values[f"{role[0]}_seed"] for role in ROLES),
-        edits=tuple(values[f"{role[0]}_edits"] for role in ROLES),
-    )
 
 
 def trace_of(values: Values) -> Trace:

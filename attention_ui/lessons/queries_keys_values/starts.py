@@ -9,8 +9,7 @@ from attention_core.trace import Trace
 from ...charts.bars import bars
 from ...charts.chart import Chart
 from ...controls.control import Values
-from ...controls.shared import inputs_of
-from .lesson import START, projections_of
+from ...controls.shared import START, inputs_of, projections_of
 from .words import sure_rows
 
 

@@ -16,10 +16,10 @@ from attention_core.trace import Trace
 
 from ...controls.control import Values
 from ...controls.shared import SOURCE, inputs_of
+from ...frame.long_run import Run, Steps, long_run, so_far
 from ...picture.curve import with_curve, with_targets
 from ...picture.layout import Layout, equation
 from ...picture.matrix import Matrix
-from ...widgets.long_run import Run, Steps, long_run, so_far
 from .lesson import OF_TRAINING, recipe_of, steps_shown, trained, untrained
 
 TALL, ROOM = 262, 590

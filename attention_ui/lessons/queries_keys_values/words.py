@@ -14,10 +14,9 @@ from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Shape, Verdict
 from ...controls.control import Values
-from ...controls.shared import example_of
+from ...controls.shared import example_of, projections_of
 from ...frame.ends import Answer, named
 from ...words import listed, number, percent
-from .lesson import projections_of
 
 ALIKE = 1e-6
 NEAR = 1e-5

@@ -6,11 +6,11 @@ from torch import Tensor
 
 from attention_core.trace import Trace
 
+from ...cards.common_questions import largest_keys, which_key
 from ...cards.questions import Pick
 from ...controls.control import Values
 from ...controls.shared import inputs_of, numbered_tokens
 from ...frame.ends import Answer, named
-from ...predict.common_questions import largest_keys, which_key
 from ...words import number, percent, repeated
 
 NEAR = 1e-6

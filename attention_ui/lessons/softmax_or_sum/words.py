@@ -8,10 +8,10 @@ from attention_core.mechanism.softmax import Spread
 from attention_core.rounding import agree, difference
 from attention_core.trace import Trace
 
+from ...cards.common_questions import largest_keys, which_key
 from ...cards.questions import Pick, Verdict
 from ...controls.control import Values
 from ...frame.ends import Answer, named
-from ...predict.common_questions import largest_keys, which_key
 from ...words import number, percent, true_minus
 from .lesson import numbered_keys
 

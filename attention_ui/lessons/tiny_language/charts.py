@@ -7,9 +7,9 @@ from attention_core.small_models.heads import BAR, KINDS
 from ...charts.bars import bars
 from ...charts.chart import Chart
 from ...controls.control import Values
-from ...settings.choices import TINY_HEADS, head_briefly
 from .brought import brought
 from .head_scores import head_scores, spreads
+from .heads import TINY_HEADS, head_briefly
 from .lesson import allowed_next, chances, parts_of, without_each, word_of, words_of
 from .words import names_of_parts
 

@@ -14,7 +14,7 @@ from ...controls.fields import Choice, KnownWords, Whole
 from ...controls.shared import EXAMPLE
 from ...picture.equation_parts import Parts, equation_of
 from ...picture.matrix import Matrix
-from ...settings.choices import FIRST_WATCHED, NEXT_WORDS, TINY_HEADS
+from .heads import FIRST_WATCHED, NEXT_WORDS, TINY_HEADS
 
 STEPS = tuple(moment.step for moment in shipped_recording())
 PRONOUN = "pronoun to noun"

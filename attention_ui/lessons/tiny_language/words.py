@@ -11,8 +11,8 @@ from attention_core.trace import Trace
 from ...cards.questions import Pick, Verdict
 from ...controls.control import Values
 from ...frame.ends import Answer
-from ...settings.choices import head_briefly, head_called
 from ...words import listed, number, percent
+from .heads import head_briefly, head_called
 from .lesson import (
     allowed_next,
     chances,

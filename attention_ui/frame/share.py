@@ -3,28 +3,31 @@
 import streamlit as st
 
 from ..controls import held
-from ..settings.choices import MAX_TASKS, SECTIONS
-from ..settings.settings import FIELDS, SETTINGS, Settings, label
+from ..controls.shared import MAX_TASKS, TASKS
 from .address import address_of
+from .contents import SECTIONS
+from .rooms import every_control
 
 
-def share(settings: Settings) -> None:
+def share() -> None:
     """The link to this page, with a button to copy it, and a panel for teachers."""
     if st.button("Share", key="share"):
-        _panel(settings)
+        _panel()
 
 
 @st.dialog("Share what you see", width="medium")
-def _panel(settings: Settings) -> None:
+def _panel() -> None:
     st.markdown("This link shows what you see, on a page of its own.")
     seen = held.shared()
     st.code(address_of(seen), language=None, wrap_lines=True)
     st.markdown("**For a class.** Leave things out, or let controls be seen and not changed.")
-    names = [name for name, each in SETTINGS.items() if each.label]
-    hidden = st.multiselect("Hide", [*SECTIONS, *names], format_func=_called, key="share_hide")
-    locked = st.multiselect("Lock", names, format_func=label, key="share_lock")
+    called = {name: each.label for name, each in every_control().items() if each.label}
+    called = {name: label for name, label in called.items() if name not in SECTIONS}
+    either = SECTIONS | called
+    hidden = st.multiselect("Hide", [*either], format_func=either.get, key="share_hide")
+    locked = st.multiselect("Lock", [*called], format_func=called.get, key="share_lock")
     embedded = st.toggle("Without Streamlit's frame, for a course page", key="share_embed")
-    extra = {"hide": ",".join(hidden), "lock": ",".join(locked), "tasks": _tasks(settings)}
+    extra = {"hide": ",".join(hidden), "lock": ",".join(locked), "tasks": _tasks()}
     if embedded:
         extra["embed"] = "true"
     query = seen | {name: value for name, value in extra.items() if value}
@@ -38,11 +41,11 @@ def _panel(settings: Settings) -> None:
         st.code(f"{frame}</iframe>", language="html", wrap_lines=True)
 
 
-def _tasks(settings: Settings) -> str:
+def _tasks() -> str:
     """The tasks that a teacher has typed, as a link has them."""
     typed = st.text_area(
         "Tasks, one per line",
-        value=FIELDS["tasks"].write(settings.tasks),
+        value=TASKS.field.write(held.values().tasks),
         key="share_tasks",
         placeholder="Causal mask: why does row 0 have a weight of 1?",
         help="They stand on every page, in this order, each with room for an answer, and all "
@@ -50,14 +53,10 @@ def _tasks(settings: Settings) -> str:
         f"a link to it. At most {MAX_TASKS}.",
     )
     try:
-        return FIELDS["tasks"].write(FIELDS["tasks"].read(typed))
+        return TASKS.field.write(TASKS.field.read(typed))
     except ValueError as error:
         st.text(f"Tasks: {error}.")
         return ""
-
-
-def _called(name: str) -> str:
-    return SECTIONS.get(name) or label(name)
 
 
 def _in_words(name: str) -> str:

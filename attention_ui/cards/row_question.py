@@ -7,11 +7,10 @@ import streamlit as st
 
 from attention_core.text.tokenizers import visible
 
-from ..cards.questions import Question, Verdict
 from ..charts.chart import Chart
 from ..charts.guess_bars import guess_bars, width_of
-from ..page.show import show_within
 from ..words import listed
+from .questions import Question, Verdict
 
 MOST = 9
 """Sliders of one row; further keys share the last one. The first example has as many keys."""
@@ -98,7 +97,9 @@ class Row(Question):
                         )
                 st.caption("Only the ratios count: each bar is its slider's share of the total.")
             guess = self.guess(key) or [0.0] * len(self.names)
-            show_within(guess_bars(self.names, {GUESS: guess}), width_of(len(self.names)))
+            chart = guess_bars(self.names, {GUESS: guess})
+            with st.container(width=width_of(len(self.names))):
+                st.vega_lite_chart(chart.frame, chart.spec, width="stretch", alt=chart.alt)
 
     def guess(self, key: str) -> tuple[float, ...] | None:
         return as_shares([st.session_state.get(each, 0.5) for each in self._keys(key)])

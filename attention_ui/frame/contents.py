@@ -20,6 +20,8 @@ class Lesson:
     """What the contents call it, where its title takes more than a line there."""
     room: str = ""
     """The lesson whose room it shares, where it is another way into the same; "" for its own."""
+    module: str = "lesson"
+    """The module of its room that has its controls and its trace."""
 
     @property
     def page(self) -> str:
@@ -27,8 +29,6 @@ class Lesson:
         return f"pages/{self.name}.py" if self.group else "app.py"
 
 
-CUTTING = ("tokenizer", "drop_blanks")
-"""The settings that cut a text into tokens."""
 HOME = Lesson("home", "Attention Explorer", "", "", ":material/home:")
 LESSONS = (
     Lesson(
@@ -197,6 +197,7 @@ LESSONS = (
         minutes=10,
         after="mistakes_lab",
         room="mistakes_lab",
+        module="game",
     ),
     Lesson(
         "notebooks_numbers",
@@ -211,6 +212,16 @@ LESSONS = (
 AT_A_GLANCE, FIRST_CHECKED = LESSONS[:2]
 """Where a sentence of one's own opens, and where a published example does: the first lesson whose
 numbers its notebook prints."""
+
+SECTIONS = {
+    "contents": "Contents, previous and next",
+    "glossary": "Glossary",
+    "pin": "Pin and compare",
+    "share": "Share",
+    "answers": "What you can now answer",
+    "take_away": "Take it with you",
+}
+"""What a teacher's link can leave out beside controls."""
 
 
 def lesson(name: str) -> Lesson:

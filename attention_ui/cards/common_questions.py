@@ -6,10 +6,10 @@ from torch import Tensor
 
 from attention_core.text.tokenizers import visible
 
-from ..cards.questions import Pick, Sign, Verdict
 from ..charts.chart import Chart
 from ..charts.guess_bars import guess_bars
 from ..words import number
+from .questions import Pick, Sign, Verdict
 from .row_question import TRUTH, Row
 
 DRAWN_KEYS = 16

@@ -13,14 +13,15 @@ from attention_core.export.check_file import check_file
 from attention_core.export.exercise import exercise
 from attention_core.export.notebook import notebook
 from attention_core.export.program import program, tensors
-from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
+from ..controls import held
+from ..controls.grid import numbered
 from .file_names import file_name
-from .show import folded, show_program
-from .view import View
 
 TABLE_ROWS = 256
+LONGEST = 400
+"""Characters of a line of a program that is broken: ten lines of a phone."""
 
 
 class Download(NamedTuple):
@@ -76,7 +77,7 @@ DOWNLOADS = (
 )
 
 
-def take_away(view: View) -> None:
+def take_away(page: str, trace: Trace) -> None:
     """Downloads that give exactly these numbers elsewhere: programs, notebooks, tensors."""
     st.header("Take it with you", anchor="take_away")
     st.markdown(
@@ -85,44 +86,61 @@ def take_away(view: View) -> None:
     )
     with st.container(gap="medium"):
         for download in DOWNLOADS:
-            _row(view, download)
+            _row(page, trace, download)
         st.markdown(
             "Have you written attention yourself? This file checks it on your own computer, and is "
             "the same on every page."
         )
         _check_row()
-    with folded("Read the program", "program", ":material/code:") as is_open:
-        if is_open:
-            show_program(program(view.trace, title_of(view)))
-    with folded("Tensors as tables", "tables", ":material/table:") as is_open:
-        if is_open:
-            name = st.selectbox("Tensor", list(view.trace), key="table_of")
-            step = view.trace[name]
-            st.caption(f"`{name}` has the shape {step.shape}.")
-            _table(view, step)
+    fold = _folded("Read the program", "program", ":material/code:")
+    if fold.open:
+        with fold:
+            _show_program(program(trace, title_of(page)))
+    fold = _folded("Tensors as tables", "tables", ":material/table:")
+    if fold.open:
+        with fold:
+            step = trace[st.selectbox("Tensor", list(trace), key="table_of")]
+            st.caption(f"`{step.name}` has the shape {step.shape}.")
+            _table(page, trace, step)
 
 
-def title_of(view: View) -> str:
+def _folded(label: str, key: str, icon: str):
+    """What is folded away, and costs nothing until it is opened."""
+    return st.expander(label, key=f"fold_{key}", icon=icon, on_change="rerun")
+
+
+def _show_program(code: str) -> None:
+    """A program, its lines broken where the page is narrower. Where one holds a large tensor they
+    are not: broken, it would be pages high.
+    """
+    longest = max(map(len, code.splitlines()), default=0)
+    st.code(code, language="python", wrap_lines=longest <= LONGEST)
+
+
+def title_of(page: str) -> str:
     """What the files call themselves: the lesson, never the person's sentence."""
-    return f"Attention Explorer: {view.page.replace('_', ' ')}"
+    return f"Attention Explorer: {page.replace('_', ' ')}"
 
 
-def name_of(view: View, kind: str, suffix: str = "") -> str:
+def name_of(page: str, trace: Trace, sentence: str, kind: str) -> str:
     """A file's name: the lesson's, and the sentence's where it is part of the lesson."""
-    sentence = view.settings.inputs.sentence if "token_ids" in view.trace else ""
-    return file_name(view.page + suffix, sentence, kind)
+    return file_name(page, sentence if "token_ids" in trace else "", kind)
 
 
-def _row(view: View, download: Download) -> None:
+def _row(page: str, trace: Trace, download: Download) -> None:
     """A button for a file of this page, and what it gives."""
     _button(
         download.label,
         download.words,
-        partial(download.make, view.trace, title_of(view)),
-        name_of(view, download.kind, download.suffix),
+        partial(download.make, trace, title_of(page)),
+        name_of(page + download.suffix, trace, _sentence(), download.kind),
         download.mime,
         download.icon,
     )
+
+
+def _sentence() -> str:
+    return held.values().get("sentence", "")
 
 
 def _check_row() -> None:
@@ -155,8 +173,8 @@ def _button(
         st.markdown(words, width=560)
 
 
-def _table(view: View, step: Step) -> None:
-    frame = as_frame(view.trace, step)
+def _table(page: str, trace: Trace, step: Step) -> None:
+    frame = as_frame(trace, step)
     if len(frame) > TABLE_ROWS:
         st.caption(
             f"The first {TABLE_ROWS} of {len(frame):,} rows are shown; the CSV has them all."
@@ -165,7 +183,7 @@ def _table(view: View, step: Step) -> None:
     st.download_button(
         "Download as CSV",
         lambda: frame.to_csv(),
-        file_name=name_of(view, ".csv", f"_{step.name}"),
+        file_name=name_of(f"{page}_{step.name}", trace, _sentence(), ".csv"),
         mime="text/csv",
         icon=":material/download:",
         on_click="ignore",
@@ -179,11 +197,3 @@ def as_frame(trace: Trace, step: Step) -> pd.DataFrame:
     index = pd.MultiIndex.from_product([numbered(trace, axis) for axis in down], names=down)
     columns = numbered(trace, across) if across else [step.name]
     return pd.DataFrame(values.numpy(), index=index, columns=columns)
-
-
-def numbered(trace: Trace, axis: str) -> list[str]:
-    """The places of an axis by number and name; repeated tokens can be told apart."""
-    return [
-        label if trace.name_of(axis, at) is None else f"{at} {visible(label)}"
-        for at, label in enumerate(trace.labels(axis))
-    ]

@@ -23,7 +23,7 @@ Steps = Iterator[tuple[float, object]]
 
 @dataclass
 class Run:
-    """Work and its results so far. `about` says what it is for: other settings need another run."""
+    """Work and its results so far. `about` says what it is for: other values need another run."""
 
     about: Hashable
     share: float = 0.0

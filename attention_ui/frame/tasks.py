@@ -6,8 +6,6 @@ from html import escape
 import streamlit as st
 
 from ..controls import held
-from ..settings import session
-from ..settings.settings import Settings
 from ..streamlit_workarounds.parts_alone import named_part
 from .address import address_of
 from .contents import LESSONS, Lesson
@@ -28,16 +26,15 @@ class Handed:
     answers: dict[int, tuple[str, str]] = field(default_factory=dict)
 
 
-def show_tasks(settings: Settings) -> None:
+def show_tasks() -> None:
     """The task that is open, with room for an answer; nothing where the link has no tasks."""
-    if settings.tasks:
+    if held.values().tasks:
         _show_tasks()
 
 
 @named_part("tasks_part")
 def _show_tasks() -> None:
-    settings = session.current()
-    tasks = settings.tasks
+    tasks = held.values().tasks
     handed = st.session_state.setdefault(HANDED, Handed())
     at = min(max(st.session_state.get(AT, 0), 0), len(tasks) - 1)
     lesson, words = parted(tasks[at])

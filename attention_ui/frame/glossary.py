@@ -9,7 +9,6 @@ import streamlit as st
 from attention_core.symbols import SYMBOLS
 
 from ..controls import held
-from ..settings.settings import Settings
 from .contents import HOME, lesson
 
 
@@ -17,7 +16,7 @@ from .contents import HOME, lesson
 class Term:
     """A word, what it means, and the page that explains it.
 
-    `names` are what code and pictures call it, with blanks between them: steps or settings.
+    `names` are what code and pictures call it, with blanks between them: steps or controls.
     """
 
     word: str
@@ -415,7 +414,7 @@ def meanings(terms: Sequence[Term]) -> str:
 
 
 @st.fragment
-def title_and_glossary(settings: Settings) -> None:
+def title_and_glossary() -> None:
     """The app's title, and a button that opens the glossary. A part of its own: a click draws the
     drawer and nothing else, and no slider draws it again.
     """
@@ -427,7 +426,7 @@ def title_and_glossary(settings: Settings) -> None:
         key="app_title",
     ):
         st.markdown(f"**{HOME.title}**", width="content")
-        is_offered = "glossary" not in settings.hide
+        is_offered = "glossary" not in held.names_in("hide")
         if is_offered and st.button("Glossary", type="tertiary", key="glossary"):
             _glossary()
 

@@ -1,0 +1,83 @@
+"""What each lesson is made of, found in its room by its name: its controls and its trace. They are
+imported where something is asked of them, which all of them need together only seldom: a link with
+names of other lessons, what a teacher can hide, the notebooks' way to a lesson.
+"""
+
+from collections.abc import Collection, Mapping
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from urllib.parse import urlencode
+
+from ..controls import held
+from ..controls.control import MAX_LINK, Control, understood, written
+from ..controls.shared import AROUND
+from .contents import LESSONS, SECTIONS, lesson
+
+
+def module_of(page: str) -> ModuleType:
+    """Where a lesson has its `CONTROLS`, and the function `trace_of` of their values."""
+    here = lesson(page)
+    room = f"{__package__.rpartition('.')[0]}.lessons.{here.room or page}"
+    return import_module(f"{room}.{here.module}")
+
+
+@cache
+def controls_of(page: str) -> tuple[Control, ...]:
+    """The controls of a lesson, and what stands around every page."""
+    return (*module_of(page).CONTROLS, *AROUND)
+
+
+@cache
+def every_control() -> Mapping[str, Control]:
+    """The controls of all lessons by name, each as the first lesson that has it declares it."""
+    found: dict[str, Control] = {}
+    for each in LESSONS:
+        for control in controls_of(each.name):
+            found.setdefault(control.name, control)
+    return found
+
+
+def known_among(names: Collection[str]) -> set[str]:
+    """Those of some names that a lesson has a control for. No more lessons are imported than it
+    takes to find them.
+    """
+    left = {*names}
+    for each in LESSONS:
+        if left:
+            left -= {control.name for control in controls_of(each.name)}
+    return {*names} - left
+
+
+def fixed_now(here: Collection[Control]) -> dict[str, str]:
+    """What a teacher's link hides or locks, as a link says its value now: also what the page that
+    is open, with its controls `here`, has none for, since another example would change it.
+    """
+    fixed, values = held.fixed(), held.values()
+    now = {each.name: each.field.write(values[each.name]) for each in here if each.name in fixed}
+    for page in LESSONS if fixed - now.keys() - SECTIONS.keys() else ():
+        controls = controls_of(page.name)
+        if left := [each for each in controls if each.name in fixed - now.keys()]:
+            there, _ = understood(held.held(), controls)
+            now |= {each.name: each.field.write(there[each.name]) for each in left}
+    return now
+
+
+def example_query(page: str, name: str, **at: str) -> tuple[dict[str, str], str]:
+    """Parameters for a link to a lesson with an example, `at` other values than its own as a link
+    says them, such as a token's; and in words why it cannot be opened, "" if it can.
+    """
+    controls, fixed = controls_of(page), held.fixed()
+    if name != held.held()["example"] and "example" in fixed:
+        return {}, "The link that you opened keeps to its own example."
+    opened = held.with_example(name, controls)
+    values, _ = understood(opened, controls)
+    for each in controls:
+        if each.name in at.keys() & fixed and at[each.name] != each.field.write(values[each.name]):
+            return {}, f"The link that you opened fixes “{each.label or each.name}”."
+    opened |= at
+    if understood(opened, controls)[1] or len(urlencode(opened)) > MAX_LINK:
+        return {}, "This example does not fit what the link that you opened keeps."
+    of_page = {each.name for each in controls if each.of_page}
+    asked = {n: text for n, text in written(opened, controls).items() if n not in of_page}
+    return asked, ""

@@ -1,0 +1,30 @@
+"""The heads of the tiny language's network by their names, and what can be chosen of them."""
+
+from attention_core.small_models.figures import Head, shipped_figures
+from attention_core.small_models.grammar import WORDS
+
+NEXT_WORDS = {"likeliest": "The likeliest one", **dict(zip(WORDS[1:], WORDS[1:], strict=True))}
+
+
+def head_called(head: Head) -> str:
+    """A head of the tiny language's network, by the name that was measured for it."""
+    names = shipped_figures().names(head)
+    return f"layer {head[0]} head {head[1]} ({', '.join(names) if names else 'no name fits'})"
+
+
+def head_briefly(head: Head) -> str:
+    """The same, short enough for a chart: `1.2 opening mark and 2 more`."""
+    first, *more = shipped_figures().names(head) or ("no name",)
+    return f"{_written(head)} {first}" + (f" and {len(more)} more" if more else "")
+
+
+def _written(head: Head) -> str:
+    return ".".join(map(str, head))
+
+
+TINY_HEADS = {_written(head): head_called(head) for head in shipped_figures().heads}
+"""The heads of the tiny language's network."""
+FIRST_WATCHED = "1.1"
+"""Of the heads that go from pronoun to noun, the one that brings most to the first beginning's next
+word: a test works it out.
+"""

@@ -1,1 +1,0 @@
-"""A lesson as parts on a page: equations, the arithmetic of a cell, comparing, taking away."""

@@ -1,1 +1,0 @@
-"""Questions that are asked before their answer is shown."""

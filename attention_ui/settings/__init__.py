@@ -1,1 +1,0 @@
-"""What a setting is, how a link holds it, and the control made from it."""

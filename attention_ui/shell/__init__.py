@@ -1,1 +1,0 @@
-"""The frame of every page: contents, sidebar, style, start-up, the server, sharing."""

@@ -1,0 +1,104 @@
+"""Links: whatever they hold, there are values, and words for what was refused."""
+
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import given
+
+from attention_core import embed
+from attention_ui.controls.control import MAX_LINK, understood, written
+from attention_ui.controls.held import refused
+from attention_ui.controls.shared import inputs_of
+from chosen import EVERY, FIELDS, read
+from guesses import links, texts
+from hostile import TEXTS, TOO_LONG, VALUES
+from sampling import of_each_kind
+from visiting import A_PAGE, stands, visit
+from visiting import texts as shown
+
+
+def usable(link):
+    """The values make embeddings, a link gives them back, and every refusal says something."""
+    values, wrong = read(**link)
+    assert embed(inputs_of(values))["embeddings"].value.isfinite().all()
+    for name, why in wrong.items():
+        notice = refused(name, link[name], why)
+        assert len(notice) > 20
+        assert "\x00" not in notice
+        assert "\u202e" not in notice
+    kept = {name: text for name, text in link.items() if name not in wrong}
+    short = written({**kept, "example": values.example}, EVERY)
+    assert understood(short, EVERY) == (values, {})
+
+
+@given(links())
+def test_any_link_makes_values_that_a_link_gives_back(link):
+    usable(link)
+
+
+@given(links(hostile=False), links(hostile=False))
+def test_any_change_is_usable_or_refused_in_words(link, more):
+    usable({**link, **more})
+
+
+EDITS = ",".join(f"{at // 20}.{at % 20}:{at / 7:.9g}" for at in range(200))
+LARGE = (
+    {"sentence": "слово " * 60, "tokenizer": "text"},
+    {"sentence": "が" * 5_000},
+    {"sentence": "<&%> " * 64, "tokenizer": "blanks"},
+    {"d_in": "20", "q_edits": EDITS, "k_edits": EDITS},
+    {"d_in": "20", "edits": EDITS, "turned": ",".join(f"{at}.{at}" for at in range(32))},
+    {"hide": ",".join(FIELDS), "lock": ",".join(FIELDS)},
+)
+"""What fills a link, together with what is typed below."""
+TYPED = ("слово " * 60, "が" * 5_000, "<&%> " * 64, "猫 " * 64, "A cat sat")
+
+
+@pytest.mark.slow("3 s: whole pages")
+@pytest.mark.parametrize("link", LARGE, ids=lambda link: "-".join(link))
+def test_whatever_a_page_can_hold_its_address_gives_back(link):
+    """What is typed into a full link is taken where the address can hold it, or said why not."""
+    at = visit(A_PAGE, **{"tokenizer": "text", **link})
+    for text in TYPED:
+        before = {**at.session_state["held"]}
+        fields = [each for each in at.text_area if each.key == "control_sentence"]
+        if not fields or fields[0].disabled:
+            return
+        fields[0].set_value(text).run()
+        stands(at)
+        held = {**at.session_state["held"]}
+        if held == before:
+            assert "fit" in shown(at) or before.get("sentence", "").strip() == text.strip()
+        else:
+            assert len(urlencode(held)) <= MAX_LINK
+            usable(held)
+
+
+@given(texts)
+def test_any_text_is_read_or_refused_in_words(text):
+    for name, field in FIELDS.items():
+        words = "an optional number is left out"
+        try:
+            value = field.read(text)
+        except ValueError as why:
+            words = str(why)
+            value = None
+        if value is None:
+            assert len(words) > 10, name
+        else:
+            assert field.read(field.write(value)) == value, name
+
+
+@pytest.mark.slow("3 s: a parameter of each kind with 50 values")
+@pytest.mark.parametrize("name", of_each_kind(FIELDS, lambda name: type(FIELDS[name])))
+def test_every_parameter_with_every_hostile_value(name):
+    for value in (*VALUES, *TEXTS.values(), TOO_LONG):
+        usable({name: value})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FIELDS)
+def test_every_parameter_with_every_hostile_value_beside_another_example(name):
+    for example in ("journey_123", "sorry_dave", "life_is_short"):
+        for value in (*VALUES, *TEXTS.values(), TOO_LONG):
+            usable({"example": example, name: value})

@@ -1,0 +1,620 @@
+"""Values and links: what goes into a link comes out again, and nothing in a link can do harm."""
+
+import math
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from attention_core import EXAMPLES, embed
+from attention_core.text.inputs import RANDOM_ID_ROWS
+from attention_core.text.tokenizers import TINY_LANGUAGE, TOKENIZERS, clean
+from attention_ui.controls.control import MAX_LINK, Beyond, fitted, understood, written
+from attention_ui.controls.fields import (
+    LARGEST_ENTRY,
+    MAX_CHARACTERS,
+    MAX_EDITS,
+    MAX_TOKENS,
+    MAX_TRAIL,
+    Choice,
+    Decimal,
+    Edits,
+    Flag,
+    Lines,
+    Names,
+    OptionalWhole,
+    Pages,
+    Query,
+    ScoreRow,
+    Search,
+    Sentence,
+    Trail,
+    Whole,
+    Word,
+    entry,
+)
+from attention_ui.controls.held import refused
+from attention_ui.controls.shared import EDITS, FIRST, SOURCE, inputs_of
+from chosen import EVERY, FIELDS, of, read
+from sampling import is_long, of_each_kind
+from visiting import A_PAGE, stands, texts, visit
+
+BY_NAME = {each.name: each for each in EVERY}
+DEFAULT = "wild_cat"
+PLAIN = of()
+SENTENCES = [name for name, field in FIELDS.items() if isinstance(field, Sentence)]
+ONE_OF_MANY = [
+    each.name
+    for each in EVERY
+    if each.options and isinstance(each.field, Whole) and not isinstance(each.field, OptionalWhole)
+    if not each.fits
+]
+"""Controls that choose by number among what others decide: a token, an entry, a head."""
+OF_TOKENS = ("query", "row_query", "token", "stretch", "changed_token", "decoded")
+some = hypothesis_settings(max_examples=500 if is_long() else 30, deadline=None)
+
+
+def guesses(test):
+    return pytest.mark.fuzz(pytest.mark.slow("3 s: guesses its cases")(test))
+
+
+def said(wrong):
+    """What is said of all that could not be used."""
+    return "\n".join(map(str, wrong.values()))
+
+
+def assert_usable(values):
+    """These values make embeddings, and point at nothing outside of them."""
+    inputs = inputs_of(values)
+    n_tokens = len(inputs.tokens)
+    assert 1 <= n_tokens <= MAX_TOKENS
+    assert all(0 <= values[name] < n_tokens for name in OF_TOKENS)
+    assert max(values.head, values.head_off, values.head_cut) < values.n_heads
+    assert embed(inputs)["embeddings"].value.shape == (n_tokens, values.d_in)
+    for name, field in FIELDS.items():
+        if values[name] is not None:
+            assert field.read(field.write(values[name])) == values[name], name
+
+
+# --- links that can be used -----------------------------------------------------------------------
+
+TEXTS = st.one_of(
+    st.text(max_size=30),
+    st.lists(
+        st.sampled_from(["cat", "the", "the", "Zürich", "猫が", "🙂", "ok?", "=&#", "%41", "+"])
+    )
+    .map(" ".join)
+    .map(lambda text: text[:60]),
+    st.sampled_from([example.inputs.sentence for example in EXAMPLES.values()]),
+)
+CELLS = st.tuples(
+    st.sampled_from(["scores", "weights", "token_ids", "no_such_step"]),
+    st.lists(st.integers(0, 99_999), min_size=1, max_size=4).map(tuple),
+)
+
+
+def decimals(most):
+    """Numbers with up to four decimals: a link gives them back exactly."""
+    return st.integers(-most * 10_000, most * 10_000).map(lambda number: number / 10_000)
+
+
+def any_value(field):
+    """Any value that a field takes, whatever the other values are."""
+    if isinstance(field, Choice):
+        return st.sampled_from(list(field.options))
+    if isinstance(field, Flag):
+        return st.booleans()
+    if isinstance(field, Whole):
+        numbers = st.sampled_from(field.options) if field.options else whole(field)
+        return numbers | st.none() if isinstance(field, OptionalWhole) else numbers
+    if isinstance(field, Decimal):
+        within = st.integers(int(field.least * 100), int(field.most * 100))
+        if field.options:
+            return st.sampled_from(field.options)
+        return within.map(lambda number: number / 100)
+    if isinstance(field, Names):
+        return st.lists(st.sampled_from([*FIELDS]), unique=True, max_size=4).map(tuple)
+    if isinstance(field, ScoreRow):
+        scores = st.lists(decimals(1_000) | st.just(-math.inf), min_size=1, max_size=field.longest)
+        return scores.map(tuple)
+    if isinstance(field, Sentence):
+        return TEXTS.map(lambda text: clean(text)[0])
+    if isinstance(field, Edits):
+        places = st.tuples(st.integers(0, 8), st.integers(0, 4))
+        typed = st.dictionaries(places, decimals(1_000), max_size=4)
+        return typed.map(lambda found: tuple((*at, n) for at, n in sorted(found.items())))
+    if isinstance(field, Trail):
+        return st.lists(CELLS, max_size=MAX_TRAIL).map(tuple)
+    return None
+
+
+def whole(field):
+    ends = st.sampled_from([field.least, field.most])
+    return (
+        ends | st.integers(field.least, min(field.most, 99)) | st.integers(field.least, field.most)
+    )
+
+
+ANY = {name: any_value(field) for name, field in FIELDS.items()} | {
+    "beat": st.sampled_from(["", "scores", "one_query"])
+}
+
+
+@st.composite
+def links(draw):
+    """Links with any value of any control, as far as they can be used beside each other."""
+    names = draw(st.lists(st.sampled_from([n for n in ANY if ANY[n] is not None]), unique=True))
+    link = {"example": DEFAULT} | {name: FIELDS[name].write(draw(ANY[name])) for name in names}
+    while wrong := understood(link, EVERY)[1]:
+        link = {name: text for name, text in link.items() if name not in wrong}
+    return written(link, EVERY)
+
+
+@guesses
+@some
+@given(links())
+def test_a_link_gives_the_same_values_back(link):
+    values, _ = understood(link, EVERY)
+    carried = dict(parse_qsl(urlencode(link), keep_blank_values=True, strict_parsing=True))
+    assert understood(carried, EVERY) == (values, {})
+    assert fitted(carried, EVERY) == {}
+    assert written(carried, EVERY) == link
+    assert_usable(values)
+
+
+@guesses
+@some
+@given(links(), st.data())
+def test_a_link_holds_only_what_differs_from_its_example(link, data):
+    """Which token is looked at follows from the text."""
+    values, _ = understood(link, EVERY)
+    differing = {each.name for each in EVERY if values[each.name] != each.starts(values)}
+    assert link.keys() - {"example"} == differing - {"example"}
+    for name in data.draw(st.sets(st.sampled_from([*FIELDS]), max_size=5)) - {"example"}:
+        start = BY_NAME[name].starts(values)
+        if start is not None and not BY_NAME[name].fits:
+            longer = link | {name: FIELDS[name].write(start)}
+            assert name not in written(longer, EVERY)
+
+
+CYRILLIC = " ".join(["предложение"] * 60)
+
+
+@pytest.mark.parametrize("text", [CYRILLIC, "猫" * 64, "が" * 5_000, "🙂 " * 64, "a" * 5_000])
+def test_a_text_is_taken_where_a_link_can_hold_it_and_refused_in_words_where_not(text):
+    at = visit(A_PAGE, tokenizer="text")
+    before = {**at.session_state["held"]}
+    at.text_area(key="control_sentence").set_value(text).run()
+    stands(at)
+    if at.session_state["held"] == before:
+        assert "The link to this page would have" in texts(at)
+        assert "Shorten the text" in texts(at)
+        assert len(urlencode({"sentence": text})) > MAX_LINK - 100
+    else:
+        held = at.session_state["held"]
+        assert understood(held, EVERY)[0].sentence == clean(text)[0]
+        assert understood(held, EVERY)[1] == {}
+        assert len(urlencode(held)) <= MAX_LINK
+
+
+@some
+@given(st.floats(-LARGEST_ENTRY, LARGEST_ENTRY, width=32))
+def test_a_typed_number_comes_out_of_a_link_as_the_same_float32(number):
+    edits = ((2, 1, number),)
+    back = of(edits=EDITS.field.write(edits))
+    there, here = (inputs_of(each) for each in (back, PLAIN.but(edits=edits)))
+    assert torch.equal(*(embed(each)["embedding_table"].value for each in (there, here)))
+
+
+# --- links that cannot be used --------------------------------------------------------------------
+
+HOSTILE = {
+    "empty": "",
+    "blank": " ",
+    "blanks": " \t\n ",
+    "word": "abc",
+    "capitals": "ON",
+    "nan": "nan",
+    "inf": "inf",
+    "-inf": "-inf",
+    "1e999": "1e999",
+    "minus": "-1",
+    "-0.5.5": "-0.5.5",
+    "3.7.1": "3.7.1",
+    "comma": "3,7",
+    "huge": "9" * 40,
+    "4300 digits": "9" * 4_400,
+    "2**63": str(2**63),
+    "hex": "0x10",
+    "underscore": "1__0",
+    "arabic": "٣٣٣٣٣٣٣٣٣٣٣٣٣",
+    "superscript": "²",
+    "script": "<script>alert(1)</script>",
+    "image": '<img src=x onerror="alert(1)">',
+    "markdown": "![x](http://127.0.0.1:9/x.png)",
+    "null": "\x00",
+    "null within": "1\x002",
+    "escape": "\x1b[31m",
+    "right to left": "\u202e321",
+    "surrogate": "\ud800",
+    "percent": "%00",
+    "long": "ab" * 100_000,
+    "commas": "," * 500,
+    "colons": "0.0:1," * 500,
+    "dots": "." * 500,
+    "python": "__class__",
+    "format": "{0.__class__}",
+    "path": "../../etc/passwd",
+    "json": '{"a": [1]}',
+    "None": "None",
+}
+ACCEPTED = {
+    OptionalWhole: {"empty", "blank", "blanks"},
+    Query: {"empty"},
+    Names: {"empty", "word", "capitals", "nan", "inf", "python", "None"},
+    ScoreRow: {"minus", "-inf", "comma"},
+    Sentence: HOSTILE.keys() - {"empty", "blank", "blanks", "null", "surrogate", "long"},
+    Word: {"empty", "word", "nan", "inf", "python"},
+    Pages: {"empty", "word", "nan", "inf", "python"},
+    Lines: HOSTILE.keys() - {"long", "4300 digits", "commas", "colons", "dots"},
+    Search: HOSTILE.keys() - {"long", "4300 digits", "commas", "colons", "dots"},
+}
+"""What a kind of field takes of these. A text may be nearly anything, a part's name any word, a
+row of scores some numbers; no other field takes any but -1, if that is within its bounds.
+"""
+
+
+def accepted(field):
+    if isinstance(field, Whole | Decimal) and field.least <= -1 and not field.options:
+        return {"minus"}
+    return ACCEPTED.get(type(field), set())
+
+
+@pytest.mark.parametrize("name", of_each_kind(FIELDS, lambda name: type(FIELDS[name])))
+def test_what_a_field_cannot_be_is_refused_by_name_and_the_example_stays(name):
+    for kind, value in HOSTILE.items():
+        values, wrong = read(**{name: value})
+        assert_usable(values)
+        if kind in accepted(FIELDS[name]):
+            assert wrong == {}, kind
+            continue
+        assert values == (of(example=FIRST) if name == "example" else PLAIN), kind
+        assert [*wrong] == [name], kind
+        notice = refused(name, value, wrong[name])
+        assert name in notice
+        assert notice.endswith("The example’s own is used.")
+        assert len(notice) < 400, f"{kind}: a notice quotes only a little of what it refuses"
+        assert notice.isprintable()
+
+
+NEARLY = {
+    "example": st.sampled_from([*EXAMPLES, "Wild_Cat"]),
+    "sentence": st.sampled_from(
+        ["Hello", "A cat", "cat " * 64, " ", "?!", "zebra a\nb", "<b>x</b>"]
+    ),
+    "tokenizer": st.sampled_from([*TOKENIZERS, "bpe"]),
+    "vocabulary": st.sampled_from(["distinct", "duplicates", "random"]),
+    "learned": st.sampled_from(["sentence", "example"]),
+    **dict.fromkeys(
+        ["q_edits", "k_edits", "v_edits"], st.sampled_from(["0.0:5", "2.1:1", "0.63:1"])
+    ),
+    **dict.fromkeys(["d_out", "d_v"], st.sampled_from(["1", "2", "64", "65", "0"])),
+    "edits": st.sampled_from(["0.0:5", "19999.0:1", "20000.0:1", "6.2:1", "0.31:1", "0.99:1"]),
+    "d_in": st.sampled_from(["1", "2", "64", "65"]),
+    **dict.fromkeys(
+        ["n_heads", "d_model", "d_head", "head", "head_off", "head_cut"],
+        st.integers(-1, 9).map(str),
+    ),
+    **dict.fromkeys(["reserved", "query", "stretch", "across", "up"], st.integers(-1, 9).map(str)),
+}
+
+
+@pytest.mark.slow("2 s: guesses its cases")
+@hypothesis_settings(max_examples=100, deadline=None)
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            name: st.one_of(
+                NEARLY.get(name, st.sampled_from(["on", "1", "cosine", "scores.0.0"])),
+                NEARLY.get(name, st.just("off")),
+                st.sampled_from(list(HOSTILE.values())) | st.text(max_size=20),
+            )
+            for name in FIELDS
+        },
+    )
+)
+def test_whatever_a_link_says_its_values_make_embeddings(query):
+    values, wrong = read(**query)
+    assert_usable(values)
+    assert all(map(str, wrong.values()))
+    used = {name: text for name, text in query.items() if name not in wrong}
+    used["example"] = values.example
+    again, wrong = read(**written(used, EVERY))
+    assert (again, wrong) == (values, {})
+
+
+def test_one_bad_value_does_not_take_the_good_ones_with_it():
+    values, wrong = read(seed="3", d_in="x", sentence="A cat", similarity="cosine")
+    assert values == of(seed="3", sentence="A cat", similarity="cosine")
+    assert [*wrong] == ["d_in"]
+
+
+@pytest.mark.parametrize("name", ONE_OF_MANY)
+def test_what_lies_beyond_what_can_be_chosen_is_refused_in_words_and_counts_again(name):
+    small = {"sentence": "A cat", "tokenizer": "text", "d_in": "2", "n_heads": "2"}
+    small.pop(name, None)
+    values, one = of(**small), BY_NAME[name]
+    last = max(one.choices(values))
+    assert of(**small, **{name: str(last)})[name] == last
+    if last == one.field.most:
+        return
+    larger = next((n for n in one.field.options if n > last), last + 1)
+    there, wrong = read(**small, **{name: str(larger)})
+    assert [*wrong] == [name]
+    assert there == values
+    if isinstance(wrong[name], Beyond):
+        assert str(wrong[name]).startswith("here it can be ")
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_a_text_shorter_than_the_examples_own_query_is_no_trouble(example):
+    """`journey_123` looks at its query 1, which a text of one token does not have."""
+    word = "it" if EXAMPLES[example].is_trained else "Hello"
+    values = of(example=example, sentence=word)
+    assert values.sentence == word
+    assert values.query == len(inputs_of(values).tokens) - 1
+    assert_usable(values)
+
+
+@pytest.mark.parametrize(
+    ("example", "rows", "width"),
+    [(DEFAULT, 9, 3), ("journey_123", 6, 3), ("life_is_short", 8, 16), ("sorry_dave", 20_000, 32)],
+)
+def test_edits_outside_of_the_table_are_refused(example, rows, width):
+    plain = of(example=example)
+    assert embed(inputs_of(plain))["embedding_table"].value.shape == (rows, width)
+    values = of(example=example, edits=f"{rows - 1}.{width - 1}:5")
+    assert values.edits == ((rows - 1, width - 1, 5.0),)
+    assert_usable(values)
+    for outside in (f"{rows}.0:5", f"0.{width}:5", f"0.0:1,{rows}.{width}:5"):
+        values, wrong = read(example=example, edits=outside)
+        assert values == plain
+        assert "outside the table" in said(wrong)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e999", "1000.1", "-1001", "x", "0,5"])
+def test_an_edit_that_is_no_number_of_a_sensible_size_is_refused(number):
+    values, wrong = read(edits=f"0.0:{number}")
+    assert values == PLAIN
+    assert [*wrong] == ["edits"]
+
+
+def test_too_many_edits_and_too_long_a_trail_are_refused():
+    most = ",".join(f"0.{column % 3}:1" for column in range(MAX_EDITS))
+    assert read(edits=most)[1] == {}
+    assert f"more than {MAX_EDITS}" in said(read(edits=most + ",0.0:1")[1])
+    trail = ",".join(["scores.0.0"] * MAX_TRAIL)
+    assert len(of(cell=trail).cell) == MAX_TRAIL
+    assert f"more than {MAX_TRAIL}" in said(read(cell=trail + ",scores.0.0")[1])
+
+
+def test_a_cell_edited_twice_has_the_last_number():
+    assert of(edits="0.0:1,2.1:3,0.0:-2").edits == ((0, 0, -2.0), (2, 1, 3.0))
+
+
+def test_no_cell_and_the_lessons_own_cell_are_not_the_same():
+    assert PLAIN.cell is None
+    assert of(cell="none").cell == ()
+    link = {"example": DEFAULT, "cell": "none"}
+    assert written(link, EVERY) == link
+
+
+def test_words_that_the_vocabulary_cannot_hold_are_named():
+    values, wrong = read(learned="example", reserved="0", sentence="A zebra")
+    assert values == of(learned="example", reserved="0")
+    assert '"A" is not in the vocabulary' in said(wrong)
+    assert_usable(of(learned="example", reserved="1", sentence="A zebra"))
+
+
+# --- texts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tokenizer", [name for name in TOKENIZERS if name != TINY_LANGUAGE])
+def test_the_number_of_tokens_has_a_limit(tokenizer):
+    parted = 2 if tokenizer == "blanks_kept" else 1
+    fits = "a " * (MAX_TOKENS // parted - 1) + ("a " if parted == 2 else "a")
+    values = of(sentence=fits, tokenizer=tokenizer)
+    assert len(inputs_of(values).tokens) == MAX_TOKENS
+    n_tokens = len(inputs_of(values.but(sentence=fits + " a")).tokens)
+    assert n_tokens > MAX_TOKENS
+    there, wrong = read(sentence=fits + " a", tokenizer=tokenizer)
+    assert f"{n_tokens} tokens; at most {MAX_TOKENS} fit" in said(wrong)
+    assert there == of(tokenizer=tokenizer)
+
+
+@pytest.mark.parametrize("blanks", [" ", "   ", "\n\t \u3000\u00a0"])
+@pytest.mark.parametrize("tokenizer", [name for name in TOKENIZERS if name != TINY_LANGUAGE])
+def test_a_text_of_blanks_is_refused_with_every_tokenizer(tokenizer, blanks):
+    values, wrong = read(sentence=blanks, tokenizer=tokenizer)
+    assert values == of(tokenizer=tokenizer)
+    assert "blanks only" in said(wrong)
+    assert "Type at least one word" in said(wrong)
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "text", "drop_blanks"),
+    [("lower_words", "?! …", "off"), ("lower_words", "🙂", "off"), ("text", "\u200b", "on")],
+)
+def test_a_text_without_a_token_is_refused(tokenizer, text, drop_blanks):
+    _, wrong = read(tokenizer=tokenizer, sentence=text, drop_blanks=drop_blanks)
+    assert str(wrong["sentence"]) == "there is no token in this text. Type at least one word"
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_every_sentence_is_held_to_the_same_by_the_tokenizer_in_use(name):
+    for text, words in {
+        "a " * (MAX_TOKENS + 1): f"has {MAX_TOKENS + 1} tokens; at most {MAX_TOKENS} fit. "
+        "Shorten it",
+        " ": "holds blanks only. Type at least one word",
+    }.items():
+        _, wrong = read(tokenizer="blanks", **{name: text})
+        assert {n: str(why) for n, why in wrong.items()} == {name: f"this text {words}"}
+    assert read(tokenizer="blanks", **{name: "a " * MAX_TOKENS})[1] == {}
+    assert "cell" in BY_NAME[name].undoes, "of a table of another size"
+
+
+@pytest.mark.parametrize("text", ["", "\x00", "\x00\x1b\u202e\ufeff", "\ud800"])
+def test_a_text_without_a_visible_sign_is_refused(text):
+    with pytest.raises(ValueError, match="it must have at least one word"):
+        FIELDS["sentence"].read(text)
+
+
+def test_control_characters_are_left_out_of_a_text():
+    text = "a\x00 \x1b[31mcat\u202e\u2066 \ud800sat\r\nup"
+    assert FIELDS["sentence"].read(text) == "a [31mcat sat\nup"
+
+
+def test_ten_thousand_characters_are_refused_with_the_limit():
+    assert FIELDS["sentence"].read("a" * MAX_CHARACTERS) == "a" * MAX_CHARACTERS
+    values, wrong = read(sentence="a" * 10_000)
+    assert values == PLAIN
+    assert "10,000 characters" in said(wrong)
+    assert f"the limit is {MAX_CHARACTERS:,}" in said(wrong)
+
+
+# --- single fields --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name, f in FIELDS.items() if hasattr(f, "least")])
+def test_numbers_reach_from_the_least_to_the_most_and_no_further(name):
+    field = FIELDS[name]
+    step = 1 if not isinstance(field, Decimal) else 0.001
+    for edge in (field.least, field.most):
+        assert field.read(str(edge)) == edge
+    for outside in (field.least - step, field.most + step):
+        ends = f"from {field.least:,} to {field.most:,}".replace("-", "−")
+        with pytest.raises(ValueError, match=ends):
+            field.read(str(outside))
+
+
+@pytest.mark.parametrize("text", ["3.0", "1e2", "3.7", "٣", "1_0", "", "+", "--1", "1 2", "0x1"])
+def test_a_whole_number_is_nothing_but_digits(text):
+    with pytest.raises(ValueError, match="a whole number from 0 to"):
+        FIELDS["seed"].read(text)
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e999", "", "x", "4.001", "0,5"])
+def test_a_factor_is_a_finite_number_within_its_bounds(text):
+    with pytest.raises(ValueError, match="a number from −4 to 4"):
+        FIELDS["factor"].read(text)
+
+
+@pytest.mark.parametrize("number", ["1000", "-1000", "0", "-0.0", "1e-300", "3.25"])
+def test_an_entry_of_a_vector_is_read(number):
+    assert entry(number) == float(number)
+
+
+# --- changing -------------------------------------------------------------------------------------
+
+
+MAKES_A_TABLE = {"sentence", "tokenizer", "vocabulary", "learned", "reserved", "seed", "d_in"}
+MAKES_SHAPES = {"sentence", "tokenizer", "drop_blanks", "d_in", "d_out", "d_v", "source"}
+
+
+def test_what_makes_another_table_takes_the_typed_numbers_away_and_nothing_else_does():
+    assert {each.name for each in EVERY if "edits" in each.undoes} == MAKES_A_TABLE
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("sentence", "A cat"),
+        ("tokenizer", "blanks"),
+        ("vocabulary", "duplicates"),
+        ("learned", "example"),
+        ("reserved", "3"),
+        ("seed", "70"),
+        ("d_in", "4"),
+        ("positions", "on"),
+        ("drop_blanks", "on"),
+    ],
+)
+def test_only_what_leaves_the_table_leaves_the_typed_numbers(name, text):
+    before, after = (embed(inputs_of(each))["embedding_table"].value for each in (
+        PLAIN, of(**{name: text})))  # fmt: skip
+    if name not in MAKES_A_TABLE:
+        assert before.equal(after)
+    held = of(**{name: text, "edits": "0.0:5"})
+    assert held.edits == ((0, 0, 5.0),), "a link may say both"
+
+
+def test_a_cell_closes_when_shapes_change_and_stays_open_while_they_do_not():
+    closing = {each.name for each in EVERY if "cell" in each.undoes}
+    assert closing >= MAKES_SHAPES
+    assert closing & {each.name for each in SOURCE} <= MAKES_SHAPES
+
+
+@pytest.mark.parametrize(("name", "value"), [("seed", "70"), ("sentence", "A cat sat")])
+def test_an_open_cell_on_a_page(name, value):
+    at = visit(A_PAGE, cell="scores.1.2", beat="scores", edits="0.0:5")
+    widgets = {"seed": at.text_input, "sentence": at.text_area}
+    widgets[name](key=f"control_{name}").set_value(value).run()
+    stands(at)
+    held = at.session_state["held"]
+    assert "edits" not in held
+    assert ("cell" in held) == (name not in MAKES_SHAPES)
+
+
+def test_a_token_that_nobody_has_chosen_follows_the_text():
+    """Journey's notebook looks at token 1; the last token is the one that is changed."""
+    short = of(example="journey_123", sentence="Hello")
+    assert (short.query, short.token, short.changed_token) == (0, 0, 0)
+    long = of(example="journey_123", sentence="one two three four")
+    assert (long.query, long.token, long.changed_token) == (1, 1, 3)
+    kept = {"example": "journey_123", "sentence": "one two three four", "changed_token": "2"}
+    assert of(**kept).changed_token == 2
+    assert of(example="journey_123", sentence="A cat sat").changed_token == 2
+    link = {"example": DEFAULT, "tokenizer": "blanks"}
+    assert written(link, EVERY) == link
+
+
+def test_the_examples_numbers_are_those_of_its_seed_only():
+    """`sorry_dave` stands 652,920 draws behind its seed; another seed is taken from its start."""
+    example = EXAMPLES["sorry_dave"].inputs
+    assert inputs_of(of(example="sorry_dave")).skipped_draws == example.skipped_draws > 0
+    assert inputs_of(of(example="sorry_dave", seed="3")).skipped_draws == 0
+    assert of(example="sorry_dave").d_in < RANDOM_ID_ROWS
+
+
+# --- on a page: a value that passes its field is one that its widget can show -----------------
+
+
+@pytest.mark.slow("2 s: whole pages")
+@pytest.mark.parametrize("page", ["tokenize_and_embed", "simplified_attention"])
+@pytest.mark.parametrize("link", [{"across": "50"}, {"up": "3"}, {"d_in": "2", "across": "2"}])
+def test_a_picture_by_an_entry_that_vectors_do_not_have_is_not_asked_for(page, link):
+    stands(visit(page, **link))
+
+
+@pytest.mark.slow("2 s: whole pages")
+def test_narrower_vectors_bring_the_entries_of_the_picture_back_into_them():
+    at = stands(visit("tokenize_and_embed", example="life_is_short", across="15", up="14"))
+    for width in (3, 2, 1, 64):
+        stands(at.slider(key="control_d_in").set_value(width).run())
+
+
+@pytest.mark.parametrize(("name", "value"), [("table_rows", "12345"), ("table_width", "7")])
+def test_a_size_of_the_table_between_those_on_offer_is_refused_in_words(name, value):
+    at = stands(visit("tokenize_and_embed", **{name: value}))
+    assert any(name in each and value in each for each in at.session_state["notices"])
+    assert name not in at.query_params
+
+
+def test_a_cell_in_a_beat_that_is_not_there_is_opened_in_another_or_missed_aloud():
+    at = stands(visit("simplified_attention", beat="nope", cell="scores.2.4"))
+    said = "\n".join(element.value for element in at.text)
+    assert "query 2 “dog”" in said or "link" in said
