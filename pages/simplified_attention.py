@@ -52,9 +52,9 @@ asked = words.asked_query(weights.value)
 with card(
     "scores",
     "Scores",
-    "A **score** says how well two vectors match: their dot product, large where both are long and "
-    "point the same way. Each row asks (the **query**), each column answers (the **key**). Stretch "
-    "one and watch its row and column.",
+    "A **score** is a dot product: large where two vectors are long and point the same way. Rows "
+    "ask (the **query**), columns answer (the **key**). Stretch a vector and watch its row and "
+    "column.",
 ) as beside:
     with beside:
         control(SIMILARITY)

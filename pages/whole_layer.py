@@ -92,8 +92,8 @@ if not values.only:
 with card(
     "opened",
     "With its numbers",
-    "Above, numbers are drawn as colours. Choose a matrix to read them, in the equation that makes "
-    "it. Each row of **weights** is a query that shares out a total of 1 among the keys.",
+    "Above, numbers are colours. Choose a matrix to read them, in the equation that makes it. Each "
+    "row of **weights** is a query that shares out 1 among the keys.",
 ) as beside:
     with beside:
         control(OPENED, width=160)
