@@ -54,8 +54,8 @@ masked = values.of(*SOURCE, DIVIDE, CAUSAL, HIDDEN, TURNED)
 with card(
     "mask",
     "The mask",
-    f"{words.mask_words(values, mask)} Where it hides, the score becomes minus infinity (−∞) "
-    "before the softmax: e to the power of −∞ is exactly 0.",
+    f"{words.mask_words(values, mask)} A hidden score becomes minus infinity (−∞) before the "
+    "softmax: e to the power of −∞ is exactly 0.",
 ) as beside:
     with beside:
         moves("mask", WINDOW, width=300)
@@ -99,8 +99,8 @@ with card(
                 st.button("Undo all flips", key="undo_flips", **undo)
     if blind := leaks.blind_rows(mask):
         note(
-            "Softmax has nothing to share out where every key is hidden: 0 divided by 0. Such a "
-            "row of weights is set to 0, as torch's `scaled_dot_product_attention` does."
+            "Where every key is hidden, softmax would divide 0 by 0. Such a row of weights is set "
+            "to 0, as torch's `scaled_dot_product_attention` does."
         )
         names = trace.labels("query")
         st.text("Nothing to look at: " + ", ".join(f"query {at} “{names[at]}”" for at in blind))
@@ -128,8 +128,8 @@ with card("context", "Context vectors", words.context_words(mask)):
 with card(
     "ways",
     "Four ways to hide",
-    "Some notebooks fill in 0 instead, before the softmax or after it. Rows may still sum to 1 "
-    "then, so checking the sums alone does not find the mistake.",
+    "Some notebooks fill in 0 instead of −∞, before the softmax or after it. Rows may still sum to "
+    "1 then, so checking the sums alone does not find the mistake.",
 ) as beside:
     with beside:
         control(WAY)
@@ -144,8 +144,8 @@ asks_for_leaks = bool(covered & {*leaks.OTHER_WEIGHTS})
 with card(
     "leak",
     "Measure the leak",
-    "Change one token and compute everything again. If a query may not look at it, its context "
-    "vector must stay as it is. *Hide by*, above, chooses the way that is measured.",
+    "Change one token and compute everything again. The context vector of a query that may not "
+    "look at this token must stay as it is. *Hide by*, above, chooses the way that is measured.",
 ) as beside:
     if asks_for_leaks:
         note("This waits for your guess at *Four ways to hide*: it would give the answer away.")
@@ -170,14 +170,14 @@ with card(
         note(told) if good is None else light(good, told)
 
 with deeper(
-    "dropout, which hides weights by chance; what each way leaves on hidden keys; as a formula",
+    "dropout, which hides weights at random; what each way leaves on hidden keys; as a formula",
     *("dropout", "softmax"),
 ) as is_open:
     if is_open:
         st.subheader("Dropout on the weights", anchor="dropout")
         st.markdown(
-            "In training, some weights are dropped by chance, so that no query relies on one key. "
-            "The remaining weights are scaled up."
+            "In training, random weights are dropped, so that no query relies on one key. The "
+            "remaining weights are scaled up."
         )
         if "weights" in covered:
             note("This waits for your guess at *Weights*: it would give the answer away.")
@@ -207,7 +207,7 @@ with deeper(
         if asks_for_leaks:
             note("This waits for your guess at *Four ways to hide*.")
         else:
-            st.markdown("Of each query, by the way to hide:")
+            st.markdown("How much of its weight each query gives to hidden keys, way by way:")
             st.dataframe(leaks.share_table(trace, [*tokens.values()]), width="content")
 
         st.subheader("From masked scores to weights", anchor="softmax")
@@ -222,7 +222,7 @@ with deeper(
         st.markdown(
             "In words: where a query may not look, its score becomes −∞. Softmax takes e to the "
             "power of each score, and e to the power of −∞ is 0: a hidden key gets no share. In "
-            "this lesson the embeddings are queries, keys and values."
+            "this lesson the embeddings serve as queries, keys and values."
         )
         st.markdown(
             "True means *may look*, as in torch's `scaled_dot_product_attention`. "

@@ -36,7 +36,7 @@ n_queries, n_keys = scores.value.shape
 with card(
     "looking",
     "Which word does each word look at?",
-    "Your sentence asks, above; the **source**, another sentence, answers below it. Point at a "
+    "Your sentence, above, asks; another sentence, the **source**, answers below it. Point at a "
     "word to see where it looks, or write another source.",
 ) as beside:
     with beside:
@@ -86,8 +86,8 @@ with card(
     "padding",
     "Padding in the source",
     "A model reads many sources in one batch, all equally long: shorter ones are filled up with "
-    "**padding**. Nobody may look there, so a mask sets its scores to −∞, and softmax makes "
-    "exactly 0 of them.",
+    "**padding**. No query may look there, so a mask sets its scores to −∞, and softmax gives it "
+    "exactly 0.",
 ) as beside:
     with beside:
         control(PADDING, width=150)
@@ -114,7 +114,7 @@ with deeper("what changes, values, the roles swapped, PyTorch’s own layer", "v
         with card(
             "values",
             "Values",
-            "Values are made of the source as its keys are, with a matrix of their own.",
+            "Values are made from the source, as its keys are, with a matrix of their own.",
         ):
             picture("values", equation(trace, trace["values"], tall=300))
         st.markdown(
@@ -145,7 +145,7 @@ with deeper("what changes, values, the roles swapped, PyTorch’s own layer", "v
             st.latex(each)
         st.latex(trace.formula("context_vectors", known=known))
         st.markdown(
-            "X are the vectors of your sentence, Y those of the source. With Y = X this is "
+            "X holds the vectors of your sentence, Y those of the source. With Y = X this is "
             "self-attention."
         )
 

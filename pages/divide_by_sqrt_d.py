@@ -49,8 +49,8 @@ with card(
     note(words.told_at(values.vd, measured))
     st.caption(
         f"One random query and {N_KEYS} random keys, drawn {EFFECT_TRIALS} times. Weights are "
-        "means. The gradient says how much the weights move when an undivided score q·k is nudged: "
-        "shown is the median of the draws."
+        "means. The gradient, the median of the draws, says how much the weights move when q·k is "
+        "nudged before it is divided."
     )
 
 with card(
@@ -86,12 +86,12 @@ with card(
     "many_trials",
     "Many trials",
     f"{n_trials} trials say little. Here are as many as you like, at any width. Dividing by √d "
-    "assumes entries with a standard deviation of 1: give them another, and see.",
+    "assumes entries with a standard deviation of 1: choose another, and see what happens.",
 ) as beside:
     asked = words.growth(values.draw_seed)
     waits = bool(question("growth", asked, trace, ("dot_products",), ("many_trials",)))
     if waits:
-        note("The pictures wait for your guess: they would tell.")
+        note("The pictures wait for your guess: they would give it away.")
     else:
         with beside:
             control(LOOK)
@@ -99,7 +99,7 @@ with card(
 
 with deeper("the two formulas, and what the notebook prints of this experiment") as is_open:
     if is_open and waits:
-        note("This waits for your guess at *Many trials*: it would tell.")
+        note("This waits for your guess at *Many trials*: it would give it away.")
     elif is_open:
         st.latex(r"\operatorname{Var}(q \cdot k) = d\,s^4")
         st.latex(r"\operatorname{Var}\!\left(\frac{q \cdot k}{\sqrt d}\right) = s^4")

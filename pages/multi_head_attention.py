@@ -94,7 +94,7 @@ with card(
     "mixed",
     "What if you leave out the transpose?",
     "A `view` straight to (head, query, d_head) has the right shape, but cuts in memory order: "
-    "head 0 gets all of the first tokens. Each cell names the token that its number came from, in "
+    "head 0 gets the first tokens, whole. Each cell names the token that its number came from, in "
     "its head’s colour; what belongs elsewhere is framed.",
 ) as beside:
     with beside:
@@ -132,8 +132,8 @@ with card(
 with card(
     "parts",
     "The output is a sum over heads",
-    "Joining and multiplying gives the same as this: multiply each head by its own rows of "
-    "`W_output`, and add them all. So you can see how much of each number comes from which head.",
+    "The same another way: multiply each head’s context vectors by its own rows of `W_output`, and "
+    "add the results. So you can see how much of each number comes from which head.",
 ) as beside:
     with beside:
         control(QUERY, width=150)
@@ -147,8 +147,10 @@ with card(
 with card(
     "off",
     "Switch a head off",
-    "Its context vectors become 0. The output loses exactly what this head added; what the other "
-    "heads add stays as it is.",
+    "The context vectors of the head you choose become 0. The output loses exactly what this head "
+    "added; what the other heads add stays as it is."
+    if n_heads > 1
+    else "The context vectors of this one head become 0, and the output loses all that it was.",
 ) as beside:
     with beside:
         if n_heads > 1:
@@ -176,7 +178,7 @@ with deeper(
         with card(
             "cost",
             "What heads cost",
-            "A layer is paid for in parameters: numbers that training must find, and memory hold.",
+            "A layer costs parameters: numbers that training must find and memory must hold.",
         ):
             asked = words.cost_question(values.d_in, recipe)
             if question("parameters", asked, trace, ("W_query", "W_output")):
@@ -187,9 +189,9 @@ with deeper(
         with card(
             "scores",
             "Scores of every head",
-            "Each head compares its own queries with its own keys, so each finds different pairs "
-            "alike, and softmax turns each row into the weights at the top. A colour means the "
-            "same number in every head.",
+            "Each head compares its own queries with its own keys, so other pairs match in each. "
+            "Softmax turns each row into the weights at the top. A colour means the same number in "
+            "every head.",
         ):
             picture("scores", equation(trace, *side_by_side(before_softmax)))
         with card(
@@ -219,8 +221,8 @@ with deeper(
         with card(
             "compete",
             "Heads compete instead of keys",
-            "Softmax over the wrong axis: for each query and key the heads share a weight of 1, "
-            "and the rows no longer sum to 1. No mask is used here.",
+            "Here softmax runs over the wrong axis: for each pair of query and key, the heads "
+            "share a weight of 1, and the rows no longer sum to 1. No mask is used here.",
         ):
             picture("compete", equation(wrong, *side_by_side(wrong["head_weights"])))
             light(*checks.sums_over_heads(wrong))
@@ -242,7 +244,8 @@ with deeper(
         st.latex(trace.formula("output", known=("head_context_vectors", "W_output")))
         st.markdown(
             "All of it in two steps: each head does what attention does, with queries, keys and "
-            "values of its own. What they find is put side by side, and one more matrix mixes it."
+            "values of its own. What the heads find is put side by side, and one more matrix mixes "
+            "it."
         )
 
 answers(words.answers(trace, values), covered)

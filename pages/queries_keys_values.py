@@ -83,7 +83,7 @@ with card(
     "one_token",
     "One token asks",
     "Its query meets the key of every token: one score each. Softmax turns the scores into shares "
-    "of its attention. That is who answers, and how much.",
+    "of its attention, so you see who answers, and how much.",
 ):
     alone = trace["query_weights"]
     scaled = alone.inputs[0]
@@ -98,8 +98,9 @@ with card(
 with card(
     "scores",
     "Scores of all tokens",
-    "Each query with each key, in one product. There is a score for each pair of tokens, however "
-    "wide queries and keys are: twice as many tokens make four times as many scores.",
+    "One matrix product compares each query with each key. There is a score for each pair of "
+    "tokens, however wide queries and keys are: twice as many tokens make four times as many "
+    "scores.",
 ):
     keys = Matrix(trace["keys"], transposed=True, title="keysᵀ")
     parts = (Matrix(trace["queries"]), "·", keys, "=", Matrix(trace["scores"]))
@@ -108,8 +109,9 @@ with card(
 with card(
     "weights",
     "Scores and weights",
-    "Scores become shares of 1 along each row. Why two matrices for them? Move the slider to 0: "
-    "then W_query makes the keys too.",
+    "Softmax turns each row of scores into shares of 1. Why a matrix each for queries and keys? "
+    "Move the slider to 0, so that W_query makes both: then two tokens score the same, whichever "
+    "of them asks.",
 ) as beside:
     with beside:
         control(SCALE, label="Divide by")
@@ -158,8 +160,9 @@ def train_it() -> None:
     with card(
         "train",
         "Train it",
-        "Gradient descent on this sentence. Each context vector, through a small output matrix, "
-        "learns to predict the next token (framed), and may look only backwards.",
+        "Gradient descent changes the matrices so that each context vector predicts the next token "
+        "(framed), through a small output matrix. Later tokens are hidden. A low **loss** means "
+        "good predictions.",
     ) as beside:
         if len(inputs_of(values).tokens) < 2:
             st.markdown("A sentence of one token has no next token to predict. Add a word.")
@@ -209,7 +212,7 @@ with deeper(
         grid(trace, TYPED_INTO[matrix], trace[matrix], drawn)
 
         st.subheader("All tokens at once", anchor="all_tokens")
-        st.markdown("The same for every token: one product per matrix.")
+        st.markdown("What one token does above, all tokens do at once: one product per matrix.")
         control(ROLE)
         picture("projections", equation(trace, trace[PLURAL[values.role]], tall=260))
 
@@ -237,8 +240,8 @@ with deeper(
         st.subheader("The same, written differently", anchor="otherwise")
         st.markdown(
             "With tokens as rows it is `x @ W`; with tokens as columns, `W @ x` with the matrix "
-            "transposed. `nn.Linear` stores its matrix transposed; turn it back, and the layer "
-            "gives what the parameter matrix gives. Here both are computed."
+            "transposed. `nn.Linear` stores its matrix transposed; transpose it back, and the "
+            "layer gives what the parameter matrix gives. Here both are computed."
         )
         for good, told in words.ways_agree(trace):
             light(good, told)
@@ -254,7 +257,7 @@ with deeper(
         st.subheader("What the start does", anchor="starts")
         st.markdown(
             "The same sentence with each start. Bars show the largest weight w of each row. The "
-            "slope of softmax there is w(1 − w), which is almost 0 for a weight near 1. Without a "
+            "slope of softmax there is w(1 − w), which is almost 0 where w is near 1. Without a "
             "slope, nothing can be learned."
         )
         if "weights" in covered:

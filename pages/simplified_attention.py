@@ -52,9 +52,9 @@ asked = words.asked_query(weights.value)
 with card(
     "scores",
     "Scores",
-    "Each row asks (the **query**), each column answers (the **key**). A score is the dot product "
-    "of two vectors: large where both are long and point the same way. Stretch one and watch its "
-    "row and its column.",
+    "A **score** is a dot product: large where two vectors are long and point the same way. Rows "
+    "ask (the **query**), columns answer (the **key**). Stretch a vector and watch its row and "
+    "column.",
 ) as beside:
     with beside:
         control(SIMILARITY)
@@ -92,16 +92,17 @@ with card(
         shown = [Matrix(scores), "÷ √d", *shown]
     picture("weights", with_sentence(equation(trace, *shown, tall=330), first))
     if values.factor != 1 and not covered:
-        plain = with_factor(embed(inputs_of(values)), values, 1.0)["weights"].value
-        note(words.moved_words(plain[values.query], weights.value[values.query], values.query))
+        plain = with_factor(embed(inputs_of(values)), values, 1.0)
+        note(words.moved_words(plain, trace, values))
     if told := words.blanks_words(trace, values):
         note(told)
 
 with card(
     "context",
     "Context vectors",
-    "A context vector is a mean of all vectors, weighted by one row of the weights. Where a row "
-    "gives nearly all to one token, its context is nearly that token’s vector.",
+    "Each token gets a new vector, its **context vector**: a mean of all vectors, weighted by its "
+    "row of weights. Where that gives nearly all to one token, the context is nearly that token’s "
+    "vector.",
 ) as beside:
     with beside:
         control(POSITIONS)
@@ -118,8 +119,8 @@ with card(
         "Each place now adds a vector of its own, so a word that moves has another vector, and "
         "another context."
         if values.positions
-        else "Order plays no part in this: if two words change places, their context vectors move "
-        "along, unchanged. Switch *Positions* on, and each place adds a vector of its own."
+        else "Order plays no part here: if two of the vectors change places, their context vectors "
+        "move along, unchanged. Turn *Positions* on, and each place adds a vector of its own."
     )
     if (told := words.twice_words(trace, values)) and not hidden:
         note(told)
@@ -158,7 +159,7 @@ with card(
     "picture",
     "The context vector as a mean",
     "Each point is a vector, as large as the weight it gets from your query. The context vector "
-    "lies among them, drawn towards the heavy ones. It can never leave the area between them."
+    "lies among them, pulled towards the heavy ones. It can never leave the area between them."
     if values.d_in > 1
     else "With a width of 1 a vector is a single number, and there is only a line to draw: raise "
     "d_in in the sidebar. A context vector then lies between the smallest number and the largest.",

@@ -77,7 +77,7 @@ with card(
     "two_ways",
     "Two ways to share",
     "Three words were compared with a query: a good match with a score of 2, a fair one with 1, "
-    "and a poor one. Which share should each get? Move the poor match’s score, and see which "
+    "and a poor one. What share should each get? Move the poor match’s score, and see which "
     "bars still make sense.",
 ) as beside:
     with beside:
@@ -93,8 +93,8 @@ with card(
     "A row of your own: the scores of one query, one for each key. Move one of them, or type "
     "others."
     if is_typed
-    else "One **query** is compared with every token, the keys. These are the dot products of the "
-    "last lesson, but only one row of them, drawn upright.",
+    else "One **query** is compared with every token, the keys. These are the scores of the last "
+    "lesson, but only one row of them, drawn upright.",
 ) as beside:
     with beside:
         control(ROW_FROM)
@@ -164,8 +164,8 @@ if not hopeless:
     with card(
         "constant",
         "Add a constant",
-        "Add the same number to all scores, and their differences stay as they are. Move it to "
-        "where the sum of the scores passes 0, and see which bars keep still.",
+        "Add the same number to all scores, and their differences stay as they are. Move it until "
+        "the sum of the scores passes 0, and see which bars stay still.",
     ) as beside:
         zero = -scores.double().mean().item()
         nearest = round(zero * 200) / 200 if scores.isfinite().all() else 0.0
@@ -200,9 +200,9 @@ if not hopeless:
     with card(
         "magnify",
         "Multiply by a factor",
-        "Long vectors make large scores. The shares by the sum keep still; softmax reacts: at 0 "
-        f"all keys are alike; far to the right {words.winners(scores)}. The **temperature** that "
-        "language models use is 1 divided by this factor.",
+        "Long vectors make large scores. A factor above 0 leaves the shares by the sum alone, but "
+        f"softmax reacts: near 0 all keys are alike; far to the right {words.winners(scores)}. A "
+        "language model’s **temperature** is 1 divided by this factor.",
     ) as beside:
         with beside:
             moves("magnify", MAGNIFY)
@@ -227,30 +227,30 @@ if not hopeless:
         if is_open:
             st.subheader("What is left to learn from", anchor="gradient")
             if "softmax_weights" in covered:
-                note("These pictures wait for your guess at *Softmax*: they would tell.")
+                note("These pictures wait for your guess at *Softmax*: they would give it away.")
             elif now["softmax_weights"].value.isfinite().all():
                 st.markdown(
                     "**The gradient.** Training moves the scores along the derivatives of the "
-                    "weights. Cell j, k says how much weight j changes when score k grows a "
-                    "little. The diagonal is never negative, the rest never positive. Each column "
-                    "sums to 0, since the weights always sum to 1: what one key wins, the others "
-                    "lose. Each row sums to 0 as well, since adding the same number to all scores "
-                    "changes no weight. Where a weight is nearly 0 or nearly 1, its row is nearly "
-                    "0, and nothing is learned."
+                    "weights, drawn below. Cell j, k says how much weight j changes when score k "
+                    "grows a little. The diagonal is never negative, the rest never positive. Each "
+                    "column sums to 0, since the weights always sum to 1: what one key wins, the "
+                    "others lose. Each row sums to 0 as well, since adding the same number to all "
+                    "scores changes no weight. Where a weight is nearly 0 or nearly 1, its row is "
+                    "nearly 0, and hardly anything is learned from it."
                 )
                 picture("gradient", equation(now, now["jacobian"]))
                 if tie := words.what_a_tie_does(scores):
                     st.markdown(tie)
                 chart("curves", over_factors(scores, values.magnify))
                 st.caption(
-                    "The entropy is large where the weights are alike; it is drawn as a fraction "
-                    "of its maximum."
+                    "The **entropy** says how evenly the weights are spread; it is drawn as a "
+                    "fraction of its maximum."
                 )
             st.subheader("Numbers that overflow", anchor="overflow")
             st.markdown(
                 "On paper, the weights are the same without subtracting the largest score. On a "
                 "computer they may not be: its numbers cannot grow for ever. Move the scores, and "
-                "try the half precisions."
+                "try numbers of half the size, float16 and bfloat16."
             )
             with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
                 control(PUSH, width=320)

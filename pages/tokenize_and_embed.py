@@ -58,10 +58,11 @@ def drawn_table(**look) -> Matrix:
 with card(
     "tokens",
     "Tokens",
-    "A network has to be given the tokens that it was trained on, so there is one way to cut here."
+    "A trained network knows only the tokens it was trained on, so there is one way to cut here."
     if values.vocabulary == TRAINED
-    else "The text is cut into **tokens**. Try another tokenizer and watch the cuts move: some cut "
-    "at blanks, some keep the blanks as tokens of their own, drawn as ␣ so that you can see them.",
+    else "A network computes with numbers, so a text is first cut into pieces: its **tokens**. Try "
+    "another tokenizer and watch the cuts move. Some keep blanks as tokens, drawn as ␣ so that "
+    "you can see them.",
 ) as beside:
     if len(TOKENIZER.choices(values)) > 1:
         with beside:
@@ -99,8 +100,8 @@ with card(
     "lookup",
     "Embeddings",
     "The id picks a row of `embedding_table`, and that row is the token’s vector: its "
-    "**embedding**. Rows that no token picks are faint. Point at a cell of the result: the id and "
-    "the entry it points at are outlined.",
+    "**embedding**. Rows that no token picks are faint. Point at a cell of the result to see which "
+    "id and which entry of the table it comes from.",
 ):
     about = ("embeddings", "embeddings_by_product")
     covered = question("identical", words.identical(trace, values), trace, about)
@@ -122,8 +123,8 @@ if small:
     with card(
         "one_hot",
         "The lookup is a matrix product",
-        "Write each id as a row with a single 1. Multiplied by the table, it copies one row and "
-        "nothing else: every other term is 0 times something.",
+        "Write each id as a row of zeros with a single 1 at its place (**one-hot**). Times the "
+        "table, that copies one row and nothing else: every other term is 0 times something.",
     ):
         by_product = trace["embeddings_by_product"]
         drawn = [drawn_table(), Matrix(by_product, covered=by_product.name in covered)]
@@ -142,7 +143,7 @@ with card(
     "added to the token’s: the same word gets a different vector at each place."
     if values.positions
     else "A lookup does not know where a word stands. Turn **positions** on, and each place adds a "
-    "vector of its own. Below is what they would add; until then they are left out.",
+    "vector of its own. The picture shows what they would add; for now they are left out.",
 ) as beside:
     with beside:
         control(POSITIONS)
@@ -157,8 +158,8 @@ if "layer_0_stream" in trace:
         "first_layer",
         "What the first layer adds",
         "This network has two layers. The heads of the first add what they found to each vector. "
-        "Each sum is then brought to mean 0 and variance 1 over its entries (**layer norm**). On "
-        "every page, `embeddings` means these rows: what the second layer reads.",
+        "The entries of each sum are then brought to mean 0 and variance 1 (**layer norm**). In "
+        "this example, `embeddings` always means these rows: what the second layer reads.",
     ):
         drawn = [Matrix(vectors, covered="embeddings" in covered)]
         steps = (trace["layer_0_stream"], vectors)
@@ -186,7 +187,7 @@ with card(
         points = vectors.value[:, [values.across, values.up]]
         tells = words.identical_rows(points) == words.identical_rows(vectors.value)
         if tells and "embeddings" in covered:
-            note("This picture waits for your guess at *Embeddings*: it would tell.")
+            note("This picture waits for your guess at *Embeddings*: it would give it away.")
         else:
             chart("picture", as_points(trace, vectors, values.across, values.up))
 
@@ -202,9 +203,9 @@ with deeper("how large a table is, other tables, the formula", "size") as is_ope
         st.markdown(words.size_words(values.table_rows, values.table_width))
         st.subheader("Other tables", anchor="change")
         st.markdown(
-            "Random tables belong to their seed *and* their size: with one reserved row more, the "
-            "same seed gives other vectors to many tokens. The seed and the width are in the "
-            "sidebar, the reserved rows at *Ids*."
+            "A random table depends on its seed *and* on its size: with one reserved row more, the "
+            "same seed gives many tokens other vectors. The seed and the width are in the sidebar, "
+            "the reserved rows at *Ids*."
         )
         st.latex(vectors.formula)
 

@@ -57,9 +57,9 @@ since_the_pin(trace, trace_of, CONTROLS)
 with card(
     "layer",
     "From tokens to output",
-    "Each **head** compares all tokens in its own way; `W_output` mixes what they find. A lower "
-    "**temperature** sharpens the weights. Point at a cell: orange is what it is made of, green "
-    "what is made of it.",
+    "Each **head** compares all tokens in its own way; `W_output` mixes what they find. Point at a "
+    "cell: the orange ones go into it, and it goes into the green ones. A lower **temperature** "
+    "gives the best match more weight.",
 ) as beside:
     with beside:
         control(SCALE, label="Divide scores by")
@@ -92,8 +92,8 @@ if not values.only:
 with card(
     "opened",
     "With its numbers",
-    "Above, numbers are folded to colours. Choose a matrix to see them, in the equation that "
-    "makes it: each row of **weights** is a query that shares out one whole among the keys.",
+    "Above, numbers are colours. Choose a matrix to read them, in the equation that makes it. Each "
+    "row of **weights** is a query that shares out 1 among the keys.",
 ) as beside:
     with beside:
         control(OPENED, width=160)
@@ -106,8 +106,8 @@ with card(
 with card(
     "dropout",
     "Dropout",
-    "In training, **dropout** sets some weights to 0 by chance and scales up the rest, so that no "
-    "token can rely on a single other one. On average a row still sums to 1.",
+    "In training, **dropout** sets random weights to 0 and scales up the rest, so that no token "
+    "can rely on a single other one. On average a row still sums to 1.",
 ) as beside:
     with beside:
         control(DROP_SEED, width=130)

@@ -272,8 +272,8 @@ def of_projections(view, answers):
     alike = int((weights > weights.max() - 1e-6).sum())
     one = r"(comes) from (?:itself|“.*” \(key (\d+)\)): a score of (\S+), and (.+%) of"
     some = (
-        r"(\d+) keys answer best, and alike, (?:itself|“.*” \(key (\d+)\)) among them: each has a "
-        r"score of (\S+), and gets (.+%) of"
+        r"(\d+) keys tie for the best answer, (?:itself|“.*” \(key (\d+)\)) among them: each has "
+        r"a score of (\S+), and gets (.+%) of"
     )
     count, key, score, share = find(some if alike > 1 else one, answers)
     assert count == ("comes" if alike == 1 else str(alike))
@@ -341,8 +341,9 @@ def of_layer(view, answers):
     assert near(weight, weights[int(query), int(key)])
     assert near(weight, weights[int(query)].max())
     query, key, weight, value, part, whole = find(
-        r"\(query (\d+)\) gives .*\(key (\d+)\) a weight of ([\d.]+): of the (\S+) that its value "
-        r"has in “.*”, (\S+) goes into the context vector\. All keys together bring (\S+) there\.",
+        r"\(query (\d+)\) gives .*\(key (\d+)\) a weight of ([\d.]+): the value of that key "
+        r"has (\S+) in “.*”, and (\S+) of it goes into the context vector\. Added up over all "
+        r"keys, this entry comes to (\S+)\.",
         answers,
     )
     query, key = int(query), int(key)

@@ -185,7 +185,10 @@ def test_dropout_is_told_apart_from_the_weights_it_is_done_to():
     assert "Every row of `weights` sums to 1" in words
     left = trace["head_dropped_weights"].value.sum(-1)
     said = of_layer.left_by_dropout(trace)
-    assert f"rows of `dropped`, which mix the values, sum to {left.min():.2f} up to" in said
+    assert (
+        f"the rows of `dropped` mix the values. They sum to anything from {left.min():.2f} to"
+        in said
+    )
 
 
 def test_what_no_lesson_has_taught_yet_is_not_red():
@@ -201,7 +204,7 @@ def test_what_no_lesson_has_taught_yet_is_not_red():
 def test_a_low_temperature_does_not_decide_between_equal_scores():
     trace = layer_trace(example="named_features", temperature="0.1")
     words = of_layer.rows_of_equal_scores(trace, 0.1)
-    assert "each of 9 keys gets 0.11 at any temperature" in words
+    assert "each of its 9 keys gets 0.11 at any temperature" in words
     assert of_layer.rows_of_equal_scores(trace, 1.0) == ""
     trace = layer_trace(example="wild_cat", temperature="0.1")
     assert of_layer.rows_of_equal_scores(trace, 0.1) == ""

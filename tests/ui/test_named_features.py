@@ -36,7 +36,7 @@ from attention_ui.lessons.home.hero import most_looked_at
 from attention_ui.lessons.queries_keys_values.lesson import CONTROLS as OF_MATRICES
 from attention_ui.lessons.queries_keys_values.words import origin_words
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
-from attention_ui.lessons.simplified_attention.words import twice_words
+from attention_ui.lessons.simplified_attention.words import moved_words, on_order, twice_words
 from attention_ui.picture.matrix import Matrix, names_along
 from chosen import EVERY, chosen, of
 from conftest import ROOT
@@ -68,7 +68,7 @@ def test_the_first_picture_says_where_a_word_looks_and_where_it_would_by_likenes
     assert sorted(weights["hand"])[-2:] == [weights["hand"][mouse], weights["hand"][cat]]
     assert most_looked_at(by_hand, query, alike) == (
         f"“it” gives {percent(weights['hand'][cat])} of its attention to “cat”, and "
-        f"{percent(weights['hand'][mouse])} to “mouse”. By likeness alone it would be "
+        f"{percent(weights['hand'][mouse])} to “mouse”. If only likeness counted, it would be "
         f"{percent(weights['alike'][cat])} and {percent(weights['alike'][mouse])}."
     )
 
@@ -389,6 +389,25 @@ def test_a_word_that_stands_twice_is_spoken_of(positions, said):
     words = twice_words(*traced(example=FIRST, positions=positions))
     assert words.startswith("Token 0 comes again as token 4.")
     assert said in words
+
+
+@pytest.mark.parametrize("positions", ["off", "on"])
+def test_vectors_of_a_second_layer_know_the_words_before_them(positions):
+    trace, values = traced(example="tiny_language", positions=positions)
+    assert "The network's first layer" in twice_words(trace, values)
+    assert on_order(trace, values).startswith("Yes, in this example")
+
+
+@pytest.mark.parametrize(
+    ("link", "why"),
+    [
+        ({"stretch": "1"}, ": its score with the stretched vector is 0, and stays 0."),
+        ({"stretch": "2", "similarity": "cosine"}, ": with the cosine, length does not count."),
+    ],
+)
+def test_weights_that_a_stretch_does_not_move_have_their_reason(link, why):
+    plain, stretched = (traced(query="7", factor=by, **link) for by in ("1", "2"))
+    assert moved_words(plain[0], *stretched).endswith(f"none of its weight has moved{why}")
 
 
 def test_a_word_of_the_visitor_that_stands_twice_is_not_quoted():

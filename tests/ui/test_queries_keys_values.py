@@ -145,11 +145,12 @@ def test_what_is_said_of_a_matrix_for_keys_has_the_numbers_of_the_traces():
     for trace, told in zip((plain, shared, own), found.groups()[1:], strict=True):
         assert float(told) == pytest.approx(trace["weights"].value[place, place].item(), abs=0.006)
     assert (found[2], found[4]) == ("0.87", "0.02")
-    query, key, there, key_too, back = re.search(
-        r"token (\d+) asking (\d+) scores (\S+), (\d+) asking \d+ (\S+)\.$", said
+    asking = r"token (\d+) asking token (\d+) scores (\S+)"
+    query, key, there, key_too, query_too, back = re.search(
+        f"{asking}, {asking}\\.$", said
     ).groups()
     scores = own["scores"].value
-    assert key == key_too
+    assert (query, key) == (query_too, key_too)
     assert float(there) == pytest.approx(scores[int(query), int(key)].item(), abs=0.006)
     assert float(back) == pytest.approx(scores[int(key), int(query)].item(), abs=0.006)
 
@@ -271,13 +272,13 @@ class Trained(dict):
 @pytest.mark.parametrize(("third", "right"), [(2, 2), (0, 1)])
 def test_the_predictions_are_counted(third, right):
     trace = Trained(probabilities=SimpleNamespace(value=torch.eye(3)[[1, third, 0]]))
-    assert predicted(trace).startswith(f"{right} of 2 next tokens are the ones")
+    assert predicted(trace).startswith(f"Its best guess is right for {right} of 2 next tokens.")
 
 
 def test_what_changed_most_is_said_with_its_numbers_and_the_tokens_as_they_are():
     said = change_words(("*a*", "b"), MostChanged(1, 0, 0.25, 0.99, "W_key", 0.123))
     assert "“b” (row 1) gives to “*a*” (row 0) rose from 0.25 to 0.99" in said
-    assert "W_key moved farthest, 0.12 an entry" in said
+    assert "W_key moved farthest, by 0.12 per entry" in said
     assert "fell" in change_words(("a",), MostChanged(0, 0, 0.9, 0.1, "W_key", 0.1))
 
 

@@ -1,12 +1,15 @@
 """Sentences of the lessons that follow from settings: each says what is so, and nothing else."""
 
+import re
 from dataclasses import replace
 
 import pytest
 import torch
 
 from attention_core.recipes import HEADS
-from attention_ui.lessons.multi_head_attention.words import widths_words
+from attention_ui.controls.control import understood
+from attention_ui.lessons.multi_head_attention.lesson import CONTROLS, trace_of
+from attention_ui.lessons.multi_head_attention.words import one_sum, widths_words
 from attention_ui.lessons.softmax_or_sum.words import winners
 from attention_ui.words import number
 from visiting import box, charts, rendered, texts, visit, visit_deeper
@@ -45,6 +48,15 @@ def test_the_cost_of_heads_names_both_widths_and_one_head_is_not_dealt_out():
     assert "There is only one head here." in words
     assert "only dealt out to more heads" not in words
     assert "padded with zeros" not in words
+
+
+@pytest.mark.parametrize("example", ["named_features", "journey_123", "life_is_short"])
+def test_the_head_that_an_identity_would_leave_a_number_is_the_one_that_owns_its_column(example):
+    values, _ = understood({"example": example}, CONTROLS)
+    trace = trace_of(values)
+    found = re.match(r"`output\[\d+, (\d+)\]` .* come from head (\d+) alone", one_sum(trace, 0))
+    rows = trace["W_output"].value.shape[0] // trace.size("head")
+    assert int(found[1]) // rows == int(found[2])
 
 
 def test_equal_largest_scores_share():

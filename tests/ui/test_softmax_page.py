@@ -71,7 +71,7 @@ def test_the_page_stands_at_every_end(link):
         ("a sum of 0", "sum to exactly 0"),
         ("zero vectors", "sum to exactly 0"),
         ("low ends", "each weight is 0 / 0"),
-        ("high ends", "11 of 11 exponentials `inf`, 11 weights `nan`"),
+        ("high ends", "11 of 11 exponentials are `inf` and 11 weights `nan`"),
     ],
 )
 def test_what_gives_no_number_is_explained(link, said):
@@ -199,7 +199,7 @@ def test_the_first_picture_says_what_each_way_gives_the_good_match_and_the_poor_
     else:
         for share in (2 / total, poor / total):
             assert f"{share:.2f}".replace("-", "−") in said
-        assert ("turns the order round" in said) == (total < 0)
+        assert ("reverses the order" in said) == (total < 0)
         assert ("more than there is to share" in said) == (total > 0)
 
 
@@ -214,7 +214,7 @@ def test_multiplying_leaves_the_shares_of_the_sum_alone_and_adding_does_not():
 
 def test_a_tie_is_said_and_only_a_tie():
     assert what_a_tie_does(torch.tensor([2.0, 1.0])) == ""
-    assert "2 of the largest scores are equal" in what_a_tie_does(torch.tensor([2.0, 1.0, 2.0]))
+    assert "the 2 largest scores are equal" in what_a_tie_does(torch.tensor([2.0, 1.0, 2.0]))
 
 
 def test_the_lesson_opens_on_a_row_without_a_tie_and_says_what_a_factor_leaves():

@@ -93,5 +93,5 @@ def test_positions_are_shown_before_they_are_switched_on_and_then_count():
 def test_a_token_that_the_vocabulary_does_not_have_is_named_as_plain_text(learned):
     link = {"sentence": "The **zebra** sat", "tokenizer": "text", "learned": learned}
     at = stands(visit("tokenize_and_embed", **link))
-    assert ("all of them share one row" in texts(at)) == (learned == "example")
+    assert ("get the row for unknown tokens" in texts(at)) == (learned == "example")
     assert "**zebra**" not in rendered(at)

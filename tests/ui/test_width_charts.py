@@ -145,7 +145,7 @@ def test_what_is_told_of_the_three_is_what_was_measured():
         told_at(d, softmax_effect(Trials(d, 96))) for d in (8, 64, 256, 4_096)
     )
     assert "looks healthy at this width" in both
-    assert "vectors this narrow can do without" in narrow
+    assert "vectors this narrow need no divisor" in narrow
     assert "all or nothing" not in narrow
     found = softmax_effect(Trials(256, 96))
     for name, effect in found.items():

@@ -21,8 +21,8 @@ def many_draws(trace: Trace, values: Values) -> tuple[Chart, str]:
     rows = {"as they are": row.tolist(), "mean of many": mean.tolist()}
     return bars(trace.labels("key"), rows, title), (
         f"Dropped once, as above, row {query} sums to {number(once.sum().item())}. Each weight "
-        f"that is kept is divided by {1 - values.dropout:.2f}, so the mean stays: over {DRAWS:,} "
-        f"draws, the row's weights are off by at most {number((mean - row).abs().max().item())}. "
+        f"that is kept is divided by {1 - values.dropout:.2f}, so that the mean stays: over "
+        f"{DRAWS:,} draws, it is off by at most {number((mean - row).abs().max().item())}. "
         "Dropout is for training only."
     )
 

@@ -154,7 +154,8 @@ def sums_verdict(trace: Trace, way: str) -> tuple[bool, str]:
     if off >= 1e-5:
         return (
             False,
-            f"Rows sum to {number(sums.min().item())} up to {number(sums.max().item())}, not to 1.",
+            f"Rows should sum to 1, but their sums go from {number(sums.min().item())} to "
+            f"{number(sums.max().item())}.",
         )
     if not blind:
         return True, f"Rows sum to 1: largest deviation {off:.1g}."
@@ -202,18 +203,19 @@ def leak_verdict(way: str, trace: Trace, token: int) -> tuple[bool, str]:
         has = "has" if n_moved == 1 else "have"
         return False, (
             f"It leaks: {some}the {queries} that may not look at this token {has} another context "
-            f"vector, by up to {most}."
+            f"vector now, changed by up to {most}."
         )
     if lost.any():
         return False, (
             f"It moves by up to {most} without a leak: a hidden key has so large a score here that "
-            "softmax leaves the visible keys a weight of 0, and 0 cannot be renormalised. Hide "
-            "before softmax, with −∞."
+            "softmax leaves the visible keys a weight of 0, and zeros cannot be scaled up to sum "
+            "to 1. Hide before softmax, with −∞."
         )
     if way in LEAKY:
         return False, (
             f"Too little to be seen here: the largest change is {most}. But this way does leak. "
-            "These scores are so far apart that hardly any of it is left; smaller scores show it."
+            "These scores are so far apart that a hidden key has hardly any part in the softmax; "
+            "smaller scores would show the leak."
         )
     keep = "keeps its context vector" if n_hidden == 1 else "keep their context vectors"
     return True, (

@@ -41,7 +41,7 @@ def mask_words(values: Values, mask: Tensor) -> str:
         before = "what came before" if back is None else f"the {tokens} before it"
         words = f"A text is read from left to right, so a query may look at itself and at {before}"
     elif back is None:
-        words = "Without the causal rule a query may look at every key, also at those after it"
+        words = "Without the causal rule a query may look at every key, even those after it"
     else:
         words = (
             "Without the causal rule a query may look both ways: at itself, at the "

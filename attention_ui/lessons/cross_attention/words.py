@@ -23,8 +23,8 @@ def shape(trace: Trace) -> Shape:
         words=f"`weights` are {weights.shape}, and `values` {values.shape}. Which shape will "
         "`context_vectors` have?",
         truth=tuple(zip(context.axes, context.value.shape, strict=True)),
-        teaches="There is one for each query, however long the source is. The keys are summed "
-        "over, so they are gone.",
+        teaches="There is a context vector for each query, however long the source is. The keys "
+        "are summed over, so they are gone.",
     )
 
 
@@ -58,9 +58,9 @@ def made_words(trace: Trace) -> str:
         "d": f"each score is divided by {width}, and ",
     }[scale_of(trace)]
     return (
-        f"The weights are made as ever: {divided}softmax turns each row into shares of 1. So are "
-        f"the values: the source's vectors, times a matrix of their own that is {n_values} wide. "
-        "Those are drawn under *Go deeper*."
+        f"The weights are made as before: {divided}softmax turns each row into shares of 1. The "
+        f"values are the source's vectors times `W_value`, which is {n_values} wide; they are "
+        "drawn under *Go deeper*."
     )
 
 
@@ -78,8 +78,8 @@ def verdicts(trace: Trace, plain: Trace) -> list[tuple[bool, str]]:
         (most == 0, f"Weight on padding: {number(most) if most else 'exactly 0'}."),
         (
             far <= near,
-            "Context vectors are those of the source without padding: the largest difference is "
-            f"{far:.1g}.",
+            "The context vectors are those of the source without padding: the largest difference "
+            f"is {far:.1g}.",
         ),
     ]
 
@@ -201,7 +201,7 @@ def why_any_length(trace: Trace) -> str:
     n_queries, n_keys = trace["weights"].value.shape
     width = trace["context_vectors"].value.shape[-1]
     return (
-        "There is a score for each pair of one token here and one there, however many there are. "
+        "There is a score for each pair of a token here and one there, however many there are. "
         f"{n_queries} queries and {n_keys} keys make weights of {n_queries} × {n_keys}; each row "
         f"mixes the {n_keys} values into one vector, so {n_queries} context vectors come out, "
         f"each {width} wide. Only a query and a key must be equally wide."
@@ -213,6 +213,6 @@ def what_is_mixed(trace: Trace, query: int) -> str:
     row = number(trace["weights"].value[query].sum().item(), 2)
     return (
         f"Values of the source alone. The weights of {named(trace, 'query', query)} sum to {row}, "
-        "all of it on the source; its own vector decides only where it looks. A layer that is to "
-        "keep what the word was adds it to the result (the residual connection)."
+        "all of it on the source; its own vector decides only where it looks. A layer that should "
+        "keep what the word was adds that to the result (the residual connection)."
     )

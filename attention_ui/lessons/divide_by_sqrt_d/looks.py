@@ -134,10 +134,10 @@ def _draw_variances(base: Trials, measured: tuple[Measured, ...], is_log: bool) 
     within = sum(abs(point.value - point.expected) <= point.error for point in drawn)
     st.markdown(
         "Lines are theory, bands are two standard errors around it, points are measured: here "
-        f"{within} of {len(drawn)} lie within their band. You may have read that multiplying two "
-        f"random numbers makes the variance grow. It does not: one product keeps "
-        f"{said(one.variance)} at any width. It is the sum of d of them that has d times as much, "
-        f"and only dividing the sum by √d gives {said(one.variance)} again."
+        f"{within} of {len(drawn)} lie within their band. You may have read that the variance "
+        "grows because numbers are multiplied. It grows because they are added: one product has a "
+        f"variance of {said(one.variance)} at any width, the sum of d products has d times as "
+        f"much, and dividing the sum by √d brings it back to {said(one.variance)}."
     )
     if told := entries_words(base):
         st.markdown(told)
@@ -172,7 +172,7 @@ def _softmax(wanted: Trials, is_log: bool) -> None:
     st.caption(
         f"One random query and {N_KEYS} random keys. Entropy 1 means that all keys get the same, "
         f"0 that one key gets all; it and the largest weight are means of {EFFECT_TRIALS} trials. "
-        "The gradient is that of the weights with respect to q·k, before it is divided, in the "
-        "middle one of the trials."
+        "The gradient is that of the weights with respect to q·k, before it is divided: the median "
+        "of the trials."
     )
     st.markdown(verdict(effects[-1]))

@@ -39,12 +39,12 @@ def effects_at(d: int, seed: int) -> Mapping[str, Effect]:
 def told_at(d: int, effects: Mapping[str, Effect]) -> str:
     """What divides best at this width, from what was measured."""
     if d == 1:
-        return "At d = 1 all three divide by 1. Make the vectors wider and watch them part."
+        return "At d = 1 all three divide by 1. Make the vectors wider and watch them differ."
     plain, by_root, by_d = (effects[name] for name in divisors_of(d))
     top, even = plain.largest_weight, 1 / len(plain.sorted_weights)
     root = f"√{d:,} = {said(math.sqrt(d), 3)}"
     words = (
-        f"At d = {d:,}, divided by nothing, the first key takes {top:.0%} of the weight; "
+        f"At d = {d:,}, divided by nothing, the top key takes {top:.0%} of the weight; "
         f"by {root}, {by_root.largest_weight:.0%}; by {d:,}, {by_d.largest_weight:.0%}, where an "
         f"even share would be {even:.1%}. Whatever divides q·k divides its gradient too: divided "
         f"by {d:,}, it is {said(by_root.gradient_norm / by_d.gradient_norm, 3)} times smaller than "
@@ -52,13 +52,13 @@ def told_at(d: int, effects: Mapping[str, Effect]) -> str:
     )
     if plain.gradient_norm > by_root.gradient_norm:
         return words + (
-            "Divided by nothing it is still the largest: vectors this narrow can do without. "
-            "Widen them."
+            "Divided by nothing, the gradient is still the largest: vectors this narrow need no "
+            "divisor. Widen them."
         )
     if 2 * plain.gradient_norm > by_root.gradient_norm:
         return words + (
-            "Undivided, it still looks healthy at this width. Make the vectors wider and it "
-            "shrinks, since one key takes everything."
+            "Undivided, the gradient still looks healthy at this width. Make the vectors wider and "
+            "it shrinks, since one key takes everything."
         )
     return words + (
         f"Divided by nothing it is {times(by_root.gradient_norm, plain.gradient_norm)} than by √d: "
@@ -76,8 +76,8 @@ def times(large: float, small: float) -> str:
 def growth(seed: int) -> Pick:
     """How the standard deviation of q·k grows."""
     return Pick(
-        words="Entries keep mean 0 and variance 1, and the vectors grow from d = 4 to d = 64. What "
-        "happens to the standard deviation of q·k?",
+        words="The entries keep mean 0 and variance 1, but the vectors get wider, from d = 4 to "
+        "d = 64. What happens to the standard deviation of q·k?",
         choices=(
             "It stays as it is", "4 times as large", "16 times as large", "64 times as large",
         ),

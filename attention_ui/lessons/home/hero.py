@@ -34,8 +34,8 @@ def hero(values: Values) -> None:
         parts = [Matrix(trace["weights"]), "·", Matrix(contexts.inputs[1]), "=", Matrix(contexts)]
         picture("layer", with_sentence(equation(trace, *parts, tall=TALL), query))
         st.caption(
-            "Point at a word to see where it looks. Its row of `weights` is shared out over the "
-            "sentence, and blends the vectors beside it."
+            "Point at a word to see where it looks. Its row of `weights` says how much of each "
+            "vector beside it goes into its context vector."
         )
 
 
@@ -52,4 +52,4 @@ def most_looked_at(trace: Trace, query: int, alike: Trace) -> str:
     if trace is alike:
         return told
     by_likeness = [f"{share:.0%}" for share in alike["weights"].value[query][places].tolist()]
-    return f"{told} By likeness alone it would be {' and '.join(by_likeness)}."
+    return f"{told} If only likeness counted, it would be {' and '.join(by_likeness)}."

@@ -28,15 +28,14 @@ it. Each word **asks for** something (its *query*), can be **found by** somethin
 has something to **hand on** (its *value*). Where a query and a key fit, much of the value flows;
 where they do not, hardly any.
 
-Language models such as ChatGPT are built of many layers of this, and all of it is multiplying and
-adding. Here you can see every number of it, change it, predict it, take it apart down to its
-products, check it against a published notebook, and carry it away as code that gives the same
-number.
+Language models such as ChatGPT stack many layers of this, and all of it is plain arithmetic. Here
+you can see every number, change it, predict it, take it apart down to its products, check it
+against a published notebook, and carry it away as code that gives the same number.
 """
 HISTORY = """
-Translation by neural networks began with two recurrent networks. An *encoder* read the source
-sentence one word at a time and kept what it had read in a single vector; a *decoder* unrolled
-that vector into the other language (Sutskever et al. 2014).
+Translation by neural networks began with two recurrent networks, which read and write one word at
+a time. An *encoder* kept what it had read of the source sentence in a single vector; a *decoder*
+unrolled that vector into the other language (Sutskever et al. 2014).
 
 One vector of fixed size has to hold the whole sentence. The longer the sentence, the more of its
 beginning was lost: Cho et al. (2014) measured how quality falls as sentences grow.
@@ -45,7 +44,7 @@ Bahdanau et al. (2014) let the decoder look back. At every word it writes, it sc
 of the source, turns the scores into weights, and reads a weighted mean. That is attention, between
 two sequences.
 
-Self-attention turns the same idea on one sequence: every token looks at every token of its own
+Self-attention applies the same idea to one sequence: every token looks at every token of its own
 sentence. Vaswani et al. (2017) built the Transformer from it and dropped the recurrence.
 """
 SOURCES = """
@@ -98,7 +97,7 @@ def _begin() -> None:
             )
             st.page_link(
                 AT_A_GLANCE.page,
-                label=f"**You know the words?** Open *{AT_A_GLANCE.title}*",
+                label=f"**You know the words already?** Open *{AT_A_GLANCE.title}*",
                 icon=AT_A_GLANCE.icon,
                 query_params=held.link_query("map"),
             )

@@ -132,7 +132,7 @@ def sums_over_heads(wrong: Trace) -> tuple[bool, str]:
     n_heads, n_queries, n_keys = weights.shape
     sums = weights.sum(dim=-1)
     return bool(((sums - 1).abs() < 1e-5).all()), (
-        f"Rows sum to {sums.min():.4f} up to {sums.max():.4f} instead of 1. All weights together "
+        f"The sums of the rows go from {sums.min():.4f} to {sums.max():.4f}. All weights together "
         f"sum to {weights.sum():.4g}, 1 for each of {n_queries} × {n_keys} pairs of query and key; "
         f"it should be {n_heads * n_queries}, 1 per row of each head."
     )

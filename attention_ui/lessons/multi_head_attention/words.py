@@ -97,13 +97,14 @@ def parameter_words(d_in: int, recipe: HeadsRecipe) -> str:
     )
     if recipe.n_heads == 1:
         return words + (
-            "There is only one head here. Choose more heads above, each as much narrower: the same "
-            "columns are dealt out, and the number of parameters stays."
+            "There is only one head here. Choose more heads above, each narrower by as much: the "
+            "same columns are dealt out, and the number of parameters stays."
         )
     return words + (
         f"One head {widths(wide)} has {wide.n_parameters(d_in):,}: the columns are the same, only "
         "dealt out to more heads. So more heads need no more parameters and no more "
-        "multiplications; only softmax runs once for each. The price: each sees a narrower query."
+        "multiplications; only softmax runs once for each. The price: each head compares narrower "
+        "queries and keys."
     )
 
 
@@ -169,13 +170,16 @@ def one_sum(trace: Trace, asked: int) -> str:
     n_heads, n_queries, width = parts.shape
     if n_heads == 1 or n_queries == 1:
         return ""
-    parts[:, asked] = 0
-    second = parts.abs().topk(2, dim=0).values[1]
-    if second.max() < LEAST:
+    matrix = trace["W_output"].value
+    if matrix.equal(torch.eye(*matrix.shape)):
         return (
             "With the identity, each number of the output comes from one head alone. What one head "
             "has found is never added to what another has: the heads do not meet."
         )
+    parts[:, asked] = 0
+    second = parts.abs().topk(2, dim=0).values[1]
+    if second.max() < LEAST:
+        return ""
     query, column = divmod(int(second.argmax()), width)
     own = parts[:, query, column]
     order = own.abs().argsort(descending=True).tolist()
@@ -185,9 +189,11 @@ def one_sum(trace: Trace, asked: int) -> str:
         for head in shown
     ).removeprefix("+ ")
     total = number(trace["output"].value[query, column].item(), 2)
+    d_value = len(matrix) // n_heads
+    alone = f"come from head {column // d_value} alone" if column < len(matrix) else "be 0"
     return (
-        f"`output[{query}, {column}]` = **{total} = {told}**. With the identity, the part of head "
-        f"{order[1]} would not get there."
+        f"`output[{query}, {column}]` = **{total} = {told}**. With the identity as `W_output`, it "
+        f"would {alone}."
     )
 
 

@@ -46,7 +46,7 @@ TYPED_INTO = {f"W_{role}": edits for role, edits in zip(ROLES, MATRIX_EDITS, str
 OWN_KEYS = Control(
     "own_keys",
     Decimal(0, 1),
-    "W_key: how much of it is its own",
+    "Keys: W_query (0) to W_key (1)",
     1.0,
     of_page=True,
     look={"step": 0.05},

@@ -31,8 +31,7 @@ def origin_words(values: Values, trace: Trace) -> str:
     """Where the numbers in the matrices come from; an example of how to read those set by hand."""
     if projections_of(values).given_for("query", values.d_in) is None:
         return (
-            "`torch.rand` draws from 0 to 1, so all entries are positive; `nn.Linear` draws around "
-            "0."
+            "`torch.rand` draws from 0 to 1, so no entry is negative; `nn.Linear` draws around 0."
         )
     if example_of(values).is_trained:
         return (
@@ -113,7 +112,7 @@ def starts_verdict(weights: dict[str, Tensor]) -> str:
     if not any(sure.values()):
         return (
             f"Here no row of any start gives one key more than {SURE}, so all can still learn. "
-            f"In the example “{EXAMPLES[SATURATED].title}” one of them hardly can."
+            f"In the example “{EXAMPLES[SATURATED].title}”, one start hardly can."
         )
     told = " and ".join(
         f"{count} of {len(weights[start])} with `{start}`" for start, count in sure.items()
@@ -150,9 +149,9 @@ def zero_words(trace: Trace, role: str) -> str:
     words = f"Every {role} is {left}"
     weights, context = trace["weights"].value, trace["context_vectors"].value
     if role == "value":
-        same = "the same for every token" if left != "0" else "0"
+        same = "that bias" if left != "0" else "0"
         return (
-            f"{words}, and so every context vector is {same}. The weights do not notice: they come "
+            f"{words}, so every context vector is {same}. The weights do not notice: they come "
             "from queries and keys."
         )
     even = 1 / weights.shape[-1]
@@ -161,8 +160,8 @@ def zero_words(trace: Trace, role: str) -> str:
             f"{words}, so a query fits all keys equally well: every weight is {even:.2f}, and "
             "every context vector is the plain mean of all values."
         )
-    return f"{words}, so all {PLURAL[role]} are the same, and every row of weights too" + (
-        ", and so is every context vector." if alike(context, context[0]) else "."
+    return f"{words}, so all {PLURAL[role]} are the same, and all rows of weights too" + (
+        ", and all context vectors." if alike(context, context[0]) else "."
     )
 
 
@@ -175,8 +174,8 @@ def columns_words(weights: Tensor) -> str:
     """What rows and columns sum to where the softmax runs down the columns."""
     sums = weights.sum(dim=-1)
     return (
-        f"Rows sum to {sums.min():.4f} up to {sums.max():.4f}; the whole matrix sums to "
-        f"{sums.sum():.4f}, 1 per column."
+        f"The sums of the rows go from {sums.min():.4f} to {sums.max():.4f}; the whole matrix sums "
+        f"to {sums.sum():.4f}, 1 per column."
     )
 
 
@@ -185,9 +184,8 @@ def token_axis_words(trace: Trace) -> str:
     n_tokens = len(trace["embeddings"].value)
     return (
         f"Multiply from the left, `U_query @ embeddings` with a matrix of {n_tokens} × "
-        f"{n_tokens}: the shape is right, and each query is a mixture of all tokens, before any "
-        "attention. A causal mask then hides nothing, and a sentence of another length does not "
-        "fit."
+        f"{n_tokens}: the shape is right, but each query already mixes all tokens before attention "
+        "begins. A causal mask then hides nothing, and a sentence of another length does not fit."
     )
 
 
@@ -195,8 +193,8 @@ def token_axis_parameters(trace: Trace) -> str:
     """How many numbers such matrices have."""
     n_tokens, d_in = trace["embeddings"].value.shape
     return (
-        f"It has {3 * n_tokens**2:,} parameters for {n_tokens} tokens; matrices on the feature "
-        f"axis have {3 * d_in**2:,} at the same width, for any length."
+        f"Three such matrices have {3 * n_tokens**2:,} parameters for {n_tokens} tokens; three on "
+        f"the feature axis have {3 * d_in**2:,} at the same width, for any length."
     )
 
 
@@ -218,8 +216,8 @@ def own_keys_words(trace: Trace, alike: Trace, plain: Trace) -> str:
     query, key = divmod(int(gap.argmax()), len(scores))
     there, back = (number(scores[at].item(), 2) for at in ((query, key), (key, query)))
     return (
-        f"{words} And asking has a direction now: token {query} asking {key} scores {there}, "
-        f"{key} asking {query} {back}."
+        f"{words} Asking now has a direction: token {query} asking token {key} scores {there}, "
+        f"token {key} asking token {query} scores {back}."
     )
 
 
@@ -234,8 +232,8 @@ def change_words(tokens: Sequence[str], most: MostChanged) -> str:
     way = "rose" if most.after > most.before else "fell"
     return (
         f"What changed most: the weight that {query} gives to {key} {way} from {most.before:.2f} "
-        f"to {most.after:.2f}; of the matrices {most.matrix} moved farthest, "
-        f"{number(most.moved, 2)} an entry on average."
+        f"to {most.after:.2f}; of the matrices, {most.matrix} moved farthest, by "
+        f"{number(most.moved, 2)} per entry on average."
     )
 
 
@@ -253,8 +251,7 @@ def parting_words(rate: float, step: int | None) -> str:
     return (
         f"With a learning rate of {rate:g} the result depends on the last digit of the numbers: "
         f"start the same run with that digit changed, and its loss differs from step {step:,} on. "
-        "Another processor may end elsewhere. Take a smaller learning rate, and both go the "
-        "same way."
+        "Another processor may end elsewhere. Take a smaller learning rate, and both runs agree."
     )
 
 
@@ -281,8 +278,8 @@ def predicted(trained: Trace) -> str:
     guesses = [names[place] for place in places]
     right = sum(guess == token for guess, token in zip(guesses, tokens[1:], strict=True))
     return (
-        f"{right} of {len(guesses)} next tokens are the ones it finds most probable. The sentence "
-        "it predicts: " + " ".join(map(visible, [tokens[0], *guesses]))
+        f"Its best guess is right for {right} of {len(guesses)} next tokens. The sentence it "
+        "predicts: " + " ".join(map(visible, [tokens[0], *guesses]))
     )
 
 
@@ -329,8 +326,8 @@ def who_answers(trace: Trace, token: int) -> str:
     alike = int((weights > weights.max() - ALIKE).sum())
     if alike > 1:
         return (
-            f"{words} {alike} keys answer best, and alike, {found} among them: each has a score of "
-            f"{score}, and gets {share} of its attention."
+            f"{words} {alike} keys tie for the best answer, {found} among them: each has a score "
+            f"of {score}, and gets {share} of its attention."
         )
     return (
         f"{words} the best answer comes from {found}: a score of {score}, and {share} of its "

@@ -28,7 +28,7 @@ def looks_at(trace: Trace, values: Values) -> Pick:
     weights = trace["weights"].value
     asked = asked_query(weights)
     return which_key(
-        "Which token will this query look at most? Its scores are in its row.",
+        "Which token will this query look at most? Its scores are in its row, above.",
         trace.labels("key"),
         weights[asked],
         asked=f"Query {numbered_tokens(values)[asked]}",
@@ -37,12 +37,18 @@ def looks_at(trace: Trace, values: Values) -> Pick:
     )
 
 
-def moved_words(before: Tensor, now: Tensor, query: int) -> str:
-    """What a stretch has done to the weights (key,) of a query."""
+def moved_words(plain: Trace, stretched: Trace, values: Values) -> str:
+    """What a stretch has done to the weights of the page's query."""
+    query = values.query
+    before, now = (trace["weights"].value[query] for trace in (plain, stretched))
     words = f"Query {query} gave most to {largest_keys(before)}"
     moved = (now - before).abs().sum().item() / 2
     if moved < NEAR:
-        return f"{words}, and no weight has moved: with the cosine, length does not count."
+        words += ", and none of its weight has moved"
+        if plain["scores"].value[query, values.stretch].abs() < NEAR:
+            return f"{words}: its score with the stretched vector is 0, and stays 0."
+        is_cosine = values.similarity == "cosine"
+        return words + (": with the cosine, length does not count." if is_cosine else ".")
     return (
         f"{words}; now it gives most to {largest_keys(now)}. "
         f"In all, {percent(moved)} of its weight has moved."
@@ -75,9 +81,14 @@ def twice_words(trace: Trace, values: Values) -> str:
     context = trace["context_vectors"].value
     gap = (context[first] - context[again]).abs().max().item()
     stands = f"Token {first} comes again as token {again}."
+    if "layer_0_stream" in trace:
+        return (
+            f"{stands} The network's first layer has added what it found before each of them, so "
+            f"the two contexts differ by up to {number(gap, 2)}."
+        )
     if values.positions:
         return (
-            f"{stands} Its position makes its vector another, and the two contexts differ by up to "
+            f"{stands} Each place adds a vector of its own, so the two contexts differ by up to "
             f"{number(gap, 2)}."
         )
     return (
@@ -117,8 +128,8 @@ def which_axis(trace: Trace, values: Values, covered: frozenset[str]) -> str:
     query = values.query
     row = number(trace["query_weights"].value.sum().item(), 2)
     words = (
-        "Each row is a query, each column a key, and a row sums to 1: a query shares out one whole "
-        f"among the keys. The row of {named(trace, 'query', query)} sums to {row}; "
+        "Each row is a query, each column a key, and a row sums to 1: a query shares out all of "
+        f"its attention among the keys. The row of {named(trace, 'query', query)} sums to {row}; "
     )
     column = number(trace["weights"].value[:, query].sum().item(), 2)
     if "weights" in covered or column == row:
@@ -152,7 +163,13 @@ def made_of(trace: Trace, values: Values) -> str:
 
 
 def on_order(trace: Trace, values: Values) -> str:
-    """By what makes a vector: a word alone, its place too, or chance."""
+    """By what makes a vector: a word alone, the words before it, its place too, or chance."""
+    if "layer_0_stream" in trace:
+        return (
+            "Yes, in this example: the network's first layer has already added to each vector what "
+            "it found in the words before it, so a word that moves has another vector. Attention "
+            "itself does not notice: move the vectors, and each context vector moves along."
+        )
     if values.positions:
         return (
             "Yes, because Positions is on: each place adds a vector of its own, so a word that "

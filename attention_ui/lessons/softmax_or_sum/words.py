@@ -49,8 +49,8 @@ def softmax_most(trace: Trace) -> Pick | None:
     right = next(at for at, (end, _) in enumerate(SHARES) if most < end)
     found = f"the largest weight goes to {largest_keys(weights)}."
     return Pick(
-        words="Each score becomes e to its power, divided by the sum of them all. How much goes to "
-        "the largest score?",
+        words="Softmax takes e to the power of each score, and divides by the sum of all these. "
+        "How much goes to the largest score?",
         choices=[called for _, called in SHARES],
         judge=lambda guess: Verdict(
             guess[0] == right, f"Right: {found}" if guess[0] == right else f"Not quite: {found}"
@@ -70,14 +70,14 @@ def matches_words(trace: Trace, poor: float) -> str:
         divided = "The sum is 0, and nothing can be divided by 0."
     elif total < 0:
         divided = (
-            f"The sum is {number(total, 1)}. Dividing by it turns the order round: the poor match "
+            f"The sum is {number(total, 1)}. Dividing by it reverses the order: the poor match "
             f"gets {number(bad, 2)}, the good one {number(good, 2)}."
         )
     elif poor < 0:
         too_much = ", more than there is to share," if good > 1 else ""
         divided = (
             f"The sum is {number(total, 1)}. Divided by it, the good match gets {number(good, 2)}"
-            f"{too_much} and the poor one {number(bad, 2)}, which no share can be."
+            f"{too_much} and the poor one {number(bad, 2)}: no share can be below 0."
         )
     else:
         divided = "No score is negative now, so both ways give proper shares."
@@ -124,7 +124,7 @@ def sum_verdict(scores: Tensor, weights: Tensor) -> tuple[bool, str]:
     if below:
         more = " The largest is above 1: more than there is to share." if weights.max() > 1 else ""
         some = "1 weight is" if below == 1 else f"{below} weights are"
-        told = f"The sum is {number(total)}. {some} below 0, which no share can be.{more} {ends}"
+        told = f"The sum is {number(total)}. {some} below 0, and no share can be.{more} {ends}"
         return False, told
     return (
         True,
@@ -169,7 +169,7 @@ def what_a_tie_does(scores: Tensor) -> str:
     if equal == 1:
         return ""
     return (
-        f"**A tie.** Here {equal} of the largest scores are equal. No factor can decide between "
+        f"**A tie.** Here the {equal} largest scores are equal. No factor can decide between "
         f"them: each ends with 1/{equal}, and the gradient does not fade, since a nudge to one of "
         "them would still move much weight. In a row without a tie it fades as the factor grows."
     )
@@ -199,7 +199,9 @@ def spread_words(weights: Tensor) -> str:
 def lost_words(powers: Tensor, total: Tensor, weights: Tensor) -> tuple[bool, str]:
     """How many numbers of a softmax as its formula is written are lost, and why."""
     infinite, lost = int(powers.isinf().sum()), int(weights.isnan().sum())
-    counted = f"As written: {infinite} of {len(powers)} exponentials `inf`, {lost} weights `nan`."
+    counted = (
+        f"As written, {infinite} of {len(powers)} exponentials are `inf` and {lost} weights `nan`."
+    )
     if (powers == 0).all():
         counted += " All exponentials are 0, so each weight is 0 / 0."
     elif lost:
@@ -213,9 +215,9 @@ def stable_words(weights: Tensor, exact: Tensor, precision: str) -> tuple[bool, 
     """Whether a softmax that subtracts the largest score loses nothing, in words."""
     gap = (weights.float() - exact).abs().max().item()
     return bool(weights.isfinite().all()), (
-        "With the largest subtracted: no `inf`, no `nan`. The largest exponential is 1, whatever "
-        f"the scores. The weights differ from those above by at most {gap:.1g}: numbers are "
-        f"rounded to {precision}."
+        "With the largest subtracted, no number is `inf` or `nan`: the largest exponential is 1, "
+        f"whatever the scores. The weights differ from those above by at most {gap:.1g}: numbers "
+        f"are rounded to {precision}."
     )
 
 
@@ -250,12 +252,13 @@ def why_not_the_sum(trace: Trace) -> str:
     if not scores.isfinite().all():
         return "A hidden score makes the plain sum −∞, and dividing by that gives no weights."
     if not weights.isfinite().all():
-        return f"The plain sum is {true_minus(f'{total:.2g}')} here, and cannot be divided by."
+        total = true_minus(f"{total:.2g}")
+        return f"The plain sum is {total} here, and dividing by that gives no weights."
     least = int(weights.argmin())
     if weights[least] < 0:
         return (
             f"Divided by the plain sum, {named(trace, 'key', least)} would get "
-            f"{number(weights[least].item(), 2)}, which no share can be."
+            f"{number(weights[least].item(), 2)}, and no share can be below 0."
         )
     if total < 0:
         return (
@@ -269,11 +272,11 @@ def why_not_the_size(scores: Tensor) -> str:
     """What would come of leaving out the minus signs."""
     finite = scores[scores.isfinite()]
     if not len(finite) or finite.min() >= 0:
-        return "And an absolute value would let a bad match, below 0, count as a good one."
+        return "And absolute values would let a bad match, below 0, count as a good one."
     worst = finite.min().item()
     return (
-        f"And by its absolute value, {number(worst, 2)}, the worst match here, would count as much "
-        f"as {number(-worst, 2)}."
+        f"And with absolute values, the worst match here, {number(worst, 2)}, would count as much "
+        f"as a score of {number(-worst, 2)}."
     )
 
 
@@ -285,14 +288,14 @@ def on_adding(trace: Trace) -> str:
             "share, so no weight is a number."
         )
     words = (
-        "Nothing. Each exponential would grow by one and the same factor, e to the power of 1,000, "
-        "and so would their sum"
+        "Nothing. Each exponential would grow by the same factor, e to the power of 1,000, and so "
+        "would their sum"
     )
     found = lower_scores(trace)
     if found is None:
         return f"{words}."
     best, (*_, worst), (*_, lead) = found
-    return f"{words}. Only leads count, and that of {best} over {worst} stays {number(lead, 2)}."
+    return f"{words}. Only differences count, and {best} still leads {worst} by {number(lead, 2)}."
 
 
 def on_a_lead(trace: Trace) -> str:

@@ -29,16 +29,16 @@ def vocabulary_words(values: Values) -> str:
     inputs = inputs_of(values)
     if inputs.vocabulary == "random":
         return (
-            "There is no vocabulary here: the ids are random numbers below 20,000. They mean "
-            "nothing: the same word gets two ids, another run gives others, and two words may "
-            "share one. That is what the notebook does, and what to avoid."
+            "There is no vocabulary here: each place gets a random id below 20,000. One published "
+            "notebook does so, and it is a mistake: a repeated word gets two ids, two words may "
+            "share one, and every other seed gives other ids."
         )
     vocabulary = inputs.build_vocabulary()
     order = "every word that the network learned" if inputs.vocabulary == TRAINED else IN_ORDER
     words = f"The vocabulary has {_count(len(vocabulary.rows()), 'row')}: {order}"
     if vocabulary.reserved:
         words += (
-            f", then {len(vocabulary.reserved)} reserved, for tokens that it does not know and for "
+            f", then {len(vocabulary.reserved)} reserved, for tokens it does not know and for "
             "filling up short sentences"
         )
     return f"{words}."
@@ -50,8 +50,10 @@ def unknown_words(values: Values) -> str:
     if inputs.vocabulary == "random":
         return ""
     unknown = inputs.build_vocabulary().unknown(inputs.tokens)
+    if not unknown:
+        return ""
     listed = ", ".join(map(visible, unknown))
-    return f"Not in the vocabulary, so all of them share one row: {listed}" if unknown else ""
+    return f"Not in the vocabulary, so they get the row for unknown tokens: {listed}"
 
 
 def unused_words(values: Values) -> str:

@@ -42,12 +42,11 @@ def rows_of_equal_scores(trace: Trace, temperature: float) -> str:
     head, query = equal[0]
     n_rows, n_keys = highest.numel(), int(visible[head, query].sum())
     share = weights.value[head, query][visible[head, query]].max().item()
-    rows = "row has" if len(equal) == 1 else "rows have"
+    have = "has" if len(equal) == 1 else "have"
     return (
         f"At a low temperature the largest score takes nearly all, but {len(equal)} of {n_rows} "
-        f"{rows} no largest: in head {head}, all scores of query "
-        f"{query} are equal, so each of {n_keys} keys gets "
-        f"{number(share, 2)} at any temperature."
+        f"rows {have} no largest: in head {head}, all scores of query {query} are equal, so each "
+        f"of its {n_keys} keys gets {number(share, 2)} at any temperature."
     )
 
 
@@ -66,9 +65,9 @@ def when_hotter(trace: Trace) -> Sign | None:
         what="the largest weight",
         before=before.max().item(),
         after=after.max().item(),
-        teaches="A temperature divides the scores before they become shares. A softmax then shares "
-        "more evenly. Shares by a sum stay as they are, since every part of the fraction is "
-        "divided by the same number.",
+        teaches="The scores are divided by the temperature before they become shares. A higher one "
+        "brings them closer together, so softmax shares more evenly. Shares by the sum stay as "
+        "they are, since the score and the sum are divided by the same number.",
     )
 
 
@@ -76,12 +75,12 @@ def sums_verdict(trace: Trace) -> tuple[bool, str]:
     """Whether the weights sum to 1 for every query of every head, in words."""
     sums = trace["head_weights"].value.sum(dim=-1)
     if not sums.isfinite().all():
-        return False, "A row of scores sums to 0, and nothing can be divided by it. Choose softmax."
+        return False, "A row of scores sums to 0, and nothing can be divided by 0. Choose softmax."
     off = (sums - 1).abs().max().item()
     if off < NEAR:
         return True, f"Every row of `weights` sums to 1: largest deviation {off:.1g}."
-    rows = f"Rows of `weights` sum to {number(sums.min().item())} up to {number(sums.max().item())}"
-    return False, f"{rows}, not to 1."
+    least, most = number(sums.min().item()), number(sums.max().item())
+    return False, f"Rows of `weights` should sum to 1, but their sums go from {least} to {most}."
 
 
 def left_by_dropout(trace: Trace) -> str:
@@ -91,9 +90,9 @@ def left_by_dropout(trace: Trace) -> str:
         return ""
     sums = dropped.value.sum(dim=-1)
     return (
-        "Dropout sets some weights to 0 and scales up the rest: rows of `dropped`, which mix "
-        f"the values, sum to {number(sums.min().item(), 2)} up to {number(sums.max().item(), 2)}, "
-        f"on average {number(sums.mean().item(), 2)}."
+        "With dropout on, the rows of `dropped` mix the values. They sum to anything from "
+        f"{number(sums.min().item(), 2)} to {number(sums.max().item(), 2)}, and to "
+        f"{number(sums.mean().item(), 2)} on average."
     )
 
 
@@ -127,10 +126,10 @@ def what_sums_to_1(trace: Trace, query: int) -> str:
     """With the sum of a row of weights, and of the column that has most."""
     weights = trace["head_weights"].value[0]
     row, columns = weights[query].sum().item(), weights.sum(dim=0)
-    words = "Each row of weights: a query shares out one whole among the keys."
+    words = "Each row of weights: a query shares out a total of 1 among the keys."
     if not weights.isfinite().all():
         return (
-            f"{words} Here the scores of a row sum to 0, and nothing can be divided by that. With "
+            f"{words} Here the scores of a row sum to 0, and nothing can be divided by 0. With "
             "softmax, the rows sum to 1."
         )
     key = int((columns - 1).abs().argmax())
@@ -140,7 +139,7 @@ def what_sums_to_1(trace: Trace, query: int) -> str:
     )
     if number(columns[key].item(), 2) != number(row, 2):
         words += (
-            f"; columns need not, and that of {named(trace, 'key', key)} sums to "
+            f"; a column need not, and that of {named(trace, 'key', key)} sums to "
             f"{number(columns[key].item(), 2)}"
         )
     dropped = " What dropout leaves of a row need not sum to 1 either."
@@ -162,10 +161,10 @@ def what_a_weight_does(trace: Trace, query: int) -> str:
     component = trace.labels(context.axes[-1], 0)[entry]
     words += (
         f" In {named(trace, 'head', 0)}, {named(trace, 'query', query)} gives "
-        f"{named(trace, 'key', key)} a weight of {number(weight, 2)}: of the "
-        f"{number(value[entry].item(), 2)} that its value has in “{component}”, "
-        f"{number(part, 2)} goes into the context vector."
+        f"{named(trace, 'key', key)} a weight of {number(weight, 2)}: the value of that key has "
+        f"{number(value[entry].item(), 2)} in “{component}”, and {number(part, 2)} of it goes into "
+        "the context vector."
     )
     if len(weights) == 1:
         return words
-    return f"{words} All keys together bring {number(whole, 2)} there."
+    return f"{words} Added up over all keys, this entry comes to {number(whole, 2)}."
