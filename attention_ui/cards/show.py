@@ -90,7 +90,7 @@ def _picture(
     held.met_cell(name, has, bool(trail))
     st.session_state[held.LAYOUTS][name] = (layout, moving)
     opened = _opened(layout, trail)
-    stops, count = _stops(name, moving.control) if moving else (None, 0)
+    stops, count = _stops(name, moving.control, layout) if moving else (None, 0)
     now = stops.position(drawn_at) if stops else 0
     rows = packed(table(layout, opened, lists, now, _clicks(name, trail)))
     with st.container(key=f"picture_{name}", gap=None):
@@ -164,18 +164,19 @@ def _opened(layout: Layout, trail: Sequence[CellPlace]) -> Open | None:
     return trail[-1], frozenset((cell.step, cell.index) for group in groups for cell in group)
 
 
-def _stops(name: str, control: Control) -> tuple[Stops, int]:
+def _stops(name: str, control: Control, layout: Layout) -> tuple[Stops, int]:
     """The control in a picture, and how often its view had to be built anew. Its start stays as it
     was while a hand moves it, since with another the browser would build the view anew; that has
-    to be where something else changed the value.
+    to be where something else changed the value, or a question covers other cells than before.
     """
     state, value = st.session_state, held.values()[control.name]
-    key, choices = f"start_{name}", (*control.choices(held.values()),)
-    start, last, count, offered = state.get(key, (value, value, 0, choices))
-    if last != value or offered != choices or key not in state[held.GIVEN]:
+    covered = tuple(each.covered for each in layout.matrices)
+    key, offered = f"start_{name}", (covered, *control.choices(held.values()))
+    start, last, count, before = state.get(key, (value, value, 0, offered))
+    if last != value or before != offered or key not in state[held.GIVEN]:
         start, count = value, count + 1
     state[held.GIVEN].add(key)
-    state[key] = (start, value, count, choices)
+    state[key] = (start, value, count, offered)
     return stops_of(control, held.values(), start, f"st-key-moves_{name}"), count
 
 

@@ -95,3 +95,17 @@ def test_a_sign_and_a_shape_are_answered_by_keyboard(page, app_url):
         question(page, "shape").inner_text()
     )
     assert covered(page, "context") == 1, "by the question about weights alone"
+
+
+def test_a_control_in_a_picture_stays_where_it_was_put_when_an_answer_uncovers_it(page, app_url):
+    open_page(page, app_url, "multi_head_attention")
+    slider = page.locator(".st-key-moves_off input")
+    slider.press("ArrowRight")
+    settled(page)
+    assert "head_off=1" in page.url
+    asked = page.locator("[class*=st-key-question_]", has_text="add most")
+    asked.get_by_role("button", name="Show me").click()
+    settled(page)
+    assert slider.input_value() == "1"
+    assert page.get_by_text("Lost: head_outputs[1]").count() == 1
+    no_exception(page)
