@@ -55,7 +55,7 @@ def mask_words(values: Values, mask: Tensor) -> str:
     if turned:
         words += ". 1 cell is" if turned == 1 else f". {turned} cells are"
         words += " flipped by hand"
-    faint = "no cell is hidden" if mask.all() else "a faint cell is hidden"
+    faint = "no cell is hidden" if mask.all() else "the purple line goes round what is hidden"
     return f"{words}. ✓ is True, *may look*; {faint}."
 
 
