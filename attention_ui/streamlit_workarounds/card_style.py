@@ -14,7 +14,7 @@ div:has(> [class*="st-key-words_"]) { flex: 1 1 21rem; max-width: 44rem; }
 div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 [class*="st-key-aside_"] { display: none; }
 [class*="st-key-card_"] { container-type: inline-size; }
-[class*="st-key-band_"] [data-testid="stMarkdownContainer"] p { line-height: 1.45; }
+[class*="st-key-band_"] [data-testid="stMarkdownContainer"] p { line-height: 1.45; text-wrap: pretty; }
 [class*="st-key-picture_"] { position: relative; }
 [class*="st-key-drawn_"] { position: absolute; inset: 0; }
 [class*="st-key-drawn_"] [data-testid="stVegaLiteChart"] { overflow: hidden; mask: none; }
@@ -23,6 +23,8 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 /* Three spaces are its height: in a window, in a wide one, on a phone. */
 [class*="st-key-picture_"] > :is(:nth-child(2), :nth-child(3)) { display: none; }
 @container (max-width: 565px) {
+  div:has(> [class*="st-key-beside_"]) { margin-left: 0; }
+  [class*="st-key-beside_"] { justify-content: flex-start; }
   [class*="st-key-picture_"] > :nth-child(1) { display: none; }
   [class*="st-key-picture_"] > :nth-child(3) { display: flex; }
 }
@@ -52,7 +54,7 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 [class*="st-key-moves_"] .vega-bind label :last-child { color: light-dark(#24639E, #8AB6E1); }
 [class*="st-key-untold_"] .vega-bind label :last-child:not(input) { display: none; }
 .st-key-head { padding-bottom: 0.2rem; }
-.st-key-head p { margin: 0; }
+.st-key-head p { margin: 0; text-wrap: pretty; }
 .st-key-quiet button { min-height: 1.8rem; padding-block: 0; }
 /* Its picture comes last, when torch is loaded: nothing below it is to move then. */
 .stApp .st-key-hero { min-height: 470px; }
