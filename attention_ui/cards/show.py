@@ -18,7 +18,7 @@ from ..controls.widget import control as plain
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix
 from ..picture.spec import EMPTY_ROOM, Stops, drawn
-from ..picture.table import Lists, Open, n_marks, numbers_of, packed, positions, table
+from ..picture.table import Lists, Open, n_marks, n_slots, numbers_of, packed, positions, table
 from .apart import apart
 from .arithmetic import operand_groups
 
@@ -98,7 +98,7 @@ def _picture(
         with st.container(key=f"drawn_{name}", height="stretch"):
             st.vega_lite_chart(
                 rows,
-                drawn(n_marks(rows), stops, st.context.theme.type),
+                drawn(n_marks(rows), stops, st.context.theme.type, n_slots(rows)),
                 width="stretch",
                 height="stretch",
                 theme=None,

@@ -43,8 +43,8 @@ TURN = 560
 """Pixels: below this width the picture is arranged for a phone."""
 GROWS, GROWS_NARROW = 1.5, 1.15
 """How far a picture grows on a wide window: to a calm limit."""
-SLOT_FIELDS = [f"{name}{slot}" for slot in range(SLOTS) for name in RECTANGLE]
-POINTED = [*OWN, *NAMES, "ai", "aj", "bit", *SLOT_FIELDS]
+USUAL_SLOTS = 2
+"""Rectangles that the cells of nearly every picture are made of, at most: fewer are compared."""
 NOTHING = -9
 ROOM = "room_of_a_control"
 """The class of the element that the browser puts a control into. It has to be one whose inside is
@@ -103,8 +103,6 @@ def _lies(row: str, inside: str, slot: int) -> str:
 
 IS_POINTED = f"p_m != {NOTHING}"
 ITSELF = "(datum.m == p_m && datum.l == p_l && datum.i == p_i && datum.j == p_j)"
-READS = " || ".join(_lies("datum.", "p_", slot) for slot in range(SLOTS))
-FOLLOWS = " || ".join(_lies("p_", "datum.", slot) for slot in range(SLOTS))
 _EQUAL = [f"(datum.{n} < 0 || p_{n} < 0 || datum.{n} == p_{n})" for n in NAMES]
 # Query 3 and key 3 are both token 3, though a query is not a key.
 _TOKEN = "(datum.t < 0 || p_t >= 0 || (p_q < 0 && p_k < 0) || datum.t == p_q || datum.t == p_k)"
@@ -117,10 +115,6 @@ _OTHERS = [
 ]
 SAME_NAMES = " && ".join([*_EQUAL, _TOKEN, _OF_TOKEN, *_OTHERS])
 RELATED = "(floor(datum.rel / p_bit) % 2 == 1)"
-BRIGHT = (
-    f"!({IS_POINTED}) || datum.m < 0 || datum.look == 'token box' || {ITSELF}"
-    f" || ({RELATED} && {SAME_NAMES}) || {READS} || {FOLLOWS}"
-)
 # Which of a row's lists is shown: by a control in the picture, by the query that is pointed at.
 # Weights of several heads stand below each other in the lists, `per` rows a head.
 FOCUS = "(focus < 0 ? datum.first : focus + (datum.per > 0 ? datum.per * max(0, p_of_head) : 0))"
@@ -177,17 +171,21 @@ def _by_look(values: dict[str, object], otherwise: object) -> str:
     return expr
 
 
-def drawn(marks: int, stops: Stops | None = None, theme: str | None = None) -> dict:
+def drawn(
+    marks: int, stops: Stops | None = None, theme: str | None = None, slots: int = SLOTS
+) -> dict:
     """The specification for a table of so many rows that are drawn at a time, with a control in it
-    or without. Shared: it must not be changed. `theme` is the page's, where it is known.
+    or without, whose cells are made of so many rectangles at most. Shared: it must not be changed.
+    `theme` is the page's, where it is known.
     """
     canvas = marks > MANY
-    return _compiled(canvas, stops, INKS.get(theme, MUTED) if canvas else INK)
+    slots = USUAL_SLOTS if slots <= USUAL_SLOTS else SLOTS
+    return _compiled(canvas, stops, INKS.get(theme, MUTED) if canvas else INK, slots)
 
 
 @lru_cache(maxsize=64)
-def _compiled(canvas: bool, stops: Stops | None, ink: str) -> dict:
-    made = deepcopy(_authored())
+def _compiled(canvas: bool, stops: Stops | None, ink: str, slots: int) -> dict:
+    made = deepcopy(_authored(slots))
     if canvas:
         # A canvas does not know the page's own ink.
         made = json.loads(json.dumps(made).replace(INK, ink))
@@ -220,10 +218,21 @@ def _compiled(canvas: bool, stops: Stops | None, ink: str) -> dict:
     return made
 
 
-@lru_cache(maxsize=1)
-def _authored() -> dict:
+@lru_cache(maxsize=2)
+def _authored(slots: int) -> dict:
+    # What is pointed at is made of `reads`, and `follows` are made of it. Both are among what comes
+    # before or after it, which takes one comparison.
+    reads = " || ".join(_lies("datum.", "p_", slot) for slot in range(slots))
+    follows = " || ".join(_lies("p_", "datum.", slot) for slot in range(slots))
+    bright = (
+        f"!({IS_POINTED}) || datum.m < 0 || datum.look == 'token box' || {ITSELF}"
+        f" || ({RELATED} && (({SAME_NAMES}) || {reads} || {follows}))"
+    )
+    is_given = f"{ITSELF} || ({RELATED} && ({reads}))"
+    of_slots = [f"{name}{slot}" for slot in range(slots) for name in RECTANGLE]
+    fields = [*OWN, *NAMES, "ai", "aj", "bit", *of_slots]
     pointed = alt.selection_point(
-        name="p", on="pointerover", clear="pointerout", fields=POINTED, empty=False, toggle=False
+        name="p", on="pointerover", clear="pointerout", fields=fields, empty=False, toggle=False
     )
     clicked = alt.selection_point(
         name="cell", on="click", clear=False, fields=[*OWN, "click"], empty=False, toggle=False
@@ -232,7 +241,7 @@ def _authored() -> dict:
     once.append(alt.param(name="grown", expr=SCALE))
     once += [
         alt.param(name=f"p_{n}", expr=f"isValid(p.m) && p.m.length ? p.{n}[0] : {NOTHING}")
-        for n in POINTED
+        for n in fields
     ]
     query = "p_q >= 0 ? p_q : p_k < 0 && p_t >= 0 ? p_t : -1"
     once.append(alt.param(name="focus", expr=query))
@@ -248,7 +257,7 @@ def _authored() -> dict:
         .transform_calculate(px2="datum.px + datum.pw", py2="datum.py + datum.ph")
     )
     x, y = (alt.X("px:Q", scale=None, axis=None), alt.Y("py:Q", scale=None, axis=None))
-    strong = f"({BRIGHT} ? 1 : {DIM}) * {STRENGTH}"
+    strong = f"({bright} ? 1 : {DIM}) * {STRENGTH}"
     marks = (
         base.transform_filter(f"datum.kind == {MARK}")
         .mark_rect(aria=False, tooltip=None)
@@ -262,8 +271,8 @@ def _authored() -> dict:
     )  # fmt: skip
     depth = f"{FAINT} + {FULL - FAINT} * min(1, abs({SHADE}))"
     outlined = (
-        alt.when(f"({IS_POINTED}) && ({ITSELF} || {READS})").then(alt.value(CHOSEN))
-        .when(f"({IS_POINTED}) && ({FOLLOWS})").then(alt.value(FED))
+        alt.when(f"({IS_POINTED}) && ({is_given})").then(alt.value(CHOSEN))
+        .when(f"({IS_POINTED}) && {RELATED} && ({follows})").then(alt.value(FED))
         .when("datum.open > 0").then(alt.value(CHOSEN))
     )  # fmt: skip
     cells = (

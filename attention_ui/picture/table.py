@@ -181,6 +181,11 @@ def n_marks(rows: pa.Table) -> int:
     return rows.num_rows - rows["when"].to_pylist().count(ON_NARROW)
 
 
+def n_slots(rows: pa.Table) -> int:
+    """How many rectangles the cells of a table are made of, at most."""
+    return sum(f"m{slot}" in rows.column_names for slot in range(SLOTS))
+
+
 Lists = dict[str, dict[str, str]]
 """For rows that a control in the picture changes, by their ids: what they show at each position."""
 
