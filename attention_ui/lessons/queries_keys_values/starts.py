@@ -32,7 +32,8 @@ def bars_of_starts(starts: dict[str, Trace]) -> Chart:
 
 def spread(starts: dict[str, Trace]) -> pd.DataFrame:
     """How far the scores of each spread, and what is left of the softmax's slope."""
-    return pd.DataFrame([_spread(trace) for trace in starts.values()], index=list(starts))
+    rows = [_spread(trace) for trace in starts.values()]
+    return pd.DataFrame(rows, index=pd.Index(list(starts), name="start"))
 
 
 def _spread(trace: Trace) -> dict[str, object]:
