@@ -1,4 +1,5 @@
-"""What is wider than its place scrolls, and not by pointer alone: the keyboard reaches it too.
+"""What is wider than its place scrolls, and so does code that is higher, and not by pointer alone:
+the keyboard reaches it too.
 
 Streamlit gives such a place no `tabindex`, and some browsers then pass it by.
 """
@@ -18,7 +19,8 @@ _WATCH = """
 export default function () {
   let soon;
   const lookAt = (box) => {
-    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    const isHigher = box.matches('pre') && box.scrollHeight > box.clientHeight;
+    if (box.scrollWidth > box.clientWidth || isHigher) box.tabIndex = 0;
     else if (box.tabIndex === 0) box.removeAttribute('tabindex');
   };
   const sizes = new ResizeObserver((seen) => seen.forEach(({ target }) => lookAt(target)));
