@@ -1,4 +1,4 @@
-"""The web server around the pages: what is done when it starts, and how a deep page is sent.
+"""The web server around the pages: what is done when it starts, and how a page is sent.
 
 Used by `st.App` in app.py, which `streamlit run` finds by itself.
 """
@@ -17,8 +17,8 @@ from .descriptors import raise_open_files
 
 
 def routes() -> list[Route]:
-    """One route for each lesson."""
-    return deep_pages(lesson.name for lesson in LESSONS)
+    """One route for each page."""
+    return deep_pages(["", *(lesson.name for lesson in LESSONS)])
 
 
 @asynccontextmanager

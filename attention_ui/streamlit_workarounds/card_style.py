@@ -56,6 +56,10 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 [class*="st-key-untold_"] .vega-bind label :last-child:not(input) { display: none; }
 .st-key-head { padding-bottom: 0.2rem; }
 .st-key-head p { margin: 0; text-wrap: pretty; }
+/* As high as it will be, also before what is in it has come. */
+@media (min-width: 641px) {
+  .st-key-head div:has(> .st-key-quiet) { height: 1.8rem; }
+}
 .st-key-quiet button { min-height: 1.8rem; padding-block: 0; }
 /* Its picture comes last, when torch is loaded: nothing below it is to move then. */
 .stApp .st-key-hero { min-height: 470px; }

@@ -1,11 +1,13 @@
 """Works around Streamlit: tells a page with a path of its own, such as /causal_mask, where the
-server is.
+server is, and gives every page its style at once.
 
 Streamlit's browser code first looks for the server below the page's own address, gets a 404, and
 logs it as an error. With `BACKEND_BASE_URL` set it looks in the right place at once; a Streamlit
-that does not know this setting looks as before.
+that does not know this setting looks as before. Our style comes late from within a page: by then
+its first words stand elsewhere, and they jump.
 """
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,8 +16,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
+from .card_style import CARDS
+from .style import ROOM_OF_SIDEBAR, STYLE
+
 # Relative, as all addresses of Streamlit's index.html: a proxy may add a prefix.
 _BASE = "<script>window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href };</script>"
+# Streamlit's own style comes after it, so each rule has to be the stronger one.
+EARLY = re.sub(r"^( *)(?=[\[.])", r"\1:root ", STYLE + CARDS + ROOM_OF_SIDEBAR, flags=re.MULTILINE)
 INDEX = Path(st.__file__).parent / "static" / "index.html"
 
 
@@ -27,5 +34,5 @@ def deep_pages(names: Iterable[str]) -> list[Route]:
 def _deep_page(_: Request) -> HTMLResponse:
     text = INDEX.read_text(encoding="utf-8")
     return HTMLResponse(
-        text.replace("<head>", "<head>" + _BASE, 1), headers={"Cache-Control": "no-cache"}
+        text.replace("<head>", "<head>" + _BASE + EARLY, 1), headers={"Cache-Control": "no-cache"}
     )

@@ -11,6 +11,14 @@ ALONE = """<style>
 [data-testid="stMain"] [data-testid="stMainBlockContainer"] { padding: 0.75rem; }
 </style>"""
 """Beside `STYLE`, of a picture that stands alone."""
+ROOM_OF_SIDEBAR = f"""<style>
+@media (min-width: 768px) {{
+  [data-testid="stAppViewContainer"]:not(:has([data-testid="stSidebar"])) {{
+    padding-left: {SIDEBAR_WIDTH}px;
+  }}
+}}
+</style>"""
+"""Until the sidebar is there; else it would push the page aside."""
 STYLE = """<style>
 /* Streamlit's own width is that of the last visit, or one of two at random. It would glide to
    ours, and lay out the page anew at every frame. */

@@ -218,3 +218,20 @@ def test_the_contents_open_where_one_is_and_the_rest_with_one_key(page, app_url)
     contents.get_by_role("link", name=last.title).click()
     settled(page)
     assert page.evaluate(FOLDS) == [[each, each == groups[-1]] for each in groups]
+
+
+FIRST_PLACE = """new MutationObserver((_, watcher) => {
+  const { x, y, width } = document.querySelector('h1')?.getBoundingClientRect() ?? {};
+  if (!width) return;
+  window.firstPlace = [x, y];
+  watcher.disconnect();
+}).observe(document, { childList: true, subtree: true })"""
+
+
+@pytest.mark.parametrize("path", ["", "causal_mask"])
+def test_a_heading_stands_from_the_first_where_it_will_stand(page, app_url, path):
+    """The style and the room of the sidebar are there before the page's first word."""
+    page.add_init_script(FIRST_PLACE)
+    open_page(page, app_url, path)
+    box = page.locator("h1").bounding_box()
+    assert page.evaluate("firstPlace") == pytest.approx([box["x"], box["y"]], abs=8)
