@@ -2,7 +2,6 @@
 
 # Ours, and constant. No angle bracket may stand in it: Streamlit would drop the whole style.
 CARDS = """<style>
-[data-testid="stMainBlockContainer"] { padding-top: 2.6rem; padding-bottom: 0; }
 [data-testid="stMain"] h1 { font-size: 1.7rem; padding: 0; }
 [data-testid="stMain"] h2 { font-size: 1.2rem; padding: 0 0 0.15rem; line-height: 1.3; }
 /* A page's head lies at the height of Streamlit's bar, of which only buttons take the pointer. */

@@ -9,18 +9,9 @@ from .unseen_component import unseen
 LARGE = """<style>
 html { font-size: 125%; }
 [data-testid="stMain"] h2 { scroll-margin-top: 1rem; }
-@media (min-width: 1250px) {
-  .stApp [data-testid="stMain"] [data-testid="stVegaLiteChart"] svg { zoom: 1.25; }
-}
-@media (min-width: 1500px) {
-  .stApp [data-testid="stMain"] [data-testid="stVegaLiteChart"] svg { zoom: 1.5; }
-}
-@media (min-width: 1800px) {
-  .stApp [data-testid="stMain"] [data-testid="stVegaLiteChart"] svg { zoom: 1.85; }
-}
 </style>"""
-"""Beside `STYLE`, without the sidebar. Streamlit measures in the size of the root's letters, and
-charts in pixels."""
+"""Beside `STYLE`, without the sidebar. Streamlit measures in the size of the root's letters, and a
+picture grows with the room that it has."""
 _JS = """
 const CARDS = '[data-testid=stMain] h2';
 const STEPS = { ArrowRight: 1, ArrowLeft: -1 };

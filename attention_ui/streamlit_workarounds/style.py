@@ -27,10 +27,9 @@ STYLE = """<style>
   transition: transform 300ms;
 }
 div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
-[data-testid="stMainBlockContainer"] { padding: 2.6rem 2.6rem 6rem; }
+[data-testid="stMainBlockContainer"] { padding: 2.6rem 2.6rem 0; }
 @media (max-width: 640px) {
-  [data-testid="stMainBlockContainer"] { padding: 3.6rem 1rem 6rem; }
-  [data-testid="stMain"] .stHeading h1 { font-size: 2rem; }
+  [data-testid="stMainBlockContainer"] { padding: 2.6rem 1rem 0; }
   /* Rather broken than wider: a formula at its signs, a table in its cells. Columns of numbers
      cannot be. */
   .stApp .katex-display .katex { font-size: 1.1em; white-space: normal; }
@@ -44,10 +43,7 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
     display: block; padding-left: 2ch; text-indent: -2ch;
   }
 }
-.st-key-title_row { padding-top: 1.25rem; }
-.st-key-reconnect, .st-key-sideways, .st-key-watcher, .st-key-turner { display: none; }
-/* Parts out of sight that are out of date, until they are drawn again. */
-[data-old] { opacity: 0.3; }
+.st-key-reconnect, .st-key-sideways, .st-key-turner { display: none; }
 [class*="st-key-chips"] [data-testid="stText"] {
   padding: 0.15rem 0.55rem; border: 1px solid color-mix(in srgb, currentColor 30%, transparent);
   border-radius: 0.4rem;
@@ -70,7 +66,6 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [class*="st-key-open_"] button { min-height: 1.5rem; padding-block: 0; }
 [class*="st-key-cell_"] .katex-display { margin: 0.4rem 0; }
 [class*="st-key-cell_"] [data-testid="stButtonGroup"] button { flex: none; }
-.st-key-part_heads [data-testid="stPageLink-NavLink"] { position: relative; left: -0.5rem; }
 .st-key-contents { padding-bottom: 0; }
 .st-key-contents details { border: 0; background: transparent; }
 .st-key-contents summary {
@@ -82,22 +77,11 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 .st-key-contents [data-testid="stPageLink-NavLink"] { line-height: 1.25; padding-block: 0.25rem; }
 [data-testid="stMarkdownContainer"] table { display: block; max-width: 100%; overflow-x: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
-/* Its picture comes last, when torch is loaded: nothing below it is to move then. */
-.st-key-hero { min-height: 400px; }
 /* Numbers on cells, in the strongest ink of each theme. */
 [data-testid="stVegaLiteChart"] svg text[fill="currentColor"] { fill: light-dark(#000, #fff); }
 /* A little can be seen through a tooltip; numbers below it must not be read with its own. Nor does
    it take the pointer: a cell below it could not be pointed at. */
 #vg-tooltip-element { backdrop-filter: blur(6px); pointer-events: none; }
-/* Where there is room, equations grow. A drawing on a canvas would lose the pointer. */
-@media (min-width: 1500px) {
-  [class*="st-key-eq_"] [data-testid="stVegaLiteChart"] svg,
-  [class*="st-key-watched_heads_"] svg.marks { zoom: 1.2; }
-}
-@media (min-width: 1800px) {
-  [class*="st-key-eq_"]:not(.st-key-eq_layer) [data-testid="stVegaLiteChart"] svg,
-  [class*="st-key-watched_heads_"] svg.marks { zoom: 1.45; }
-}
 /* Streamlit's tools would stand on the words and sliders above a chart. A matrix is no larger on a
    full screen, and the lesson has its numbers as tables; what fills its place keeps that button,
    in its own corner. */
@@ -107,8 +91,6 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [data-testid="stElementToolbar"]:has(~ .stVegaLiteChart.fit-x) { display: block; }
 [data-testid="stElementToolbar"]:has(~ .stVegaLiteChart)
   [data-testid="stElementToolbarButton"]:not(:last-child) { display: none; }
-/* The slider counts recorded steps; the chart above it says which step of the training it is. */
-[class*="st-key-watched_"] .vega-bind span:not(.vega-bind-name) { display: none; }
 .katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0.25rem 0.2rem 0; }
 /* Streamlit's captions and colours of code are too faint for some, as is white on the dark
    theme's blue. */
@@ -126,9 +108,7 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
    may stand in here: Streamlit would drop the whole style. */
 @keyframes fade { from { mask-size: 100% 100%; } to { mask-size: calc(100% + 3rem) 100%; } }
 @supports (animation-timeline: scroll()) {
-  .katex-display, [class*="st-key-result_"] .stCode pre,
-  [class*="st-key-eq_"] [data-testid="stVegaLiteChart"],
-  .st-key-played_tiles [data-testid="stVegaLiteChart"] {
+  .katex-display, [class*="st-key-result_"] .stCode pre {
     mask: linear-gradient(to right, black calc(100% - 3rem), transparent) no-repeat;
     mask-size: calc(100% + 3rem) 100%;
     animation: fade linear; animation-timeline: scroll(self inline);

@@ -235,3 +235,15 @@ def test_a_heading_stands_from_the_first_where_it_will_stand(page, app_url, path
     open_page(page, app_url, path)
     box = page.locator("h1").bounding_box()
     assert page.evaluate("firstPlace") == pytest.approx([box["x"], box["y"]], abs=8)
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_on_the_wall_a_picture_is_seen_whole(page, app_url, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    open_page(page, app_url, "simplified_attention?predict=off&large=on")
+    for name in ("scores", "weights", "context"):
+        whole = page.locator(f".st-key-drawn_{name}").bounding_box()
+        cells = page.locator(f".st-key-drawn_{name} svg g.cells_marks path")
+        last = cells.nth(cells.count() - 1).bounding_box()
+        assert last["x"] + last["width"] <= whole["x"] + whole["width"]
+        assert last["y"] + last["height"] <= whole["y"] + whole["height"]
