@@ -17,7 +17,6 @@ import streamlit.runtime.app_session as app_session
 import streamlit.runtime.forward_msg_queue as queues
 import streamlit.runtime.scriptrunner as scriptrunner
 import streamlit.testing.v1.local_script_runner as apptest
-from streamlit.errors import StreamlitAPIException
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -52,26 +51,6 @@ def _callbacks_of_components():
         return lambda *, key, data=None: place(key=key, data=data)
 
     st.components.v2.component = component
-
-
-def _keys_of_fragments():
-    fragment = st.fragment
-
-    def without_key(func=None, *, run_every=None):
-        return fragment(func, run_every=run_every)
-
-    st.fragment = without_key
-
-
-def _rerun_by_key():
-    rerun = st.rerun
-
-    def of_all(scope="app"):
-        if scope not in ("app", "fragment"):
-            raise StreamlitAPIException(f"{scope} is no scope")
-        rerun(scope=scope)
-
-    st.rerun = of_all
 
 
 def _request_of_a_run():

@@ -19,8 +19,6 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
-from streamlit.runtime.scriptrunner import RerunData, RerunException
-from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
 from attention_ui.frame.contents import HOME, LESSONS
@@ -77,48 +75,6 @@ def test_streamlit_clears_its_queue_with_the_names_that_the_mend_reads():
     names = ["retain_lifecycle_msgs", "fragment_ids_this_run"]
     assert list(inspect.signature(inspect.unwrap(ForwardMsgQueue.clear)).parameters)[1:] == names
     assert all(f"{name}=" in inspect.getsource(AppSession._clear_queue) for name in names)
-
-
-# --- parts_alone ----------------------------------------------------------------------------------
-
-
-def test_a_run_knows_which_page_is_asked_for():
-    assert isinstance(ScriptRunContext.page_script_hash, property)
-
-
-def test_fragments_have_names_and_a_callback_can_run_some_of_them():
-    def page():
-        import streamlit as st
-
-        from attention_ui.streamlit_workarounds.parts_alone import (
-            named_part,
-            requested_page,
-            run_alone,
-        )
-
-        ran = st.session_state.setdefault("ran", [])
-        st.session_state["asked"] = requested_page()
-        ran.append("page")
-        for name in ("one", "two", "three"):
-            named_part(name)(ran.append)(name)
-        st.button("some", on_click=run_alone, args=(["one", "three"],))
-        st.button("unknown", on_click=run_alone, args=(["one", "nowhere"],))
-
-    at = AppTest.from_function(page, default_timeout=60).run()
-    assert at.session_state["asked"]
-    at.session_state["ran"].clear()
-    at.button[0].click().run()
-    assert at.session_state["ran"] == ["one", "three"]
-    at.run()
-    at.session_state["ran"].clear()
-    at.button[1].click().run()  # a name that is not on the page: all of it
-    assert not at.exception
-    assert at.session_state["ran"] == ["page", "one", "two", "three"]
-
-
-def test_a_run_knows_the_parts_it_is_asked_for_and_a_request_can_have_more():
-    assert "fragment_ids_this_run" in ScriptRunContext.__dataclass_fields__
-    assert RerunException(RerunData()).rerun_data.fragment_id_queue == []
 
 
 # --- left_pages -----------------------------------------------------------------------------------

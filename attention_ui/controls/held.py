@@ -419,8 +419,3 @@ def wants_all() -> bool:
     """First in a card that may run alone: whether something outside of it changed too."""
     st.session_state.pop(TOUCHED, None)  # what the browser tells next is not of before the click
     return st.session_state.pop(WHOLE, False)
-
-
-def is_choice(control: Control) -> bool:
-    """Whether it is chosen among words."""
-    return isinstance(control.field, Choice)

@@ -6,7 +6,6 @@ from html import escape
 import streamlit as st
 
 from ..controls import held
-from ..streamlit_workarounds.parts_alone import named_part
 from .address import address_of
 from .contents import LESSONS, Lesson
 
@@ -32,7 +31,7 @@ def show_tasks() -> None:
         _show_tasks()
 
 
-@named_part("tasks_part")
+@st.fragment
 def _show_tasks() -> None:
     tasks = held.values().tasks
     handed = st.session_state.setdefault(HANDED, Handed())

@@ -22,9 +22,3 @@ NEUTRAL, LOST, GONE = "#F4F1EA", "#DE9A8B", "#93B7DA"
 """Grounds of a table's cells: as it was, changed, and not there any more. Their ink is black."""
 FORBIDDEN = "#9F62D8"
 """The edge of what a mask forbids."""
-
-
-def with_opacity(colour: str, opacity: float) -> str:
-    """A colour that lets some of the page through, as CSS writes it."""
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red}, {green}, {blue}, {opacity})"

@@ -4,11 +4,14 @@ import re
 
 import pytest
 
-from attention_ui.charts.sizes import ROW_ROOM
 from attention_ui.frame.contents import AT_A_GLANCE, LESSONS, lesson
 from attention_ui.streamlit_workarounds.style import SIDEBAR_WIDTH
 from browser_tools import open_page, settled, soon
 
+ROW_ROOM = 896
+"""What a line of charts takes at most. A page of 1280 pixels has 932 beside the sidebar and the
+margins, less a scrollbar.
+"""
 SCROLLBAR = 17
 """Pixels: as wide as a browser's scrollbar gets. A headless browser's takes no room."""
 PLACES = """(what) => [...document.querySelectorAll(what)].map((each) => {

@@ -14,7 +14,7 @@ from attention_core.experiments.training import (
 from attention_core.mechanism.simplified import SimplifiedOptions, attend
 from attention_core.mechanism.token_axis import attend_on_tokens, attend_on_tokens_by_heads
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
-from attention_core.recipes import PLURAL, ROLES
+from attention_core.recipes import ROLES
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
@@ -163,8 +163,3 @@ def untrained(values: Values) -> TrainingRecord:
 def trained(embedded: Trace, record: TrainingRecord, values: Values) -> Trace:
     """The layer as it was at a recorded step, number by number."""
     return attend_trained(embedded.branch(), record.matrices, values.t_scaled)
-
-
-def all_names() -> tuple[str, str, str]:
-    """The projections of all tokens, in the order of the roles."""
-    return tuple(PLURAL[role] for role in ROLES)

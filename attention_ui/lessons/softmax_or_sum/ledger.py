@@ -12,8 +12,7 @@ from torch import Tensor
 from attention_core.text.tokenizers import visible
 
 from ...charts.chart import Chart
-from ...charts.sizes import LABEL_ROOM
-from ...charts.template import without_data
+from ...charts.template import LABEL_ROOM, without_data
 from ...picture import palette
 
 LOST, GONE = "inf or nan", "too small: 0"
