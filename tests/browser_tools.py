@@ -146,6 +146,22 @@ MOVE = """async ([card, place]) => {
 }"""
 
 
+def outlined(page, card, colour):
+    """The places of the cells of a card that have an outline of this colour."""
+    return page.evaluate(
+        """([card, colour]) => {
+          const drawn = (name) => [...document.querySelectorAll(
+            `.st-key-drawn_${card} svg g.${name}_marks path`)];
+          const cells = drawn('cells');
+          const edged = [...cells, ...drawn('lit')]
+            .filter((one) => one.getAttribute('stroke') === colour);
+          const ids = new Set(edged.map((one) => one.__data__.datum.id));
+          return cells.flatMap((one, at) => ids.has(one.__data__.datum.id) ? [at] : []);
+        }""",
+        [card, colour],
+    )
+
+
 def moves_in_one_frame(page, card, place=1):
     """Move the control of a card's picture to a place, and assert that the next frame is another
     picture, and that the server was not asked for it.

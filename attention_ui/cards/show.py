@@ -98,7 +98,13 @@ def _picture(
         with st.container(key=f"drawn_{name}", height="stretch"):
             st.vega_lite_chart(
                 rows,
-                drawn(n_marks(rows), stops, st.context.theme.type, n_slots(rows)),
+                drawn(
+                    n_marks(rows),
+                    stops,
+                    st.context.theme.type,
+                    n_slots(rows),
+                    layout.sentence is not None,
+                ),
                 width="stretch",
                 height="stretch",
                 theme=None,

@@ -74,6 +74,8 @@ class Mark:
     strength: float = 1.0
     changes: bool = False
     """Whether its width, a share of the one it has, depends on numbers: then that is `strength`."""
+    is_under: bool = False
+    """Whether it lies below the cells."""
 
 
 @dataclass(frozen=True)

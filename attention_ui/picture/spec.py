@@ -30,13 +30,18 @@ from .table import (
     RECTANGLE,
     SEPARATOR,
     SLOTS,
+    UNDER,
     WORD,
 )
+from .table import SIZE as SIZE_ROW
 
 INKS = {"light": "#2B2B2B", "dark": "#ECEBE8"}
 """What takes the place of the page's own ink on a canvas; where the theme is not known, a grey that
 can be read on both."""
-DIM = 0.25
+GROUNDS = {"light": "#FCFBF8", "dark": "#16191D"}
+"""The page's own ground: what is not lit lies behind a veil of it."""
+GROUND = f"light-dark({GROUNDS['light']}, {GROUNDS['dark']})"
+VEIL = 0.75
 FONT = '"Source Sans", "Source Sans Pro", sans-serif'
 """The page's own."""
 TURN = 560
@@ -118,18 +123,20 @@ RELATED = "(floor(datum.rel / p_bit) % 2 == 1)"
 # Which of a row's lists is shown: by a control in the picture, by the query that is pointed at.
 # Weights of several heads stand below each other in the lists, `per` rows a head.
 FOCUS = "(focus < 0 ? datum.first : focus + (datum.per > 0 ? datum.per * max(0, p_of_head) : 0))"
-CHOICE = (
+ASKED = (
     f"(datum.by == {BY_STEP} ? step_at : datum.by == {BY_QUERY} ? {FOCUS} :"
     f" step_at * datum.n + {FOCUS})"
 )
+IS_ASKED = f"(datum.by >= {BY_QUERY} || datum.look == 'token box')"
 
 
-def _chosen(name: str) -> str:
-    """A column, or what is chosen of its list."""
-    picked = f"split(datum.{name}s, '{SEPARATOR}')[{CHOICE}]"
+def _chosen(name: str, asked: bool = False) -> str:
+    """A column, or what is chosen of its list: of what the pointer chooses, where it is `asked`."""
+    picked = f"split(datum.{name}s, '{SEPARATOR}')[{ASKED if asked else 'step_at'}]"
     picked = f"toNumber({picked}) / 100" if name in ("shade", "strength") else picked
     # A value between two positions, which only a link can have, is the row's own.
-    has_choice = f"datum.by && isValid(datum.{name}s) && (datum.by == {BY_QUERY} || step_at >= 0)"
+    by_query = f"datum.by == {BY_QUERY} || " if asked else ""
+    has_choice = f"datum.by && isValid(datum.{name}s) && ({by_query}step_at >= 0)"
     return f"({has_choice} ? {picked} : datum.{name})"
 
 
@@ -172,25 +179,33 @@ def _by_look(values: dict[str, object], otherwise: object) -> str:
 
 
 def drawn(
-    marks: int, stops: Stops | None = None, theme: str | None = None, slots: int = SLOTS
+    marks: int,
+    stops: Stops | None = None,
+    theme: str | None = None,
+    slots: int = SLOTS,
+    asked: bool = True,
 ) -> dict:
     """The specification for a table of so many rows that are drawn at a time, with a control in it
-    or without, whose cells are made of so many rectangles at most. Shared: it must not be changed.
-    `theme` is the page's, where it is known.
+    or without, whose cells are made of so many rectangles at most, with rows that the query which
+    is pointed at chooses (`asked`) or without. Shared: it must not be changed. `theme` is the
+    page's, where it is known.
     """
     canvas = marks > MANY
     slots = USUAL_SLOTS if slots <= USUAL_SLOTS else SLOTS
-    return _compiled(canvas, stops, INKS.get(theme, MUTED) if canvas else INK, slots)
+    return _compiled(canvas, stops, theme if canvas else None, slots, asked)
 
 
 @lru_cache(maxsize=64)
-def _compiled(canvas: bool, stops: Stops | None, ink: str, slots: int) -> dict:
-    made = deepcopy(_authored(slots))
+def _compiled(
+    canvas: bool, stops: Stops | None, theme: str | None, slots: int, asked: bool
+) -> dict:
+    made = deepcopy(_authored(slots, asked))
     if canvas:
-        # A canvas does not know the page's own ink.
-        made = json.loads(json.dumps(made).replace(INK, ink))
+        # A canvas does not know the page's own ink and ground.
+        text = json.dumps(made).replace(INK, INKS.get(theme, MUTED))
+        made = json.loads(text.replace(GROUND, GROUNDS.get(theme, "transparent")))
         for layer in made["layer"]:
-            del layer["encoding"]["key"]
+            layer.get("encoding", {}).pop("key", None)
         made["usermeta"] = {"embedOptions": {"renderer": "canvas"}}
     if stops is None:
         made["params"].append({"name": "step_at", "value": 0})
@@ -218,33 +233,8 @@ def _compiled(canvas: bool, stops: Stops | None, ink: str, slots: int) -> dict:
     return made
 
 
-@lru_cache(maxsize=2)
-def _authored(slots: int) -> dict:
-    # What is pointed at is made of `reads`, and `follows` are made of it. Both are among what comes
-    # before or after it, which takes one comparison.
-    reads = " || ".join(_lies("datum.", "p_", slot) for slot in range(slots))
-    follows = " || ".join(_lies("p_", "datum.", slot) for slot in range(slots))
-    bright = (
-        f"!({IS_POINTED}) || datum.m < 0 || datum.look == 'token box' || {ITSELF}"
-        f" || ({RELATED} && (({SAME_NAMES}) || {reads} || {follows}))"
-    )
-    is_given = f"{ITSELF} || ({RELATED} && ({reads}))"
-    of_slots = [f"{name}{slot}" for slot in range(slots) for name in RECTANGLE]
-    fields = [*OWN, *NAMES, "ai", "aj", "bit", *of_slots]
-    pointed = alt.selection_point(
-        name="p", on="pointerover", clear="pointerout", fields=fields, empty=False, toggle=False
-    )
-    clicked = alt.selection_point(
-        name="cell", on="click", clear=False, fields=[*OWN, "click"], empty=False, toggle=False
-    )
-    once = [alt.param(name="narrow", expr=f"width < {TURN}"), alt.param(name="size", expr=SIZE)]
-    once.append(alt.param(name="grown", expr=SCALE))
-    once += [
-        alt.param(name=f"p_{n}", expr=f"isValid(p.m) && p.m.length ? p.{n}[0] : {NOTHING}")
-        for n in fields
-    ]
-    query = "p_q >= 0 ? p_q : p_k < 0 && p_t >= 0 ? p_t : -1"
-    once.append(alt.param(name="focus", expr=query))
+@lru_cache(maxsize=4)
+def _authored(slots: int, asked: bool) -> dict:
     base = (
         alt.Chart(alt.Data(name="cells"))
         .transform_filter(f"datum.when != (narrow ? {ON_WIDE} : {ON_NARROW})")
@@ -256,110 +246,14 @@ def _authored(slots: int) -> dict:
         )
         .transform_calculate(px2="datum.px + datum.pw", py2="datum.py + datum.ph")
     )
-    x, y = (alt.X("px:Q", scale=None, axis=None), alt.Y("py:Q", scale=None, axis=None))
-    strong = f"({bright} ? 1 : {DIM}) * {STRENGTH}"
-    marks = (
-        base.transform_filter(f"datum.kind == {MARK}")
-        .mark_rect(aria=False, tooltip=None)
-        .encode(
-            x, y, alt.Y2("py2:Q"), key="id:N",
-            x2=alt.value(alt.expr(f"datum.px + datum.pw * {SHADE}")),
-            fill=alt.value(alt.expr(
-                f"datum.colour == 'bar' ? {SHADE} < 0 ? '{NEGATIVE}' : '{BAR}' : datum.colour")),
-            fillOpacity=alt.value(alt.expr(STRENGTH)),
-        )
-    )  # fmt: skip
-    depth = f"{FAINT} + {FULL - FAINT} * min(1, abs({SHADE}))"
-    outlined = (
-        alt.when(f"({IS_POINTED}) && ({is_given})").then(alt.value(CHOSEN))
-        .when(f"({IS_POINTED}) && {RELATED} && ({follows})").then(alt.value(FED))
-        .when("datum.open > 0").then(alt.value(CHOSEN))
-    )  # fmt: skip
-    cells = (
-        base.transform_filter(f"datum.kind == {CELL}")
-        .mark_rect(
-            cornerRadius=2, cursor="pointer", aria=False,
-            tooltip=alt.expr(TOOLTIP),
-        )
-        .encode(
-            x, y, alt.X2("px2:Q"), alt.Y2("py2:Q"), key="id:N",
-            fill=alt.value(
-                alt.expr(
-                    f"isValid(datum.colour) ? datum.colour : {LOOK} == 'loud' ? '{CHOSEN}'"
-                    f" : {SHADE} < 0 ? '{NEGATIVE}' : '{POSITIVE}'"
-                )
-            ),
-            fillOpacity=alt.value(alt.expr(f"datum.look == 'bar' ? 0 : {depth}")),
-            opacity=alt.value(alt.expr(strong)),
-            # Transparent, not none: an outline must not move what stands beside it.
-            stroke=outlined.otherwise(alt.value("transparent")),
-            strokeWidth=alt.value(alt.expr("datum.open > 1 ? 3 : 2.2")),
-        )
-        .properties(name="cells")
-        .add_params(pointed, clicked)
-    )  # fmt: skip
-    numbers = (
-        base.transform_filter(f"datum.kind == {CELL} && {CAN_BE_READ}")
-        .transform_filter("isValid(datum.text) || isValid(datum.texts)")
-        .mark_text(
-            aria=False, tooltip=None, dx=alt.expr("datum.look == 'bar' ? 4 : 0"),
-            align=alt.expr("datum.look == 'bar' ? 'left' : 'center'"),
-            fontSize=alt.expr("11 * min(1.25, max(0.9, grown))"),
-        )
-        .encode(
-            x=alt.value(alt.expr("datum.look == 'bar' ? datum.px + datum.pw *"
-                                 f" (datum.zero + datum.one * max(0, {SHADE}))"
-                                 " : datum.px + datum.pw / 2")),
-            y=alt.value(alt.expr("datum.py + datum.ph / 2")),
-            text=alt.value(alt.expr(TEXT)), key="id:N",
-            fill=alt.value(INK),
-            opacity=alt.value(alt.expr(strong)),
-        )
-    )  # fmt: skip
-    ink = _by_look({"title": INK, "token": INK, "loud": CHOSEN, "small loud": CHOSEN}, MUTED)
-    words = (
-        base.transform_filter(f"datum.kind == {WORD}")
-        .mark_text(
-            aria=False, tooltip=None, baseline="middle",
-            align=alt.expr(_by_look(
-                {"row": "right", "tiny": "right", "title": "left", "shape": "left",
-                 "slanted": "left", "sum": "left", "loud": "left", "legend": "left",
-                 "small sum": "left", "small loud": "left"}, "center")),
-            angle=alt.expr("datum.look == 'slanted' ? 315 : 0"),
-            fontSize=alt.expr(f"({_by_look(SIZES, 11)}) * min(1.25, max(0.9, grown))"),
-            fontWeight=alt.expr("datum.look == 'title' || datum.look == 'loud' ? 600 : 400"),
-            limit=alt.expr("datum.look == 'row' || datum.look == 'slanted' ? 92 * grown : 0"),
-        )
-        .encode(x, y, text=alt.value(alt.expr(TEXT)), key="id:N", fill=alt.value(alt.expr(ink)))
-    )  # fmt: skip
-    asks = "datum.by && focus >= 0 ? focus : datum.j"
-    there = f"toNumber(split(datum.text, '{SEPARATOR}')[{asks}]) * grown"
-    way = f"({there} - datum.px)"
-    up = f"min(108 * grown, 22 + abs({way}) / 2.4) * datum.strength"
-    is_way = "(datum.look == 'arc' || datum.look == 'line')"
-    faint = f"{SHADE} < 0.01 || (datum.look == 'arc' && abs({way}) < 1)"
-    arc = f"'M0,0Q' + {way} / 2 + ',' + (-{up}) + ' ' + {way} + ',0'"
-    # From a key up to the query that asks, in the line above.
-    line = f"'M0,0L' + {way} + ',' + ({1 - BETWEEN} * grown)"
-    paths = (
-        base.transform_filter(f"datum.kind == {PATH}")
-        .mark_point(
-            # Round: a mitred line counts as twice as wide, and the view shrinks to hold it.
-            filled=False, aria=False, tooltip=None, strokeCap="round", strokeJoin="round",
-            # A path in pixels is drawn as it is written at size 4.
-            size=alt.expr(f"{is_way} ? 4 : 4 * grown * grown"),
-            shape=alt.expr(
-                f"datum.look == 'arc' ? {arc} : datum.look == 'line' ? {line} : {TEXT}"
-            ),
-            stroke=alt.expr("datum.colour"),
-            strokeWidth=alt.expr(f"{is_way} ? 0.6 + 8 * {SHADE} : 1.6"),
-            opacity=alt.expr(f"{is_way} ? ({faint} ? 0 : 0.7) : {STRENGTH}"),
-        )
-        .encode(x, y, key="id:N")
-    )  # fmt: skip
+    layers = [_marks(base, UNDER), _cells(base, slots), _numbers(base.transform_filter(IS_CELL))]
+    layers += _lit(base, slots)
+    if asked:
+        layers += [_asked_boxes(base), _marks(base, MARK, True), _words(base, True)]
+    layers += [_marks(base, MARK), _paths(base), _words(base)]
     made = (
-        alt.layer(marks, cells, numbers, paths, words)
-        .add_params(*once)
+        alt.layer(*layers)
+        .add_params(*_parameters(slots))
         .properties(width="container", height="container")
         .configure_view(stroke=None)
         .to_dict()
@@ -373,3 +267,200 @@ def _authored(slots: int) -> dict:
     made["padding"] = {"left": 3, "top": 3, "right": 3, "bottom": 3}
     assert NARROW < TURN
     return made
+
+
+def _pointed(slots: int) -> list[str]:
+    """What is known of the cell that is pointed at."""
+    of_slots = [f"{name}{slot}" for slot in range(slots) for name in RECTANGLE]
+    return [*OWN, *NAMES, "ai", "aj", "bit", *of_slots]
+
+
+def _parameters(slots: int) -> list[alt.Parameter]:
+    """Worked out once: what is arranged how large, and what is known of what is pointed at."""
+    once = {"narrow": f"width < {TURN}", "size": SIZE, "grown": SCALE}
+    for name in _pointed(slots):
+        once[f"p_{name}"] = f"isValid(p.m) && p.m.length ? p.{name}[0] : {NOTHING}"
+    once["focus"] = "p_q >= 0 ? p_q : p_k < 0 && p_t >= 0 ? p_t : -1"
+    return [alt.param(name=name, expr=expr) for name, expr in once.items()]
+
+
+X, Y = (alt.X("px:Q", scale=None, axis=None), alt.Y("py:Q", scale=None, axis=None))
+X2, Y2, KEY = alt.X2("px2:Q"), alt.Y2("py2:Q"), alt.Key("id:N")
+IS_CELL = f"datum.kind == {CELL}"
+
+
+def _expr(expr: str) -> dict:
+    return alt.value(alt.expr(expr))
+
+
+def _of(kind: int, asked: bool) -> str:
+    """Rows of a kind: those that the query which is pointed at chooses, or the others."""
+    return f"datum.kind == {kind} && {'' if asked else '!'}{IS_ASKED}"
+
+
+def _marks(base: alt.Chart, kind: int, asked: bool = False) -> alt.Chart:
+    shade, strength = _chosen("shade", asked), _chosen("strength", asked)
+    bar = f"{shade} < 0 ? '{NEGATIVE}' : '{BAR}'"
+    return (
+        base.transform_filter(_of(kind, asked))
+        .mark_rect(aria=False, tooltip=None)
+        .encode(
+            X, Y, Y2, KEY,
+            x2=_expr(f"datum.px + datum.pw * {shade}"),
+            fill=_expr(f"datum.colour == 'bar' ? {bar} : datum.colour"),
+            fillOpacity=_expr(strength),
+        )
+    )  # fmt: skip
+
+
+def _fill(shade: str) -> dict[str, dict]:
+    """The colour of a cell; one that is drawn as a bar has none."""
+    sign = f"{LOOK} == 'loud' ? '{CHOSEN}' : {shade} < 0 ? '{NEGATIVE}' : '{POSITIVE}'"
+    depth = f"{FAINT} + {FULL - FAINT} * min(1, abs({shade}))"
+    return {
+        "fill": _expr(f"isValid(datum.colour) ? datum.colour : {sign}"),
+        "fillOpacity": _expr(f"datum.look == 'bar' ? 0 : {depth}"),
+    }
+
+
+def _cells(base: alt.Chart, slots: int) -> alt.Chart:
+    """All cells. Nothing here depends on the pointer: what a move costs would be their number."""
+    pointed = alt.selection_point(
+        name="p", on="pointerover", clear="pointerout", fields=_pointed(slots), empty=False,
+        toggle=False,
+    )  # fmt: skip
+    clicked = alt.selection_point(
+        name="cell", on="click", clear=False, fields=[*OWN, "click"], empty=False, toggle=False
+    )
+    # Transparent, not none: an outline must not move what stands beside it.
+    outlined = alt.when("datum.open > 0").then(alt.value(CHOSEN))
+    return (
+        base.transform_filter(IS_CELL)
+        .mark_rect(cornerRadius=2, cursor="pointer", aria=False, tooltip=alt.expr(TOOLTIP))
+        .encode(
+            X, Y, X2, Y2, KEY,
+            **_fill(SHADE),
+            opacity=_expr(f"{IS_ASKED} ? 0 : {STRENGTH}"),
+            stroke=outlined.otherwise(alt.value("transparent")),
+            strokeWidth=_expr("datum.open > 1 ? 3 : 2.2"),
+        )
+        .properties(name="cells")
+        .add_params(pointed, clicked)
+    )  # fmt: skip
+
+
+def _lit(base: alt.Chart, slots: int) -> list[alt.Chart]:
+    """What stays bright under the pointer, drawn once more above a veil over all cells."""
+    # What is pointed at is made of `reads`, and `follows` are made of it. Both are among what comes
+    # before or after it, which takes one comparison.
+    reads = " || ".join(_lies("datum.", "p_", slot) for slot in range(slots))
+    follows = " || ".join(_lies("p_", "datum.", slot) for slot in range(slots))
+    of_it = f"({RELATED} && (({SAME_NAMES}) || {reads} || {follows}))"
+    lit = base.transform_filter(f"{IS_CELL} && {IS_POINTED} && ({ITSELF} || {of_it})")
+    seen = lit.transform_filter(f"!{IS_ASKED}")
+    outlined = (
+        alt.when(f"{ITSELF} || {reads}").then(alt.value(CHOSEN))
+        .when(follows).then(alt.value(FED))
+        .when("datum.open > 0").then(alt.value(CHOSEN))
+    )  # fmt: skip
+    box = {"cornerRadius": 2, "aria": False, "tooltip": None}
+    veil = (
+        base.transform_filter(f"datum.kind == {SIZE_ROW}")
+        .mark_rect(aria=False, tooltip=None, fill=GROUND)
+        .encode(
+            x=alt.value(0), y=alt.value(0), x2=_expr("width"), y2=_expr("height"),
+            fillOpacity=_expr(f"{IS_POINTED} ? {VEIL} : 0"),
+        )
+    )  # fmt: skip
+    ground = seen.mark_rect(fill=GROUND, fillOpacity=1, **box).encode(X, Y, X2, Y2)
+    cells = (
+        lit.mark_rect(strokeWidth=alt.expr("datum.open > 1 ? 3 : 2.2"), **box)
+        .encode(
+            X, Y, X2, Y2,
+            **_fill(SHADE),
+            opacity=_expr(f"{IS_ASKED} ? 1 : {STRENGTH}"),
+            stroke=outlined.otherwise(alt.value("transparent")),
+        )
+        .properties(name="lit")
+    )  # fmt: skip
+    return [veil, ground, cells, _numbers(lit)]
+
+
+def _asked_boxes(base: alt.Chart) -> alt.Chart:
+    """Tokens of a sentence, shaded by what the query that is pointed at gives them."""
+    shade = _chosen("shade", asked=True)
+    return (
+        base.transform_filter(_of(CELL, asked=True))
+        .mark_rect(cornerRadius=2, aria=False, tooltip=None)
+        .encode(X, Y, X2, Y2, KEY, **_fill(shade), opacity=_expr(_chosen("strength", asked=True)))
+        .properties(name="asked")
+    )
+
+
+def _numbers(cells: alt.Chart) -> alt.Chart:
+    return (
+        cells.transform_filter(CAN_BE_READ)
+        .transform_filter("isValid(datum.text) || isValid(datum.texts)")
+        .mark_text(
+            aria=False, tooltip=None, dx=alt.expr("datum.look == 'bar' ? 4 : 0"),
+            align=alt.expr("datum.look == 'bar' ? 'left' : 'center'"),
+            fontSize=alt.expr("11 * min(1.25, max(0.9, grown))"),
+        )
+        .encode(
+            x=_expr("datum.look == 'bar' ? datum.px + datum.pw *"
+                    f" (datum.zero + datum.one * max(0, {SHADE})) : datum.px + datum.pw / 2"),
+            y=_expr("datum.py + datum.ph / 2"),
+            text=_expr(TEXT), key=KEY, fill=alt.value(INK), opacity=_expr(STRENGTH),
+        )
+    )  # fmt: skip
+
+
+def _words(base: alt.Chart, asked: bool = False) -> alt.Chart:
+    ink = _by_look({"title": INK, "token": INK, "loud": CHOSEN, "small loud": CHOSEN}, MUTED)
+    left = ("title", "shape", "slanted", "sum", "loud", "legend", "small sum", "small loud")
+    aligned = dict.fromkeys(left, "left") | {"row": "right", "tiny": "right"}
+    return (
+        base.transform_filter(_of(WORD, asked))
+        .mark_text(
+            aria=False, tooltip=None, baseline="middle",
+            align=alt.expr(_by_look(aligned, "center")),
+            angle=alt.expr("datum.look == 'slanted' ? 315 : 0"),
+            fontSize=alt.expr(f"({_by_look(SIZES, 11)}) * min(1.25, max(0.9, grown))"),
+            fontWeight=alt.expr("datum.look == 'title' || datum.look == 'loud' ? 600 : 400"),
+            limit=alt.expr("datum.look == 'row' || datum.look == 'slanted' ? 92 * grown : 0"),
+        )
+        .encode(X, Y, KEY, text=_expr(_chosen("text", asked)), fill=_expr(ink))
+    )  # fmt: skip
+
+
+def _paths(base: alt.Chart) -> alt.Chart:
+    """Lines, and the arcs of a sentence. They are few: one layer draws both."""
+    shade, strength, text = (
+        f"({IS_ASKED} ? {_chosen(name, True)} : {_chosen(name)})"
+        for name in ("shade", "strength", "text")
+    )
+    asks = "datum.by && focus >= 0 ? focus : datum.j"
+    there = f"toNumber(split(datum.text, '{SEPARATOR}')[{asks}]) * grown"
+    way = f"({there} - datum.px)"
+    up = f"min(108 * grown, 22 + abs({way}) / 2.4) * datum.strength"
+    is_way = "(datum.look == 'arc' || datum.look == 'line')"
+    faint = f"{shade} < 0.01 || (datum.look == 'arc' && abs({way}) < 1)"
+    arc = f"'M0,0Q' + {way} / 2 + ',' + (-{up}) + ' ' + {way} + ',0'"
+    # From a key up to the query that asks, in the line above.
+    line = f"'M0,0L' + {way} + ',' + ({1 - BETWEEN} * grown)"
+    return (
+        base.transform_filter(f"datum.kind == {PATH}")
+        .mark_point(
+            # Round: a mitred line counts as twice as wide, and the view shrinks to hold it.
+            filled=False, aria=False, tooltip=None, strokeCap="round", strokeJoin="round",
+            # A path in pixels is drawn as it is written at size 4.
+            size=alt.expr(f"{is_way} ? 4 : 4 * grown * grown"),
+            shape=alt.expr(
+                f"datum.look == 'arc' ? {arc} : datum.look == 'line' ? {line} : {text}"
+            ),
+            stroke=alt.expr("datum.colour"),
+            strokeWidth=alt.expr(f"{is_way} ? 0.6 + 8 * {shade} : 1.6"),
+            opacity=alt.expr(f"{is_way} ? ({faint} ? 0 : 0.7) : {strength}"),
+        )
+        .encode(X, Y, KEY)
+    )  # fmt: skip

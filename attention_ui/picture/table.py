@@ -20,7 +20,7 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, head_at
 
 from .forbidden import SEEN_ON, leak_limit, leaks
-from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path
+from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path, Word
 from .margin import has_sums, is_grid, is_one_row, row_sums
 from .matrix import Matrix, names_of
 from .numbers import text_width, written
@@ -29,11 +29,10 @@ from .palette import CHOSEN, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
 from .scale import is_shares, limits
 from .sentence import Sentence, sentence_of, shares
 
-CELL, WORD, MARK, PATH, SIZE = range(5)
-"""What a row is. The last row has the size of the picture, wide and narrow, and says at which
-position of a control its rows were made (`strength`).
+CELL, WORD, MARK, PATH, UNDER, SIZE = range(6)
+"""What a row is; `UNDER` is a mark below the cells. The last row has the size of the picture, wide
+and narrow, and says at which position of a control its rows were made (`strength`).
 """
-AROUND = {WORD: "word", MARK: "mark", PATH: "path"}
 BOTH, ON_WIDE, ON_NARROW = range(3)
 """In which arrangement it stands."""
 FIXED, BY_STEP, BY_QUERY, BY_BOTH = range(4)
@@ -257,7 +256,7 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
         told = zip(*(_sums(each) for each in others), strict=True)
         for at, texts in zip(places, told, strict=False):
             if len(set(texts)) > 1:
-                lists[f"{AROUND[WORD]}.{when}.{at}"] = {"texts": SEPARATOR.join(texts)}
+                lists[f"words.{when}.{at}"] = {"texts": SEPARATOR.join(texts)}
     if layout.sentence is not None:
         _sentence_lists(lists, layout.sentence, [sentence_of(layout, each) for each in others])
     return lists
@@ -279,21 +278,21 @@ def _around_lists(lists: Lists, layouts: Sequence[Layout]) -> None:
         return str(round(100 * each.strength))
 
     kinds = (
-        (WORD, "words", "texts", lambda each: each.text),
-        (MARK, "marks", "strengths", strong),
-        (PATH, "paths", "strengths", strong),
-        (PATH, "paths", "texts", lambda each: each.drawn),
+        ("words", "texts", lambda each: each.text),
+        ("marks", "strengths", strong),
+        ("paths", "strengths", strong),
+        ("paths", "texts", lambda each: each.drawn),
     )
     for when, name in ((ON_WIDE, "wide"), (ON_NARROW, "narrow")):
         arranged = [getattr(each, name) for each in layouts]
-        for kind, of, column, say in kinds:
+        for of, column, say in kinds:
             each_there = [getattr(each, of) for each in arranged]
             if len({*map(len, each_there)}) > 1:
                 continue  # a legend that says more at one position: it follows at rest
             for at, each in enumerate(zip(*each_there, strict=True)):
                 told = [say(one) for one in each]
                 if len(set(told)) > 1:
-                    row = f"{AROUND[kind]}.{when}.{at}"
+                    row = f"{of}.{when}.{at}"
                     lists[row] = {**lists.get(row, {}), column: SEPARATOR.join(told)}
 
 
@@ -450,7 +449,7 @@ def _add_cells(
             bars = [f"bar.{at}.{when}.{r}" for r in row.tolist()]
             rows.add(
                 length,
-                kind=MARK,
+                kind=UNDER,
                 when=when,
                 **place,
                 **{"id": bars, "shade": look["shade"], "colour": "bar", "strength": 0.95},
@@ -891,51 +890,30 @@ def _percent(value: float) -> str:
 def _add_around(rows: _Rows, when: int, arrangement: Arrangement) -> None:
     """Words, marks and paths of one arrangement, at its own places."""
     n = "" if when == ON_WIDE else "n"
-    kept: list[tuple[int, dict]] = [*_words(arrangement, n), *_marks(arrangement, n)]
-    kept += [
-        (
-            PATH,
-            {
-                f"x{n}": each.x,
-                f"y{n}": each.y,
-                "text": each.drawn,
-                "colour": each.colour,
-                "strength": each.strength,
-            },
-        )
-        for each in arrangement.paths
-    ]
-    for kind, group in itertools.groupby(kept, key=lambda one: one[0]):
-        each = [columns for _, columns in group]
-        names = list(each[0])
-        columns = {name: [one[name] for one in each] for name in names}
-        if "colour" in columns:
-            columns["colour"] = [COLOURS.get(name, name) for name in columns["colour"]]
-        if kind == PATH:
-            columns["look"] = "edge"
-        columns["id"] = [f"{AROUND[kind]}.{when}.{at}" for at in range(len(each))]
-        rows.add(len(each), kind=kind, when=when, **columns)
+    for name, each in (
+        ("words", [_word(one, n) for one in arrangement.words]),
+        ("marks", [_mark(one, n) for one in arrangement.marks]),
+        ("paths", [_path(one, n) for one in arrangement.paths]),
+    ):
+        if each:
+            columns = {column: [one[column] for one in each] for column in each[0]}
+            ids = [f"{name}.{when}.{at}" for at in range(len(each))]
+            rows.add(len(each), id=ids, when=when, **columns)
 
 
-def _words(arrangement: Arrangement, n: str) -> Iterator[tuple[int, dict]]:
-    for each in arrangement.words:
-        longest = text_width(each.text)
-        yield (
-            WORD,
-            {
-                **{f"x{n}": each.x, f"y{n}": each.y, "text": each.text, "look": each.look},
-                f"w{n}": float(longest),
-            },
-        )
+def _word(each: Word, n: str) -> dict[str, object]:
+    place = {f"x{n}": each.x, f"y{n}": each.y, f"w{n}": float(text_width(each.text))}
+    return {"kind": WORD, "text": each.text, "look": each.look} | place
 
 
-def _marks(arrangement: Arrangement, n: str) -> Iterator[tuple[int, dict]]:
-    each: Mark
-    for each in arrangement.marks:
-        yield (
-            MARK,
-            {
-                **{f"x{n}": each.x, f"y{n}": each.y, f"w{n}": each.width, f"h{n}": each.height},
-                **{"colour": each.colour, "shade": 1.0, "strength": each.strength},
-            },
-        )
+def _mark(each: Mark, n: str) -> dict[str, object]:
+    place = {f"x{n}": each.x, f"y{n}": each.y, f"w{n}": each.width, f"h{n}": each.height}
+    kind, colour = UNDER if each.is_under else MARK, COLOURS.get(each.colour, each.colour)
+    return {"kind": kind, "colour": colour, "shade": 1.0, "strength": each.strength} | place
+
+
+def _path(each: Path, n: str) -> dict[str, object]:
+    place = {f"x{n}": each.x, f"y{n}": each.y}
+    colour = COLOURS.get(each.colour, each.colour)
+    look = {"look": "edge", "text": each.drawn, "colour": colour, "strength": each.strength}
+    return {"kind": PATH} | look | place

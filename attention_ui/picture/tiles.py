@@ -85,6 +85,7 @@ def _add_tile(arrangement: Arrangement, tile: Tile, away: int) -> None:
     if tile.is_hidden:
         arrangement.words.append(Word("skipped" if width >= WORD else "×", *middle, "share"))
         return
-    arrangement.marks.append(Mark(x, y, width - 2, height - 2, "muted", DONE if away < 0 else 0.0))
+    done = DONE if away < 0 else 0.0
+    arrangement.marks.append(Mark(x, y, width - 2, height - 2, "muted", done, is_under=True))
     arrangement.words.append(Word("done" if away < 0 and width >= WORD else "", *middle, "share"))
     arrangement.paths.append(Path(x - 1, y - 1, edge, "loud", 1.0 if not away else 0.0))

@@ -4,7 +4,8 @@ phone.
 
 import pytest
 
-from browser_tools import moves_in_one_frame, no_exception, settled, soon
+from attention_ui.picture.palette import CHOSEN, FED
+from browser_tools import moves_in_one_frame, no_exception, outlined, settled, soon
 
 PAGE = "simplified_attention?example=named_features&predict=off"
 CELLS = "svg g.cells_marks path"
@@ -21,16 +22,6 @@ def cells(page, card):
     return page.locator(f".st-key-drawn_{card} {CELLS}")
 
 
-def outlined(page, card, colour="#E08A00"):
-    """The places of the cells with an outline of this colour."""
-    return page.evaluate(
-        """([card, path, colour]) => [...document.querySelectorAll(`.st-key-drawn_${card} ${path}`)]
-          .map((cell, at) => [at, cell.getAttribute('stroke')])
-          .filter(([, stroke]) => stroke === colour).map(([at]) => at)""",
-        [card, CELLS, colour],
-    )
-
-
 # The equation of the first card: 9 by 6 numbers, 6 by 9, and 9 by 9.
 SCORES = 9 * 6 + 6 * 9
 
@@ -44,13 +35,13 @@ def test_pointing_outlines_what_a_cell_is_made_of_and_what_follows(page, app_url
     cells(page, "scores").nth(score(2, 5)).hover()
     row = [2 * 6 + entry for entry in range(6)]
     column = [9 * 6 + 6 * 5 + entry for entry in range(6)]
-    soon(page, lambda: outlined(page, "scores"), [*row, *column, score(2, 5)])
+    soon(page, lambda: outlined(page, "scores", CHOSEN), [*row, *column, score(2, 5)])
     told = page.locator("#vg-tooltip-element").inner_text()
     assert "query 2 “cat” · key 5 “mouse”" in told
     assert "= 6.1800" in told
     cells(page, "scores").nth(2 * 6).hover()
     follows = [score(2, key) for key in range(9)]
-    soon(page, lambda: outlined(page, "scores", "#1B998B"), follows)
+    soon(page, lambda: outlined(page, "scores", FED), follows)
     assert page.problems == []
 
 
@@ -77,7 +68,7 @@ def test_a_click_takes_a_cell_apart_and_the_way_upstream_is_a_step_of_history(pa
     assert "beat=scores&cell=scores.2.5" in page.url
     apart = page.locator(".st-key-cell_scores")
     assert apart.is_visible()
-    assert len(outlined(page, "scores")) >= 13
+    assert len(outlined(page, "scores", CHOSEN)) >= 13
     apart.get_by_role("radio").or_(apart.get_by_role("button", name="[2, 0]")).first.click()
     settled(page)
     assert "cell=scores.2.5%2Cembeddings.2.0" in page.url

@@ -2,10 +2,10 @@
 
 import pytest
 
-from browser_tools import choose, no_exception, settled, soon
+from attention_ui.picture.palette import CHOSEN
+from browser_tools import choose, no_exception, outlined, settled, soon
 
 CELLS = "svg g.cells_marks path"
-CHOSEN = "#E08A00"
 
 
 def opened(page, app_url, path):
@@ -13,14 +13,6 @@ def opened(page, app_url, path):
     settled(page, timeout=60)
     no_exception(page)
     return page
-
-
-def outlined(page, card):
-    return page.evaluate(
-        """([card, path, colour]) => [...document.querySelectorAll(`.st-key-drawn_${card} ${path}`)]
-          .flatMap((cell, at) => cell.getAttribute('stroke') === colour ? [at] : [])""",
-        [card, CELLS, CHOSEN],
-    )
 
 
 def test_one_pointer_serves_wrong_right_and_their_difference(page, app_url):
@@ -31,7 +23,7 @@ def test_one_pointer_serves_wrong_right_and_their_difference(page, app_url):
     tops = [cells.nth(at * n).bounding_box()["y"] for at in range(3)]
     assert max(tops) - min(tops) < 1, "the three stand in one line"
     cells.nth(2 * n + 5).hover()
-    soon(page, lambda: outlined(page, "compared"), [5, n + 5, 2 * n + 5])
+    soon(page, lambda: outlined(page, "compared", CHOSEN), [5, n + 5, 2 * n + 5])
     cells.nth(2 * n + 5).click()
     settled(page)
     assert "beat=compared&cell=difference.1.1" in page.url

@@ -5,6 +5,8 @@ is what the arithmetic names.
 import itertools
 import json
 import math
+import re
+import tomllib
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -42,8 +44,9 @@ from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.numbers import text_width
 from attention_ui.picture.palette import INK
 from attention_ui.picture.sentence import with_sentence
-from attention_ui.picture.spec import FOCUS, MANY, Stops, drawn
+from attention_ui.picture.spec import FOCUS, GROUNDS, MANY, Stops, drawn
 from attention_ui.picture.stacked import stacked
+from conftest import ROOT
 from traces import LESSONS, lesson_trace, workshop
 
 WORKSHOP = workshop()
@@ -511,6 +514,20 @@ def test_a_canvas_is_written_on_in_an_ink_that_it_knows():
     for theme in ("light", "dark", None):
         assert INK not in json.dumps(drawn(1_600, theme=theme))
     assert drawn(1_600, theme="dark") != drawn(1_600, theme="light")
+
+
+def test_nothing_below_the_veil_depends_on_the_pointer_and_the_veil_is_the_page():
+    """What a move costs is the number of marks that depend on it."""
+    below = itertools.takewhile(
+        lambda each: "light-dark" not in json.dumps(each), drawn(100)["layer"]
+    )
+    told = json.dumps([*below])
+    assert "cells" in told
+    assert not re.search(r"\bp_\w|\bfocus\b", told)
+    theme = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())["theme"]
+    assert {each: theme[each]["backgroundColor"] for each in GROUNDS} == GROUNDS
+    for each, ground in GROUNDS.items():
+        assert ground in json.dumps(drawn(1_600, theme=each))
 
 
 def test_what_is_drawn_at_a_time_decides_between_svg_and_canvas():
