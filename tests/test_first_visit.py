@@ -1,5 +1,6 @@
 """What a first visit shows: a question covers what would answer it, and nothing else is missing."""
 
+import re
 from itertools import product
 
 import pytest
@@ -144,3 +145,21 @@ def test_a_pin_s_comparison_unfolds(page, pin):
     at.session_state["fold_pinned"] = True
     stands(at.run())
     assert at.dataframe or any(each.label == "Step" for each in at.selectbox)
+
+
+def test_a_number_in_a_cell_is_its_own(asking):
+    """0.4 is neither 0 nor 1, however narrow its cell."""
+    for layout in asking[1]:
+        rows = [row for row in table(layout).to_pylist() if row["kind"] == CELL]
+        at = 0
+        for matrix in layout.matrices:
+            values = matrix.drawn.flatten().tolist()
+            if matrix.left_out is not None:
+                values = [
+                    v for v, out in zip(values, matrix.left_out.flatten(), strict=True) if not out
+                ]
+            for value, row in zip(values, rows[at:], strict=False):
+                written = str(row["text"]).replace("−", "-")
+                if re.fullmatch(r"-?[\d.]+", written) and abs(value) < 99:
+                    assert abs(float(written) - value) <= 0.0501, (matrix.name, value, written)
+            at += len(values)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from attention_core.trace import Step, Trace
 
-from .layout import BELOW, Box, Layout, Word, equation
+from .layout import BELOW, Box, Layout, Word, decimals_in, equation
 from .matrix import Matrix
 from .scale import limits
 
@@ -34,7 +34,9 @@ def products(
             height = max(under.height, 18.0)
             x = under.x
             arrangement.words.append(Word(result.name, x, y - 10, "title"))
-            boxes.append(Box(x, y, under.width, height, under.decimals))
+            # Its own: a product of whole numbers with others is none.
+            decimals = decimals_in(result, under.width) if under.decimals >= 0 else -1
+            boxes.append(Box(x, y, under.width, height, decimals))
             if not is_wide:
                 y += height + SPACE + TITLE
         added = (y if is_wide else y - SPACE - TITLE) + 18.0 + BELOW - arrangement.height

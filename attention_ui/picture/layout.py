@@ -363,7 +363,7 @@ def stand(
         x += one.of_sign
     x += one.label
     shows = not one.is_bars and width >= READABLE[0] and row >= READABLE[1]
-    decimals = _decimals(matrix, width) if shows else -1
+    decimals = decimals_in(matrix, width) if shows else -1
     made.boxes.append(Box(x, y, width, row, decimals))
     top = y - one.above(cell)
     if one.title:
@@ -394,14 +394,17 @@ def stand(
     return x + taken + (0 if one.is_upright else one.room_of_sums) + GAP
 
 
-def _decimals(matrix: Matrix, width: float) -> int:
-    """As many as all numbers have, two at most, and as fit; −1 where not even whole ones do."""
+def decimals_in(matrix: Matrix, width: float) -> int:
+    """As many as all numbers have, two at most, and as fit, but one where they are not whole (0.4
+    is not 0); −1 where that does not fit.
+    """
     values = matrix.drawn
     if matrix.covered or not values.is_floating_point():
         return 0
     values = values.float()
     finite = values[values.isfinite()]
-    for decimals in range(decimals_of(values), -1, -1):
+    most = decimals_of(values)
+    for decimals in range(most, min(1, most) - 1, -1):
         ends = (finite.min(), finite.max()) if len(finite) else (0.0,)
         longest = max(len(written(float(end), decimals)) for end in ends)
         if longest * 5.6 <= width - 1:

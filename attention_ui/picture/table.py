@@ -20,7 +20,7 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, head_at
 
 from .forbidden import SEEN_ON, leak_limit, leaks
-from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path, Word
+from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path, Word, decimals_in
 from .margin import has_sums, is_grid, is_one_row, row_sums
 from .matrix import Matrix, names_of
 from .numbers import text_width, written
@@ -212,8 +212,7 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
         most = np.array([each[at] for each in scales])[:, None]
         row, column = drawn_at(matrix)
         ids = [f"{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
-        decimals = max(layout.wide.boxes[at].decimals, layout.narrow.boxes[at].decimals)
-        decimals = 2 if matrix.as_bars else decimals
+        decimals = 2 if matrix.as_bars else _decimals(layout, at, there)
         written_to = partial(written, decimals=decimals)
         if _has_a_mask(matrix) and not matrix.as_bars:
             scale = [(each[at], leak_limit(other)) for each, other in zip(scales, others)]  # noqa: B905
@@ -260,6 +259,14 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
     if layout.sentence is not None:
         _sentence_lists(lists, layout.sentence, [sentence_of(layout, each) for each in others])
     return lists
+
+
+def _decimals(layout: Layout, at: int, there: Sequence[Matrix]) -> int:
+    """As many decimals as the numbers of any position have and as fit; −1 where none are shown."""
+    boxes = [one.boxes[at] for one in (layout.wide, layout.narrow)]
+    return max(
+        decimals_in(each, box.width) if box.decimals >= 0 else -1 for box in boxes for each in there
+    )
 
 
 def _strengths(there: Sequence[Matrix]) -> np.ndarray | None:
