@@ -10,7 +10,7 @@ from attention_core.rounding import agree, difference
 from attention_core.text.embedding import embed
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
-from attention_ui.cards.question import question
+from attention_ui.cards.question import first_shown, question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.charts.picture import picture as as_points
 from attention_ui.controls.shared import (
@@ -18,7 +18,7 @@ from attention_ui.controls.shared import (
     FACTOR,
     POSITIONS,
     QUERY,
-    example_of,
+    first_query,
     inputs_of,
 )
 from attention_ui.controls.widget import control
@@ -85,8 +85,7 @@ with card(
     of_query = OF_ONE_QUERY if values.query == asked else ()
     about = ("weights", *of_query)
     covered = question("looks_at", words.looks_at(trace, values), trace, about)
-    first = example_of(values).shown_first
-    first = len(inputs_of(values).tokens) - 1 if first is None else first
+    first = first_shown(asked, first_query(values))
     shown = [Matrix(scaled), "→", Matrix(weights, covered="weights" in covered)]
     if scaled is not scores:
         shown = [Matrix(scores), "÷ √d", *shown]

@@ -308,15 +308,15 @@ def test_a_seed_that_was_asked_for_needs_no_explanation(link):
     assert drawn_instead(of(example=FIRST, start="rand", **link)) is None
 
 
-def test_the_page_says_what_is_drawn_instead_beside_the_controls():
+def test_the_page_says_what_is_drawn_instead_above_its_pictures():
     at = first_visit("tokenize_and_embed")
     at.text_area(key="control_sentence").set_value("the zebra").run()
     stands(at)
     notice = drawn_instead(at.session_state["here"][2])
-    assert notice in [each.value for each in at.sidebar.text]
+    assert notice in [each.value for each in at.main.text]
     again = visit("tokenize_and_embed", example=FIRST, sentence="the zebra")
     assert again.session_state["notices"] == []
-    assert notice in [each.value for each in again.sidebar.text]
+    assert notice in [each.value for each in again.main.text]
 
 
 @pytest.mark.slow("1 s: whole pages")
