@@ -67,7 +67,7 @@ with card(
         found = with_factor(embedded, values, factor)["scores"]
         each = found.inputs[0]
         called = "directions" if values.similarity == "cosine" else "embeddings"
-        turned = Matrix(each, title=f"{called}ᵀ", transposed=True)
+        turned = Matrix(each, title=f"{called}ᵀ (turned)", transposed=True)
         return Matrix(each, title=called), "·", turned, "=", Matrix(found)
 
     about = values.of(*MAKES_SCORES)
@@ -128,7 +128,7 @@ with card(
     "one_query",
     "One query, key by key",
     "Choose a token and walk through its keys. Each is compared with the query, gets its weight, "
-    "and adds its share to the context vector: the last row of the sum.",
+    "and adds its share to the context vector: the last row of the sum. **Σ** means add up.",
 ) as beside:
     with beside:
         control(QUERY, width=150)

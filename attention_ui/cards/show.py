@@ -319,7 +319,7 @@ def first_cell(layout: Layout, matrix: Matrix) -> tuple[int, ...]:
     if one is None or axes[-2:-1] != ("query",) or len(matrix.lead) > len(axes) - 2:
         return index
     query = one.first if one.asks is None else one.asks
-    row = matrix.step.value[(*matrix.lead, *index[len(matrix.lead) : -2], query)]
+    row = matrix.step.value[(*index[:-2], query)]
     return *index[:-2], query, int(row.float().abs().nan_to_num(0.0, 0.0).argmax())
 
 

@@ -620,18 +620,18 @@ def test_a_bar_that_is_cut_says_so_and_its_number_stays_in_its_room():
     layout = equation(trace, *parts)
     rows = cells.table(layout).to_pydict()
     shown = dict(zip(rows["id"], zip(rows["text"], rows["shade"], strict=True), strict=True))
-    assert shown["2.0.0"] == ("▸ 20.00", 1.0)
-    assert shown["2.2.0"] == ("◂ −29.00", -1.0)
+    assert shown["2.0.0"] == ("» 20.00", 1.0)
+    assert shown["2.2.0"] == ("« −29.00", -1.0)
     box, following = layout.wide.boxes[2:]
     assert box.x + box.width <= following.x
-    assert text_width("▸ 20.00") <= cells.BEHIND
+    assert text_width("» 20.00") <= cells.BEHIND
 
 
 def test_bars_move_with_their_numbers_in_the_picture():
     rows = [(2.0, 1.0, poor) for poor in (-4.0, -2.9, 0.5)]
     trace, now = both_ways(rows[1])
     lists = cells.positions(equation(trace, *now), [matrices_of(*both_ways(r)[1]) for r in rows])
-    assert lists["2.0.0"]["texts"] == "◂ −2.00|▸ 20.00|0.57"
+    assert lists["2.0.0"]["texts"] == "« −2.00|» 20.00|0.57"
     assert lists["2.0.0"]["shades"] == lists[f"bar.2.{cells.ON_WIDE}.0"]["shades"] == "-100|100|57"
 
 
