@@ -96,7 +96,9 @@ class Inputs:
         return (
             bool(self.vectors)
             and self.vocabulary == "distinct"
-            and all(len(self.vector_of(token)) == self.d_in for token in self.build_vocabulary().rows())
+            and all(
+                len(self.vector_of(token)) == self.d_in for token in self.build_vocabulary().rows()
+            )
         )
 
     @cached_property

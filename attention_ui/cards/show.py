@@ -74,7 +74,9 @@ def picture(
     _picture(name, layout, moving, lists, drawn_at, is_aside)
     covered = [each.step.name for each in layout.matrices if each.covered]
     if cards := held.waited_for(covered):
-        st.caption(f"Each **?** waits for your guess at {listed([f'*{c}*' for c in cards])}, above.")
+        st.caption(
+            f"Each **?** waits for your guess at {listed([f'*{c}*' for c in cards])}, above."
+        )
 
 
 @st.fragment

@@ -340,6 +340,14 @@ def test_matrices_can_be_set_by_hand_only_where_the_example_has_some():
         assert bool(wrong) != has_own
 
 
+@pytest.mark.parametrize("link", [{"sentence": "the zebra"}, {"d_in": "5"}], ids=str)
+def test_matrices_whose_vectors_are_drawn_are_not_called_set_by_hand(link):
+    drawn, _ = understood({"example": FIRST, **link}, EVERY)
+    assert drawn.start == projections_of(drawn).start == "rand"
+    assert "given" not in START.choices(drawn)
+    assert of(example=FIRST).start == "given"
+
+
 def test_the_terms_of_a_product_are_told_by_their_component():
     trace = next(traces(FIRST))
     for cell, names in (
