@@ -30,7 +30,8 @@ SIGN, GAP, BAR, SUMS, FEW_SUMS, LABEL = 34, 16, 90, 40, 25, 92
 BEHIND = 54
 """For the number of a bar that is cut, in bars that go both ways."""
 TITLE, SHAPE, SLANT = 18, 15, 0.72
-CUT_BARS = "« » bar cut: longer than its room"
+CUT_BARS = ("« » bar cut: longer than its room", "« » cut")
+"""What the signs beside bars say, as long as there is room for."""
 BELOW = 28
 """For the legend."""
 NO_PATH = "M0,0"
@@ -467,10 +468,11 @@ def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
         arrangement.words.append(Word(after, x + length + 5, y, "legend"))
         x += whole + 22 - text_width(before) * 0.92
         arrangement.width = max(arrangement.width, x - 22)
-    whole = x + text_width(CUT_BARS) * 0.92
-    if whole <= room and any(each.both_ways and not each.covered for each in made.matrices):
-        arrangement.words.append(Word(CUT_BARS, x, y, "legend"))
-        arrangement.width = max(arrangement.width, whole)
+    if any(each.both_ways and not each.covered for each in made.matrices):
+        fitting = (each for each in CUT_BARS if x + text_width(each) * 0.92 <= room)
+        if told := next(fitting, ""):
+            arrangement.words.append(Word(told, x, y, "legend"))
+            arrangement.width = max(arrangement.width, x + text_width(told) * 0.92)
 
 
 def _legend(made: Layout) -> list[tuple[str, str, str]]:
@@ -488,7 +490,7 @@ def _legend(made: Layout) -> list[tuple[str, str, str]]:
         end = f"{signed[0]:.3g}"
         found.append(("signed", f"−{end}", end))
     elif signed:
-        found.append(("signed", "below 0", "above 0, each matrix on its own scale"))
+        found.append(("signed", "below 0", "above 0, scale per matrix"))
     if any(is_shares(matrix.step) for matrix, _ in drawn):
         found.append(("shares", "0", "1, small shares made easier to see"))
     if made.leaks:

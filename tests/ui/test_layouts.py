@@ -704,7 +704,9 @@ def test_the_cell_that_is_offered_first_is_the_largest_in_the_row_whose_arcs_are
 
 def test_a_picture_with_bars_that_may_be_cut_explains_the_sign():
     trace, parts = both_ways((2.0, 1.0, -2.9))
-    told = [word.text for word in equation(trace, *parts).wide.words if word.look == "legend"]
-    assert any(all(sign.strip() in words for sign in cells.CUT) for words in told)
+    made = equation(trace, *parts)
+    for arrangement in (made.wide, made.narrow):
+        told = [word.text for word in arrangement.words if word.look == "legend"]
+        assert any(all(sign.strip() in words for sign in cells.CUT) for words in told)
     plain = equation(trace, trace["softmax_weights"]).wide.words
     assert not any("cut" in word.text for word in plain)
