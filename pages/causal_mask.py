@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.text.embedding import embed
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
-from attention_ui.cards.question import question
+from attention_ui.cards.question import first_shown, question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls import held
 from attention_ui.controls.shared import (
@@ -75,15 +75,18 @@ with card(
         control(HIDDEN, width=210)
         tokens = numbered_tokens(values)
         if "turned" not in values.hide:
+            # Under the causal mask the first to be offered lets a query see its answer.
+            at = {"Query": max(len(tokens) - 2, 0), "Key": len(tokens) - 1}
             places = [
                 st.selectbox(
                     label,
                     [*tokens],
+                    index=first,
                     format_func=tokens.__getitem__,
                     key=f"turn_{label}_{len(tokens)}_{abs(hash(tuple(tokens.values()))) % 10_000}",
                     width=130,
                 )
-                for label in ("Query", "Key")
+                for label, first in at.items()
             ]
             turned = tuple(sorted({*values.turned} ^ {tuple(places)}))
             fixed = len(turned) > 32 or "turned" in values.lock
@@ -115,7 +118,8 @@ with card("weights", "Weights", words.weights_words(mask)) as beside:
         for name in ("unmasked_weights", "weights")
     ]
     drawn = equation(trace, *both, tall=150 if covered else 272)
-    picture("weights", with_sentence(drawn, first_query(values)))
+    first = first_shown(words.asked_query(trace), first_query(values))
+    picture("weights", with_sentence(drawn, first))
     if not covered:
         light(*leaks.share_verdict(trace, "minus_infinity"))
 

@@ -19,7 +19,7 @@ from attention_ui.controls.shared import (
     HEAD,
     N_HEADS,
     QUERY,
-    example_of,
+    first_query,
     heads_recipe_of,
 )
 from attention_ui.controls.widget import control
@@ -51,8 +51,6 @@ values = open_lesson(PAGE, CONTROLS, sidebar=(H_SEED,))
 trace, recipe = trace_of(values), heads_recipe_of(values)
 since_the_pin(trace, trace_of, CONTROLS)
 n_heads, query = recipe.n_heads, values.query
-first = example_of(values).shown_first
-first = trace.size("query") - 1 if first is None else first
 
 with card(
     "weights",
@@ -64,7 +62,7 @@ with card(
         control(N_HEADS, width=150)
         control(CAUSAL_HEADS)
     heads = equation(trace, *side_by_side(trace["head_weights"]), tall=265)
-    picture("weights", with_sentence(heads, first))
+    picture("weights", with_sentence(heads, first_query(values)))
     for told in (words.names_words(values), words.left_out_words(trace["head_weights"])):
         if told:
             note(told)
@@ -103,7 +101,7 @@ with card(
     made = "mixed_queries" if values.cut_by == "reshape" else "split_queries"
     head = values.head_cut
     if covered:
-        note("This picture waits for your guess at the shape, above: it would give it away.")
+        note("This picture waits for your guess at *One product, split into heads*, above.")
     else:
         now, good = (trace[name].value[head] for name in (made, "split_queries"))
         one, other = (

@@ -10,7 +10,7 @@ from attention_core.rounding import agree, difference
 from attention_core.text.embedding import embed
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
-from attention_ui.cards.question import question
+from attention_ui.cards.question import first_shown, question
 from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.charts.picture import picture as as_points
 from attention_ui.controls.shared import (
@@ -18,7 +18,7 @@ from attention_ui.controls.shared import (
     FACTOR,
     POSITIONS,
     QUERY,
-    example_of,
+    first_query,
     inputs_of,
 )
 from attention_ui.controls.widget import control
@@ -67,7 +67,7 @@ with card(
         found = with_factor(embedded, values, factor)["scores"]
         each = found.inputs[0]
         called = "directions" if values.similarity == "cosine" else "embeddings"
-        turned = Matrix(each, title=f"{called}ᵀ", transposed=True)
+        turned = Matrix(each, title=f"{called}ᵀ (turned)", transposed=True)
         return Matrix(each, title=called), "·", turned, "=", Matrix(found)
 
     about = values.of(*MAKES_SCORES)
@@ -85,8 +85,7 @@ with card(
     of_query = OF_ONE_QUERY if values.query == asked else ()
     about = ("weights", *of_query)
     covered = question("looks_at", words.looks_at(trace, values), trace, about)
-    first = example_of(values).shown_first
-    first = len(inputs_of(values).tokens) - 1 if first is None else first
+    first = first_shown(asked, first_query(values))
     shown = [Matrix(scaled), "→", Matrix(weights, covered="weights" in covered)]
     if scaled is not scores:
         shown = [Matrix(scores), "÷ √d", *shown]
@@ -129,7 +128,7 @@ with card(
     "one_query",
     "One query, key by key",
     "Choose a token and walk through its keys. Each is compared with the query, gets its weight, "
-    "and adds its share to the context vector: the last row of the sum.",
+    "and adds its share to the context vector: the last row of the sum. **Σ** means add up.",
 ) as beside:
     with beside:
         control(QUERY, width=150)

@@ -100,8 +100,8 @@ with card(
     "lookup",
     "Embeddings",
     "The id picks a row of `embedding_table`, and that row is the token’s vector: its "
-    "**embedding**. Rows that no token picks are faint. Point at a cell of the result to see which "
-    "id and which entry of the table it comes from.",
+    "**embedding**, `d_in` numbers wide. Rows that no token picks are faint. Point at a cell of "
+    "the result to see which id and which entry of the table it comes from.",
 ):
     about = ("embeddings", "embeddings_by_product")
     covered = question("identical", words.identical(trace, values), trace, about)

@@ -133,8 +133,7 @@ def _given_rows(inputs: Inputs, vocabulary: Vocabulary) -> Table:
     """The given or trained vector of each row."""
     if inputs.vocabulary == TRAINED:
         return tables()["W_token"]
-    given = dict(inputs.vectors)
-    return tuple(given[token] for token in vocabulary.rows())
+    return tuple(inputs.vector_of(token) for token in vocabulary.rows())
 
 
 def _encode(inputs: Inputs, ids: list[int]) -> Encode:

@@ -1,6 +1,7 @@
 """Everything that decides the embeddings: text, tokenizer, vocabulary, seed, width."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..recipes import check_choice, check_least
 from ..small_models.given import width
@@ -92,9 +93,20 @@ class Inputs:
         """
         if self.vocabulary == TRAINED:
             return self.d_in == width()
-        widths = {token: len(vector) for token, vector in self.vectors}
         return (
-            bool(widths)
+            bool(self.vectors)
             and self.vocabulary == "distinct"
-            and all(widths.get(token) == self.d_in for token in self.build_vocabulary().rows())
+            and all(
+                len(self.vector_of(token)) == self.d_in for token in self.build_vocabulary().rows()
+            )
         )
+
+    @cached_property
+    def _given(self) -> dict[str, tuple[float, ...]]:
+        return {token.casefold(): vector for token, vector in self.vectors} | dict(self.vectors)
+
+    def vector_of(self, token: str) -> tuple[float, ...]:
+        """The given vector of a token, or of the one that differs from it only by case: these are
+        two tokens, as in most language models, with a row each that says the same. () for none.
+        """
+        return self._given.get(token) or self._given.get(token.casefold(), ())

@@ -27,8 +27,7 @@ def add_source(
     trace.label("other_vocabulary", vocabulary.rows())
     table: Draw | Given = Draw("normal", (vocabulary.n_rows, source.d_in), seed=source.seed)
     if shared:
-        given = dict(source.vectors)
-        table = Given((*(given[token] for token, _ in vocabulary.entries), nothing))
+        table = Given((*(source.vector_of(token) for token, _ in vocabulary.entries), nothing))
     place = dict(vocabulary.reserved)[PADDING]
     ids = (*vocabulary.ids(source.tokens), *[place] * n_padding)
     rows = trace.step("other_table", table, axes=("other_vocabulary", "d_in"))

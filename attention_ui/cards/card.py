@@ -26,6 +26,7 @@ def card(name: str, title: str, words: str) -> Iterator[object]:
     """
     only = held.values().only
     held.met_card(name)
+    st.session_state[held.IN_CARD] = title
     key = f"card_{name}" if only in ("", name) else f"aside_{name}"
     with st.container(border=True, key=key, gap="xsmall"):
         with st.container(
@@ -43,3 +44,4 @@ def card(name: str, title: str, words: str) -> Iterator[object]:
                 gap="small",
             )
         yield beside
+    st.session_state[held.IN_CARD] = ""

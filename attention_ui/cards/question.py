@@ -61,7 +61,17 @@ def question(
             _ask(key, asked, now)
         else:
             _answered(key, asked, now, given)
-    return hides if is_open and not told & hides else frozenset()
+    covered = hides if is_open and not told & hides else frozenset()
+    held.met_question(name, covered)
+    return covered
+
+
+def first_shown(asked: int, otherwise: int) -> int:
+    """The query whose arcs a picture shows until another is pointed at: the one that its question
+    asks about, where questions are on.
+    """
+    values = held.values()
+    return asked if values.predict and not values.only else otherwise
 
 
 def was_missed(name: str) -> bool:

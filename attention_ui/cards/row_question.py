@@ -110,13 +110,10 @@ class Row(Question):
     def judged(self, guess: tuple[float, ...]) -> Verdict:
         off = distance(guess, self.truth)
         alike = distance([1 / len(guess)] * len(guess), self.truth)
-        compared = f" With all bars equal it would be {alike:.4f}." if len(set(guess)) > 1 else ""
-        words = (
-            f"{off:.0%} of your weight would have to move to other keys.".replace("%", " %")
-            + f" That is half the sum of all differences, the total variation distance: {off:.4f}."
-            + compared
-        )
-        return Verdict(off <= CLOSE, words, off)
+        compared = f"; with all bars equal it would be {alike:.0%}" if len(set(guess)) > 1 else ""
+        words = f"{off:.0%} of your weight would have to move to other keys{compared}."
+        called = f" This share is called the total variation distance: {off:.4f}."
+        return Verdict(off <= CLOSE, words.replace("%", " %") + called, off)
 
     def answer(self) -> str:
         found = zip(self.truth, self.labels, strict=True)

@@ -19,6 +19,7 @@ from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix
 from ..picture.spec import EMPTY_ROOM, Stops, drawn
 from ..picture.table import Lists, Open, n_marks, n_slots, numbers_of, packed, positions, table
+from ..words import listed
 from .apart import apart
 from .arithmetic import operand_groups
 
@@ -71,6 +72,11 @@ def picture(
     # Alone, the card may run again with another value, and has the layout of this one.
     drawn_at = held.values()[moving.control.name] if moving else None
     _picture(name, layout, moving, lists, drawn_at, is_aside)
+    covered = [each.step.name for each in layout.matrices if each.covered]
+    if cards := held.waited_for(covered):
+        st.caption(
+            f"Each **?** waits for your guess at {listed([f'*{c}*' for c in cards])}, above."
+        )
 
 
 @st.fragment
@@ -299,7 +305,7 @@ def _way_in(name: str, layout: Layout) -> None:
     for matrix in reversed(shown):
         if covered & {given.name for given in matrix.step.inputs}:
             continue
-        first = (*matrix.lead, *(0,) * (matrix.step.value.ndim - len(matrix.lead)))
+        first = first_cell(layout, matrix)
         with st.container(key=f"keys_{name}", width="content"):
             st.button(
                 "Take a cell apart",
@@ -310,6 +316,19 @@ def _way_in(name: str, layout: Layout) -> None:
                 args=(name, ((matrix.step.name, first),)),
             )
         return
+
+
+def first_cell(layout: Layout, matrix: Matrix) -> tuple[int, ...]:
+    """The cell of a matrix that is opened first: where a sentence is drawn, the largest in the row
+    of the query whose arcs are shown, since the words speak of it.
+    """
+    index = (*matrix.lead, *(0,) * (matrix.step.value.ndim - len(matrix.lead)))
+    one, axes = layout.sentence, matrix.step.axes
+    if one is None or axes[-2:-1] != ("query",) or len(matrix.lead) > len(axes) - 2:
+        return index
+    query = one.first if one.asks is None else one.asks
+    row = matrix.step.value[(*index[:-2], query)]
+    return *index[:-2], query, int(row.float().abs().nan_to_num(0.0, 0.0).argmax())
 
 
 def chart(name: str, made: Any, width: int | None = 440, height: int = 0) -> None:

@@ -5,7 +5,7 @@ So a link holds only what differs, a page without the control keeps the value, e
 of the browser's history, and what does not fit now counts again when it does.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -29,6 +29,10 @@ from .shared import FIRST
 HELD, DRAFTS, PROBLEMS, NOTICES = "held", "drafts", "problems", "notices"
 WRITTEN, TOUCHED, LINKED, GIVEN = "written", "touched", "linked", "given"
 HERE, UNREAD, WHOLE, MET, CARDS = "here", "unread", "run_all", "cell_met", "cards_met"
+IN_CARD, COVERING = "in_card", "covering"
+"""The title of the card that is being drawn, and of each question that covers something now: the
+title of its card and the names of what it covers.
+"""
 SHOWN = "cards_shown"
 """The cards of this page, as far as it has been drawn before."""
 LAYOUTS = "layouts"
@@ -55,7 +59,7 @@ def arrive(page: str, controls: Sequence[Control], known: Collection[str] = ()) 
     state.setdefault(NOTICES, [])
     state.setdefault(DRAFTS, {})
     state[SHOWN] = state.get(CARDS, []) if same_page else []
-    state[MET], state[CARDS] = [], []
+    state[MET], state[CARDS], state[COVERING], state[IN_CARD] = [], [], {}, ""
     # Emptied, not replaced: Streamlit keeps what a name held a run ago until the next run begins.
     state.setdefault(LAYOUTS, {}).clear()
     if not same_page or GIVEN not in state:
@@ -346,6 +350,22 @@ def problem(name: str) -> str | None:
 def met_card(name: str) -> None:
     """From a card: that it stands on this page."""
     st.session_state[CARDS].append(name)
+
+
+def met_question(name: str, covered: frozenset[str]) -> None:
+    """From a question: what it covers now, in the card that is being drawn."""
+    st.session_state[COVERING][name] = (st.session_state[IN_CARD], covered)
+
+
+def waited_for(names: Iterable[str]) -> list[str]:
+    """The titles of the other cards whose question has to be answered first, for a picture that
+    covers steps of these names: the question that covers that step, else the latest.
+    """
+    covering = [each for each in st.session_state[COVERING].values() if each[1]]
+    told: list[str] = []
+    for name in names if covering else ():
+        told += [card for card, covered in covering if name in covered] or [covering[-1][0]]
+    return [card for card in dict.fromkeys(told) if card != st.session_state[IN_CARD]]
 
 
 def is_lost() -> bool:

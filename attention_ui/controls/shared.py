@@ -223,12 +223,20 @@ def _recipe(name: str):
 
 
 def _starts(values: Values) -> dict[str, str]:
-    """How matrices can begin: set by hand, or trained, only where the example has such."""
+    """How matrices can begin: set by hand, or trained, only where the example has such, and vectors
+    that these were made for.
+    """
     example = example_of(values)
     drawn = {name: title for name, title in STARTS.items() if name != "given"}
-    if not example.projections.given:
+    if not (example.projections.given and inputs_of(values).has_given_vectors()):
         return drawn
     return drawn | {"given": "Trained" if example.is_trained else STARTS["given"]}
+
+
+def _start(values: Values) -> str:
+    """The example's own start, or what its matrices are where its vectors are drawn."""
+    own = example_of(values).projections.start
+    return "rand" if own == "given" and own not in _starts(values) else own
 
 
 def _matrix_edits(role: str) -> Control:
@@ -254,7 +262,7 @@ START = Control(
     "start",
     Choice(STARTS),
     "Start as",
-    _recipe("start"),
+    _start,
     options=_starts,
     widget="segmented_control",
     undoes=OF_MATRICES,
@@ -391,8 +399,6 @@ def projections_of(values: Values, start: str = "") -> Projections:
     """
     example, start = example_of(values), start or values.start
     recipe = example.projections
-    if start == "given" and not inputs_of(values).has_given_vectors():
-        start = "rand"
     if start != recipe.start:
         recipe = example.linear if start == "linear" else replace(recipe, start="rand")
     if values.w_seed is not None:
@@ -551,7 +557,7 @@ def drawn_instead(values: Values) -> str | None:
     if not inputs.has_given_vectors():
         drawn = "Vectors and matrices are" if example.projections.given else "The vectors are"
         rows = () if inputs.vocabulary == "random" else inputs.build_vocabulary().rows()
-        unknown = [token for token in rows if token not in known]
+        unknown = [token for token in rows if not inputs.vector_of(token)]
         if unknown and not example.is_trained:
             told = ", ".join(f"“{visible(token)}”" for token in unknown[:MOST_TOLD])
             why = f"this example has no vector for {told}. It has: {', '.join(known)}"
@@ -560,7 +566,7 @@ def drawn_instead(values: Values) -> str | None:
             why = f"the {given} vectors are {example.inputs.d_in} wide"
         else:
             why = "the given vectors belong to distinct tokens"
-        return f"{drawn} drawn at random now: {why}."
+        return f"{drawn} drawn at random now, so no weight has a meaning: {why}."
     names = []
     if values.keys() >= {each.name for each in PROJECTED}:
         recipe = replace(projections_of(values), seed=None, seeds=(None,) * 3)

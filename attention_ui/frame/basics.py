@@ -42,9 +42,11 @@ def takes(here: Lesson) -> str:
     return f":gray[:small[{words}]]" if words else ""
 
 
-def show_notices() -> None:
-    """What could not be used of a link or a control. Plain text: it may quote the person."""
-    notices = st.session_state[NOTICES]
+def show_notices(drawn: str | None = None) -> None:
+    """What could not be used of a link or a control, and what is drawn at random instead. Plain
+    text: it may quote the person.
+    """
+    notices = [*st.session_state[NOTICES], *filter(None, [drawn])]
     # Always there: else the browser would build all that is below it anew.
     with st.container():
         if notices:

@@ -103,7 +103,7 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
     """Open a page that is a lesson: its title, the question it answers, and one quiet line."""
     values = open_page(name, controls, sidebar)
     if values.only:
-        show_notices()
+        show_what_differs(values)
         return values
     here = lesson(name)
     with st.container(key="head", gap="xsmall"):
@@ -115,9 +115,16 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
         st.markdown(
             f"{here.idea} {takes(here)}".strip(), width=WIDE_LINE, help=explained(here.idea)
         )
-    show_notices()
+    show_what_differs(values)
     show_tasks()
     return values
+
+
+def show_what_differs(values: Values) -> None:
+    """Above a page's first picture: what could not be used, and what is drawn at random in place of
+    what the example has.
+    """
+    show_notices(drawn_instead(values) if SENTENCE.name in values else None)
 
 
 def explained(words: str) -> str | None:
@@ -206,8 +213,6 @@ def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
         control(D_IN)
         if values.drop_blanks or any(map(str.isspace, inputs.tokens)):
             control(DROP_BLANKS)
-        if drawn := drawn_instead(values):
-            st.text(drawn)  # plain: it quotes the person
 
 
 def _seed(values: Values) -> None:

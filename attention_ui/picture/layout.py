@@ -30,6 +30,8 @@ SIGN, GAP, BAR, SUMS, FEW_SUMS, LABEL = 34, 16, 90, 40, 25, 92
 BEHIND = 54
 """For the number of a bar that is cut, in bars that go both ways."""
 TITLE, SHAPE, SLANT = 18, 15, 0.72
+CUT_BARS = ("« » bar cut: longer than its room", "« » cut")
+"""What the signs beside bars say, as long as there is room for."""
 BELOW = 28
 """For the legend."""
 NO_PATH = "M0,0"
@@ -430,18 +432,18 @@ def _add_bands(
 
 
 def _add_sums(made: Arrangement, one: Wanted, x: float, y: float, row: float) -> None:
-    """Σ in the margin: what each row of weights sums to, loud where that is not 1."""
+    """In the margin: what each row of weights sums to, loud where that is not 1."""
     sums = row_sums(one.matrix)
     upright = one.is_upright
     if upright:
-        told = f"Σ {written(float(sums[0]))}"
+        told = f"sum {written(float(sums[0]))}"
         look = "sum" if abs(float(sums[0]) - 1) <= 1e-3 else "loud"
         left = made.boxes[-1].x
         made.words.append(Word(told, left, y + one.n_rows * row + 8, look, changes=True))
         return
     readable, small = row >= (7.5 if one.compact else 10), "small " if one.compact else ""
     if readable:
-        made.words.append(Word("Σ", x, y - 8, f"{small}sum"))
+        made.words.append(Word("sum", x, y - 8, f"{small}sum"))
     for at, total in enumerate(sums.tolist()):
         place = y + (at + 0.5) * row
         look = small + ("sum" if abs(total - 1) <= 1e-3 else "loud")
@@ -471,6 +473,11 @@ def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
         arrangement.words.append(Word(after, x + length + 5, y, "legend"))
         x += whole + 22 - text_width(before) * 0.92
         arrangement.width = max(arrangement.width, x - 22)
+    if any(each.both_ways and not each.covered for each in made.matrices):
+        fitting = (each for each in CUT_BARS if x + text_width(each) * 0.92 <= room)
+        if told := next(fitting, ""):
+            arrangement.words.append(Word(told, x, y, "legend"))
+            arrangement.width = max(arrangement.width, x + text_width(told) * 0.92)
 
 
 def _legend(made: Layout) -> list[tuple[str, str, str]]:
@@ -488,7 +495,7 @@ def _legend(made: Layout) -> list[tuple[str, str, str]]:
         end = f"{signed[0]:.3g}"
         found.append(("signed", f"−{end}", end))
     elif signed:
-        found.append(("signed", "−max", "max, each matrix its own"))
+        found.append(("signed", "below 0", "above 0, scale per matrix"))
     if any(is_shares(matrix.step) for matrix, _ in drawn):
         found.append(("shares", "0", "1, small shares made easier to see"))
     if made.leaks:

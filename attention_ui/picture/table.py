@@ -56,7 +56,7 @@ ROOM = 2 * BAR + BEHIND
 """Pixels of bars that go both ways, with the number of one that is cut."""
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
 COVERED = "?"
-CUT = ("◂ ", "▸ ")
+CUT = ("« ", "» ")
 COLOURS = {"plus": POSITIVE, "minus": NEGATIVE, "loud": CHOSEN, "forbidden": FORBIDDEN}
 COLOURS |= {"muted": MUTED, "ink": MUTED}
 COLOURS |= {f"head {at}": HEADS[at % len(HEADS)] for at in range(64)}
@@ -164,14 +164,16 @@ def table(
     for at in range(len(layout.matrices)):
         _add_cells(rows, layout, at, numbers, n_cells <= MOST_POINTED, opened)
     if layout.sentence is not None:
-        _add_sentence(rows, layout.sentence, max(numbers, default=0) + 1)
+        _add_sentence(rows, layout.sentence, max(numbers, default=-1) + 1)
     for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
         _add_around(rows, when, arrangement)
     if lists:
         rows.take(lists)
     wide, narrow = layout.wide, layout.narrow
     size = {"x": wide.width, "y": wide.height, "xn": narrow.width, "yn": narrow.height}
-    rows.add(1, kind=SIZE, when=BOTH, strength=float(now if lists else NONE), **size)
+    # What the browser compares is told of every row: a column that is missing is equal to nothing.
+    compared = dict.fromkeys((*NAMES, "ai", "aj"), NONE)
+    rows.add(1, kind=SIZE, when=BOTH, strength=float(now if lists else NONE), **size, **compared)
     return rows.table(click)
 
 
@@ -348,7 +350,7 @@ def _sums(matrices: Sequence[Matrix]) -> list[str]:
     found = []
     for matrix in matrices:
         if has_sums(matrix):
-            before = "Σ " if is_one_row(matrix) else ""
+            before = "sum " if is_one_row(matrix) else ""
             found += [f"{before}{written(total)}" for total in row_sums(matrix).tolist()]
     return found
 
@@ -425,6 +427,8 @@ def _add_cells(
         **_names(trace, matrix, own),
         **_flow(layout.matrices, numbers, at),
     }
+    if layout.sentence is not None:  # a word that is pointed at leaves what is its own bright
+        columns["rel"] += 2.0 ** (max(numbers) + 1)
     columns["id"] = [f"{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
     if matrix.as_bars and not matrix.covered:
         columns["zero"], columns["one"] = ends_of_bars(matrix)
@@ -796,6 +800,7 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
     is_asked = one.asks is not None or bool(one.askers)
     names = {"k" if is_asked else "q": list(range(length))}
     same = {"m": number, "l": 0, "look": "token box", "rel": 2.0**number - 1, "bit": 2.0**number}
+    stays = ": what belongs to it stays bright" if number else ""  # no matrix has the number 0
     single = None if one.heads else shown[0]
     shades = None if single is None or not by else [_percents(k) for k in single.sqrt().T.numpy()]
     rows.add(
@@ -807,7 +812,7 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
         shades=shades,
         i=0,
         j=list(range(length)),
-        where=[f"token {at} “{token}”" for at, token in enumerate(one.tokens)],
+        where=[f"token {at} “{token}”{stays}" for at, token in enumerate(one.tokens)],
         **same,
         **names,
         **places,
@@ -876,7 +881,10 @@ def _add_askers(rows: _Rows, one: Sentence, same: dict[str, object]) -> None:
         i=1,
         j=list(range(length)),
         q=list(range(length)),
-        where=[f"query {at} “{token}”" for at, token in enumerate(one.askers)],
+        where=[
+            f"query {at} “{token}”: what belongs to it stays bright"
+            for at, token in enumerate(one.askers)
+        ],
         **same,
         **_boxes("", one.wide_askers),
         **_boxes("n", one.narrow_askers),

@@ -131,7 +131,7 @@ def test_what_cannot_be_used_stays_typed_and_is_explained(page, app_url):
 
 def test_home_starts_with_ones_own_sentence_or_an_example(page, app_url):
     open_page(page, app_url)
-    page.get_by_placeholder("The cat sat on the mat").fill("Ça va? 你好 🙂")
+    page.get_by_placeholder("The small dog sees the cat").fill("Ça va? 你好 🙂")
     page.get_by_test_id("stBaseButton-primaryFormSubmit").click()
     page.wait_for_url("**/whole_layer**")
     settled(page)

@@ -257,11 +257,21 @@ def test_given_vectors_are_used_by_token_not_by_place():
     assert torch.equal(value(turned), expected)
 
 
+def test_a_token_that_differs_from_a_known_one_by_case_has_a_row_of_its_own_that_says_the_same():
+    inputs = replace(JOURNEY, sentence="your Your JOURNEY")
+    trace = embed(inputs)
+    assert len({*trace["token_ids"].value.tolist()}) == 3
+    given = dict(JOURNEY.vectors)
+    expected = torch.tensor([given[token] for token in ("Your", "Your", "journey")])
+    assert torch.equal(trace["embeddings"].value, expected)
+    both = replace(inputs, vectors=(*JOURNEY.vectors, ("your", (1.0, 2.0, 3.0))))
+    assert value(both)[0].tolist() == [1.0, 2.0, 3.0]
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"sentence": "Your journey starts with one leap"},
-        {"sentence": "your journey"},
         {"reserved": 2},
         {"reserved": 1},
         {"d_in": 2},

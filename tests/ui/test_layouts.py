@@ -18,7 +18,7 @@ from attention_core import operations as ops
 from attention_core.mechanism.softmax import given_row, normalise_row
 from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_core.text.inputs import Inputs
-from attention_ui.cards.show import MOST_BYTES
+from attention_ui.cards.show import MOST_BYTES, first_cell
 from attention_ui.controls.control import understood
 from attention_ui.controls.shared import first_query, inputs_of
 from attention_ui.lessons.transformer_block import lesson as block
@@ -43,7 +43,7 @@ from attention_ui.picture.layout import (
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.numbers import text_width
 from attention_ui.picture.palette import INK
-from attention_ui.picture.sentence import with_sentence
+from attention_ui.picture.sentence import sentence, with_sentence
 from attention_ui.picture.spec import FOCUS, GROUNDS, MANY, Stops, drawn
 from attention_ui.picture.stacked import stacked
 from conftest import ROOT
@@ -637,18 +637,18 @@ def test_a_bar_that_is_cut_says_so_and_its_number_stays_in_its_room():
     layout = equation(trace, *parts)
     rows = cells.table(layout).to_pydict()
     shown = dict(zip(rows["id"], zip(rows["text"], rows["shade"], strict=True), strict=True))
-    assert shown["2.0.0"] == ("▸ 20.00", 1.0)
-    assert shown["2.2.0"] == ("◂ −29.00", -1.0)
+    assert shown["2.0.0"] == ("» 20.00", 1.0)
+    assert shown["2.2.0"] == ("« −29.00", -1.0)
     box, following = layout.wide.boxes[2:]
     assert box.x + box.width <= following.x
-    assert text_width("▸ 20.00") <= cells.BEHIND
+    assert text_width("» 20.00") <= cells.BEHIND
 
 
 def test_bars_move_with_their_numbers_in_the_picture():
     rows = [(2.0, 1.0, poor) for poor in (-4.0, -2.9, 0.5)]
     trace, now = both_ways(rows[1])
     lists = cells.positions(equation(trace, *now), [matrices_of(*both_ways(r)[1]) for r in rows])
-    assert lists["2.0.0"]["texts"] == "◂ −2.00|▸ 20.00|0.57"
+    assert lists["2.0.0"]["texts"] == "« −2.00|» 20.00|0.57"
     assert lists["2.0.0"]["shades"] == lists[f"bar.2.{cells.ON_WIDE}.0"]["shades"] == "-100|100|57"
 
 
@@ -685,3 +685,45 @@ def test_numbers_that_the_browser_writes_are_those_of_the_arithmetic():
         made = text or f"{Decimal(exact).quantize(Decimal('0.0001'), ROUND_HALF_UP)}"
         made = made.replace("-", "−")
         assert made == (f"{value:.4f}".replace("-", "−") if math.isfinite(value) else "−∞")
+
+
+# --- what stands first, and what is said ----------------------------------------------------------
+
+
+def test_a_word_that_is_pointed_at_is_related_to_every_matrix_and_compared_by_every_name():
+    """Without, the browser finds nothing that belongs to it, and all matrices fade."""
+    trace = of_tokens(4, 3)
+    rows = cells.table(with_sentence(equation(trace, trace["weights"]), 0)).to_pydict()
+    word = rows["id"].index("token.2")
+    of_cells = [at for at, m in enumerate(rows["m"]) if 0 <= m != rows["m"][word]]
+    assert of_cells
+    assert all(rows["rel"][at] // rows["bit"][word] % 2 == 1 for at in of_cells)
+    assert "stays bright" in rows["where"][word]
+    assert {*cells.NAMES, "ai", "aj"} <= rows.keys()
+    alone = cells.table(sentence(trace, Matrix(trace["weights"]), 0)).to_pydict()
+    assert alone["where"][alone["id"].index("token.2")] == "token 2 “w2”"
+
+
+def test_the_cell_that_is_offered_first_is_the_largest_in_the_row_whose_arcs_are_shown():
+    trace = of_tokens(5, 3)
+    contexts = Matrix(trace["context_vectors"])
+    parts = (Matrix(trace["weights"]), "·", Matrix(trace["embeddings"]), "=", contexts)
+    row = trace["context_vectors"].value[3]
+    assert first_cell(equation(trace, *parts), contexts) == (0, 0)
+    shown = with_sentence(equation(trace, *parts), 3)
+    assert first_cell(shown, contexts) == (3, int(row.abs().argmax()))
+    _, layer_trace, whole = layer_at({"example": "named_features"})
+    head = next(each for each in whole.matrices if each.step.name == "head_weights" and each.lead)
+    query, key = first_cell(whole, head)[-2:]
+    weights = layer_trace["head_weights"].value[head.lead]
+    assert (query, key) == (whole.sentence.first, int(weights[query].argmax()))
+
+
+def test_a_picture_with_bars_that_may_be_cut_explains_the_sign():
+    trace, parts = both_ways((2.0, 1.0, -2.9))
+    made = equation(trace, *parts)
+    for arrangement in (made.wide, made.narrow):
+        told = [word.text for word in arrangement.words if word.look == "legend"]
+        assert any(all(sign.strip() in words for sign in cells.CUT) for words in told)
+    plain = equation(trace, trace["softmax_weights"]).wide.words
+    assert not any("cut" in word.text for word in plain)

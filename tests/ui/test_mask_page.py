@@ -88,6 +88,15 @@ def test_a_cell_of_the_mask_is_flipped_and_flipped_back():
     assert "flipped by hand" not in rendered(at)
 
 
+def test_the_cell_that_is_offered_to_flip_lets_a_query_see_its_answer_and_leaves_none_blind():
+    at = visit(PAGE)
+    at.button(key="flip").click().run()
+    last = len(at.session_state["here"][2].sentence.split()) * 2 - 2  # blanks are tokens
+    assert at.session_state["held"]["turned"] == f"{last - 1}.{last}"
+    assert "Nothing to look at" not in rendered(at)
+    assert not visit(PAGE, tokenizer="blanks", sentence="alone").exception
+
+
 def values_of(**link):
     values, wrong = understood({"example": "wild_cat", **link}, CONTROLS)
     assert not wrong

@@ -308,15 +308,15 @@ def test_a_seed_that_was_asked_for_needs_no_explanation(link):
     assert drawn_instead(of(example=FIRST, start="rand", **link)) is None
 
 
-def test_the_page_says_what_is_drawn_instead_beside_the_controls():
+def test_the_page_says_what_is_drawn_instead_above_its_pictures():
     at = first_visit("tokenize_and_embed")
     at.text_area(key="control_sentence").set_value("the zebra").run()
     stands(at)
     notice = drawn_instead(at.session_state["here"][2])
-    assert notice in [each.value for each in at.sidebar.text]
+    assert notice in [each.value for each in at.main.text]
     again = visit("tokenize_and_embed", example=FIRST, sentence="the zebra")
     assert again.session_state["notices"] == []
-    assert notice in [each.value for each in again.sidebar.text]
+    assert notice in [each.value for each in again.main.text]
 
 
 @pytest.mark.slow("1 s: whole pages")
@@ -338,6 +338,14 @@ def test_matrices_can_be_set_by_hand_only_where_the_example_has_some():
         values, wrong = understood({"example": name, "start": "given"}, EVERY)
         assert values == plain
         assert bool(wrong) != has_own
+
+
+@pytest.mark.parametrize("link", [{"sentence": "the zebra"}, {"d_in": "5"}], ids=str)
+def test_matrices_whose_vectors_are_drawn_are_not_called_set_by_hand(link):
+    drawn, _ = understood({"example": FIRST, **link}, EVERY)
+    assert drawn.start == projections_of(drawn).start == "rand"
+    assert "given" not in START.choices(drawn)
+    assert of(example=FIRST).start == "given"
 
 
 def test_the_terms_of_a_product_are_told_by_their_component():

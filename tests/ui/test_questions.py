@@ -17,7 +17,7 @@ from attention_ui.cards.tally import Tally
 from attention_ui.charts.guess_bars import guess_bars
 from attention_ui.controls.shared import FIRST
 from sampling import few, is_long
-from visiting import LESSONS, stands, visit, words
+from visiting import LESSONS, noted_layouts, pictures, stands, visit, words
 
 pytestmark = pytest.mark.slow("25 s: whole pages")
 
@@ -78,6 +78,23 @@ def test_what_a_lesson_asks_can_be_skipped_and_all_kinds_are_in_use():
 @pytest.mark.parametrize("page", few(LESSONS, 2))
 def test_nothing_is_asked_where_the_switch_is_off(page):
     assert open_questions(opened(page, predict="off")) == []
+
+
+def test_a_covered_picture_says_which_question_uncovers_it_and_the_arcs_are_of_what_was_asked():
+    link = {"example": FIRST}
+    with noted_layouts() as covered:
+        at = opened("simplified_attention", **link)
+    told = [each.value for each in at.caption if "waits for your guess" in each.value]
+    assert told == ["Each **?** waits for your guess at *Weights*, above."]
+    assert not any(each.sentence for each in covered)
+    with noted_layouts() as shown:
+        at = press(at, "skip", "simplified_attention.looks_at")
+    assert not any("waits for" in each.value for each in at.caption)
+    arcs = next(each.sentence for each in shown if each.sentence)
+    assert f"Query {arcs.first}: " in "".join(words(opened("simplified_attention", **link)))
+    plain = next(each.sentence for each in pictures("simplified_attention", **link)
+                 if each.sentence)  # fmt: skip
+    assert plain.first == EXAMPLES[FIRST].shown_first != arcs.first
 
 
 def test_a_row_is_guessed_with_sliders_and_its_distance_is_said():
@@ -255,8 +272,8 @@ def test_the_distance_is_half_the_sum_of_all_differences():
     verdict = row_of(0.25, 0.25, 0.5).judged((0.5, 0.5, 0.0))
     assert verdict.distance == pytest.approx(0.5)
     assert not verdict.right
-    assert "50 % of your weight would have to move to other keys." in verdict.words
-    assert "With all bars equal it would be 0.1667." in verdict.words
+    assert "50 % of your weight would have to move to other keys" in verdict.words
+    assert "with all bars equal it would be 17 %." in verdict.words
     assert row_of(0.25, 0.75).judged((0.3, 0.7)).right, "near enough for a tick"
 
 

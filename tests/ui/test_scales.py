@@ -77,7 +77,7 @@ def test_what_is_multiplied_does_not_and_the_legend_says_so():
     most, words, _ = drawn(trace, trace["scores"])
     assert most["embeddings"] == pytest.approx(largest(trace["embeddings"].value), rel=1e-3)
     assert most["scores"] == pytest.approx(largest(trace["scores"].value), rel=1e-3)
-    assert words == ["−max", "max, each matrix its own"]
+    assert words == ["below 0", "above 0, scale per matrix"]
 
 
 def test_heads_that_are_added_share_the_scale_of_their_sum(heads):

@@ -15,10 +15,15 @@ SEEN = 1e-4
 """A row that falls short of 1 by less than this looks like 1."""
 
 
+def asked_query(trace: Trace) -> int:
+    """The query whose row is asked for."""
+    return row_to_share(trace["mask"].value, trace.labels("query"))
+
+
 def shared_row(trace: Trace, values: Values) -> Row | None:
     """The weights of one query, to be shared out among the keys that it may look at."""
     mask, weights = trace["mask"].value, trace["weights"].value
-    asked = row_to_share(mask, trace.labels("query"))
+    asked = asked_query(trace)
     return whole_row(
         "Share out the weights of this query among the keys that it may look at. Their masked "
         "scores are in its row above.",

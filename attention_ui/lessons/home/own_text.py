@@ -36,14 +36,19 @@ def take_text(text: str) -> str | None:
 
 def own_text() -> None:
     """A sentence and a button: the sentence is taken up, and the whole layer opens with it."""
+    known = ", ".join(token for token, _ in example_of(held.values()).inputs.vectors)
     with (
         st.form("own_text", border=False),
         st.container(horizontal=True, vertical_alignment="bottom", wrap=False),
     ):
         text = st.text_input(
             f"Your own sentence (at most {MAX_TOKENS} tokens)",
-            placeholder="The cat sat on the mat",
+            placeholder="The small dog sees the cat",
             key="own_sentence",
+            help=f"Words with vectors made to be read: {known}. With any other word, all vectors "
+            "are drawn at random, and no weight has a meaning."
+            if known
+            else None,
         )
         sent = st.form_submit_button("Open", type="primary")
     if not sent:

@@ -6,9 +6,9 @@ from attention_core.examples import EXAMPLES
 
 from ...controls import held
 from ...controls.shared import PROJECTED, QUERY, SOURCE
-from ...frame.basics import LINE, show_notices
+from ...frame.basics import LINE
 from ...frame.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS
-from ...frame.page import open_page
+from ...frame.page import open_page, show_what_differs
 from ...frame.rooms import example_query
 from ...frame.tasks import show_tasks
 from .own_text import own_text, takes_own_text
@@ -67,7 +67,7 @@ def home() -> None:
     values = open_page("home", CONTROLS)
     if not values.only:
         st.title(HOME.title, anchor=False)
-        show_notices()
+        show_what_differs(values)
         show_tasks()
         first, *_ = EXAMPLES.values()
         is_first = values.sentence == first.inputs.sentence

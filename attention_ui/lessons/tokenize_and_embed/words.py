@@ -101,9 +101,17 @@ def identical_words(vectors: Tensor, values: Values) -> str:
     if not groups:
         return "Every row is different, so attention can tell all tokens apart."
     listed = "; ".join("rows " + _rows(group) for group in groups)
-    return f"Identical: {listed}. Nothing in these vectors says where a token stands" + (
+    words = f"Identical: {listed}. Nothing in these vectors says where a token stands" + (
         "." if values.positions else ": turn on *Positions* below and they will differ."
     )
+    tokens = inputs_of(values).tokens
+    each = [{tokens[place] for place in group} for group in groups]
+    if any(len(these) > len({token.casefold() for token in these}) for these in each):
+        words += (
+            " Two tokens that differ only by a capital letter have an id and a row each: in this "
+            "example both rows hold the same numbers."
+        )
+    return words
 
 
 def judge_identical(guess: list[int], vectors: Tensor) -> Verdict:
