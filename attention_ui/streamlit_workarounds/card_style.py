@@ -14,7 +14,7 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 [class*="st-key-aside_"] { display: none; }
 [class*="st-key-card_"] { container-type: inline-size; }
 [class*="st-key-band_"] [data-testid="stMarkdownContainer"] p {
-  line-height: 1.45; text-wrap: pretty; }
+  line-height: 1.45; text-wrap-style: pretty; }
 [class*="st-key-picture_"] { position: relative; }
 [class*="st-key-drawn_"] { position: absolute; inset: 0; }
 [class*="st-key-drawn_"] [data-testid="stVegaLiteChart"] { overflow: hidden; mask: none; }
@@ -54,7 +54,7 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 [class*="st-key-moves_"] .vega-bind label :last-child { color: light-dark(#24639E, #8AB6E1); }
 [class*="st-key-untold_"] .vega-bind label :last-child:not(input) { display: none; }
 .st-key-head { padding-bottom: 0.2rem; }
-.st-key-head p { margin: 0; text-wrap: pretty; }
+.st-key-head p { margin: 0; text-wrap-style: pretty; }
 /* As high as it will be, also before what is in it has come. */
 @media (min-width: 641px) {
   .st-key-head div:has(> .st-key-quiet) { height: 1.8rem; }

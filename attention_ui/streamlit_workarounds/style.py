@@ -61,8 +61,6 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 .st-key-app_title { padding-right: 1.25rem; }
 .st-key-app_title button { min-height: 1.75rem; padding-block: 0; }
 [data-testid="stSidebarUserContent"] { padding-top: 0.5rem; }
-/* "128" beside the end of its track stood as three lines of a digit each. */
-[data-testid="stSliderThumbValue"] * { white-space: nowrap; }
 [class*="st-key-cell_"] .katex-display { margin: 0.4rem 0; }
 [class*="st-key-cell_"] [data-testid="stButtonGroup"] button { flex: none; }
 .st-key-contents { padding-bottom: 0; }

@@ -66,6 +66,8 @@ def of_three(page):
 def test_the_three_divisors_stand_side_by_side_and_move_with_the_width(page, app_url):
     open_page(page, app_url, "divide_by_sqrt_d")
     assert page.locator(".st-key-question_growth").count() == 1
+    width = page.locator("[class*=st-key-control_vd] [data-testid=stSliderThumbValue]").first
+    assert width.bounding_box()["height"] < 30, "128 in one line"
     tops, sizes, heights = of_three(page)
     assert len(tops) == len(sizes) == 3, "from the start, with every question open"
     assert sizes[1] / sizes[2] > 6
