@@ -1,6 +1,7 @@
 """What one visitor can make the server hold: every control at its largest, all of them together.
 
-Sizes are asserted, not times: a slow machine fails no test. README.md has the table of bounds.
+Sizes are asserted, not times: a slow machine fails no test. docs/hosting.md has the table of
+bounds.
 """
 
 import tomllib

@@ -15,7 +15,9 @@ import attention_core
 from attention_core.trace import Trace
 
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = "\n".join(
+    (ROOT / each).read_text(encoding="utf-8") for each in ("README.md", "attention_core/README.md")
+)
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 

@@ -204,8 +204,8 @@ def test_what_matches_only_by_slack_is_counted(monkeypatch):
     )
 
 
-def test_the_readme_says_how_many_match_only_by_slack():
-    said = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+def test_the_readme_of_the_core_says_how_many_match_only_by_slack():
+    said = " ".join((ROOT / "attention_core" / "README.md").read_text(encoding="utf-8").split())
     fewest, most = slack_on_processors()
     assert 0 < fewest < most
     assert f"one needs it for {fewest:,} numbers and another for {most:,}." in said
