@@ -6,14 +6,10 @@ from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
 
-from ..examples import EXAMPLES
-from ..trace import Trace
-from .building import BUILDERS
+from .building import traces
 from .checking import Check, check, fits
-from .places import PLACES, Place
 from .printed import NOTEBOOKS, Result, notebook
-from .reading import read
-from .relations import RELATIONS
+from .recipe import RECIPES
 
 COLUMNS = {
     "numbers": ("tensor", "scalar", "ints"),
@@ -106,27 +102,17 @@ def each_outcome(name: str) -> Iterator[Outcome]:
     """The same one after the other, in the order of the notebook's data. A trace is built when the
     first result asks for it, and once.
     """
-    printed = notebook(name)
-    places, relations = PLACES[name], RELATIONS.get(name, {})
-    traces: dict[tuple, Trace] = {}
-
-    def trace_of(place: Place) -> Trace:
-        example = EXAMPLES[place.example_of(name)]
-        key = (place.lesson, example.name, place.query)
-        if key not in traces:
-            traces[key] = BUILDERS[place.lesson](example, place.query)
-        return traces[key]
-
-    for result in printed.results.values():
-        place = places.get(result.id)
-        if place is not None:
+    recipes, trace_of = RECIPES[name], traces()
+    for result in notebook(name).results.values():
+        recipe = recipes.get(result.id)
+        if recipe is None:
+            yield Outcome(result, None)
+            continue
+        cell = None
+        for place in recipe.places[:1]:
             trace = trace_of(place)
             cell = place.first_cell(trace[place.step].value.shape) if place.step in trace else None
-            yield _compared(result, read(place, trace), cell)
-        elif result.id in relations:
-            yield _compared(result, relations[result.id](printed))
-        else:
-            yield Outcome(result, None)
+        yield _compared(result, recipe.read(trace_of), cell)
 
 
 def _compared(result: Result, value: Any, cell: tuple[int, ...] | None = None) -> Outcome:
