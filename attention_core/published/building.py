@@ -40,6 +40,13 @@ def _token_axis(trace: Trace, _: Example) -> Trace:
     return trace
 
 
+def _heads_redrawn(trace: Trace, example: Example) -> Trace:
+    """The decoder, after which its first heads are called again on the same sentence."""
+    trace = decode(_token_axis(trace, example))
+    attend_on_tokens_by_heads(trace, 3, prefix="again_", output="again_output")
+    return trace
+
+
 BUILDERS: dict[str, Builder] = {
     "tokenize": _built(lambda trace, _: trace),
     "simplified": _built(
@@ -54,6 +61,7 @@ BUILDERS: dict[str, Builder] = {
         lambda trace, its: attend_trainable(trace, its.projections, softmax_dim=-2)
     ),
     "causal": _built(lambda trace, its: attend_masked(trace, scale=its.divide)),
+    "causal_divided": _built(lambda trace, _: attend_masked(trace)),
     "multi_head": _built(
         lambda trace, its: add_batched(attend_heads(trace, its.heads)), expand_word
     ),
@@ -62,6 +70,7 @@ BUILDERS: dict[str, Builder] = {
     ),
     "token_axis": _built(_token_axis),
     "decoder": _built(lambda trace, its: decode(_token_axis(trace, its))),
+    "heads_redrawn": _built(_heads_redrawn),
     "softmax_or_sum": _softmax_or_sum,
 }
 """By lesson: an example, and the row to expand or None, to the trace the lesson shows."""

@@ -35,7 +35,7 @@ def marks(
         return []
     results = notebook(notebook_name).results
     return [
-        Mark(results[name], recipe.places[0], check(results[name], recipe.read(lambda _: trace)))
+        Mark(results[name], recipe.place, check(results[name], recipe.read(lambda _: trace)))
         for name, recipe in RECIPES[notebook_name].items()
         if recipe.example == example_name
         and recipe.places

@@ -80,8 +80,13 @@ class Recipe:
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
-        """The parts of traces that it reads, first the one where its number stands."""
+        """The parts of traces that it reads."""
         return tuple(each for each in self._places(self.tree) if each.lesson != "printed")
+
+    @property
+    def place(self) -> Place:
+        """The part where its number stands. Raises IndexError where it reads no trace."""
+        return self.places[0]
 
     def value(self, trace_of: TraceOf, named: Mapping[str, Any] | None = None) -> Any:
         """What it gives with these traces, and with the values of the recipes beside it."""

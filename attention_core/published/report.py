@@ -21,8 +21,6 @@ COLUMNS = {
 }
 """What is counted together, and the kinds of results in it: the whole numbers are counted among the
 numbers too, and shapes by their sizes."""
-
-
 PRINT, SLACK, OLDER, NEVER, DIFFERS, PENDING = VERDICTS = (
     "print",
     "slack",
@@ -34,6 +32,13 @@ PRINT, SLACK, OLDER, NEVER, DIFFERS, PENDING = VERDICTS = (
 """What can be said of a printed result: it matches as printed, or only by the slack between
 processors, or by an older version of the notebook's code; it cannot be computed; it could be, and
 differs; it could be, and nothing computes it yet."""
+
+REMARKS = {
+    PENDING: "not yet computed: {size}: {ids}",
+    NEVER: "cannot be computed: {size}: {ids}: {note}",
+    OLDER: "matches, but by another recipe than the code shown: {ids}: {note}",
+}
+"""What the report says of results, all of those with one note together."""
 
 
 @dataclass(frozen=True)
@@ -93,14 +98,9 @@ class Outcome:
         return {verdict: count}
 
 
-def outcomes(name: str) -> list[Outcome]:
-    """All printed results of a notebook, compared with traces of its examples."""
-    return list(each_outcome(name))
-
-
 def each_outcome(name: str) -> Iterator[Outcome]:
-    """The same one after the other, in the order of the notebook's data. A trace is built when the
-    first result asks for it, and once.
+    """The printed results of a notebook compared with traces of its examples, one after the other,
+    in the order of its data. A trace is built when the first result asks for it, and once.
     """
     recipes, trace_of = RECIPES[name], traces()
     for result in notebook(name).results.values():
@@ -108,31 +108,22 @@ def each_outcome(name: str) -> Iterator[Outcome]:
         if recipe is None:
             yield Outcome(result, None)
             continue
-        cell = None
-        for place in recipe.places[:1]:
-            trace = trace_of(place)
-            cell = place.first_cell(trace[place.step].value.shape) if place.step in trace else None
-        yield _compared(result, recipe.read(trace_of), cell)
-
-
-def _compared(result: Result, value: Any, cell: tuple[int, ...] | None = None) -> Outcome:
-    """A printed result beside a value, of which only what is comparable is kept."""
-    there = value if value is not None and fits(value, result.shape) else None
-    computed = there.tolist() if hasattr(there, "tolist") else there
-    return Outcome(result, check(result, value), computed, cell)
+        value, cell = recipe.read(trace_of), None
+        if recipe.places and recipe.place.step in (trace := trace_of(recipe.place)):
+            cell = recipe.place.first_cell(trace[recipe.place.step].value.shape)
+        there = value if value is not None and fits(value, result.shape) else None
+        computed = there.tolist() if hasattr(there, "tolist") else there
+        yield Outcome(result, check(result, value), computed, cell)
 
 
 def totals(found: Iterable[Outcome]) -> dict[str, tuple[int, int]]:
     """For each of `COLUMNS`: how many printed entries match, of how many."""
     found = list(found)
-    counted = {
-        name: [outcome for outcome in found if outcome.result.kind in kinds]
-        for name, kinds in COLUMNS.items()
-    }
-    return {
-        name: (sum(each.matching for each in some), sum(each.result.count for each in some))
-        for name, some in counted.items()
-    }
+    counted = {}
+    for name, kinds in COLUMNS.items():
+        some = [outcome for outcome in found if outcome.result.kind in kinds]
+        counted[name] = sum(o.matching for o in some), sum(o.result.count for o in some)
+    return counted
 
 
 def numbers_by_verdict(found: Iterable[Outcome]) -> Counter[str]:
@@ -170,20 +161,18 @@ def slack_on_processors() -> tuple[int, int]:
     for name in NOTEBOOKS:
         for result in notebook(name).results.values():
             if result.rel_slack:
-                needed.update(result.n_differing)
+                needed.update(result.differing_by_environment)
     return min(needed.values()), max(needed.values())
 
 
-def _row(name: str, cells: list[str]) -> str:
+def _row(name: str, cells: Iterable[str]) -> str:
     return f"{name:14}" + "".join(f"{cell:>16}" for cell in cells).rstrip()
 
 
-def _counts(found: list[Outcome]) -> list[str]:
+def _counts(found: list[Outcome]) -> Iterator[str]:
     """For each column: how many of how many."""
-    return [
-        f"{matching:,} of {published:,}" if published else "-"
-        for matching, published in totals(found).values()
-    ]
+    for matching, published in totals(found).values():
+        yield f"{matching:,} of {published:,}" if published else "-"
 
 
 def _remarks(found: list[Outcome]) -> Iterator[str]:
@@ -191,42 +180,22 @@ def _remarks(found: list[Outcome]) -> Iterator[str]:
     for outcome in found:
         if outcome.failed:
             far = outcome.check.largest_difference
-            yield (
-                f"DOES NOT MATCH: {outcome.result.id}, {outcome.matching} of "
-                f"{outcome.result.count} entries"
-                + ("" if far is None else f", largest difference {far:.3g}")
-            )
-    pending = [outcome.result for outcome in found if outcome.pending]
-    if pending:
-        yield f"not yet computed: {_entries(pending)}: {_ids(pending)}"
-    for note, results in _by_note(o.result for o in found if not o.result.reproduces):
-        yield f"cannot be computed: {_entries(results)}: {_ids(results)}: {note}"
-    for note, results in _by_note(
-        o.result
-        for o in found
-        if o.matching and o.result.reproduces and not o.result.reproduces_as_shown
-    ):
-        yield f"matches, but by another recipe than the code shown: {_ids(results)}: {note}"
-
-
-def _by_note(results: Iterable[Result]) -> Iterable[tuple[str, list[Result]]]:
-    groups: dict[str, list[Result]] = {}
-    for result in results:
-        groups.setdefault(result.note, []).append(result)
-    return groups.items()
-
-
-def _entries(results: list[Result]) -> str:
-    entries = sum(result.count for result in results)
-    return f"{len(results)} result{'s' * (len(results) != 1)} with {entries:,} entries"
-
-
-def _ids(results: list[Result]) -> str:
-    return ", ".join(result.id for result in results)
+            words = "" if far is None else f", largest difference {far:.3g}"
+            matching = f"{outcome.matching} of {outcome.result.count} entries"
+            yield f"DOES NOT MATCH: {outcome.result.id}, {matching}{words}"
+    for verdict, words in REMARKS.items():
+        groups: dict[str, list[Result]] = {}
+        for result in (outcome.result for outcome in found if outcome.verdict == verdict):
+            groups.setdefault("" if verdict == PENDING else result.note, []).append(result)
+        for note, results in groups.items():
+            entries = sum(result.count for result in results)
+            size = f"{len(results)} result{'s' * (len(results) != 1)} with {entries:,} entries"
+            ids = ", ".join(result.id for result in results)
+            yield words.format(size=size, ids=ids, note=note)
 
 
 def main() -> int:
     """Compute everything again and print the report: 0, or 1 if a result fails to match."""
-    found = {name: outcomes(name) for name in NOTEBOOKS}
+    found = {name: list(each_outcome(name)) for name in NOTEBOOKS}
     print(report(found))
     return int(any(outcome.failed for outcomes_of in found.values() for outcome in outcomes_of))

@@ -31,7 +31,6 @@ from attention_core.published.report import (
     each_outcome,
     main,
     numbers_by_verdict,
-    outcomes,
     report,
     slack_on_processors,
     totals,
@@ -42,6 +41,10 @@ from sampling import few
 ROOT = Path(__file__).parents[2]
 ALL_RECIPES = [(name, id, each) for name in NOTEBOOKS for id, each in RECIPES[name].items()]
 NUMBERS = ("tensor", "scalar", "ints")
+
+
+def outcomes(name):
+    return list(each_outcome(name))
 
 
 def printed(values, shape=(), kind="tensor", decimals=None, significant=None, **others):
@@ -56,7 +59,7 @@ def printed(values, shape=(), kind="tensor", decimals=None, significant=None, **
         "note": "",
         "rel_slack": 0.0,
         "abs_slack": math.inf,
-        "n_differing": {},
+        "differing_by_environment": {},
         "source_line": 1,
     }
     return Result(

@@ -93,7 +93,7 @@ def trace_of(values: Values) -> Trace:
     """
     result, trace_of_place = judged(values), traces()
     recipe = RECIPES[values.notebook][result.id]
-    place = recipe.places[0]
+    place = recipe.place
     whole = trace_of_place(place)
     axes = whole[place.step].axes[len(place.index) :]
     trace = Trace(**{axis: whole.labels(axis) for axis in axes})

@@ -85,7 +85,7 @@ class Links:
         if recipe is None or not recipe.places:
             is_shown = outcome.result.id.startswith("var_")
             return self._link(VARIANCES.page, self._notebook, {}) if is_shown else None
-        place = recipe.places[0]
+        place = recipe.place
         where = WHERE.get(place.lesson)
         if where is None:
             return None

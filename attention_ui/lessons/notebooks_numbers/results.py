@@ -208,7 +208,7 @@ def says(outcome: Outcome) -> str:
 
 def _measured(result: Result) -> str:
     """How many entries needed the slack on the processors that were measured."""
-    needed = sorted(result.n_differing.values())
+    needed = sorted(result.differing_by_environment.values())
     return f" ({needed[0]} to {needed[-1]} on those that were measured)" if needed else ""
 
 

@@ -1,0 +1,160 @@
+"""What only the stories of the notebooks measure: functions that their recipes call."""
+
+import math
+from collections.abc import Callable
+from functools import cache
+from itertools import combinations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ..experiments.variance import Trials, variance_theory
+from ..text.inputs import RANDOM_ID_ROWS
+
+TRIALS = 1_000
+"""Of each printed variance."""
+HALVINGS = 40
+
+
+def _naive_softmax(scores: Tensor, dim: int = -1) -> Tensor:
+    """Softmax as its formula is written: nothing keeps e to the scores within float32."""
+    powers = scores.exp()
+    return powers / powers.sum(dim, keepdim=True)
+
+
+def _from(is_lost: Callable[[float], bool], low: float, high: float) -> float:
+    """The least number from which on something is lost, by halving."""
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_lost(middle) else (middle, high)
+    return high
+
+
+def _all_lost_from(how: str, n_keys: int) -> float:
+    """The score from which on so many equal ones all get a weight of 0, or no number."""
+
+    def weights(score: float) -> Tensor:
+        return _naive_softmax(torch.full((n_keys,), score))
+
+    if how == "zero":
+        return _from(lambda score: bool((weights(score) == 0).all()), 80, 88)
+    if how == "nan":
+        return _from(lambda score: bool(weights(score).isnan().all()), 80, 100)
+    return -_from(lambda score: bool(weights(-score).isnan().all()), 90, 120)
+
+
+def _lost_from_times(row: Tensor) -> float:
+    """How many times as large scores have a weight that is no number: rounded up, so it has one."""
+    times = _from(lambda factor: bool(_naive_softmax(row * factor).isnan().any()), 1, 100)
+    return math.ceil(1e4 * times) / 1e4
+
+
+@cache
+def _random_sentences() -> Tensor:
+    """2,000 sentences of eight words with standard normal vectors (sentence, token, 32)."""
+    return _drawn((2000, 8, 32), 0)
+
+
+def _drawn(shape: tuple[int, ...], seed: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def _self_scores(vectors: Tensor) -> Tensor:
+    return vectors @ vectors.mT
+
+
+def _zero_filled(vectors: Tensor, divisor: float) -> Tensor:
+    """Weights of vectors on each other, with scores of 0 where a key is later (…, query, key)."""
+    return (_self_scores(vectors).tril() / divisor).softmax(dim=-1)
+
+
+def _beside_diagonal(scores: Tensor) -> Tensor:
+    return scores[..., ~torch.eye(scores.shape[-1], dtype=torch.bool)]
+
+
+def _mean_cosine(vectors: Tensor) -> Tensor:
+    """Of each two of the vectors (token, d)."""
+    cosines = _self_scores(F.normalize(vectors, dim=-1))
+    return cosines[torch.ones_like(cosines, dtype=torch.bool).triu(1)].mean()
+
+
+def _with_last(vectors: Tensor, factor: float, added: float) -> Tensor:
+    """The vectors (token, d) with another last one."""
+    return torch.cat([vectors[:-1], vectors[-1:] * factor + added])
+
+
+def _first_by_last(U_query: Tensor, U_key: Tensor, U_value: Tensor, vectors: Tensor) -> Tensor:
+    """The length of the derivative of the first context vector by the last vector, where matrices
+    (token, token) stand on the left and the future is hidden.
+    """
+
+    def first_context(given: Tensor) -> Tensor:
+        queries, keys, values = (each @ given for each in (U_query, U_key, U_value))
+        future = torch.ones_like(U_query, dtype=torch.bool).triu(1)
+        scores = (queries @ keys.mT).masked_fill(future, -torch.inf)
+        return (scores.softmax(dim=-1) @ values)[0]
+
+    return torch.autograd.functional.jacobian(first_context, vectors)[:, -1].norm()
+
+
+def _refusal(matrix: Tensor, vectors: Tensor) -> str:
+    """What torch says of a product that does not fit; "" where it does."""
+    try:
+        matrix @ vectors
+    except RuntimeError as error:
+        return str(error).split("(")[-1].rstrip(")")
+    return ""
+
+
+def _box_muller(uniforms: Tensor) -> Tensor:
+    """The 16 normal numbers that torch makes of pairs of uniform ones, eight places apart.
+
+    Source: Box and Muller 1958, A Note on the Generation of Random Normal Deviates.
+    """
+    lengths = (-2 * (1 - uniforms[:8].double()).log()).sqrt()
+    angles = 2 * math.pi * uniforms[8:16].double()
+    return torch.cat([lengths * angles.cos(), lengths * angles.sin()])
+
+
+def _from_means(points: Tensor, vectors: Tensor) -> list[float]:
+    """How far each point lies from the nearest weighted mean of vectors: from each of the simplices
+    between some of them, of which the nearest counts.
+    """
+    points, vectors = points.double(), vectors.double()
+    nearest = [math.inf] * len(points)
+    for n_used in range(1, vectors.shape[1] + 2):
+        for chosen in combinations(vectors, n_used):
+            first, edges = chosen[0], torch.stack(chosen[1:] or chosen).sub(chosen[0])
+            shares = torch.linalg.lstsq(edges.mT, (points - first).mT, driver="gelsd").solution.mT
+            distances = (first + shares @ edges - points).norm(dim=-1)
+            inside = (shares >= 0).all(-1) & (shares.sum(-1) <= 1)
+            found = distances.where(inside, math.inf).tolist()
+            nearest = [min(pair) for pair in zip(nearest, found, strict=True)]
+    return nearest
+
+
+MEASURES = {
+    "naive_softmax": _naive_softmax,
+    "all_lost_from": _all_lost_from,
+    "lost_from_times": _lost_from_times,
+    "random_sentences": _random_sentences,
+    "drawn": lambda rows, width, seed: _drawn((rows, width), seed),
+    "self_scores": _self_scores,
+    "zero_filled": _zero_filled,
+    "spread_beside_diagonal": lambda scores: _beside_diagonal(scores).std(),
+    "mean_cosine": _mean_cosine,
+    "with_last": _with_last,
+    "normed": lambda x, n_axes: F.layer_norm(x, x.shape[-n_axes:]),
+    "first_by_last": _first_by_last,
+    "refusal": _refusal,
+    "box_muller": _box_muller,
+    "from_means": _from_means,
+    # That two of so many random ids are the same
+    "collision": lambda n: 1 - math.prod(1 - place / RANDOM_ID_ROWS for place in range(n)),
+    "product_variance": lambda d, distribution="normal", spread=1.0: (
+        variance_theory(Trials(d, distribution=distribution, spread=spread)).variance
+    ),
+    "standard_error": lambda d: variance_theory(Trials(d)).standard_error(TRIALS),
+}
+"""By name, for `functions.FUNCTIONS`."""

@@ -1,0 +1,118 @@
+"""Mistakes of the five notebooks, told with numbers computed from their own examples.
+
+    from attention_core.published.stories import STORIES
+
+    print(STORIES["mask_after_softmax"].told().wrong)
+
+They are data, in `stories.toml`; `tests/core/test_pitfalls.py` holds their figures against what is
+known of the notebooks.
+"""
+
+import ast
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from .building import traces
+from .recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Story:
+    """What went wrong in a notebook, and what its own numbers say of it.
+
+    `wrong` and `right` are templates: `{own:.4f}` is the figure `own` with four decimals.
+    """
+
+    name: str
+    title: str
+    example: str
+    """Whose sentence and numbers it is told with: a key of `EXAMPLES`."""
+    wrong: str
+    right: str
+    figures: str = ""
+    """Recipes of what the sentences say, a name for each; "" where no computation can show it."""
+    mistake: str = ""
+    """The mistake of the lab that it is an instance of; "" where the lab has no switch for it."""
+
+    def told(self) -> "Told":
+        """Both sentences with their numbers."""
+        return _told(self)
+
+
+class Told(NamedTuple):
+    """The sentences of a story."""
+
+    wrong: str
+    right: str
+
+
+STORIES = {
+    name: Story(name, **given)
+    for name, given in tomllib.loads(
+        files(__package__).joinpath("stories.toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""By name."""
+
+
+def stories_of(mistake: str) -> tuple[Story, ...]:
+    """The stories that are instances of a mistake of the lab; of "", those without a switch."""
+    return tuple(story for story in STORIES.values() if story.mistake == mistake)
+
+
+@cache
+def figures_of(story: Story) -> dict[str, Any]:
+    """The figures of a story, computed once: numbers, lists of them, or words."""
+    trace_of = traces()
+    found: dict[str, Any] = {}
+    for line in ast.parse(story.figures).body:
+        name, _, text = ast.unparse(line).partition(" = ")
+        found[name] = Recipe(text, story.example).value(trace_of, found)
+    return {name: _plain(figure) for name, figure in found.items()}
+
+
+def _plain(figure: Any) -> Any:
+    """Without tensors."""
+    if isinstance(figure, list):
+        return [_plain(each) for each in figure]
+    return figure.tolist() if isinstance(figure, Tensor) else figure
+
+
+@cache
+def _told(story: Story) -> Told:
+    figures = {name: _Said(figure) for name, figure in figures_of(story).items()}
+    wrong, right = (" ".join(each.split()) for each in (story.wrong, story.right))
+    return Told(wrong.format(**figures), right.format(**figures))
+
+
+class _Said:
+    """A figure as a sentence has it: one number, or several in a row."""
+
+    def __init__(self, figure: float | str | Sequence[float]) -> None:
+        self._figure = figure
+
+    def __format__(self, spec: str) -> str:
+        """By Python's format of a number; what stands behind a bar joins several of them."""
+        digits, bar, between = spec.partition("|")
+        if isinstance(self._figure, str | bool):
+            return str(self._figure)
+        if isinstance(self._figure, int | float):
+            return _written(self._figure, digits)
+        *first, last = (_written(each, digits) for each in self._figure)
+        if bar:
+            return between.join([*first, last])
+        return f"{', '.join(first)} and {last}" if first else last
+
+
+def _written(number: float, digits: str) -> str:
+    text = format(number, digits or (",d" if isinstance(number, int) else ".4f"))
+    if text.startswith("-"):
+        bare = text[1:]
+        return bare if not bare.strip("0.%") else f"−{bare}"
+    return text
