@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..trace import Trace
-from .measures import MEASURES
+from . import measures
 from .recipe import Place
 
 
@@ -87,65 +87,31 @@ OF_STEPS = {
     "loops_equal": _loops_equal,
 }
 """By name: of a trace, a place in it, and what else the recipe says."""
+OF_TENSORS = (
+    "abs all amax amin aminmax argmax diagonal double flatten flip float int isclose isnan max "
+    "mean min nonzero norm numel relu softmax std sum t transpose tril triu unique var"
+)
+"""What torch calls so."""
 FUNCTIONS = {
+    **{name: getattr(Tensor, name) for name in OF_TENSORS.split()},
     "numbers": _numbers,
-    # Of a tensor, its sizes
     "shape": lambda x: list(x.shape),
-    "size": Tensor.numel,
     "width": lambda x: x.shape[-1],
     "len": len,
-    # What is made of all of its entries
-    "sum": Tensor.sum,
-    "mean": lambda x: x.double().mean(),
-    "min": Tensor.min,
-    "max": Tensor.max,
-    "ends": lambda x: [x.min(), x.max()],
-    "spread": Tensor.std,
-    "variance": lambda x: x.var(correction=0),
-    "entropy": lambda x: torch.special.entr(x).sum(),
-    "length": Tensor.norm,
-    "count": lambda x: int(x.sum()),
-    "first": lambda x: int(x.float().argmax()),
-    "where": lambda x: x.nonzero()[:, 0].tolist(),
-    "distinct": lambda x: sorted(set(x.flatten().tolist())),
-    "missing": lambda ids, table: sorted({*range(len(table))} - {*ids.tolist()}),
-    "ranks": lambda x: x.unique(return_inverse=True)[1],
-    "n_different": lambda x: len(x.unique(dim=0)),
-    # of each row or column
-    "row_sums": lambda x: x.sum(-1),
-    "row_means": lambda x: x.mean(-1),
-    "row_spreads": lambda x: x.std(-1, correction=0),
-    "row_max": lambda x: x.amax(-1),
-    "lengths": lambda x: x.norm(dim=-1),
-    "column_means": lambda x: x.mean(0),
-    "column_widths": lambda x: x.amax(0) - x.amin(0),
-    # Entry by entry
-    "abs": Tensor.abs,
-    "isnan": Tensor.isnan,
-    "relu": Tensor.relu,
-    "double": Tensor.double,
-    "float": Tensor.float,
-    # Another matrix
-    "transposed": lambda x: x.mT,
-    "upside_down": lambda x: x.flip(0),
-    "later": lambda x: x.triu(1),
-    "earlier": Tensor.tril,
-    "diagonal": lambda x: x.diagonal(dim1=-2, dim2=-1),
+    "place": lambda names, name: names.index(name),
+    "zeros": torch.zeros,
+    "are": lambda names, name: torch.tensor([each == name for each in names]),
     "flat": lambda *parts: torch.cat([each.flatten() for each in parts]),
-    "side_by_side": lambda heads: torch.cat([*heads], dim=-1),
-    "softmax": lambda x: x.softmax(-1),
-    "shares": lambda x: x / x.sum(-1, keepdim=True),
-    # Two compared
     "close": _close,
     "equal": _equal,
     "apart": lambda one, other: (one - other).abs().max(),
-    "are": lambda names, name: torch.tensor([each == name for each in names]),
-    "n_rows_close": lambda one, other: int(one.isclose(other).all(-1).sum()),
-    # Single numbers
     "sqrt": math.sqrt,
     "log": math.log,
     "exp": math.exp,
-    "largest_of": lambda type: torch.finfo(getattr(torch, type)).max,
-    **MEASURES,
+    **{
+        name: each
+        for name, each in vars(measures).items()
+        if getattr(each, "__module__", "") == measures.__name__
+    },
 }
 """By name: of what the recipe gives them."""

@@ -1,4 +1,4 @@
-"""What only the stories of the notebooks measure: functions that their recipes call."""
+"""What only the stories of the notebooks measure: their recipes may call each function here."""
 
 import math
 from collections.abc import Callable
@@ -17,7 +17,7 @@ TRIALS = 1_000
 HALVINGS = 40
 
 
-def _naive_softmax(scores: Tensor, dim: int = -1) -> Tensor:
+def naive_softmax(scores: Tensor, dim: int = -1) -> Tensor:
     """Softmax as its formula is written: nothing keeps e to the scores within float32."""
     powers = scores.exp()
     return powers / powers.sum(dim, keepdim=True)
@@ -31,11 +31,11 @@ def _from(is_lost: Callable[[float], bool], low: float, high: float) -> float:
     return high
 
 
-def _all_lost_from(how: str, n_keys: int) -> float:
+def all_lost_from(how: str, n_keys: int) -> float:
     """The score from which on so many equal ones all get a weight of 0, or no number."""
 
     def weights(score: float) -> Tensor:
-        return _naive_softmax(torch.full((n_keys,), score))
+        return naive_softmax(torch.full((n_keys,), score))
 
     if how == "zero":
         return _from(lambda score: bool((weights(score) == 0).all()), 80, 88)
@@ -44,47 +44,46 @@ def _all_lost_from(how: str, n_keys: int) -> float:
     return -_from(lambda score: bool(weights(-score).isnan().all()), 90, 120)
 
 
-def _lost_from_times(row: Tensor) -> float:
+def lost_from_times(row: Tensor) -> float:
     """How many times as large scores have a weight that is no number: rounded up, so it has one."""
-    times = _from(lambda factor: bool(_naive_softmax(row * factor).isnan().any()), 1, 100)
+    times = _from(lambda factor: bool(naive_softmax(row * factor).isnan().any()), 1, 100)
     return math.ceil(1e4 * times) / 1e4
 
 
 @cache
-def _random_sentences() -> Tensor:
+def random_sentences() -> Tensor:
     """2,000 sentences of eight words with standard normal vectors (sentence, token, 32)."""
-    return _drawn((2000, 8, 32), 0)
+    return drawn(2000, 8, 32, 0)
 
 
-def _drawn(shape: tuple[int, ...], seed: int) -> Tensor:
+def drawn(*shape_and_seed: int) -> Tensor:
+    """Standard normal numbers of a shape, from a seed, which comes last."""
+    *shape, seed = shape_and_seed
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
 
 
-def _self_scores(vectors: Tensor) -> Tensor:
-    return vectors @ vectors.mT
-
-
-def _zero_filled(vectors: Tensor, divisor: float) -> Tensor:
+def zero_filled(vectors: Tensor, divisor: float) -> Tensor:
     """Weights of vectors on each other, with scores of 0 where a key is later (…, query, key)."""
-    return (_self_scores(vectors).tril() / divisor).softmax(dim=-1)
+    return ((vectors @ vectors.mT).tril() / divisor).softmax(dim=-1)
 
 
-def _beside_diagonal(scores: Tensor) -> Tensor:
+def beside_diagonal(scores: Tensor) -> Tensor:
+    """What stands beside the diagonal of (…, token, token), in one row: (…, pair)."""
     return scores[..., ~torch.eye(scores.shape[-1], dtype=torch.bool)]
 
 
-def _mean_cosine(vectors: Tensor) -> Tensor:
+def cosines(vectors: Tensor) -> Tensor:
     """Of each two of the vectors (token, d)."""
-    cosines = _self_scores(F.normalize(vectors, dim=-1))
-    return cosines[torch.ones_like(cosines, dtype=torch.bool).triu(1)].mean()
+    units = F.normalize(vectors, dim=-1)
+    return beside_diagonal(units @ units.mT)
 
 
-def _with_last(vectors: Tensor, factor: float, added: float) -> Tensor:
+def with_last(vectors: Tensor, factor: float, added: float) -> Tensor:
     """The vectors (token, d) with another last one."""
     return torch.cat([vectors[:-1], vectors[-1:] * factor + added])
 
 
-def _first_by_last(U_query: Tensor, U_key: Tensor, U_value: Tensor, vectors: Tensor) -> Tensor:
+def first_by_last(U_query: Tensor, U_key: Tensor, U_value: Tensor, vectors: Tensor) -> Tensor:
     """The length of the derivative of the first context vector by the last vector, where matrices
     (token, token) stand on the left and the future is hidden.
     """
@@ -98,7 +97,7 @@ def _first_by_last(U_query: Tensor, U_key: Tensor, U_value: Tensor, vectors: Ten
     return torch.autograd.functional.jacobian(first_context, vectors)[:, -1].norm()
 
 
-def _refusal(matrix: Tensor, vectors: Tensor) -> str:
+def refusal(matrix: Tensor, vectors: Tensor) -> str:
     """What torch says of a product that does not fit; "" where it does."""
     try:
         matrix @ vectors
@@ -107,7 +106,42 @@ def _refusal(matrix: Tensor, vectors: Tensor) -> str:
     return ""
 
 
-def _box_muller(uniforms: Tensor) -> Tensor:
+def normed(vectors: Tensor, n_axes: int) -> Tensor:
+    """Normalised over so many of the last axes."""
+    return F.layer_norm(vectors, vectors.shape[-n_axes:])
+
+
+def entropy(weights: Tensor) -> Tensor:
+    """Of one row, in nats."""
+    return torch.special.entr(weights).sum()
+
+
+def largest_of(type: str) -> float:
+    """The largest number that a type holds."""
+    return torch.finfo(getattr(torch, type)).max
+
+
+def missing(ids: Tensor, table: Tensor) -> list[int]:
+    """The rows of a table that are nobody's."""
+    return sorted({*range(len(table))} - {*ids.tolist()})
+
+
+def collision(n_ids: int) -> float:
+    """The chance that two of so many random ids are the same."""
+    return 1 - math.prod(1 - place / RANDOM_ID_ROWS for place in range(n_ids))
+
+
+def product_variance(d: int, distribution: str = "normal", spread: float = 1.0) -> float:
+    """The variance of the dot product of two random vectors so wide."""
+    return variance_theory(Trials(d, distribution=distribution, spread=spread)).variance
+
+
+def standard_error(d: int) -> float:
+    """How far a printed variance is off, typically."""
+    return variance_theory(Trials(d)).standard_error(TRIALS)
+
+
+def box_muller(uniforms: Tensor) -> Tensor:
     """The 16 normal numbers that torch makes of pairs of uniform ones, eight places apart.
 
     Source: Box and Muller 1958, A Note on the Generation of Random Normal Deviates.
@@ -117,7 +151,7 @@ def _box_muller(uniforms: Tensor) -> Tensor:
     return torch.cat([lengths * angles.cos(), lengths * angles.sin()])
 
 
-def _from_means(points: Tensor, vectors: Tensor) -> list[float]:
+def from_means(points: Tensor, vectors: Tensor) -> list[float]:
     """How far each point lies from the nearest weighted mean of vectors: from each of the simplices
     between some of them, of which the nearest counts.
     """
@@ -132,29 +166,3 @@ def _from_means(points: Tensor, vectors: Tensor) -> list[float]:
             found = distances.where(inside, math.inf).tolist()
             nearest = [min(pair) for pair in zip(nearest, found, strict=True)]
     return nearest
-
-
-MEASURES = {
-    "naive_softmax": _naive_softmax,
-    "all_lost_from": _all_lost_from,
-    "lost_from_times": _lost_from_times,
-    "random_sentences": _random_sentences,
-    "drawn": lambda rows, width, seed: _drawn((rows, width), seed),
-    "self_scores": _self_scores,
-    "zero_filled": _zero_filled,
-    "spread_beside_diagonal": lambda scores: _beside_diagonal(scores).std(),
-    "mean_cosine": _mean_cosine,
-    "with_last": _with_last,
-    "normed": lambda x, n_axes: F.layer_norm(x, x.shape[-n_axes:]),
-    "first_by_last": _first_by_last,
-    "refusal": _refusal,
-    "box_muller": _box_muller,
-    "from_means": _from_means,
-    # That two of so many random ids are the same
-    "collision": lambda n: 1 - math.prod(1 - place / RANDOM_ID_ROWS for place in range(n)),
-    "product_variance": lambda d, distribution="normal", spread=1.0: (
-        variance_theory(Trials(d, distribution=distribution, spread=spread)).variance
-    ),
-    "standard_error": lambda d: variance_theory(Trials(d)).standard_error(TRIALS),
-}
-"""By name, for `functions.FUNCTIONS`."""

@@ -5,7 +5,7 @@
     journey_123.qkv.weights         of another example than the recipe's own
     printed.omega_all[0]            what the example's notebook prints
     settings.heads.d_head           a setting of the example
-    row_sums(qkv.weights) / 2       functions are those of `functions.py`, signs are Python's
+    sum(qkv.weights, -1) / 2        functions are those of `functions.py`, many of them torch's own
 
 Names alone stand for the recipes beside it. `recipes.toml` has those of the printed results.
 """
@@ -17,9 +17,9 @@ import operator
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from importlib.resources import files
-from operator import attrgetter
+from operator import attrgetter, getitem
 from typing import TYPE_CHECKING, Any
 
 from ..examples import EXAMPLES
@@ -28,20 +28,12 @@ from .printed import NOTEBOOKS, notebook
 if TYPE_CHECKING:
     from ..trace import Trace
 
+_SIGNS = "Add Sub Mult:mul Div:truediv Pow MatMult:matmul Eq NotEq:ne Lt Gt USub:neg Invert"
 SIGNS = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-    ast.MatMult: operator.matmul,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.Gt: operator.gt,
-    ast.USub: operator.neg,
-    ast.Invert: operator.invert,
+    getattr(ast, sign): getattr(operator, name or sign.lower())
+    for sign, _, name in (each.partition(":") for each in _SIGNS.split())
 }
+"""Signs of an expression, and the functions of Python that they stand for."""
 
 
 @dataclass(frozen=True)
@@ -88,21 +80,64 @@ class Recipe:
         """The part where its number stands. Raises IndexError where it reads no trace."""
         return self.places[0]
 
-    def value(self, trace_of: TraceOf, named: Mapping[str, Any] | None = None) -> Any:
-        """What it gives with these traces, and with the values of the recipes beside it."""
-        return _Values(self, trace_of, named or {}).of(self.tree)
-
     def read(self, trace_of: TraceOf) -> Any:
-        """The same, or None where these traces have no such steps, or of shapes that do not fit."""
+        """Its value, or None where these traces lack a step or have shapes that do not fit."""
         try:
             return self.value(trace_of)
         except (KeyError, IndexError, TypeError, ValueError, RuntimeError):
             return None
 
-    def place_at(self, node: ast.AST) -> Place | None:
+    def value(self, trace_of: TraceOf, named: Mapping[str, Any] | None = None) -> Any:
+        """What it gives with these traces, and with the values of the recipes beside it.
+
+        Raises KeyError for a name that is none, and what torch raises where parts do not fit.
+        """
+        from .functions import FUNCTIONS, OF_STEPS  # torch is imported when a number is asked for
+
+        def of(node: ast.AST) -> Any:
+            if place := self._place_at(node):
+                return at(place)
+            match node:
+                case ast.Constant(value):
+                    return value
+                case ast.Name(name):
+                    return (named or {})[name]
+                case ast.List(parts):
+                    return [of(part) for part in parts]
+                case ast.Tuple(parts):
+                    return tuple(of(part) for part in parts)
+                case ast.Slice(first, end):
+                    return slice(first and of(first), end and of(end))
+                case ast.Subscript(whole, index):
+                    return of(whole)[of(index)]
+                case ast.UnaryOp(sign, part):
+                    return SIGNS[type(sign)](of(part))
+                case ast.BinOp(left, sign, right) | ast.Compare(left, [sign], [right]):
+                    return SIGNS[type(sign)](of(left), of(right))
+                case ast.Call(ast.Name(name), [step, *parts]) if name in OF_STEPS:
+                    place = self._place_at(step)
+                    return OF_STEPS[name](trace_of(place), place, *map(of, parts))
+                case ast.Call(ast.Name(name), parts, options):
+                    named_parts = {option.arg: of(option.value) for option in options}
+                    return FUNCTIONS[name](*map(of, parts), **named_parts)
+                case ast.Attribute() if (text := ast.unparse(node)).startswith("settings."):
+                    return attrgetter(text.removeprefix("settings."))(EXAMPLES[self.example])
+            raise ValueError(f"a recipe has no {ast.unparse(node)}")
+
+        def at(place: Place) -> Any:
+            if place.lesson != "printed":
+                value = trace_of(place)[place.step].value
+                return value[place.index] if place.index else value
+            value = notebook(EXAMPLES[place.example].notebook).results[place.step].values
+            value = reduce(getitem, place.index, value)
+            return FUNCTIONS["numbers"](value) if isinstance(value, list) else value
+
+        return of(self.tree)
+
+    def _place_at(self, node: ast.AST) -> Place | None:
         """The place that a part of the expression names; None where it is no place."""
         match node:
-            case ast.Subscript(of, at) if (place := self.place_at(of)) and not place.index:
+            case ast.Subscript(of, at) if (place := self._place_at(of)) and not place.index:
                 index = _whole_numbers(at)
                 return index and replace(place, index=index)
             case ast.Attribute(of, step):
@@ -117,7 +152,7 @@ class Recipe:
         return None
 
     def _places(self, node: ast.AST) -> Iterator[Place]:
-        if place := self.place_at(node):
+        if place := self._place_at(node):
             yield place
         else:
             for child in ast.iter_child_nodes(node):
@@ -131,61 +166,6 @@ def _whole_numbers(node: ast.AST) -> tuple[int, ...] | None:
     except ValueError:
         return None
     return index if isinstance(index, tuple) else (index,)
-
-
-@dataclass(frozen=True)
-class _Values:
-    """The values of a recipe's parts."""
-
-    recipe: Recipe
-    trace_of: TraceOf
-    named: Mapping[str, Any]
-
-    def of(self, node: ast.AST | None) -> Any:
-        """Raises what torch raises where parts do not fit, KeyError for a name that is none."""
-        if place := self.recipe.place_at(node):
-            return self._at(place)
-        match node:
-            case None | ast.Constant():
-                return node and node.value
-            case ast.Name(name):
-                return self.named[name]
-            case ast.List(parts):
-                return [self.of(part) for part in parts]
-            case ast.Tuple(parts):
-                return tuple(self.of(part) for part in parts)
-            case ast.Slice(first, end):
-                return slice(self.of(first), self.of(end))
-            case ast.Subscript(of, at):
-                return self.of(of)[self.of(at)]
-            case ast.UnaryOp(sign, of):
-                return SIGNS[type(sign)](self.of(of))
-            case ast.BinOp(left, sign, right) | ast.Compare(left, [sign], [right]):
-                return SIGNS[type(sign)](self.of(left), self.of(right))
-            case ast.Call(ast.Name(name), parts):
-                return self._called(name, parts)
-            case ast.Attribute():
-                _, _, path = ast.unparse(node).partition("settings.")
-                return attrgetter(path)(EXAMPLES[self.recipe.example])
-        raise ValueError(f"a recipe has no {ast.unparse(node)}")
-
-    def _called(self, name: str, parts: list[ast.expr]) -> Any:
-        from . import functions  # here, so that torch is imported when a number is asked for
-
-        if name not in functions.OF_STEPS:
-            return functions.FUNCTIONS[name](*map(self.of, parts))
-        place = self.recipe.place_at(parts[0])
-        others = map(self.of, parts[1:])
-        return functions.OF_STEPS[name](self.trace_of(place), place, *others)
-
-    def _at(self, place: Place) -> Any:
-        if place.lesson != "printed":
-            value = self.trace_of(place)[place.step].value
-            return value[place.index] if place.index else value
-        value = notebook(EXAMPLES[place.example].notebook).results[place.step].values
-        for at in place.index:
-            value = value[at]
-        return self._called("numbers", [ast.Constant(value)]) if isinstance(value, list) else value
 
 
 def _recipes() -> dict[str, dict[str, Recipe]]:

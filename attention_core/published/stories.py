@@ -10,16 +10,23 @@ known of the notebooks.
 
 import ast
 import tomllib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from string import Formatter
 from typing import Any, NamedTuple
 
 from torch import Tensor
 
 from .building import traces
 from .recipe import Recipe
+
+
+class Told(NamedTuple):
+    """The sentences of a story."""
+
+    wrong: str
+    right: str
 
 
 @dataclass(frozen=True)
@@ -40,16 +47,15 @@ class Story:
     mistake: str = ""
     """The mistake of the lab that it is an instance of; "" where the lab has no switch for it."""
 
-    def told(self) -> "Told":
+    def told(self) -> Told:
         """Both sentences with their numbers."""
-        return _told(self)
-
-
-class Told(NamedTuple):
-    """The sentences of a story."""
-
-    wrong: str
-    right: str
+        words = _Words()
+        return Told(
+            *(
+                words.format(" ".join(text.split()), **figures_of(self))
+                for text in (self.wrong, self.right)
+            )
+        )
 
 
 STORIES = {
@@ -79,40 +85,24 @@ def figures_of(story: Story) -> dict[str, Any]:
 
 def _plain(figure: Any) -> Any:
     """Without tensors."""
-    if isinstance(figure, list):
+    if isinstance(figure, list | tuple):
         return [_plain(each) for each in figure]
     return figure.tolist() if isinstance(figure, Tensor) else figure
 
 
-@cache
-def _told(story: Story) -> Told:
-    figures = {name: _Said(figure) for name, figure in figures_of(story).items()}
-    wrong, right = (" ".join(each.split()) for each in (story.wrong, story.right))
-    return Told(wrong.format(**figures), right.format(**figures))
+class _Words(Formatter):
+    """Writes figures as a sentence has them: one number, or several in a row."""
 
-
-class _Said:
-    """A figure as a sentence has it: one number, or several in a row."""
-
-    def __init__(self, figure: float | str | Sequence[float]) -> None:
-        self._figure = figure
-
-    def __format__(self, spec: str) -> str:
+    def format_field(self, figure: Any, spec: str) -> str:
         """By Python's format of a number; what stands behind a bar joins several of them."""
         digits, bar, between = spec.partition("|")
-        if isinstance(self._figure, str | bool):
-            return str(self._figure)
-        if isinstance(self._figure, int | float):
-            return _written(self._figure, digits)
-        *first, last = (_written(each, digits) for each in self._figure)
+        if isinstance(figure, str | bool):
+            return str(figure)
+        if isinstance(figure, int | float):
+            text = format(figure, digits or (",d" if isinstance(figure, int) else ".4f"))
+            bare = text.removeprefix("-")
+            return bare if bare == text or not bare.strip("0.%") else f"−{bare}"
+        *first, last = (self.format_field(each, digits) for each in figure)
         if bar:
             return between.join([*first, last])
         return f"{', '.join(first)} and {last}" if first else last
-
-
-def _written(number: float, digits: str) -> str:
-    text = format(number, digits or (",d" if isinstance(number, int) else ".4f"))
-    if text.startswith("-"):
-        bare = text[1:]
-        return bare if not bare.strip("0.%") else f"−{bare}"
-    return text

@@ -212,7 +212,7 @@ once rounded twice, and is 0.0003 and 0.03 of a unit too far from what is comput
 0.98444969, and 0.205 for 0.204472."""
 ALSO = {
     "sum_normalisation": """
-largest_row = first(row_max(all_shares))
+largest_row = argmax(amax(all_shares, -1))
 largest_sum = sum(simplified.scores[largest_row])
 """,
     "self_not_top": """
@@ -226,20 +226,20 @@ error_5 = standard_error(5)
 error_100 = standard_error(100)
 half = product_variance(1, "normal", 0.5)
 """,
-    "softmax_axis0": "right_sums = row_sums(qkv.weights)",
+    "softmax_axis0": "right_sums = sum(qkv.weights, -1)",
     "rand_init": """
 rand_tops = tops
 slopes = double(tops) * (1 - double(tops))
 rand_second_slope = max(slopes[slopes < max(slopes)])
-flat_scores = ends(journey_123.qkv.scores)
+flat_scores = aminmax(journey_123.qkv.scores)
 """,
     "zero_fill_mask": """
 from_printed = 7 / (exp(printed.causal_scores_0[0] / sqrt(32)) + 7)
-mean_leak = column_means(drawn_leak)
+mean_leak = mean(drawn_leak, 0)
 """,
-    "mask_after_softmax": "right_sums = row_sums(causal_divided.renormalised_weights)",
+    "mask_after_softmax": "right_sums = sum(causal_divided.renormalised_weights, -1)",
     "token_axis_projection": "entry = U_query[0, -1]",
-    "layer_norm_axes": "right_spreads = row_spreads(normed(added, 1))",
+    "layer_norm_axes": "right_spreads = std(normed(added, 1), -1, correction=0)",
 }
 """Recipes of what is known, and not told: they may name the figures of the story."""
 LINES = [line.partition(": ") for line in KNOWN.strip().splitlines()]
