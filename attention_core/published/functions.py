@@ -100,6 +100,9 @@ FUNCTIONS = {
     "len": len,
     "place": lambda names, name: names.index(name),
     "zeros": torch.zeros,
+    "layer_norm": torch.layer_norm,
+    "entropy": lambda weights: torch.special.entr(weights).sum(),
+    "largest_of": lambda name: torch.finfo(getattr(torch, name)).max,
     "are": lambda names, name: torch.tensor([each == name for each in names]),
     "flat": lambda *parts: torch.cat([each.flatten() for each in parts]),
     "close": _close,
@@ -108,6 +111,7 @@ FUNCTIONS = {
     "sqrt": math.sqrt,
     "log": math.log,
     "exp": math.exp,
+    "ceil": math.ceil,
     **{
         name: each
         for name, each in vars(measures).items()

@@ -1,8 +1,6 @@
 """What only the stories of the notebooks measure: their recipes may call each function here."""
 
 import math
-from collections.abc import Callable
-from functools import cache
 from itertools import combinations
 
 import torch
@@ -14,7 +12,6 @@ from ..text.inputs import RANDOM_ID_ROWS
 
 TRIALS = 1_000
 """Of each printed variance."""
-HALVINGS = 40
 
 
 def naive_softmax(scores: Tensor, dim: int = -1) -> Tensor:
@@ -23,48 +20,10 @@ def naive_softmax(scores: Tensor, dim: int = -1) -> Tensor:
     return powers / powers.sum(dim, keepdim=True)
 
 
-def _from(is_lost: Callable[[float], bool], low: float, high: float) -> float:
-    """The least number from which on something is lost, by halving."""
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if is_lost(middle) else (middle, high)
-    return high
-
-
-def all_lost_from(how: str, n_keys: int) -> float:
-    """The score from which on so many equal ones all get a weight of 0, or no number."""
-
-    def weights(score: float) -> Tensor:
-        return naive_softmax(torch.full((n_keys,), score))
-
-    if how == "zero":
-        return _from(lambda score: bool((weights(score) == 0).all()), 80, 88)
-    if how == "nan":
-        return _from(lambda score: bool(weights(score).isnan().all()), 80, 100)
-    return -_from(lambda score: bool(weights(-score).isnan().all()), 90, 120)
-
-
-def lost_from_times(row: Tensor) -> float:
-    """How many times as large scores have a weight that is no number: rounded up, so it has one."""
-    times = _from(lambda factor: bool(naive_softmax(row * factor).isnan().any()), 1, 100)
-    return math.ceil(1e4 * times) / 1e4
-
-
-@cache
-def random_sentences() -> Tensor:
-    """2,000 sentences of eight words with standard normal vectors (sentence, token, 32)."""
-    return drawn(2000, 8, 32, 0)
-
-
-def drawn(*shape_and_seed: int) -> Tensor:
+def randn(*shape_and_seed: int) -> Tensor:
     """Standard normal numbers of a shape, from a seed, which comes last."""
     *shape, seed = shape_and_seed
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
-
-
-def zero_filled(vectors: Tensor, divisor: float) -> Tensor:
-    """Weights of vectors on each other, with scores of 0 where a key is later (…, query, key)."""
-    return ((vectors @ vectors.mT).tril() / divisor).softmax(dim=-1)
 
 
 def beside_diagonal(scores: Tensor) -> Tensor:
@@ -104,21 +63,6 @@ def refusal(matrix: Tensor, vectors: Tensor) -> str:
     except RuntimeError as error:
         return str(error).split("(")[-1].rstrip(")")
     return ""
-
-
-def normed(vectors: Tensor, n_axes: int) -> Tensor:
-    """Normalised over so many of the last axes."""
-    return F.layer_norm(vectors, vectors.shape[-n_axes:])
-
-
-def entropy(weights: Tensor) -> Tensor:
-    """Of one row, in nats."""
-    return torch.special.entr(weights).sum()
-
-
-def largest_of(type: str) -> float:
-    """The largest number that a type holds."""
-    return torch.finfo(getattr(torch, type)).max
 
 
 def missing(ids: Tensor, table: Tensor) -> list[int]:

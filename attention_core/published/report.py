@@ -21,18 +21,11 @@ COLUMNS = {
 }
 """What is counted together, and the kinds of results in it: the whole numbers are counted among the
 numbers too, and shapes by their sizes."""
-PRINT, SLACK, OLDER, NEVER, DIFFERS, PENDING = VERDICTS = (
-    "print",
-    "slack",
-    "older",
-    "never",
-    "differs",
-    "pending",
-)
+VERDICTS = ("print", "slack", "older", "never", "differs", "pending")
 """What can be said of a printed result: it matches as printed, or only by the slack between
 processors, or by an older version of the notebook's code; it cannot be computed; it could be, and
 differs; it could be, and nothing computes it yet."""
-
+PRINT, SLACK, OLDER, NEVER, DIFFERS, PENDING = VERDICTS
 REMARKS = {
     PENDING: "not yet computed: {size}: {ids}",
     NEVER: "cannot be computed: {size}: {ids}: {note}",
@@ -57,16 +50,6 @@ class Outcome:
     def matching(self) -> int:
         """Printed entries that came out again."""
         return 0 if self.check is None else self.check.matching
-
-    @property
-    def failed(self) -> bool:
-        """Whether it was computed, should match, and does not."""
-        return self.result.reproduces and self.check is not None and not self.check.ok
-
-    @property
-    def pending(self) -> bool:
-        """Whether it could be computed, and is not yet."""
-        return self.result.reproduces and self.check is None
 
     @property
     def is_number(self) -> bool:
@@ -178,7 +161,7 @@ def _counts(found: list[Outcome]) -> Iterator[str]:
 def _remarks(found: list[Outcome]) -> Iterator[str]:
     """What does not match and why, and what matches though the notebook's code has changed."""
     for outcome in found:
-        if outcome.failed:
+        if outcome.verdict == DIFFERS:
             far = outcome.check.largest_difference
             words = "" if far is None else f", largest difference {far:.3g}"
             matching = f"{outcome.matching} of {outcome.result.count} entries"
@@ -198,4 +181,4 @@ def main() -> int:
     """Compute everything again and print the report: 0, or 1 if a result fails to match."""
     found = {name: list(each_outcome(name)) for name in NOTEBOOKS}
     print(report(found))
-    return int(any(outcome.failed for outcomes_of in found.values() for outcome in outcomes_of))
+    return int(any(each.verdict == DIFFERS for some in found.values() for each in some))

@@ -12,6 +12,8 @@ from torch import nn
 from attention_core.examples import EXAMPLES
 from attention_core.mistakes.named import NAMED
 from attention_core.mistakes.switched import MISTAKES
+from attention_core.published.building import BUILDERS
+from attention_core.published.measures import naive_softmax
 from attention_core.published.stories import STORIES, Story, figures_of, stories_of
 
 KNOWN = """
@@ -239,7 +241,7 @@ mean_leak = mean(drawn_leak, 0)
 """,
     "mask_after_softmax": "right_sums = sum(causal_divided.renormalised_weights, -1)",
     "token_axis_projection": "entry = U_query[0, -1]",
-    "layer_norm_axes": "right_spreads = std(normed(added, 1), -1, correction=0)",
+    "layer_norm_axes": "right_spreads = std(right, -1, correction=0)",
 }
 """Recipes of what is known, and not told: they may name the figures of the story."""
 LINES = [line.partition(": ") for line in KNOWN.strip().splitlines()]
@@ -309,6 +311,20 @@ def test_every_figure_is_told_or_another_figure_needs_it(story):
     names = set(re.findall(r"(?m)^(\w+) =", story.figures))
     needed = {name for name in names if re.search(rf"[^\w.]{name}\b(?! ?[(=])", story.figures)}
     assert names - needed <= told <= names | {None}
+
+
+def test_softmax_as_its_formula_says_ends_where_the_story_says():
+    said = figures_of(STORIES["naive_softmax_overflow"])
+    row = BUILDERS["simplified"](EXAMPLES["wild_cat"], None)["scores"].value[0]
+    equal = torch.ones(said["n_keys"])
+    for scores, is_lost in (
+        (equal * said["all_zero"], lambda weights: (weights == 0).all()),
+        (equal * said["all_nan"], lambda weights: weights.isnan().all()),
+        (equal * said["too_small"], lambda weights: weights.isnan().all()),
+        (row * said["factor"], lambda weights: weights.isnan().any()),
+    ):
+        assert not is_lost(naive_softmax(scores * 0.9999))
+        assert is_lost(naive_softmax(scores * 1.0001))
 
 
 def test_data_in_a_module_are_not_saved_and_are_left_as_they_were():

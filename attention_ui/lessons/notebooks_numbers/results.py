@@ -17,7 +17,7 @@ from attention_core.published.report import (
     SLACK,
     Outcome,
 )
-from attention_core.published.writing import rows
+from attention_core.published.writing import Row, rows
 
 from ...controls.control import Values
 from ...words import escaped, listed
@@ -37,8 +37,6 @@ LEAST = 8
 """Entries of a line, however wide they are: rows of as many are not broken."""
 GAP = "  "
 NARROW_LINE = 620
-Row = tuple[tuple[int, ...], list[str], list[str]]
-"""The place of a row, its printed entries, and the computed ones."""
 KINDS = {
     "tensor": "tensor",
     "scalar": "number",
