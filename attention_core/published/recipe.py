@@ -28,12 +28,20 @@ from .printed import NOTEBOOKS, notebook
 if TYPE_CHECKING:
     from ..trace import Trace
 
-_SIGNS = "Add Sub Mult:mul Div:truediv Pow MatMult:matmul Eq NotEq:ne Lt Gt USub:neg Invert"
 SIGNS = {
-    getattr(ast, sign): getattr(operator, name or sign.lower())
-    for sign, _, name in (each.partition(":") for each in _SIGNS.split())
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.MatMult: operator.matmul,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.Gt: operator.gt,
+    ast.USub: operator.neg,
+    ast.Invert: operator.invert,
 }
-"""Signs of an expression, and the functions of Python that they stand for."""
 
 
 @dataclass(frozen=True)

@@ -74,19 +74,19 @@ def stories_of(mistake: str) -> tuple[Story, ...]:
 
 @cache
 def figures_of(story: Story) -> dict[str, Any]:
-    """The figures of a story, computed once: numbers, lists of them, or words."""
+    """The figures of a story, computed once: numbers, tensors, lists of them, or words."""
     trace_of = traces()
     found: dict[str, Any] = {}
     for line in ast.parse(story.figures).body:
         name, _, text = ast.unparse(line).partition(" = ")
         found[name] = Recipe(text, story.example).value(trace_of, found)
-    return {name: _plain(figure) for name, figure in found.items()}
+    return found
 
 
-def _plain(figure: Any) -> Any:
-    """Without tensors."""
+def plain(figure: Any) -> Any:
+    """A figure without tensors."""
     if isinstance(figure, list | tuple):
-        return [_plain(each) for each in figure]
+        return [plain(each) for each in figure]
     return figure.tolist() if isinstance(figure, Tensor) else figure
 
 
@@ -95,6 +95,7 @@ class _Words(Formatter):
 
     def format_field(self, figure: Any, spec: str) -> str:
         """By Python's format of a number; what stands behind a bar joins several of them."""
+        figure = plain(figure)
         digits, bar, between = spec.partition("|")
         if isinstance(figure, str | bool):
             return str(figure)

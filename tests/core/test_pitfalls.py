@@ -14,7 +14,7 @@ from attention_core.mistakes.named import NAMED
 from attention_core.mistakes.switched import MISTAKES
 from attention_core.published.building import BUILDERS
 from attention_core.published.measures import naive_softmax
-from attention_core.published.stories import STORIES, Story, figures_of, stories_of
+from attention_core.published.stories import STORIES, Story, figures_of, plain, stories_of
 
 KNOWN = """
 zero_fill_mask leak: 0.0109 0.0276 0.1053 0.0244 0.0641 0.0024 0.0030 0
@@ -271,7 +271,7 @@ def test_a_story_gives_the_figures_that_are_known(name, known):
     story = STORIES[name]
     figures = figures_of(replace(story, figures=f"{story.figures}\n{ALSO.get(name, '')}"))
     for which, _, written in known:
-        figure = figures[which.split()[1]]
+        figure = plain(figures[which.split()[1]])
         first, *rest = written.split()
         if first == "=":
             assert figure == " ".join(rest), which
