@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ..examples import Example
+from ..examples import EXAMPLES, Example
 from ..mechanism.masking import attend_masked
 from ..mechanism.multi_head import add_batched, attend_heads, expand_word
 from ..mechanism.simplified import SimplifiedOptions, attend, expand_query
@@ -11,15 +11,21 @@ from ..mechanism.token_axis import attend_on_tokens, attend_on_tokens_by_heads, 
 from ..mechanism.trainable import add_other_ways, attend_trainable, expand_token
 from ..text.embedding import embed
 from ..trace import Trace
+from .recipe import Place, TraceOf
+
+Builder = Callable[[Example, int | None], Trace]
 
 
-def _tokenize(example: Example, _: int | None) -> Trace:
-    return embed(example.inputs)
+def _built(
+    steps: Callable[[Trace, Example], Trace], expand: Callable[[Trace, int], Trace] | None = None
+) -> Builder:
+    """Steps on an example's embeddings, and those of the row that is expanded."""
 
+    def build(example: Example, query: int | None) -> Trace:
+        trace = steps(embed(example.inputs), example)
+        return trace if query is None or expand is None else expand(trace, query)
 
-def _simplified(example: Example, query: int | None) -> Trace:
-    trace = attend(embed(example.inputs), SimplifiedOptions(divide=example.divide))
-    return trace if query is None else expand_query(trace, query)
+    return build
 
 
 def _softmax_or_sum(example: Example, query: int | None) -> Trace:
@@ -29,59 +35,55 @@ def _softmax_or_sum(example: Example, query: int | None) -> Trace:
     return normalise_row(compare_row(trace, query, SimplifiedOptions(divide=example.divide)))
 
 
-def _qkv(example: Example, query: int | None) -> Trace:
-    trace = attend_trainable(embed(example.inputs), example.projections)
-    return trace if query is None else expand_token(trace, query)
-
-
-def _qkv_linear(example: Example, _: int | None) -> Trace:
-    return add_other_ways(attend_trainable(embed(example.inputs), example.linear))
-
-
-def _qkv_again(example: Example, _: int | None) -> Trace:
-    again = example.drawn_again or example.projections
-    return attend_trainable(embed(example.inputs), again)
-
-
-def _qkv_wrong_axis(example: Example, _: int | None) -> Trace:
-    return attend_trainable(embed(example.inputs), example.projections, softmax_dim=-2)
-
-
-def _causal(example: Example, _: int | None) -> Trace:
-    return attend_masked(embed(example.inputs), scale=example.divide)
-
-
-def _multi_head(example: Example, query: int | None) -> Trace:
-    trace = add_batched(attend_heads(embed(example.inputs), example.heads))
-    return trace if query is None else expand_word(trace, query)
-
-
-def _multi_head_wrong_axis(example: Example, _: int | None) -> Trace:
-    return attend_heads(embed(example.inputs), example.heads, softmax_dim=-3)
-
-
-def _token_axis(example: Example, _: int | None) -> Trace:
-    trace = attend_on_tokens(embed(example.inputs))
-    attend_on_tokens_by_heads(trace, n_heads=3)
+def _token_axis(trace: Trace, _: Example) -> Trace:
+    attend_on_tokens_by_heads(attend_on_tokens(trace), n_heads=3)
     return trace
 
 
-def _decoder(example: Example, query: int | None) -> Trace:
-    return decode(_token_axis(example, query))
+def _heads_redrawn(trace: Trace, example: Example) -> Trace:
+    """The decoder, after which its first heads are called again on the same sentence."""
+    trace = decode(_token_axis(trace, example))
+    attend_on_tokens_by_heads(trace, 3, prefix="again_", output="again_output")
+    return trace
 
 
-BUILDERS: dict[str, Callable[[Example, int | None], Trace]] = {
-    "tokenize": _tokenize,
-    "simplified": _simplified,
-    "qkv": _qkv,
-    "qkv_linear": _qkv_linear,
-    "qkv_again": _qkv_again,
-    "qkv_wrong_axis": _qkv_wrong_axis,
-    "causal": _causal,
-    "multi_head": _multi_head,
-    "multi_head_wrong_axis": _multi_head_wrong_axis,
-    "token_axis": _token_axis,
-    "decoder": _decoder,
+BUILDERS: dict[str, Builder] = {
+    "tokenize": _built(lambda trace, _: trace),
+    "simplified": _built(
+        lambda trace, its: attend(trace, SimplifiedOptions(divide=its.divide)), expand_query
+    ),
+    "qkv": _built(lambda trace, its: attend_trainable(trace, its.projections), expand_token),
+    "qkv_linear": _built(lambda trace, its: add_other_ways(attend_trainable(trace, its.linear))),
+    "qkv_again": _built(
+        lambda trace, its: attend_trainable(trace, its.drawn_again or its.projections)
+    ),
+    "qkv_wrong_axis": _built(
+        lambda trace, its: attend_trainable(trace, its.projections, softmax_dim=-2)
+    ),
+    "causal": _built(lambda trace, its: attend_masked(trace, scale=its.divide)),
+    "causal_divided": _built(lambda trace, _: attend_masked(trace)),
+    "multi_head": _built(
+        lambda trace, its: add_batched(attend_heads(trace, its.heads)), expand_word
+    ),
+    "multi_head_wrong_axis": _built(
+        lambda trace, its: attend_heads(trace, its.heads, softmax_dim=-3)
+    ),
+    "token_axis": _built(_token_axis),
+    "decoder": _built(lambda trace, its: decode(_token_axis(trace, its))),
+    "heads_redrawn": _built(_heads_redrawn),
     "softmax_or_sum": _softmax_or_sum,
 }
 """By lesson: an example, and the row to expand or None, to the trace the lesson shows."""
+
+
+def traces() -> TraceOf:
+    """The traces that recipes read: each is built when the first asks for it, and once."""
+    built: dict[tuple, Trace] = {}
+
+    def trace_of(place: Place) -> Trace:
+        key = (place.example, place.lesson, place.query)
+        if key not in built:
+            built[key] = BUILDERS[place.lesson](EXAMPLES[place.example], place.query)
+        return built[key]
+
+    return trace_of

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .printed import NUMBER_KINDS, Result
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+SAME, NEAR, OTHER = "", "≈", "≠"
+"""How an entry compares with the printed one, as a sign before it: it matches as printed, only by
+the slack between processors, or not."""
 PRINTED_ZERO = 1e-37
 """A zero that is printed with an exponent stands for less than this."""
 DERIVED_ERROR = 1e-15
@@ -47,45 +50,39 @@ def check(result: Result, value: Tensor | list | float | bool | None) -> Check:
         return Check(result.count, 0, None)
     live = value.tolist() if hasattr(value, "tolist") else value
     pairs = list(_pairs(result.values, live, len(result.shape)))
-    exact = sum(matches(result, *pair) for pair in pairs)
+    signs = [compared(result, *pair) for pair in pairs]
+    matching = len(pairs) - signs.count(OTHER)
     if result.kind not in NUMBER_KINDS:
-        return Check(len(pairs), exact, None)
-    differences = (_difference(*pair) for pair in pairs)
-    matching = sum(matches(result, *pair, slack=slack_of(result, pair[0])) for pair in pairs)
-    return Check(len(pairs), matching, max(differences), matching - exact)
+        return Check(len(pairs), matching, None)
+    return Check(len(pairs), matching, max(_off(*pair) for pair in pairs), signs.count(NEAR))
 
 
-def slack_of(result: Result, printed: float) -> float:
-    """By how much a printed number may be off on another processor.
+def compared(result: Result, printed: Any, entry: Any) -> str:
+    """Whether one entry is the printed one: `SAME`, `NEAR` or `OTHER`.
 
-    A sum that nearly cancels is off by a share of what was added, not of itself. So the slack is a
-    share of the number, and never much more than the largest gap that was measured.
-    """
-    return min(result.rel_slack * abs(printed), result.abs_slack)
-
-
-def matches(result: Result, printed: object, entry: object, slack: float = 0.0) -> bool:
-    """Whether one entry is the printed one.
-
-    A number may differ by half a unit of its last printed digit, and by a slack. Everything else
-    is equal, and of the same type.
+    A number may differ by half a unit of its last printed digit, and by a slack. A sum that nearly
+    cancels is off by a share of what was added, not of itself: so the slack is a share of the
+    number, and never much more than the largest gap that was measured. Everything else is equal,
+    and of the same type.
     """
     if result.kind == "derived":
-        return _difference(printed, entry) < DERIVED_ERROR * abs(printed)
+        return SAME if _off(printed, entry) < DERIVED_ERROR * abs(printed) else OTHER
     if result.kind not in NUMBER_KINDS:
-        return type(entry) is type(printed) and entry == printed
-    difference = _difference(printed, entry)
+        return SAME if type(entry) is type(printed) and entry == printed else OTHER
+    off = _off(printed, entry)
     if result.significant is None:
         unit = 10.0**-result.decimals
     elif printed == 0:
-        return difference < PRINTED_ZERO
+        return SAME if off < PRINTED_ZERO else OTHER
     else:
         exponent = int(f"{printed:.{result.significant - 1}e}".split("e")[1])
         unit = 10.0 ** (exponent - result.significant + 1)
-    return difference <= 0.5 * unit * 1.001 + slack
+    most = 0.5 * unit * 1.001
+    slack = min(result.rel_slack * abs(printed), result.abs_slack)
+    return SAME if off <= most else NEAR if off <= most + slack else OTHER
 
 
-def _difference(printed: float, entry: object) -> float:
+def _off(printed: float, entry: object) -> float:
     """Infinite where the entry is not a number."""
     if isinstance(entry, bool) or not isinstance(entry, int | float) or math.isnan(entry):
         return math.inf

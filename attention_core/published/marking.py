@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .checking import Check, check
-from .places import PLACES, Place
 from .printed import Result, notebook
-from .reading import read
+from .recipe import RECIPES, Place
 
 if TYPE_CHECKING:
     from ..trace import Trace
@@ -36,22 +35,12 @@ def marks(
         return []
     results = notebook(notebook_name).results
     return [
-        Mark(results[name], place, check(results[name], read(place, trace)))
-        for name, place in PLACES[notebook_name].items()
-        if place.lesson == lesson
-        and place.is_for(notebook_name, example_name)
-        and place.query in (None, query)
-        and _steps_of(place) <= trace.keys()
+        Mark(results[name], recipe.place, check(results[name], recipe.read(lambda _: trace)))
+        for name, recipe in RECIPES[notebook_name].items()
+        if recipe.example == example_name
+        and recipe.places
+        and all(
+            place.lesson == lesson and place.query in (None, query) and place.step in trace
+            for place in recipe.places
+        )
     ]
-
-
-def by_step(found: list[Mark]) -> dict[str, list[Mark]]:
-    """Marks by the name of the step they stand at."""
-    steps: dict[str, list[Mark]] = {}
-    for mark in found:
-        steps.setdefault(mark.place.step, []).append(mark)
-    return steps
-
-
-def _steps_of(place: Place) -> set[str]:
-    return {place.step} if place.against is None else {place.step, place.against[0]}

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from importlib.resources import files
 
@@ -26,24 +26,24 @@ class Result:
     """Of the whole value, also where the print is cut."""
     values: list | float | int | bool
     """The printed entries, nested like `shape`; of a cut print, those that can be read."""
-    decimals: int | None
-    significant: int | None
-    """Printed digits of a number that has an exponent; `decimals` is None then."""
     truncated: bool
     reproduces: bool
     """Whether the recipe gives these entries again."""
     reproduces_as_shown: bool
     """Whether the code that the notebook shows gives them."""
     note: str
-    rel_slack: float
-    """Relative difference between processors that was measured, beyond the rounding."""
-    abs_slack: float
-    """The most that is allowed of it, little more than the largest gap measured."""
-    n_differing: dict[str, int]
-    """By the settings of a processor that were measured: entries that print as others there."""
     source_line: int
     reason: str = ""
     """Why nothing can give these entries, in a few words; "" where the recipe does."""
+    decimals: int | None = None
+    significant: int | None = None
+    """Printed digits of a number that has an exponent; `decimals` is None then."""
+    rel_slack: float = 0.0
+    """Relative difference between processors that was measured, beyond the rounding."""
+    abs_slack: float = 0.0
+    """The most that is allowed of it, little more than the largest gap measured."""
+    differing_by_environment: dict[str, int] = field(default_factory=dict)
+    """By the settings of a processor that were measured: entries that print as others there."""
 
     @cached_property
     def count(self) -> int:
@@ -73,26 +73,8 @@ def notebook(name: str) -> Notebook:
 
 
 def _result(given: dict) -> Result:
-    check = given.get("check", {})
-    return Result(
-        id=given["id"],
-        description=given["description"],
-        how=given["how"],
-        kind=given["kind"],
-        shape=tuple(given["shape"]),
-        values=given["values"],
-        decimals=given.get("decimals"),
-        significant=given.get("significant"),
-        truncated=given["truncated"],
-        reproduces=given["reproduces"],
-        reproduces_as_shown=given["reproduces_as_shown"],
-        note=given["note"],
-        rel_slack=check.get("rel_slack", 0.0),
-        abs_slack=check.get("abs_slack", 0.0),
-        n_differing=check.get("differing_by_environment", {}),
-        source_line=given["source_line"],
-        reason=given.get("reason", ""),
-    )
+    given = given | given.get("check", {}) | {"shape": tuple(given["shape"])}
+    return Result(**{each.name: given[each.name] for each in fields(Result) if each.name in given})
 
 
 def entries(values: object, depth: int) -> Iterator:

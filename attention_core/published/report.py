@@ -6,14 +6,10 @@ from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
 
-from ..examples import EXAMPLES
-from ..trace import Trace
-from .building import BUILDERS
+from .building import traces
 from .checking import Check, check, fits
-from .places import PLACES, Place
 from .printed import NOTEBOOKS, Result, notebook
-from .reading import read
-from .relations import RELATIONS
+from .recipe import RECIPES
 
 COLUMNS = {
     "numbers": ("tensor", "scalar", "ints"),
@@ -25,19 +21,17 @@ COLUMNS = {
 }
 """What is counted together, and the kinds of results in it: the whole numbers are counted among the
 numbers too, and shapes by their sizes."""
-
-
-PRINT, SLACK, OLDER, NEVER, DIFFERS, PENDING = VERDICTS = (
-    "print",
-    "slack",
-    "older",
-    "never",
-    "differs",
-    "pending",
-)
+VERDICTS = ("print", "slack", "older", "never", "differs", "pending")
 """What can be said of a printed result: it matches as printed, or only by the slack between
 processors, or by an older version of the notebook's code; it cannot be computed; it could be, and
 differs; it could be, and nothing computes it yet."""
+PRINT, SLACK, OLDER, NEVER, DIFFERS, PENDING = VERDICTS
+REMARKS = {
+    PENDING: "not yet computed: {size}: {ids}",
+    NEVER: "cannot be computed: {size}: {ids}: {note}",
+    OLDER: "matches, but by another recipe than the code shown: {ids}: {note}",
+}
+"""What the report says of results, all of those with one note together."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +50,6 @@ class Outcome:
     def matching(self) -> int:
         """Printed entries that came out again."""
         return 0 if self.check is None else self.check.matching
-
-    @property
-    def failed(self) -> bool:
-        """Whether it was computed, should match, and does not."""
-        return self.result.reproduces and self.check is not None and not self.check.ok
-
-    @property
-    def pending(self) -> bool:
-        """Whether it could be computed, and is not yet."""
-        return self.result.reproduces and self.check is None
 
     @property
     def is_number(self) -> bool:
@@ -97,56 +81,32 @@ class Outcome:
         return {verdict: count}
 
 
-def outcomes(name: str) -> list[Outcome]:
-    """All printed results of a notebook, compared with traces of its examples."""
-    return list(each_outcome(name))
-
-
 def each_outcome(name: str) -> Iterator[Outcome]:
-    """The same one after the other, in the order of the notebook's data. A trace is built when the
-    first result asks for it, and once.
+    """The printed results of a notebook compared with traces of its examples, one after the other,
+    in the order of its data. A trace is built when the first result asks for it, and once.
     """
-    printed = notebook(name)
-    places, relations = PLACES[name], RELATIONS.get(name, {})
-    traces: dict[tuple, Trace] = {}
-
-    def trace_of(place: Place) -> Trace:
-        example = EXAMPLES[place.example_of(name)]
-        key = (place.lesson, example.name, place.query)
-        if key not in traces:
-            traces[key] = BUILDERS[place.lesson](example, place.query)
-        return traces[key]
-
-    for result in printed.results.values():
-        place = places.get(result.id)
-        if place is not None:
-            trace = trace_of(place)
-            cell = place.first_cell(trace[place.step].value.shape) if place.step in trace else None
-            yield _compared(result, read(place, trace), cell)
-        elif result.id in relations:
-            yield _compared(result, relations[result.id](printed))
-        else:
+    recipes, trace_of = RECIPES[name], traces()
+    for result in notebook(name).results.values():
+        recipe = recipes.get(result.id)
+        if recipe is None:
             yield Outcome(result, None)
-
-
-def _compared(result: Result, value: Any, cell: tuple[int, ...] | None = None) -> Outcome:
-    """A printed result beside a value, of which only what is comparable is kept."""
-    there = value if value is not None and fits(value, result.shape) else None
-    computed = there.tolist() if hasattr(there, "tolist") else there
-    return Outcome(result, check(result, value), computed, cell)
+            continue
+        value, cell = recipe.read(trace_of), None
+        if recipe.places and recipe.place.step in (trace := trace_of(recipe.place)):
+            cell = recipe.place.first_cell(trace[recipe.place.step].value.shape)
+        there = value if value is not None and fits(value, result.shape) else None
+        computed = there.tolist() if hasattr(there, "tolist") else there
+        yield Outcome(result, check(result, value), computed, cell)
 
 
 def totals(found: Iterable[Outcome]) -> dict[str, tuple[int, int]]:
     """For each of `COLUMNS`: how many printed entries match, of how many."""
     found = list(found)
-    counted = {
-        name: [outcome for outcome in found if outcome.result.kind in kinds]
-        for name, kinds in COLUMNS.items()
-    }
-    return {
-        name: (sum(each.matching for each in some), sum(each.result.count for each in some))
-        for name, some in counted.items()
-    }
+    counted = {}
+    for name, kinds in COLUMNS.items():
+        some = [outcome for outcome in found if outcome.result.kind in kinds]
+        counted[name] = sum(o.matching for o in some), sum(o.result.count for o in some)
+    return counted
 
 
 def numbers_by_verdict(found: Iterable[Outcome]) -> Counter[str]:
@@ -184,63 +144,41 @@ def slack_on_processors() -> tuple[int, int]:
     for name in NOTEBOOKS:
         for result in notebook(name).results.values():
             if result.rel_slack:
-                needed.update(result.n_differing)
+                needed.update(result.differing_by_environment)
     return min(needed.values()), max(needed.values())
 
 
-def _row(name: str, cells: list[str]) -> str:
+def _row(name: str, cells: Iterable[str]) -> str:
     return f"{name:14}" + "".join(f"{cell:>16}" for cell in cells).rstrip()
 
 
-def _counts(found: list[Outcome]) -> list[str]:
+def _counts(found: list[Outcome]) -> Iterator[str]:
     """For each column: how many of how many."""
-    return [
-        f"{matching:,} of {published:,}" if published else "-"
-        for matching, published in totals(found).values()
-    ]
+    for matching, published in totals(found).values():
+        yield f"{matching:,} of {published:,}" if published else "-"
 
 
 def _remarks(found: list[Outcome]) -> Iterator[str]:
     """What does not match and why, and what matches though the notebook's code has changed."""
     for outcome in found:
-        if outcome.failed:
+        if outcome.verdict == DIFFERS:
             far = outcome.check.largest_difference
-            yield (
-                f"DOES NOT MATCH: {outcome.result.id}, {outcome.matching} of "
-                f"{outcome.result.count} entries"
-                + ("" if far is None else f", largest difference {far:.3g}")
-            )
-    pending = [outcome.result for outcome in found if outcome.pending]
-    if pending:
-        yield f"not yet computed: {_entries(pending)}: {_ids(pending)}"
-    for note, results in _by_note(o.result for o in found if not o.result.reproduces):
-        yield f"cannot be computed: {_entries(results)}: {_ids(results)}: {note}"
-    for note, results in _by_note(
-        o.result
-        for o in found
-        if o.matching and o.result.reproduces and not o.result.reproduces_as_shown
-    ):
-        yield f"matches, but by another recipe than the code shown: {_ids(results)}: {note}"
-
-
-def _by_note(results: Iterable[Result]) -> Iterable[tuple[str, list[Result]]]:
-    groups: dict[str, list[Result]] = {}
-    for result in results:
-        groups.setdefault(result.note, []).append(result)
-    return groups.items()
-
-
-def _entries(results: list[Result]) -> str:
-    entries = sum(result.count for result in results)
-    return f"{len(results)} result{'s' * (len(results) != 1)} with {entries:,} entries"
-
-
-def _ids(results: list[Result]) -> str:
-    return ", ".join(result.id for result in results)
+            words = "" if far is None else f", largest difference {far:.3g}"
+            matching = f"{outcome.matching} of {outcome.result.count} entries"
+            yield f"DOES NOT MATCH: {outcome.result.id}, {matching}{words}"
+    for verdict, words in REMARKS.items():
+        groups: dict[str, list[Result]] = {}
+        for result in (outcome.result for outcome in found if outcome.verdict == verdict):
+            groups.setdefault("" if verdict == PENDING else result.note, []).append(result)
+        for note, results in groups.items():
+            entries = sum(result.count for result in results)
+            size = f"{len(results)} result{'s' * (len(results) != 1)} with {entries:,} entries"
+            ids = ", ".join(result.id for result in results)
+            yield words.format(size=size, ids=ids, note=note)
 
 
 def main() -> int:
     """Compute everything again and print the report: 0, or 1 if a result fails to match."""
-    found = {name: outcomes(name) for name in NOTEBOOKS}
+    found = {name: list(each_outcome(name)) for name in NOTEBOOKS}
     print(report(found))
-    return int(any(outcome.failed for outcomes_of in found.values() for outcome in outcomes_of))
+    return int(any(each.verdict == DIFFERS for some in found.values() for each in some))

@@ -114,7 +114,7 @@ def _numbers_in(name: str) -> int:
 def says_total(found: Found) -> tuple[bool, str]:
     """Whether all that can be computed came out again, and how many numbers did."""
     matching, published = totals(found.all)["numbers"]
-    failed = [outcome for outcome in found.all if outcome.failed or outcome.pending]
+    failed = [outcome for outcome in found.all if outcome.verdict in (DIFFERS, PENDING)]
     counts = numbers_by_verdict(found.all)
     words = (
         f"**{matching:,} of the {published:,} numbers** come out again: "

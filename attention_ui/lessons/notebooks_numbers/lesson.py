@@ -4,16 +4,8 @@ units of its last printed digit.
 
 from attention_core.examples import EXAMPLES
 from attention_core.operations import Given, Magnify, Subtract
-from attention_core.published import (
-    NOTEBOOKS,
-    PLACES,
-    Check,
-    Result,
-    check,
-    notebook,
-    read,
-)
-from attention_core.published.building import BUILDERS
+from attention_core.published import NOTEBOOKS, RECIPES, Check, Result, check, notebook
+from attention_core.published.building import traces
 from attention_core.published.printed import entries
 from attention_core.published.writing import written
 from attention_core.trace import Trace
@@ -99,13 +91,14 @@ def trace_of(values: Values) -> Trace:
     """What is computed, what is printed, both in units of the last printed digit, and what is left
     over, with the axes of the step that is printed.
     """
-    result, name = judged(values), values.notebook
-    place = PLACES[name][result.id]
-    whole = BUILDERS[place.lesson](EXAMPLES[place.example_of(name)], place.query)
+    result, trace_of_place = judged(values), traces()
+    recipe = RECIPES[values.notebook][result.id]
+    place = recipe.place
+    whole = trace_of_place(place)
     axes = whole[place.step].axes[len(place.index) :]
     trace = Trace(**{axis: whole.labels(axis) for axis in axes})
     unit = 10**result.decimals
-    value = read(place, whole)
+    value = recipe.value(trace_of_place)
     computed = trace.step("computed", Given(_nested(value.tolist())), axes=axes)
     in_units = trace.step("in_units", Magnify(unit), computed, axes=axes)
     whole_units = _in_units(result.values, unit)

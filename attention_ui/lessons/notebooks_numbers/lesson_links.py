@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from attention_core.published import PLACES
+from attention_core.published import RECIPES
 from attention_core.published.report import Outcome
 
 from ...controls.shared import CELL
@@ -81,15 +81,16 @@ class Links:
 
     def to(self, outcome: Outcome) -> Link | None:
         """The link to the lesson with a result on its screen; None where no lesson shows it."""
-        place = PLACES[self._notebook].get(outcome.result.id)
-        if place is None:
+        recipe = RECIPES[self._notebook].get(outcome.result.id)
+        if recipe is None or not recipe.places:
             is_shown = outcome.result.id.startswith("var_")
             return self._link(VARIANCES.page, self._notebook, {}) if is_shown else None
+        place = recipe.place
         where = WHERE.get(place.lesson)
         if where is None:
             return None
         row = {} if place.query is None else {where.row: str(place.query)}
-        link = self._link(where.page, place.example_of(self._notebook), where.at | row)
+        link = self._link(where.page, place.example, where.at | row)
         if outcome.cell is None or link.why_not:
             return link
         step, index = INSTEAD.get(place.step, (place.step, outcome.cell))

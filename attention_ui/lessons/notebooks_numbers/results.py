@@ -17,7 +17,7 @@ from attention_core.published.report import (
     SLACK,
     Outcome,
 )
-from attention_core.published.writing import rows
+from attention_core.published.writing import Row, rows
 
 from ...controls.control import Values
 from ...words import escaped, listed
@@ -37,8 +37,6 @@ LEAST = 8
 """Entries of a line, however wide they are: rows of as many are not broken."""
 GAP = "  "
 NARROW_LINE = 620
-Row = tuple[tuple[int, ...], list[str], list[str]]
-"""The place of a row, its printed entries, and the computed ones."""
 KINDS = {
     "tensor": "tensor",
     "scalar": "number",
@@ -208,7 +206,7 @@ def says(outcome: Outcome) -> str:
 
 def _measured(result: Result) -> str:
     """How many entries needed the slack on the processors that were measured."""
-    needed = sorted(result.n_differing.values())
+    needed = sorted(result.differing_by_environment.values())
     return f" ({needed[0]} to {needed[-1]} on those that were measured)" if needed else ""
 
 
