@@ -9,27 +9,16 @@ from attention_ui.cards.show import Moving, moves, picture
 from attention_ui.controls.control import Values
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import open_lesson
-from attention_ui.lessons.heads_learning import words
-from attention_ui.lessons.heads_learning.lesson import (
-    CONTROLS,
-    RECORDED_STEP,
-    ROUNDED,
-    STEPS,
-    on_first_key,
-    on_target,
-    recorded_gap,
-    trace_of,
-)
+from attention_ui.lessons.heads_learning import lesson, watching, words
 from attention_ui.lessons.heads_learning.own_run import train_one
-from attention_ui.lessons.heads_learning.watching import looks_back_words, moment_words, shipped
 from attention_ui.picture.layout import equation
 from attention_ui.picture.learning import learning
 from attention_ui.words import number
 
 PAGE = "heads_learning"
 TALL = 340
-values: Values = open_lesson(PAGE, CONTROLS)
-trace = trace_of(values)
+values: Values = open_lesson(PAGE, lesson.CONTROLS)
+trace = lesson.trace_of(values)
 _, head = best_head(shipped_run().records[-1])
 
 with card(
@@ -39,13 +28,17 @@ with card(
     "each letter that looks, darker where it looks harder.",
 ) as beside:
     with beside:
-        moves("run", RECORDED_STEP, width=300, told=False)
-    at = STEPS.index(values.recorded_step)
-    moving = Moving(RECORDED_STEP, lambda step: learning(shipped(), STEPS.index(step)), "recorded")
-    picture("run", learning(shipped(), at), moving)
+        moves("run", lesson.RECORDED_STEP, width=300, told=False)
+    at = lesson.STEPS.index(values.recorded_step)
+    moving = Moving(
+        lesson.RECORDED_STEP,
+        lambda step: learning(watching.shipped(), lesson.STEPS.index(step)),
+        "recorded",
+    )
+    picture("run", learning(watching.shipped(), at), moving)
 
-with card("watch", "The moment it happens", moment_words(shipped_run().records)):
-    st.caption(looks_back_words(shipped_run().records[-1]))
+with card("watch", "The moment it happens", watching.moment_words(shipped_run().records)):
+    st.caption(watching.looks_back_words(shipped_run().records[-1]))
 
 with card(
     "induction_head",
@@ -67,15 +60,15 @@ with card(
     "Where it looks",
     "A causal mask hides what comes later, and softmax makes shares of the rest. In the first half "
     "no letter has been there before, and the head leaves "
-    f"{number(on_first_key(trace), 2)} of its weight on the first letter. In the second half the "
-    f"line takes {number(on_target(trace), 2)} on average: the **prefix-matching score** above.",
+    f"{number(lesson.on_first_key(trace), 2)} of its weight on the first letter. In the second half the "
+    f"line takes {number(lesson.on_target(trace), 2)} on average: the **prefix-matching score** above.",
 ):
     picture("weights", equation(trace, trace["weights"], tall=TALL))
     off = (trace["weights"].value.sum(dim=-1) - 1).abs().max().item()
     light(off < 1e-5, f"Every row sums to 1: largest deviation {off:.1g}.")
-    gap = recorded_gap(trace)
+    gap = lesson.recorded_gap(trace)
     light(
-        gap < ROUNDED,
+        gap < lesson.ROUNDED,
         "These weights, worked out step by step, are those recorded in training: largest "
         f"deviation {gap:.1g}.",
     )

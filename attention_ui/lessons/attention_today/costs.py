@@ -8,6 +8,8 @@ from ...cards.questions import Pick, Verdict
 from ...charts.amounts import amounts
 from ...charts.chart import Chart
 from ...controls.control import Values
+from ...picture import palette
+from ...words import in_bytes
 
 ASKED = KNOWN["llama3"]
 CHOICES = (1 / 16, 1, 16)
@@ -26,12 +28,15 @@ class Row:
 def bars(model: KnownModel, n_bytes: int) -> Chart:
     """What the cache of a model takes, as bars."""
     rows = cache_rows(model, n_bytes)
+    colours = {f"{model.title} as it is": palette.BAR, "the same with other heads": palette.GREY}
+    own, other = colours
     return amounts(
         [row.name for row in rows],
-        [row.size for row in rows],
+        [{own if row.is_own else other: row.size} for row in rows],
         [in_bytes(row.size) for row in rows],
-        next(at for at, row in enumerate(rows) if row.is_own),
+        colours,
         f"Memory for keys and values of {model.context:,} tokens",
+        written=in_bytes,
     )
 
 
@@ -80,12 +85,12 @@ def parameter_words(model: KnownModel) -> str:
     layers = "1 layer" if size.n_layers == 1 else f"{size.n_layers} layers"
     words = (
         f"{model.title}: {layers}, width {size.d_model:,}, {size.n_heads} query heads and "
-        f"{size.n_kv_heads} key/value heads of width {size.d_head}. Its attention has "
+        f"{size.n_kv_heads} key/value heads of width {size.d_head}. Attention has "
         f"**{in_millions(size.parameters)} parameters**"
     )
     if size.n_kv_heads == size.n_heads:
         return f"{words}."
-    return f"{words}, instead of {in_millions(plain)} with a key/value head for each query head."
+    return f"{words}; without sharing, {in_millions(plain)}."
 
 
 def cache_words(model: KnownModel, n_bytes: int) -> str:
@@ -100,7 +105,7 @@ def cache_words(model: KnownModel, n_bytes: int) -> str:
     )
     if own.size < rows[0].size:
         words += f" instead of {in_bytes(rows[0].size)}"
-    return f"{words}. 1 GiB is 1,024 MiB."
+    return f"{words}."
 
 
 def cache_question() -> Pick:
@@ -117,15 +122,6 @@ def cache_question() -> Pick:
         teaches="Each person who talks to the model has such a cache, so its size decides how many "
         "it can serve at once.",
     )
-
-
-def in_bytes(size: int) -> str:
-    """A size in memory as people say it: 1.5 GiB."""
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if size < 1_024:
-            return f"{size:,.4g} {unit}"
-        size /= 1_024
-    return f"{size:,.4g} TiB"
 
 
 def in_millions(count: int) -> str:

@@ -17,9 +17,12 @@ from attention_core.operations import MatMul
 from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Verdict
+from ...charts.amounts import amounts
+from ...charts.chart import Chart
 from ...controls.control import Values
 from ...frame.ends import Answer
-from ...words import number
+from ...picture import palette
+from ...words import in_bytes, number
 from .lesson import before, chosen, where
 
 RIGHT = 1
@@ -32,13 +35,11 @@ CHOICES = (
 WORKED = (2.0, 4.0), 5.0
 """The scores of one row in two tiles."""
 KIBI = 1_024
-UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
-KINDS = (
-    "queries, keys and values, read",
-    "scores and weights, written and read again",
-    "context vectors, written",
-)
-PLAIN, TILED = "whole table", "tile by tile"
+KINDS = {
+    "queries, keys and values, read": palette.POSITIVE,
+    "scores and weights, written and read again": palette.NEGATIVE,
+    "context vectors, written": palette.FED,
+}
 
 
 def skipped_words(tiles: tuple[Tile, ...]) -> str:
@@ -106,14 +107,17 @@ def off_words(beside: Trace) -> str:
 # --- what it saves --------------------------------------------------------------------------------
 
 
-def moved(values: Values) -> dict[str, list[float]]:
+def bars(values: Values) -> Chart:
     """The bytes of each kind that both ways move at the size that is set."""
-    _, whole, tiled = at_size(values)
-    size = int(values.m_bytes)
-    return {
-        name: [part * size for part in (way.vectors, way.table, way.context)]
-        for name, way in ((PLAIN, whole), (TILED, tiled))
-    }
+    _, *ways = at_size(values)
+    size, pieces = int(values.m_bytes), []
+    for way in ways:
+        parts = (way.vectors, way.table, way.context)
+        pieces.append({kind: n * size for kind, n in zip(KINDS, parts, strict=True)})
+    names = ("whole table", "tile by tile")
+    texts = [in_bytes(sum(each.values())) for each in pieces]
+    title = "Moved between the memories"
+    return amounts(names, pieces, texts, KINDS, title, written=in_bytes)
 
 
 def in_numbers(values: Values, side: int) -> str:
@@ -124,8 +128,8 @@ def in_numbers(values: Values, side: int) -> str:
     blocks, both = -(-n_tokens // side), 2 * width
     return (
         f"Here 4 · {n_tokens:,}² + 2 · {n_tokens:,} · {both} = {whole:,} numbers, at {each} bytes "
-        f"each {written(whole * each)}; and {blocks} · {n_tokens:,} · {both} + {n_tokens:,} · "
-        f"{both} = {tiled:,} numbers, {written(tiled * each)}."
+        f"each {in_bytes(whole * each)}; and {blocks} · {n_tokens:,} · {both} + {n_tokens:,} · "
+        f"{both} = {tiled:,} numbers, {in_bytes(tiled * each)}."
     )
 
 
@@ -144,12 +148,12 @@ def saved_words(values: Values, side: int, whole: Traffic, tiled: Traffic) -> st
     """By how much the tiles win or lose, what is held at once, and what it is made of."""
     each, width = int(values.m_bytes), values.flash_width
     ratio = whole.moved / tiled.moved
-    held = written(tiled.held * each)
+    held = in_bytes(tiled.held * each)
     made_of = f"{held}: queries, keys, values and exponentials, and m, ℓ and O"
     if side >= values.flash_tokens:
         fits = f"The whole table fits as one tile ({made_of})."
     else:
-        next_one = written(held_by_tile(2 * side, 2 * side, width, width) * each)
+        next_one = in_bytes(held_by_tile(2 * side, 2 * side, width, width) * each)
         fits = (
             f"Tiles of {side} × {side} fit ({made_of}); of {2 * side} × {2 * side} they would "
             f"need {next_one}."
@@ -163,18 +167,10 @@ def saved_words(values: Values, side: int, whole: Traffic, tiled: Traffic) -> st
         )
     if values.causal_heads and side < values.flash_tokens:
         told += " Tiles that the causal mask skips are not counted."
-    table = written(whole.held * each)
+    table = in_bytes(whole.held * each)
     if tiled.held > whole.held:
         return f"{fits} {told} The table would be only {table}: a loss for so short a text."
     return f"{fits} {told} The table would be {table}, and grows with the square of the tokens."
-
-
-def written(size: float) -> str:
-    """A number of bytes with its unit."""
-    power = 0
-    while size >= KIBI and power + 1 < len(UNITS):
-        size, power = size / KIBI, power + 1
-    return f"{size:,.3g} {UNITS[power]}"
 
 
 def counted(whole: Trace, plain: Trace, values: Values) -> str:
@@ -300,7 +296,7 @@ def what_it_saves(values: Values) -> str:
     each = int(values.m_bytes)
     return (
         "Not products: bytes that are moved, and memory. With "
-        f"{values.flash_tokens:,} tokens, the whole table moves {written(whole.moved * each)} "
-        f"for each head and holds {written(whole.held * each)}; tiles move "
-        f"{written(tiled.moved * each)} and hold {written(tiled.held * each)}."
+        f"{values.flash_tokens:,} tokens, the whole table moves {in_bytes(whole.moved * each)} "
+        f"for each head and holds {in_bytes(whole.held * each)}; tiles move "
+        f"{in_bytes(tiled.moved * each)} and hold {in_bytes(tiled.held * each)}."
     )

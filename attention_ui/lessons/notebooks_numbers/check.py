@@ -25,12 +25,10 @@ from attention_core.published.report import (
 )
 
 from ...cards.show import chart
+from ...charts.amounts import amounts
 from ...frame.long_run import Run, Steps, begun
+from ...picture import palette
 from ...words import listed
-from .by_verdict import by_verdict
-
-WIDE = 896
-"""Pixels of a card in a window of 1280."""
 
 LEGEND = {
     PRINT: "matches as printed",
@@ -40,7 +38,14 @@ LEGEND = {
     DIFFERS: "differs",
     PENDING: "not yet computed",
 }
-"""What the colours of the picture mean."""
+COLOURS = {
+    PRINT: palette.BAR,
+    SLACK: palette.GONE,
+    OLDER: palette.FED,
+    NEVER: palette.GREY,
+    DIFFERS: palette.NEGATIVE,
+    PENDING: palette.MUTED,
+}
 AMONG = {
     "shapes": "sizes of shapes",
     "booleans": "answers of True or False",
@@ -96,19 +101,17 @@ def show_progress(run: Run) -> None:
 
 def show_bars(found: Found) -> None:
     """A bar a notebook: what came of its numbers."""
-    unseen = {name: _numbers_in(name) for name in NOTEBOOKS}
-    counted: dict[str, Counter[str]] = {}
+    pieces, texts = [], []
     for name, outcomes in found.outcomes.items():
-        counted[name] = numbers_by_verdict(outcomes)
-        counted[name][PENDING] += unseen[name] - counted[name].total()
+        printed = [Outcome(result, None) for result in notebook(name).results.values()]
+        counts, n_all = numbers_by_verdict(outcomes), totals(printed)["numbers"][1]
+        counts[PENDING] += n_all - counts.total()
+        pieces.append({LEGEND[verdict]: count for verdict, count in counts.items()})
+        texts.append(f"{sum(counts[each] for each in (PRINT, SLACK, OLDER)):,} of {n_all:,}")
     titles = [EXAMPLES[name].title for name in NOTEBOOKS]
-    chart("bars", by_verdict(titles, list(counted.values()), LEGEND), WIDE)
-
-
-def _numbers_in(name: str) -> int:
-    """How many numbers a notebook prints."""
-    results = notebook(name).results.values()
-    return totals(Outcome(result, None) for result in results)["numbers"][1]
+    colours = {words: COLOURS[verdict] for verdict, words in LEGEND.items()}
+    title = "Published numbers that come out again, by notebook"
+    chart("bars", amounts(titles, pieces, texts, colours, title, of_each=True), 896)
 
 
 def says_total(found: Found) -> tuple[bool, str]:
