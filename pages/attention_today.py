@@ -252,7 +252,7 @@ with deeper("scores kept in bounds, shapes and costs of each switch, pairs of co
         ):
             light(good, told)
         st.markdown(
-            "**Pairs of columns.** Column k is turned with column k + d/2, as `rotate_half` does in "
+            "**Pairs of columns.** Column k is turned with column k + d/2, as by `rotate_half` in "
             "the Llama models; values are not turned, and a cache keeps turned keys. The first "
             "paper paired neighbours, 2k and 2k + 1. Both work, but weights trained for one do not "
             "fit the other."

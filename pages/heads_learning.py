@@ -25,43 +25,44 @@ with card(
     "run",
     "A network learns",
     "Move through its training. Each square is one head on the same sixteen letters: a row for "
-    "each letter that looks, darker where it looks harder.",
+    "each letter that looks, darker where it looks harder. Grey is the loss on letters that are "
+    "there for the first time, which nobody can know.",
 ) as beside:
     with beside:
         moves("run", lesson.RECORDED_STEP, width=300, told=False)
     at = lesson.STEPS.index(values.recorded_step)
+    run = watching.shipped()
     moving = Moving(
         lesson.RECORDED_STEP,
-        lambda step: learning(watching.shipped(), lesson.STEPS.index(step)),
+        lambda step: learning(run, lesson.STEPS.index(step)),
         "recorded",
     )
-    picture("run", learning(watching.shipped(), at), moving)
+    picture("run", learning(run, at), moving)
 
-with card("watch", "The moment it happens", watching.moment_words(shipped_run().records)):
-    st.caption(watching.looks_back_words(shipped_run().records[-1]))
+moment, below = watching.moment_words(shipped_run().records)
+with card("watch", "The moment it happens", moment):
+    st.caption(f"{below} {watching.looks_back_words(shipped_run().records[-1])}")
 
 with card(
     "induction_head",
     "What an induction head is",
-    "What comes after the second D? Look where D stood before, and copy what came next: K. In the "
-    "first layer a head looks at the token before, and writes into K’s vector: “D came before me”. "
-    "It is a **previous-token head**.",
+    "What comes after the second D? Look where D stood before, and copy what came next: K. A "
+    "**previous-token head** in the first layer has written into K’s vector: “D came before me”. "
+    "An **induction head** in the second lets the second D ask for just that, and hands K on.",
 ):
-    st.markdown(
-        "In the second layer, the second D asks: “who has D before them?” K answers, and is passed "
-        f"on as the next token. That is an **induction head**. Here is head {head} of the second "
-        "layer: in the lower half its scores are large along a slanting line, where each letter’s "
-        "query fits the key of the letter that came after it the first time."
+    st.caption(
+        f"Head {head} of the second layer. In the lower half, its scores are large along a slanting "
+        "line: each letter’s query fits the key of what came after it the first time."
     )
     picture("scores", equation(trace, trace["scores"], tall=TALL))
 
 with card(
     "weights",
     "Where it looks",
-    "A causal mask hides what comes later, and softmax makes shares of the rest. In the first half "
-    "no letter has been there before, and the head leaves "
-    f"{number(lesson.on_first_key(trace), 2)} of its weight on the first letter. In the second half the "
-    f"line takes {number(lesson.on_target(trace), 2)} on average: the **prefix-matching score** above.",
+    "A causal mask hides what comes later, and softmax makes shares of the rest. A letter that has "
+    f"not been there before leaves {number(lesson.on_first_key(trace), 2)} of its weight on the "
+    f"first one; the others put {number(lesson.on_target(trace), 2)} of theirs on the line. That "
+    "share, on average, is the **prefix-matching score**.",
 ):
     picture("weights", equation(trace, trace["weights"], tall=TALL))
     off = (trace["weights"].value.sum(dim=-1) - 1).abs().max().item()
@@ -82,14 +83,14 @@ with card(
     asked = words.one_layer_question(shipped_run())
     covered = question("one_layer", asked, trace, ("weights",), (words.ONE_LAYER,))
     if not covered:
-        st.markdown(words.one_layer_words(shipped_run()))
+        st.markdown(asked.answer())
 
 with card(
     "train",
     "Train one yourself",
-    "Another seed means other random numbers to start from, and other letters to learn from. Which "
-    "heads take up the work changes from run to run; that some do, and roughly when, hardly "
-    "changes. You can stop at any time and keep what it has learned so far.",
+    "Another seed starts from other random numbers, and learns from other letters. Which heads "
+    "take up the work changes from run to run; that some do, and roughly when, hardly changes. You "
+    "can stop at any time and keep what it has learned so far.",
 ):
     train_one()
 

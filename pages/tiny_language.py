@@ -76,15 +76,16 @@ with card(
         chart("brought", charts.parts(values), 820)
         light(*words.adds_up(values))
         st.caption(
-            f"*Without it* is the chance that “{lesson.word_of(values)}” has left once that head is "
-            "switched off. A short bar may hide a head that all depends on: later heads read it."
+            "*Without it* is the chance that this word has left with that head switched off. In "
+            "orange, less than half: a head can matter with a short bar, since later heads read it."
         )
 
 with card(
     "heads",
     "What each head does",
     "A row is a head, a column what it might look for. The number is the share of its weight that "
-    f"goes there, on average over {TEXTS} texts. An outline is what gives a head its name.",
+    f"goes there, on average over {TEXTS} texts; an outline gives a head its name. One word can be "
+    "in several columns, the previous one and the opening mark, so rows may sum to more than 1.",
 ):
     chart("scores", charts.scores(), None)
     st.caption(words.meanings_of_names())
@@ -118,14 +119,14 @@ with deeper("when each head came, why a head looks there, how names are given", 
         picture("why", equation(trace, *parts, tall=TALL))
         st.markdown(
             "A bar of *Who brought what* may lift many words alike: choose another word, and what "
-            "differs is what decides between the two. A last step divides everything by the spread "
-            "of the whole. Switch a head off, and the other bars would change too."
+            "differs decides between the two. All bars are divided by the spread of the whole, so "
+            "switch a head off, and the others change too."
         )
         st.markdown(words.rule())
         st.markdown(
             "An average can hide a lot. Below, a bar is the higher, the more words give that share "
-            "of their weight, from 0 on the left to 1 on the right. Where two bars stand far "
-            "apart, the head does it in some sentences and not in others."
+            "of their weight, from 0 to 1. Two bars far apart: the head does it in some sentences "
+            "and not in others."
         )
         chart("spreads", charts.how_spread(), None)
         st.markdown(words.how_good())
