@@ -60,9 +60,8 @@ with card(
             elsewhere=True,
         ),
     )
-    st.caption(
-        f"“context” is O divided by ℓ, once all keys were met. {words.skipped_words(lesson.cut(values))}"
-    )
+    skipped = words.skipped_words(lesson.cut(values))
+    st.caption(f"“context” is O divided by ℓ, once all keys were met. {skipped}")
 
 
 def chain(first: Step, last: Step) -> list[Step]:
@@ -76,8 +75,8 @@ def chain(first: Step, last: Step) -> list[Step]:
 with card(
     "tile",
     "One tile, taken apart",
-    "First the scores, as usual. Then each row’s maximum so far, **m**, is subtracted from every "
-    "score, so that no exponential exceeds 1; and each row is summed.",
+    "First the scores, as usual. Then each row’s maximum so far, **m**, is taken off every score, "
+    "so that no exponential is above 1; and each row is summed.",
 ):
     masked = trace[f"tile_largest_{at}"].inputs[0]
     names = {"tile_scores": "scores", "tile_scaled_scores": "÷ √d" if values.scale == "sqrt_d" else
@@ -102,14 +101,8 @@ with card(
         "tile_exponentials",
         equation(
             trace,
-            *(
-                made[-1],
-                "→",
-                of_tile("tile_largest", "largest"),
-                "max",
-                kept("largest", "m before"),
-            ),
-            *("=", of_tile("running_largest", "m")),
+            *(made[-1], "→", of_tile("tile_largest", "largest"), "max"),
+            *(kept("largest", "m before"), "=", of_tile("running_largest", "m")),
             *("→", powers, "Σ", of_tile("tile_sum", "ℓ̂")),
             tall=TALL,
         ),
@@ -123,9 +116,9 @@ with card(
 with card(
     "shrinking",
     "Why it shrinks",
-    "Earlier tiles used the old maximum. Where this tile raises it, sum and output must be "
-    "rescaled to the new one: **α** is e to the old maximum minus the new one, 1 where none has "
-    "risen.",
+    "Earlier tiles used the old maximum. Where this tile raises it, their sum and output shrink "
+    "to match: they are multiplied by **α**, e to the old maximum minus the new one. Where it has "
+    "not risen, α is 1.",
 ):
     alpha = of_tile("shrink", "α")
     picture(
@@ -214,8 +207,8 @@ with card(
     side, by_table, by_tiles = words.at_size(values)
     st.markdown(words.saved_words(values, side, by_table, by_tiles))
     st.caption(
-        f"What stays: {words.met(values.causal_heads)} So the time still grows with the square of "
-        f"the tokens. {words.products_words(whole, table)}"
+        f"What it does not save: {words.met(values.causal_heads)}. "
+        f"{words.products_words(whole, table)}"
     )
 
 with deeper("formulas, bytes counted on your sentence, training") as is_open:
@@ -233,7 +226,7 @@ with deeper("formulas, bytes counted on your sentence, training") as is_open:
             "moved per head and text, without a mask. ⌈N / B⌉ is how many blocks of queries there "
             f"are, each of which reads all keys and values. {words.in_numbers(values, side)}"
         )
-        st.markdown(words.counted(whole, table, values))
+        light(*words.counted(whole, table, values))
         st.markdown(
             "In training, the backward pass needs the weights again and computes them once more, "
             "tile by tile: more products, and still less time. Real kernels do this with all heads "

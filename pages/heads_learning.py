@@ -51,7 +51,7 @@ with card(
     "An **induction head** in the second lets the second D ask for just that, and hands K on.",
 ):
     st.caption(
-        f"Head {head} of the second layer. In the lower half, its scores are large along a slanting "
+        f"Head {head} of the second layer. In the lower half, scores are large along a slanting "
         "line: each letter’s query fits the key of what came after it the first time."
     )
     picture("scores", equation(trace, trace["scores"], tall=TALL))

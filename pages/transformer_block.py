@@ -114,9 +114,9 @@ with card(
 with card(
     "feed_forward",
     "Feed-forward: each token by itself",
-    "Attention can only blend vectors that are there. This small network makes something new of "
-    "one: it widens it, an **activation** bends each number (below 0 it is silenced), and what is "
-    "left says what to add. Bent like that, it can answer “this *and* that?”; a blend cannot.",
+    "Attention can only blend vectors that are there. This network makes something new of one: it "
+    "widens it, an **activation** (nearly) silences what is below 0, and what is left says what to "
+    "add. So it can answer “this *and* that?”",
 ) as beside:
     with beside:
         control(lesson.ACTIVATION)
@@ -156,10 +156,10 @@ with deeper(
         st.subheader("Norms before or after?", anchor="orders")
         st.markdown(
             "The first transformer normed the stream itself, after each addition. Most models "
-            "since norm only what a part reads: then nothing on the stream’s path is rescaled, and "
-            "deep stacks are easier to train. Here are both, with the same matrices and the same "
-            "token, without dropout. Size is the root of the mean square of a vector’s numbers. "
-            "Sizes do not add up, since the vectors point in different directions."
+            "since norm only what a part reads: nothing on the stream’s path is rescaled, and deep "
+            "stacks are easier to train. Here are both, with the same matrices and without "
+            "dropout. A size is the root of the mean square of a vector’s numbers; sizes do not "
+            "add up, since vectors point in different directions."
         )
         st.markdown(orders.sizes_table(before, after, token))
         st.markdown(orders.order_words(before, after, token))
@@ -182,23 +182,23 @@ with deeper(
         st.subheader("A published decoder layer, repaired", anchor="repaired")
         st.markdown(
             "A published notebook builds a decoder layer that runs and has the right shapes, but "
-            "not the right numbers. Here it stands beside the same layer repaired, always on the "
-            "notebook’s own sentence, “Sorry Dave …”."
+            "not the right numbers. Here is the same layer repaired beside it, on the notebook’s "
+            "own sentence, “Sorry Dave …”."
         )
         st.caption(published_layer.source())
         notebook = published_layer.beside()
         st.markdown(
             "**1. A query of one word.** The notebook multiplies the embeddings from the left by a "
-            "token × token matrix, `self_U_query`. So the first word’s query is a mixture of all "
-            "words before any attention. Repaired, in the second picture, it is made of the first "
-            "word’s vector alone, in several steps (↠)."
+            "token × token matrix, `self_U_query`: the first word’s query is a mixture of all "
+            "words before any attention. Repaired, below, it is made of the first word’s vector "
+            "alone, in several steps (↠)."
         )
         picture("mixing", published_layer.mixing(notebook))
         picture("unmixed", published_layer.unmixed(notebook))
         st.markdown(
-            "**2. No look ahead.** The notebook’s attention weights have no mask and no √d, the "
-            "repaired ones have both. The table is a test: 1 is added to each entry of the last "
-            "token’s vector, and no row of an earlier token may move."
+            "**2. No look ahead.** The notebook’s weights have no mask and no √d, the repaired "
+            "ones have both. The table is a test: add 1 to each entry of the last token’s vector, "
+            "and no row of an earlier token may move."
         )
         picture("both_weights", published_layer.both_weights(notebook))
         st.markdown(published_layer.moves_table(notebook))
@@ -207,10 +207,10 @@ with deeper(
         picture("both_norms", published_layer.both_norms(notebook))
         note(published_layer.norm_words(notebook))
         st.markdown(
-            "Repaired as well: in the cross-attention the stream asks, and the source answers with "
-            "keys and values; the notebook has both queries and keys from the source. ReLU stands "
-            "between the two linear layers; the notebook has it last, so that nothing negative "
-            "leaves the layer. And the feed-forward has a residual and a norm of its own."
+            "Repaired as well: in the cross-attention the stream asks and the source answers; in "
+            "the notebook the source asks too. ReLU stands "
+            "between the two linear layers; the notebook has it last, so that nothing negative leaves "
+            "the layer. And the feed-forward has a residual and a norm of its own."
         )
 
 answers(words.answers(trace, values))

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from attention_core.costs import KNOWN, AttentionSize, KnownModel, kept_tokens
 
-from ...cards.questions import Pick, Verdict
+from ...cards.common_questions import one_of
+from ...cards.questions import Pick
 from ...charts.amounts import amounts
 from ...charts.chart import Chart
 from ...controls.control import Values
@@ -111,14 +112,12 @@ def cache_words(model: KnownModel, n_bytes: int) -> str:
 def cache_question() -> Pick:
     """How much memory the cache of a known model takes."""
     found = ASKED.size.cached(ASKED.context) * 2 / 2**30
-    return Pick(
-        words=f"{ASKED.title} reads {ASKED.context:,} tokens. It keeps the keys and values of all "
-        "of them, 2 bytes a number. How much memory is that, for one text?",
-        choices=[in_bytes(int(each * 2**30)) for each in CHOICES],
-        judge=lambda guess: Verdict(
-            CHOICES[guess[0]] == found, f"It is {in_bytes(int(found * 2**30))}."
-        ),
-        truth=lambda: f"It is {in_bytes(int(found * 2**30))}.",
+    return one_of(
+        f"{ASKED.title} reads {ASKED.context:,} tokens, and keeps the keys and values of all of "
+        "them, 2 bytes a number. How much memory is that, for one text?",
+        [in_bytes(each * 2**30) for each in CHOICES],
+        CHOICES.index(found),
+        f"It is {in_bytes(found * 2**30)}.",
         teaches="Each person who talks to the model has such a cache, so its size decides how many "
         "it can serve at once.",
     )

@@ -16,7 +16,8 @@ from attention_core.mechanism.tiling import Tile
 from attention_core.operations import MatMul
 from attention_core.trace import Trace
 
-from ...cards.questions import Pick, Verdict
+from ...cards.common_questions import one_of
+from ...cards.questions import Pick
 from ...charts.amounts import amounts
 from ...charts.chart import Chart
 from ...controls.control import Values
@@ -64,15 +65,12 @@ def skipped_words(tiles: tuple[Tile, ...]) -> str:
 
 def without_shrinking() -> Pick:
     """What comes of adding exponentials that were measured from different maxima."""
-    truth = f"{CHOICES[RIGHT]}."
-    return Pick(
-        words="A row's maximum rises in its second tile, and nothing shrinks. What becomes of its "
+    return one_of(
+        "A row's maximum rises in its second tile, and nothing shrinks. What becomes of its "
         "context vector?",
-        choices=CHOICES,
-        judge=lambda guess: Verdict(
-            guess[0] == RIGHT, ("Right: " if guess[0] == RIGHT else "") + truth
-        ),
-        truth=lambda: truth,
+        CHOICES,
+        RIGHT,
+        f"{CHOICES[RIGHT]}.",
         teaches="Early exponentials were measured from a lower maximum, so they are too large "
         "beside late ones. The sum is too large in the same way, so the weights still add up to 1.",
     )
@@ -173,7 +171,7 @@ def saved_words(values: Values, side: int, whole: Traffic, tiled: Traffic) -> st
     return f"{fits} {told} The table would be {table}, and grows with the square of the tokens."
 
 
-def counted(whole: Trace, plain: Trace, values: Values) -> str:
+def counted(whole: Trace, plain: Trace, values: Values) -> tuple[bool, str]:
     """How many numbers the traces of this sentence move, and whether the arithmetic says so too."""
     n_tokens, d = whole["queries"].value.shape
     d_v = whole["values"].value.shape[-1]
@@ -184,22 +182,22 @@ def counted(whole: Trace, plain: Trace, values: Values) -> str:
         plain_traffic(*shape).moved,
         tiled_traffic(*shape, *sizes, values.causal_heads).moved,
     )
-    words = (
+    told = "The formulas give the same" + ", minus the reads of skipped tiles" * values.causal_heads
+    if said != (by_table, by_tiles):
+        told = f"The formulas give {said[0]:,} and {said[1]:,}"
+    return said == (by_table, by_tiles), (
         "Counted on the steps of your sentence, with the tiles of the first picture "
         f"(N = {n_tokens}, B = {sizes[0]}, d = {d}, $d_v$ = {d_v}): the whole table moves "
-        f"{by_table:,} numbers, the tiles {by_tiles:,}."
+        f"{by_table:,} numbers, the tiles {by_tiles:,}. {told}."
     )
-    if said == (by_table, by_tiles):
-        skipped = ", minus the reads of skipped tiles"
-        return f"{words} The formulas give the same{skipped * values.causal_heads}."
-    return f"{words} The formulas give {said[0]:,} and {said[1]:,}."
 
 
 def met(is_causal: bool) -> str:
     """Which keys each query meets, with a causal mask or without."""
-    if is_causal:
-        return "Each query still meets each key that is not later, about half of the table."
-    return "Each query still meets each key."
+    later = " that is not later, about half of the table" * is_causal
+    return (
+        f"each query still meets each key{later}, so the time grows with the square of the tokens"
+    )
 
 
 def products_words(whole: Trace, plain: Trace) -> str:

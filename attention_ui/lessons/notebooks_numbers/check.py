@@ -11,6 +11,7 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 from attention_core.published import NOTEBOOKS, notebook
 from attention_core.published.report import (
+    COLUMNS,
     DIFFERS,
     NEVER,
     OLDER,
@@ -29,15 +30,8 @@ from ...charts.amounts import amounts
 from ...frame.long_run import Run, Steps, begun
 from ...picture import palette
 from ...words import listed
+from .lesson import LEGEND
 
-LEGEND = {
-    PRINT: "matches as printed",
-    SLACK: "within the slack",
-    OLDER: "by an older version",
-    NEVER: "cannot be computed",
-    DIFFERS: "differs",
-    PENDING: "not yet computed",
-}
 COLOURS = {
     PRINT: palette.BAR,
     SLACK: palette.GONE,
@@ -134,18 +128,23 @@ def says_total(found: Found) -> tuple[bool, str]:
     return found.is_whole and not failed, f"{words} So do {listed(others)}."
 
 
+def never_computed() -> tuple[int, list[str]]:
+    """How many printed numbers nobody can compute, and how many of them why."""
+    reasons: Counter[str] = Counter()
+    for result in (each for name in NOTEBOOKS for each in notebook(name).results.values()):
+        if not result.reproduces and result.kind in COLUMNS["numbers"]:
+            reasons[result.reason] += result.count
+    return reasons.total(), [f"{count} were {reason}" for reason, count in reasons.items()]
+
+
 def why_not_all(found: Found) -> str:
     """Why the other numbers cannot be computed, and what comes out of older code alone."""
-    reasons: Counter[str] = Counter()
-    for outcome in found.all:
-        if outcome.verdict == NEVER and outcome.is_number:
-            reasons[outcome.result.reason] += outcome.result.count
-    told = [f"{count} were {reason}" for reason, count in reasons.items()]
+    total, told = never_computed()
     older = [outcome for outcome in found.all if outcome.verdict == OLDER]
     return (
-        f"The other {reasons.total()} cannot be computed by anybody: {listed(told)}. "
-        f"{len(older)} results come only out of an older version of a notebook's code than the "
-        f"one it shows: {_named(older)}."
+        f"The other {total} cannot be computed by anybody: {listed(told)}. {len(older)} results "
+        "come only out of an older version of a notebook's code than the one it shows: "
+        f"{_named(older)}."
     )
 
 
@@ -165,9 +164,9 @@ def what_the_slack_is() -> str:
     fewest, most = slack_on_processors()
     return (
         "Processors add up in different orders, and each order rounds at other places, so a last "
-        f"digit may differ. Of the processors that were measured, one needs this **slack** for "
-        f"{fewest} numbers and another for {most}. It is never more than 1.3 times the largest gap "
-        "that was measured. Ids, shapes and texts have to be equal."
+        "digit may differ. Of the processors that were measured, one needs this **slack** for "
+        f"{fewest} numbers, another for {most}; it is at most 1.3 times the largest gap that was "
+        "measured. Ids, shapes and texts have to be equal."
     )
 
 
