@@ -208,9 +208,9 @@ with deeper(
         note(published_layer.norm_words(notebook))
         st.markdown(
             "Repaired as well: in the cross-attention the stream asks and the source answers; in "
-            "the notebook the source asks too. ReLU stands "
-            "between the two linear layers; the notebook has it last, so that nothing negative leaves "
-            "the layer. And the feed-forward has a residual and a norm of its own."
+            "the notebook the source asks too. ReLU stands between the two linear layers; the "
+            "notebook has it last, so that nothing negative leaves the layer. And the feed-forward "
+            "has a residual and a norm of its own."
         )
 
 answers(words.answers(trace, values))
