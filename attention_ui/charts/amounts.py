@@ -11,8 +11,8 @@ from ..picture import palette
 from .chart import Chart
 from .template import without_data
 
-STEP, BELOW = 34, 62
-"""Pixels of a bar with its name, and of the legend."""
+STEP = 34
+"""Pixels of a bar with its name."""
 
 
 def amounts(
@@ -39,7 +39,7 @@ def amounts(
                 ends = {"from": begin, "to": end, "is_first": not begin}
                 rows.append(told | ends | {"size": written(each[kind])})
     frame = pd.DataFrame(rows)
-    spec = deepcopy(_template()) | {"height": STEP * len(names) + BELOW}
+    spec = deepcopy(_template()) | {"height": STEP * len(names)}
     used = {kind: colour for kind, colour in colours.items() if kind in {*frame["kind"]}}
     scale = {"domain": [*used], "range": [*used.values()]}
     spec["layer"][0]["encoding"]["color"]["scale"] = scale
@@ -52,7 +52,8 @@ def _template() -> dict:
     base = alt.Chart(alt.Data(values=[])).encode(
         y=alt.Y("place:O", axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
     )
-    legend = alt.Legend(orient="bottom", title=None, columns=3, labelLimit=280, symbolType="square")
+    look = {"orient": "bottom", "title": None, "labelLimit": 280, "symbolType": "square"}
+    legend = alt.Legend(columns=alt.expr("width < 560 ? 1 : 3"), **look)
     bars = base.mark_bar(size=14, aria=False, yOffset=7).encode(
         x=alt.X("from:Q", axis=None, scale=alt.Scale(domain=[0, 1])),
         x2="to:Q",
@@ -72,4 +73,4 @@ def _template() -> dict:
         name.encode(x=alt.value(0), text="name:N"),
         size.encode(x=alt.value("width"), text="text:N"),
     )
-    return without_data(chart.to_dict())
+    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}

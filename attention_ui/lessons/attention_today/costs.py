@@ -29,7 +29,7 @@ class Row:
 def bars(model: KnownModel, n_bytes: int) -> Chart:
     """What the cache of a model takes, as bars."""
     rows = cache_rows(model, n_bytes)
-    colours = {f"{model.title} as it is": palette.BAR, "the same with other heads": palette.GREY}
+    colours = {f"{model.title} as it is": palette.BAR, "as it could be": palette.GREY}
     own, other = colours
     return amounts(
         [row.name for row in rows],
