@@ -30,6 +30,14 @@ def percent(share: float) -> str:
     return "over 99%" if 0.995 <= share < 1 else f"{share:.0%}"
 
 
+def in_bytes(size: float) -> str:
+    """A size in memory as people say it: 1.5 GiB."""
+    unit, *larger = ("bytes", "KiB", "MiB", "GiB", "TiB")
+    while size >= 1_024 and larger:
+        size, unit, *larger = size / 1_024, *larger
+    return f"{size:,.0f} {unit}" if size >= 1_000 else f"{size:.3g} {unit}"
+
+
 def listed(names: list[str]) -> str:
     """Some names in a row: `a, b and c`."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)

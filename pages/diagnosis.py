@@ -12,25 +12,12 @@ from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, ends
 from attention_ui.frame.lights import draw_lights
 from attention_ui.frame.page import open_lesson, way_to
-from attention_ui.lessons.mistakes_lab import lesson, words
-from attention_ui.lessons.mistakes_lab.game import (
-    BEFORE,
-    CONTROLS,
-    LEVEL,
-    MISTAKE,
-    ROUND,
-    TENSOR,
-    hidden,
-    name_of_round,
-    next_round,
-    of_head,
-    trace_of,
-)
+from attention_ui.lessons.mistakes_lab import game, lesson, words
 
 PAGE = "diagnosis"
-values = open_lesson(PAGE, CONTROLS)
-trace, name, this_round = trace_of(values), hidden(values), name_of_round(values)
-since_the_pin(trace, trace_of, CONTROLS)
+values = open_lesson(PAGE, game.CONTROLS)
+trace, name, this_round = game.trace_of(values), game.hidden(values), game.name_of_round(values)
+since_the_pin(trace, game.trace_of, game.CONTROLS)
 
 with card(
     "context",
@@ -39,12 +26,12 @@ with card(
     "class the link to this round.",
 ) as beside:
     with beside:
-        control(LEVEL, widget="selectbox", width=140)
-        control(ROUND, width=80)
-        st.button("Next round", on_click=next_round)
+        control(game.LEVEL, widget="selectbox", width=140)
+        control(game.ROUND, width=80)
+        st.button("Next round", on_click=game.next_round)
         if values.n_heads > 1:
             control(HEAD, width=140)
-    picture("context", of_head(trace, values, "head_context_vectors", tall=380))
+    picture("context", game.of_head(trace, values, "head_context_vectors", tall=380))
 
 with card(
     "lights",
@@ -59,8 +46,8 @@ with card(
     "tensor", "More tensors", "Look at any of them: what should be equal, and is not?"
 ) as beside:
     with beside:
-        control(TENSOR, width=240)
-    picture("tensor", of_head(trace, values, values.tensor, tall=380))
+        control(game.TENSOR, width=240)
+    picture("tensor", game.of_head(trace, values, values.tensor, tall=380))
 
 with card(
     "name_it",
@@ -69,10 +56,12 @@ with card(
     "rounds later, and five.",
 ) as beside:
     with beside:
-        st.button("Next round", key="next_round", on_click=next_round)
-    covered = question(this_round, words.which_mistake(values), trace, BEFORE, (MISTAKE,))
+        st.button("Next round", key="next_round", on_click=game.next_round)
+    covered = question(this_round, words.which_mistake(values), trace, game.BEFORE, (game.MISTAKE,))
     if not covered:
-        covered = question(f"why_{this_round}", words.why(trace, values), trace, BEFORE, (MISTAKE,))
+        covered = question(
+            f"why_{this_round}", words.why(trace, values), trace, game.BEFORE, (game.MISTAKE,)
+        )
     if not name:
         st.markdown(words.TOO_SHORT)
     elif not covered:

@@ -12,42 +12,18 @@ from attention_ui.controls.shared import CAUSAL_HEADS
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import open_lesson
-from attention_ui.lessons.flash_attention import words
-from attention_ui.lessons.flash_attention.lesson import (
-    CONTROLS,
-    FAST_MEMORY,
-    FLASH_TOKENS,
-    FLASH_WIDTH,
-    M_BYTES,
-    MAKES_TILES,
-    TILE,
-    TILE_KEYS,
-    TILE_QUERIES,
-    all_blocks,
-    before,
-    chosen,
-    cut,
-    held_at,
-    plain,
-    same_as_plain,
-    same_as_torch,
-    trace_of,
-    unshrunk,
-    where,
-    with_table,
-)
-from attention_ui.lessons.flash_attention.traffic import traffic
+from attention_ui.lessons.flash_attention import lesson, words
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 
 PAGE = "flash_attention"
 TALL = 150
 """Of a picture that shares its card with another one."""
-values = open_lesson(PAGE, CONTROLS)
-trace = trace_of(values)
-since_the_pin(trace, trace_of, CONTROLS)
-whole, table, tile = all_blocks(values), plain(values), chosen(values)
-at, block = where(tile), tile.query_block
+values = open_lesson(PAGE, lesson.CONTROLS)
+trace = lesson.trace_of(values)
+since_the_pin(trace, lesson.trace_of, lesson.CONTROLS)
+whole, table, tile = lesson.all_blocks(values), lesson.plain(values), lesson.chosen(values)
+at, block = lesson.where(tile), tile.query_block
 
 
 def of_tile(name: str, title: str, **look: bool) -> Matrix:
@@ -57,7 +33,7 @@ def of_tile(name: str, title: str, **look: bool) -> Matrix:
 
 def kept(name: str, title: str) -> Matrix:
     """What was kept before the held tile."""
-    return Matrix(trace[f"running_{name}_{before(tile)}"], title=title)
+    return Matrix(trace[f"running_{name}_{lesson.before(tile)}"], title=title)
 
 
 with card(
@@ -68,25 +44,24 @@ with card(
     "and the sum of the values times them, **O**. Where m rises, the old ℓ and O shrink first.",
 ):
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        moves("tiles", TILE, width=300, told=False)
+        moves("tiles", lesson.TILE, width=300, told=False)
         if len(whole.labels("query")) > 1:
-            control(TILE_QUERIES, width=140)
-            control(TILE_KEYS, width=140)
+            control(lesson.TILE_QUERIES, width=140)
+            control(lesson.TILE_KEYS, width=140)
         control(CAUSAL_HEADS)
-    joined = with_table(whole, cut(values))
+    joined = lesson.with_table(whole, lesson.cut(values))
     picture(
         "tiles",
-        held_at(values, joined, values.tile),
+        lesson.held_at(values, joined, values.tile),
         Moving(
-            TILE,
-            lambda place: held_at(values, joined, int(place)),
-            values.of(*MAKES_TILES),
+            lesson.TILE,
+            lambda place: lesson.held_at(values, joined, int(place)),
+            values.of(*lesson.MAKES_TILES),
             elsewhere=True,
         ),
     )
-    st.caption(
-        f"“context” is O divided by ℓ, once all keys were met. {words.skipped_words(cut(values))}"
-    )
+    skipped = words.skipped_words(lesson.cut(values))
+    st.caption(f"“context” is O divided by ℓ, once all keys were met. {skipped}")
 
 
 def chain(first: Step, last: Step) -> list[Step]:
@@ -100,8 +75,8 @@ def chain(first: Step, last: Step) -> list[Step]:
 with card(
     "tile",
     "One tile, taken apart",
-    "First the scores, as usual. Then each row’s maximum so far, **m**, is subtracted from every "
-    "score, so that no exponential exceeds 1; and each row is summed.",
+    "First the scores, as usual. Then each row’s maximum so far, **m**, is taken off every score, "
+    "so that no exponential is above 1; and each row is summed.",
 ):
     masked = trace[f"tile_largest_{at}"].inputs[0]
     names = {"tile_scores": "scores", "tile_scaled_scores": "÷ √d" if values.scale == "sqrt_d" else
@@ -126,14 +101,8 @@ with card(
         "tile_exponentials",
         equation(
             trace,
-            *(
-                made[-1],
-                "→",
-                of_tile("tile_largest", "largest"),
-                "max",
-                kept("largest", "m before"),
-            ),
-            *("=", of_tile("running_largest", "m")),
+            *(made[-1], "→", of_tile("tile_largest", "largest"), "max"),
+            *(kept("largest", "m before"), "=", of_tile("running_largest", "m")),
             *("→", powers, "Σ", of_tile("tile_sum", "ℓ̂")),
             tall=TALL,
         ),
@@ -147,9 +116,9 @@ with card(
 with card(
     "shrinking",
     "Why it shrinks",
-    "Earlier tiles used the old maximum. Where this tile raises it, sum and output must be "
-    "rescaled to the new one: **α** is e to the old maximum minus the new one, 1 where none has "
-    "risen.",
+    "Earlier tiles used the old maximum. Where this tile raises it, their sum and output shrink "
+    "to match: they are multiplied by **α**, e to the old maximum minus the new one. Where it has "
+    "not risen, α is 1.",
 ):
     alpha = of_tile("shrink", "α")
     picture(
@@ -180,7 +149,7 @@ with card(
         )
 
 with card("without", "And without it?", words.worked_row()):
-    without = unshrunk(trace, block)
+    without = lesson.unshrunk(trace, block)
     wrong = f"wrong_context_vectors_{block}"
     if wrong in without:
         about = ("difference", wrong)
@@ -219,8 +188,8 @@ with card(
             tall=TALL,
         ),
     )
-    light(*same_as_plain(whole, table))
-    light(*same_as_torch(whole, table))
+    light(*lesson.same_as_plain(whole, table))
+    light(*lesson.same_as_torch(whole, table))
 
 with card(
     "savings",
@@ -230,16 +199,16 @@ with card(
     "weights.",
 ):
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        control(FLASH_TOKENS, width=180)
-        control(FLASH_WIDTH, width=150)
-        control(FAST_MEMORY, width=180)
-        control(M_BYTES)
-    chart("savings", traffic(words.moved(values), words.KINDS, words.written), 680)
+        control(lesson.FLASH_TOKENS, width=180)
+        control(lesson.FLASH_WIDTH, width=150)
+        control(lesson.FAST_MEMORY, width=180)
+        control(lesson.M_BYTES)
+    chart("savings", words.bars(values), 680)
     side, by_table, by_tiles = words.at_size(values)
     st.markdown(words.saved_words(values, side, by_table, by_tiles))
     st.caption(
-        f"What stays: {words.met(values.causal_heads)} So the time still grows with the square of "
-        f"the tokens. {words.products_words(whole, table)}"
+        f"What it does not save: {words.met(values.causal_heads)}. "
+        f"{words.products_words(whole, table)}"
     )
 
 with deeper("formulas, bytes counted on your sentence, training") as is_open:
@@ -257,7 +226,7 @@ with deeper("formulas, bytes counted on your sentence, training") as is_open:
             "moved per head and text, without a mask. ⌈N / B⌉ is how many blocks of queries there "
             f"are, each of which reads all keys and values. {words.in_numbers(values, side)}"
         )
-        st.markdown(words.counted(whole, table, values))
+        light(*words.counted(whole, table, values))
         st.markdown(
             "In training, the backward pass needs the weights again and computes them once more, "
             "tile by tile: more products, and still less time. Real kernels do this with all heads "

@@ -9,73 +9,67 @@ from attention_ui.cards.show import Moving, moves, picture
 from attention_ui.controls.control import Values
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import open_lesson
-from attention_ui.lessons.heads_learning import words
-from attention_ui.lessons.heads_learning.lesson import (
-    CONTROLS,
-    RECORDED_STEP,
-    ROUNDED,
-    STEPS,
-    on_first_key,
-    on_target,
-    recorded_gap,
-    trace_of,
-)
+from attention_ui.lessons.heads_learning import lesson, watching, words
 from attention_ui.lessons.heads_learning.own_run import train_one
-from attention_ui.lessons.heads_learning.watching import looks_back_words, moment_words, shipped
 from attention_ui.picture.layout import equation
 from attention_ui.picture.learning import learning
 from attention_ui.words import number
 
 PAGE = "heads_learning"
 TALL = 340
-values: Values = open_lesson(PAGE, CONTROLS)
-trace = trace_of(values)
+values: Values = open_lesson(PAGE, lesson.CONTROLS)
+trace = lesson.trace_of(values)
 _, head = best_head(shipped_run().records[-1])
 
 with card(
     "run",
     "A network learns",
     "Move through its training. Each square is one head on the same sixteen letters: a row for "
-    "each letter that looks, darker where it looks harder.",
+    "each letter that looks, darker where it looks harder. Grey is the loss on letters that are "
+    "there for the first time, which nobody can know.",
 ) as beside:
     with beside:
-        moves("run", RECORDED_STEP, width=300, told=False)
-    at = STEPS.index(values.recorded_step)
-    moving = Moving(RECORDED_STEP, lambda step: learning(shipped(), STEPS.index(step)), "recorded")
-    picture("run", learning(shipped(), at), moving)
+        moves("run", lesson.RECORDED_STEP, width=300, told=False)
+    at = lesson.STEPS.index(values.recorded_step)
+    run = watching.shipped()
+    moving = Moving(
+        lesson.RECORDED_STEP,
+        lambda step: learning(run, lesson.STEPS.index(step)),
+        "recorded",
+    )
+    picture("run", learning(run, at), moving)
 
-with card("watch", "The moment it happens", moment_words(shipped_run().records)):
-    st.caption(looks_back_words(shipped_run().records[-1]))
+moment, below = watching.moment_words(shipped_run().records)
+with card("watch", "The moment it happens", moment):
+    st.caption(f"{below} {watching.looks_back_words(shipped_run().records[-1])}")
 
 with card(
     "induction_head",
     "What an induction head is",
-    "What comes after the second D? Look where D stood before, and copy what came next: K. In the "
-    "first layer a head looks at the token before, and writes into K’s vector: “D came before me”. "
-    "It is a **previous-token head**.",
+    "What comes after the second D? Look where D stood before, and copy what came next: K. A "
+    "**previous-token head** in the first layer has written into K’s vector: “D came before me”. "
+    "An **induction head** in the second lets the second D ask for just that, and hands K on.",
 ):
-    st.markdown(
-        "In the second layer, the second D asks: “who has D before them?” K answers, and is passed "
-        f"on as the next token. That is an **induction head**. Here is head {head} of the second "
-        "layer: in the lower half its scores are large along a slanting line, where each letter’s "
-        "query fits the key of the letter that came after it the first time."
+    st.caption(
+        f"Head {head} of the second layer. In the lower half, scores are large along a slanting "
+        "line: each letter’s query fits the key of what came after it the first time."
     )
     picture("scores", equation(trace, trace["scores"], tall=TALL))
 
 with card(
     "weights",
     "Where it looks",
-    "A causal mask hides what comes later, and softmax makes shares of the rest. In the first half "
-    "no letter has been there before, and the head leaves "
-    f"{number(on_first_key(trace), 2)} of its weight on the first letter. In the second half the "
-    f"line takes {number(on_target(trace), 2)} on average: the **prefix-matching score** above.",
+    "A causal mask hides what comes later, and softmax makes shares of the rest. A letter that has "
+    f"not been there before leaves {number(lesson.on_first_key(trace), 2)} of its weight on the "
+    f"first one; the others put {number(lesson.on_target(trace), 2)} of theirs on the line. That "
+    "share, on average, is the **prefix-matching score**.",
 ):
     picture("weights", equation(trace, trace["weights"], tall=TALL))
     off = (trace["weights"].value.sum(dim=-1) - 1).abs().max().item()
     light(off < 1e-5, f"Every row sums to 1: largest deviation {off:.1g}.")
-    gap = recorded_gap(trace)
+    gap = lesson.recorded_gap(trace)
     light(
-        gap < ROUNDED,
+        gap < lesson.ROUNDED,
         "These weights, worked out step by step, are those recorded in training: largest "
         f"deviation {gap:.1g}.",
     )
@@ -89,14 +83,14 @@ with card(
     asked = words.one_layer_question(shipped_run())
     covered = question("one_layer", asked, trace, ("weights",), (words.ONE_LAYER,))
     if not covered:
-        st.markdown(words.one_layer_words(shipped_run()))
+        st.markdown(asked.answer())
 
 with card(
     "train",
     "Train one yourself",
-    "Another seed means other random numbers to start from, and other letters to learn from. Which "
-    "heads take up the work changes from run to run; that some do, and roughly when, hardly "
-    "changes. You can stop at any time and keep what it has learned so far.",
+    "Another seed starts from other random numbers, and learns from other letters. Which heads "
+    "take up the work changes from run to run; that some do, and roughly when, hardly changes. You "
+    "can stop at any time and keep what it has learned so far.",
 ):
     train_one()
 

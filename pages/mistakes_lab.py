@@ -9,24 +9,13 @@ from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import draw_lights
 from attention_ui.frame.page import open_lesson, way_to
-from attention_ui.lessons.mistakes_lab import words
-from attention_ui.lessons.mistakes_lab.lesson import (
-    CONTROLS,
-    MISTAKE,
-    chosen,
-    compared,
-    found_in,
-    is_of_heads,
-    made,
-    show_lines,
-    trace_of,
-)
+from attention_ui.lessons.mistakes_lab import lesson, words
 from attention_ui.lessons.mistakes_lab.seen import show_others, show_stories
 
 PAGE = "mistakes_lab"
-values = open_lesson(PAGE, CONTROLS)
-trace, mistake = trace_of(values), chosen(values)
-since_the_pin(trace, trace_of, CONTROLS)
+values = open_lesson(PAGE, lesson.CONTROLS)
+trace, mistake = lesson.trace_of(values), lesson.chosen(values)
+since_the_pin(trace, lesson.trace_of, lesson.CONTROLS)
 
 with card(
     "compared",
@@ -35,13 +24,13 @@ with card(
     "Point at a cell, and it lights up in all three.",
 ) as beside:
     with beside:
-        control(MISTAKE, width=300)
-        if is_of_heads(values):
+        control(lesson.MISTAKE, width=300)
+        if lesson.is_of_heads(values):
             control(HEAD, width=140)
     if told := words.instead_words(values):
         note(told)
-    picture("compared", compared(trace, values, tall=260))
-    show_lines(mistake.named)
+    picture("compared", lesson.compared(trace, values, tall=260))
+    lesson.show_lines(mistake.named)
 
 with card(
     "lights",
@@ -53,7 +42,7 @@ with card(
     about, covers = ("difference",), (words.LIGHTS,)
     covered = question(f"lights_{mistake.name}", asked, trace, about, covers)
     if not covered:
-        draw_lights(found_in(values))
+        draw_lights(lesson.found_in(values))
         if mistake.named.unseen:
             note(f"No light sees this one. {mistake.named.unseen}")
         else:
@@ -64,10 +53,10 @@ with card(
     "How the wrong numbers come about",
     "Click a cell of the result to take it apart, down to the first numbers.",
 ):
-    picture("wrong", made(trace, values, is_wrong=True))
+    picture("wrong", lesson.made(trace, values, is_wrong=True))
 
 with card("right", "How the right ones do", "The same step of the layer without the mistake."):
-    picture("right", made(trace, values, is_wrong=False))
+    picture("right", lesson.made(trace, values, is_wrong=False))
 
 with card(
     "seen",

@@ -11,24 +11,7 @@ from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import open_lesson
-from attention_ui.lessons.tiny_language import charts, words
-from attention_ui.lessons.tiny_language.lesson import (
-    BEGINNING,
-    CONTROLS,
-    NEXT_WORD,
-    READY,
-    STEPS,
-    TINY_HEAD,
-    TINY_OFF,
-    TINY_STEP,
-    head_of,
-    trace_of,
-    two_steps,
-    weights_of,
-    why,
-    word_of,
-)
-from attention_ui.lessons.tiny_language.training import shipped, what_came_first, which_run
+from attention_ui.lessons.tiny_language import charts, lesson, training, words
 from attention_ui.lessons.tiny_language.tries import tries
 from attention_ui.picture.layout import equation
 from attention_ui.picture.learning import learning
@@ -36,9 +19,9 @@ from attention_ui.picture.sentence import sentence
 
 PAGE = "tiny_language"
 TALL = 228
-values = open_lesson(PAGE, CONTROLS)
-trace = trace_of(values)
-last, watched = len(trace.labels("query")) - 1, head_of(values.tiny_head)
+values = open_lesson(PAGE, lesson.CONTROLS)
+trace = lesson.trace_of(values)
+last, watched = len(trace.labels("query")) - 1, lesson.head_of(values.tiny_head)
 
 with card(
     "next",
@@ -47,9 +30,9 @@ with card(
     "chance to come next. Then switch a head off, and see which sentences go wrong.",
 ):
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        control(BEGINNING, width=430)
-        control(TINY_OFF, width=330)
-    tries(*READY)
+        control(lesson.BEGINNING, width=430)
+        control(lesson.TINY_OFF, width=330)
+    tries(*lesson.READY)
     chart("next", charts.next_word(values), 760)
     light(*words.judged(values))
 
@@ -60,10 +43,10 @@ with card(
     "finds out in two steps, a head of the second layer reading what one of the first has written.",
 ) as beside:
     with beside:
-        tries(*[*READY][:2])
-    for at, head in enumerate(two_steps(values)):
+        tries(*[*lesson.READY][:2])
+    for at, head in enumerate(lesson.two_steps(values)):
         st.caption(words.step_words(trace, head, ("One", "Two")[at]))
-        picture(f"step_{at + 1}", sentence(trace, weights_of(trace, head), last))
+        picture(f"step_{at + 1}", sentence(trace, lesson.weights_of(trace, head), last))
     note(words.of_the_pronoun(values))
 
 with card(
@@ -73,8 +56,8 @@ with card(
     "then try “but” in place of “because”.",
 ) as beside:
     with beside:
-        control(TINY_HEAD, width=330)
-    picture("watch", sentence(trace, weights_of(trace, watched), last))
+        control(lesson.TINY_HEAD, width=330)
+    picture("watch", sentence(trace, lesson.weights_of(trace, watched), last))
     st.caption(f"{words.does(values)} All its weights as a matrix are in *Go deeper*.")
 
 with card(
@@ -85,23 +68,24 @@ with card(
     "begins where the one above it ends.",
 ) as beside:
     with beside:
-        control(NEXT_WORD, width=190)
-    asked = f"most_{WORDS.index(word_of(values))}"
+        control(lesson.NEXT_WORD, width=190)
+    asked = f"most_{WORDS.index(lesson.word_of(values))}"
     about = (words.PARTS, "logits")
     covered = question(asked, words.most_question(values), trace, about)
     if not covered:
         chart("brought", charts.parts(values), 820)
         light(*words.adds_up(values))
         st.caption(
-            f"*Without it* is the chance that “{word_of(values)}” has left once that head is "
-            "switched off. A short bar may hide a head that all depends on: later heads read it."
+            "*Without it* is the chance that this word has left with that head switched off. In "
+            "orange, less than half: a head can matter with a short bar, since later heads read it."
         )
 
 with card(
     "heads",
     "What each head does",
     "A row is a head, a column what it might look for. The number is the share of its weight that "
-    f"goes there, on average over {TEXTS} texts. An outline is what gives a head its name.",
+    f"goes there, on average over {TEXTS} texts; an outline gives a head its name. One word can be "
+    "in several columns, the previous one and the opening mark, so rows may sum to more than 1.",
 ):
     chart("scores", charts.scores(), None)
     st.caption(words.meanings_of_names())
@@ -113,34 +97,36 @@ with card(
     "looks, darker where it looks harder.",
 ) as beside:
     with beside:
-        moves("training", TINY_STEP, width=300, told=False)
-    moments, run = shipped_recording(), shipped()
-    at = STEPS.index(values.tiny_step)
-    moving = Moving(TINY_STEP, lambda step: learning(run, STEPS.index(step)), "recorded")
+        moves("training", lesson.TINY_STEP, width=300, told=False)
+    moments, run = shipped_recording(), training.shipped()
+    at = lesson.STEPS.index(values.tiny_step)
+    moving = Moving(
+        lesson.TINY_STEP, lambda step: learning(run, lesson.STEPS.index(step)), "recorded"
+    )
     picture("training", learning(run, at), moving)
 
 with deeper("when each head came, why a head looks there, how names are given", "why") as is_open:
     if is_open:
-        st.markdown(what_came_first(moments))
-        st.caption(which_run(moments))
+        st.markdown(training.what_came_first(moments))
+        st.caption(training.which_run(moments))
         st.markdown(
             "**Queries and keys of the head you watch.** Each word asks, each word can be found: a "
             "score is large where the two match. Divide the scores by √d, hide what comes later, "
             "and softmax turns them into the weights above. Click a number to take it apart, down "
             "to the trained weights."
         )
-        parts = (*why(trace, watched), "→", weights_of(trace, watched))
+        parts = (*lesson.why(trace, watched), "→", lesson.weights_of(trace, watched))
         picture("why", equation(trace, *parts, tall=TALL))
         st.markdown(
             "A bar of *Who brought what* may lift many words alike: choose another word, and what "
-            "differs is what decides between the two. A last step divides everything by the spread "
-            "of the whole. Switch a head off, and the other bars would change too."
+            "differs decides between the two. All bars are divided by the spread of the whole, so "
+            "switch a head off, and the others change too."
         )
         st.markdown(words.rule())
         st.markdown(
             "An average can hide a lot. Below, a bar is the higher, the more words give that share "
-            "of their weight, from 0 on the left to 1 on the right. Where two bars stand far "
-            "apart, the head does it in some sentences and not in others."
+            "of their weight, from 0 to 1. Two bars far apart: the head does it in some sentences "
+            "and not in others."
         )
         chart("spreads", charts.how_spread(), None)
         st.markdown(words.how_good())

@@ -7,7 +7,6 @@ from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
-from attention_ui.controls import held
 from attention_ui.controls.shared import (
     FACTOR,
     LAYER_DROPOUT,
@@ -19,34 +18,29 @@ from attention_ui.controls.shared import (
     source_words,
 )
 from attention_ui.controls.widget import control
-from attention_ui.frame.contents import lesson
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import link, open_lesson
-from attention_ui.lessons.transformer_block import norms, orders, published_layer, words
+from attention_ui.frame.page import open_lesson, way_to
+from attention_ui.lessons.transformer_block import (
+    lesson,
+    norms,
+    orders,
+    published_layer,
+    stream,
+    words,
+)
 from attention_ui.lessons.transformer_block.agreement import torch_agrees
 from attention_ui.lessons.transformer_block.bend import bend
-from attention_ui.lessons.transformer_block.lesson import (
-    ACTIVATION,
-    BLOCK,
-    BLOCK_SEED,
-    CONTROLS,
-    NORM,
-    WIDER,
-    added_by,
-    most_uneven_head,
-    stretched,
-    trace_of,
-)
-from attention_ui.lessons.transformer_block.stream import adds_up, ribbons, widened, written_out
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.sentence import with_sentence
 from attention_ui.picture.stacked import stacked
 
 PAGE = "transformer_block"
-values = open_lesson(PAGE, CONTROLS, sidebar=(TOKEN, N_HEADS, LAYER_DROPOUT, BLOCK_SEED))
-trace, token = trace_of(values), values.token
-since_the_pin(trace, trace_of, CONTROLS)
+values = open_lesson(
+    PAGE, lesson.CONTROLS, sidebar=(TOKEN, N_HEADS, LAYER_DROPOUT, lesson.BLOCK_SEED)
+)
+trace, token = lesson.trace_of(values), values.token
+since_the_pin(trace, lesson.trace_of, lesson.CONTROLS)
 
 with card(
     "stream",
@@ -55,13 +49,13 @@ with card(
     "are as thick as their numbers. The matrices are random: look at the sums, not for meaning.",
 ) as beside:
     with beside:
-        control(NORM)
-        control(BLOCK)
-    chart("stream", ribbons(trace, token), width=900)
+        control(lesson.NORM)
+        control(lesson.BLOCK)
+    chart("stream", stream.ribbons(trace, token), width=900)
     if told := words.dropout_words(trace, token, values.layer_dropout):
         note(told)
     note(words.norms_words(values.norm))
-    light(*adds_up(trace))
+    light(*stream.adds_up(trace))
 
 with card(
     "attention",
@@ -71,10 +65,13 @@ with card(
     "vector for each token, as wide as the stream.",
 ) as beside:
     with beside:
-        more = lesson("multi_head_attention")
-        link(more, held.link_query("heads"), "More about heads")
-    head = most_uneven_head(trace["head_weights"], token)
-    drawn = (Matrix(trace["head_weights"], lead=(head,)), "↠", Matrix(added_by(trace, "attention")))
+        way_to("multi_head_attention", "More about heads")
+    head = lesson.most_uneven_head(trace["head_weights"], token)
+    drawn = (
+        Matrix(trace["head_weights"], lead=(head,)),
+        "↠",
+        Matrix(lesson.added_by(trace, "attention")),
+    )
     picture("attention", with_sentence(equation(trace, *drawn, tall=216), token))
     note(f"{words.exchange_words(trace, head, token)} {words.heads_words(values)}")
 
@@ -85,7 +82,7 @@ with card(
     "it was; **added**, both are there to be read. And a part that gives 0 changes nothing, so a "
     "deep stack can begin as a harmless one, and training reaches every block.",
 ) as beside:
-    picture("residual", stacked(trace, *written_out(trace, token)))
+    picture("residual", stacked(trace, *stream.written_out(trace, token)))
     if values.norm == "after":
         st.caption("A double arrow ↠ stands for several steps, a layer norm.")
 
@@ -99,16 +96,16 @@ with card(
     with beside:
         moves("norm", FACTOR)
     embedded = embed(inputs_of(values))
-    longer = stretched(embedded, token, norms.LONGER)
+    longer = lesson.stretched(embedded, token, norms.LONGER)
     about = ("stretched_standardised",)
     covered = bool(question("longer", norms.longer_question(longer, token), longer, about))
 
     def of_factor(factor: float) -> list[Matrix | str]:
         """The token's vector stretched, and standardised."""
-        return norms.of_factor(stretched(embedded, token, factor), token, covered)
+        return norms.of_factor(lesson.stretched(embedded, token, factor), token, covered)
 
     moving = Moving(FACTOR, of_factor, (*values.of(*SOURCE, TOKEN), covered))
-    shown = stretched(embedded, token, values.factor)
+    shown = lesson.stretched(embedded, token, values.factor)
     picture("norm", stacked(shown, *of_factor(values.factor)), moving)
     if not covered:
         note(norms.stays_words(longer, token))
@@ -117,14 +114,14 @@ with card(
 with card(
     "feed_forward",
     "Feed-forward: each token by itself",
-    "Attention can only blend vectors that are there. This small network makes something new of "
-    "one: it widens it, an **activation** bends each number (below 0 it is silenced), and what is "
-    "left says what to add. Bent like that, it can answer “this *and* that?”; a blend cannot.",
+    "Attention can only blend vectors that are there. This network makes something new of one: it "
+    "widens it, an **activation** (nearly) silences what is below 0, and what is left says what to "
+    "add. So it can answer “this *and* that?”",
 ) as beside:
     with beside:
-        control(ACTIVATION)
-        control(WIDER, width=230)
-    picture("feed_forward", stacked(trace, *widened(trace, token)))
+        control(lesson.ACTIVATION)
+        control(lesson.WIDER, width=230)
+    picture("feed_forward", stacked(trace, *stream.widened(trace, token)))
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         chart("bend", bend(trace, values.activation, token), width=400)
         with st.container(width="stretch"):
@@ -142,10 +139,10 @@ with card(
 ) as beside:
     with beside:
         control(OTHER_SENTENCE, width=390)
-    decoder = trace if values.block == "decoder" else trace_of(values.but(block="decoder"))
+    decoder = trace if values.block == "decoder" else lesson.trace_of(values.but(block="decoder"))
     crossed = decoder["cross_head_weights"]
-    of_head = Matrix(crossed, lead=(most_uneven_head(crossed, token),))
-    added = Matrix(added_by(decoder, "cross"))
+    of_head = Matrix(crossed, lead=(lesson.most_uneven_head(crossed, token),))
+    added = Matrix(lesson.added_by(decoder, "cross"))
     picture("cross", equation(decoder, of_head, "↠", added, tall=214))
     st.caption(source_words(values))
     light(*words.nothing_looks_ahead(decoder))
@@ -159,10 +156,10 @@ with deeper(
         st.subheader("Norms before or after?", anchor="orders")
         st.markdown(
             "The first transformer normed the stream itself, after each addition. Most models "
-            "since norm only what a part reads: then nothing on the stream’s path is rescaled, and "
-            "deep stacks are easier to train. Here are both, with the same matrices and the same "
-            "token, without dropout. Size is the root of the mean square of a vector’s numbers. "
-            "Sizes do not add up, since the vectors point in different directions."
+            "since norm only what a part reads: nothing on the stream’s path is rescaled, and deep "
+            "stacks are easier to train. Here are both, with the same matrices and without "
+            "dropout. A size is the root of the mean square of a vector’s numbers; sizes do not "
+            "add up, since vectors point in different directions."
         )
         st.markdown(orders.sizes_table(before, after, token))
         st.markdown(orders.order_words(before, after, token))
@@ -185,23 +182,23 @@ with deeper(
         st.subheader("A published decoder layer, repaired", anchor="repaired")
         st.markdown(
             "A published notebook builds a decoder layer that runs and has the right shapes, but "
-            "not the right numbers. Here it stands beside the same layer repaired, always on the "
-            "notebook’s own sentence, “Sorry Dave …”."
+            "not the right numbers. Here is the same layer repaired beside it, on the notebook’s "
+            "own sentence, “Sorry Dave …”."
         )
         st.caption(published_layer.source())
         notebook = published_layer.beside()
         st.markdown(
             "**1. A query of one word.** The notebook multiplies the embeddings from the left by a "
-            "token × token matrix, `self_U_query`. So the first word’s query is a mixture of all "
-            "words before any attention. Repaired, in the second picture, it is made of the first "
-            "word’s vector alone, in several steps (↠)."
+            "token × token matrix, `self_U_query`: the first word’s query is a mixture of all "
+            "words before any attention. Repaired, below, it is made of the first word’s vector "
+            "alone, in several steps (↠)."
         )
         picture("mixing", published_layer.mixing(notebook))
         picture("unmixed", published_layer.unmixed(notebook))
         st.markdown(
-            "**2. No look ahead.** The notebook’s attention weights have no mask and no √d, the "
-            "repaired ones have both. The table is a test: 1 is added to each entry of the last "
-            "token’s vector, and no row of an earlier token may move."
+            "**2. No look ahead.** The notebook’s weights have no mask and no √d, the repaired "
+            "ones have both. The table is a test: add 1 to each entry of the last token’s vector, "
+            "and no row of an earlier token may move."
         )
         picture("both_weights", published_layer.both_weights(notebook))
         st.markdown(published_layer.moves_table(notebook))
@@ -210,10 +207,10 @@ with deeper(
         picture("both_norms", published_layer.both_norms(notebook))
         note(published_layer.norm_words(notebook))
         st.markdown(
-            "Repaired as well: in the cross-attention the stream asks, and the source answers with "
-            "keys and values; the notebook has both queries and keys from the source. ReLU stands "
-            "between the two linear layers; the notebook has it last, so that nothing negative "
-            "leaves the layer. And the feed-forward has a residual and a norm of its own."
+            "Repaired as well: in the cross-attention the stream asks and the source answers; in "
+            "the notebook the source asks too. ReLU stands between the two linear layers; the "
+            "notebook has it last, so that nothing negative leaves the layer. And the feed-forward "
+            "has a residual and a norm of its own."
         )
 
 answers(words.answers(trace, values))

@@ -18,6 +18,16 @@ FEW = 4
 """How many keys a row should have to be worth asking for: few sliders, yet a real choice."""
 
 
+def one_of(words: str, choices: Sequence[str], right: int, truth: str, teaches: str = "") -> Pick:
+    """Which of some choices is the `right` one; `truth` is said of every guess."""
+
+    def judge(guess: list[int]) -> Verdict:
+        is_right = guess[0] == right
+        return Verdict(is_right, f"Right. {truth}" if is_right else truth)
+
+    return Pick(words=words, choices=choices, judge=judge, truth=lambda: truth, teaches=teaches)
+
+
 def which_key(
     words: str,
     names: Sequence[str],

@@ -1,6 +1,6 @@
-"""A few amounts as bars that lie, each with its name before it and its size in words behind it."""
+"""Amounts as bars that lie: each with its name above it, its size at its end, and in pieces."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache
 
@@ -11,46 +11,66 @@ from ..picture import palette
 from .chart import Chart
 from .template import without_data
 
-STEP = 30
+STEP = 34
+"""Pixels of a bar with its name."""
 
 
 def amounts(
-    names: Sequence[str], sizes: Sequence[float], texts: Sequence[str], chosen: int, title: str
+    names: Sequence[str],
+    pieces: Sequence[Mapping[str, float]],
+    texts: Sequence[str],
+    colours: Mapping[str, str],
+    title: str,
+    of_each: bool = False,
+    written: Callable[[float], str] = "{:,}".format,
 ) -> Chart:
-    """A bar for each amount, on one scale from 0 to the largest; that at the place `chosen` in
-    colour. `texts` say each in words, with its unit.
+    """A bar for each name, made of its `pieces` by kind, on one scale from 0 to the largest, or
+    `of_each` as wide as the others. `texts` say the size of each in words, `written` that of a
+    piece. `colours` are those of the kinds, in their order; a legend names those that are drawn.
     """
-    most = max(*sizes, 0) or 1.0
-    frame = pd.DataFrame(
-        {
-            "place": range(len(names)),
-            "name": list(names),
-            "share": [size / most for size in sizes],
-            "text": list(texts),
-            "chosen": [place == chosen for place in range(len(names))],
-        }
-    )
-    spec = deepcopy(_template())
-    spec["params"] = [{"name": "amount_names", "value": list(names)}]
+    most = max(sum(each.values()) for each in pieces)
+    rows = []
+    for place, (name, each, text) in enumerate(zip(names, pieces, texts, strict=True)):
+        end, whole = 0.0, (sum(each.values()) if of_each else most) or 1.0
+        for kind in colours:
+            if each.get(kind):
+                begin, end = end, end + each[kind] / whole
+                told = {"place": place, "name": name, "text": text, "kind": kind}
+                ends = {"from": begin, "to": end, "is_first": not begin}
+                rows.append(told | ends | {"size": written(each[kind])})
+    frame = pd.DataFrame(rows)
+    spec = deepcopy(_template()) | {"height": STEP * len(names)}
+    used = {kind: colour for kind, colour in colours.items() if kind in {*frame["kind"]}}
+    scale = {"domain": [*used], "range": [*used.values()]}
+    spec["layer"][0]["encoding"]["color"]["scale"] = scale
     told = "; ".join(f"{name}: {text}" for name, text in zip(names, texts, strict=True))
     return Chart(frame, spec, f"{title}. {told}.")
 
 
 @lru_cache(maxsize=1)
 def _template() -> dict:
-    quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
-    named = alt.Axis(labelExpr="amount_names[datum.value]", labelLimit=230, labelPadding=8, **quiet)
     base = alt.Chart(alt.Data(values=[])).encode(
-        y=alt.Y("place:O", title=None, axis=named, scale=alt.Scale(paddingInner=0.3)),
-        # Room for the words behind the longest bar, also on a narrow page.
-        x=alt.X("share:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1.45])),
+        y=alt.Y("place:O", axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
     )
-    colour = alt.when("datum.chosen").then(alt.value(palette.BAR))
-    bars = base.mark_bar(aria=False, cornerRadiusEnd=2, minBandSize=3).encode(
-        color=colour.otherwise(alt.value(palette.GREY))
+    look = {"orient": "bottom", "title": None, "labelLimit": 280, "symbolType": "square"}
+    legend = alt.Legend(columns=alt.expr("width < 560 ? 1 : 3"), **look)
+    bars = base.mark_bar(size=14, aria=False, yOffset=7).encode(
+        x=alt.X("from:Q", axis=None, scale=alt.Scale(domain=[0, 1])),
+        x2="to:Q",
+        color=alt.Color("kind:N", legend=legend),
+        tooltip=[
+            alt.Tooltip("name:N", title=" "),
+            alt.Tooltip("kind:N", title=" "),
+            alt.Tooltip("size:N", title=" "),
+        ],
     )
-    words = base.mark_text(align="left", dx=6, fontSize=12, aria=False, color=palette.INK)
-    chart = alt.layer(bars, words.encode(text="text:N")).properties(
-        width="container", height=alt.Step(STEP)
+    written = {"baseline": "middle", "dy": -8, "fontSize": 12, "aria": False}
+    first = base.transform_filter("datum.is_first")
+    name = first.mark_text(align="left", limit=290, color=palette.INK, **written)
+    size = first.mark_text(align="right", color=palette.INK, **written)
+    chart = alt.layer(
+        bars,
+        name.encode(x=alt.value(0), text="name:N"),
+        size.encode(x=alt.value("width"), text="text:N"),
     )
     return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}

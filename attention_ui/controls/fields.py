@@ -210,7 +210,8 @@ def unknown_word(words: Iterable[str]) -> str | None:
             near = listed([f"“{each}”" for each in nearest(word[:MOST_QUOTED])])
             return (
                 f"“{visible(word[:MOST_QUOTED])}” is none of the {len(WORDS) - 1} words of this "
-                f"language (the page A tiny language lists them). Spelled most like it are {near}"
+                "language (all of them: Go deeper, in A tiny language). Spelled most like it are "
+                f"{near}"
             )
     return None
 

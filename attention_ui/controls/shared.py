@@ -630,3 +630,9 @@ ONLY = Control("only", Word(), "", "", of_page=True)
 """The one card that is shown, without anything around it; "" for the whole page."""
 AROUND = (PREDICT, LARGE, PIN, HIDE, LOCK, DONE, TASKS, CARD, CELL, ONLY)
 """What stands around every page."""
+M_BYTES = Control(
+    "m_bytes",
+    Choice({"4": "4 (float32)", "2": "2 (bfloat16)", "1": "1 (8 bits)"}),
+    "Bytes per number",
+    "2",
+)

@@ -33,354 +33,231 @@ class Term:
         return f"**{self.word}**" + (" · " + ", ".join(named) if named else "")
 
 
-TERMS = (
-    Term(
-        "ALiBi",
-        "Attention with linear biases: each score loses something for every place between its "
-        "query and its key. Each head has a slope of its own, and nothing is learned.",
-        "attention_today",
-    ),
-    Term(
-        "attention",
-        "How each word of a sentence finds the others that matter to it, and takes up something "
-        "of them. Queries and keys decide where it looks, values what it finds there.",
-        "home",
-    ),
-    Term(
-        "attention sink",
-        "One of the first keys, which stays visible outside of a sliding window. Softmax "
-        "must put its weight somewhere: where nothing fits, trained models leave it there.",
-        "attention_today",
-        "sinks",
-    ),
-    Term(
-        "cache",
-        "The keys and values of all tokens so far, kept while a model writes, so that each new "
-        "token needs only its own query, key and value. It grows with every token.",
-        "attention_today",
-    ),
-    Term(
-        "causal mask",
-        "A table that says of each query and key whether the one may look at the other; True "
-        "means it may. The causal mask hides every later token, so that a model cannot copy the "
-        "word it should predict.",
-        "causal_mask",
-        "mask",
-    ),
-    Term(
-        "context vector",
-        "A token's new vector, with something of the other tokens in it: a mean of all values, "
-        "weighted by the token's row of weights. Where there are no values yet, the embeddings "
-        "themselves are mixed.",
-        "simplified_attention",
-        "context_vectors",
-    ),
-    Term(
-        "cross-attention",
-        "Attention from one sentence to another: queries come from the first, keys and values from "
-        "the second, the source. This is how a translator looks at the text to translate.",
-        "cross_attention",
-    ),
-    Term(
-        "dot product",
-        "One number for how well two vectors fit, written q·k: multiply them entry by entry, and "
-        "add up the products. It is large when both are long and point the same way.",
-        "simplified_attention",
-    ),
-    Term(
-        "dropout",
-        "Setting some weights to 0 by chance while a model trains, so that no query relies on a "
-        "single key. Those that are left are scaled up to make up for it.",
-        "causal_mask",
-        "dropped_weights",
-    ),
-    Term(
-        "embedding",
-        "The vector that stands for a token: the row of a table that its id picks. A sentence has "
-        "one for each token, and attention starts from them.",
-        "tokenize_and_embed",
-        "embeddings embedding_table",
-    ),
-    Term(
-        "entry",
-        "One number in a vector or a matrix; those of a vector are also called its components. "
-        "Pictures count them from 0, beginning with `d0`, unless the example gives them names.",
-        "tokenize_and_embed",
-    ),
-    Term(
-        "feed-forward",
-        "Two linear layers with a bend between them, for each token by itself. Attention mixes "
-        "tokens; this part works on what a token has gathered.",
-        "transformer_block",
-        "feed_forward_output",
-    ),
-    Term(
-        "flash attention",
-        "Attention that never holds the whole table of weights: it goes through keys and values "
-        "tile by tile, and comes to the same context vectors.",
-        "flash_attention",
-        "tile_queries tile_keys",
-    ),
-    Term(
-        "gradient",
-        "How much a result changes when you nudge one of the numbers it is made of. It tells "
-        "training which way to change each parameter; where it is nearly 0, little is learned.",
-        "queries_keys_values",
-    ),
-    Term(
-        "grouped-query attention",
-        "Several query heads share one head of keys and values, so that fewer are kept while a "
-        "model writes. With one for all heads it is called multi-query attention.",
-        "attention_today",
-        "kv_heads",
-    ),
-    Term(
-        "head",
-        "One of several attentions that look at the same sentence side by side. Each has queries, "
-        "keys and values of its own, so each can look for something else.",
-        "multi_head_attention",
-        "n_heads",
-    ),
-    Term(
-        "id",
-        "The whole number that a token goes by: it picks the token's row in the table of "
-        "embeddings. It is only a name, so id 8 is not twice id 4.",
-        "tokenize_and_embed",
-        "token_ids",
-    ),
-    Term(
-        "induction head",
-        "A head that continues what repeats: it looks at the token that came after the query's "
-        "own token last time, and hands it on as the next one.",
-        "heads_learning",
-    ),
-    Term(
-        "joined heads",
-        "The context vectors of all heads, side by side in one row for each token. Nothing is "
-        "computed here; the mixing is left to the output matrix.",
-        "multi_head_attention",
-        "concat",
-    ),
-    Term(
-        "key",
-        "What a token can be found by. Each query is compared with every key: the better the two "
-        "fit, the more weight that token gets.",
-        "queries_keys_values",
-        "keys",
-    ),
-    Term(
-        "layer",
-        "All the steps of attention, once through, from embeddings to output. A language model "
-        "has many layers, each working on what the one before it gave.",
-        "whole_layer",
-    ),
-    Term(
-        "layer norm",
-        "A token's numbers, moved and scaled so that their mean is 0 and their variance 1. Then "
-        "each column has a gain and a bias, which are learned.",
-        "transformer_block",
-        "attention_normed feed_forward_normed",
-    ),
-    Term(
-        "logit",
-        "A model's score for one word of its vocabulary: how strongly it expects that word next. "
-        "Softmax turns the logits of all words into probabilities.",
-        "tiny_language",
-    ),
-    Term(
-        "minus infinity (−∞)",
-        "What a mask puts in the place of a hidden score. Softmax takes e to the power of each "
-        "score, and e to the power of −∞ is exactly 0: a hidden key gets no weight at all.",
-        "causal_mask",
-        "masked_scores",
-    ),
-    Term(
-        "output matrix",
-        "The matrix that mixes the joined heads into the output of the layer. Until then, no head "
-        "knows what the others found.",
-        "multi_head_attention",
-        "W_output",
-    ),
-    Term(
-        "padding",
-        "Places that fill a short sentence up to the length of others, so that they can be read "
-        "together. They mean nothing, so a mask hides them from every query.",
-        "cross_attention",
-    ),
-    Term(
-        "parameter",
-        "A number that training may change, such as an entry of the table of embeddings or of "
-        "`W_query`. Scores and weights are not parameters: they are computed anew for every "
-        "sentence.",
-        "tokenize_and_embed",
-    ),
-    Term(
-        "position",
-        "Where a token stands in its sentence. Attention by itself does not notice order, so a "
-        "vector for each place can be added to the embeddings.",
-        "tokenize_and_embed",
-        "position_embeddings",
-    ),
-    Term(
-        "previous-token head",
-        "A head that looks at the token just before. It writes into each token's vector what came "
-        "before it, so that a head of a later layer can look for that.",
-        "heads_learning",
-    ),
-    Term(
-        "query",
-        "What a token asks for. It is compared with every key, in self-attention its own "
-        "included, and each comparison gives a score.",
-        "queries_keys_values",
-        "queries",
-    ),
-    Term(
-        "residual connection",
-        "The output of a part is added to the stream, which goes on: nothing is replaced. A "
-        "part that gives 0 changes nothing.",
-        "transformer_block",
-        "after_attention",
-    ),
-    Term(
-        "residual stream",
-        "The vector of a token on its way through a model. Each part reads it and adds to it, "
-        "so the sum of all that was added is what goes out.",
-        "transformer_block",
-    ),
-    Term(
-        "rotary positions",
-        "Queries and keys are turned by an angle that grows with their place, columns k and "
-        "k + d/2 as a pair (`rotate_half`; the first paper paired neighbours). A score then "
-        "depends on how far apart two tokens stand, not on where.",
-        "attention_today",
-    ),
-    Term(
-        "scaled score",
-        "A score divided by √d, the square root of the width of the vectors that were compared. "
-        "Undivided, the scores of wide vectors grow so large that softmax gives nearly everything "
-        "to one key.",
-        "divide_by_sqrt_d",
-        "scaled_scores",
-    ),
-    Term(
-        "score",
-        "How well a query fits a key: their dot product. It can be any number, also one below 0; "
-        "softmax turns a row of scores into weights.",
-        "simplified_attention",
-        "scores",
-    ),
-    Term(
-        "seed",
-        "The number that random numbers start from. The same seed always draws the same numbers, "
-        "so others can see exactly what you see.",
-        "tokenize_and_embed",
-    ),
-    Term(
-        "self-attention",
-        "Attention within one sentence: every token may look at every token of it, itself "
-        "included. All lessons but the one on cross-attention are about this kind.",
-        "home",
-    ),
-    Term(
-        "sliding window",
-        "A mask that lets a query see only the last few keys, its own included. So a long text "
-        "needs no larger cache than a short one.",
-        "attention_today",
-        "window",
-    ),
-    Term(
-        "soft cap",
-        "A bound that scores never leave: large ones are bent by cap · tanh(score / cap), small "
-        "ones stay nearly as they are.",
-        "attention_today",
-        "soft_cap",
-    ),
-    Term(
-        "softmax",
-        "A way to turn a row of scores into shares: take e to the power of each, then divide by "
-        "the sum of these. No share is below 0, together they make 1, and the largest score gets "
-        "the most.",
-        "softmax_or_sum",
-    ),
-    Term(
-        "temperature",
-        "A number that all scores are divided by before they become shares. A low one lets the "
-        "largest score of a row take nearly everything; a high one evens the weights out. Equal "
-        "scores keep equal shares at any temperature.",
-        "whole_layer",
-    ),
-    Term(
-        "token",
-        "A piece of text that is handled as one: a word, a comma, sometimes a blank. Each token "
-        "of a sentence gets a vector of its own.",
-        "tokenize_and_embed",
-    ),
-    Term(
-        "tokenizer",
-        "The rule that cuts a text into tokens. Another rule cuts elsewhere: some keep the "
-        "blanks, for example, and some drop them.",
-        "tokenize_and_embed",
-    ),
-    Term(
-        "trainable matrices",
-        "Three tables of numbers: multiply an embedding by each, and you get its query, its key "
-        "and its value. Their entries are parameters, and all tokens share them.",
-        "queries_keys_values",
-        "W_query W_key W_value",
-    ),
-    Term(
-        "training",
-        "Changing the parameters in many small steps, so that the *loss* falls: one number for "
-        "how wrong the predictions are. Gradients say which way each step should go.",
-        "queries_keys_values",
-    ),
-    Term(
-        "transformer block",
-        "Attention and a feed-forward, each with a layer norm and a residual connection. In a "
-        "decoder, cross-attention stands between the two.",
-        "transformer_block",
-    ),
-    Term(
-        "value",
-        "What a token hands on. The more weight its key gets from a query, the more of its value "
-        "enters that query's context vector.",
-        "queries_keys_values",
-        "values",
-    ),
-    Term(
-        "variance",
-        "How far numbers spread: the mean of their squared distances from their own mean. Its "
-        "square root is the standard deviation. Scores that spread far make softmax all or "
-        "nothing.",
-        "divide_by_sqrt_d",
-    ),
-    Term(
-        "vector",
-        "A list of numbers. Embeddings, queries, keys and values are all vectors, and two of the "
-        "same width can be compared by their dot product.",
-        "tokenize_and_embed",
-    ),
-    Term(
-        "vocabulary",
-        "All tokens that have an id. Here they come from a single sentence; a language model "
-        "knows tens of thousands.",
-        "tokenize_and_embed",
-    ),
-    Term(
-        "weight",
-        "The share of its attention that a query gives to one key: a row of weights sums to 1. "
-        "Elsewhere a model's parameters are called weights too; here they never are.",
-        "simplified_attention",
-        "weights",
-    ),
-    Term(
-        "width",
-        "How many numbers a vector has, d for short. Embeddings, queries, heads and the output "
-        "can each have a width of their own.",
-        "tokenize_and_embed",
-        "d_in d_out d_head d_model",
-    ),
-)
+_WORDS = """
+activation: transformer_block
+A curve that every number goes through by itself. Without one, two linear layers would be no more
+than one. ReLU turns numbers below 0 into 0; GELU does so with a rounded corner.
+
+ALiBi: attention_today
+Attention with linear biases: each score loses something for every place between its query and its
+key. Each head has a slope of its own, and nothing is learned.
+
+attention: home
+How each word of a sentence finds the others that matter to it, and takes up something of them.
+Queries and keys decide where it looks, values what it finds there.
+
+attention sink: attention_today: sinks
+One of the first keys, which stays visible outside of a sliding window. Softmax must put its weight
+somewhere: where nothing fits, trained models leave it there.
+
+cache: attention_today
+The keys and values of all tokens so far, kept while a model writes, so that each new token needs
+only its own query, key and value. It grows with every token.
+
+causal mask: causal_mask: mask
+A table that says of each query and key whether the one may look at the other; True means it may.
+The causal mask hides every later token, so that a model cannot copy the word it should predict.
+
+context vector: simplified_attention: context_vectors
+A token's new vector, with something of the other tokens in it: the mean of all values, weighted by
+the token's row of weights. Where there are no values yet, the embeddings themselves are mixed.
+
+cross-attention: cross_attention
+Attention from one sentence to another: queries come from the first, keys and values from the
+second, the source. This is how a translator looks at the text to translate.
+
+dot product: simplified_attention
+One number for how well two vectors fit, written q·k: multiply them entry by entry, and add up the
+products. It is large when both are long and point the same way.
+
+dropout: causal_mask: dropped_weights
+Setting some weights to 0 by chance while a model trains, so that no query relies on a single key.
+Those that are left are scaled up to make up for it.
+
+embedding: tokenize_and_embed: embeddings embedding_table
+The vector that stands for a token: the row of a table that its id picks. A sentence has one for
+each token, and attention starts from them.
+
+entry: tokenize_and_embed
+One number in a vector or a matrix; those of a vector are also called its components. Pictures count
+them from 0, beginning with `d0`, unless the example gives them names.
+
+feed-forward: transformer_block: feed_forward_output
+Two linear layers with an activation between them, for each token by itself. Attention blends what
+tokens have; this part makes something new of what a token has gathered.
+
+flash attention: flash_attention: tile_queries tile_keys
+Attention that never holds the whole table of weights: it goes through keys and values tile by tile,
+and comes to the same context vectors.
+
+gradient: queries_keys_values
+How much a result changes when you nudge one of the numbers it is made of. It tells training which
+way to change each parameter; where it is nearly 0, little is learned.
+
+grouped-query attention: attention_today: kv_heads
+Several query heads share one head of keys and values, so that fewer are kept while a model writes.
+With one for all heads it is called multi-query attention.
+
+head: multi_head_attention: n_heads
+One of several attentions that look at the same sentence side by side. Each has queries, keys and
+values of its own, so each can look for something else.
+
+id: tokenize_and_embed: token_ids
+The whole number that a token goes by: it picks the token's row in the table of embeddings. It is
+only a name, so id 8 is not twice id 4.
+
+induction head: heads_learning
+A head that continues what repeats: it looks at the token that came after the query's own token last
+time, and hands it on as the next one.
+
+joined heads: multi_head_attention: concat
+The context vectors of all heads, side by side in one row for each token. Nothing is computed here;
+the mixing is left to the output matrix.
+
+key: queries_keys_values: keys
+What a token can be found by. Each query is compared with every key: the better the two fit, the
+more weight that token gets.
+
+layer: whole_layer
+All the steps of attention, once through, from embeddings to output. A language model has many
+layers, each working on what the one before it gave.
+
+layer norm: transformer_block: attention_normed feed_forward_normed
+A token's numbers, moved and scaled so that their mean is 0 and their variance 1. Then each column
+has a gain and a bias, which are learned.
+
+logit: tiny_language
+A model's score for one word of its vocabulary: how strongly it expects that word next. Softmax
+turns the logits of all words into probabilities.
+
+minus infinity (−∞): causal_mask: masked_scores
+What a mask puts in the place of a hidden score. Softmax takes e to the power of each score, and e
+to the power of −∞ is exactly 0: a hidden key gets no weight at all.
+
+output matrix: multi_head_attention: W_output
+The matrix that mixes the joined heads into the output of the layer. Until then, no head knows what
+the others found.
+
+padding: cross_attention
+Places that fill a short sentence up to the length of others, so that they can be read together.
+They mean nothing, so a mask hides them from every query.
+
+parameter: tokenize_and_embed
+A number that training may change, such as an entry of the table of embeddings or of `W_query`.
+Scores and weights are not parameters: they are computed anew for every sentence.
+
+position: tokenize_and_embed: position_embeddings
+Where a token stands in its sentence. Attention by itself does not notice order, so a vector for
+each place can be added to the embeddings.
+
+previous-token head: heads_learning
+A head that looks at the token just before. It writes into each token's vector what came before it,
+so that a head of a later layer can look for that.
+
+query: queries_keys_values: queries
+What a token asks for. It is compared with every key, in self-attention its own included, and each
+comparison gives a score.
+
+residual connection: transformer_block: after_attention
+The output of a part is added to the stream, which goes on: nothing is replaced. A part that gives 0
+changes nothing.
+
+residual stream: transformer_block
+The vector of a token on its way through a model. Each part reads it and adds to it, so the sum of
+all that was added is what goes out.
+
+rotary positions: attention_today
+Queries and keys are turned by an angle that grows with their place, columns k and k + d/2 as a pair
+(`rotate_half`; the first paper paired neighbours). A score then depends on how far apart two tokens
+stand, not on where.
+
+scaled score: divide_by_sqrt_d: scaled_scores
+A score divided by √d, the square root of the width of the vectors that were compared. Undivided,
+the scores of wide vectors grow so large that softmax gives nearly everything to one key.
+
+score: simplified_attention: scores
+How well a query fits a key: their dot product. It can be any number, also one below 0; softmax
+turns a row of scores into weights.
+
+seed: tokenize_and_embed
+The number that random numbers start from. The same seed always draws the same numbers, so others
+can see exactly what you see.
+
+self-attention: home
+Attention within one sentence: every token may look at every token of it, itself included. All
+lessons but the one on cross-attention are about this kind.
+
+sliding window: attention_today: window
+A mask that lets a query see only the last few keys, its own included. So a long text needs no
+larger cache than a short one.
+
+soft cap: attention_today: soft_cap
+A bound that scores never leave: large ones are pressed towards it by cap · tanh(score / cap), small
+ones stay nearly as they are.
+
+softmax: softmax_or_sum
+A way to turn a row of scores into shares: take e to the power of each, then divide by the sum of
+these. No share is below 0, together they make 1, and the largest score gets the most.
+
+temperature: whole_layer
+A number that all scores are divided by before they become shares. A low one lets the largest score
+of a row take nearly everything; a high one evens the weights out. Equal scores keep equal shares at
+any temperature.
+
+token: tokenize_and_embed
+A piece of text that is handled as one: a word, a comma, sometimes a blank. Each token of a sentence
+gets a vector of its own.
+
+tokenizer: tokenize_and_embed
+The rule that cuts a text into tokens. Another rule cuts elsewhere: some keep the blanks, for
+example, and some drop them.
+
+trainable matrices: queries_keys_values: W_query W_key W_value
+Three tables of numbers: multiply an embedding by each, and you get its query, its key and its
+value. Their entries are parameters, and all tokens share them.
+
+training: queries_keys_values
+Changing the parameters in many small steps, so that the *loss* falls: one number for how wrong the
+predictions are. Gradients say which way each step should go.
+
+transformer block: transformer_block
+Attention and a feed-forward, each with a layer norm and a residual connection. In a decoder,
+cross-attention stands between the two.
+
+value: queries_keys_values: values
+What a token hands on. The more weight its key gets from a query, the more of its value enters that
+query's context vector.
+
+variance: divide_by_sqrt_d
+How far numbers spread: the mean of their squared distances from their own mean. Its square root is
+the standard deviation. Scores that spread far make softmax all or nothing.
+
+vector: tokenize_and_embed
+A list of numbers. Embeddings, queries, keys and values are all vectors, and two of the same width
+can be compared by their dot product.
+
+vocabulary: tokenize_and_embed
+All tokens that have an id. Here they come from a single sentence; a language model knows tens of
+thousands.
+
+weight: simplified_attention: weights
+The share of its attention that a query gives to one key: a row of weights sums to 1. Elsewhere a
+model's parameters are called weights too; here they never are.
+
+width: tokenize_and_embed: d_in d_out d_head d_model
+How many numbers a vector has, d for short. Embeddings, queries, heads and the output can each have
+a width of their own.
+"""
+"""Each term after an empty line: `word: page: names`, then what it means."""
+
+
+def _term(written: str) -> Term:
+    head, _, meaning = written.partition("\n")
+    word, page, *names = head.split(": ")
+    return Term(word, meaning.replace("\n", " "), page, *names)
+
+
+TERMS = tuple(map(_term, _WORDS.strip().split("\n\n")))
 
 
 def _forms(word: str) -> str:

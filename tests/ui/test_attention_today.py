@@ -11,7 +11,6 @@ from attention_ui.lessons.attention_today.costs import (
     cache_question,
     cache_rows,
     cache_words,
-    in_bytes,
     in_millions,
     model_of,
 )
@@ -22,12 +21,14 @@ from attention_ui.lessons.attention_today.facts import (
     kept_of,
     kept_words,
     parameters,
+    same_words,
     shapes_words,
     table,
 )
 from attention_ui.lessons.attention_today.lesson import (
     CONTROLS,
     MODELS,
+    add,
     alone,
     decoded,
     heads,
@@ -41,6 +42,7 @@ from attention_ui.lessons.attention_today.lesson import (
     with_the_rest,
 )
 from attention_ui.lessons.attention_today.words import on_words, wider_words
+from attention_ui.words import in_bytes
 from visiting import rendered, visit, words
 
 PAGE = "pages/attention_today.py"
@@ -176,7 +178,6 @@ def test_the_cache_of_a_model_in_plain_words():
             model = model_of(own.but(m_kv_heads=kv_heads, m_window=window))
             assert sum(row.is_own for row in cache_rows(model, 1)) == 1
     assert (in_millions(999), in_millions(28_348_416)) == ("999", "28.3 million")
-    assert in_bytes(3 * 2**40) == "3 TiB"
     question = cache_question()
     judged = [question.judged([at]).right for at in range(len(question.choices))]
     assert judged.count(True) == 1
@@ -184,9 +185,15 @@ def test_the_cache_of_a_model_in_plain_words():
 
 
 def test_bars_say_their_amounts():
-    chart = amounts(["a", "b"], [4.0, 1.0], ["4 GiB", "1 GiB"], 1, "Memory")
-    assert chart.frame["share"].tolist() == [1.0, 0.25]
-    assert chart.frame["chosen"].tolist() == [False, True]
+    pieces, colours = [{"x": 3.0, "y": 1.0}, {"y": 1.0}], {"x": "red", "y": "blue", "z": "grey"}
+    chart = amounts(["a", "b"], pieces, ["4 GiB", "1 GiB"], colours, "Memory")
+    assert chart.frame["from"].tolist() == [0, 0.75, 0]
+    assert chart.frame["to"].tolist() == [0.75, 1, 0.25]
+    assert chart.frame["is_first"].tolist() == [True, False, True]
+    scale = chart.spec["layer"][0]["encoding"]["color"]["scale"]
+    assert scale == {"domain": ["x", "y"], "range": ["red", "blue"]}
+    shares = amounts(["a", "b"], pieces, ["", ""], colours, "", of_each=True)
+    assert shares.frame["to"].tolist() == [0.75, 1, 1]
     assert chart.alt == "Memory. a: 4 GiB; b: 1 GiB."
 
 
@@ -201,6 +208,8 @@ def test_the_page_follows_its_switches():
     assert (now.kv_heads, now.places, now.window, now.sinks) == (1, "rotary", 5, 0)
     assert at.segmented_control(key="as_in").value == "mistral"
     assert "L layers reach L × 4 tokens" in rendered(at)
+    at.segmented_control(key="control_places").set_value("alibi").run()
+    assert at.segmented_control(key="as_in").value is None, "no model has these switches"
     at.select_slider(key="control_moved_by").set_value(1_000).run()
     assert "The whole text shifted by 1,000 places" in rendered(at)
     assert not at.exception
@@ -213,6 +222,28 @@ def test_odd_heads_and_a_single_one_are_told_in_words():
     at = visit(PAGE, example="wild_cat", n_heads="1", d_model="3", places="rotary")
     assert "queries and keys are 4 wide here, not 3" in words(at)
     assert not at.exception
+
+
+def test_what_sharing_changes_is_said_and_when_it_changes_nothing():
+    values = values_of("sorry_dave", n_heads="4", kv_heads="2")
+    trace = alone(values, trace_of(values))
+    off = trace["grouped_context_vectors"].value - trace["head_context_vectors"].value
+    said = same_words(trace, 2)
+    assert f"by up to {off.abs().max():.2f}." in said
+    assert "only if the heads that share had equal" in said
+    assert "only if all heads had equal" in same_words(trace, 1)
+    unshared = trace.branched()
+    add(unshared, "again_", n_kv_heads=4)
+    same = {"grouped_context_vectors": unshared["again_context_vectors"]}
+    assert "nothing changes" in same_words({**unshared, **same}, 4)
+
+
+@pytest.mark.parametrize("slope", ["0.5", "0"])
+def test_the_farthest_token_is_said_to_fade_only_where_it_does(slope):
+    values = values_of("sorry_dave", slope=slope)
+    said = far_words(alone(values, trace_of(values)), 0)
+    assert ("fades" in said) == (slope != "0")
+    assert "ALiBi’s own slope for head 0" in said
 
 
 def test_what_is_on_is_said_and_what_a_card_has_where_nothing_is_set():

@@ -38,9 +38,9 @@ from attention_ui.lessons.flash_attention.words import (
     why_it_shrinks,
     without_shrinking,
     worked_row,
-    written,
 )
 from attention_ui.picture import table as cells
+from attention_ui.words import in_bytes
 from visiting import rendered, visit, words
 
 PAGE = "pages/flash_attention.py"
@@ -60,7 +60,9 @@ def test_every_example_gives_what_the_whole_table_gives(name, causal):
     whole, table = all_blocks(values), plain(values)
     assert same_as_plain(whole, table)[0]
     assert same_as_torch(whole, table)[0]
-    assert "The formulas give the same" in counted(whole, table, values)
+    good, said = counted(whole, table, values)
+    assert good
+    assert "The formulas give the same" in said
     q, k, v = (table[n].value for n in ("queries", "keys", "values"))
     scores = q @ k.mT / {"none": 1, "sqrt_d": k.shape[-1] ** 0.5}[values.scale]
     if causal == "on":
@@ -216,10 +218,11 @@ def test_what_is_saved_at_a_size(changes, said):
 
 
 @pytest.mark.parametrize(
-    ("size", "said"), [(900, "900 bytes"), (2_048, "2 KiB"), (3 * 2**30, "3 GiB")]
+    ("size", "said"),
+    [(900, "900 bytes"), (2_048, "2 KiB"), (1_010 * 2**20, "1,010 MiB"), (3 * 2**40, "3 TiB")],
 )
 def test_bytes_have_a_unit(size, said):
-    assert written(size) == said
+    assert in_bytes(size) == said
 
 
 @pytest.mark.slow("1 s: whole pages")
@@ -254,4 +257,4 @@ def test_the_formulas_of_the_bytes_come_to_the_numbers_that_stand_behind_them(to
         plain = formula.replace(",", "").replace("·", "*").replace("²", "**2")
         assert eval(plain) == int(said.replace(",", "")) == way.moved
     for way in (whole, tiled):
-        assert written(way.moved * int(values.m_bytes)) in in_numbers(values, side)
+        assert in_bytes(way.moved * int(values.m_bytes)) in in_numbers(values, side)

@@ -91,10 +91,13 @@ def test_a_sentence_goes_wrong_without_the_head_that_it_needs():
         at = stands(visit(PAGE, beginning=beginning, tiny_off=off))
         assert "the sentence goes wrong" in words(at)
         found = chances(at)
-        whole, less = found["all heads"], found[f"without layer {off.replace('.', ' head ')}"]
+        whole, less = found["the network"], found[f"without layer {off.replace('.', ' head ')}"]
         right = max(whole, key=whole.get)
         assert whole[right] > 0.4
         assert less[right] < whole[right] / 2
+        (bars,) = [each.spec for each in charts(at) if each.alt.startswith("Chances")]
+        assert f'"range": ["{palette.GREY}", "{palette.BAR}"]' in bars
+        assert [*found][-1] == "the network", "blue is the network, whatever stands beside it"
 
 
 @pytest.mark.slow("1 s: whole pages")
@@ -145,6 +148,7 @@ def test_what_a_bar_hides_is_said_and_a_head_that_is_needed_is_marked_not_red():
     assert sum(part["is_needed"] for part in found.values()) == 1
     (spec,) = [each.spec for each in charts(visit(PAGE)) if each.alt.startswith("What each part")]
     assert palette.NEGATIVE not in spec
+    assert spec.count(palette.CHOSEN) == 1, "orange is what is needed, and nothing else"
     without = without_each(values)
     for part, left in zip(parts_of(values), without, strict=True):
         assert (left is None) == (part.head is None)
@@ -153,6 +157,12 @@ def test_what_a_bar_hides_is_said_and_a_head_that_is_needed_is_marked_not_red():
             rows = chances(off)[f"without layer {part.head[0]} head {part.head[1]}"]
             assert rows.get("purrs", left) == pytest.approx(left, abs=1e-6)
             break
+
+
+def test_rows_of_the_scores_may_sum_to_more_than_1_and_it_is_said():
+    figures = shipped_figures()
+    sums = [sum(figures.scores_of(head).values()) for head in figures.heads]
+    assert ("rows may sum to more than 1" in words(visit(PAGE))) == (max(sums) > 1)
 
 
 @pytest.mark.parametrize("label", READY)
@@ -176,7 +186,7 @@ def test_words_that_the_network_does_not_know_are_refused_in_words(text):
     assert chosen(at).beginning == "the tired cat sees the dog because it"
     assert at.text_input(key="control_beginning").value == text
     said = texts(at)
-    assert "is none of the 60 words of this language (the page A tiny" in said or (
+    assert "is none of the 60 words of this language (all of them: Go deeper" in said or (
         "characters: shorten it" in said or "at least one word" in said
     )
     assert MARK not in rendered(at)

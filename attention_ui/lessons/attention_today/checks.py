@@ -33,8 +33,8 @@ def sharing_light(trace: Trace, n_kv_heads: int) -> Light:
     )
     pairs = [(trace[f"{GROUPED}context_vectors"].value, wanted)]
     return agree(pairs, (trace, f"{GROUPED}context_vectors")), (
-        "Repeat each key/value head and it is ordinary attention: PyTorch's "
-        f"`scaled_dot_product_attention` gives the same context vectors, {differs_by(pairs)}."
+        "Shared heads are ordinary attention with keys and values repeated: given those, PyTorch's "
+        f"`scaled_dot_product_attention` gives these context vectors, {differs_by(pairs)}."
     )
 
 

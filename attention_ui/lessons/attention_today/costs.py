@@ -4,10 +4,13 @@ from dataclasses import dataclass
 
 from attention_core.costs import KNOWN, AttentionSize, KnownModel, kept_tokens
 
-from ...cards.questions import Pick, Verdict
+from ...cards.common_questions import one_of
+from ...cards.questions import Pick
 from ...charts.amounts import amounts
 from ...charts.chart import Chart
 from ...controls.control import Values
+from ...picture import palette
+from ...words import in_bytes
 
 ASKED = KNOWN["llama3"]
 CHOICES = (1 / 16, 1, 16)
@@ -26,12 +29,15 @@ class Row:
 def bars(model: KnownModel, n_bytes: int) -> Chart:
     """What the cache of a model takes, as bars."""
     rows = cache_rows(model, n_bytes)
+    colours = {f"{model.title} as it is": palette.BAR, "as it could be": palette.GREY}
+    own, other = colours
     return amounts(
         [row.name for row in rows],
-        [row.size for row in rows],
+        [{own if row.is_own else other: row.size} for row in rows],
         [in_bytes(row.size) for row in rows],
-        next(at for at, row in enumerate(rows) if row.is_own),
+        colours,
         f"Memory for keys and values of {model.context:,} tokens",
+        written=in_bytes,
     )
 
 
@@ -80,12 +86,12 @@ def parameter_words(model: KnownModel) -> str:
     layers = "1 layer" if size.n_layers == 1 else f"{size.n_layers} layers"
     words = (
         f"{model.title}: {layers}, width {size.d_model:,}, {size.n_heads} query heads and "
-        f"{size.n_kv_heads} key/value heads of width {size.d_head}. Its attention has "
+        f"{size.n_kv_heads} key/value heads of width {size.d_head}. Attention has "
         f"**{in_millions(size.parameters)} parameters**"
     )
     if size.n_kv_heads == size.n_heads:
         return f"{words}."
-    return f"{words}, instead of {in_millions(plain)} with a key/value head for each query head."
+    return f"{words}; without sharing, {in_millions(plain)}."
 
 
 def cache_words(model: KnownModel, n_bytes: int) -> str:
@@ -100,32 +106,21 @@ def cache_words(model: KnownModel, n_bytes: int) -> str:
     )
     if own.size < rows[0].size:
         words += f" instead of {in_bytes(rows[0].size)}"
-    return f"{words}. 1 GiB is 1,024 MiB."
+    return f"{words}."
 
 
 def cache_question() -> Pick:
     """How much memory the cache of a known model takes."""
     found = ASKED.size.cached(ASKED.context) * 2 / 2**30
-    return Pick(
-        words=f"{ASKED.title} reads {ASKED.context:,} tokens. It keeps the keys and values of all "
-        "of them, 2 bytes a number. How much memory is that, for one text?",
-        choices=[in_bytes(int(each * 2**30)) for each in CHOICES],
-        judge=lambda guess: Verdict(
-            CHOICES[guess[0]] == found, f"It is {in_bytes(int(found * 2**30))}."
-        ),
-        truth=lambda: f"It is {in_bytes(int(found * 2**30))}.",
+    return one_of(
+        f"{ASKED.title} reads {ASKED.context:,} tokens, and keeps the keys and values of all of "
+        "them, 2 bytes a number. How much memory is that, for one text?",
+        [in_bytes(each * 2**30) for each in CHOICES],
+        CHOICES.index(found),
+        f"It is {in_bytes(found * 2**30)}.",
         teaches="Each person who talks to the model has such a cache, so its size decides how many "
         "it can serve at once.",
     )
-
-
-def in_bytes(size: int) -> str:
-    """A size in memory as people say it: 1.5 GiB."""
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if size < 1_024:
-            return f"{size:,.4g} {unit}"
-        size /= 1_024
-    return f"{size:,.4g} TiB"
 
 
 def in_millions(count: int) -> str:

@@ -69,7 +69,7 @@ def products_words(values: Values, place: int) -> str:
     if values.window:
         n_seen = kept_tokens(place + 1, values.window, values.sinks)
         window = (
-            f" What the window does not show is still drawn here, without a weight. Left out, "
+            f" What the window hides is drawn here all the same, without a weight. Left out, "
             f"{size.cached(n_seen):,} numbers would be enough."
         )
     return (

@@ -3,12 +3,13 @@
 from attention_core.costs import kept_tokens
 from attention_core.operations.distances import alibi_slopes
 from attention_core.recipes import PLURAL
+from attention_core.rounding import agree
 from attention_core.trace import Step, Trace
 
 from ...controls.control import Values
 from ...controls.shared import inputs_of
 from ...words import number
-from .lesson import PLAIN, SLOPED, SUNK, WINDOWED, shown_sinks
+from .lesson import GROUPED, PLAIN, SLOPED, SUNK, WINDOWED, shown_sinks
 
 COMPARED = ("W_key", "W_value", "keys", "values", "scores", "weights", "context_vectors")
 
@@ -76,6 +77,20 @@ def sharing_words(shown: int, n_heads: int, chosen: int) -> str:
     )
 
 
+def same_words(trace: Trace, n_kv_heads: int) -> str:
+    """By how much sharing changes the context vectors, and when it would not."""
+    name = f"{GROUPED}context_vectors"
+    before, now = (trace[each].value for each in (f"{PLAIN}context_vectors", name))
+    if agree([(before, now)], (trace, name)):
+        return "Here the heads that share had the same keys and values anyway: nothing changes."
+    heads = "all heads had" if n_kv_heads == 1 else "the heads that share had"
+    return (
+        "Sharing changes the context vectors, here by up to "
+        f"{number((now - before).abs().max().item(), 2)}. They would stay the same only if {heads} "
+        "equal keys and values."
+    )
+
+
 def kept_of(values: Values) -> dict[str, int]:
     """Of how many tokens a cache keeps keys and values, by the switches that make them fewer."""
     n_tokens, window = len(inputs_of(values).tokens), values.near
@@ -95,8 +110,8 @@ def kept_words(values: Values) -> str:
     through = (
         "With a window of 1 a token sees itself alone, and nothing ever comes from before."
         if window == 1
-        else f"What lies further back still arrives, **through layers**: a key in the window has "
-        f"itself looked {back} back in the layer below, so L layers reach L × {window - 1} tokens."
+        else f"What lies further back still arrives **through layers**: each key has itself looked "
+        f"{back} back in the layer below, so L layers reach L × {window - 1} tokens back."
     )
     return (
         f"Of {len(inputs_of(values).tokens)} tokens a cache holds {tokens[WINDOWED]}, "
@@ -108,11 +123,11 @@ def far_words(trace: Trace, head: int) -> str:
     """What the farthest token ends up with under a bias for distance, and the head's own slope."""
     n_heads, n_tokens, _ = trace["head_weights"].value.shape
     own = alibi_slopes(n_heads)[head]
-    told = f"ALiBi’s slope for head {head} of {n_heads} is {number(own)}."
-    if n_tokens == 1:
-        return told
+    told = f"ALiBi’s own slope for head {head} is {number(own)}."
     before, after = (trace[f"{each}weights"].value[head, -1, 0].item() for each in (PLAIN, SLOPED))
+    if n_tokens == 1 or before == after:
+        return told
     return (
-        f"The last query gives the farthest token {number(after)}, without a slope "
-        f"{number(before)}: it fades, but is not hidden. {told}"
+        f"For the last query, the farthest token fades from {number(before)} to {number(after)}, "
+        f"but is never hidden. {told}"
     )

@@ -19,6 +19,7 @@ from ...controls.fields import MAX_TOKENS, Choice, Decimal, Whole
 from ...controls.shared import (
     HEAD,
     HEADS,
+    M_BYTES,
     SOURCE,
     example_of,
     heads_recipe_of,
@@ -145,12 +146,6 @@ COST_MODEL = Control(
     Choice({name: each.title for name, each in KNOWN.items()} | {"own": "Sizes of your own"}),
     "Model",
     "llama3",
-)
-M_BYTES = Control(
-    "m_bytes",
-    Choice({"4": "4 (float32)", "2": "2 (bfloat16)", "1": "1 (8 bits)"}),
-    "Bytes per number",
-    "2",
 )
 OWN_SIZES = (
     Control(

@@ -8,8 +8,9 @@ from attention_core.trace import Trace
 from ...controls.control import Values
 from ...controls.shared import heads_recipe_of, inputs_of
 from ...frame.ends import Answer
+from ...words import in_bytes
 from .checks import moved_light
-from .costs import ASKED, in_bytes
+from .costs import ASKED
 from .decoding import page_size
 from .facts import kept, parameters
 from .lesson import GROUPED, PLAIN, heads, is_odd, shown_kv_heads

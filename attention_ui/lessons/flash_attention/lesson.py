@@ -18,8 +18,8 @@ from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
 
 from ...controls.control import Control, Values
-from ...controls.fields import MAX_TOKENS, Choice, Whole
-from ...controls.shared import CAUSAL_HEADS, PROJECTED, SOURCE, inputs_of, projections_of
+from ...controls.fields import MAX_TOKENS, Whole
+from ...controls.shared import CAUSAL_HEADS, M_BYTES, PROJECTED, SOURCE, inputs_of, projections_of
 from ...picture.layout import Layout
 from ...picture.matrix import Matrix
 from ...picture.tiles import tiles
@@ -29,7 +29,6 @@ MAX_BLOCKS = 8
 """Into so many blocks at most the queries, and the keys, are cut: each tile takes a dozen steps."""
 TOKEN_COUNTS = (64, 256, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
 FAST_MEMORIES = (16, 32, 48, 64, 96, 128, 160, 192, 224, 256)
-BYTES = {"4": "4 (float32)", "2": "2 (bfloat16)", "1": "1 (8 bits)"}
 OTHERS = 0.45
 """How strongly rows are seen that the held tile does not belong to."""
 
@@ -113,7 +112,6 @@ FLASH_TOKENS = Control(
 FLASH_WIDTH = Control(
     "flash_width", Whole(16, 256, (16, 32, 64, 128, 256)), "Width of one head", 64
 )
-M_BYTES = Control("m_bytes", Choice(BYTES), "Bytes per number", "2")
 FAST_MEMORY = Control("fast_memory", Whole(16, 256, FAST_MEMORIES), "Fast memory, in KiB", 160)
 MAKES_TILES = (*SOURCE, *PROJECTED, CAUSAL_HEADS, TILE_QUERIES, TILE_KEYS)
 CONTROLS = (*MAKES_TILES, TILE, FLASH_TOKENS, FLASH_WIDTH, M_BYTES, FAST_MEMORY)

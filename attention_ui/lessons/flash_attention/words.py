@@ -16,10 +16,14 @@ from attention_core.mechanism.tiling import Tile
 from attention_core.operations import MatMul
 from attention_core.trace import Trace
 
-from ...cards.questions import Pick, Verdict
+from ...cards.common_questions import one_of
+from ...cards.questions import Pick
+from ...charts.amounts import amounts
+from ...charts.chart import Chart
 from ...controls.control import Values
 from ...frame.ends import Answer
-from ...words import number
+from ...picture import palette
+from ...words import in_bytes, number
 from .lesson import before, chosen, where
 
 RIGHT = 1
@@ -32,13 +36,11 @@ CHOICES = (
 WORKED = (2.0, 4.0), 5.0
 """The scores of one row in two tiles."""
 KIBI = 1_024
-UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
-KINDS = (
-    "queries, keys and values, read",
-    "scores and weights, written and read again",
-    "context vectors, written",
-)
-PLAIN, TILED = "whole table", "tile by tile"
+KINDS = {
+    "queries, keys and values, read": palette.POSITIVE,
+    "scores and weights, written and read again": palette.NEGATIVE,
+    "context vectors, written": palette.FED,
+}
 
 
 def skipped_words(tiles: tuple[Tile, ...]) -> str:
@@ -63,15 +65,12 @@ def skipped_words(tiles: tuple[Tile, ...]) -> str:
 
 def without_shrinking() -> Pick:
     """What comes of adding exponentials that were measured from different maxima."""
-    truth = f"{CHOICES[RIGHT]}."
-    return Pick(
-        words="A row's maximum rises in its second tile, and nothing shrinks. What becomes of its "
+    return one_of(
+        "A row's maximum rises in its second tile, and nothing shrinks. What becomes of its "
         "context vector?",
-        choices=CHOICES,
-        judge=lambda guess: Verdict(
-            guess[0] == RIGHT, ("Right: " if guess[0] == RIGHT else "") + truth
-        ),
-        truth=lambda: truth,
+        CHOICES,
+        RIGHT,
+        f"{CHOICES[RIGHT]}.",
         teaches="Early exponentials were measured from a lower maximum, so they are too large "
         "beside late ones. The sum is too large in the same way, so the weights still add up to 1.",
     )
@@ -106,14 +105,17 @@ def off_words(beside: Trace) -> str:
 # --- what it saves --------------------------------------------------------------------------------
 
 
-def moved(values: Values) -> dict[str, list[float]]:
+def bars(values: Values) -> Chart:
     """The bytes of each kind that both ways move at the size that is set."""
-    _, whole, tiled = at_size(values)
-    size = int(values.m_bytes)
-    return {
-        name: [part * size for part in (way.vectors, way.table, way.context)]
-        for name, way in ((PLAIN, whole), (TILED, tiled))
-    }
+    _, *ways = at_size(values)
+    size, pieces = int(values.m_bytes), []
+    for way in ways:
+        parts = (way.vectors, way.table, way.context)
+        pieces.append({kind: n * size for kind, n in zip(KINDS, parts, strict=True)})
+    names = ("whole table", "tile by tile")
+    texts = [in_bytes(sum(each.values())) for each in pieces]
+    title = "Moved between the memories"
+    return amounts(names, pieces, texts, KINDS, title, written=in_bytes)
 
 
 def in_numbers(values: Values, side: int) -> str:
@@ -124,8 +126,8 @@ def in_numbers(values: Values, side: int) -> str:
     blocks, both = -(-n_tokens // side), 2 * width
     return (
         f"Here 4 · {n_tokens:,}² + 2 · {n_tokens:,} · {both} = {whole:,} numbers, at {each} bytes "
-        f"each {written(whole * each)}; and {blocks} · {n_tokens:,} · {both} + {n_tokens:,} · "
-        f"{both} = {tiled:,} numbers, {written(tiled * each)}."
+        f"each {in_bytes(whole * each)}; and {blocks} · {n_tokens:,} · {both} + {n_tokens:,} · "
+        f"{both} = {tiled:,} numbers, {in_bytes(tiled * each)}."
     )
 
 
@@ -144,12 +146,12 @@ def saved_words(values: Values, side: int, whole: Traffic, tiled: Traffic) -> st
     """By how much the tiles win or lose, what is held at once, and what it is made of."""
     each, width = int(values.m_bytes), values.flash_width
     ratio = whole.moved / tiled.moved
-    held = written(tiled.held * each)
+    held = in_bytes(tiled.held * each)
     made_of = f"{held}: queries, keys, values and exponentials, and m, ℓ and O"
     if side >= values.flash_tokens:
         fits = f"The whole table fits as one tile ({made_of})."
     else:
-        next_one = written(held_by_tile(2 * side, 2 * side, width, width) * each)
+        next_one = in_bytes(held_by_tile(2 * side, 2 * side, width, width) * each)
         fits = (
             f"Tiles of {side} × {side} fit ({made_of}); of {2 * side} × {2 * side} they would "
             f"need {next_one}."
@@ -163,21 +165,13 @@ def saved_words(values: Values, side: int, whole: Traffic, tiled: Traffic) -> st
         )
     if values.causal_heads and side < values.flash_tokens:
         told += " Tiles that the causal mask skips are not counted."
-    table = written(whole.held * each)
+    table = in_bytes(whole.held * each)
     if tiled.held > whole.held:
         return f"{fits} {told} The table would be only {table}: a loss for so short a text."
     return f"{fits} {told} The table would be {table}, and grows with the square of the tokens."
 
 
-def written(size: float) -> str:
-    """A number of bytes with its unit."""
-    power = 0
-    while size >= KIBI and power + 1 < len(UNITS):
-        size, power = size / KIBI, power + 1
-    return f"{size:,.3g} {UNITS[power]}"
-
-
-def counted(whole: Trace, plain: Trace, values: Values) -> str:
+def counted(whole: Trace, plain: Trace, values: Values) -> tuple[bool, str]:
     """How many numbers the traces of this sentence move, and whether the arithmetic says so too."""
     n_tokens, d = whole["queries"].value.shape
     d_v = whole["values"].value.shape[-1]
@@ -188,22 +182,22 @@ def counted(whole: Trace, plain: Trace, values: Values) -> str:
         plain_traffic(*shape).moved,
         tiled_traffic(*shape, *sizes, values.causal_heads).moved,
     )
-    words = (
+    told = "The formulas give the same" + ", minus the reads of skipped tiles" * values.causal_heads
+    if said != (by_table, by_tiles):
+        told = f"The formulas give {said[0]:,} and {said[1]:,}"
+    return said == (by_table, by_tiles), (
         "Counted on the steps of your sentence, with the tiles of the first picture "
         f"(N = {n_tokens}, B = {sizes[0]}, d = {d}, $d_v$ = {d_v}): the whole table moves "
-        f"{by_table:,} numbers, the tiles {by_tiles:,}."
+        f"{by_table:,} numbers, the tiles {by_tiles:,}. {told}."
     )
-    if said == (by_table, by_tiles):
-        skipped = ", minus the reads of skipped tiles"
-        return f"{words} The formulas give the same{skipped * values.causal_heads}."
-    return f"{words} The formulas give {said[0]:,} and {said[1]:,}."
 
 
 def met(is_causal: bool) -> str:
     """Which keys each query meets, with a causal mask or without."""
-    if is_causal:
-        return "Each query still meets each key that is not later, about half of the table."
-    return "Each query still meets each key."
+    later = " that is not later, about half of the table" * is_causal
+    return (
+        f"each query still meets each key{later}, so the time grows with the square of the tokens"
+    )
 
 
 def products_words(whole: Trace, plain: Trace) -> str:
@@ -300,7 +294,7 @@ def what_it_saves(values: Values) -> str:
     each = int(values.m_bytes)
     return (
         "Not products: bytes that are moved, and memory. With "
-        f"{values.flash_tokens:,} tokens, the whole table moves {written(whole.moved * each)} "
-        f"for each head and holds {written(whole.held * each)}; tiles move "
-        f"{written(tiled.moved * each)} and hold {written(tiled.held * each)}."
+        f"{values.flash_tokens:,} tokens, the whole table moves {in_bytes(whole.moved * each)} "
+        f"for each head and holds {in_bytes(whole.held * each)}; tiles move "
+        f"{in_bytes(tiled.moved * each)} and hold {in_bytes(tiled.held * each)}."
     )

@@ -60,7 +60,7 @@ def _watch(records: Sequence[Record]) -> None:
     about = (held.values().network_seed, len(steps))
     moving = Moving(there, lambda step: learning(run, steps.index(step)), about)
     picture("own", learning(run, at), moving)
-    st.caption(moment_words(records))
+    st.caption(" ".join(moment_words(records)))
 
 
 def _show_so_far(records: list[Record]) -> None:

@@ -85,8 +85,8 @@ def _called(record: Record, layer: int, head: int) -> str:
     return f"head {head}{': induction head' if is_one else ''}"
 
 
-def moment_words(records: Sequence[Record]) -> str:
-    """When an induction head appeared, and what the loss did then."""
+def moment_words(records: Sequence[Record]) -> tuple[str, str]:
+    """When an induction head appeared and what the loss did then, and what came about below it."""
     first, last = records[0], records[-1]
     at = appearance(records)
     if at is None:
@@ -95,20 +95,20 @@ def moment_words(records: Sequence[Record]) -> str:
             f"{number(last.prefix_matching[1].max().item(), 2)} of its weight to the token that "
             "came after its own. An induction head has not formed: there may be one after more "
             "steps, or from another seed."
-        )
+        ), ""
     now, then = records[at], _before(records[: at + 1])
     seeker, writer = best_head(now), _previous_token_head(last)
     return (
-        f"**The moment is step {now.step}** (dashed line). At step {then.step}, head {seeker[1]} "
-        f"of the second layer gave the token after its own {_score(then, seeker)} of its weight, "
-        f"on average over many sequences; at step {now.step} it gives it {_score(now, seeker)}, "
-        f"and in the end {_score(last, seeker)}. In the same steps the loss on repeated letters "
-        f"fell from {number(then.loss_repeated, 2)} to {number(now.loss_repeated, 2)}; in the end "
-        f"it is {number(last.loss_repeated, 3)}. What follows a letter that is there for the first "
-        f"time cannot be known: that loss (grey) ends at {number(last.loss_first, 2)}. Below, head "
-        f"{writer[1]} of the first layer turned to the token before: from "
-        f"{_previous(first, writer)} of its weight at the start to {_previous(now, writer)} at "
-        f"step {now.step} and {_previous(last, writer)} in the end."
+        f"**The moment is step {now.step}** (dashed line). Head {seeker[1]} of the second layer "
+        f"turns to the token after its own: on average over many sequences it gives it "
+        f"{_score(then, seeker)} of its weight at step {then.step}, {_score(now, seeker)} at step "
+        f"{now.step} and {_score(last, seeker)} in the end. The loss on repeated letters falls "
+        f"with it: {number(then.loss_repeated, 2)}, {number(now.loss_repeated, 2)}, "
+        f"{number(last.loss_repeated, 3)}."
+    ), (
+        f"In the layer below, head {writer[1]} has turned to the token before, with "
+        f"{_previous(first, writer)} of its weight at the start, {_previous(now, writer)} at step "
+        f"{now.step} and {_previous(last, writer)} in the end."
     )
 
 
@@ -118,16 +118,10 @@ def looks_back_words(last: Record) -> str:
     back = last.weights[head].diagonal(-1)
     most = PERIODS[1]
     early, late = back[: most - 1].mean().item(), back[most - 1 :].mean().item()
-    words = (
-        f"Head {head[1]} of the first layer gives the token before {number(early, 2)} of its "
-        f"weight, on average, at the first {most} places of these letters, and {number(late, 2)} "
-        "further on"
-    )
-    if early < 2 * late:
-        return f"{words}."
     return (
-        f"{words}. In training a sequence repeats after at most {most} letters: from there on, "
-        f"nobody looks for what came before. Over all places its score is {_previous(last, head)}."
+        f"On these letters it is {number(early, 2)} at the first {most} places, and "
+        f"{number(late, 2)} further on: in training a sequence repeats after at most {most} "
+        "letters, and from there on nobody looks for what came before."
     )
 
 

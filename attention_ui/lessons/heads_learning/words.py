@@ -3,7 +3,8 @@
 from attention_core.small_models.induction import FinishedRun, appearance, best_head, shipped_run
 from attention_core.trace import Trace
 
-from ...cards.questions import Pick, Verdict
+from ...cards.common_questions import one_of
+from ...cards.questions import Pick
 from ...frame.ends import Answer, named
 from ...words import number
 from .lesson import TARGETS, on_target
@@ -21,16 +22,12 @@ def one_layer_question(run: FinishedRun) -> Pick:
     """What becomes of the loss where there is one layer alone."""
     last = run.records[-1]
     share = (run.one_layer_loss - last.loss_repeated) / (last.loss_first - last.loss_repeated)
-    right = 0 if share < 0.25 else 1 if share < 0.75 else 2
-    words = one_layer_words(run)
-    return Pick(
-        words="Train the same network with a single layer of heads, for as many steps. Where does "
-        "its loss on repeated tokens end?",
-        choices=CHOICES,
-        truth=lambda: words,
-        judge=lambda guess: Verdict(
-            guess[0] == right, ("Right. " if guess[0] == right else "Not so. ") + words
-        ),
+    return one_of(
+        "Train the same network with a single layer of heads, for as many steps. Where does its "
+        "loss on repeated tokens end?",
+        CHOICES,
+        0 if share < 0.25 else 1 if share < 0.75 else 2,
+        one_layer_words(run),
         teaches="One layer learns that a letter comes back 5 to 12 places later, and guesses among "
         "those few. It cannot look for the one that came after its own: no key says what came "
         "before it.",
@@ -92,11 +89,8 @@ def two_layers(run: FinishedRun) -> str:
 
 def at_once(run: FinishedRun) -> str:
     """With the steps between a quiet score and that of an induction head."""
-    at = appearance(run.records)
-    last = run.records[-1]
+    at, last = appearance(run.records), run.records[-1]
     layer, head = best_head(last)
-    if at is None:
-        return "In this run no induction head has formed."
     now = run.records[at]
     early = run.records[at // 2]
     score = [number(each.prefix_matching[layer, head].item(), 2) for each in (early, now, last)]

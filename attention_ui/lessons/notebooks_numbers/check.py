@@ -11,6 +11,7 @@ import streamlit as st
 from attention_core.examples import EXAMPLES
 from attention_core.published import NOTEBOOKS, notebook
 from attention_core.published.report import (
+    COLUMNS,
     DIFFERS,
     NEVER,
     OLDER,
@@ -25,22 +26,20 @@ from attention_core.published.report import (
 )
 
 from ...cards.show import chart
+from ...charts.amounts import amounts
 from ...frame.long_run import Run, Steps, begun
+from ...picture import palette
 from ...words import listed
-from .by_verdict import by_verdict
+from .lesson import LEGEND
 
-WIDE = 896
-"""Pixels of a card in a window of 1280."""
-
-LEGEND = {
-    PRINT: "matches as printed",
-    SLACK: "within the slack",
-    OLDER: "by an older version",
-    NEVER: "cannot be computed",
-    DIFFERS: "differs",
-    PENDING: "not yet computed",
+COLOURS = {
+    PRINT: palette.BAR,
+    SLACK: palette.GONE,
+    OLDER: palette.FED,
+    NEVER: palette.GREY,
+    DIFFERS: palette.NEGATIVE,
+    PENDING: palette.MUTED,
 }
-"""What the colours of the picture mean."""
 AMONG = {
     "shapes": "sizes of shapes",
     "booleans": "answers of True or False",
@@ -96,19 +95,17 @@ def show_progress(run: Run) -> None:
 
 def show_bars(found: Found) -> None:
     """A bar a notebook: what came of its numbers."""
-    unseen = {name: _numbers_in(name) for name in NOTEBOOKS}
-    counted: dict[str, Counter[str]] = {}
+    pieces, texts = [], []
     for name, outcomes in found.outcomes.items():
-        counted[name] = numbers_by_verdict(outcomes)
-        counted[name][PENDING] += unseen[name] - counted[name].total()
+        printed = [Outcome(result, None) for result in notebook(name).results.values()]
+        counts, n_all = numbers_by_verdict(outcomes), totals(printed)["numbers"][1]
+        counts[PENDING] += n_all - counts.total()
+        pieces.append({LEGEND[verdict]: count for verdict, count in counts.items()})
+        texts.append(f"{sum(counts[each] for each in (PRINT, SLACK, OLDER)):,} of {n_all:,}")
     titles = [EXAMPLES[name].title for name in NOTEBOOKS]
-    chart("bars", by_verdict(titles, list(counted.values()), LEGEND), WIDE)
-
-
-def _numbers_in(name: str) -> int:
-    """How many numbers a notebook prints."""
-    results = notebook(name).results.values()
-    return totals(Outcome(result, None) for result in results)["numbers"][1]
+    colours = {words: COLOURS[verdict] for verdict, words in LEGEND.items()}
+    title = "Published numbers that come out again, by notebook"
+    chart("bars", amounts(titles, pieces, texts, colours, title, of_each=True), 896)
 
 
 def says_total(found: Found) -> tuple[bool, str]:
@@ -131,18 +128,23 @@ def says_total(found: Found) -> tuple[bool, str]:
     return found.is_whole and not failed, f"{words} So do {listed(others)}."
 
 
+def never_computed() -> tuple[int, list[str]]:
+    """How many printed numbers nobody can compute, and how many of them why."""
+    reasons: Counter[str] = Counter()
+    for result in (each for name in NOTEBOOKS for each in notebook(name).results.values()):
+        if not result.reproduces and result.kind in COLUMNS["numbers"]:
+            reasons[result.reason] += result.count
+    return reasons.total(), [f"{count} were {reason}" for reason, count in reasons.items()]
+
+
 def why_not_all(found: Found) -> str:
     """Why the other numbers cannot be computed, and what comes out of older code alone."""
-    reasons: Counter[str] = Counter()
-    for outcome in found.all:
-        if outcome.verdict == NEVER and outcome.is_number:
-            reasons[outcome.result.reason] += outcome.result.count
-    told = [f"{count} were {reason}" for reason, count in reasons.items()]
+    total, told = never_computed()
     older = [outcome for outcome in found.all if outcome.verdict == OLDER]
     return (
-        f"The other {reasons.total()} cannot be computed by anybody: {listed(told)}. "
-        f"{len(older)} results come only out of an older version of a notebook's code than the "
-        f"one it shows: {_named(older)}."
+        f"The other {total} cannot be computed by anybody: {listed(told)}. {len(older)} results "
+        "come only out of an older version of a notebook's code than the one it shows: "
+        f"{_named(older)}."
     )
 
 
@@ -162,9 +164,9 @@ def what_the_slack_is() -> str:
     fewest, most = slack_on_processors()
     return (
         "Processors add up in different orders, and each order rounds at other places, so a last "
-        f"digit may differ. Of the processors that were measured, one needs this **slack** for "
-        f"{fewest} numbers and another for {most}. It is never more than 1.3 times the largest gap "
-        "that was measured. Ids, shapes and texts have to be equal."
+        "digit may differ. Of the processors that were measured, one needs this **slack** for "
+        f"{fewest} numbers, another for {most}; it is at most 1.3 times the largest gap that was "
+        "measured. Ids, shapes and texts have to be equal."
     )
 
 

@@ -7,10 +7,12 @@ from attention_core.operations import Given, Magnify, Subtract
 from attention_core.published import NOTEBOOKS, RECIPES, Check, Result, check, notebook
 from attention_core.published.building import traces
 from attention_core.published.printed import entries
+from attention_core.published.report import DIFFERS, NEVER, OLDER, PENDING, PRINT, SLACK
 from attention_core.published.writing import written
 from attention_core.trace import Trace
 
-from ...cards.questions import Pick, Verdict
+from ...cards.common_questions import one_of
+from ...cards.questions import Pick
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Search
 from ...controls.shared import EXAMPLE, example_of
@@ -25,40 +27,34 @@ NOTEBOOK = Control(
     lambda values: example_of(values).notebook or NOTEBOOKS[0],
     widget="selectbox",
 )
-VERDICT = Control(
-    "verdict",
-    Choice(
-        {
-            "all": "Everything",
-            "print": "As printed",
-            "slack": "Within the slack",
-            "older": "By an older version",
-            "never": "Cannot be computed",
-            "differs": "Differs",
-        }
-    ),
-    "What came of it",
-    "all",
-    widget="selectbox",
-)
-KIND = Control(
-    "kind",
-    Choice(
-        {
-            "all": "Everything",
-            "tensor": "Tensors",
-            "scalar": "Single numbers",
-            "ints": "Whole numbers",
-            "shape": "Shapes",
-            "bool": "True or False",
-            "text": "Texts",
-            "derived": "Relations between numbers",
-        }
-    ),
-    "Kind of result",
-    "all",
-    widget="selectbox",
-)
+LEGEND = {
+    PRINT: "matches as printed",
+    SLACK: "within the slack",
+    OLDER: "by an older version",
+    NEVER: "cannot be computed",
+    DIFFERS: "differs",
+    PENDING: "not yet computed",
+}
+"""What came of a result, in words."""
+KINDS = {
+    "tensor": "tensor",
+    "scalar": "number",
+    "ints": "whole numbers",
+    "shape": "shape",
+    "bool": "True or False",
+    "text": "text",
+    "derived": "relation",
+}
+
+
+def _or_all(options: dict[str, str]) -> Choice:
+    said = {name: f"{words[:1].upper()}{words[1:]}" for name, words in options.items()}
+    said.pop(PENDING, None)  # once the check is over, nothing is
+    return Choice({"all": "Everything", **said})
+
+
+VERDICT = Control("verdict", _or_all(LEGEND), "What came of it", "all", widget="selectbox")
+KIND = Control("kind", _or_all(KINDS), "Kind of result", "all", widget="selectbox")
 SEARCH = Control(
     "search",
     Search(60),
@@ -147,14 +143,12 @@ def question(values: Values) -> Pick:
     """How much may be left over of two numbers that are the same but for the print."""
     decimals = judged(values).decimals
     truth = f"It is {CHOICES[RIGHT].lower()}, {0.5 / 10**decimals:.{decimals + 1}f} here."
-    return Pick(
-        words=f"The print has {decimals} decimals, rounded to the nearest. When a computed number "
-        "is the printed one, how many units of its last digit can be left over?",
-        choices=CHOICES,
-        judge=lambda guess: Verdict(
-            guess[0] == RIGHT, f"Right. {truth}" if guess[0] == RIGHT else truth
-        ),
-        truth=lambda: truth,
+    return one_of(
+        f"The print has {decimals} decimals, rounded to the nearest. When a computed number is the "
+        "printed one, how many units of its last digit can be left over?",
+        CHOICES,
+        RIGHT,
+        truth,
         teaches="Whatever is farther away would have been rounded to another digit.",
     )
 

@@ -21,8 +21,8 @@ from attention_core.published.writing import Row, rows
 
 from ...controls.control import Values
 from ...words import escaped, listed
-from .check import LEGEND, Found
-from .lesson import KIND
+from .check import Found
+from .lesson import KINDS, LEGEND
 from .lesson_links import Link, Links
 
 HEIGHT, CODE, FEW = 177, 88, 2
@@ -37,17 +37,6 @@ LEAST = 8
 """Entries of a line, however wide they are: rows of as many are not broken."""
 GAP = "  "
 NARROW_LINE = 620
-KINDS = {
-    "tensor": "tensor",
-    "scalar": "number",
-    "ints": "whole numbers",
-    "shape": "shape",
-    "bool": "True or False",
-    "text": "text",
-    "derived": "relation",
-}
-BRIEFLY = LEGEND | {PRINT: "✓ as printed", SLACK: "✓ within the slack", OLDER: "✓ older version"}
-"""What came of a result, in its row."""
 SIGNS = {
     PRINT: ":green[:material/check:]",
     SLACK: ":green[:material/check:]",
@@ -109,7 +98,7 @@ def table_of(shown: Sequence[Outcome], ways: Sequence[Link | None]) -> pd.DataFr
             "name": [each.result.id for each in shown],
             "result": [_begun(each.result.description) for each in shown],
             "kind": [_sized(each.result) for each in shown],
-            "what came of it": [BRIEFLY[each.verdict] for each in shown],
+            "what came of it": [LEGEND[each.verdict] for each in shown],
             "shown in": [way.lesson.title if way else "" for way in ways],
             "printed": [_first(each.result) for each in shown],
         }
@@ -154,7 +143,7 @@ def _asked_for(name: str, values: Values, found: Found) -> Iterator[Outcome]:
 def _holds(result: Result, search: str) -> bool:
     """Whether each word of a search stands in what is said of a result or in its digits."""
     said = [result.id, result.description, result.how, result.note, result.reason]
-    said += [KINDS[result.kind], KIND.field.options[result.kind], _size(result)]
+    said += [KINDS[result.kind], _size(result)]
     said += [entry for _, printed, _ in rows(result, None) for entry in printed]
     text = "\n".join(said).casefold()
     return all(word in text for word in search.replace("−", "-").casefold().split())

@@ -1,20 +1,18 @@
 """What the page on the notebooks' numbers leaves its reader able to answer."""
 
-from collections import Counter
-
-from attention_core.published import NOTEBOOKS, notebook
-from attention_core.published.report import COLUMNS, slack_on_processors
+from attention_core.published.report import slack_on_processors
 from attention_core.trace import Trace
 
 from ...controls.control import Values
 from ...frame.ends import Answer
+from .check import never_computed
 from .lesson import compared, judged
 
 
 def answers(trace: Trace, values: Values) -> list[Answer]:
     """On rounding, on processors, and on what nobody can compute."""
     judged_there = ("judged", "How a match is judged")
-    never_computed = "Why can some printed numbers never be computed again?"
+    why_never = "Why can some printed numbers never be computed again?"
     return [
         Answer("When is a computed number the printed one?", by_rounding(values), *judged_there),
         Answer(
@@ -22,7 +20,7 @@ def answers(trace: Trace, values: Values) -> list[Answer]:
             by_processor(trace, values),
             *judged_there,
         ),
-        Answer(never_computed, never(), "results", "Every result"),
+        Answer(why_never, never(), "results", "Every result"),
     ]
 
 
@@ -49,10 +47,5 @@ def by_processor(trace: Trace, values: Values) -> str:
 
 def never() -> str:
     """With how many there are of each kind."""
-    counted: Counter[str] = Counter()
-    for name in NOTEBOOKS:
-        for result in notebook(name).results.values():
-            if not result.reproduces and result.kind in COLUMNS["numbers"]:
-                counted[result.reason] += result.count
-    told = ", and ".join(f"{count} were {reason}" for reason, count in counted.items())
+    told = ", and ".join(never_computed()[1])
     return f"No computation gives them: {told}. A seed would have been enough for the last ones."

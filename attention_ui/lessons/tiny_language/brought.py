@@ -16,8 +16,6 @@ from ...picture import palette
 from ...words import percent
 
 STEP = 21
-
-
 LOST = 0.5
 """A part without which less than so much of the chance is left is marked."""
 ROOM = 1.3
@@ -79,7 +77,8 @@ def _template() -> dict:
         gridOpacity={"condition": {"test": "datum.value === 0", "value": 0.9}, "value": 0.2},
         **quiet,
     )
-    colour = alt.when("datum.is_sum").then(alt.value(palette.CHOSEN))
+    # The sum is what the network says: the blue that it has above the other words too.
+    colour = alt.when("datum.is_sum").then(alt.value(palette.BAR))
     # Not red: what lowers this word a little may be what the sentence cannot do without.
     colour = colour.when("datum.amount < 0").then(alt.value(palette.GREY))
     bars = base.mark_bar(aria=False, cornerRadius=2).encode(

@@ -18,21 +18,17 @@ DRAWN, TALL = 8, 112
 
 
 def next_word(values: Values) -> Chart:
-    """Bars of the likeliest next words: beside the grammar's own chances, or without the head
-    beside all of them.
+    """Bars of the likeliest next words: in grey the grammar's own chances, or those without the
+    head; in blue the whole network's, always.
     """
     words, off = words_of(values), values.tiny_off
     whole = chances(words)
+    allowed = allowed_next(words)
+    rows = {"the network": whole}
     if off != "none":
-        rows = {
-            "all heads": whole,
-            f"without {TINY_HEADS[off].partition(' (')[0]}": chances(words, off),
-        }
-    else:
-        allowed = allowed_next(words)
-        rows = {"the network": whole}
-        if allowed is not None:
-            rows = {"the grammar": [allowed.get(word, 0.0) for word in WORDS], **rows}
+        rows = {f"without {TINY_HEADS[off].partition(' (')[0]}": chances(words, off), **rows}
+    elif allowed is not None:
+        rows = {"the grammar": [allowed.get(word, 0.0) for word in WORDS], **rows}
     most = [max(each) for each in zip(*rows.values(), strict=True)]
     drawn = sorted(range(len(WORDS)), key=lambda at: -most[at])[:DRAWN]
     picked = {name: [each[at] for at in drawn] for name, each in rows.items()}

@@ -15,14 +15,15 @@ def head_called(head: Head) -> str:
 def head_briefly(head: Head) -> str:
     """The same, short enough for a chart: `1.2 opening mark and 2 more`."""
     first, *more = shipped_figures().names(head) or ("no name",)
-    return f"{_written(head)} {first}" + (f" and {len(more)} more" if more else "")
+    return f"{written(head)} {first}" + (f" and {len(more)} more" if more else "")
 
 
-def _written(head: Head) -> str:
+def written(head: Head) -> str:
+    """A head as a control names it: `1.2`."""
     return ".".join(map(str, head))
 
 
-TINY_HEADS = {_written(head): head_called(head) for head in shipped_figures().heads}
+TINY_HEADS = {written(head): head_called(head) for head in shipped_figures().heads}
 """The heads of the tiny language's network."""
 FIRST_WATCHED = "1.1"
 """Of the heads that go from pronoun to noun, the one that brings most to the first beginning's next

@@ -14,7 +14,7 @@ from ...controls.fields import Choice, KnownWords, Whole
 from ...controls.shared import EXAMPLE
 from ...picture.equation_parts import Parts, equation_of
 from ...picture.matrix import Matrix
-from .heads import FIRST_WATCHED, NEXT_WORDS, TINY_HEADS
+from .heads import FIRST_WATCHED, NEXT_WORDS, TINY_HEADS, written
 
 STEPS = tuple(moment.step for moment in shipped_recording())
 PRONOUN = "pronoun to noun"
@@ -61,11 +61,6 @@ def head_of(written: str) -> Head | None:
     return int(layer), int(head)
 
 
-def written(head: Head) -> str:
-    """A head as a control names it: `1.2`."""
-    return ".".join(map(str, head))
-
-
 def words_of(values: Values) -> tuple[str, ...]:
     """The beginning as the network reads it, with its start before it."""
     return (START, *values.beginning.split())
@@ -93,6 +88,12 @@ def allowed_next(words: tuple[str, ...]) -> dict[str, float] | None:
         return next_words(words)
     except ValueError:
         return None
+
+
+def chance_of_right(words: tuple[str, ...], off: str = "none") -> float:
+    """The chance of all that the grammar may say next, with a head switched off or none."""
+    found = chances(words, off)
+    return min(1.0, sum(found[WORDS.index(word)] for word in allowed_next(words) or {}))
 
 
 def word_of(values: Values) -> str:

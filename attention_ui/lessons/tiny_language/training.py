@@ -24,13 +24,12 @@ from attention_core.small_models.recording import (
 from ...picture import palette
 from ...picture.learning_run import Curve, Layer, LearningRun, Level, Panel
 from ...words import listed, number
+from .heads import written
 
 WATCHED = "pronoun to noun"
 """The first head of this kind is what the dashed line marks."""
 LAYERS = ("First", "Second")
 TICKS = (0, 100, 300, 700, 1_500)
-SAME = 5e-4
-"""Figures that are no further apart are those of one network."""
 Moments = Sequence[Moment]
 
 
@@ -87,7 +86,7 @@ def _scores(moments: Moments) -> Panel:
         Curve(
             [each.scores_of(head)[kind] for each in moments],
             palette.HEADS[ASKED_FOR.index(kind)],
-            f"{_written(head)} {kind}",
+            f"{written(head)} {kind}",
         )
         for kind, head in sorted(heads.items(), key=lambda each: each[1])
         if kind in _names(moments, head)
@@ -115,11 +114,7 @@ def _called(moments: Moments, at: int, head: Head) -> str:
     """A head by what it may be called at a moment: `1.2 opening mark +2`."""
     names = names_at(moments, at, head)
     more = f" +{len(names) - 1}" if names[1:] else ""
-    return _written(head) + (f" {names[0]}{more}" if names else "")
-
-
-def _written(head: Head) -> str:
-    return ".".join(map(str, head))
+    return written(head) + (f" {names[0]}{more}" if names else "")
 
 
 def _names(moments: Moments, head: Head) -> tuple[str, ...]:
@@ -136,59 +131,32 @@ def in_order(moments: Moments) -> list[tuple[str, Named]]:
 
 def what_came_first(moments: Moments) -> str:
     """When the loss passed that of pairs of words, and when each kind of head came."""
-    bigram, came = shipped_figures().bigram, in_order(moments)
-    if not came:
-        return (
-            f"After {moments[-1].step:,} steps no head gives {BAR:.0%} of its weight to anything."
-        )
-    told = listed(
-        [
-            f"*{kind}* at step {first.moment.step} ({number(first.moment.loss, 2)})"
-            for kind, first in came
-        ]
-    )
-    words = (
-        f"Heads earn their names one after the other, by the same {BAR:.0%} as above. In brackets, "
-        f"the loss at that step: {told}. The dashed line marks *{WATCHED}*."
-    )
-    below = next((each for each in moments if each.loss < bigram), None)
-    if below is None:
-        return words
-    there = [kind for kind, first in came if first.moment.step <= below.step]
+    bigram = shipped_figures().bigram
+    told = [
+        f"*{kind}* at step {first.moment.step} ({number(first.moment.loss, 2)})"
+        for kind, first in in_order(moments)
+    ]
+    below = next(each for each in moments if each.loss < bigram)
     scores = below.scores.flatten(1).max(1).values
-    nearest = ASKED_FOR[int(scores.argmax())]
-    then = (
-        f"heads are there by then for *{listed(there)}*"
-        if there
-        else f"no head has a name yet. The nearest is *{nearest}*, with {number(scores.max(), 2)}"
-    )
     return (
         f"**At step {below.step} the loss is {number(below.loss, 2)}**, below the "
-        f"{number(bigram, 2)} of knowing only which word follows which, and {then}. {words}"
+        f"{number(bigram, 2)} of knowing only which word follows which, and no head has a name "
+        f"yet. The nearest is *{ASKED_FOR[int(scores.argmax())]}*, with {number(scores.max(), 2)}. "
+        f"Heads earn their names one after the other, by the same {BAR:.0%} as above. In brackets, "
+        f"the loss at that step: {listed(told)}. The dashed line marks *{WATCHED}*."
     )
 
 
 def which_run(moments: Moments) -> str:
-    """Whether this is the training of the network above, and if not, how near it ended."""
+    """That this is not the training of the network above, and how near it ended."""
     figures, last = shipped_figures(), moments[-1]
-    gaps = [
-        abs(last.scores_of(head)[kind] - figures.scores_of(head)[kind])
-        for head in figures.heads
-        for kind in ASKED_FOR
-    ]
-    if max(*gaps, abs(last.loss - figures.loss)) < SAME:
-        return "This is the training of the network above."
     same = all(
         {*_names(moments, head)} == {*figures.names(head)} & {*ASKED_FOR} for head in figures.heads
     )
+    ends = "the names that it has above" if same else "its own names, some of them not those above"
     return (
-        "Recorded from another training by the same plan: the same start, the same texts. In its "
-        "last digits a training depends on the processor, and that adds up. So this one ends with "
-        f"other weights than the network above, and a loss of {number(last.loss, 4)} instead of "
-        f"{number(figures.loss, 4)}. "
-        + (
-            "Each head ends with the names that it has above."
-            if same
-            else "Some heads end with other names than above; here they have those of this run."
-        )
+        "This is another training by the same plan, from the same start on the same texts. In its "
+        "last digits a training depends on the processor, and that adds up: this one ends with a "
+        f"loss of {number(last.loss, 4)}, the network above with {number(figures.loss, 4)}. Each "
+        f"head ends with {ends}."
     )

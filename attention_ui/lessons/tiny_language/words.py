@@ -15,6 +15,7 @@ from ...words import listed, number, percent
 from .heads import head_briefly, head_called
 from .lesson import (
     allowed_next,
+    chance_of_right,
     chances,
     head_of,
     logit_of,
@@ -26,6 +27,7 @@ from .lesson import (
     written,
 )
 
+NEVER_SAID = "The grammar never says these words in this order"
 PARTS = "parts"
 """What the question covers; no step of the trace."""
 
@@ -53,25 +55,24 @@ def judged(values: Values) -> tuple[bool, str]:
     found = chances(words, off)
     likeliest = WORDS[max(range(len(WORDS)), key=found.__getitem__)]
     if allowed is None:
-        return False, (
-            "The grammar never says these words in this order, so there is no right next word. The "
-            f"network says “{likeliest}”."
+        return (
+            False,
+            f"{NEVER_SAID}, so there is no right next word. The network says “{likeliest}”.",
         )
-    right = min(1.0, sum(found[WORDS.index(word)] for word in allowed))
+    right = chance_of_right(words, off)
     some = [f"“{word}”" for word in allowed][:6]
     may = f"The grammar goes on with {listed([*some, 'others'] if allowed.keys() - some else some)}"
     if off == "none":
         return right > 0.5, f"{may}. The network puts {percent(right)} of the chance there."
-    whole = min(1.0, sum(chances(words)[WORDS.index(word)] for word in allowed))
-    said = f"{may}. With all heads the network puts {percent(whole)} there, without this one "
+    said = (
+        f"{may}. With all heads the network puts {percent(chance_of_right(words))} there, without "
+        f"this one {percent(right)}"
+    )
     if right > 0.5:
-        return True, f"{said}{percent(right)}: here it can do without that head."
+        return True, f"{said}: here it can do without that head."
     if likeliest in allowed:
-        return (
-            False,
-            f"{said}{percent(right)}: most of the chance lies on words that cannot follow.",
-        )
-    return False, f"{said}{percent(right)}, and says “{likeliest}”: the sentence goes wrong."
+        return False, f"{said}: most of the chance lies on words that cannot follow."
+    return False, f"{said}, and says “{likeliest}”: the sentence goes wrong."
 
 
 # --- the two steps of the pronoun -----------------------------------------------------------------
@@ -100,17 +101,13 @@ def of_the_pronoun(values: Values) -> str:
             "Without a “because” just before it, the first step finds nothing to carry, and the "
             "second looks at the other animal."
         )
-    allowed = allowed_next(words)
-    if allowed is None:
-        return "The grammar never says these words in this order."
-    whole, without = (
-        min(1.0, sum(chances(words, off)[WORDS.index(word)] for word in allowed))
-        for off in ("none", written(first))
-    )
+    if allowed_next(words) is None:
+        return f"{NEVER_SAID}."
+    whole, without = (percent(chance_of_right(words, off)) for off in ("none", written(first)))
     return (
-        f"The first step is needed: with layer {first[0]} head {first[1]} switched off, the chance "
-        f"of a right verb falls from {percent(whole)} to {percent(without)}, since nothing tells "
-        "the second step that a “because” was there."
+        f"The first step is needed: switch layer {first[0]} head {first[1]} off, and the chance of "
+        f"a right verb falls from {whole} to {without}. Nothing then tells the second step that a "
+        "“because” was there."
     )
 
 
@@ -119,16 +116,13 @@ def who_else() -> str:
     figures = shipped_figures()
     sharing = [head for head in figures.heads if "pronoun to noun" in figures.names(head)]
     unnamed = [head for head in figures.heads if not figures.names(head)]
-    words = f"That second step is shared: {len(sharing)} heads have its name."
-    if not unnamed:
-        return words
     without = figures.after_it_without["because"]
     needed = min(unnamed, key=lambda head: without[head[0]][head[1]])
     return (
-        f"{words} A head without a name can matter too: switch off layer {needed[0]} head "
-        f"{needed[1]}, and the chance of a right verb after “because it” falls from "
-        f"{percent(figures.after_it['because'])} to {percent(without[needed[0]][needed[1]])}, on "
-        f"average over {TEXTS} texts."
+        f"That second step is shared: {len(sharing)} heads have its name. A head without a name "
+        f"can matter too: switch off layer {needed[0]} head {needed[1]}, and the chance of a right "
+        f"verb after “because it” falls from {percent(figures.after_it['because'])} to "
+        f"{percent(without[needed[0]][needed[1]])}, on average over {TEXTS} texts."
     )
 
 
@@ -170,12 +164,12 @@ def rule() -> str:
     return (
         f"A head gets the name of a column if it puts at least {BAR:.0%} of its weight there, and "
         f"at least {FAR:.0%} of its weight more than before training. No name is given by hand: "
-        f"{none} of {len(figures.heads)} heads have none. In training, the network paid a little "
-        "for looking everywhere at once, so that its heads are easy to read. Trained "
-        f"{len(UNSHARPENED)} times without "
-        f"that cost, {named} of the {len(figures.heads)} heads got a name, and the loss was no "
-        f"higher ({losses}; here {figures.loss:.4f}). The names only fit less well: the least "
-        f"clear head put {least} of its weight where its name says, here {figures.least:.2f}."
+        f"{none} of {len(figures.heads)} heads have none. To make its heads easy to read, training "
+        "counted weight that is spread over many words as a small part of the loss. Without that, "
+        f"in {len(UNSHARPENED)} trainings, {named} of the {len(figures.heads)} heads got a name, "
+        f"and the loss was no higher ({losses}; here {figures.loss:.4f}). The names only fit less "
+        f"well: the least clear head put {least} of its weight where its name says, here "
+        f"{figures.least:.2f}."
     )
 
 
@@ -221,8 +215,8 @@ def adds_up(values: Values) -> tuple[bool, str]:
     total, logit = sum(part.amount for part in parts_of(values)), logit_of(values)
     off = abs(total - logit)
     return off < 1e-4, (
-        f"The bars add up to {total:.4f}; the logit is {logit:.4f}: off by {off:.1g}."
-    ).replace("-0", "−0").replace("to -", "to −").replace("is -", "is −")
+        f"The bars add up to {number(total)}; the logit is {number(logit)}: off by {off:.1g}."
+    )
 
 
 def largest(parts: Sequence[Part]) -> Part:

@@ -26,37 +26,28 @@ def bend(trace: Trace, activation: str, token: int) -> Chart:
         ("number", *each) for each in zip(hidden.tolist(), activated.tolist(), names, strict=True)
     ]
     frame = pd.DataFrame(rows, columns=["kind", "x", "y", "name"])
-    axis = {"grid": False, "tickCount": 5, "titleFontWeight": "normal"}
     # With domains of their own: before its rows arrive, a view has none to find them from.
-    low, high = float(up.min()) - 0.1, float(up.max())
-    x, y = (
-        alt.X(
-            "x:Q",
-            title="a hidden number",
-            axis=alt.Axis(**axis),
-            scale=alt.Scale(domain=[-reach, reach], nice=False),
-        ),
-        alt.Y(
-            "y:Q",
-            title="activated",
-            axis=alt.Axis(**axis),
-            scale=alt.Scale(domain=[low, high], nice=False),
-        ),
-    )
-    base = alt.Chart(alt.Data(values=[])).encode(x=x, y=y)
-    curve = base.transform_filter("datum.kind == 'curve'").mark_line(
-        color=palette.MUTED, strokeWidth=2, aria=False
-    )
-    points = (
-        base.transform_filter("datum.kind == 'number'")
-        .mark_circle(size=60, opacity=0.75, color=palette.POSITIVE, aria=False)
-        .encode(
-            tooltip=[
-                alt.Tooltip("name:N", title="hidden number"),
-                alt.Tooltip("x:Q", title="goes in", format=".4f"),
-                alt.Tooltip("y:Q", title="comes out", format=".4f"),
-            ]
-        )
+    ends = {"x": [-reach, reach], "y": [float(up.min()) - 0.1, float(up.max())]}
+    titles = {"x": "a hidden number", "y": "activated"}
+    axis = {"grid": False, "tickCount": 5, "titleFontWeight": "normal"}
+
+    def along(side: str) -> dict:
+        scale = alt.Scale(domain=ends[side], nice=False)
+        return {
+            "shorthand": f"{side}:Q",
+            "axis": alt.Axis(title=titles[side], **axis),
+            "scale": scale,
+        }
+
+    base = alt.Chart(alt.Data(values=[])).encode(x=alt.X(**along("x")), y=alt.Y(**along("y")))
+    line, dots = (base.transform_filter(f"datum.kind == '{kind}'") for kind in ("curve", "number"))
+    curve = line.mark_line(color=palette.MUTED, strokeWidth=2, aria=False)
+    points = dots.mark_circle(size=60, opacity=0.75, color=palette.POSITIVE, aria=False).encode(
+        tooltip=[
+            alt.Tooltip("name:N", title="hidden number"),
+            alt.Tooltip("x:Q", title="goes in", format=".4f"),
+            alt.Tooltip("y:Q", title="comes out", format=".4f"),
+        ]
     )
     spec = without_data((curve + points).properties(width="container", height=HEIGHT).to_dict())
     below = int((hidden < 0).sum())

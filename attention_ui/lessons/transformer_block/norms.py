@@ -4,7 +4,8 @@ from torch import Tensor
 
 from attention_core.trace import Step, Trace
 
-from ...cards.questions import Pick, Verdict
+from ...cards.common_questions import one_of
+from ...cards.questions import Pick
 from ...picture.equation_parts import Parts, equation_of
 from ...picture.matrix import Matrix
 from ...words import number
@@ -102,18 +103,12 @@ def longer_question(trace: Trace, row: int) -> Pick | None:
     choices = list(WAYS)
     right = min(range(len(choices)), key=lambda at: abs(WAYS[choices[at]] - factor))
     apart = (after - before).abs().max().item()
-    truth = f"{choices[right]}: no number of it moves by more than {number(apart)}."
-
-    def judge(guess: list[int]) -> Verdict:
-        good = guess[0] == right
-        return Verdict(good, f"Right. {truth}" if good else truth)
-
-    return Pick(
-        words="Make the vector of your token four times as long. What happens to its "
-        "standardised version?",
-        choices=choices,
-        judge=judge,
-        truth=lambda: truth,
+    return one_of(
+        "Make the vector of your token four times as long. What happens to its standardised "
+        "version?",
+        choices,
+        right,
+        f"{choices[right]}: no number of it moves by more than {number(apart)}.",
         teaches="Its mean and its standard deviation become four times as large too: the mean is "
         "subtracted and the deviation divided out. So the next part's input keeps its size, "
         "however much was added.",
