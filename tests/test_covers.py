@@ -185,7 +185,7 @@ def tells(shown, told, only_shapes):
     [
         *(
             pytest.param(page, {"example": example}, marks=each.marks, id=each.id)
-            for each in few(product(PAGES, EXAMPLES), 8)
+            for each in few(product(PAGES, EXAMPLES), 5)
             for page, example in [each.values]
         ),
         pytest.param("pages/simplified_attention.py", {"query": "asked"}, id="asked"),

@@ -46,45 +46,46 @@ def is_covered(layouts):
 
 @pytest.mark.parametrize(("page", "example"), pairs(PAGES, EXAMPLES, whole=A_PAGE, more=0))
 def test_a_question_covers_cells_and_nothing_is_missing_once_it_is_answered(page, example):
-    link = {"example": example, "predict": "on"}
     shown = stands(visit(page, example=example))
-    at = stands(visit(page, **link))
-    plain, asked = drawn_on(shown), drawn_on(at)
+    plain = drawn_on(shown)
+    with noted_layouts() as found:
+        at = stands(visit(page, example=example, predict="on"))
+    asked = drawn_on(at)
     assert not is_covered(plain)
     assert headings(at) == headings(shown)
+    sends_nothing_that_is_covered(found)
     if not buttons(at, "skip_"):
         assert matrices(asked) == matrices(plain)
         return
+    draws_what_a_covered_matrix_is_made_of(found)
     after = uncovered(at)
     assert not is_covered(after)
     assert matrices(after) == matrices(plain)
     assert len(charts(at)) == len(charts(shown))
 
 
-@pytest.fixture(scope="module", params=PAGES)
-def asking(request):
-    """A page whose questions are open, and what it draws, for tests that only look at it."""
+@pytest.mark.parametrize("page", PAGES)
+def test_every_lesson_asks(page):
     with noted_layouts() as found:
-        at = stands(visit(request.param, predict="on", example=FIRST))
-    return at, found
+        at = stands(visit(page, predict="on", example=FIRST))
+    assert buttons(at, "skip_")
+    sends_nothing_that_is_covered(found)
+    draws_what_a_covered_matrix_is_made_of(found)
 
 
-def test_every_lesson_asks(asking):
-    assert buttons(asking[0], "skip_")
-
-
-def test_what_a_covered_matrix_is_made_of_is_drawn(asking):
+def draws_what_a_covered_matrix_is_made_of(layouts):
     """A question without its operands could not be answered."""
-    each_drawn = [each for layout in asking[1] for each in layout.matrices]
+    each_drawn = [each for layout in layouts for each in layout.matrices]
     drawn = {each.step.name for each in each_drawn if not each.covered}
-    for layout in asking[1]:
+    for layout in layouts:
         if layout.matrices and all(each.covered for each in layout.matrices):
             for each in layout.matrices:
                 assert drawn & {given.name for given in each.step.inputs}, layout.alt
 
 
-def test_covered_numbers_and_arithmetic_of_them_do_not_reach_the_browser(asking):
-    for layout in asking[1]:
+def sends_nothing_that_is_covered(layouts):
+    """Neither covered numbers nor arithmetic of them."""
+    for layout in layouts:
         sent = table(layout)
         rows = [row for row in sent.to_pylist() if row["kind"] == CELL and row["m"] >= 0]
         hidden = {each.step.name for each in layout.matrices if each.covered}

@@ -195,6 +195,7 @@ def outcome(example, **settings):
 def test_the_default_run_goes_down_only_and_needs_no_twin(example):
     records, twin, step = outcome(example)
     assert not records[-1].rose
+    assert records[-1].loss < records[0].loss / 10
     assert (twin, step) == ({}, None)
 
 
