@@ -37,14 +37,14 @@ a process of its own, and says so where it ends without a verdict, as by os._exi
 your own program ends with it, and then nothing was checked.
 """
 '''
-START = '''\
+START = """\
 if __name__ == "__main__" and IS_TRIAL not in os.environ:
     sys.exit(tried())
-'''
-END = '''\
+"""
+END = """\
 if __name__ == "__main__":
     sys.exit(with_verdict(main))
-'''
+"""
 PARTS = (
     trial,
     light,

@@ -1,5 +1,5 @@
-"""What numbers alone do not tell of operations (test_oracle_each has these): bits, draws, memory; and
-simplified attention, all operations together.
+"""What numbers alone do not tell of operations, which test_oracle_each holds against numpy: bits,
+draws and memory; and simplified attention as a whole.
 """
 
 import math
