@@ -5,7 +5,6 @@ from itertools import product
 import pytest
 
 from attention_core.examples import EXAMPLES
-from attention_core.published import notebook
 from attention_ui.controls.shared import FIRST
 from attention_ui.picture.table import CELL, COVERED, table
 from conftest import ROOT
@@ -98,18 +97,6 @@ def sends_nothing_that_is_covered(layouts):
                 assert len({row["tip"] for row in own}) == 1
             elif hidden & {given.name for given in matrix.step.inputs}:
                 assert not any("=" in (row["tip"] or "") for row in own)
-
-
-def test_printed_variances_that_answer_the_question_are_covered_with_it():
-    printed = [
-        str(notebook("journey_123").results[f"var_{when}_{d}"].values)
-        for when in ("before", "after")
-        for d in (5, 100)
-    ]
-    at = visit("pages/divide_by_sqrt_d.py", predict="on")
-    sent = "".join(chart.spec for chart in charts(at)) + "".join(m.value for m in at.markdown)
-    assert not [value for value in printed if value[:6] in sent]
-    assert "Var" not in "".join(each.value for each in at.latex)
 
 
 def test_a_link_to_a_covered_cell_opens_its_picture():
