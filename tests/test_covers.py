@@ -34,8 +34,6 @@ def nothing_changed_is_kept():
 LEAVES = ("embedding_table",)
 """Also where numbers of it were typed."""
 EXAMPLES = ("wild_cat", "journey_123")
-ASKING = [page for page in PAGES if page != "pages/softmax_or_sum.py"]
-"""That one draws several traces of its own: test_softmax_page looks at what its questions cover."""
 
 
 def asked(page, link, change=None):
@@ -187,7 +185,7 @@ def tells(shown, told, only_shapes):
     [
         *(
             pytest.param(page, {"example": example}, marks=each.marks, id=each.id)
-            for each in few(product(ASKING, EXAMPLES), 5)
+            for each in few(product(PAGES, EXAMPLES), 8)
             for page, example in [each.values]
         ),
         pytest.param("pages/simplified_attention.py", {"query": "asked"}, id="asked"),
