@@ -11,6 +11,8 @@ VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check install --quiet $(PIP_ARGS)
 VERSION := -c 'import sys; print(sys.version_info[:2])'
 LOCK := $(VENV).lock
+# Two processes; what the tests of a file share is made in one of them (tests/conftest.py).
+BOTH := -n 2 --dist loadgroup
 
 .PHONY: help run check test fuzz bench shots clean set-up-to-run set-up-to-test
 help:
@@ -34,15 +36,15 @@ run: set-up-to-run
 check: set-up-to-test
 	$(VENV)/bin/python -m ruff check .
 	$(VENV)/bin/python -m ruff format --check .
-	$(VENV)/bin/python -m pytest -n 2 -m "not slow and not browser" $(ARGS)
+	$(VENV)/bin/python -m pytest $(BOTH) -m "not slow and not browser" $(ARGS)
 
 test: set-up-to-test
 	$(VENV)/bin/python -m ruff check .
 	$(VENV)/bin/python -m ruff format --check .
-	$(VENV)/bin/python -m pytest -n 2 $(ARGS)
+	$(VENV)/bin/python -m pytest $(BOTH) $(ARGS)
 
 fuzz: set-up-to-test
-	$(VENV)/bin/python -m pytest -n 2 -m "long or fuzz" --hypothesis-profile=long $(ARGS)
+	$(VENV)/bin/python -m pytest $(BOTH) -m "long or fuzz" --hypothesis-profile=long $(ARGS)
 
 bench: set-up-to-test
 	$(VENV)/bin/python -m benchmarks $(ARGS)

@@ -61,7 +61,7 @@ def pytest_ignore_collect(collection_path, config):
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` picks by the mark
 def pytest_collection_modifyitems(items):
-    """Mark the browser tests, and put them last.
+    """Mark the browser tests, and put them last; and let one process make what a file makes once.
 
     Last, because while Playwright runs, its event loop counts as this thread's running one, and
     asyncio.run() in another test would fail.
@@ -71,6 +71,9 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.browser)
         if item.path.parent == FUZZ_TESTS:
             item.add_marker(pytest.mark.fuzz)
+        fixtures = item._fixtureinfo.name2fixturedefs.values()
+        if any(each[-1].scope == "module" for each in fixtures):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
     if not is_long():
         items[:] = [item for item in items if item.get_closest_marker("long") is None]
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)

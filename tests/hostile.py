@@ -10,8 +10,8 @@ HTML = (
     "</style><a href='javascript:window.hacked=1'>a</a>"
 )
 TEXTS = {
-    "html": HTML.replace(" ", "/"),
-    "markdown": f"![x]({FETCHED}b.png) [a](javascript:window.hacked=1) **b** # c `d` <{FETCHED}>",
+    "html": HTML.replace(" ", "/") + MARK,
+    "markdown": f"![x]({FETCHED}b.png) [a](javascript:window.hacked=1) **{MARK}** # <{FETCHED}>",
     "directives": f":red[{MARK}] :material/{MARK}: :streamlit: ${MARK}$ $$x$$ \\[y\\]",
     "controls": f"{MARK} \x00\x07\x1b[31m \ufeff \u2028 \x9b1m",
     "right to left": "\u202e\u2066abc \u202dمرحبا שלום\u2069 \u200f" + MARK,

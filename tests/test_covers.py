@@ -58,7 +58,7 @@ def asked(page, link, change=None):
         found[name] = question, hidden, {*about}, {*above}
         return frozenset(hidden)
 
-    def noted(_, layout, *__):
+    def noted(_, layout, *__, **___):
         above.update(each.step.name for each in layout.matrices if not each.covered)
 
     with (

@@ -6,11 +6,10 @@ from itertools import product
 import pytest
 
 from attention_core.examples import EXAMPLES
-from attention_core.published import notebook
 from attention_ui.controls.shared import FIRST
 from attention_ui.picture.table import CELL, COVERED, table
 from conftest import ROOT
-from sampling import few, pairs
+from sampling import few, of_each_kind
 from visiting import A_PAGE, PAGES, charts, noted_layouts, pictures, stands, visit
 
 pytestmark = pytest.mark.slow("1 min: pages with every example, each question by itself")
@@ -45,47 +44,48 @@ def is_covered(layouts):
     return any(each.covered for layout in layouts for each in layout.matrices)
 
 
-@pytest.mark.parametrize(("page", "example"), pairs(PAGES, EXAMPLES, whole=A_PAGE, more=0))
-def test_a_question_covers_cells_and_nothing_is_missing_once_it_is_answered(page, example):
-    link = {"example": example, "predict": "on"}
+# Each page with the first example, and one page with every example.
+PLACES = of_each_kind(
+    product(PAGES, [FIRST, *(name for name in EXAMPLES if name != FIRST)]),
+    lambda place: place if place[0] == A_PAGE else place[0],
+)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_question_covers_cells_and_nothing_is_missing_once_it_is_answered(place):
+    page, example = place
     shown = stands(visit(page, example=example))
-    at = stands(visit(page, **link))
-    plain, asked = drawn_on(shown), drawn_on(at)
+    plain = drawn_on(shown)
+    with noted_layouts() as found:
+        at = stands(visit(page, example=example, predict="on"))
+    asked = drawn_on(at)
     assert not is_covered(plain)
     assert headings(at) == headings(shown)
+    sends_nothing_that_is_covered(found)
     if not buttons(at, "skip_"):
+        assert example != FIRST, "every lesson asks"
         assert matrices(asked) == matrices(plain)
         return
+    draws_what_a_covered_matrix_is_made_of(found)
     after = uncovered(at)
     assert not is_covered(after)
     assert matrices(after) == matrices(plain)
     assert len(charts(at)) == len(charts(shown))
 
 
-@pytest.fixture(scope="module", params=PAGES)
-def asking(request):
-    """A page whose questions are open, and what it draws, for tests that only look at it."""
-    with noted_layouts() as found:
-        at = stands(visit(request.param, predict="on", example=FIRST))
-    return at, found
-
-
-def test_every_lesson_asks(asking):
-    assert buttons(asking[0], "skip_")
-
-
-def test_what_a_covered_matrix_is_made_of_is_drawn(asking):
+def draws_what_a_covered_matrix_is_made_of(layouts):
     """A question without its operands could not be answered."""
-    each_drawn = [each for layout in asking[1] for each in layout.matrices]
+    each_drawn = [each for layout in layouts for each in layout.matrices]
     drawn = {each.step.name for each in each_drawn if not each.covered}
-    for layout in asking[1]:
+    for layout in layouts:
         if layout.matrices and all(each.covered for each in layout.matrices):
             for each in layout.matrices:
                 assert drawn & {given.name for given in each.step.inputs}, layout.alt
 
 
-def test_covered_numbers_and_arithmetic_of_them_do_not_reach_the_browser(asking):
-    for layout in asking[1]:
+def sends_nothing_that_is_covered(layouts):
+    """Neither covered numbers nor arithmetic of them."""
+    for layout in layouts:
         sent = table(layout)
         rows = [row for row in sent.to_pylist() if row["kind"] == CELL and row["m"] >= 0]
         hidden = {each.step.name for each in layout.matrices if each.covered}
@@ -98,18 +98,6 @@ def test_covered_numbers_and_arithmetic_of_them_do_not_reach_the_browser(asking)
                 assert len({row["tip"] for row in own}) == 1
             elif hidden & {given.name for given in matrix.step.inputs}:
                 assert not any("=" in (row["tip"] or "") for row in own)
-
-
-def test_printed_variances_that_answer_the_question_are_covered_with_it():
-    printed = [
-        str(notebook("journey_123").results[f"var_{when}_{d}"].values)
-        for when in ("before", "after")
-        for d in (5, 100)
-    ]
-    at = visit("pages/divide_by_sqrt_d.py", predict="on")
-    sent = "".join(chart.spec for chart in charts(at)) + "".join(m.value for m in at.markdown)
-    assert not [value for value in printed if value[:6] in sent]
-    assert "Var" not in "".join(each.value for each in at.latex)
 
 
 def test_a_link_to_a_covered_cell_opens_its_picture():

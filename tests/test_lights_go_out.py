@@ -5,7 +5,6 @@ import importlib
 import sys
 from contextlib import ExitStack
 from functools import cache
-from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
@@ -14,7 +13,6 @@ from attention_core import operations as ops
 from attention_core.mistakes.rounds import lights_with
 from attention_ui.cards import card
 from attention_ui.lessons.divide_by_sqrt_d import published_variances
-from attention_ui.lessons.queries_keys_values import words as of_training
 from attention_ui.lessons.tiny_language.lesson import told
 from conftest import ROOT
 from sampling import few
@@ -144,17 +142,6 @@ def test_every_light_can_go_out(page):
 @pytest.mark.long
 def test_every_light_of_the_code_is_on_a_page_that_is_looked_at():
     seen = {site[:2] for page in PAGES for at in range(len(LINKS)) for site in as_it_is(page, at)}
-    elsewhere = {"training.py"}  # below, since it takes a run of the training
+    elsewhere = {"training.py"}  # test_queries_keys_values: it takes a run of the training
     wanted = {site[:2] for site in sites() if site[0] not in elsewhere and site[2] is not False}
     assert not wanted - seen
-
-
-@pytest.mark.parametrize(("first", "last", "good"), [(2, 1, True), (1, 1, False), (1, 2, False)])
-def test_the_light_of_a_training_goes_out(first, last, good):
-    records = [
-        SimpleNamespace(loss=float(loss), diverged=False, step=step)
-        for step, loss in enumerate((first, last))
-    ]
-    assert of_training.outcome(records, 0.2)[0] == good
-    records[-1].diverged = True
-    assert not of_training.outcome(records, 0.2)[0]

@@ -105,7 +105,7 @@ def cell_that_changes(page, name, text):
 
 
 @SLOW
-@pytest.mark.parametrize("page", few(PAGES, 3, first=A_PAGE))
+@pytest.mark.parametrize("page", few(PAGES, 1, first=A_PAGE))
 def test_a_lesson_without_such_a_cell_does_not_depend_on_the_setting(page):
     plain, _, others = shown_by(page, {})
     for name, text in LINKS.items():
@@ -127,7 +127,7 @@ CHANGES = {
 
 
 @SLOW
-@pytest.mark.parametrize(("page", "change"), few(product(PAGES, CHANGES), 5))
+@pytest.mark.parametrize(("page", "change"), few(product(PAGES, CHANGES), 3))
 def test_after_a_change_the_arithmetic_is_that_of_a_fresh_visit(page, change):
     cell = cell_that_changes(page, change, LINKS[change])
     if cell is None:

@@ -18,6 +18,7 @@ from attention_ui.lessons.multi_head_attention.words import widths_words
 from attention_ui.streamlit_workarounds.style import STYLE
 from chosen import FIELDS, chosen, read
 from ends import links_to_the_ends
+from hostile import MARK, TEXTS
 from sampling import few, is_long, pairs
 from visiting import (
     A_PAGE,
@@ -94,19 +95,6 @@ BAD_LINKS = {
     "trials beyond": {"vd": "0", "trials": "1000000", "spread": "0", "entries": "cauchy"},
     "between the choices": {"vd": "65", "trials": "11", "spread": "inf", "draw_seed": "-1"},
     "no row for the unknown": {"reserved": "0", "learned": "example", "sentence": "zebra"},
-}
-MARK = "zqzq"
-"""A word that is nowhere on the pages but in the text that these tests type."""
-HOSTILE = {
-    "html": f"<b>{MARK}</b><img src=x onerror=alert(1)><script>{MARK}</script>",
-    "markdown": f"**{MARK}** # {MARK} [{MARK}](javascript:alert(1)) ![{MARK}](http://x/y.png)",
-    "directives": f":red[{MARK}] :material/{MARK}: ${MARK}$ `{MARK}`",
-    "right to left": f"\u202e{MARK} مرحبا שלום",
-    "emoji": f"{MARK} 👩‍👩‍👧 🏴󠁧󠁢󠁳󠁣󠁴󠁿 1️⃣",
-    "controls": f"{MARK}\x00\x07\x1b[31m\ufeff",
-    "marks": MARK + "́" * 500,
-    "one long word": MARK + "x" * 3_000,
-    "code": f"{MARK}\"]); import os #'''\\",
 }
 REFUSED_TEXTS = {
     "empty": "",
@@ -200,16 +188,16 @@ def test_a_bad_link_gives_the_page_and_a_notice_in_plain_text(bad, page):
 @pytest.mark.parametrize("page", few(filter(has_sentence, EVERYWHERE), 2, first=A_PAGE))
 def test_what_is_typed_is_never_rendered(page):
     at = visit(page, tokenizer="blanks")
-    for called, text in HOSTILE.items():
+    for called, text in TEXTS.items():
         at.text_area(key="control_sentence").set_value(text).run()
         stands(at)
         assert MARK in chosen(at).sentence, called
         assert MARK not in rendered(at), called
 
 
-@pytest.mark.parametrize(("page", "kind"), few(product(PAGES, HOSTILE), 8))
+@pytest.mark.parametrize(("page", "kind"), few(product(PAGES, TEXTS), 8))
 def test_hostile_text_is_not_rendered_in_a_question_either(page, kind):
-    at = visit(page, predict="on", sentence=HOSTILE[kind], tokenizer="text")
+    at = visit(page, predict="on", sentence=TEXTS[kind], tokenizer="text")
     stands(at)
     assert MARK not in rendered(at)
 

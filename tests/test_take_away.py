@@ -36,11 +36,13 @@ class Ended(NamedTuple):
         return name_of(self.page + suffix, self.trace, self.sentence, kind)
 
 
-PLACES = [(lesson, example) for lesson in LESSONS for example in EXAMPLES]
 MAKE = {each.label: each.make for each in DOWNLOADS}
 everywhere = pytest.mark.parametrize(
     "place",
-    [pytest.param(each.values, id=each.id, marks=each.marks) for each in pairs(LESSONS, EXAMPLES)],
+    [
+        pytest.param(each.values, id=each.id, marks=each.marks)
+        for each in pairs(LESSONS, EXAMPLES, more=0)
+    ],
 )
 
 
@@ -120,22 +122,24 @@ def test_what_is_taken_along_gives_the_tensors_of_the_screen(place, view_at, ran
 
 
 @everywhere
-def test_all_tensors_in_one_file_are_those_of_the_screen(place, view_at, files_at, tmp_path):
+def test_files_are_valid_not_large_and_named_and_the_tensors_are_those_of_the_screen(
+    place, view_at, files_at, tmp_path
+):
+    view, files = view_at(place), files_at(place)
     path = tmp_path / "tensors.pt"
-    path.write_bytes(files_at(place)["All tensors"])
+    path.write_bytes(files["All tensors"])
     held = torch.load(path, weights_only=True)
-    trace = view_at(place).trace
-    assert list(held) == list(trace)
-    for name, step in trace.items():
+    assert list(held) == list(view.trace)
+    for name, step in view.trace.items():
         assert held[name].dtype == step.value.dtype
         assert torch.equal(held[name], step.value)
-
-
-@everywhere
-def test_both_notebooks_are_valid_and_not_large(place, files_at):
     for label in ("Notebook", "Exercise"):
-        nbformat.validate(nbformat.reads(files_at(place)[label], as_version=nbformat.NO_CONVERT))
-        assert len(files_at(place)[label]) < 500_000
+        nbformat.validate(nbformat.reads(files[label], as_version=nbformat.NO_CONVERT))
+        assert len(files[label]) < 500_000
+    names = [view.name(each.kind, each.suffix) for each in DOWNLOADS]
+    assert len(set(names)) == len(names)
+    assert all(name.startswith(place[0]) for name in names)
+    assert (f"{place[0]}.py" in names) == ("token_ids" not in view.trace)  # no sentence of its own
 
 
 # --- a person's text ------------------------------------------------------------------------------
@@ -181,17 +185,6 @@ def _no_sizes(source):
 )
 def test_a_file_is_named_by_its_lesson_and_what_is_plain_of_the_sentence(sentence, name):
     assert file_name("causal_mask", sentence, ".py") == name
-
-
-def test_files_of_one_state_have_names_of_their_own(view_at):
-    for lesson, example in PLACES:
-        view = view_at((lesson, example))
-        names = [view.name(each.kind, each.suffix) for each in DOWNLOADS]
-        assert len(set(names)) == len(names)
-        assert all(name.startswith(lesson) for name in names)
-    sentence = "-the_dog_attacks_the_wild_cat"
-    assert view_at(("causal_mask", "wild_cat")).name(".py") == f"causal_mask{sentence}.py"
-    assert view_at(("divide_by_sqrt_d", "wild_cat")).name(".py") == "divide_by_sqrt_d.py"
 
 
 # --- in a kernel of Jupyter's own -----------------------------------------------------------------

@@ -18,6 +18,7 @@ from ..lights.own_code import (
     reading,
     report,
     sentences,
+    trial,
     ways,
 )
 
@@ -31,12 +32,21 @@ OPENING = '''\
     check(nn.MultiheadAttention(12, 3, batch_first=True))  # or an nn.Module of your own
 
 or `python check_my_attention.py my_file.py:attention --causal`. It names the first property that
-does not hold, and what is likely wrong. Nothing leaves your computer. Your code runs in the same
-process: what ends Python itself, as os._exit(0) does, ends the check too. Without a verdict on the
-screen, nothing was checked.
+does not hold, and what is likely wrong. Nothing leaves your computer. The command runs your code in
+a process of its own, and says so where it ends without a verdict, as by os._exit(0); check(...) in
+your own program ends with it, and then nothing was checked.
 """
 '''
+START = """\
+if __name__ == "__main__" and IS_TRIAL not in os.environ:
+    sys.exit(tried())
+"""
+END = """\
+if __name__ == "__main__":
+    sys.exit(with_verdict(main))
+"""
 PARTS = (
+    trial,
     light,
     likely,
     calling,
@@ -80,5 +90,6 @@ def check_file() -> str:
     own, torchs = (
         [line for line in lines if ("torch" in line) is is_torchs] for is_torchs in (False, True)
     )
-    end = 'if __name__ == "__main__":\n    sys.exit(main())'
-    return "\n\n\n".join(["\n".join([OPENING, *own, "", *torchs]), *bodies, end]) + "\n"
+    first, *others = bodies
+    start = ["\n".join([OPENING, *own]), first, START + "\n" + "\n".join(torchs)]
+    return "\n\n\n".join([*start, *others, END])

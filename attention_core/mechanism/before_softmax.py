@@ -137,7 +137,9 @@ def _own_mask(mask: Tensor | Sequence, table: tuple[int, ...], dtype: torch.dtyp
 def _padding(
     lengths: int | Sequence[int], axes: tuple[str, ...], table: tuple[int, ...]
 ) -> LookWithinLengths:
-    """The mask of lengths: one for all, or one for each text."""
+    """The mask of lengths: one for all, with as many axes as a table (query, key) has, or one for
+    each text.
+    """
     if isinstance(lengths, Tensor):
         lengths = lengths.tolist()
     found = tuple(lengths) if isinstance(lengths, Sequence) else (lengths,)
@@ -145,7 +147,7 @@ def _padding(
         if not is_number(length, int):
             raise ValueError(f"a length of {length!r}: lengths are whole numbers")
     if not isinstance(lengths, Sequence):
-        return LookWithinLengths(found, table[-1])
+        return LookWithinLengths(found, table[-1], ones=0)
     if "batch" not in axes:
         raise ValueError(
             f"there are {len(found)} lengths, but no axis 'batch' that they could belong to: give "

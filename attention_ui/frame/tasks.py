@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 from html import escape
+from uuid import uuid4
 
 import streamlit as st
 
 from ..controls import held
+from ..streamlit_workarounds.given_file import give_file
 from .address import address_of
 from .contents import LESSONS, Lesson
 
@@ -17,12 +19,12 @@ NOBODY = "No name given"
 @dataclass
 class Handed:
     """What a person has given so far: answers with the links to what they were given to, by the
-    number of the task. The button that hands them in keeps hold of it: it is asked outside of any
-    run, where there is no session.
+    number of the task, and which press handed them in last. A run that breaks off loses no press.
     """
 
     name: str = ""
     answers: dict[int, tuple[str, str]] = field(default_factory=dict)
+    press: str | None = None
 
 
 def show_tasks() -> None:
@@ -72,14 +74,14 @@ def _show_tasks() -> None:
                 width=200,
                 on_change=_named,
             )
-            st.download_button(
+            st.button(
                 "Hand in: all answers as a file",
-                lambda: answer_page(tasks, handed),
-                file_name="answers.html",
-                mime="text/html",
                 icon=":material/download:",
                 key="task_file",
+                on_click=_hand_in,
             )
+        if handed.press is not None:
+            give_file(handed.press, "answers.html", answer_page(tasks, handed))
 
 
 def parted(task: str) -> tuple[Lesson | None, str]:
@@ -118,6 +120,10 @@ def _answered(at: int, key: str) -> None:
 
 def _named() -> None:
     st.session_state[HANDED].name = st.session_state[NAME]
+
+
+def _hand_in() -> None:
+    st.session_state[HANDED].press = uuid4().hex
 
 
 def _go(at: int) -> None:

@@ -30,8 +30,22 @@ def score(query, key):
     return SCORES + 9 * query + key
 
 
-def test_pointing_outlines_what_a_cell_is_made_of_and_what_follows(page, app_url):
+def test_pointing_outlines_what_a_cell_is_made_of_and_shows_the_weights_of_a_word(page, app_url):
     opened(page, app_url)
+    cards = page.locator("[class*=st-key-card_]")
+    boxes = [card.bounding_box() for card in cards.all()]
+    assert len(boxes) == 5
+    assert max(each["height"] for each in boxes) <= 600  # a card is a screen
+    assert boxes[0]["y"] + boxes[0]["height"] <= 900
+    main = page.locator("[data-testid=stMainBlockContainer]")
+    assert main.evaluate("one => one.scrollHeight") <= 3_500
+
+    def shares():
+        return page.evaluate(
+            """() => [...document.querySelectorAll('.st-key-drawn_weights svg text')]
+              .map((one) => one.textContent).filter((text) => /^\\d+%$/.test(text))"""
+        )
+
     cells(page, "scores").nth(score(2, 5)).hover()
     row = [2 * 6 + entry for entry in range(6)]
     column = [9 * 6 + 6 * 5 + entry for entry in range(6)]
@@ -42,23 +56,12 @@ def test_pointing_outlines_what_a_cell_is_made_of_and_what_follows(page, app_url
     cells(page, "scores").nth(2 * 6).hover()
     follows = [score(2, key) for key in range(9)]
     soon(page, lambda: outlined(page, "scores", FED), follows)
-    assert page.problems == []
-
-
-def test_pointing_at_a_word_shows_its_weights_on_the_sentence(page, app_url):
-    opened(page, app_url)
-
-    def shares():
-        return page.evaluate(
-            """() => [...document.querySelectorAll('.st-key-drawn_weights svg text')]
-              .map((one) => one.textContent).filter((text) => /^\\d+%$/.test(text))"""
-        )
-
     before = shares()
     assert len(before) == 9
     cells(page, "weights").nth(9 * 9 * 2 + 1).hover()  # the box of “hungry”
     soon(page, lambda: shares() != before)
     assert shares()[1] == "86%"
+    assert page.problems == []
 
 
 def test_a_click_takes_a_cell_apart_and_the_way_upstream_is_a_step_of_history(page, app_url):
@@ -78,29 +81,17 @@ def test_a_click_takes_a_cell_apart_and_the_way_upstream_is_a_step_of_history(pa
     page.get_by_role("button", name="Close").click()
     settled(page)
     assert not apart.is_visible()
+    cells(page, "scores").nth(score(2, 5)).click()
+    settled(page)
+    assert apart.is_visible(), "the same cell opens again"
     no_exception(page)
     assert page.problems == []
 
 
-def test_the_same_cell_opens_again_after_it_was_closed(page, app_url):
-    opened(page, app_url)
-    cells(page, "scores").nth(score(2, 5)).click()
-    settled(page)
-    page.get_by_role("button", name="Close").click()
-    settled(page)
-    cells(page, "scores").nth(score(2, 5)).click()
-    settled(page)
-    assert page.locator(".st-key-cell_scores").is_visible()
-
-
-def test_a_link_s_cell_is_open_in_a_cold_session(page, app_url):
+def test_a_link_s_cell_is_open_and_a_cell_in_another_card_closes_it(page, app_url):
     opened(page, app_url, f"{PAGE}&beat=weights&cell=weights.7.2")
     assert page.locator(".st-key-cell_weights").is_visible()
     assert page.locator(".st-key-cell_scores").count() == 0
-
-
-def test_a_cell_in_another_card_closes_the_first(page, app_url):
-    opened(page, app_url, f"{PAGE}&beat=weights&cell=weights.7.2")
     cells(page, "scores").nth(score(2, 5)).click()
     settled(page)
     assert page.locator(".st-key-cell_scores").is_visible()
@@ -145,22 +136,15 @@ def test_a_control_in_the_picture_answers_without_the_server_and_then_in_the_lin
     assert page.problems == []
 
 
-def test_a_question_covers_only_what_would_answer_it(page, app_url):
-    opened(page, app_url, "simplified_attention?example=named_features")
-    shown = page.locator(".st-key-drawn_weights svg g.layer_2_marks text").all_text_contents()
-    assert shown[:81].count("?") == 0
-    assert shown[81:] == ["?"] * 81
-    page.locator(".st-key-question_looks_at").get_by_text("2: cat").click()
-    settled(page)
-    shown = page.locator(".st-key-drawn_weights svg g.layer_2_marks text").all_text_contents()
-    assert "?" not in shown
-    no_exception(page)
-
-
 @pytest.mark.parametrize("path", ["", PAGE])
 def test_on_a_phone_nothing_scrolls_sideways(page, app_url, path):
-    page.set_viewport_size({"width": 390, "height": 844})
     opened(page, app_url, path)
+    if not path:  # home is one screen
+        main = page.locator("[data-testid=stMainBlockContainer]")
+        assert main.evaluate("one => one.scrollHeight") <= 900
+        assert cells(page, "layer").count() > 100
+    page.set_viewport_size({"width": 390, "height": 844})
+    settled(page)
     wide = page.evaluate(
         """() => [...document.querySelectorAll('[data-testid=stMain] *')].filter((one) =>
           one.scrollWidth > one.clientWidth + 2 && getComputedStyle(one).overflowX === 'auto'
@@ -173,25 +157,6 @@ def test_on_a_phone_nothing_scrolls_sideways(page, app_url, path):
           .map((one) => one.getBoundingClientRect().height)"""
     )
     assert max(tops) > 500  # the equation stands as a column
-
-
-def test_a_card_is_a_screen(page, app_url):
-    opened(page, app_url)
-    cards = page.locator("[class*=st-key-card_]")
-    heights = [card.bounding_box()["height"] for card in cards.all()]
-    assert len(heights) == 5
-    assert max(heights) <= 600
-    main = page.locator("[data-testid=stMainBlockContainer]")
-    assert main.evaluate("one => one.scrollHeight") <= 3_500
-    first = cards.first.bounding_box()
-    assert first["y"] + first["height"] <= 900
-
-
-def test_home_is_one_screen(page, app_url):
-    opened(page, app_url, "")
-    main = page.locator("[data-testid=stMainBlockContainer]")
-    assert main.evaluate("one => one.scrollHeight") <= 900
-    assert cells(page, "layer").count() > 100
 
 
 def test_many_tokens_are_drawn_on_a_canvas(page, app_url):

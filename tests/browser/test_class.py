@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import no_exception, open_page, settled, soon
 
 TASKS = "The+causal+mask%3A+why+1%3F%0AWhat+does+it+take+in%3F"
 
@@ -26,16 +26,38 @@ def test_answers_stay_from_page_to_page_and_are_handed_in_as_a_file(page, app_ur
     assert "/causal_mask" in page.url
     assert card.get_by_role("textbox", name="Your answer").input_value().startswith("It sees")
     card.get_by_role("textbox", name="Your name").fill("Ada")
-    page.keyboard.press("Enter")
-    settled(page)
-    settled(page, quiet=1.5)  # a run that came after the press would make the file anew
-    with page.expect_download() as saved:
-        card.get_by_role("button", name="Hand in").click()
-    text = Path(saved.value.path()).read_text(encoding="utf-8")
+    text = handed_in(card)
     assert "Ada" in text
     assert "It sees &lt;b&gt;itself&lt;/b&gt; alone." in text
     assert "/whole_layer?" in text
     no_exception(page)
+
+
+def handed_in(card):
+    """The text of the file, which is saved once."""
+    saved = []
+    card.page.on("download", lambda one: saved.append(one))
+    card.get_by_role("button", name="Hand in").click()
+    soon(card.page, lambda: len(saved), 1, seconds=20)
+    settled(card.page)
+    assert len(saved) == 1
+    return Path(saved[0].path()).read_text(encoding="utf-8")
+
+
+def test_what_is_typed_last_is_handed_in_while_the_page_runs(page, app_url):
+    """Pressed within one frame of two changes that make the page and the tasks run."""
+    open_page(page, app_url, f"simplified_attention?tasks={TASKS}&predict=off")
+    card = page.locator(".st-key-tasks")
+    card.get_by_role("textbox", name="Your answer").fill("Typed last.")
+    seed = page.get_by_role("textbox", name="Seed", exact=True)
+    seed.fill("7")
+    seed.press("Enter")  # the page runs
+    assert "Typed last." in handed_in(card)
+    assert "seed=7" in page.url
+    card.get_by_role("textbox", name="Your answer").fill("Another.")
+    assert "Another." in handed_in(card)
+    no_exception(page)
+    assert page.problems == []
 
 
 def test_the_arrow_keys_go_from_card_to_card_in_the_projector_view_alone(page, app_url):

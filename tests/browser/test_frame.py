@@ -1,12 +1,14 @@
 """The frame in a real browser: one width of the sidebar, and with it one layout."""
 
 import re
+from itertools import product
 
 import pytest
 
 from attention_ui.frame.contents import AT_A_GLANCE, LESSONS, lesson
 from attention_ui.streamlit_workarounds.style import SIDEBAR_WIDTH
 from browser_tools import open_page, settled, soon
+from sampling import few
 
 ROW_ROOM = 896
 """What a line of charts takes at most. A page of 1280 pixels has 932 beside the sidebar and the
@@ -192,16 +194,18 @@ REACHED = """all => Object.fromEntries(all.filter((one) => one.checkVisibility()
 """Of each that can be seen, by its words: whether its middle takes the pointer."""
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_streamlits_own_bar_takes_no_pointer_from_the_head_of_a_page(page, app_url, width):
-    page.set_viewport_size({"width": width, "height": 900})
+def test_streamlits_own_bar_takes_no_pointer_from_the_head_of_a_page(page, app_url):
+    page.set_viewport_size({"width": 390, "height": 900})
     open_page(page, app_url, "queries_keys_values", first_visit=True)
-    reached = page.locator("h1, .st-key-quiet :is(button, label)").evaluate_all(REACHED)
-    assert reached == dict.fromkeys(reached, True)
-    assert {lesson("queries_keys_values").title, "Ask me first", "Pin", "Share"} <= {*reached}
-    bar = page.locator("[data-testid=stHeader] button").evaluate_all(REACHED)
-    assert bar
-    assert bar == dict.fromkeys(bar, True), "but its buttons do"
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        settled(page)
+        reached = page.locator("h1, .st-key-quiet :is(button, label)").evaluate_all(REACHED)
+        assert reached == dict.fromkeys(reached, True)
+        assert {lesson("queries_keys_values").title, "Ask me first", "Pin", "Share"} <= {*reached}
+        bar = page.locator("[data-testid=stHeader] button").evaluate_all(REACHED)
+        assert bar
+        assert bar == dict.fromkeys(bar, True), "but its buttons do"
 
 
 FOLDS = """() => [...document.querySelectorAll('.st-key-contents details')]
@@ -231,7 +235,7 @@ FIRST_PLACE = """new MutationObserver((_, watcher) => {
 }).observe(document, { childList: true, subtree: true })"""
 
 
-@pytest.mark.parametrize("path", ["", "causal_mask"])
+@pytest.mark.parametrize("path", few(["causal_mask", ""], 1))
 def test_a_heading_stands_from_the_first_where_it_will_stand(page, app_url, path):
     """The style and the room of the sidebar are there before the page's first word."""
     page.add_init_script(FIRST_PLACE)
@@ -240,11 +244,11 @@ def test_a_heading_stands_from_the_first_where_it_will_stand(page, app_url, path
     assert page.evaluate("firstPlace") == pytest.approx([box["x"], box["y"]], abs=8)
 
 
-@pytest.mark.parametrize("width", [1280, 1920])
-def test_on_the_wall_a_picture_is_seen_whole(page, app_url, width):
-    page.set_viewport_size({"width": width, "height": 900})
+def test_on_the_wall_a_picture_is_seen_whole(page, app_url):
     open_page(page, app_url, "simplified_attention?predict=off&large=on")
-    for name in ("scores", "weights", "context"):
+    for width, name in product((1280, 1920), ("scores", "weights", "context")):
+        page.set_viewport_size({"width": width, "height": 900})
+        settled(page)
         whole = page.locator(f".st-key-drawn_{name}").bounding_box()
         cells = page.locator(f".st-key-drawn_{name} svg g.cells_marks path")
         last = cells.nth(cells.count() - 1).bounding_box()

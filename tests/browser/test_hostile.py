@@ -7,11 +7,11 @@ and dark by test_accessibility); `make fuzz` tries each text alone, at both widt
 import pytest
 
 from browser_tools import no_exception, open_page, open_rows, settled
-from conftest import ROOT
 from hostile import FETCHED, HTML, TEXTS, TOO_LONG
 from sampling import few
+from visiting import EVERYWHERE, has_sentence
 
-PAGES = ["", *sorted(path.stem for path in (ROOT / "pages").glob("*.py"))]
+PAGES = ["" if page == "app.py" else page[6:-3] for page in EVERYWHERE if has_sentence(page)]
 PARTS = ("html", "markdown", "directives", "right to left", "emoji", "templates", "quotes")
 PICTURE = f"![x]({FETCHED}c.png)"
 """Markdown first, last and in the middle: some widgets draw only the ends of what they offer."""
@@ -98,16 +98,15 @@ def test_a_text_that_is_too_long_is_refused_in_words(page, app_url):
 
 @pytest.mark.long
 @pytest.mark.parametrize("path", PAGES)
-@pytest.mark.parametrize("width", [1280, 390])
-def test_each_hostile_text_alone(new_page, app_url, path, width):
+@pytest.mark.parametrize(("width", "predict"), [(1280, "on"), (390, "off")])
+def test_each_hostile_text_alone(new_page, app_url, path, width, predict):
     page = new_page(viewport={"width": width, "height": 900})
     watch(page)
-    for predict in ("on", "off"):
-        open_page(page, app_url, f"{path}?predict={predict}")
-        open_rows(page)
-        if width < 800 and page.locator("[data-testid=stExpandSidebarButton]").count():
-            page.locator("[data-testid=stExpandSidebarButton]").click()
-            settled(page)
-        for text in (*TEXTS.values(), HTML, TOO_LONG):
-            type_text(page, text)
-            unharmed(page, app_url)
+    open_page(page, app_url, f"{path}?predict={predict}")
+    open_rows(page)
+    if width < 800 and page.locator("[data-testid=stExpandSidebarButton]").count():
+        page.locator("[data-testid=stExpandSidebarButton]").click()
+        settled(page)
+    for text in (*TEXTS.values(), HTML, TOO_LONG):
+        type_text(page, text)
+        unharmed(page, app_url)

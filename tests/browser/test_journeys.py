@@ -33,10 +33,10 @@ def points_at_a_number(page):
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_a_picture_tells_its_numbers_without_the_server_and_a_control_is_used(
+def test_a_picture_tells_its_numbers_a_control_is_used_and_all_of_it_fits_a_phone(
     page, app_url, lesson
 ):
-    """By pointer, then by keyboard."""
+    """By pointer and without the server; by keyboard; and in a window that becomes narrow."""
     open_page(page, app_url, f"{lesson}?predict=off")
     asked = page.evaluate("testRuns.asked")
     page.locator(MARKS).first.scroll_into_view_if_needed()
@@ -53,14 +53,8 @@ def test_a_picture_tells_its_numbers_without_the_server_and_a_control_is_used(
         page.keyboard.press(key)
     soon(page, lambda: said in page.url)
     settled(page)
-    no_exception(page)
-    assert page.problems == []
-
-
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_on_a_phone_nothing_pushes_the_page_sideways(page, app_url, lesson):
     page.set_viewport_size({"width": 390, "height": 844})
-    open_page(page, app_url, f"{lesson}?predict=off")
+    settled(page)
     wide, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert wide <= window + 1
     assert page.locator("h1").first.bounding_box()["x"] >= 0

@@ -141,6 +141,11 @@ def test_lengths_are_of_each_text_or_of_all():
         same(made[text], scaled_dot_product_attention(queries, keys[:length], values[:length]))
     assert context(*texts, lead="batch", lengths=torch.tensor([3, 6])).equal(made)
     same(context(*texts, lengths=4), context(texts[0], texts[1][:, :4], texts[2][:, :4]))
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):  # a text alone, without a batch
+        query, key, value = (each[0].to(dtype) for each in texts)
+        made = context(query, key, value, lengths=4)
+        assert made.dtype == dtype
+        assert torch.equal(made, context(query, key[:4], value[:4]))
 
 
 @pytest.mark.parametrize("kv", [1, 2, 3, 6])

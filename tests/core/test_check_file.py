@@ -1,6 +1,7 @@
 """The file that checks a learner's own code: wrong ones are refused by name, right ones pass."""
 
 import ast
+import inspect
 import math
 import subprocess
 import sys
@@ -12,8 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attention_core.export.check_file import NAME, PARTS, check_file
+from attention_core.export.check_file import END, NAME, PARTS, START, check_file
 from attention_core.lights.light import OF_TRACES, TITLES
+from attention_core.lights.own_code import trial
 from attention_core.lights.own_code.checking import check, looked_at
 from attention_core.lights.own_code.command import main
 from attention_core.lights.own_code.diagnosis import BY_LIGHT
@@ -787,6 +789,30 @@ def test_the_file_has_every_module_of_the_lights_after_those_it_needs():
             home = getattr(value, "__module__", None)
             if home in place:
                 assert place[home] <= place[part.__name__], (part.__name__, value)
+
+
+@pytest.mark.parametrize(
+    ("does", "status", "said"),
+    [
+        ("return 0", 0, ""),
+        ("return 1", 1, ""),
+        ("sys.exit(2)", 2, ""),
+        ("sys.exit()", 0, ""),
+        ("os._exit(0)", 2, "nothing was checked"),
+        ("os._exit(1)", 2, "nothing was checked"),
+        ("os.kill(os.getpid(), 9)", 2, "nothing was checked"),
+        ("raise KeyboardInterrupt", 2, "nothing was checked"),
+    ],
+)
+def test_the_command_says_where_python_ended_without_a_verdict(tmp_path, does, status, said):
+    """The lines that the file begins and ends with, around a check that ends so; without torch."""
+    assert check_file().index(START) < check_file().index("import torch")
+    assert check_file().endswith(END)
+    path = tmp_path / "check.py"
+    path.write_text(f"{inspect.getsource(trial)}\n{START}\n\ndef main():\n    {does}\n\n\n{END}")
+    ended = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False)
+    assert ended.returncode == status
+    assert said in ended.stderr
 
 
 LEARNERS = """

@@ -1,6 +1,5 @@
 """Attention, masks, projections and training against torch's own, and against modules of ours."""
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -33,7 +32,8 @@ def given(trace, name, tensor, axes):
 @pytest.mark.parametrize("heads", [(), (3,)])
 def test_attention_is_torchs_scaled_dot_product_attention(n_queries, n_keys, d, d_v, heads, hidden):
     torch.manual_seed(n_queries * 100 + n_keys)
-    queries, keys = torch.randn(*heads, n_queries, d), torch.randn(*heads, n_keys, d)
+    steep = 10 if hidden == "random" else 1
+    queries, keys = steep * torch.randn(*heads, n_queries, d), torch.randn(*heads, n_keys, d)
     values = torch.randn(*heads, n_keys, d_v)
     mask = {
         "nothing": None,
@@ -71,13 +71,6 @@ def test_heads_are_torchs_multi_head_attention(h, d, d_v, d_out, start, causal):
         trace = attend_heads(embed(EXAMPLES[example].inputs), recipe)
         ours, theirs = trace["output"].value, torch_output(trace)
         assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-5 * ours.abs().max().item())
-
-
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_the_heads_of_every_example_are_torchs(example):
-    trace = attend_heads(embed(EXAMPLES[example].inputs), EXAMPLES[example].heads)
-    ours = trace["output"].value
-    assert torch.allclose(ours, torch_output(trace), rtol=1e-5, atol=1e-5 * ours.abs().max().item())
 
 
 def test_a_module_built_by_hand_gives_the_same_heads():
@@ -199,15 +192,6 @@ def vectors_and_targets(example):
     return embed(inputs)["embeddings"].value, next_tokens(inputs.tokens)
 
 
-@pytest.mark.slow("9 s: trains")
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_training_lowers_the_loss_at_least_ten_times(example):
-    first, *_, last = train(*vectors_and_targets(example))
-    assert last.step == TrainingSettings().steps
-    assert last.loss < first.loss / 10
-    assert not last.diverged
-
-
 def test_the_same_settings_give_the_same_curve_and_another_seed_does_not():
     def losses(seed):
         settings = TrainingSettings(steps=50, seed=seed)
@@ -215,37 +199,6 @@ def test_the_same_settings_give_the_same_curve_and_another_seed_does_not():
 
     assert losses(3) == losses(3)
     assert losses(3) != losses(4)
-
-
-@pytest.mark.parametrize("rate", [100.0, 1e6])
-def test_a_rate_too_large_ends_in_a_record_that_says_so(rate):
-    settings = TrainingSettings(learning_rate=rate)
-    *before, last = train(*vectors_and_targets("life_is_short"), settings)
-    assert last.diverged
-    assert not math.isfinite(last.loss) or not math.isfinite(last.gradient_norm)
-    assert last.step < 100
-    assert all(math.isfinite(record.loss) and not record.diverged for record in before)
-
-
-def test_the_gradient_and_a_step_are_those_of_an_ordinary_module():
-    vectors, targets = vectors_and_targets("journey_123")
-    first, second = list(train(vectors, targets, TrainingSettings(steps=1, d_out=5, seed=7)))
-    parameters = [nn.Parameter(matrix.clone()) for matrix in first.matrices]
-    W_query, W_key, W_value, W_output = parameters
-    context = F.scaled_dot_product_attention(
-        (vectors @ W_query)[None],
-        (vectors @ W_key)[None],
-        (vectors @ W_value)[None],
-        is_causal=True,
-    )[0]
-    loss = F.cross_entropy((context @ W_output)[:-1], targets)
-    loss.backward()
-    assert first.loss == pytest.approx(loss.item(), rel=1e-5)
-    norm = math.sqrt(sum(p.grad.square().sum().item() for p in parameters))
-    assert first.gradient_norm == pytest.approx(norm, rel=1e-4)
-    for parameter, after in zip(parameters, second.matrices, strict=True):
-        step = parameter - TrainingSettings().learning_rate * parameter.grad
-        assert torch.allclose(step, after, atol=1e-6)
 
 
 @pytest.mark.parametrize("scaled", [False, True])

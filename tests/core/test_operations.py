@@ -1,4 +1,6 @@
-"""Each operation against an independent oracle, in prime and unequal sizes, and all together."""
+"""What numbers alone do not tell of operations, which test_oracle_each holds against numpy: bits,
+draws and memory; and simplified attention as a whole.
+"""
 
 import math
 import struct
@@ -10,36 +12,17 @@ from torch.nn import functional as F
 
 from attention_core import SimplifiedOptions, Trace, attend, expand_query, program
 from attention_core.operations import (
-    Add,
-    Cast,
     Columns,
-    Divide,
     Draw,
-    Edit,
-    Encode,
-    Exp,
     Given,
     Lookup,
-    Magnify,
     MatMul,
     MatMulByLoop,
-    MatVec,
-    Multiply,
     OneHot,
     Row,
-    RowLargest,
     Rows,
-    RowSum,
-    RunningSum,
-    Scale,
-    ScaleRow,
-    Shift,
-    Sinusoid,
     Softmax,
-    SoftmaxJacobian,
     Stored,
-    Subtract,
-    SumLast,
     SumNormalise,
     UnitRows,
 )
@@ -61,28 +44,6 @@ def float32(number):
     return struct.unpack("f", struct.pack("f", number))[0]
 
 
-# --- products -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("operation", "left", "right", "pattern"),
-    [
-        (MatMul(), (2, 3), (3, 5), "ik,kj->ij"),
-        (MatMul(transpose=True), (2, 3), (5, 3), "ik,jk->ij"),
-        (MatMul(), (7, 2, 3), (7, 3, 5), "hik,hkj->hij"),
-        (MatMul(transpose=True), (7, 2, 3), (7, 5, 3), "hik,hjk->hij"),
-        (MatMul(), (11, 7, 2, 3), (11, 7, 3, 5), "bhik,bhkj->bhij"),
-        (MatMulByLoop(), (2, 3), (5, 3), "ik,jk->ij"),
-        (MatMulByLoop(), (5, 13), (7, 13), "ik,jk->ij"),
-    ],
-    ids=str,
-)
-def test_matrix_products_are_einsum_s(operation, left, right, pattern):
-    left, right = random(*left, seed=1), random(*right, seed=2)
-    oracle = torch.einsum(pattern, left.double(), right.double())
-    assert close(operation.value(left, right), oracle, 1e-5)
-
-
 def test_the_product_by_loop_is_three_python_loops_bit_for_bit():
     queries, keys = random(5, 13, seed=1), random(7, 13, seed=2)
     scores = [[0.0] * 7 for _ in range(5)]
@@ -95,65 +56,6 @@ def test_the_product_by_loop_is_three_python_loops_bit_for_bit():
     assert MatMulByLoop().value(queries, keys).tolist() == scores
 
 
-def test_multiply_takes_a_vector_to_every_row_or_a_number_to_its_row():
-    vector, column, rows = random(5, seed=1), random(3, seed=2), random(3, 5, seed=3)
-    every_row = [[vector[j] * rows[i, j] for j in range(5)] for i in range(3)]
-    its_row = [[column[i] * rows[i, j] for j in range(5)] for i in range(3)]
-    assert torch.equal(Multiply().value(vector, rows), torch.tensor(every_row))
-    assert torch.equal(Multiply(by_row=True).value(column, rows), torch.tensor(its_row))
-
-
-def test_multiply_takes_each_entry_to_its_own_in_another_tensor_of_the_same_shape():
-    left, right = random(2, 3, seed=1), random(2, 3, seed=2)
-    products = [[left[i, j] * right[i, j] for j in range(3)] for i in range(2)]
-    assert torch.equal(Multiply().value(left, right), torch.tensor(products))
-
-
-# --- sums and factors -----------------------------------------------------------------------------
-
-
-def test_add_adds_place_by_place():
-    left, right = random(3, 5, seed=1), random(3, 5, seed=2)
-    sums = [[left[i, j] + right[i, j] for j in range(5)] for i in range(3)]
-    assert torch.equal(Add().value(left, right), torch.tensor(sums))
-
-
-@pytest.mark.parametrize("shape", [(7,), (3, 7), (2, 3, 7)])
-def test_sum_last_adds_the_last_axis(shape):
-    values = random(*shape)
-    assert close(SumLast().value(values), torch.einsum("...k->...", values.double()))
-
-
-def test_row_j_of_a_running_sum_adds_rows_0_to_j():
-    values = random(7, 3)
-    sums = torch.stack([values[: j + 1].double().sum(dim=0) for j in range(7)])
-    assert close(RunningSum().value(values), sums)
-
-
-@pytest.mark.parametrize("width", [1, 2, 3, 32])
-def test_scale_divides_by_the_root_of_the_width(width):
-    scores = random(3, 5)
-    assert close(Scale(width).value(scores), scores.double() / width**0.5)
-
-
-def test_scale_row_changes_one_row_and_copies_the_others_bit_for_bit():
-    vectors = random(5, 3)
-    scaled = ScaleRow(2, -1.7).value(vectors)
-    others = [0, 1, 3, 4]
-    assert torch.equal(scaled[others], vectors[others])
-    assert close(scaled[2], -1.7 * vectors[2].double())
-
-
-# --- shares and directions ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shape", [(7,), (3, 7), (2, 3, 7), (3, 1)])
-def test_softmax_is_its_formula_along_the_last_axis(shape):
-    scores = 5 * random(*shape)
-    powers = scores.double().exp()
-    assert close(Softmax().value(scores), powers / powers.sum(dim=-1, keepdim=True))
-
-
 def test_softmax_of_scores_in_the_hundreds_stays_finite():
     weights = Softmax().value(torch.tensor([[480.0, -257.0, 479.0], [-480.0, -481.0, -257.0]]))
     e = math.e
@@ -162,41 +64,14 @@ def test_softmax_of_scores_in_the_hundreds_stays_finite():
     assert weights.isfinite().all()
 
 
-@pytest.mark.parametrize("shape", [(7,), (3, 7), (2, 3, 7)])
-def test_sum_normalise_divides_by_the_row_s_sum(shape):
-    scores = random(*shape, seed=5)
-    exact = scores.double()
-    weights = SumNormalise().value(scores)
-    assert close(weights, exact / torch.einsum("...k->...", exact)[..., None], 1e-5)
-    assert close(weights.sum(dim=-1), torch.ones(shape[:-1]), 1e-4)
-
-
 def test_a_negative_sum_turns_the_order_over():
     weights = SumNormalise().value(torch.tensor([[1.0, -2.0, -3.0]]))
     assert torch.equal(weights, torch.tensor([[-0.25, 0.5, 0.75]]))
 
 
-@pytest.mark.parametrize("shape", [(7,), (3, 7), (2, 3, 7)])
-def test_unit_rows_have_length_1_and_keep_their_direction(shape):
-    vectors = random(*shape)
-    units = UnitRows().value(vectors)
-    assert close((units.double() ** 2).sum(dim=-1), torch.ones(shape[:-1]))
-    assert close(units, F.normalize(vectors.double(), dim=-1))
-
-
 def test_a_row_of_zeros_stays_zero_among_unit_rows():
     units = UnitRows().value(torch.tensor([[3.0, -4.0], [0.0, 0.0], [0.0, 2.0]]))
     assert torch.equal(units, torch.tensor([[0.6, -0.8], [0.0, 0.0], [0.0, 1.0]]))
-
-
-# --- picking --------------------------------------------------------------------------------------
-
-
-def test_lookup_copies_the_rows_the_ids_point_at():
-    table, ids = random(7, 3), torch.tensor([5, 0, 5, 6, 1])
-    rows = torch.stack([table[place] for place in (5, 0, 5, 6, 1)])
-    assert torch.equal(Lookup().value(table, ids), rows)
-    assert torch.equal(Lookup().value(table, ids), F.embedding(ids, table))
 
 
 def test_one_hot_rows_times_the_table_are_the_lookup_to_the_last_bit():
@@ -206,47 +81,7 @@ def test_one_hot_rows_times_the_table_are_the_lookup_to_the_last_bit():
     assert torch.equal(MatMul().value(one_hot, table), Lookup().value(table, ids))
 
 
-@pytest.mark.parametrize("shape", [(5, 3), (5, 3, 2)])
-def test_row_copies_one_row(shape):
-    matrix = random(*shape)
-    row = Row(3).value(matrix)
-    assert torch.equal(row, matrix[3])
-    assert row.data_ptr() != matrix[3].data_ptr()
-
-
 # --- where numbers come from ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("n_tokens", "width"), [(1, 1), (2, 3), (13, 7), (11, 16), (5, 2)])
-def test_position_vectors_are_the_paper_s_sines_and_cosines(n_tokens, width):
-    oracle = torch.zeros(n_tokens, width, dtype=torch.float64)
-    for position in range(n_tokens):
-        for i in range((width + 1) // 2):
-            angle = position / 10000 ** (2 * i / width)
-            oracle[position, 2 * i] = math.sin(angle)
-            if 2 * i + 1 < width:
-                oracle[position, 2 * i + 1] = math.cos(angle)
-    assert close(Sinusoid(n_tokens, width).value(), oracle, 2e-6)
-
-
-def test_an_edit_puts_numbers_into_a_copy():
-    matrix = random(3, 5)
-    before = matrix.clone()
-    edited = Edit(((0, 4, 2.5), (2, 1, -0.125))).value(matrix)
-    expected = before.clone()
-    expected[0, 4], expected[2, 1] = 2.5, -0.125
-    assert torch.equal(edited, expected)
-    assert torch.equal(matrix, before)
-
-
-@pytest.mark.parametrize("numbers", [(2.0, 3.0), ((1, 2, 3), (4, 5, 6)), (((0.5,),),)])
-def test_given_numbers_are_the_tensor_of_them(numbers):
-    assert torch.equal(Given(numbers).value(), torch.tensor(numbers))
-
-
-def test_encoded_tokens_are_their_ids():
-    encode = Encode(("b", "a", "b"), (4, 2, 4), (("b", 4), ("a", 2)))
-    assert torch.equal(encode.value(), torch.tensor([4, 2, 4]))
 
 
 # torch draws fewer than 16 normal numbers in another way than 16 and more.
@@ -356,49 +191,6 @@ def test_an_unknown_distribution_is_named():
         Draw("cauchy", (2, 3), seed=1).value()
 
 
-# --- no operation touches its operands ------------------------------------------------------------
-
-USES = {
-    "Add": (Add(), random(3, 5), random(3, 5)),
-    "Cast": (Cast("float32"), random(3, 5)),
-    "Divide": (Divide(), random(3, 5), random(3, 1)),
-    "Edit": (Edit(((1, 2, 9.0),)), random(3, 5)),
-    "Exp": (Exp(), random(3, 5)),
-    "Lookup": (Lookup(), random(7, 3), torch.tensor([6, 0, 6])),
-    "Magnify": (Magnify(1.0), random(3, 5)),
-    "MatMul": (MatMul(), random(2, 3), random(3, 5)),
-    "MatMulByLoop": (MatMulByLoop(), random(2, 3), random(5, 3)),
-    "MatVec": (MatVec(), random(3, 5), random(5)),
-    "Multiply": (Multiply(), random(5), random(3, 5)),
-    "OneHot": (OneHot(7), torch.tensor([6, 0, 6])),
-    "Row": (Row(1), random(3, 5)),
-    "RowLargest": (RowLargest(), random(3, 1)),
-    "RowSum": (RowSum(), random(3, 1)),
-    "RunningSum": (RunningSum(), random(3, 5)),
-    "Scale": (Scale(5), random(3, 5)),
-    "ScaleRow": (ScaleRow(1, 3.0), random(3, 5)),
-    "Shift": (Shift(0.0), random(3, 5)),
-    "Softmax": (Softmax(), random(3, 5)),
-    "SoftmaxJacobian": (SoftmaxJacobian(), random(5)),
-    "Subtract": (Subtract(), random(3, 5), random(3, 1)),
-    "SumLast": (SumLast(), random(3, 5)),
-    "SumNormalise": (SumNormalise(), random(3, 5)),
-    "UnitRows": (UnitRows(), random(3, 5)),
-}
-
-
-@pytest.mark.parametrize("name", USES)
-def test_an_operation_gives_a_new_tensor_and_leaves_its_operands(name):
-    operation, *operands = USES[name]
-    before = [operand.clone() for operand in operands]
-    result = operation.value(*operands)
-    assert result._version == 0
-    for operand, copy in zip(operands, before, strict=True):
-        assert torch.equal(operand, copy)
-        assert operand._version == 0
-        assert result.untyped_storage().data_ptr() != operand.untyped_storage().data_ptr()
-
-
 # --- simplified attention as a whole --------------------------------------------------------------
 
 
@@ -426,22 +218,6 @@ def test_simplified_attention_is_torch_s_own(n_tokens, width, divide, scale):
     (context_vectors,) = values(simplified(vectors, divide=divide), "context_vectors")
     oracle = F.scaled_dot_product_attention(*[vectors[None]] * 3, scale=scale)[0]
     assert close(context_vectors, oracle, 1e-5)
-
-
-@every_size
-def test_scores_by_loop_and_by_product_are_the_dot_products(n_tokens, width):
-    vectors = random(n_tokens, width, seed=3)
-    by_loop, scores = values(simplified(vectors), "scores_by_loop", "scores")
-    oracle = torch.einsum("qd,kd->qk", vectors.double(), vectors.double())
-    assert close(by_loop, oracle, 1e-5)
-    assert close(scores, oracle, 1e-5)
-
-
-@every_size
-def test_rows_of_weights_are_shares(n_tokens, width):
-    (weights,) = values(simplified(random(n_tokens, width, seed=3)), "weights")
-    assert close(weights.sum(dim=-1), torch.ones(n_tokens))
-    assert (weights >= 0).all()
 
 
 @pytest.mark.parametrize("options", [{}, {"similarity": "cosine", "divide": "sqrt_d"}])

@@ -59,9 +59,12 @@ def test_training_goes_where_torch_s_own_descent_goes(example, scaled):
     first, *_, last = train(vectors, targets, settings)
     layer = Layer(first.matrices, scaled)
     descent = torch.optim.SGD(layer.parameters(), lr=settings.learning_rate)
-    for _ in range(5):
+    for step in range(5):
         descent.zero_grad()
         F.cross_entropy(layer(vectors)[:-1], targets).backward()
+        if not step:
+            norm = math.sqrt(sum(p.grad.square().sum().item() for p in layer.parameters()))
+            assert first.gradient_norm == pytest.approx(norm, rel=1e-4)
         descent.step()
     with torch.no_grad():
         loss = F.cross_entropy(layer(vectors)[:-1], targets).item()
@@ -76,7 +79,7 @@ def test_a_rate_of_a_million_diverges_in_a_record_and_in_no_exception(example):
     *before, last = train(*learned(example, learning_rate=1e6))
     assert last.diverged
     assert not (math.isfinite(last.loss) and math.isfinite(last.gradient_norm))
-    assert not any(record.diverged for record in before)
+    assert all(math.isfinite(record.loss) and not record.diverged for record in before)
 
 
 def test_a_run_left_early_is_the_beginning_of_the_whole_run():
@@ -195,6 +198,7 @@ def outcome(example, **settings):
 def test_the_default_run_goes_down_only_and_needs_no_twin(example):
     records, twin, step = outcome(example)
     assert not records[-1].rose
+    assert records[-1].loss < records[0].loss / 10
     assert (twin, step) == ({}, None)
 
 

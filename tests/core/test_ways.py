@@ -7,8 +7,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from attention_core import EXAMPLES, Trace, embed
-from attention_core.mechanism.attention import attention, scale_of
+from attention_core import EXAMPLES, embed
+from attention_core.mechanism.attention import scale_of
 from attention_core.mechanism.masking import attend_masked, change_token, drop_weights
 from attention_core.mechanism.multi_head import (
     add_batched,
@@ -20,7 +20,6 @@ from attention_core.mechanism.multi_head import (
     torch_output,
 )
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
-from attention_core.operations import Given
 from attention_core.recipes import PLURAL, ROLES, HeadsRecipe, MaskRecipe
 
 every_example = pytest.mark.parametrize("example", EXAMPLES)
@@ -42,50 +41,6 @@ def heads(example, recipe=None):
 def single(example, **changes):
     example = EXAMPLES[example]
     return attend_trainable(embed(example.inputs), replace(example.projections, **changes))
-
-
-# --- attention ------------------------------------------------------------------------------------
-
-
-def test_attention_is_torch_s_on_fifty_random_cases():
-    """Sizes, scores from flat to steep, masks and numbers of heads are drawn anew each time."""
-    draw = torch.Generator().manual_seed(1)
-    primes = torch.tensor([1, 2, 3, 5, 7, 11, 13])
-    for case in range(50):
-        n_queries, n_keys, d, d_v = primes[torch.randint(7, (4,), generator=draw)].tolist()
-        lead = [(), (2,), (3,)][case % 3]
-        steepness = 10 ** (2 * torch.rand(1, generator=draw).item() - 1)
-        tensors = {
-            "queries": steepness * torch.randn(*lead, n_queries, d, generator=draw),
-            "keys": torch.randn(*lead, n_keys, d, generator=draw),
-            "values": torch.randn(*lead, n_keys, d_v, generator=draw),
-            "mask": torch.rand(n_queries, n_keys, generator=draw) > 0.6,
-        }
-        kind = ("none", "random", "causal")[torch.randint(3, (1,), generator=draw)]
-        if kind == "causal":
-            tensors["mask"] = torch.arange(n_keys) <= torch.arange(n_queries)[:, None]
-        axes = {"queries": "query", "keys": "key", "values": "key", "mask": "query"}
-        widths = {"queries": "d", "keys": "d", "values": "d_v", "mask": "key"}
-        trace = Trace()
-        steps = {
-            name: trace.step(
-                name,
-                Given(nested(tensor.tolist())),
-                axes=(*("head",) * (tensor.ndim - 2), axes[name], widths[name]),
-            )
-            for name, tensor in tensors.items()
-        }
-        mask = steps.pop("mask") if kind != "none" else None
-        steps.pop("mask", None)
-        ours = attention(trace, *steps.values(), mask=mask).value
-        how = {"random": {"attn_mask": tensors["mask"]}, "causal": {"is_causal": True}}
-        operands = [tensors[name] for name in steps]
-        theirs = F.scaled_dot_product_attention(*operands, **how.get(kind, {}))
-        assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-5), (case, kind)
-
-
-def nested(part):
-    return tuple(map(nested, part)) if isinstance(part, list) else part
 
 
 @pytest.mark.parametrize("scale", ["none", "sqrt_d", "d"])

@@ -16,11 +16,19 @@ from sampling import of_each_kind
 from visiting import A_PAGE, stands, visit
 from visiting import texts as shown
 
+OF_TOKENS = ("query", "row_query", "token", "stretch", "changed_token", "decoded")
+"""What points at a token of the sentence."""
+
 
 def usable(link):
     """The values make embeddings, a link gives them back, and every refusal says something."""
     values, wrong = read(**link)
-    assert embed(inputs_of(values))["embeddings"].value.isfinite().all()
+    inputs = inputs_of(values)
+    embeddings = embed(inputs)["embeddings"].value
+    assert embeddings.isfinite().all()
+    assert embeddings.shape == (len(inputs.tokens), values.d_in)
+    assert all(0 <= values[name] < len(inputs.tokens) for name in OF_TOKENS)
+    assert max(values.head, values.head_off, values.head_cut) < values.n_heads
     for name, why in wrong.items():
         notice = refused(name, link[name], why)
         assert len(notice) > 20

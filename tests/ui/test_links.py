@@ -290,53 +290,6 @@ def test_what_a_field_cannot_be_is_refused_by_name_and_the_example_stays(name):
         assert notice.isprintable()
 
 
-NEARLY = {
-    "example": st.sampled_from([*EXAMPLES, "Wild_Cat"]),
-    "sentence": st.sampled_from(
-        ["Hello", "A cat", "cat " * 64, " ", "?!", "zebra a\nb", "<b>x</b>"]
-    ),
-    "tokenizer": st.sampled_from([*TOKENIZERS, "bpe"]),
-    "vocabulary": st.sampled_from(["distinct", "duplicates", "random"]),
-    "learned": st.sampled_from(["sentence", "example"]),
-    **dict.fromkeys(
-        ["q_edits", "k_edits", "v_edits"], st.sampled_from(["0.0:5", "2.1:1", "0.63:1"])
-    ),
-    **dict.fromkeys(["d_out", "d_v"], st.sampled_from(["1", "2", "64", "65", "0"])),
-    "edits": st.sampled_from(["0.0:5", "19999.0:1", "20000.0:1", "6.2:1", "0.31:1", "0.99:1"]),
-    "d_in": st.sampled_from(["1", "2", "64", "65"]),
-    **dict.fromkeys(
-        ["n_heads", "d_model", "d_head", "head", "head_off", "head_cut"],
-        st.integers(-1, 9).map(str),
-    ),
-    **dict.fromkeys(["reserved", "query", "stretch", "across", "up"], st.integers(-1, 9).map(str)),
-}
-
-
-@pytest.mark.slow("2 s: guesses its cases")
-@hypothesis_settings(max_examples=100, deadline=None)
-@given(
-    st.fixed_dictionaries(
-        {},
-        optional={
-            name: st.one_of(
-                NEARLY.get(name, st.sampled_from(["on", "1", "cosine", "scores.0.0"])),
-                NEARLY.get(name, st.just("off")),
-                st.sampled_from(list(HOSTILE.values())) | st.text(max_size=20),
-            )
-            for name in FIELDS
-        },
-    )
-)
-def test_whatever_a_link_says_its_values_make_embeddings(query):
-    values, wrong = read(**query)
-    assert_usable(values)
-    assert all(map(str, wrong.values()))
-    used = {name: text for name, text in query.items() if name not in wrong}
-    used["example"] = values.example
-    again, wrong = read(**written(used, EVERY))
-    assert (again, wrong) == (values, {})
-
-
 def test_one_bad_value_does_not_take_the_good_ones_with_it():
     values, wrong = read(seed="3", d_in="x", sentence="A cat", similarity="cosine")
     assert values == of(seed="3", sentence="A cat", similarity="cosine")
