@@ -3,7 +3,7 @@
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
-from attention_ui.cards.show import picture
+from attention_ui.cards.show import moves, picture
 from attention_ui.controls.shared import HEAD
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
@@ -13,11 +13,12 @@ from attention_ui.lessons.mistakes_lab import words
 from attention_ui.lessons.mistakes_lab.lesson import (
     CONTROLS,
     MISTAKE,
+    SWITCH,
     chosen,
-    compared,
     found_in,
     is_of_heads,
     made,
+    show_compared,
     show_lines,
     trace_of,
 )
@@ -32,15 +33,16 @@ with card(
     "compared",
     "Wrong, right, and the difference",
     "The wrong numbers, less the right ones, give the difference: all that the mistake changes. "
-    "Point at a cell, and it lights up in all three.",
+    "Switch it off and on again, and watch which cells jump.",
 ) as beside:
     with beside:
         control(MISTAKE, width=300)
         if is_of_heads(values):
             control(HEAD, width=140)
+        moves("compared", SWITCH, width=140)
     if told := words.instead_words(values):
         note(told)
-    picture("compared", compared(trace, values, tall=260))
+    show_compared("compared", trace, values, tall=260)
     show_lines(mistake.named)
 
 with card(
