@@ -36,10 +36,10 @@ with card(
     "Switch it off and on again, and watch which cells jump.",
 ) as beside:
     with beside:
-        control(MISTAKE, width=300)
+        control(MISTAKE, width=250)
         if is_of_heads(values):
-            control(HEAD, width=140)
-        moves("compared", SWITCH, width=140)
+            control(HEAD, width=110)
+        moves("compared", SWITCH, width=130)
     if told := words.instead_words(values):
         note(told)
     show_compared("compared", trace, values, tall=260)

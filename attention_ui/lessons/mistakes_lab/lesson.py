@@ -33,7 +33,7 @@ MISTAKE = Control(
     widget="selectbox",
     undoes=("cell",),
 )
-SWITCH = Control("switch", Whole(0, 1), "Mistake", 1, hint="0 off, 1 on", undoes=("cell",))
+SWITCH = Control("switch", Whole(0, 1), "Switch", 1, hint="0 off, 1 on", undoes=("cell",))
 MAKES_LAYER = (*SOURCE, *HEADS)
 CONTROLS = (*MAKES_LAYER, MISTAKE, SWITCH, HEAD)
 

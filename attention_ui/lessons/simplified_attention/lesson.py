@@ -1,5 +1,7 @@
 """Simplified attention: its controls, and its trace as a function of their values."""
 
+from dataclasses import replace
+
 from attention_core.mechanism.simplified import SimplifiedOptions, attend, expand_query
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
@@ -14,26 +16,15 @@ from ...controls.shared import (
     SIMILARITY,
     SOURCE,
     UP,
+    UP_TO,
     inputs_of,
     numbered_tokens,
 )
 
-
-def _counts(values: Values) -> dict[int, str]:
-    return {count: str(count) for count in range(1, len(inputs_of(values).tokens) + 1)}
-
-
 STRETCH = Control(
     "stretch", Whole(0, MAX_TOKENS - 1), "Stretch the vector of", 0, options=numbered_tokens
 )
-REACHED = Control(
-    "upto",
-    Whole(1, MAX_TOKENS),
-    "Keys so far",
-    lambda values: len(inputs_of(values).tokens),
-    options=_counts,
-    of_page=True,
-)
+REACHED = replace(UP_TO, label="Keys so far")
 MAKES_SCORES = (*SOURCE, SIMILARITY, DIVIDE, STRETCH)
 CONTROLS = (*MAKES_SCORES, FACTOR, QUERY, REACHED, ACROSS, UP)
 
