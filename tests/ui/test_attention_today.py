@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from attention_core.examples import EXAMPLES
-from attention_ui.charts.amounts import amounts
 from attention_ui.controls.control import understood
 from attention_ui.lessons.attention_today import checks
+from attention_ui.lessons.attention_today.amounts import amounts
 from attention_ui.lessons.attention_today.costs import (
     cache_question,
     cache_rows,

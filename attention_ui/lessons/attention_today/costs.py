@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from attention_core.costs import KNOWN, AttentionSize, KnownModel, kept_tokens
 
 from ...cards.questions import Pick, Verdict
-from ...charts.amounts import amounts
 from ...charts.chart import Chart
 from ...controls.control import Values
+from .amounts import amounts
 
 ASKED = KNOWN["llama3"]
 CHOICES = (1 / 16, 1, 16)
