@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -245,6 +246,11 @@ def test_the_map_of_the_readme_has_every_room():
 
 def test_each_page_is_one_lesson_of_the_list_and_the_other_way_round():
     assert sorted(lesson.page for lesson in LESSONS) == [f"pages/{path.name}" for path in PAGES]
+
+
+def test_a_group_of_the_contents_stands_together():
+    groups = [group for group, _ in groupby(each.group for each in LESSONS)]
+    assert len(groups) == len(set(groups))
 
 
 # --- calls that are not made ----------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Simplified attention: its controls, and its trace as a function of their values."""
 
-from dataclasses import replace
-
 from attention_core.mechanism.simplified import SimplifiedOptions, attend, expand_query
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
@@ -24,9 +22,8 @@ from ...controls.shared import (
 STRETCH = Control(
     "stretch", Whole(0, MAX_TOKENS - 1), "Stretch the vector of", 0, options=numbered_tokens
 )
-REACHED = replace(UP_TO, label="Keys so far")
 MAKES_SCORES = (*SOURCE, SIMILARITY, DIVIDE, STRETCH)
-CONTROLS = (*MAKES_SCORES, FACTOR, QUERY, REACHED, ACROSS, UP)
+CONTROLS = (*MAKES_SCORES, FACTOR, QUERY, UP_TO, ACROSS, UP)
 
 
 def trace_of(values: Values) -> Trace:
