@@ -5,8 +5,8 @@ import streamlit as st
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
-from attention_ui.cards.show import picture
-from attention_ui.controls.shared import OTHER_SENTENCE
+from attention_ui.cards.show import Moving, moves, picture
+from attention_ui.controls.shared import OTHER_SENTENCE, PROJECTED, SOURCE, TEMPERATURE
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
@@ -19,7 +19,9 @@ from attention_ui.lessons.cross_attention.lesson import (
     first_query,
     itself,
     padded,
+    roles,
     trace_of,
+    weigh,
 )
 from attention_ui.picture.equation_parts import NEW_LINE, equation_of
 from attention_ui.picture.layout import equation
@@ -36,14 +38,21 @@ n_queries, n_keys = scores.value.shape
 with card(
     "looking",
     "Which word does each word look at?",
-    "Your sentence, above, asks; another sentence, the **source**, answers below it. Point at a "
-    "word to see where it looks, or write another source.",
+    "Your sentence asks; another one below it, the **source**, answers. Point at a word to see "
+    "where it looks. Lower the **temperature**: its best match takes more.",
 ) as beside:
     with beside:
-        control(OTHER_SENTENCE, width=330)
-    picture(
-        "looking", with_sentence(equation(trace, Matrix(weights), tall=290), first_query(values))
-    )
+        control(OTHER_SENTENCE, width=280)
+        moves("looking", TEMPERATURE, width=150)
+    asked = roles(values)
+
+    def looked(temperature: float) -> tuple:
+        """The weights at one temperature."""
+        return (Matrix(weigh(asked, values, temperature)["weights"]),)
+
+    about = values.of(*SOURCE, *PROJECTED, OTHER_SENTENCE)
+    drawn = with_sentence(equation(trace, Matrix(weights), tall=290), first_query(values))
+    picture("looking", drawn, Moving(TEMPERATURE, looked, about, elsewhere=True))
 
 with card(
     "roles",

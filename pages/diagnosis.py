@@ -6,7 +6,7 @@ from attention_core.mistakes.named import NAMED
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question, was_missed
-from attention_ui.cards.show import picture
+from attention_ui.cards.show import moves, picture
 from attention_ui.controls.shared import HEAD
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, ends
@@ -67,7 +67,9 @@ with card(
     elif not covered:
         shown = values.but(mistake=name)
         made = lesson.trace_of(shown)
-        picture("truth", lesson.compared(made, shown, tall=230))
+        with beside:
+            moves("truth", lesson.SWITCH, width=140)
+        lesson.show_compared("truth", made, shown, tall=230)
         lesson.show_lines(NAMED[name])
         way_to("mistakes_lab", "Look at it in the mistakes lab", mistake=name)
     if was_missed(this_round):

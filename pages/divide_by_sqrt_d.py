@@ -8,18 +8,24 @@ from attention_ui.cards.card import card, note
 from attention_ui.cards.common_questions import largest_when_divided
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
-from attention_ui.cards.show import chart, picture
+from attention_ui.cards.show import Moving, moves, picture
 from attention_ui.controls import held
 from attention_ui.controls.shared import MAX_SEED
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.divide_by_sqrt_d import words
-from attention_ui.lessons.divide_by_sqrt_d.by_divisor import gradients, sorted_weights
-from attention_ui.lessons.divide_by_sqrt_d.lesson import CONTROLS, DRAW_SEED, LOOK, VD, trace_of
-from attention_ui.lessons.divide_by_sqrt_d.looks import DIVIDED, look
+from attention_ui.lessons.divide_by_sqrt_d.lesson import (
+    CONTROLS,
+    DRAW_SEED,
+    LOOK,
+    VD,
+    by_divisor,
+    trace_of,
+)
+from attention_ui.lessons.divide_by_sqrt_d.looks import look
 from attention_ui.lessons.divide_by_sqrt_d.published_variances import published_variances
-from attention_ui.picture.layout import equation
+from attention_ui.picture.layout import Layout, equation
 
 PAGE = "divide_by_sqrt_d"
 values = open_lesson(PAGE, CONTROLS)
@@ -37,18 +43,18 @@ with card(
     "keys alike. Make the vectors wider, and watch what the divisor does.",
 ) as beside:
     with beside:
-        control(VD, width=230)
+        moves("three_divisors", VD, width=230, told=False)
+
+    def at_width(d: float) -> Layout:
+        """What each divisor makes of vectors of this width."""
+        return by_divisor(int(d), words.effects_at(int(d), values.draw_seed))
+
+    moving = Moving(VD, at_width, values.of(DRAW_SEED), elsewhere=True)
+    picture("three_divisors", at_width(values.vd), moving, is_aside=True)
     measured = words.effects_at(values.vd, values.draw_seed)
-    called = {DIVIDED[name]: effect for name, effect in measured.items()}
-    best = DIVIDED["sqrt_d"]
-    shares = {name: effect.sorted_weights for name, effect in called.items()}
-    sizes = {name: effect.gradient_norm for name, effect in called.items()}
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        chart("weights_by_divisor", sorted_weights(shares, best), 560)
-        chart("gradients_by_divisor", gradients(sizes, best), 300)
     note(words.told_at(values.vd, measured))
     st.caption(
-        f"One random query and {N_KEYS} random keys, drawn {EFFECT_TRIALS} times. Weights are "
+        f"One random query and {N_KEYS} random keys, drawn {EFFECT_TRIALS} times: weights are "
         "means. The gradient, the median of the draws, says how much the weights move when q·k is "
         "nudged before it is divided."
     )

@@ -3,7 +3,7 @@
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
-from attention_ui.cards.show import picture
+from attention_ui.cards.show import moves, picture
 from attention_ui.controls.shared import HEAD
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
@@ -21,15 +21,16 @@ with card(
     "compared",
     "Wrong, right, and the difference",
     "The wrong numbers, less the right ones, give the difference: all that the mistake changes. "
-    "Point at a cell, and it lights up in all three.",
+    "Switch it off and on again, and watch which cells jump.",
 ) as beside:
     with beside:
-        control(lesson.MISTAKE, width=300)
+        control(lesson.MISTAKE, width=250)
         if lesson.is_of_heads(values):
-            control(HEAD, width=140)
+            control(HEAD, width=110)
+        moves("compared", lesson.SWITCH, width=130)
     if told := words.instead_words(values):
         note(told)
-    picture("compared", lesson.compared(trace, values, tall=260))
+    lesson.show_compared("compared", trace, values, tall=260)
     lesson.show_lines(mistake.named)
 
 with card(

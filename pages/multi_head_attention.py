@@ -9,7 +9,6 @@ from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
-from attention_ui.charts.parts import parts
 from attention_ui.controls.shared import (
     CAUSAL_HEADS,
     D_HEAD,
@@ -40,6 +39,7 @@ from attention_ui.lessons.multi_head_attention.lesson import (
     trace_of,
     without_a_head,
 )
+from attention_ui.lessons.multi_head_attention.parts import parts
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix, of_unknown_shape
 from attention_ui.picture.sentence import with_sentence

@@ -18,6 +18,7 @@ from attention_ui.controls.shared import (
     FACTOR,
     POSITIONS,
     QUERY,
+    UP_TO,
     first_query,
     inputs_of,
 )
@@ -29,7 +30,6 @@ from attention_ui.lessons.simplified_attention.lesson import (
     ACROSS,
     CONTROLS,
     MAKES_SCORES,
-    REACHED,
     SIMILARITY,
     STRETCH,
     UP,
@@ -132,7 +132,7 @@ with card(
 ) as beside:
     with beside:
         control(QUERY, width=150)
-        moves("one_query", REACHED)
+        moves("one_query", UP_TO)
     one_is_covered = bool(covered & {*OF_ONE_QUERY})
 
     def walked(reached: int) -> tuple:
@@ -152,7 +152,7 @@ with card(
         )
 
     about = (*values.of(*MAKES_SCORES, FACTOR, QUERY), one_is_covered)
-    picture("one_query", equation(trace, *walked(values.upto)), Moving(REACHED, walked, about))
+    picture("one_query", equation(trace, *walked(values.upto)), Moving(UP_TO, walked, about))
 
 with card(
     "picture",

@@ -8,7 +8,7 @@ from attention_core.text.tokenizers import visible
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
-from attention_ui.cards.show import chart, picture
+from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.charts.picture import picture as as_points
 from attention_ui.controls.grid import grid
 from attention_ui.controls.shared import (
@@ -17,8 +17,10 @@ from attention_ui.controls.shared import (
     LEARNED_FROM,
     POSITIONS,
     RESERVED,
+    SOURCE,
     TOKENIZER,
     UP,
+    UP_TO,
     VOCABULARY,
     inputs_of,
 )
@@ -100,14 +102,31 @@ with card(
     "lookup",
     "Embeddings",
     "The id picks a row of `embedding_table`, and that row is the token’s vector: its "
-    "**embedding**, `d_in` numbers wide. Rows that no token picks are faint. Point at a cell of "
-    "the result to see which id and which entry of the table it comes from.",
-):
+    "**embedding**, `d_in` numbers wide. Move along the sentence and watch: a new word picks a new "
+    "row, a word that comes again picks the same.",
+) as beside:
+    with beside:
+        moves("lookup", UP_TO)
     about = ("embeddings", "embeddings_by_product")
     covered = question("identical", words.identical(trace, values), trace, about)
     hidden = looked_up.name in covered
-    drawn = [drawn_table(), Matrix(looked_up, covered=hidden)]
-    picture("lookup", equation(trace, *equation_of(looked_up, drawn=drawn), tall=TALL))
+
+    def picked(count: float) -> tuple:
+        """The lookup with its first tokens strong, and the rows of the table that they pick."""
+        later = frozenset(range(int(count), len(ids.value)))
+        used = {*ids.value[: int(count)].tolist()}
+        others = frozenset(range(len(table.value)) if rows is None else rows) - used
+        return equation_of(
+            looked_up,
+            drawn=[
+                Matrix(ids, faint=later),
+                Matrix(table, rows=rows, faint=others),
+                Matrix(looked_up, faint=later, covered=hidden),
+            ],
+        )
+
+    moving = Moving(UP_TO, picked, values.of(*SOURCE))
+    picture("lookup", equation(trace, *picked(values.upto), tall=TALL), moving)
     if "embeddings" not in covered:
         note(words.identical_words(vectors.value, values))
 

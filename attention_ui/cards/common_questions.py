@@ -7,8 +7,8 @@ from torch import Tensor
 from attention_core.text.tokenizers import visible
 
 from ..charts.chart import Chart
-from ..charts.guess_bars import guess_bars
 from ..words import number
+from .guess_bars import guess_bars
 from .questions import Pick, Sign, Verdict
 from .row_question import TRUTH, Row
 

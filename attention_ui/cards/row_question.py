@@ -8,8 +8,8 @@ import streamlit as st
 from attention_core.text.tokenizers import visible
 
 from ..charts.chart import Chart
-from ..charts.guess_bars import guess_bars, width_of
 from ..words import listed
+from .guess_bars import guess_bars, width_of
 from .questions import Question, Verdict
 
 MOST = 9

@@ -8,8 +8,7 @@ import altair as alt
 import pandas as pd
 
 from ..picture import palette
-from .chart import Chart
-from .template import without_data
+from .chart import Chart, without_data
 
 STEP = 34
 """Pixels of a bar with its name."""

@@ -10,8 +10,7 @@ import pandas as pd
 from attention_core.text.tokenizers import visible
 
 from ..picture import palette
-from .chart import Chart
-from .template import without_data
+from .chart import Chart, without_data
 
 BAR = 26
 LETTER = 10

@@ -13,3 +13,13 @@ class Chart:
     frame: pd.DataFrame | pa.Table
     spec: dict
     alt: str
+
+
+def without_data(spec: dict) -> dict:
+    """Drop the empty data that a template was authored with: Streamlit sends the real one apart."""
+    spec.pop("datasets", None)
+    spec.pop("data", None)
+    for layer in spec.get("layer", []):
+        if layer.get("data", {}).get("values") == []:
+            del layer["data"]
+    return spec

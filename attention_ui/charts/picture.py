@@ -10,8 +10,7 @@ from attention_core.trace import Step, Trace
 
 from ..picture import palette
 from ..picture.matrix import names_of
-from .chart import Chart
-from .template import without_data
+from .chart import Chart, without_data
 
 SIDE = 320
 NEAR, LINE = 0.05, 14

@@ -601,6 +601,14 @@ DIVIDE = Control(
     "Divide scores by",
     lambda values: example_of(values).divide,
 )
+UP_TO = Control(
+    "upto",
+    Whole(1, MAX_TOKENS),
+    "Tokens so far",
+    lambda values: len(inputs_of(values).tokens),
+    options=lambda values: {n: f"{n}" for n in range(1, len(inputs_of(values).tokens) + 1)},
+    of_page=True,
+)
 ACROSS = Control("across", Whole(0, MAX_WIDTH - 1), "Entry drawn across", 0, options=entries)
 UP = Control("up", Whole(0, MAX_WIDTH - 1), "Entry drawn up", 1, options=entries)
 PREDICT = Control(

@@ -209,6 +209,8 @@ LESSONS = (
         minutes=5,
     ),
 )
+GROUPS = [*dict.fromkeys(each.group for each in LESSONS)]
+LESSONS = tuple(sorted(LESSONS, key=lambda each: GROUPS.index(each.group)))
 AT_A_GLANCE, FIRST_CHECKED = LESSONS[:2]
 """Where a sentence of one's own opens, and where a published example does: the first lesson whose
 numbers its notebook prints."""

@@ -238,6 +238,7 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
                 told["shades"] = _percents(shade)
             if len(faint) > 1:
                 own = number // max(1, len(ids) // matrix.drawn.shape[0])
+                own = own if matrix.rows is None else matrix.rows[own]
                 told["strengths"] = SEPARATOR.join(
                     "20" if own in one.faint else "100" for one in there
                 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import no_exception, open_page, settled, soon
+from browser_tools import moves_in_one_frame, no_exception, open_page, settled, soon
 
 LESSON = "cross_attention?predict=off&example=wild_cat"
 
@@ -33,5 +33,23 @@ def test_another_source_is_drawn_at_once_and_an_empty_one_is_explained(page, app
     source.press("Enter")
     soon(page, lambda: page.get_by_text("this text holds blanks only").count(), 1)
     assert "small" in numbers(page, "looking"), "the last one that can be used"
+    no_exception(page)
+    assert page.problems == []
+
+
+def test_the_temperature_moves_weights_and_arcs_in_one_frame(page, app_url):
+    open_page(page, app_url, LESSON)
+    lesson = page.locator("[data-testid=stMain]")
+    assert "the temperature" not in lesson.locator(".st-key-card_scores").inner_text()
+    moves_in_one_frame(page, "looking", 0.1)
+    settled(page)
+    assert "temperature=0.1" in page.url
+    told = lesson.locator(".st-key-card_scores").inner_text()
+    assert "and by the temperature 0.1" in told, "the other cards follow when the hand rests"
+    input_ = page.locator(".st-key-moves_looking input")
+    assert input_.evaluate("(one) => [one.value, one.min, one.max]") == ["0.1", "0.1", "4"]
+    input_.press("ArrowRight")
+    settled(page)
+    assert "temperature=0.2" in page.url
     no_exception(page)
     assert page.problems == []

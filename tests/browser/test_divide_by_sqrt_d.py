@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import moves_in_one_frame, no_exception, numbers, open_page, settled
 
 LESSON = "divide_by_sqrt_d?predict=off"
 
@@ -52,32 +52,23 @@ def test_wider_vectors_spread_the_dot_products_and_the_root_brings_them_back(pag
     no_exception(page)
 
 
-def of_three(page):
-    """The largest weights and the gradients, as written above the bars, and the height of these."""
-    charts = page.locator(".st-key-card_three_divisors svg.marks")
-    weights, sizes = (chart.locator(".mark-text.role-mark text") for chart in charts.all())
-    tall = charts.nth(1).locator(".mark-rect.role-mark path")
-    heights = [box.bounding_box()["height"] for box in tall.all()]
-    written = [text for text in weights.all_text_contents() if text]
-    return written, list(map(float, sizes.all_text_contents())), heights
-
-
-@pytest.mark.long
-def test_the_three_divisors_stand_side_by_side_and_move_with_the_width(page, app_url):
+def test_the_three_divisors_move_with_the_width_in_one_frame(page, app_url):
     open_page(page, app_url, "divide_by_sqrt_d")
-    assert page.locator(".st-key-question_growth").count() == 1
-    width = page.locator("[class*=st-key-control_vd] [data-testid=stSliderThumbValue]").first
-    assert width.bounding_box()["height"] < 30, "128 in one line"
-    tops, sizes, heights = of_three(page)
-    assert len(tops) == len(sizes) == 3, "from the start, with every question open"
-    assert sizes[1] / sizes[2] > 6
-    assert abs(heights[1] / heights[2] - sizes[1] / sizes[2]) < 0.1 * sizes[1] / sizes[2]
-    press(page, "vd", "End")
+    assert page.locator(".st-key-question_growth").count() == 1, "from the start"
+    moves_in_one_frame(page, "three_divisors", 21)
+    drawn = page.locator(".st-key-drawn_three_divisors svg.marks")
+    assert "d=4,096" in drawn.text_content()
+    settled(page)
     assert "vd=4096" in page.url
-    wide, small, _ = of_three(page)
-    assert float(wide[0]) > 0.95 > 0.5 > float(wide[1]) > 0.2 > float(wide[2])
-    assert small[0] < small[2] < small[1]
     assert "over a million times smaller" in page.locator("body").inner_text()
+    shown = [float(each) for each in numbers(page, "three_divisors", 0)]
+    by_nothing, by_root, by_d = shown[0], shown[8], shown[16]
+    assert by_nothing > 0.95 > 0.5 > by_root > 0.2 > by_d
+    least, largest, middle = map(float, numbers(page, "three_divisors", 1))
+    assert least < middle < largest == 1
+    page.locator(".st-key-moves_three_divisors input").press("ArrowLeft")
+    settled(page)
+    assert "vd=2048" in page.url, "the keyboard moves it too"
     no_exception(page)
     assert page.problems == []
 

@@ -3,7 +3,7 @@
 import pytest
 
 from attention_ui.picture.palette import CHOSEN
-from browser_tools import choose, no_exception, outlined, settled, soon
+from browser_tools import choose, moves_in_one_frame, no_exception, numbers, outlined, settled, soon
 
 CELLS = "svg g.cells_marks path"
 
@@ -27,6 +27,26 @@ def test_one_pointer_serves_wrong_right_and_their_difference(page, app_url):
     cells.nth(2 * n + 5).click()
     settled(page)
     assert "beat=compared&cell=difference.1.1" in page.url
+    assert page.problems == []
+
+
+def test_the_mistake_goes_off_and_on_in_one_frame(page, app_url):
+    opened(page, app_url, "mistakes_lab?example=wild_cat&predict=off&mistake=whole_matrix_norm")
+    wrong, right = numbers(page, "compared", 0), numbers(page, "compared", 1)
+    assert wrong != right
+    moves_in_one_frame(page, "compared", 0)
+    assert numbers(page, "compared", 0) == right
+    assert {*numbers(page, "compared", 2)} == {"0.00"}
+    settled(page)
+    assert "switch=0" in page.url
+    page.locator(f".st-key-drawn_compared {CELLS}").first.click()
+    settled(page)
+    assert "cell=normed.0.0" in page.url, "the right step stands there now"
+    page.locator(".st-key-moves_compared input").press("ArrowRight")
+    settled(page)
+    assert numbers(page, "compared", 0) == wrong
+    assert "switch" not in page.url
+    no_exception(page)
     assert page.problems == []
 
 
@@ -55,6 +75,7 @@ def test_a_round_from_the_lights_to_the_reason_and_on(page, app_url):
     settled(page)
     assert "Right. What breaks is" in card.inner_text()
     assert page.locator(f".st-key-drawn_truth {CELLS}").count() > 0
+    moves_in_one_frame(page, "truth", 0)
     card.get_by_role("button", name="Next round").click()
     settled(page)
     assert "round_seed=1" in page.url

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import no_exception, open_page, settled
+from browser_tools import moves_in_one_frame, no_exception, open_page, settled
 
 LESSON = "tokenize_and_embed?example=wild_cat&predict=off"
 IDS, TABLE = 11, 9 * 3
@@ -42,6 +42,24 @@ def test_a_number_typed_into_the_table_is_used_everywhere(page, app_url):
     page.get_by_role("button", name="Undo all typed numbers").click()
     settled(page)
     assert numbers(page, "lookup")[IDS] == "−0.53"
+    no_exception(page)
+    assert page.problems == []
+
+
+def test_rows_are_looked_up_one_after_another_in_one_frame(page, app_url):
+    open_page(page, app_url, LESSON)
+    faint = """() => [...document.querySelectorAll('.st-key-drawn_lookup svg g.cells_marks path')]
+      .filter((one) => one.getAttribute('opacity') < 0.5).length"""
+    before = page.evaluate(faint)
+    moves_in_one_frame(page, "lookup", 2)
+    # Of 11 tokens 9 are still to come, with their ids, and of 7 rows that are picked 5.
+    assert page.evaluate(faint) == before + 9 + 9 * 3 + 5 * 3
+    settled(page)
+    assert "upto=2" in page.url
+    page.locator(".st-key-moves_lookup input").press("End")
+    settled(page)
+    assert page.evaluate(faint) == before
+    assert "upto" not in page.url
     no_exception(page)
     assert page.problems == []
 

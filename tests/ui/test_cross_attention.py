@@ -62,6 +62,17 @@ def test_weights_and_context_vectors_are_those_of_plain_torch(name, n_padding):
         assert unmasked_share(trace) == pytest.approx(bare[:, n_words:].sum(dim=-1).max().item())
 
 
+@pytest.mark.parametrize("temperature", [0.1, 4.0])
+def test_a_temperature_divides_the_scores_and_is_told(temperature):
+    values = values_of("wild_cat").but(temperature=temperature)
+    trace = look_across(values, 2)
+    cooled = look_across(values_of("wild_cat"), 2)["masked_scores"].value / temperature
+    torch.testing.assert_close(trace["weights"].value, cooled.softmax(dim=-1))
+    assert torch_agrees(trace)[0]
+    assert f"and by the temperature {temperature:g}, and softmax" in made_words(trace)
+    assert "tempered_scores" in itself(values), "compared with the same attention"
+
+
 def test_matrices_are_those_of_the_lesson_on_queries_and_the_source_has_a_table_of_its_own():
     values = values_of("wild_cat", source="cat The dog")
     trace, alone = trace_of(values), itself(values)

@@ -484,6 +484,19 @@ def test_each_position_shows_the_numbers_that_the_server_would():
                 assert abs(int(told["shades"].split("|")[at]) / 100 - shade) < 0.01
 
 
+def test_rows_that_are_picked_of_a_step_are_faint_where_the_server_draws_them_faint():
+    trace = embed(Inputs("a b c"))
+    there = [Matrix(trace["embeddings"], rows=(2, 0), faint=frozenset(each)) for each in ((), (2,))]
+    lists = cells.positions(equation(trace, there[0]), [[each] for each in there])
+    rows = cells.table(equation(trace, there[1])).to_pydict()
+    told = {name: each["strengths"].split("|")[1] for name, each in lists.items()}
+    strong = dict(zip(rows["id"], rows["strength"], strict=True))
+    assert told
+    assert {name: float(each) / 100 for name, each in told.items()} == pytest.approx(
+        {name: strong[name] for name in told}
+    )
+
+
 def test_a_position_with_other_cells_is_refused():
     three, four = of_tokens(3, 2), of_tokens(4, 2)
     layout = equation(three, three["scores"])

@@ -11,10 +11,10 @@ from attention_core import EXAMPLES, embed
 from attention_core.mechanism.masking import attend_masked
 from attention_ui.cards import question as asking
 from attention_ui.cards.common_questions import row_to_share, whole_row
+from attention_ui.cards.guess_bars import guess_bars
 from attention_ui.cards.questions import Pick, Shape, Sign, Verdict
 from attention_ui.cards.row_question import MOST, Row, as_shares, distance
 from attention_ui.cards.tally import Tally
-from attention_ui.charts.guess_bars import guess_bars
 from attention_ui.controls.shared import FIRST
 from sampling import few, is_long
 from visiting import LESSONS, noted_layouts, pictures, stands, visit, words

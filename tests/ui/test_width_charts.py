@@ -4,12 +4,13 @@ import json
 
 import altair as alt
 import pytest
+import torch
 
 from attention_core import Trials
 from attention_core.experiments.saturation import Effect, softmax_effect
 from attention_ui.lessons.divide_by_sqrt_d.against_d import Point, against_d
-from attention_ui.lessons.divide_by_sqrt_d.by_divisor import gradients, sorted_weights
 from attention_ui.lessons.divide_by_sqrt_d.histogram import histogram
+from attention_ui.lessons.divide_by_sqrt_d.lesson import by_divisor
 from attention_ui.lessons.divide_by_sqrt_d.published_variances import band, printed_variances
 from attention_ui.lessons.divide_by_sqrt_d.words import (
     judge_growth,
@@ -18,6 +19,7 @@ from attention_ui.lessons.divide_by_sqrt_d.words import (
     told_at,
     verdict,
 )
+from attention_ui.picture.table import positions
 
 
 def check(chart):
@@ -119,25 +121,21 @@ def test_a_curve_that_goes_to_zero_leaves_a_logarithmic_picture_at_its_end():
     assert not any(layer["mark"]["clip"] for layer in whole.spec["layer"])
 
 
-@pytest.mark.parametrize("d", [1, 2, 8, 64, 4_096])
-def test_the_three_divisors_stand_side_by_side_on_one_scale_with_their_own_numbers(d):
-    found = softmax_effect(Trials(d, 96))
-    weights = {name: effect.sorted_weights for name, effect in found.items()}
-    chart = sorted_weights(weights, "sqrt_d")
-    check(chart)
-    for name, each in weights.items():
-        assert chart.frame["value"][chart.frame["name"] == name].tolist() == list(each)
-    assert set(chart.frame["name"][chart.frame["best"]]) == {"sqrt_d"}
-    sizes = {name: effect.gradient_norm for name, effect in found.items()}
-    drawn = gradients(sizes, "sqrt_d")
-    check(drawn)
-    most = max(sizes.values())
-    assert drawn.frame["value"].tolist() == [size / most for size in sizes.values()]
-    assert [float(text) for text in drawn.frame["text"]] == pytest.approx(
-        list(sizes.values()), rel=0.05
-    )
-    other = gradients({name: size * 3 for name, size in sizes.items()}, "sqrt_d")
-    assert (other.spec, other.alt) == (drawn.spec, drawn.alt), "the browser keeps the chart"
+def test_the_picture_of_the_three_divisors_carries_what_was_measured_at_every_width():
+    drawn = {d: by_divisor(d, softmax_effect(Trials(d, 96))) for d in (1, 64, 4_096)}
+    for d, layout in drawn.items():
+        weights, gradient = (each.step.value for each in layout.matrices)
+        found = softmax_effect(Trials(d, 96)).values()
+        assert torch.equal(weights, torch.tensor([each.sorted_weights for each in found]))
+        sizes = torch.tensor([each.gradient_norm for each in found])
+        assert torch.allclose(gradient, sizes / sizes.max())
+        assert f"d={d:,}" in [each.text for each in layout.wide.words]
+    lists = positions(drawn[64], [*drawn.values()])
+    moved = [told["texts"] for each, told in lists.items() if each.startswith("word.1")]
+    assert moved == ["√1|√64|√4,096", "d=1|d=64|d=4,096"], "the width moves along"
+    assert len({each.alt for each in drawn.values()}) == 1, "the browser keeps the view"
+    assert "shades" in lists["0.0.0"]
+    assert "shades" in lists["bar.1.1.0"]
 
 
 def test_what_is_told_of_the_three_is_what_was_measured():

@@ -32,14 +32,17 @@ def torch_across(trace: Trace) -> tuple[Tensor, Tensor]:
     """The context vectors (query, d_v) and weights (query, key) of `torch.nn.MultiheadAttention`
     with this trace's matrices.
 
-    torch's module has one width for everything. Narrower matrices and vectors are filled up with
-    zeros, and W_query is stretched to make up for the larger √d; neither changes the result.
+    torch's module has one width for everything, and no temperature. Narrower matrices and vectors
+    are filled up with zeros, and W_query is stretched to make up for the larger √d and for the
+    temperature; neither changes the result.
     """
     asks, answers = trace["embeddings"].value, trace["other_embeddings"].value
     matrices = {role: trace[f"W_{role}"].value for role in ROLES}
     d_out, d_v = matrices["query"].shape[-1], matrices["value"].shape[-1]
     wide = max(asks.shape[-1], d_out, d_v)
     divided_by = {"none": 1.0, "sqrt_d": d_out**0.5, "d": d_out}[scale_of(trace)]
+    if "tempered_scores" in trace:
+        divided_by /= trace["tempered_scores"].operation.factor
     module = torch.nn.MultiheadAttention(wide, 1, batch_first=True)
     module.in_proj_weight.zero_()
     module.in_proj_bias.zero_()

@@ -1,7 +1,7 @@
 """Cross-attention: queries of one sentence, keys and values of another. Its controls and trace."""
 
 from attention_core.mechanism.attention import attention
-from attention_core.mechanism.trainable import attend_trainable, draw_matrices
+from attention_core.mechanism.trainable import draw_matrices, project
 from attention_core.operations import Affine, LookWithinLengths, MatMul
 from attention_core.recipes import PLURAL, ROLES
 from attention_core.text.embedding import embed
@@ -16,6 +16,7 @@ from ...controls.shared import (
     OTHER_SENTENCE,
     PROJECTED,
     SOURCE,
+    TEMPERATURE,
     example_of,
     inputs_of,
     projections_of,
@@ -23,7 +24,7 @@ from ...controls.shared import (
 )
 
 PADDING = Control("padding", Whole(0, 3), "Places of padding", 2)
-CONTROLS = (*SOURCE, *PROJECTED, OTHER_SENTENCE, PADDING)
+CONTROLS = (*SOURCE, *PROJECTED, OTHER_SENTENCE, TEMPERATURE, PADDING)
 
 
 def trace_of(values: Values) -> Trace:
@@ -38,7 +39,9 @@ def padded(values: Values) -> Trace:
 
 def itself(values: Values) -> Trace:
     """Self-attention of the sentence that asks, with the same matrices."""
-    return attend_trainable(embed(inputs_of(values)), projections_of(values))
+    made = embed(inputs_of(values))
+    project(made, projections_of(values))
+    return weigh(made, values, values.temperature)
 
 
 def first_query(values: Values) -> int:
@@ -48,12 +51,28 @@ def first_query(values: Values) -> int:
 
 
 def look_across(values: Values, n_padding: int = 0) -> Trace:
-    """The trace of cross-attention, with places of padding behind the source's tokens.
+    """The trace of cross-attention, with places of padding behind the source's tokens: the steps
+    of `roles`, and those of `attention`.
+    """
+    return weigh(roles(values, n_padding), values, values.temperature)
+
+
+def weigh(made: Trace, values: Values, temperature: float) -> Trace:
+    """The roles, and attention from them at a temperature."""
+    trace = made.branch()
+    vectors = (trace[PLURAL[role]] for role in ROLES)
+    scale, mask = projections_of(values).scale, trace.get("mask")
+    attention(trace, *vectors, scale, mask, temperature=temperature)
+    return trace
+
+
+def roles(values: Values, n_padding: int = 0) -> Trace:
+    """Who asks and who answers: the trace up to queries, keys and values.
 
     Steps: those of `embed`; `W_query` and so on as in `project`; `other_table`
     (other_vocabulary, d_in), `other_ids` (other) and `other_embeddings` (other, d_in); `queries`
-    (query, d_out), `keys` (key, d_out) and `values` (key, d_v) of the source, and those of
-    `attention`, with `mask` (one_query, key) where there is padding.
+    (query, d_out), `keys` (key, d_out) and `values` (key, d_v) of the source, and
+    `mask` (one_query, key) where there is padding.
     """
     source = source_inputs_of(values)
     names = (*source.tokens, *[FILLED] * n_padding)
@@ -62,19 +81,16 @@ def look_across(values: Values, n_padding: int = 0) -> Trace:
     # Drawn before the source's table, so that they are those of the lesson on queries and keys.
     matrices = draw_matrices(trace, recipe)
     others = add_source(trace, source, n_padding)
-    made = []
     for role, (matrix, bias) in zip(ROLES, matrices, strict=True):
         axes = ("query" if role == "query" else "key", recipe.axis(role))
         given = (trace["embeddings"] if role == "query" else others, matrix)
         if bias is None:
-            made.append(trace.step(PLURAL[role], MatMul(), *given, axes=axes))
+            trace.step(PLURAL[role], MatMul(), *given, axes=axes)
         else:
-            made.append(trace.step(PLURAL[role], Affine(), *given, bias, axes=axes))
-    mask = None
+            trace.step(PLURAL[role], Affine(), *given, bias, axes=axes)
     if n_padding:
         visible = LookWithinLengths((len(source.tokens),), len(names), ones=0)
-        mask = trace.step("mask", visible, axes=("one_query", "key"))
-    attention(trace, *made, recipe.scale, mask)
+        trace.step("mask", visible, axes=("one_query", "key"))
     return trace
 
 

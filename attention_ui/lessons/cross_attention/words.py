@@ -52,11 +52,11 @@ def table_words(values: Values) -> str:
 def made_words(trace: Trace) -> str:
     """How weights are made of the scores, and values of the source."""
     width, n_values = (trace[f"W_{role}"].value.shape[-1] for role in ("key", "value"))
-    divided = {
-        "none": "",
-        "sqrt_d": f"each score is divided by √{width} = {number(width**0.5, 2)}, and ",
-        "d": f"each score is divided by {width}, and ",
-    }[scale_of(trace)]
+    by = {"none": [], "sqrt_d": [f"√{width} = {number(width**0.5, 2)}"], "d": [f"{width}"]}
+    by = by[scale_of(trace)]
+    if "tempered_scores" in trace:
+        by.append(f"the temperature {1 / trace['tempered_scores'].operation.factor:.3g}")
+    divided = f"each score is divided by {' and by '.join(by)}, and " if by else ""
     return (
         f"The weights are made as before: {divided}softmax turns each row into shares of 1. The "
         f"values are the source's vectors times `W_value`, which is {n_values} wide; they are "

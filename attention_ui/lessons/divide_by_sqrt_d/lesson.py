@@ -1,11 +1,17 @@
 """Why divide by √d: its controls, and its trace as a function of their values."""
 
+from collections.abc import Mapping
+
+from attention_core.experiments.saturation import N_KEYS, Effect
 from attention_core.experiments.variance import Trials, few_trials
+from attention_core.operations import Given
 from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Decimal, Whole
 from ...controls.shared import EXAMPLE, MAX_SEED
+from ...picture.layout import Layout, equation
+from ...picture.matrix import Matrix
 
 WIDTHS = (*range(1, 9), 12, 16, 24, 32, 48, 64, 100, 128, 256, 512, 768, 1_024, 2_048, 4_096)
 TRIAL_COUNTS = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
@@ -51,3 +57,28 @@ def trace_of(values: Values) -> Trace:
 def trials_of(values: Values) -> Trials:
     """What is drawn many times."""
     return Trials(values.vd, values.trials, values.entries, values.spread, values.draw_seed)
+
+
+def by_divisor(d: int, effects: Mapping[str, Effect]) -> Layout:
+    """What softmax makes of scores of width `d`, a row for each divisor: the mean weights of the
+    keys, largest first, and the gradient as a share of the largest.
+    """
+    most = max(each.gradient_norm for each in effects.values())
+    trace = Trace(
+        divisor=("nothing", f"√{d:,}", f"d={d:,}"), rank=[f"#{at + 1}" for at in range(N_KEYS)]
+    )
+    weights = Given(tuple(each.sorted_weights for each in effects.values()))
+    sizes = Given(tuple(each.gradient_norm / most for each in effects.values()))
+    shown = (
+        Matrix(
+            trace.step("weights", weights, axes=("divisor", "rank")),
+            title="mean weights, largest first",
+        ),
+        Matrix(
+            trace.step("gradient", sizes, axes=("divisor",)),
+            title="gradient, the largest = 1",
+            as_bars=True,
+            row_labels=False,
+        ),
+    )
+    return equation(trace, shown[0], "", shown[1])

@@ -28,10 +28,10 @@ from ...frame.ends import Answer
 from ...words import number, percent, true_minus
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=128)
 def effects_at(d: int, seed: int) -> Mapping[str, Effect]:
-    """What softmax makes of scores of this width, by what divides them. Kept: the picture and what
-    is said of it ask for the same numbers.
+    """What softmax makes of scores of this width, by what divides them. Kept: the picture carries
+    all widths, and what is said of one asks for the same numbers.
     """
     return softmax_effect(Trials(d, EFFECT_TRIALS, seed=seed))
 

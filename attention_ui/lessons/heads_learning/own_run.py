@@ -13,13 +13,13 @@ from attention_core.small_models.induction import (
 )
 
 from ...cards.show import Moving, chart, moves, picture
-from ...charts.curve import curve
 from ...controls import held
 from ...controls.fields import Whole
 from ...controls.widget import control
 from ...frame.long_run import Run, Steps, go_on, long_run
 from ...picture.learning import learning
 from ...words import number
+from .curve import curve
 from .lesson import NETWORK_SEED, OWN_STEP
 from .watching import moment_words, run_of
 

@@ -17,7 +17,7 @@ from ...controls.shared import HEAD, MAX_SEED
 from ...picture.equation_parts import equation_of
 from ...picture.layout import Layout, equation
 from ...picture.matrix import Matrix
-from .lesson import MAKES_LAYER, layer_of
+from .lesson import MAKES_LAYER, SWITCH, layer_of
 
 LEVEL = Control(
     "level",
@@ -46,7 +46,7 @@ TENSOR = Control(
     "head_weights",
     widget="selectbox",
 )
-CONTROLS = (*MAKES_LAYER, LEVEL, ROUND, TENSOR, HEAD)
+CONTROLS = (*MAKES_LAYER, LEVEL, ROUND, TENSOR, SWITCH, HEAD)
 MISTAKE = "mistake"
 """What the questions cover: which mistake it is."""
 BEFORE = ("token_ids", "embeddings", "head_queries", "head_keys", "head_values", "mask")

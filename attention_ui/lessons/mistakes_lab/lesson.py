@@ -8,12 +8,14 @@ from attention_core.mistakes.named import NAMED, Named
 from attention_core.mistakes.rounds import lights_with
 from attention_core.mistakes.side_by_side import side_by_side
 from attention_core.mistakes.switched import MISTAKES, Switched
+from attention_core.operations import Subtract
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.inputs import Inputs
 from attention_core.trace import Trace
 
+from ...cards.show import Moving, picture
 from ...controls.control import Control, Values
-from ...controls.fields import Choice
+from ...controls.fields import Choice, Whole
 from ...controls.shared import HEAD, HEADS, SOURCE, heads_recipe_of, inputs_of
 from ...picture.layout import Layout, equation
 from ...picture.matrix import Matrix
@@ -31,8 +33,9 @@ MISTAKE = Control(
     widget="selectbox",
     undoes=("cell",),
 )
+SWITCH = Control("switch", Whole(0, 1), "Switch", 1, hint="0 off, 1 on", undoes=("cell",))
 MAKES_LAYER = (*SOURCE, *HEADS)
-CONTROLS = (*MAKES_LAYER, MISTAKE, HEAD)
+CONTROLS = (*MAKES_LAYER, MISTAKE, SWITCH, HEAD)
 
 
 def layer_of(values: Values) -> tuple[Inputs, HeadsRecipe]:
@@ -75,14 +78,28 @@ def is_of_heads(values: Values) -> bool:
     return values.n_heads > 1 and chosen(values).step.startswith("head_")
 
 
-def compared(trace: Trace, values: Values, tall: float) -> Layout:
-    """Wrong less right: three matrices under one pointer, in one line."""
+def show_compared(name: str, trace: Trace, values: Values, tall: float) -> None:
+    """Wrong less right: three matrices under one pointer, in one line, that carry both positions
+    of the switch.
+    """
     right, wrong = names(values)
-    wrong, right, gap = (
-        Matrix(trace[name], lead=_lead(trace, name, values), compared=True)
-        for name in (wrong, right, "difference")
-    )
-    return equation(trace, wrong, "−", right, "=", gap, tall=tall)
+    off = trace.branch()
+    same = off.step("no_difference", Subtract(), off[right], off[right], axes=off[right].axes)
+
+    def at(switch: float) -> tuple:
+        """The three with the mistake and without it, under the same titles."""
+        shown = (trace[wrong], trace["difference"]) if switch else (off[right], same)
+        lead = _lead(trace, right, values)
+        first, second, gap = (
+            Matrix(each, lead=lead, compared=True, title=Matrix(trace[title], lead=lead).name)
+            for each, title in zip(
+                (shown[0], trace[right], shown[1]), (wrong, right, "difference"), strict=True
+            )
+        )
+        return first, "−", second, "=", gap
+
+    drawn = equation(trace if values.switch else off, *at(values.switch), tall=tall)
+    picture(name, drawn, Moving(SWITCH, at, elsewhere=True))
 
 
 def made(trace: Trace, values: Values, is_wrong: bool) -> Layout:

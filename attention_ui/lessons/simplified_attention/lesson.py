@@ -14,28 +14,16 @@ from ...controls.shared import (
     SIMILARITY,
     SOURCE,
     UP,
+    UP_TO,
     inputs_of,
     numbered_tokens,
 )
 
-
-def _counts(values: Values) -> dict[int, str]:
-    return {count: str(count) for count in range(1, len(inputs_of(values).tokens) + 1)}
-
-
 STRETCH = Control(
     "stretch", Whole(0, MAX_TOKENS - 1), "Stretch the vector of", 0, options=numbered_tokens
 )
-REACHED = Control(
-    "upto",
-    Whole(1, MAX_TOKENS),
-    "Keys so far",
-    lambda values: len(inputs_of(values).tokens),
-    options=_counts,
-    of_page=True,
-)
 MAKES_SCORES = (*SOURCE, SIMILARITY, DIVIDE, STRETCH)
-CONTROLS = (*MAKES_SCORES, FACTOR, QUERY, REACHED, ACROSS, UP)
+CONTROLS = (*MAKES_SCORES, FACTOR, QUERY, UP_TO, ACROSS, UP)
 
 
 def trace_of(values: Values) -> Trace:

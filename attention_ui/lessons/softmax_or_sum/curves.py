@@ -11,8 +11,7 @@ from torch import Tensor
 
 from attention_core.mechanism.softmax import spreads
 
-from ...charts.chart import Chart
-from ...charts.template import without_data
+from ...charts.chart import Chart, without_data
 from ...picture import palette
 from .lesson import MAGNIFY
 

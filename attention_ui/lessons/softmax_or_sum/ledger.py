@@ -11,9 +11,9 @@ from torch import Tensor
 
 from attention_core.text.tokenizers import visible
 
-from ...charts.chart import Chart
-from ...charts.template import LABEL_ROOM, without_data
+from ...charts.chart import Chart, without_data
 from ...picture import palette
+from ...picture.layout import LABEL
 
 LOST, GONE = "inf or nan", "too small: 0"
 CELL = {"width": {"step": 92}, "height": {"step": 24}}
@@ -80,7 +80,7 @@ def _template() -> dict:
             "place:O",
             axis=alt.Axis(
                 labelExpr="names[datum.value]",
-                labelLimit=LABEL_ROOM,
+                labelLimit=LABEL,
                 labelBaseline="middle",
                 **quiet,
             ),

@@ -10,8 +10,7 @@ from itertools import accumulate
 import altair as alt
 import pandas as pd
 
-from ...charts.chart import Chart
-from ...charts.template import without_data
+from ...charts.chart import Chart, without_data
 from ...picture import palette
 from ...words import percent
 

@@ -9,8 +9,7 @@ from functools import lru_cache
 import altair as alt
 import pandas as pd
 
-from ...charts.chart import Chart
-from ...charts.template import without_data
+from ...charts.chart import Chart, without_data
 from ...picture import palette
 
 STEP = 23

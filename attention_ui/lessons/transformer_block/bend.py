@@ -7,8 +7,7 @@ import torch
 from attention_core.mechanism.block import ACTIVATIONS
 from attention_core.trace import Trace
 
-from ...charts.chart import Chart
-from ...charts.template import without_data
+from ...charts.chart import Chart, without_data
 from ...picture import palette
 
 HEIGHT, LEAST_REACH, POINTS = 120, 1.5, 121

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import altair as alt
 
-from ...charts.template import without_data
+from ...charts.chart import without_data
 from ...picture import palette
 
 WIDE, HEAD = 800, 50

@@ -8,10 +8,9 @@ from functools import lru_cache
 import altair as alt
 import pyarrow as pa
 
+from ..charts.chart import Chart, without_data
 from ..picture import palette
 from ..picture.numbers import written
-from .chart import Chart
-from .template import without_data
 
 BAR, HEIGHT, AXIS = 52, 170, 44
 LINE = 0.11

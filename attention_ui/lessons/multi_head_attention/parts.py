@@ -6,9 +6,8 @@ from functools import lru_cache
 import altair as alt
 import pandas as pd
 
-from ..picture import palette
-from .chart import Chart
-from .template import without_data
+from ...charts.chart import Chart, without_data
+from ...picture import palette
 
 WIDTH, BAR = 340, 22
 
