@@ -49,6 +49,8 @@ def test_pointing_at_a_word_moves_the_bars_of_all_heads(page, app_url):
     def drawn():
         return page.locator(bars).evaluate_all("each => each.map((one) => one.getAttribute('d'))")
 
+    for said in page.locator("[data-testid=stSliderThumbValue]").all():
+        assert said.bounding_box()["height"] < 30, "also “auto” stands in one line"
     before = drawn()
     page.locator(".st-key-drawn_weights svg g.cells_marks path").nth(2 * 11 * 11 + 2).hover()
     soon(page, lambda: drawn() != before)
