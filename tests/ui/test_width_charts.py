@@ -131,7 +131,7 @@ def test_the_picture_of_the_three_divisors_carries_what_was_measured_at_every_wi
         assert torch.allclose(gradient, sizes / sizes.max())
         assert f"d={d:,}" in [each.text for each in layout.wide.words]
     lists = positions(drawn[64], [*drawn.values()])
-    moved = [told["texts"] for each, told in lists.items() if each.startswith("word.1")]
+    moved = [told["texts"] for each, told in lists.items() if each.startswith("words.1")]
     assert moved == ["√1|√64|√4,096", "d=1|d=64|d=4,096"], "the width moves along"
     assert len({each.alt for each in drawn.values()}) == 1, "the browser keeps the view"
     assert "shades" in lists["0.0.0"]
