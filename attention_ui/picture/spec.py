@@ -246,7 +246,11 @@ def _authored(slots: int, asked: bool) -> dict:
         )
         .transform_calculate(px2="datum.px + datum.pw", py2="datum.py + datum.ph")
     )
-    layers = [_marks(base, UNDER), _cells(base, slots), _numbers(base.transform_filter(IS_CELL))]
+    layers = [
+        _marks(base, UNDER),
+        _cells(base, slots),
+        _numbers(base.transform_filter(IS_CELL), "numbers"),
+    ]
     layers += _lit(base, slots)
     if asked:
         layers += [_asked_boxes(base), _marks(base, MARK, True), _words(base, True)]
@@ -310,6 +314,7 @@ def _marks(base: alt.Chart, kind: int, asked: bool = False) -> alt.Chart:
             fill=_expr(f"datum.colour == 'bar' ? {bar} : datum.colour"),
             fillOpacity=_expr(strength),
         )
+        .properties(name="under" if kind == UNDER else "strips" if asked else "marks")
     )  # fmt: skip
 
 
@@ -383,7 +388,7 @@ def _lit(base: alt.Chart, slots: int) -> list[alt.Chart]:
         )
         .properties(name="lit")
     )  # fmt: skip
-    return [veil, ground, cells, _numbers(lit)]
+    return [veil, ground, cells, _numbers(lit, "lit_numbers")]
 
 
 def _asked_boxes(base: alt.Chart) -> alt.Chart:
@@ -397,7 +402,7 @@ def _asked_boxes(base: alt.Chart) -> alt.Chart:
     )
 
 
-def _numbers(cells: alt.Chart) -> alt.Chart:
+def _numbers(cells: alt.Chart, name: str) -> alt.Chart:
     return (
         cells.transform_filter(CAN_BE_READ)
         .transform_filter("isValid(datum.text) || isValid(datum.texts)")
@@ -412,6 +417,7 @@ def _numbers(cells: alt.Chart) -> alt.Chart:
             y=_expr("datum.py + datum.ph / 2"),
             text=_expr(TEXT), key=KEY, fill=alt.value(INK), opacity=_expr(STRENGTH),
         )
+        .properties(name=name)
     )  # fmt: skip
 
 
@@ -430,6 +436,7 @@ def _words(base: alt.Chart, asked: bool = False) -> alt.Chart:
             limit=alt.expr("datum.look == 'row' || datum.look == 'slanted' ? 92 * grown : 0"),
         )
         .encode(X, Y, KEY, text=_expr(_chosen("text", asked)), fill=_expr(ink))
+        .properties(name="shares" if asked else "words")
     )  # fmt: skip
 
 
@@ -463,4 +470,5 @@ def _paths(base: alt.Chart) -> alt.Chart:
             opacity=alt.expr(f"{is_way} ? ({faint} ? 0 : 0.7) : {strength}"),
         )
         .encode(X, Y, KEY)
+        .properties(name="paths")
     )  # fmt: skip

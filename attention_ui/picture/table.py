@@ -265,11 +265,12 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
 
 
 def _decimals(layout: Layout, at: int, there: Sequence[Matrix]) -> int:
-    """As many decimals as the numbers of any position have and as fit; −1 where none are shown."""
+    """As many decimals as its numbers have now; one, where they are whole and others are not."""
     boxes = [one.boxes[at] for one in (layout.wide, layout.narrow)]
-    return max(
-        decimals_in(each, box.width) if box.decimals >= 0 else -1 for box in boxes for each in there
-    )
+    now = max(box.decimals for box in boxes)
+    if now:
+        return now
+    return min(1, max(decimals_in(each, box.width) for box in boxes for each in there))
 
 
 def _strengths(there: Sequence[Matrix]) -> np.ndarray | None:

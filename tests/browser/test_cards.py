@@ -115,7 +115,7 @@ def test_the_keyboard_opens_a_cell_and_walks_from_cell_to_cell(page, app_url):
 def test_a_control_in_the_picture_answers_without_the_server_and_then_in_the_link(page, app_url):
     opened(page, app_url)
     slider = page.locator(".st-key-moves_scores input")
-    number = page.locator(".st-key-drawn_scores svg g.layer_2_marks text").nth(score(0, 0))
+    number = page.locator(".st-key-drawn_scores svg g.numbers_marks text").nth(score(0, 0))
     assert (slider.input_value(), number.text_content()) == ("1", "0.16")
     view = page.locator(".st-key-drawn_scores svg.marks").element_handle()
     moves_in_one_frame(page, "scores", 1.25)  # nothing is sent while the hand moves

@@ -8,11 +8,11 @@ LESSON = "causal_mask?example=sorry_dave&predict=off&cell=none"
 
 
 def numbers(page, card):
-    return page.locator(f".st-key-drawn_{card} svg g.layer_2_marks text").all_text_contents()
+    return page.locator(f".st-key-drawn_{card} svg g.numbers_marks text").all_text_contents()
 
 
 def outline(page, card):
-    return page.locator(f".st-key-drawn_{card} svg g.layer_3_marks path").evaluate_all(
+    return page.locator(f".st-key-drawn_{card} svg g.paths_marks path").evaluate_all(
         "all => all.map((one) => one.getAttribute('d'))"
     )
 

@@ -19,11 +19,11 @@ CLICK_STOP = """
 
 
 def numbers(page, card):
-    return page.locator(f".st-key-drawn_{card} svg g.layer_2_marks text").all_text_contents()
+    return page.locator(f".st-key-drawn_{card} svg g.numbers_marks text").all_text_contents()
 
 
 def words_now(page, card):
-    return page.locator(f".st-key-drawn_{card} svg g.layer_4_marks text").all_text_contents()
+    return page.locator(f".st-key-drawn_{card} svg g.words_marks text").all_text_contents()
 
 
 def train(page, says):

@@ -9,14 +9,14 @@ LESSON = "softmax_or_sum?example=wild_cat&predict=off"
 
 def bars(page, card):
     """Of each bar: where it begins and how wide it is, those of the sum first."""
-    found = page.locator(f".st-key-drawn_{card} svg g.layer_0_marks path").evaluate_all(
+    found = page.locator(f".st-key-drawn_{card} svg g.under_marks path").evaluate_all(
         "all => all.map((one) => one.getBoundingClientRect().toJSON())"
     )
     return [(round(box["x"]), round(box["width"])) for box in found if box["height"] > 9]
 
 
 def texts(page, card):
-    return page.locator(f".st-key-drawn_{card} svg g.layer_2_marks text").all_text_contents()
+    return page.locator(f".st-key-drawn_{card} svg g.numbers_marks text").all_text_contents()
 
 
 def test_a_constant_blows_up_the_division_and_leaves_softmax_within_the_picture(page, app_url):

@@ -10,7 +10,7 @@ IDS, TABLE = 11, 9 * 3
 
 
 def numbers(page, card):
-    return page.locator(f".st-key-drawn_{card} svg g.layer_2_marks text").all_text_contents()
+    return page.locator(f".st-key-drawn_{card} svg g.numbers_marks text").all_text_contents()
 
 
 def embeddings(page):

@@ -5,7 +5,7 @@ import pytest
 from browser_tools import no_exception, settled
 
 LINK = "transformer_block?example=named_features&predict=off"
-NUMBERS = """() => [...document.querySelectorAll('.st-key-drawn_norm svg g.layer_2_marks text')]
+NUMBERS = """() => [...document.querySelectorAll('.st-key-drawn_norm svg g.numbers_marks text')]
   .map((one) => one.textContent)"""
 
 
