@@ -36,7 +36,7 @@ def amounts(
                 begin, end = end, end + each[kind] / whole
                 told = {"place": place, "name": name, "text": text, "kind": kind}
                 ends = {"from": begin, "to": end, "is_first": not begin}
-                rows.append(told | ends | {"size": written(each[kind])})
+                rows.append(told | ends | {"size": f"{kind}: {written(each[kind])}"})
     frame = pd.DataFrame(rows)
     spec = deepcopy(_template()) | {"height": STEP * len(names)}
     used = {kind: colour for kind, colour in colours.items() if kind in {*frame["kind"]}}
@@ -57,11 +57,8 @@ def _template() -> dict:
         x=alt.X("from:Q", axis=None, scale=alt.Scale(domain=[0, 1])),
         x2="to:Q",
         color=alt.Color("kind:N", legend=legend),
-        tooltip=[
-            alt.Tooltip("name:N", title=" "),
-            alt.Tooltip("kind:N", title=" "),
-            alt.Tooltip("size:N", title=" "),
-        ],
+        # Of lines of one title only the first would be shown.
+        tooltip=[alt.Tooltip("name:N", title="title"), alt.Tooltip("size:N", title=" ")],
     )
     written = {"baseline": "middle", "dy": -8, "fontSize": 12, "aria": False}
     first = base.transform_filter("datum.is_first")
