@@ -46,9 +46,9 @@ PLACES = """(card) => {
   const drawn = document.querySelector(`.st-key-drawn_${card}`);
   drawn.scrollIntoView({ block: 'center' });
   const middle = ({ x, y, width, height }) => [x + width / 2, y + height / 2];
-  const cells = [...drawn.querySelectorAll('svg .cells_marks path')]
-    .filter(({ __data__ }) => __data__?.datum.look !== 'token box')
-    .map((one) => middle(one.getBoundingClientRect()));
+  const all = [...drawn.querySelectorAll('svg .cells_marks path')];
+  const numbers = all.filter(({ __data__ }) => __data__?.datum.look !== 'token box');
+  const cells = (numbers.length ? numbers : all).map((one) => middle(one.getBoundingClientRect()));
   const { x, y, width, height } = drawn.getBoundingClientRect();
   const grid = [...Array(240).keys()]
     .map((at) => [x + (at % 20 + .5) * width / 20, y + (Math.floor(at / 20) + .5) * height / 12]);
