@@ -6,6 +6,7 @@ import torch
 from attention_core.examples import EXAMPLES
 from attention_ui.charts.amounts import amounts
 from attention_ui.controls.control import understood
+from attention_ui.frame.lights import lights_of as shown_lights
 from attention_ui.lessons.attention_today import checks
 from attention_ui.lessons.attention_today.costs import (
     cache_question,
@@ -45,7 +46,7 @@ from attention_ui.lessons.attention_today.words import on_words, wider_words
 from attention_ui.words import in_bytes
 from visiting import rendered, visit, words
 
-PAGE = "pages/attention_today.py"
+PAGE, OUTPUT = "pages/attention_today.py", "today_context_vectors"
 
 
 def values_of(name, **link):
@@ -128,6 +129,23 @@ def test_a_known_model_changes_something_on_arrival_and_looks_chosen_once_it_is(
     assert model_that_is_on(arrival) is None
     for model in MODELS:
         assert model_that_is_on(arrival.but(**switches_of(model, arrival))) == model
+
+
+@pytest.mark.parametrize(
+    "on",
+    [{"window": "3", "sinks": "1"}, {"places": "alibi", "window": "2"}, *MODELS],
+    ids=str,
+)
+def test_no_light_is_red_for_a_switch_that_does_what_it_is_for(on):
+    settings = values_of("wild_cat", **(on if isinstance(on, dict) else {}))
+    if on in list(MODELS):
+        settings = settings.but(**switches_of(on, settings))
+    found = {each.name: each for each in shown_lights(trace_of(settings), OUTPUT)}
+    assert [name for name, each in found.items() if each.holds is False] == []
+    assert found["seen_has_weight"].holds is found["no_leak"].holds is True
+    order = found["order_free"]
+    assert order.holds is (True if settings.places == "none" else None)
+    assert ("that is meant" in order.evidence) == (settings.places != "none")
 
 
 def test_rotary_positions_stay_on_with_heads_of_any_number():

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import torch
 
-from ...operations import MatMul
+from ...operations import DistanceBias, MatMul, RotaryAngles
 from ...rounding import largest
 from ...trace import Step
 from ..light import Light
@@ -19,6 +19,9 @@ from .again import (
     with_row,
 )
 from .seen import SAME, Seen, minus, moved_by, open_light, ordinary, token_axis
+
+POSITIONS = RotaryAngles | DistanceBias
+"""What attention has inside itself so that order counts."""
 
 
 def no_leak(seen: Seen) -> Light:
@@ -102,6 +105,9 @@ def order_free(seen: Seen) -> Light:
     far = (values[seen.output] - expected).abs().nan_to_num(torch.inf).max().item()
     if far > 1e-3 * max(largest(out.value), 1e-9):
         evidence = f"{along} other vectors come out, up to {far:.4g} away."
+        if any(isinstance(step.operation, POSITIONS) for step in seen.steps()):
+            meant = f"Not here, and that is meant: its positions tell places apart. {evidence}"
+            return Light(name, None, meant, seen.output)
         return Light(name, False, evidence, seen.output)
     return Light(name, True, f"{along} the vectors differ by at most {far:.1g}.")
 
