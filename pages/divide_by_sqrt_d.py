@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.examples import EXAMPLES
-from attention_core.experiments.saturation import EFFECT_TRIALS, N_KEYS
+from attention_core.experiments.saturation import N_KEYS, trials_at
 from attention_ui.cards.card import card, note
 from attention_ui.cards.common_questions import largest_when_divided
 from attention_ui.cards.pinned import since_the_pin
@@ -42,15 +42,15 @@ with card(
     called = {DIVIDED[name]: effect for name, effect in measured.items()}
     best = DIVIDED["sqrt_d"]
     shares = {name: effect.sorted_weights for name, effect in called.items()}
-    sizes = {name: effect.gradient_norm for name, effect in called.items()}
+    sizes = {name: effect.gradient_quartiles for name, effect in called.items()}
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         chart("weights_by_divisor", sorted_weights(shares, best), 560)
         chart("gradients_by_divisor", gradients(sizes, best), 300)
     note(words.told_at(values.vd, measured))
     st.caption(
-        f"One random query and {N_KEYS} random keys, drawn {EFFECT_TRIALS} times. Weights are "
-        "means. The gradient, the median of the draws, says how much the weights move when q·k is "
-        "nudged before it is divided."
+        f"One random query and {N_KEYS} random keys, drawn {trials_at(values.vd):,} times. Weights "
+        "are means. The gradient says how much the weights move when q·k is nudged before it is "
+        "divided: a bar is the median, its line the middle half of the draws."
     )
 
 with card(

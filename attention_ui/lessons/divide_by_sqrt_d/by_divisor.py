@@ -30,17 +30,22 @@ def sorted_weights(weights: Mapping[str, Sequence[float]], best: str) -> Chart:
     )
 
 
-def gradients(sizes: Mapping[str, float], best: str) -> Chart:
-    """A bar for each size, on one scale from 0 to the largest of them, with the number above."""
-    most = max(sizes.values()) or 1.0
+def gradients(quartiles: Mapping[str, tuple[float, float, float]], best: str) -> Chart:
+    """A bar for each median, and a line from the lower quartile to the upper one, on one scale from
+    0 to the largest of all, with the median above.
+    """
+    most = max(high for _, _, high in quartiles.values()) or 1.0
     rows = [
-        {"name": name, "rank": 1, "value": size / most, "best": name == best, "text": f"{size:.2g}"}
-        for name, size in sizes.items()
+        {
+            **{"name": name, "rank": 1, "value": middle / most, "best": name == best},
+            **{"low": low / most, "high": high / most, "text": f"{middle:.2g}"},
+        }
+        for name, (low, middle, high) in quartiles.items()
     ]
     return Chart(
         pd.DataFrame(rows),
         _template("Size of the gradient with respect to q·k", False),
-        f"Bars of the size of the gradient, divided {', '.join(sizes)}.",
+        f"Bars of the size of the gradient, divided {', '.join(quartiles)}.",
     )
 
 
@@ -60,10 +65,15 @@ def _template(title: str, has_axis: bool) -> dict:
     bars = base.mark_bar(cornerRadiusEnd=2, aria=False).encode(
         color=colour.otherwise(alt.value(palette.MUTED))
     )
+    above = {} if has_axis else {"y": "high:Q"}
     numbers = base.mark_text(dx=5, dy=-7, fontSize=12, aria=False, color=palette.INK).encode(
-        text="text:N"
+        text="text:N", **above
     )
-    chart = alt.layer(bars, numbers).properties(
+    layers = [bars, numbers]
+    if not has_axis:
+        line = base.mark_rule(strokeWidth=2, aria=False, color=palette.INK)
+        layers.append(line.encode(y="low:Q", y2="high:Q"))
+    chart = alt.layer(*layers).properties(
         width="container",
         height=WEIGHTS_HEIGHT if has_axis else GRADIENT_HEIGHT,
         title=alt.Title(title, anchor="start", fontSize=12, offset=14),
