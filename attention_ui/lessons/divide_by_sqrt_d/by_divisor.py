@@ -32,7 +32,7 @@ def sorted_weights(weights: Mapping[str, Sequence[float]], best: str) -> Chart:
 
 def gradients(quartiles: Mapping[str, tuple[float, float, float]], best: str) -> Chart:
     """A bar for each median, and a line from the lower quartile to the upper one, on one scale from
-    0 to the largest of all, with the median above.
+    0 to the largest of all, with the median written on its bar.
     """
     most = max(high for _, _, high in quartiles.values()) or 1.0
     rows = [
@@ -65,10 +65,10 @@ def _template(title: str, has_axis: bool) -> dict:
     bars = base.mark_bar(cornerRadiusEnd=2, aria=False).encode(
         color=colour.otherwise(alt.value(palette.MUTED))
     )
-    above = {} if has_axis else {"y": "high:Q"}
-    numbers = base.mark_text(dx=5, dy=-7, fontSize=12, aria=False, color=palette.INK).encode(
-        text="text:N", **above
-    )
+    beside = {} if has_axis else {"align": "left"}  # of the line
+    numbers = base.mark_text(
+        dx=5, dy=-7, fontSize=12, aria=False, color=palette.INK, **beside
+    ).encode(text="text:N")
     layers = [bars, numbers]
     if not has_axis:
         line = base.mark_rule(strokeWidth=2, aria=False, color=palette.INK)

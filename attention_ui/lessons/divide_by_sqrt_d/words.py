@@ -53,7 +53,7 @@ def told_at(d: int, effects: Mapping[str, Effect]) -> str:
     )
     if is_narrow(plain):
         return f"{words}Vectors this narrow need no divisor. Widen them."
-    return f"{words}Undivided, {saturated_words(plain)}; divided by √d, all draws are much alike."
+    return f"{words}Undivided, {saturated_words(plain)}. By √d, all draws are much alike."
 
 
 def is_narrow(plain: Effect) -> bool:
@@ -64,8 +64,8 @@ def is_narrow(plain: Effect) -> bool:
 def saturated_words(plain: Effect) -> str:
     """In how many draws one key has nearly all the weight, and what of the others."""
     return (
-        f"one key takes over {SATURATED:.0%} in {percent(plain.saturated)} of the draws, which "
-        "then have next to no gradient, while others, with two keys nearly alike, are steep"
+        f"one key takes over {SATURATED:.0%} in {percent(plain.saturated)} of the draws: next to "
+        "no gradient there, a steep one in others, where two keys nearly tie"
     )
 
 
@@ -219,6 +219,6 @@ def without(d: int, seed: int) -> str:
     if is_narrow(plain):
         return f"{words} Vectors this narrow can do without; wider ones cannot."
     return (
-        f"{words} Undivided, {saturated_words(plain)}: from which of them a layer learns is left "
-        "to chance. Divided by √d, all count about alike."
+        f"{words} Undivided, {saturated_words(plain)}. From which draw a layer learns is left to "
+        "chance; divided by √d, all count about alike."
     )
