@@ -172,7 +172,7 @@ with card(
 with card(
     "costs",
     "What it costs in a real model",
-    "A model that writes keeps the keys and values of all tokens so far, in every layer. "
+    "Every layer keeps the keys and values of all tokens so far. "
     f"{costs.outgrown_words(costs.model_of(values))}",
 ) as beside:
     with beside:

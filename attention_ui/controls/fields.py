@@ -211,7 +211,7 @@ def unknown_word(words: Iterable[str]) -> str | None:
             others = listed([f"“{each}”" for each in near or ANIMALS])
             return (
                 f"“{visible(word[:MOST_QUOTED])}” is none of the {len(WORDS) - 1} words of this "
-                "language (all of them: Go deeper, in A tiny language). "
+                "language. "
                 f"{'Spelled nearly like it' if near else 'Its animals'}: {others}"
             )
     return None

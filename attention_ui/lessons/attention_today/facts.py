@@ -130,5 +130,5 @@ def far_words(trace: Trace, head: int) -> str:
         return told
     return (
         f"For the last query, the farthest token fades from {number(before)} to {number(after)}, "
-        f"but is never hidden. {told}"
+        f"never to 0. {told}"
     )
