@@ -83,7 +83,7 @@ class KnownModel:
 KNOWN = {
     "gpt2": KnownModel("GPT-2 small", AttentionSize(12, 768, 12, 12, 64, bias=True), 1_024),
     "llama3": KnownModel("Llama 3 8B", AttentionSize(32, 4_096, 32, 8, 128), 8_192),
-    "mistral": KnownModel("Mistral 7B", AttentionSize(32, 4_096, 32, 8, 128), 8_192, 4_096),
+    "mistral": KnownModel("Mistral 7B v0.1", AttentionSize(32, 4_096, 32, 8, 128), 8_192, 4_096),
 }
 """Sources: Radford et al. 2019, Language Models are Unsupervised Multitask Learners; Llama Team
 2024, The Llama 3 Herd of Models, table 3; Jiang et al. 2023, Mistral 7B, table 1."""

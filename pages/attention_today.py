@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention_core.mechanism.today import PREFIX
+from attention_core.mechanism.today import PREFIX, ROTARY_BASE
 from attention_core.trace import Trace
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
@@ -90,39 +90,31 @@ with card(
 with card(
     "rotary",
     "Rotary positions",
-    "A dot product does not know where two words stand. So each query and key is turned (↻), two "
-    "columns at a time, by an angle that grows with its place; 6.28 is a full turn. What is left "
-    "in a score is how many places apart two tokens stand, wherever in the text that is.",
+    "A dot product does not know where words stand. So each query and key is turned (↻), two "
+    "columns at a time, by its place times **θ = base^(−2k/d)**: pair 0 fast, later ones ever "
+    f"more slowly. The base is {ROTARY_BASE:,.0f} (Llama 3: 500,000). What is left in a score is "
+    "how far apart two tokens stand.",
 ) as beside:
     with beside:
         control(lesson.MOVED_BY, width=150)
-    if lesson.is_odd(values):
-        note(
-            f"A head is {values.d_head or values.d_model // n_heads} wide here, so a column would "
-            "be left over. Choose an even d_head at *Heads share keys and values*, or switch "
-            "rotary positions on at the top."
-        )
-    else:
-        turned = single[f"{lesson.ROTARY}turned_queries"]
-        queries, angles = turned.inputs
-        parts = (
-            *(Matrix(queries, lead=(head,), title=f"queries[{head}]"), "↻"),
-            *(Matrix(angles, title="angles"), "="),
-            *(
-                Matrix(turned, lead=(head,), title="turned"),
-                lesson.NEXT,
-                lesson.weights(single, head, lesson.ROTARY),
-            ),
-        )
-        picture("rotary", equation(single, *parts, tall=235))
-        light(*checks.moved_light(single, values.moved_by))
+    spun = lesson.rotary(values)
+    turned = spun[f"{lesson.ROTARY}turned_queries"]
+    queries, angles = turned.inputs
+    parts = (
+        *(Matrix(queries, lead=(head,), title=f"queries[{head}]"), "↻"),
+        *(Matrix(angles, title="angles"), "="),
+        *(Matrix(turned, lead=(head,), title="turned"), lesson.NEXT),
+        lesson.weights(spun, head, lesson.ROTARY),
+    )
+    picture("rotary", equation(spun, *parts, tall=235))
+    light(*checks.moved_light(spun, values.moved_by))
 
 with card(
     "alibi",
     "A bias for distance: ALiBi",
-    "Simpler still: for each step between query and key, take a fixed amount off the score. It is "
-    "the **slope**, and each head has its own. Nothing is learned, and texts may be longer than "
-    "in training.",
+    "Simpler still: for each step between query and key, take a fixed amount off the score, after "
+    "÷ √d. It is the **slope**, and each head has its own. Nothing is learned, and texts may be "
+    "longer than in training.",
 ) as beside:
     with beside:
         moves("alibi", lesson.SLOPE)
@@ -130,12 +122,11 @@ with card(
     def sloped(slope: float) -> tuple:
         """The weights of one head, and those with a bias of this slope."""
         made = lesson.add_slope(lesson.plain(values), slope)
-        bias = Matrix(made[f"{lesson.SLOPED}bias"], lead=(head,))
+        bias = lesson.slope_bias(made, head)
         return lesson.then_and_now(made, head, lesson.SLOPED, bias)
 
     moving = Moving(lesson.SLOPE, sloped, about, elsewhere=True)
-    bias = Matrix(single[f"{lesson.SLOPED}bias"], lead=(head,))
-    parts = lesson.then_and_now(single, head, lesson.SLOPED, bias)
+    parts = lesson.then_and_now(single, head, lesson.SLOPED, lesson.slope_bias(single, head))
     picture("alibi", equation(single, *parts, tall=235), moving)
     note(facts.far_words(single, head))
 
@@ -181,8 +172,8 @@ with card(
 with card(
     "costs",
     "What it costs in a real model",
-    "While a model writes, it keeps the keys and values of all tokens so far, in every layer. For "
-    "long texts, nothing else in attention takes as much memory.",
+    "Every layer keeps the keys and values of all tokens so far. "
+    f"{costs.outgrown_words(costs.model_of(values))}",
 ) as beside:
     with beside:
         control(lesson.COST_MODEL, widget="selectbox", width=180)
@@ -208,7 +199,7 @@ with deeper("scores kept in bounds, shapes and costs of each switch, pairs of co
             "Scores kept in bounds",
             "One huge score takes all the weight, and then hardly anything is learned. A **soft "
             "cap** presses large scores towards a bound, by cap · tanh(score / cap), and leaves "
-            "small ones nearly alone.",
+            "small ones nearly alone. Gemma 2 caps at ±50: its scores grow far larger than yours.",
         ) as beside:
             with beside:
                 moves("cap", lesson.BOUND, width=260)
@@ -253,10 +244,11 @@ with deeper("scores kept in bounds, shapes and costs of each switch, pairs of co
             light(good, told)
         st.markdown(
             "**Pairs of columns.** Column k is turned with column k + d/2, as by `rotate_half` in "
-            "the Llama models; values are not turned, and a cache keeps turned keys. The first "
-            "paper paired neighbours, 2k and 2k + 1. Both work, but weights trained for one do not "
-            "fit the other."
+            "Hugging Face’s Llama; values are not turned, and a cache keeps turned keys. The first "
+            "paper and Meta’s own Llama pair neighbours, 2k and 2k + 1: where Hugging Face takes "
+            "over its weights, it puts the columns of `W_query` and `W_key` in another order, and "
+            "every score stays."
         )
 
-answers(words.answers(values, single), frozenset(covered))
+answers(words.answers(values, single, spun), frozenset(covered))
 ends(PAGE, trace, f"{PREFIX}context_vectors")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.examples import EXAMPLES
-from attention_core.experiments.saturation import EFFECT_TRIALS, N_KEYS
+from attention_core.experiments.saturation import N_KEYS, trials_at
 from attention_ui.cards.card import card, note
 from attention_ui.cards.common_questions import largest_when_divided
 from attention_ui.cards.pinned import since_the_pin
@@ -54,9 +54,9 @@ with card(
     measured = words.effects_at(values.vd, values.draw_seed)
     note(words.told_at(values.vd, measured))
     st.caption(
-        f"One random query and {N_KEYS} random keys, drawn {EFFECT_TRIALS} times: weights are "
-        "means. The gradient, the median of the draws, says how much the weights move when q·k is "
-        "nudged before it is divided."
+        f"One random query and {N_KEYS} random keys, drawn {trials_at(values.vd):,} times: weights "
+        "are means. The gradient, the median of the draws, says how much the weights move when q·k "
+        "is nudged before it is divided."
     )
 
 with card(

@@ -41,7 +41,7 @@ with card(
     "One tile at a time",
     "Only the outlined tile of the table is held; finished ones are forgotten. All that stays of a "
     "query stands beside it: its largest score so far, **m**; the sum of its exponentials, **ℓ**; "
-    "and the sum of the values times them, **O**. Where m rises, the old ℓ and O shrink first.",
+    "and the sum of the values times them, **O**. Where m rises, the old ℓ and O shrink by **α**.",
 ):
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         moves("tiles", lesson.TILE, width=300, told=False)
@@ -126,7 +126,7 @@ with card(
         equation(
             trace,
             *(kept("largest", "m before"), "−", of_tile("running_largest", "m"), "→", alpha),
-            *("⊙", kept("sum", "ℓ before"), "+", of_tile("tile_sum", "ℓ̂")),
+            *("|", alpha, "⊙", kept("sum", "ℓ before"), "+", of_tile("tile_sum", "ℓ̂")),
             *("=", of_tile("running_sum", "ℓ")),
             tall=TALL,
         ),
@@ -135,9 +135,8 @@ with card(
         "tile_output",
         equation(
             trace,
-            *(powers, "·"),
-            *(of_tile("tile_values", f"values {tile.key_block}"), "="),
-            *(of_tile("tile_output", "Ô"), "+", kept("output", "O before"), "⊙", alpha),
+            *(alpha, "⊙", kept("output", "O before"), "+"),
+            *(powers, "·", of_tile("tile_values", f"values {tile.key_block}")),
             *("=", of_tile("running_output", "O")),
             tall=TALL,
         ),

@@ -98,7 +98,8 @@ with deeper("where this was found") as is_open:
     if is_open:
         st.markdown(
             "After Olsson et al. 2022, *In-context Learning and Induction Heads*, who found the "
-            "two heads, their scores and the sudden fall of the loss in models of all sizes."
+            "two heads, their scores and the steep fall of the loss in models of all sizes but "
+            "those of one layer."
         )
 
 answers(words.answers(trace), covered)

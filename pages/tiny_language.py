@@ -8,7 +8,7 @@ from attention_core.small_models.recording import shipped_recording
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, chart, moves, picture
-from attention_ui.controls.widget import control
+from attention_ui.controls.widget import control, say_problem
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.tiny_language import charts, lesson, training, words
@@ -30,9 +30,11 @@ with card(
     "chance to come next. Then switch a head off, and see which sentences go wrong.",
 ):
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        control(lesson.BEGINNING, width=430)
+        control(lesson.BEGINNING, says_problem=False, width=430)
         control(lesson.TINY_OFF, width=330)
-    tries(*lesson.READY)
+    # In the place of the buttons: nothing below moves.
+    if not say_problem(lesson.BEGINNING.name, in_a_line=True):
+        tries(*lesson.READY)
     chart("next", charts.next_word(values), 760)
     light(*words.judged(values))
 

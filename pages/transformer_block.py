@@ -91,7 +91,7 @@ with card(
     "Layer norm",
     "What is added piles up, and parts work best on numbers of one size. So from each vector its "
     "**mean** is subtracted, and what is left is divided by the root of its **variance** (plus a "
-    "tiny ε). Stretch your token’s vector, and see what becomes of it.",
+    "tiny ε). Llama’s **RMSNorm** subtracts no mean. Stretch your token’s vector, and see.",
 ) as beside:
     with beside:
         moves("norm", FACTOR)
@@ -133,9 +133,9 @@ with card(
 with card(
     "decoder",
     "In a decoder",
-    "A decoder writes text token by token. Its own attention hides what comes later, and between "
-    "the two parts stands a third, **cross-attention**: your sentence asks, another one, the "
-    "source, answers.",
+    "A decoder hides what comes later. In a translator a third part stands in between, "
+    "**cross-attention**: your sentence asks, the source answers. GPT, Llama and Mistral are "
+    "**decoder-only**, without it.",
 ) as beside:
     with beside:
         control(OTHER_SENTENCE, width=390)
@@ -169,7 +169,9 @@ with deeper(
         st.subheader("Gain and bias", anchor="gain")
         st.markdown(
             "What a layer norm learns: a gain for each column, and a bias. They begin as 1 and 0, "
-            "so an untrained norm leaves the standardised numbers as they are."
+            "so an untrained norm leaves the standardised numbers as they are. Llama and Mistral "
+            "have **RMSNorm**: a vector is only divided by its root mean square, with no mean "
+            "subtracted and no bias."
         )
         picture("gain", equation(trace, *norms.learned(trace, token)))
         st.subheader("PyTorch’s own layer", anchor="torch")

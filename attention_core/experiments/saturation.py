@@ -17,8 +17,10 @@ from .variance import LARGEST_CHUNK, Trials, draws
 
 DIVISORS = ("nothing", "sqrt_d", "d")
 N_KEYS = 8
-EFFECT_TRIALS = 96
-"""Enough for curves that hardly tremble, few enough for a slider."""
+SATURATED = 0.99
+"""Where one key has more of the weight, the gradient is below 3 % of the largest there can be."""
+MOST_TRIALS, QUICK = 4_000, 2**22
+"""Of one width, where that takes no more than so many random numbers: 25 ms of work."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +32,28 @@ class Effect:
     The mean over trials, as of the weights."""
     sorted_weights: tuple[float, ...]
     """The largest weight, the next, and so on: (key,)."""
-    gradient_norm: float
-    """√ of the sum of squares of the derivatives of all weights by all q·k, as they are before
-    anything divides them. The median over trials: where softmax is all or nothing, a few trials
-    with two keys nearly alike would carry the mean, and the others have next to nothing."""
+    saturated: float
+    """The share of trials in which one key has more than `SATURATED` of the weight."""
+    gradient_quartiles: tuple[float, float, float]
+    """Of √ of the sum of squares of the derivatives of all weights by all q·k, as they are before
+    anything divides them: what a quarter, a half and three quarters of the trials stay below. The
+    mean would hide that most trials may have next to none, and a few, with two keys nearly alike,
+    a steep one."""
+
+    @property
+    def gradient_norm(self) -> float:
+        """The median of the gradients."""
+        return self.gradient_quartiles[1]
 
     @property
     def largest_weight(self) -> float:
         """The mean of the largest weight."""
         return self.sorted_weights[0]
+
+
+def trials_at(d: int, n_keys: int = N_KEYS) -> int:
+    """How many trials of this width cost nothing that is seen."""
+    return min(MOST_TRIALS, QUICK // (d * (1 + n_keys)))
 
 
 def softmax_effect(
@@ -76,8 +91,11 @@ def _effect(scores: Tensor, divisor: float) -> Effect:
     others = 1 - torch.eye(weights.shape[-1], dtype=weights.dtype)
     squares = weights.square()
     jacobian = (squares * ((weights @ others).square() + squares @ others)).sum(dim=-1).sqrt()
+    highest = weights.max(dim=-1).values
+    shares = torch.tensor((0.25, 0.5, 0.75), dtype=weights.dtype)
     return Effect(
         entropy=entropy.mean().item(),
         sorted_weights=tuple(weights.sort(dim=-1, descending=True).values.mean(dim=0).tolist()),
-        gradient_norm=(jacobian / divisor).quantile(0.5).item(),
+        saturated=(highest > SATURATED).double().mean().item(),
+        gradient_quartiles=tuple((jacobian / divisor).quantile(shares).tolist()),
     )

@@ -17,6 +17,9 @@ from .tiling import n_blocks
 if TYPE_CHECKING:
     from ..trace import Step, Trace
 
+FLOAT32 = 4
+"""The bytes of a number that is added up, at least: kernels keep sums in float32."""
+
 
 @dataclass(frozen=True)
 class Traffic:
@@ -29,11 +32,18 @@ class Traffic:
     context: int
     """Context vectors, written."""
     held: int
+    summed: int = 0
+    """Of what is held, what kernels keep in float32: scores, and each query's maximum, sum and
+    output."""
 
     @property
     def moved(self) -> int:
         """Numbers read and written together."""
         return self.vectors + self.table + self.context
+
+    def held_bytes(self, n_bytes: int) -> int:
+        """What is held, where queries, keys and values have so many bytes a number."""
+        return (self.held - self.summed) * n_bytes + self.summed * max(n_bytes, FLOAT32)
 
 
 def plain_traffic(n_queries: int, n_keys: int, d: int, d_v: int) -> Traffic:
@@ -56,36 +66,37 @@ def tiled_traffic(
 ) -> Traffic:
     """Tile by tile: queries are read once, context vectors written once, keys and values read once
     for each block of queries; with a causal mask without the tiles that are wholly in the future.
-    Only what `held_by_tile` counts is held.
+    Held are tiles of queries, keys and values, a tile of scores, and for each query its output,
+    maximum and sum.
     """
     seen = 0
     for block in range(n_blocks(n_queries, tile_queries)):
         last = min((block + 1) * tile_queries, n_queries)
         visited = n_blocks(last, tile_keys) * tile_keys if causal else n_keys
         seen += min(visited, n_keys)
-    held = held_by_tile(min(tile_queries, n_queries), min(tile_keys, n_keys), d, d_v)
-    return Traffic(n_queries * d + seen * (d + d_v), 0, context=n_queries * d_v, held=held)
+    rows, columns = min(tile_queries, n_queries), min(tile_keys, n_keys)
+    summed = rows * (columns + d_v + 2)
+    held = rows * d + columns * (d + d_v) + summed
+    vectors = n_queries * d + seen * (d + d_v)
+    return Traffic(vectors, 0, n_queries * d_v, held, summed)
 
 
-def held_by_tile(tile_queries: int, tile_keys: int, d: int, d_v: int) -> int:
-    """The numbers that have to be in the fast memory at once: tiles of queries, keys and values, a
-    tile of scores, and for each query its output, maximum and sum.
-    """
-    vectors = (tile_queries + tile_keys) * (d + d_v)
-    return vectors + tile_queries * tile_keys + 2 * tile_queries
+def tile_bytes(side: int, d: int, d_v: int, n_bytes: int) -> int:
+    """The bytes that a square tile needs in the fast memory."""
+    return tiled_traffic(side, side, d, d_v, side, side).held_bytes(n_bytes)
 
 
-def largest_tile(capacity: int, d: int, d_v: int) -> int:
-    """The side of the largest square tile, a power of 2, that a fast memory of `capacity` numbers
+def largest_tile(capacity: int, d: int, d_v: int, n_bytes: int) -> int:
+    """The side of the largest square tile, a power of 2, that a fast memory of `capacity` bytes
     has room for. Raises ValueError where not even one query and one key fit.
     """
-    if (least := held_by_tile(1, 1, d, d_v)) > capacity:
+    if (least := tile_bytes(1, d, d_v, n_bytes)) > capacity:
         raise ValueError(
-            f"a fast memory of {capacity:,} numbers holds no tile: one query and one key need "
+            f"a fast memory of {capacity:,} bytes holds no tile: one query and one key need "
             f"{least:,} at a width of {d}"
         )
     side = 1
-    while held_by_tile(2 * side, 2 * side, d, d_v) <= capacity:
+    while tile_bytes(2 * side, d, d_v, n_bytes) <= capacity:
         side *= 2
     return side
 
@@ -117,16 +128,21 @@ def measured_tiled(trace: "Trace") -> Traffic:
         for name in trace
         if name.startswith("tile_exponentials_")
     )
-    held = max((_held(trace, where) for where in tiles), default=0)
-    return Traffic(_cells(*copied), 0, _cells(*written), held)
+    held, summed = max((_held(trace, where) for where in tiles), default=(0, 0))
+    return Traffic(_cells(*copied), 0, _cells(*written), held, summed)
 
 
-def _held(trace: "Trace", where: str) -> int:
-    """The cells of a tile that are needed at once."""
-    names = [f"tile_queries_{where.partition('_')[0]}"]
-    names += [f"{name}_{where}" for name in ("tile_keys", "tile_values", "tile_exponentials")]
-    names += [f"running_{name}_{where}" for name in ("largest", "sum", "output")]
-    return _cells(*(trace[name] for name in names))
+def _held(trace: "Trace", where: str) -> tuple[int, int]:
+    """The cells of a tile that are needed at once, and those of them that are summed."""
+    given = [
+        f"tile_queries_{where.partition('_')[0]}",
+        f"tile_keys_{where}",
+        f"tile_values_{where}",
+    ]
+    summed = [f"running_{name}_{where}" for name in ("largest", "sum", "output")]
+    summed.append(f"tile_exponentials_{where}")
+    n_summed = _cells(*(trace[name] for name in summed))
+    return _cells(*(trace[name] for name in given)) + n_summed, n_summed
 
 
 def measured_products(steps: Iterable["Step"]) -> int:

@@ -73,9 +73,10 @@ class RotaryAngles(Operation):
 
 @dataclass(frozen=True)
 class Rotate(Operation):
-    """Each pair of columns turned by its angle, pair k being columns k and k + d/2, as the Llama
-    models have it: (…, token, d), (token, pair) → (…, token, d). A dot product of two turned rows
-    depends on how far apart they stand.
+    """Each pair of columns turned by its angle, pair k being columns k and k + d/2, as Hugging
+    Face's Llama has it, where Su et al. and Meta's own pair neighbours: (…, token, d),
+    (token, pair) → (…, token, d). A dot product of two turned rows depends on how far apart they
+    stand.
     """
 
     takes = "(…, token, d) (token, pair)"

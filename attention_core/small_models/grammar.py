@@ -60,9 +60,13 @@ def split(text: str) -> list[str]:
     return parts
 
 
+NEAR = 0.6
+"""How much alike two spellings are, from 0 to 1, where one may be meant by the other."""
+
+
 def nearest(word: str, n: int = 3) -> list[str]:
-    """The words of the vocabulary that are spelled most like this one."""
-    return difflib.get_close_matches(word, WORDS[1:], n, cutoff=0)
+    """The words of the vocabulary that are spelled nearly like this one; none where none are."""
+    return difflib.get_close_matches(word, WORDS[1:], n, cutoff=NEAR)
 
 
 def next_words(words: Sequence[str]) -> dict[str, float]:

@@ -4,13 +4,13 @@ What repeats can be continued by looking for the token's own earlier place and c
 that came after it. That takes two heads, one above the other. A previous-token head of the first
 layer writes into each token's vector which token came before it; an induction head of the second
 layer looks for the token whose "came before me" is its own. Neither helps without the other, so
-the loss stays for a while, and then falls at once.
+the loss hardly falls for a while, and then steeply.
 
     for record in learn(LearningSettings()):
         print(record.step, record.loss_repeated, record.prefix_matching[1].max())
 
 Source: Olsson et al. 2022, In-context Learning and Induction Heads: the two heads, their scores
-and the sudden fall of the loss.
+and the steep fall of the loss, in all models but those with one layer.
 """
 
 from collections.abc import Iterator, Sequence

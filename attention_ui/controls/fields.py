@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from attention_core.small_models.grammar import LONGEST, START, WORDS, nearest, split
+from attention_core.small_models.grammar import ANIMALS, LONGEST, START, WORDS, nearest, split
 from attention_core.text.tokenizers import clean, visible
 
 from ..words import listed, true_minus
@@ -207,11 +207,12 @@ def unknown_word(words: Iterable[str]) -> str | None:
     """What to say of the first word that is not of the tiny language; None where all are."""
     for word in words:
         if word == START or word not in WORDS:
-            near = listed([f"“{each}”" for each in nearest(word[:MOST_QUOTED])])
+            near = nearest(word[:MOST_QUOTED])
+            others = listed([f"“{each}”" for each in near or ANIMALS])
             return (
                 f"“{visible(word[:MOST_QUOTED])}” is none of the {len(WORDS) - 1} words of this "
-                "language (all of them: Go deeper, in A tiny language). Spelled most like it are "
-                f"{near}"
+                "language. "
+                f"{'Spelled nearly like it' if near else 'Its animals'}: {others}"
             )
     return None
 

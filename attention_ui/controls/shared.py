@@ -108,7 +108,7 @@ def _fits(sentence: str, values: Values) -> str | None:
     if len(tokens) > most:
         return f"this text has {len(tokens):,} tokens; at most {most} fit. Shorten it"
     if example.is_trained and (problem := unknown_word(tokens[1:])):
-        return problem
+        return f"{problem} (all of them: Go deeper, in A tiny language)"
     if values.vocabulary != "random":
         try:
             inputs.build_vocabulary().ids(tokens)

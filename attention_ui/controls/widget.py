@@ -9,9 +9,9 @@ from . import held
 from .control import TYPED, Control
 
 
-def control(one: Control, again: str = "", **look: Any) -> Any:
+def control(one: Control, again: str = "", says_problem: bool = True, **look: Any) -> Any:
     """Draw a control and give its value. What is typed stays in it, also where it cannot be used;
-    what is wrong with it is said below.
+    what is wrong with it is said below, unless the page `says_problem` itself, elsewhere.
 
     One that a teacher's link hides is not drawn, one that it locks cannot be used. `label`,
     `widget` and what else is given take the place of what was declared; `again` tells a second
@@ -48,15 +48,19 @@ def control(one: Control, again: str = "", **look: Any) -> Any:
     box = st.container(width=look.pop("width", "stretch"), gap="xxsmall") if why else nullcontext()
     with box:
         getattr(st, widget)(key=key, on_change=held.used, args=(name, key), **look)
-        say_problem(name)
+        if says_problem:
+            say_problem(name)
         if why:
             st.caption(why)
     return values[name]
 
 
-def say_problem(name: str) -> None:
-    """What is wrong with a draft, if anything is. Plain text: it quotes the person."""
-    if problem := held.problem(name):
-        with st.container(key=f"problem_of_{name}", gap="xxsmall"):
-            st.markdown(":red[:material/error:] :red[Not applied:]")
-            st.text(problem)
+def say_problem(name: str, in_a_line: bool = False) -> bool:
+    """What is wrong with a draft, if anything is, and whether. Plain text: it quotes the person."""
+    problem = held.problem(name)
+    if problem:
+        with st.container(key=f"problem_of_{name}", gap="xxsmall", horizontal=in_a_line):
+            wide: dict[str, Any] = {"width": "content"} if in_a_line else {}
+            st.markdown(":red[:material/error:] :red[Not applied:]", **wide)
+            st.text(problem, **wide)
+    return problem is not None

@@ -9,14 +9,13 @@ from types import MappingProxyType
 
 import streamlit as st
 
-from attention_core.lights.of_trace import lights
 from attention_core.published import Mark
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ..controls import held
 from .basics import LINE
-from .lights import as_taught, draw_lights
+from .lights import as_taught, draw_lights, lights_of
 from .page import close_lesson
 from .proof import marks_of, proof
 from .take_away import take_away
@@ -111,9 +110,7 @@ def ends(
 
 def _checks(name: str, trace: Trace, output: str) -> None:
     """Every property that can be measured on the way to an output."""
-    mask = trace["mask"].value if "mask" in trace else None
-    found = lights(trace, mask, output=output)
-    draw_lights([as_taught(each, name) for each in found if each.holds is not None])
+    draw_lights([as_taught(each, name) for each in lights_of(trace, output)])
 
 
 def _matching(marks: Sequence[Mark]) -> str:

@@ -83,8 +83,8 @@ One number in a vector or a matrix; those of a vector are also called its compon
 them from 0, beginning with `d0`, unless the example gives them names.
 
 feed-forward: transformer_block: feed_forward_output
-Two linear layers with an activation between them, for each token by itself. Attention blends what
-tokens have; this part makes something new of what a token has gathered.
+Two linear layers with an activation between them, for each token by itself: it makes something new
+of what a token has gathered. Llama's SwiGLU multiplies two first layers, one of them activated.
 
 flash attention: flash_attention: tile_queries tile_keys
 Attention that never holds the whole table of weights: it goes through keys and values tile by tile,
@@ -124,7 +124,7 @@ layers, each working on what the one before it gave.
 
 layer norm: transformer_block: attention_normed feed_forward_normed
 A token's numbers, moved and scaled so that their mean is 0 and their variance 1. Then each column
-has a gain and a bias, which are learned.
+has a learned gain and bias. Llama's RMSNorm only scales, with a gain.
 
 logit: tiny_language
 A model's score for one word of its vocabulary: how strongly it expects that word next. Softmax
@@ -167,9 +167,8 @@ The vector of a token on its way through a model. Each part reads it and adds to
 all that was added is what goes out.
 
 rotary positions: attention_today
-Queries and keys are turned by an angle that grows with their place, columns k and k + d/2 as a pair
-(`rotate_half`; the first paper paired neighbours). A score then depends on how far apart two tokens
-stand, not on where.
+Queries and keys are turned, a pair of columns at a time, by an angle that grows with their place:
+the first pair fastest. A score then depends on how far apart two tokens stand, not on where.
 
 scaled score: divide_by_sqrt_d: scaled_scores
 A score divided by √d, the square root of the width of the vectors that were compared. Undivided,
@@ -221,8 +220,8 @@ Changing the parameters in many small steps, so that the *loss* falls: one numbe
 predictions are. Gradients say which way each step should go.
 
 transformer block: transformer_block
-Attention and a feed-forward, each with a layer norm and a residual connection. In a decoder,
-cross-attention stands between the two.
+Attention and a feed-forward, each with a layer norm and a residual connection. In a translator's
+decoder, cross-attention stands between the two; decoder-only models such as GPT have none.
 
 value: queries_keys_values: values
 What a token hands on. The more weight its key gets from a query, the more of its value enters that

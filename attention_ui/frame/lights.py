@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 import streamlit as st
+from torch import Tensor
 
 from attention_core.lights.light import Light
-from attention_core.lights.of_trace import one_light
+from attention_core.lights.of_trace import lights, one_light
+from attention_core.operations import Hide
 from attention_core.trace import Trace
 
 from .contents import LESSONS, lesson
@@ -47,8 +49,25 @@ def as_taught(light: Light, page: str) -> Light:
     )
 
 
+def lights_of(trace: Trace, output: str) -> list[Light]:
+    """The lights of the attention that an output comes from, but for questions that do not arise:
+    one that is off as it is meant to be names its step, and stays.
+    """
+    found = lights(trace, _may_look(trace, output), output=output)
+    return [each for each in found if each.holds is not None or each.step]
+
+
 def sums_verdict(trace: Trace, output: str) -> tuple[bool, str]:
     """Whether every row of the weights that an output is made with sums to 1, in words."""
-    mask = trace["mask"].value if "mask" in trace else None
-    found = one_light(trace, "rows_sum_to_1", mask, output)
+    found = one_light(trace, "rows_sum_to_1", _may_look(trace, output), output)
     return found.holds is not False, f"{found.title}. {found.evidence}"
+
+
+def _may_look(trace: Trace, output: str) -> Tensor | None:
+    """The mask (query, key) that the output's own attention has, of several in a trace; None where
+    it hides nothing.
+    """
+    needed = trace[output].earlier()
+    hides = (s for n, s in trace.items() if n in needed and isinstance(s.operation, Hide))
+    masks = (step.inputs[1] for step in hides)
+    return next((mask.value for mask in masks if mask.axes == ("query", "key")), None)

@@ -51,6 +51,7 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 [class*="st-key-problem_of"] [data-testid="stText"], .st-key-notices [data-testid="stText"] {
   font-size: 0.875rem;
 }
+.st-key-problem_of_beginning { min-height: 2.5rem; } /* as the buttons in whose place it stands */
 /* A chain of joined emoji is one character, and no line break fits into it. */
 [data-testid="stText"] { max-width: 100%; overflow-wrap: anywhere; overflow-x: clip; }
 [data-testid="stSidebar"] [data-testid="stPageLink-NavLink"] * { white-space: normal; }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser_tools import choose, moves_in_one_frame, no_exception, open_page, settled
+from browser_tools import choose, moves_in_one_frame, no_exception, open_page, settled, soon
 
 PAGE = "tiny_language?predict=off"
 
@@ -31,6 +31,17 @@ def test_the_menus_move_what_they_are_about(page, app_url):
     assert page.get_by_text("logit of “meows”").count() == 1
     no_exception(page)
     assert page.problems == []
+
+
+def test_a_beginning_that_is_refused_is_said_where_nothing_below_moves(page, app_url):
+    open_page(page, app_url, PAGE)
+    below = page.locator(".st-key-card_two_steps")
+    top = below.bounding_box()["y"]
+    typed = page.get_by_label("Your beginning")
+    typed.fill("the zebra sees")
+    typed.press("Enter")
+    page.locator(".st-key-problem_of_beginning").get_by_text("Its animals").wait_for()
+    soon(page, lambda: abs(below.bounding_box()["y"] - top) < 3)
 
 
 def test_its_training_is_moved_through_without_the_server(page, app_url):

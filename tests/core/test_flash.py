@@ -13,12 +13,12 @@ from attention_core.mechanism.attention import attention
 from attention_core.mechanism.flash import attend_in_tiles
 from attention_core.mechanism.tile_traffic import (
     Traffic,
-    held_by_tile,
     largest_tile,
     measured_plain,
     measured_products,
     measured_tiled,
     plain_traffic,
+    tile_bytes,
     tiled_traffic,
 )
 from attention_core.mechanism.tiling import tiles_of
@@ -143,19 +143,26 @@ def test_traffic_by_hand():
     # 16, each written and read; written: 4 · 3.
     assert plain_traffic(4, 4, 2, 3) == Traffic(vectors=28, table=64, context=12, held=16)
     # Two blocks of queries, each reads K and V: 8 + 2 · (8 + 12). Held: 2 · 5 + 1 · 5 + 2 + 4.
-    assert tiled_traffic(4, 4, 2, 3, 2, 1) == Traffic(vectors=48, table=0, context=12, held=21)
+    assert tiled_traffic(4, 4, 2, 3, 2, 1) == Traffic(
+        vectors=48, table=0, context=12, held=21, summed=12
+    )
     # Causal: the first block reads 2 of 4 keys, the second all: 8 + (2 + 4) · 5.
     assert tiled_traffic(4, 4, 2, 3, 2, 1, causal=True).vectors == 38
     assert plain_traffic(8192, 8192, 64, 64).moved == 4 * 8192**2 + 4 * 8192 * 64
     assert tiled_traffic(8192, 8192, 64, 64, 128, 128).moved == 2 * 8192 * 64 * (64 + 1)
 
 
-@pytest.mark.parametrize("capacity", [300, 1_000, 49_152])
-def test_the_largest_tile_fits_and_the_next_does_not(capacity):
-    side = largest_tile(capacity, 64, 64)
-    assert held_by_tile(side, side, 64, 64) <= capacity < held_by_tile(2 * side, 2 * side, 64, 64)
-    with pytest.raises(ValueError, match="holds no tile: one query and one key need 259"):
-        largest_tile(258, 64, 64)
+@pytest.mark.parametrize("n_bytes", [1, 2, 4])
+@pytest.mark.parametrize("capacity", [1_200, 5_000, 196_608])
+def test_the_largest_tile_fits_and_the_next_does_not(capacity, n_bytes):
+    side = largest_tile(capacity, 64, 64, n_bytes)
+    here, next_one = (tile_bytes(each, 64, 64, n_bytes) for each in (side, 2 * side))
+    assert here <= capacity < next_one
+    # Query, key and value; then, in float32, a score, the output, its maximum and its sum.
+    least = 3 * 64 * n_bytes + (1 + 64 + 2) * 4
+    with pytest.raises(ValueError, match="holds no tile: one query and one key need"):
+        largest_tile(least - 1, 64, 64, n_bytes)
+    assert largest_tile(least, 64, 64, n_bytes) == 1
 
 
 @pytest.mark.parametrize(("tile_queries", "tile_keys"), SIZES)

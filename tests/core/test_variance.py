@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from attention_core import Trials, few_trials, measure_variance, softmax_effect, variance_theory
+from attention_core.experiments.saturation import trials_at
 from attention_core.experiments.variance import BLOCK, LARGEST_CHUNK, MAX_TRIALS
 from attention_core.published import notebook
 
@@ -148,7 +149,8 @@ def test_the_effect_on_softmax_is_that_of_torch_s_derivatives(d, n_keys):
         ]
         entropies = [-(w * w.log()).sum() / math.log(n_keys) for w in weights]
         effect = found[name]
-        assert effect.gradient_norm == pytest.approx(sorted(norms)[2], rel=1e-6)
+        assert effect.gradient_quartiles == pytest.approx(sorted(norms)[1:4], rel=1e-5)
+        assert effect.saturated == sum(w.max().item() > 0.99 for w in weights) / 5
         assert effect.entropy == pytest.approx(float(sum(entropies)) / 5, rel=1e-4)
         ordered = [sorted(w.tolist(), reverse=True) for w in weights]
         means = [sum(row[place] for row in ordered) / 5 for place in range(n_keys)]
@@ -159,6 +161,19 @@ def test_the_effect_on_softmax_is_that_of_torch_s_derivatives(d, n_keys):
 def test_a_gradient_too_small_for_a_difference_from_one_is_still_measured():
     found = softmax_effect(Trials(4_096, 96))["nothing"]
     assert 0 < found.gradient_norm < 1e-9
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_undivided_most_draws_are_saturated_and_some_stay_steep(seed):
+    found = softmax_effect(Trials(128, trials_at(128), seed=seed))
+    plain, by_root = found["nothing"], found["sqrt_d"]
+    assert plain.saturated == pytest.approx(0.52, abs=0.03), "of 20,000 draws"
+    assert by_root.saturated == 0
+    low, _, high = plain.gradient_quartiles
+    assert 50 * low < by_root.gradient_norm < high / 4
+    even = [each / by_root.gradient_norm for each in by_root.gradient_quartiles]
+    assert even == pytest.approx([1, 1, 1], abs=0.04)
+    assert trials_at(1) == 4_000 > trials_at(4_096) > 96
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

@@ -6,6 +6,7 @@ import torch
 from attention_core.examples import EXAMPLES
 from attention_ui.charts.amounts import amounts
 from attention_ui.controls.control import understood
+from attention_ui.frame.lights import lights_of as shown_lights
 from attention_ui.lessons.attention_today import checks
 from attention_ui.lessons.attention_today.costs import (
     cache_question,
@@ -13,6 +14,7 @@ from attention_ui.lessons.attention_today.costs import (
     cache_words,
     in_millions,
     model_of,
+    outgrown_words,
 )
 from attention_ui.lessons.attention_today.decoding import page_size, products_words, same_row
 from attention_ui.lessons.attention_today.facts import (
@@ -33,9 +35,11 @@ from attention_ui.lessons.attention_today.lesson import (
     decoded,
     heads,
     model_that_is_on,
+    rotary,
     shown_cap,
     shown_kv_heads,
     shown_sinks,
+    slope_bias,
     switches_of,
     today_of,
     trace_of,
@@ -45,7 +49,7 @@ from attention_ui.lessons.attention_today.words import on_words, wider_words
 from attention_ui.words import in_bytes
 from visiting import rendered, visit, words
 
-PAGE = "pages/attention_today.py"
+PAGE, OUTPUT = "pages/attention_today.py", "today_context_vectors"
 
 
 def values_of(name, **link):
@@ -58,7 +62,7 @@ def lights_of(settings):
     trace = with_the_rest(settings, alone(settings, trace_of(settings)))
     return {
         "sharing": checks.sharing_light(trace, shown_kv_heads(settings)),
-        "moved": checks.moved_light(trace, 1_000),
+        "moved": checks.moved_light(rotary(settings), 1_000),
         "distance": checks.distance_light(trace, 0),
         "window": checks.window_light(trace, settings.near),
         "sinks": checks.sinks_light(trace, shown_sinks(settings)),
@@ -84,9 +88,10 @@ def test_a_broken_switch_is_seen():
     assert not checks.sinks_light(trace, 2)[0]
     assert not checks.cap_light(trace, 0.01)[0]
     assert not checks.sharing_light(trace, 4)[0]
-    for name in ("rotary_scores", "alibi_biased_scores"):
-        trace[name]._kept = trace[name].value + torch.linspace(0, 1, 8)
-    assert not checks.moved_light(trace, 10)[0]
+    turned = rotary(settings)
+    for made, name in ((turned, "rotary_scores"), (trace, "alibi_biased_scores")):
+        made[name]._kept = made[name].value + torch.linspace(0, 1, 8)
+    assert not checks.moved_light(turned, 10)[0]
     assert not checks.distance_light(trace, 0)[0]
 
 
@@ -130,6 +135,23 @@ def test_a_known_model_changes_something_on_arrival_and_looks_chosen_once_it_is(
         assert model_that_is_on(arrival.but(**switches_of(model, arrival))) == model
 
 
+@pytest.mark.parametrize(
+    "on",
+    [{"window": "3", "sinks": "1"}, {"places": "alibi", "window": "2"}, *MODELS],
+    ids=str,
+)
+def test_no_light_is_red_for_a_switch_that_does_what_it_is_for(on):
+    settings = values_of("wild_cat", **(on if isinstance(on, dict) else {}))
+    if on in list(MODELS):
+        settings = settings.but(**switches_of(on, settings))
+    found = {each.name: each for each in shown_lights(trace_of(settings), OUTPUT)}
+    assert [name for name, each in found.items() if each.holds is False] == []
+    assert found["seen_has_weight"].holds is found["no_leak"].holds is True
+    order = found["order_free"]
+    assert order.holds is (True if settings.places == "none" else None)
+    assert ("that is meant" in order.evidence) == (settings.places != "none")
+
+
 def test_rotary_positions_stay_on_with_heads_of_any_number():
     for n_heads in ("1", "3", "5", "7", "8"):
         values = values_of("wild_cat", n_heads=n_heads, d_model="3", places="rotary")
@@ -137,6 +159,35 @@ def test_rotary_positions_stay_on_with_heads_of_any_number():
         assert "today_turned_queries" in trace_of(values)
         assert "in pairs" in wider_words(values)
     assert wider_words(values_of("wild_cat", places="rotary")) == ""
+
+
+@pytest.mark.parametrize(("n_heads", "d_model"), [("1", "3"), ("3", "6"), ("2", "12"), ("2", "10")])
+def test_rotary_positions_are_shown_with_pairs_of_different_speeds(n_heads, d_model):
+    settings = values_of("wild_cat", n_heads=n_heads, d_model=d_model, places="none")
+    trace = rotary(settings)
+    angles = trace["rotary_query_angles"].value
+    d = trace.size("d_head")
+    speeds = 10_000.0 ** (-2 * torch.arange(d // 2) / d)
+    assert d in (4, 6), "no wider than it has to be"
+    assert angles[1].allclose(speeds)
+    assert angles.shape[-1] >= 2
+
+
+def test_a_bias_on_a_hidden_score_is_faint():
+    settings = values_of("wild_cat")
+    trace = alone(settings, trace_of(settings))
+    strengths = slope_bias(trace, 0).strengths
+    assert ((strengths == 1) == trace["mask"].value).all()
+    assert 0 < strengths.min() < 0.5
+
+
+def test_the_lights_count_the_parameters_of_the_table_but_for_the_output():
+    settings = values_of("wild_cat", kv_heads="1")
+    trace = trace_of(settings)
+    light = next(x for x in shown_lights(trace, OUTPUT) if x.name == "any_length")
+    before_output = parameters(trace, "today_", d_model=0)
+    assert light.evidence.startswith(f"{before_output:,} parameters go into this output")
+    assert parameters(trace, "head_", d_model=0) > before_output
 
 
 def test_what_a_far_token_ends_up_with_is_that_of_the_slope():
@@ -171,6 +222,7 @@ def test_the_cache_of_a_model_in_plain_words():
     assert cache_rows(mistral, 2)[-1].is_own
     gpt2 = model_of(llama.but(cost_model="gpt2"))
     assert [in_bytes(row.size) for row in cache_rows(gpt2, 4)] == ["72 MiB", "6 MiB"]
+    assert outgrown_words(model_of(llama)).startswith("From 20,480 tokens on")
     own = values_of("wild_cat", cost_model="own", m_heads="12", m_kv_heads="8", m_context="512")
     assert own.m_kv_heads == 6
     for kv_heads in (1, 4, 12):
@@ -218,7 +270,6 @@ def test_the_page_follows_its_switches():
 def test_odd_heads_and_a_single_one_are_told_in_words():
     at = visit(PAGE, example="wild_cat", n_heads="1", d_model="3")
     assert "There is only one head here, so nothing can be shared." in rendered(at)
-    assert "A head is 3 wide here, so a column would be left over." in rendered(at)
     at = visit(PAGE, example="wild_cat", n_heads="1", d_model="3", places="rotary")
     assert "queries and keys are 4 wide here, not 3" in words(at)
     assert not at.exception
@@ -243,12 +294,13 @@ def test_the_farthest_token_is_said_to_fade_only_where_it_does(slope):
     values = values_of("sorry_dave", slope=slope)
     said = far_words(alone(values, trace_of(values)), 0)
     assert ("fades" in said) == (slope != "0")
-    assert "ALiBi’s own slope for head 0" in said
+    assert "The slider overrides head 0’s own slope, 0.25" in said
 
 
 def test_what_is_on_is_said_and_what_a_card_has_where_nothing_is_set():
     plain = values_of("sorry_dave", kv_heads="4", places="none")
-    assert "Nothing is on now" in on_words(plain)
+    assert "Nothing is on" in on_words(plain)
+    assert "GPT-2 has learned positions" in on_words(plain)
     on = {"kv_heads": "2", "places": "rotary", "window": "3", "sinks": "1", "soft_cap": "2"}
     today = values_of("sorry_dave", **on)
     on = "2 key/value heads, rotary positions, a window of 3, 1 sink, a soft cap of ±2"

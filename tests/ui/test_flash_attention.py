@@ -195,15 +195,15 @@ def test_without_shrinking_early_keys_weigh_too_much():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, "Tiles of 128 × 128 fit (96.5 KiB: queries"),
-        ({}, "of 256 × 256 they would need 257 KiB. The whole table moves **3.97 times as many"),
+        ({}, "Tiles of 128 × 128 fit (145 KiB: queries"),
+        ({}, "of 256 × 256 they would need 418 KiB. The whole table moves **3.97 times as many"),
         ({}, "The table would be 128 MiB, and grows"),
         ({"causal_heads": "on"}, "Tiles that the causal mask skips are not counted"),
         (
             {"fast_memory": "16", "flash_width": "256", "m_bytes": "4"},
             "times as many bytes as the whole table**",
         ),
-        ({"flash_tokens": "64"}, "The whole table fits as one tile (40.2 KiB"),
+        ({"flash_tokens": "64"}, "The whole table fits as one tile (56.5 KiB"),
         ({"flash_tokens": "64"}, "The table would be only 8 KiB: a loss for so short a text."),
     ],
 )

@@ -186,7 +186,7 @@ def test_words_that_the_network_does_not_know_are_refused_in_words(text):
     assert chosen(at).beginning == "the tired cat sees the dog because it"
     assert at.text_input(key="control_beginning").value == text
     said = texts(at)
-    assert "is none of the 60 words of this language (all of them: Go deeper" in said or (
+    assert "is none of the 60 words of this language. " in said or (
         "characters: shorten it" in said or "at least one word" in said
     )
     assert MARK not in rendered(at)
@@ -196,7 +196,10 @@ def test_the_nearest_words_are_named():
     at = visit(PAGE)
     at.text_input(key="control_beginning").set_value("the hors sees").run()
     assert "“hors” is none of the 60 words of this language" in texts(at)
-    assert "Spelled most like it are “horse”" in texts(at)
+    assert "Spelled nearly like it: “horse”" in texts(at)
+    at.text_input(key="control_beginning").set_value("the zebra sees").run()
+    assert "Its animals: “cat”, “dog”, “cow”, “bird”, “frog” and “horse”" in texts(at)
+    assert "After “… sees the dog because it”" in words(at), "what the chart is of"
 
 
 def test_a_beginning_may_be_as_long_as_the_network_reads_and_no_longer():

@@ -65,8 +65,11 @@ def test_what_stands_above_is_the_step_and_the_score_of_each_moment(run):
             layer, head = divmod(number, 4)
             score = getattr(record, ("previous_token", "prefix_matching")[layer])[layer, head]
             assert run.layers[layer].below[head][at].endswith(f" {score.item():.2f}")
-            said = ": induction head" if record.prefix_matching[layer, head] > 0.5 else ""
+            least, name = ((0.25, "previous-token head"), (0.5, "induction head"))[layer]
+            said = f": {name}" if score > least else ""
             assert run.layers[layer].heads[head][at] == f"head {head}{said}"
+    named = [each[-1] for layer in run.layers for each in layer.heads if ":" in each[-1]]
+    assert named[0] == "head 1: previous-token head"
 
 
 def test_outlined_is_where_each_layer_is_expected_to_look():

@@ -90,20 +90,21 @@ def test_a_guess_of_four_times_is_right_and_every_verdict_has_the_measured_numbe
 
 def effects(*rows):
     names = ("nothing", "sqrt_d", "d")
-    told = ((entropy, (top, 0.0), norm) for entropy, top, norm in rows)
+    quartiles = (0.1, 0.2, 0.3)
+    told = ((entropy, (top, 0.0), saturated, quartiles) for entropy, top, saturated in rows)
     return {name: Effect(*row) for name, row in zip(names, told, strict=True)}
 
 
 def test_the_verdict_says_of_the_curves_only_what_they_show():
-    usual = verdict(effects((0.02, 0.98, 1e-9), (0.83, 0.36, 0.006), (1.0, 0.13, 8e-5)))
-    assert "little is left to learn from" in usual
-    assert "every key gets nearly the same, whatever it says, and the gradient is 8e-05" in usual
+    usual = verdict(effects((0.02, 0.98, 0.88), (0.83, 0.36, 0), (1.0, 0.13, 0)))
+    assert "over 0.99 in 88% of the trials: little is left to learn from" in usual
+    assert "every key gets nearly the same, whatever it says" in usual
     assert "but" not in usual
-    assert usual.endswith("and the gradient 0.006.")
-    small = verdict(effects((0.93, 0.2, 0.34), (1.0, 0.13, 0.006), (1.0, 0.125, 8e-5)))
+    assert usual.endswith("much as at any other width.")
+    small = verdict(effects((0.93, 0.2, 0), (1.0, 0.13, 0), (1.0, 0.125, 0)))
     assert "little is left" not in small
     assert "all keys alike" in small
-    large = verdict(effects((0.0, 1.0, 0.0), (0.05, 0.96, 1e-9), (0.9, 0.2, 8e-5)))
+    large = verdict(effects((0.0, 1.0, 1), (0.05, 0.96, 0.9), (0.9, 0.2, 0)))
     assert "all or nothing at every width" in large
     assert "whatever it says" not in large
 
@@ -139,18 +140,15 @@ def test_the_picture_of_the_three_divisors_carries_what_was_measured_at_every_wi
 
 
 def test_what_is_told_of_the_three_is_what_was_measured():
-    narrow, both, middle, wide = (
-        told_at(d, softmax_effect(Trials(d, 96))) for d in (8, 64, 256, 4_096)
-    )
-    assert "looks healthy at this width" in both
-    assert "vectors this narrow need no divisor" in narrow
-    assert "all or nothing" not in narrow
-    found = softmax_effect(Trials(256, 96))
+    narrow, middle = (told_at(d, softmax_effect(Trials(d, 960))) for d in (4, 256))
+    assert "Vectors this narrow need no divisor" in narrow
+    assert "next to no gradient" not in narrow
+    found = softmax_effect(Trials(256, 960))
     for name, effect in found.items():
         assert f"{effect.largest_weight:.0%}" in middle, name
     ratio = found["sqrt_d"].gradient_norm / found["d"].gradient_norm
-    assert f"divided by 256, it is {said(ratio, 3)} times smaller than by √256" in middle
-    assert "over a million times smaller than by √d: where softmax is all or nothing" in wide
+    assert f"divided by 256, it is {said(ratio, 2)} times smaller than by √256" in middle
+    assert f"one key takes over 99% in {found['nothing'].saturated:.0%} of the draws" in middle
     assert "Make the vectors wider" in told_at(1, softmax_effect(Trials(1, 96)))
 
 

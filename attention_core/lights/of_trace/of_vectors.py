@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import torch
 
-from ...operations import MatMul
+from ...operations import DistanceBias, MatMul, MeanHeads, RotaryAngles
 from ...rounding import largest
 from ...trace import Step
 from ..light import Light
@@ -19,6 +19,9 @@ from .again import (
     with_row,
 )
 from .seen import SAME, Seen, minus, moved_by, open_light, ordinary, token_axis
+
+POSITIONS = RotaryAngles | DistanceBias
+"""What attention has inside itself so that order counts."""
 
 
 def no_leak(seen: Seen) -> Light:
@@ -102,6 +105,9 @@ def order_free(seen: Seen) -> Light:
     far = (values[seen.output] - expected).abs().nan_to_num(torch.inf).max().item()
     if far > 1e-3 * max(largest(out.value), 1e-9):
         evidence = f"{along} other vectors come out, up to {far:.4g} away."
+        if any(isinstance(step.operation, POSITIONS) for step in seen.steps()):
+            meant = f"Not here, and that is meant: its positions tell places apart. {evidence}"
+            return Light(name, None, meant, seen.output)
         return Light(name, False, evidence, seen.output)
     return Light(name, True, f"{along} the vectors differ by at most {far:.1g}.")
 
@@ -116,20 +122,24 @@ def any_length(seen: Seen) -> Light:
             evidence = f"A matrix is {step.shape}: a sentence of another length does not fit."
             return Light(name, False, evidence, step.name)
     count = sum(step.value.numel() for step in parameters)
-    return Light(name, True, f"{count:,} parameters, whatever the length of the sentence.")
+    evidence = f"{count:,} parameters go into this output, whatever the length of the sentence."
+    return Light(name, True, evidence)
 
 
 def _parameters(seen: Seen) -> Iterator[Step]:
-    """The given or drawn numbers that vectors are multiplied with."""
+    """The given or drawn numbers that vectors are multiplied with; of heads that were averaged, the
+    mean, which is all that such a model has.
+    """
     told: set[str] = set()
     for step in seen.steps():
         if not isinstance(step.operation, MatMul):  # `Linear` is one
             continue
         for operand in step.inputs:
             made_of = {operand.name, *operand.earlier()}
-            for name in made_of:
+            means = [n for n in made_of if isinstance(seen.trace[n].operation, MeanHeads)]
+            for name in made_of.difference(*(seen.trace[mean].earlier() for mean in means)):
                 leaf = seen.trace[name]
-                is_given = not leaf.inputs and leaf.value.is_floating_point()
+                is_given = (name in means or not leaf.inputs) and leaf.value.is_floating_point()
                 if START not in made_of and is_given and name not in told:
                     told.add(name)
                     yield leaf

@@ -87,8 +87,8 @@ def distance_light(trace: Trace, head: int) -> Light:
         return good, "A token is 0 steps from itself: nothing is subtracted from its score."
     slope = number(-a_place[head].item())
     return good, (
-        f"Nothing is subtracted on the diagonal, and head {head} subtracts {slope}, its slope, for "
-        "each step away from it: so every diagonal of the matrix has one value."
+        f"Nothing is subtracted on the diagonal, and with ALiBi’s own slope head {head} subtracts "
+        f"{slope} for each step away from it: so every diagonal of the matrix has one value."
     )
 
 

@@ -94,6 +94,14 @@ def parameter_words(model: KnownModel) -> str:
     return f"{words}; without sharing, {in_millions(plain)}."
 
 
+def outgrown_words(model: KnownModel) -> str:
+    """From how many tokens on the cache is larger than the parameters, in the same precision."""
+    n_tokens = -(-model.size.parameters // model.size.cached(1))
+    return (
+        f"From {n_tokens:,} tokens on, in one text or many, they outweigh attention’s parameters."
+    )
+
+
 def cache_words(model: KnownModel, n_bytes: int) -> str:
     """The own bar as a product, and what it is instead of."""
     size = model.size

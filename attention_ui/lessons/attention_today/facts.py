@@ -27,7 +27,8 @@ def table(trace: Trace, names: dict[str, str], d_model: int, tokens: dict[str, i
         cells = (_changed(*trained), _changed(*cached))
         seen = _changed(n_tokens, tokens.get(prefix, n_tokens))
         rows.append(f"| {' | '.join((name, shapes, *cells, seen))} |")
-    head = "| Alone | Shapes, before → now | Parameters | Cached for each token | Tokens kept |"
+    counts = "Parameters, `W_output` too | Cached for each token | Tokens kept"
+    head = f"| Alone | Shapes, before → now | {counts} |"
     return "\n".join([head, "|---|---|---|---|---|", *rows])
 
 
@@ -72,8 +73,8 @@ def sharing_words(shown: int, n_heads: int, chosen: int) -> str:
     above = "At the top, no head shares. " if chosen == n_heads else ""
     return (
         f"{above}Here {n_heads} query heads have {heads}. {whose} key and value matrices are "
-        f"the average of the {times} heads' matrices, which is how a trained model is converted to "
-        "fewer heads."
+        f"the average of the {times} heads' matrices. So a trained model is converted to fewer "
+        "heads; then it is trained on, for some 5% of its steps (Ainslie et al. 2023)."
     )
 
 
@@ -123,11 +124,11 @@ def far_words(trace: Trace, head: int) -> str:
     """What the farthest token ends up with under a bias for distance, and the head's own slope."""
     n_heads, n_tokens, _ = trace["head_weights"].value.shape
     own = alibi_slopes(n_heads)[head]
-    told = f"ALiBi’s own slope for head {head} is {number(own)}."
+    told = f"The slider overrides head {head}’s own slope, {number(own)}."
     before, after = (trace[f"{each}weights"].value[head, -1, 0].item() for each in (PLAIN, SLOPED))
     if n_tokens == 1 or before == after:
         return told
     return (
         f"For the last query, the farthest token fades from {number(before)} to {number(after)}, "
-        f"but is never hidden. {told}"
+        f"never to 0. {told}"
     )

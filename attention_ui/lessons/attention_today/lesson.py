@@ -42,8 +42,12 @@ GROUPED, ROTARY, ALIBI, WINDOWED, SUNK, CAPPED = (
 SLOPED = "slope_"
 """The same of a bias with a slope that is chosen, in every head."""
 CAPS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
-MODELS = {"gpt2": "GPT-2", "llama3": "Llama 3 8B", "mistral": "Mistral 7B"}
+MODELS = {"gpt2": "GPT-2", "llama3": "Llama 3 8B", "mistral": "Mistral 7B v0.1"}
 CONTEXTS = (256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 1_048_576)
+HIDDEN = 0.2
+"""How strongly a bias is seen that is added to a hidden score."""
+LEAST_TURNED = 4
+"""The narrowest head that has two pairs of columns."""
 NEXT, BESIDE = "⇒", "|"
 """Between what a switch makes and the weights that come of it; before it, those of 2017."""
 
@@ -241,13 +245,22 @@ def alone(values: Values, whole: Trace) -> Trace:
     trace = whole.branched()
     switched = {
         GROUPED: {"n_kv_heads": shown_kv_heads(values)},
-        ROTARY: {"rotary_base": ROTARY_BASE},
         WINDOWED: {"window": values.near},
         SUNK: {"window": values.near, "sinks": shown_sinks(values)},
     }
     for prefix, changes in switched.items():
         add(trace, prefix, **changes)
     return add_slope(trace, values.slope)
+
+
+def rotary(values: Values) -> Trace:
+    """Plain heads and rotary positions alone, with pairs of columns that turn at different speeds:
+    where heads are narrower or of odd width, these are made wider, with matrices of their own.
+    """
+    recipe = heads(values)
+    recipe = replace(recipe, d_head=max(LEAST_TURNED, recipe.d_head + recipe.d_head % 2))
+    trace = attend_heads(embed(inputs_of(values)), recipe, joined=False)
+    return add(trace, ROTARY, rotary_base=ROTARY_BASE)
 
 
 def with_the_rest(values: Values, single: Trace) -> Trace:
@@ -297,15 +310,10 @@ def shown_cap(values: Values, trace: Trace) -> float:
     return max(values.bound * most, 1e-3)
 
 
-def is_odd(values: Values) -> bool:
-    """Whether a head has a column left over where rotary positions need pairs."""
-    return heads(values).d_head % 2 == 1
-
-
 def switches_of(model: str, values: Values) -> dict[str, object]:
     """The switches of a known model, for as many heads and tokens as there are here: Llama 3 8B and
-    Mistral 7B have a quarter as many key/value heads as query heads, and Mistral's window is half
-    of its context.
+    Mistral 7B v0.1 have a quarter as many key/value heads as query heads, and Mistral's window is
+    half of its context (from v0.2 on it has none).
     """
     off = {"places": "none", "window": 0, "sinks": 0, "soft_cap": 0.0}
     if model == "gpt2":
@@ -329,6 +337,13 @@ def model_that_is_on(values: Values) -> str | None:
 def weights(trace: Trace, head: int, prefix: str) -> Matrix:
     """The weights of one head, beside others."""
     return Matrix(trace[f"{prefix}weights"], lead=(head,), compared=True)
+
+
+def slope_bias(trace: Trace, head: int) -> Matrix:
+    """The bias of the chosen slope, faint where no query may look."""
+    bias = trace[f"{SLOPED}bias"]
+    strengths = trace["mask"].value.double().clamp(min=HIDDEN)
+    return Matrix(bias, lead=(head,), strengths=strengths)
 
 
 def then_and_now(trace: Trace, head: int, prefix: str, made: Matrix) -> Parts:

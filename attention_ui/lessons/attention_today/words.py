@@ -13,7 +13,7 @@ from .checks import moved_light
 from .costs import ASKED
 from .decoding import page_size
 from .facts import kept, parameters
-from .lesson import GROUPED, PLAIN, heads, is_odd, shown_kv_heads
+from .lesson import GROUPED, PLAIN, heads, shown_kv_heads
 
 
 def on_words(values: Values) -> str:
@@ -32,7 +32,10 @@ def on_words(values: Values) -> str:
     if values.soft_cap:
         on.append(f"a soft cap of ±{values.soft_cap:g}")
     if not on:
-        return "`head_weights` are as in 2017. Nothing is on now, so `today_weights` are the same."
+        return (
+            "As in 2017: `head_weights`. Nothing is on, so `today_weights` are the same. GPT-2 has "
+            "learned positions, added to the embeddings: not shown here."
+        )
     return f"As in 2017: `head_weights`. **On now**, in `today_weights`: **{', '.join(on)}**."
 
 
@@ -47,8 +50,10 @@ def wider_words(values: Values) -> str:
     )
 
 
-def answers(values: Values, trace: Trace) -> list[Answer]:
-    """On shared heads, on rotary positions, and on the cache. `trace` has each switch alone."""
+def answers(values: Values, trace: Trace, turned: Trace) -> list[Answer]:
+    """On shared heads, on rotary positions, and on the cache. `trace` has the switches alone,
+    `turned` the rotary positions.
+    """
     return [
         Answer(
             "What does it save when heads share keys and values?",
@@ -59,7 +64,7 @@ def answers(values: Values, trace: Trace) -> list[Answer]:
         ),
         Answer(
             "Why does no score with rotary positions change when the text moves?",
-            why_distance(values, trace),
+            why_distance(values, turned),
             "rotary",
             "Rotary positions",
         ),
@@ -103,8 +108,6 @@ def why_distance(values: Values, trace: Trace) -> str:
         "same angle, two vectors keep their dot product. So only the difference of the angles "
         "counts: how far apart the tokens stand, wherever that is."
     )
-    if is_odd(values):
-        return f"{words} The heads here have an odd width, so nothing is turned."
     good, _ = moved_light(trace, values.moved_by)
     kept = "every score stays" if good else "scores do not stay"
     return f"{words} Moved by {values.moved_by:,} places, {kept} what it was but for rounding."

@@ -18,9 +18,6 @@ THIN = 0.1
 """No variance is below 0. On a logarithmic axis, which has no 0, a band that would reach it is
 drawn down to this part of its line."""
 
-NEXT_TO_0 = 1e-300
-"""What a 0 is drawn as on such an axis: far below its end."""
-
 
 @dataclass(frozen=True)
 class Point:
@@ -43,14 +40,12 @@ def against_d(
     domain: tuple[float, float] | None = None,
     joined: bool = False,
     ticks: Sequence[int] = (),
-    least: float = 0.0,
 ) -> Chart:
     """Points at their widths, each with its theory's line and band.
 
     `lines` are the names of what is drawn, each with its colour and whether it is dashed.
     `logarithmic` is for both axes where there is no `domain`, else for d alone. `joined` draws a
-    curve through the points instead of a theory's line. A logarithmic axis ends at `least`, where
-    there is less: a curve that goes below it leaves the picture.
+    curve through the points instead of a theory's line.
     """
     log_y = logarithmic and domain is None
     frame = pd.DataFrame([_row(point, log_y) for point in points])
@@ -63,10 +58,9 @@ def against_d(
         x["scale"]["domain"] = [x["axis"]["values"][0], x["axis"]["values"][-1]]
         y["scale"] |= {"type": "log"} if log_y else {"type": "linear", "zero": True}
         low, high = domain or _ends(frame, log_y)
-        y["scale"]["domain"] = [max(low, least) if log_y else low, high]
-        if log_y and (powers := _powers(frame, least)):
+        y["scale"]["domain"] = [low, high]
+        if log_y and (powers := _powers(frame)):
             y["axis"]["values"] = powers
-        layer["mark"]["clip"] = log_y and low < least
         names = {"domain": list(lines)}
         colours, dashes = zip(*lines.values(), strict=True)
         layer["encoding"]["color"]["scale"] = names | {"range": list(colours)}
@@ -79,8 +73,6 @@ def against_d(
 
 def _row(point: Point, log_y: bool) -> dict:
     row = {"d": point.d, "line": point.line, "value": point.value, "expected": point.expected}
-    if log_y and point.value == 0:
-        row["value"] = NEXT_TO_0
     if point.expected is not None and point.error is not None:
         least = point.expected * THIN if log_y else 0.0
         row["low"] = max(point.expected - point.error, least)
@@ -102,11 +94,11 @@ def _ends(frame: pd.DataFrame, log_y: bool) -> tuple[float, float]:
     return float(drawn.min()), float(drawn.max())
 
 
-def _powers(frame: pd.DataFrame, least: float) -> list[float]:
+def _powers(frame: pd.DataFrame) -> list[float]:
     """The powers of ten among what is drawn; none where there are fewer than two of them."""
     columns = [name for name in ("value", "expected") if name in frame]
     drawn = frame[columns].astype(float).stack()
-    drawn = drawn[drawn > least]
+    drawn = drawn[drawn > 0]
     first, last = math.ceil(math.log10(drawn.min())), math.floor(math.log10(drawn.max()))
     return [float(f"1e{power}") for power in range(first, last + 1)] if last > first else []
 

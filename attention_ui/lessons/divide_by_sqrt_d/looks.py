@@ -7,7 +7,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.experiments.saturation import EFFECT_TRIALS, N_KEYS, Effect, softmax_effect
+from attention_core.experiments.saturation import (
+    N_KEYS,
+    SATURATED,
+    Effect,
+    softmax_effect,
+    trials_at,
+)
 from attention_core.experiments.variance import (
     WIDTHS,
     Measured,
@@ -31,8 +37,6 @@ QUICK = 2**24
 """Random numbers that are drawn without asking: 60 ms of work."""
 HALF, THIRD = 432, 270
 """Widths of charts, two or three of which stand side by side."""
-LEAST = 1e-6
-"""A smaller gradient leaves the picture: without dividing it goes to 0 beyond any axis."""
 DIVIDED = {"nothing": "by nothing", "sqrt_d": "by √d", "d": "by d"}
 
 
@@ -145,10 +149,13 @@ def _draw_variances(base: Trials, measured: tuple[Measured, ...], is_log: bool) 
 
 def _softmax(wanted: Trials, is_log: bool) -> None:
     """Softmax over the scores of random keys, by what the scores are divided by."""
-    base = replace(wanted, d=1, trials=EFFECT_TRIALS)
+    base = replace(wanted, d=1, trials=trials_at(1))
 
     def work() -> Iterator[tuple[float, list[dict[str, Effect]]]]:
-        yield 1.0, [softmax_effect(replace(base, d=d)) for d in WIDTHS]
+        found: list[dict[str, Effect]] = []
+        for d in WIDTHS:
+            found.append(softmax_effect(replace(base, d=d, trials=trials_at(d))))
+        yield 1.0, found
 
     effects: list[dict[str, Effect]] = long_run("attention", base, work).found
     lines = {
@@ -157,22 +164,22 @@ def _softmax(wanted: Trials, is_log: bool) -> None:
         DIVIDED["d"]: (AFTER, True),
     }
     with st.container(horizontal=True, gap="medium"):
-        for name, title, ends in (
-            ("entropy", "Entropy of the weights", (0.0, 1.0)),
-            ("largest_weight", "Largest weight", (0.0, 1.0)),
-            ("gradient_norm", "Gradient with respect to q·k", None),
+        for name, title in (
+            ("entropy", "Entropy of the weights"),
+            ("largest_weight", "Largest weight"),
+            ("saturated", "Trials with next to no gradient"),
         ):
             points = [
                 Point(d, words, getattr(effect[divisor], name))
                 for divisor, words in DIVIDED.items()
                 for d, effect in zip(WIDTHS, effects, strict=True)
             ]
-            made = against_d(points, lines, title, is_log, ends, joined=True, least=LEAST)
+            made = against_d(points, lines, title, is_log, (0.0, 1.0), joined=True)
             chart(f"softmax_{name}", made, THIRD)
     st.caption(
         f"One random query and {N_KEYS} random keys. Entropy 1 means that all keys get the same, "
-        f"0 that one key gets all; it and the largest weight are means of {EFFECT_TRIALS} trials. "
-        "The gradient is that of the weights with respect to q·k, before it is divided: the median "
-        "of the trials."
+        f"0 that one key gets all; it and the largest weight are means of {trials_at(1):,} trials, "
+        f"or {trials_at(WIDTHS[-1])} at the largest width. Next to no gradient: one key has over "
+        f"{SATURATED:g} of the weight, so that softmax hardly moves when q·k does."
     )
     st.markdown(verdict(effects[-1]))

@@ -8,10 +8,11 @@ from functools import lru_cache
 import torch
 
 from attention_core.experiments.saturation import (
-    EFFECT_TRIALS,
+    SATURATED,
     Effect,
     divisors_of,
     softmax_effect,
+    trials_at,
 )
 from attention_core.experiments.variance import (
     WIDTHS,
@@ -33,7 +34,7 @@ def effects_at(d: int, seed: int) -> Mapping[str, Effect]:
     """What softmax makes of scores of this width, by what divides them. Kept: the picture carries
     all widths, and what is said of one asks for the same numbers.
     """
-    return softmax_effect(Trials(d, EFFECT_TRIALS, seed=seed))
+    return softmax_effect(Trials(d, trials_at(d), seed=seed))
 
 
 def told_at(d: int, effects: Mapping[str, Effect]) -> str:
@@ -47,30 +48,25 @@ def told_at(d: int, effects: Mapping[str, Effect]) -> str:
         f"At d = {d:,}, divided by nothing, the top key takes {top:.0%} of the weight; "
         f"by {root}, {by_root.largest_weight:.0%}; by {d:,}, {by_d.largest_weight:.0%}, where an "
         f"even share would be {even:.1%}. Whatever divides q·k divides its gradient too: divided "
-        f"by {d:,}, it is {said(by_root.gradient_norm / by_d.gradient_norm, 3)} times smaller than "
+        f"by {d:,}, it is {said(by_root.gradient_norm / by_d.gradient_norm, 2)} times smaller than "
         f"by √{d:,}. "
     )
-    if plain.gradient_norm > by_root.gradient_norm:
-        return words + (
-            "Divided by nothing, the gradient is still the largest: vectors this narrow need no "
-            "divisor. Widen them."
-        )
-    if 2 * plain.gradient_norm > by_root.gradient_norm:
-        return words + (
-            "Undivided, the gradient still looks healthy at this width. Make the vectors wider and "
-            "it shrinks, since one key takes everything."
-        )
-    return words + (
-        f"Divided by nothing it is {times(by_root.gradient_norm, plain.gradient_norm)} than by √d: "
-        "where softmax is all or nothing, there is hardly anything to learn from."
+    if is_narrow(plain):
+        return f"{words}Vectors this narrow need no divisor. Widen them."
+    return f"{words}Undivided, {saturated_words(plain)}. By √d, all draws are much alike."
+
+
+def is_narrow(plain: Effect) -> bool:
+    """Whether softmax stands scores that are divided by nothing."""
+    return plain.saturated < 0.05
+
+
+def saturated_words(plain: Effect) -> str:
+    """In how many draws one key has nearly all the weight, and what of the others."""
+    return (
+        f"one key takes over {SATURATED:.0%} in {percent(plain.saturated)} of the draws: next to "
+        "no gradient there, a steep one in others, where two keys nearly tie"
     )
-
-
-def times(large: float, small: float) -> str:
-    """How much smaller a number is than a larger one, in words."""
-    if small * 1e6 < large:
-        return "over a million times smaller"
-    return f"{said(large / small, 2)} times smaller"
 
 
 def growth(seed: int) -> Pick:
@@ -143,19 +139,18 @@ def verdict(widest: dict[str, Effect]) -> str:
     plain, by_root, by_d = (widest[divisor] for divisor in ("nothing", "sqrt_d", "d"))
     words = (
         f"At d = {WIDTHS[-1]:,}, divided by nothing, the largest weight is "
-        f"{plain.largest_weight:.2f} and the gradient {plain.gradient_norm:.2g}"
+        f"{plain.largest_weight:.2f}"
     )
-    is_lost = plain.gradient_norm < by_root.gradient_norm / 10
-    words += ": little is left to learn from. " if is_lost else ". "
+    lost = f", and over {SATURATED:g} in {percent(plain.saturated)} of the trials: little is left"
+    words += f"{lost} to learn from. " if plain.saturated > 0.5 else ". "
     words += f"Divided by d, the entropy is {by_d.entropy:.2f}"
     words += ": every key gets nearly the same, whatever it says" if by_d.entropy > 0.99 else ""
-    words += f", and the gradient is {by_d.gradient_norm:.2g}. "
-    words += f"Divided by √d, the entropy is {by_root.entropy:.2f}, much as at any other width"
+    words += f". Divided by √d, the entropy is {by_root.entropy:.2f}, much as at any other width"
     if by_root.largest_weight > 0.9:
         return f"{words}; but entries spread this far make softmax all or nothing at every width."
     if by_root.entropy > 0.99:
         return f"{words}; but entries this small make all keys alike at every width."
-    return f"{words}, and the gradient {by_root.gradient_norm:.2g}."
+    return f"{words}."
 
 
 def cost(numbers: int) -> str:
@@ -221,12 +216,9 @@ def without(d: int, seed: int) -> str:
         f"{percent(plain.largest_weight)} of the weight on average; divided by √d, "
         f"{percent(by_root.largest_weight)}."
     )
-    if plain.gradient_norm > by_root.gradient_norm:
+    if is_narrow(plain):
         return f"{words} Vectors this narrow can do without; wider ones cannot."
-    if 2 * plain.gradient_norm > by_root.gradient_norm:
-        return f"{words} The gradient is still about as large as with √d, but not for much wider d."
-    gap = times(by_root.gradient_norm, plain.gradient_norm)
     return (
-        f"{words} And the gradient is {gap} than with √d: training has little to go by where "
-        "softmax is all or nothing."
+        f"{words} Undivided, {saturated_words(plain)}. From which draw a layer learns is left to "
+        "chance; divided by √d, all count about alike."
     )

@@ -220,12 +220,12 @@ def kept_at(values: Values, whole: Trace, at: int) -> tuple[Trace, list[Matrix]]
     return trace, [
         Matrix(table, title="e^(score − m)", strengths=in_tile),
         Matrix(largest, title="m", strengths=quiet),
-        Matrix(shrink, title="old ×", strengths=mine if tile.key_block else torch.zeros(n, 1)),
+        Matrix(shrink, title="α", strengths=mine if tile.key_block else torch.zeros(n, 1)),
         Matrix(total, title="ℓ", strengths=quiet),
         Matrix(output, title="O", strengths=quiet.expand(n, output.value.shape[-1])),
         Matrix(
             contexts_shown,
-            title="context",
+            title="context, at the end",
             strengths=done.float().expand_as(contexts_shown.value),
         ),
     ]

@@ -4,12 +4,12 @@ from math import exp
 
 from attention_core.mechanism.tile_traffic import (
     Traffic,
-    held_by_tile,
     largest_tile,
     measured_plain,
     measured_products,
     measured_tiled,
     plain_traffic,
+    tile_bytes,
     tiled_traffic,
 )
 from attention_core.mechanism.tiling import Tile
@@ -136,8 +136,8 @@ def at_size(values: Values) -> tuple[int, Traffic, Traffic]:
     which a causal mask skips some.
     """
     tokens, width = values.flash_tokens, values.flash_width
-    capacity = values.fast_memory * KIBI // int(values.m_bytes)
-    side = min(largest_tile(capacity, width, width), tokens)
+    capacity = values.fast_memory * KIBI
+    side = min(largest_tile(capacity, width, width, int(values.m_bytes)), tokens)
     sizes = (tokens, tokens, width, width)
     return side, plain_traffic(*sizes), tiled_traffic(*sizes, side, side, values.causal_heads)
 
@@ -146,12 +146,12 @@ def saved_words(values: Values, side: int, whole: Traffic, tiled: Traffic) -> st
     """By how much the tiles win or lose, what is held at once, and what it is made of."""
     each, width = int(values.m_bytes), values.flash_width
     ratio = whole.moved / tiled.moved
-    held = in_bytes(tiled.held * each)
-    made_of = f"{held}: queries, keys, values and exponentials, and m, ℓ and O"
+    held = in_bytes(tiled.held_bytes(each))
+    made_of = f"{held}: queries, keys and values, and in float32 scores, m, ℓ and O"
     if side >= values.flash_tokens:
         fits = f"The whole table fits as one tile ({made_of})."
     else:
-        next_one = in_bytes(held_by_tile(2 * side, 2 * side, width, width) * each)
+        next_one = in_bytes(tile_bytes(2 * side, width, width, each))
         fits = (
             f"Tiles of {side} × {side} fit ({made_of}); of {2 * side} × {2 * side} they would "
             f"need {next_one}."
@@ -165,8 +165,8 @@ def saved_words(values: Values, side: int, whole: Traffic, tiled: Traffic) -> st
         )
     if values.causal_heads and side < values.flash_tokens:
         told += " Tiles that the causal mask skips are not counted."
-    table = in_bytes(whole.held * each)
-    if tiled.held > whole.held:
+    table = in_bytes(whole.held_bytes(each))
+    if tiled.held_bytes(each) > whole.held_bytes(each):
         return f"{fits} {told} The table would be only {table}: a loss for so short a text."
     return f"{fits} {told} The table would be {table}, and grows with the square of the tokens."
 
@@ -295,6 +295,6 @@ def what_it_saves(values: Values) -> str:
     return (
         "Not products: bytes that are moved, and memory. With "
         f"{values.flash_tokens:,} tokens, the whole table moves {in_bytes(whole.moved * each)} "
-        f"for each head and holds {in_bytes(whole.held * each)}; tiles move "
-        f"{in_bytes(tiled.moved * each)} and hold {in_bytes(tiled.held * each)}."
+        f"for each head and holds {in_bytes(whole.held_bytes(each))}; tiles move "
+        f"{in_bytes(tiled.moved * each)} and hold {in_bytes(tiled.held_bytes(each))}."
     )

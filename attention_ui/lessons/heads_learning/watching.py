@@ -29,6 +29,9 @@ SCORES = {
     "prefix_matching": "prefix-matching score",
 }
 """That of the first layer, and that of the second."""
+IS_PREVIOUS = 0.25
+"""A head of the first layer with more than this previous-token score is called after it: twice what
+all have at the start."""
 OUTLINED = (
     "First layer. Outlined: the token before",
     "Second layer. Outlined: the token that came after this one, the first time",
@@ -81,8 +84,11 @@ def _layer(records: Sequence[Record], layer: int) -> Layer:
 
 
 def _called(record: Record, layer: int, head: int) -> str:
-    is_one = record.prefix_matching[layer, head] > IS_INDUCTION
-    return f"head {head}{': induction head' if is_one else ''}"
+    if layer:
+        is_one, name = record.prefix_matching[layer, head] > IS_INDUCTION, "induction head"
+    else:
+        is_one, name = record.previous_token[layer, head] > IS_PREVIOUS, "previous-token head"
+    return f"head {head}{f': {name}' * bool(is_one)}"
 
 
 def moment_words(records: Sequence[Record]) -> tuple[str, str]:

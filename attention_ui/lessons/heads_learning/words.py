@@ -6,7 +6,7 @@ from attention_core.trace import Trace
 from ...cards.common_questions import one_of
 from ...cards.questions import Pick
 from ...frame.ends import Answer, named
-from ...words import number
+from ...words import listed, number
 from .lesson import TARGETS, on_target
 
 ONE_LAYER = "one_layer"
@@ -61,7 +61,7 @@ def answers(trace: Trace) -> list[Answer]:
             "Why it takes two layers",
             (ONE_LAYER,),
         ),
-        Answer("Does a head learn bit by bit?", at_once(run), "run", "A network learns"),
+        Answer("Does a head learn all at once?", steeply(run), "run", "A network learns"),
     ]
 
 
@@ -87,16 +87,17 @@ def two_layers(run: FinishedRun) -> str:
     )
 
 
-def at_once(run: FinishedRun) -> str:
-    """With the steps between a quiet score and that of an induction head."""
+def steeply(run: FinishedRun) -> str:
+    """With the score of the induction head before, on and after its steepest way up."""
     at, last = appearance(run.records), run.records[-1]
     layer, head = best_head(last)
-    now = run.records[at]
-    early = run.records[at // 2]
-    score = [number(each.prefix_matching[layer, head].item(), 2) for each in (early, now, last)]
+    shown = [run.records[place] for place in (at // 2, at - 4, at, at + 4)] + [last]
+    told = [
+        f"{number(each.prefix_matching[layer, head].item(), 2)} at step {each.step}"
+        for each in shown
+    ]
     return (
-        f"No. Head {head} of the second layer gives the right tokens {score[0]} of its weight at "
-        f"step {early.step}, {score[1]} at step {now.step} and {score[2]} at step {last.step}. "
-        "Neither layer's head helps without the other, so for a while little seems to happen. Once "
-        "both have begun, each makes the other more useful."
+        f"No, but steeply. Of its weight, head {head} of the second layer gives the right tokens "
+        f"{listed(told)}. Neither layer's head helps without the other, so for a while little "
+        "seems to happen. Once both have begun, each makes the other more useful."
     )

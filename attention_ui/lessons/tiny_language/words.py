@@ -28,6 +28,8 @@ from .lesson import (
 )
 
 NEVER_SAID = "The grammar never says these words in this order"
+SHOWN = 5
+"""Words of a beginning that a sentence quotes."""
 PARTS = "parts"
 """What the question covers; no step of the trace."""
 
@@ -48,6 +50,13 @@ def how_good() -> str:
     )
 
 
+def ending(words: Sequence[str]) -> str:
+    """The last words of a beginning, START before it, quoted."""
+    _, *said = words
+    cut = "… " if len(said) > SHOWN else ""
+    return f"“{cut}{' '.join(said[-SHOWN:])}”"
+
+
 def judged(values: Values) -> tuple[bool, str]:
     """Whether the network, with the head off that is off, still says what the grammar may say."""
     words, off = words_of(values), values.tiny_off
@@ -57,11 +66,13 @@ def judged(values: Values) -> tuple[bool, str]:
     if allowed is None:
         return (
             False,
-            f"{NEVER_SAID}, so there is no right next word. The network says “{likeliest}”.",
+            f"{NEVER_SAID}, so no next word is right after {ending(words)}. The network says "
+            f"“{likeliest}”.",
         )
     right = chance_of_right(words, off)
     some = [f"“{word}”" for word in allowed][:6]
-    may = f"The grammar goes on with {listed([*some, 'others'] if allowed.keys() - some else some)}"
+    some += ["others"] * (len(allowed) > len(some))
+    may = f"After {ending(words)} the grammar goes on with {listed(some)}"
     if off == "none":
         return right > 0.5, f"{may}. The network puts {percent(right)} of the chance there."
     said = (

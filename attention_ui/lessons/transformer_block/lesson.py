@@ -41,7 +41,7 @@ BLOCK = Control(
     "encoder",
     look={
         "help": "An encoder's block reads the whole sentence. A decoder's writes: it sees no later "
-        "token, and looks at a second sentence too, the source."
+        "token, and here, as in a translator, looks at a second sentence too, the source."
     },
 )
 ACTIVATION = Control(

@@ -15,8 +15,8 @@ def norms_words(norm: str) -> str:
     """Where the norms stand in the picture."""
     if norm == "before":
         return (
-            "The layer norms stand beside the stream: each part reads a normed copy, and what came "
-            "in goes on as it was."
+            "The layer norms stand beside the stream: each part reads a normed copy. Behind the "
+            "last block, one **final norm** follows."
         )
     return (
         "The layer norms stand in the way of the stream: after each addition its mean is "
@@ -84,6 +84,7 @@ def arrows_words(trace: Trace, activation: str) -> str:
     read, bend = trace["hidden"].inputs[0].name, {"relu": "ReLU", "gelu": "GELU"}[activation]
     kept = "dropped_activated" if "dropped_activated" in trace else "activated"
     end = " Dropout sets some numbers to 0." if kept != "activated" else ""
+    end += " Llama’s **SwiGLU** multiplies two such `hidden` vectors, one of them activated."
     return (
         f"The arrows: `hidden` = `{read}` · `W_1` + `b_1`, `activated` = {bend} of `hidden`, "
         f"`feed_forward_output` = `{kept}` · `W_2` + `b_2`.{end}"
