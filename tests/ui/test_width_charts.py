@@ -109,19 +109,6 @@ def test_the_verdict_says_of_the_curves_only_what_they_show():
     assert "whatever it says" not in large
 
 
-def test_a_curve_that_goes_to_zero_leaves_a_logarithmic_picture_at_its_end():
-    points = [Point(1, "a", 0.4), Point(64, "a", 2e-4), Point(256, "a", 1e-9), Point(512, "a", 0.0)]
-    chart = against_d(points, {"a": LINES["a"]}, "Gradient", True, joined=True, least=1e-3)
-    check(chart)
-    assert (chart.frame["value"] > 0).all(), "a logarithmic axis has no 0"
-    for layer in chart.spec["layer"]:
-        assert layer["encoding"]["y"]["scale"]["domain"] == [1e-3, 0.4]
-        assert layer["mark"]["clip"] is True
-    whole = against_d(points, {"a": LINES["a"]}, "Gradient", False, joined=True, least=1e-3)
-    assert whole.frame["value"].tolist() == [0.4, 2e-4, 1e-9, 0.0]
-    assert not any(layer["mark"]["clip"] for layer in whole.spec["layer"])
-
-
 def test_the_picture_of_the_three_divisors_carries_what_was_measured_at_every_width():
     drawn = {d: by_divisor(d, softmax_effect(Trials(d, 96))) for d in (1, 64, 4_096)}
     for d, layout in drawn.items():
