@@ -138,11 +138,11 @@ with card(
     with beside:
         control(WAY)
     covered |= question("leaks", leaks.which_leak(values), trace, leaks.OTHER_WEIGHTS)
-    way, name = prefix_of(values.way), f"{prefix_of(values.way)}weights"
+    way, name = prefix_of(values.masking), f"{prefix_of(values.masking)}weights"
     picture("ways", equation(trace, *leaks.parts_of(trace, way, name in covered), tall=272))
     if name not in covered:
-        light(*leaks.sums_verdict(trace, values.way))
-        light(*leaks.share_verdict(trace, values.way))
+        light(*leaks.sums_verdict(trace, values.masking))
+        light(*leaks.share_verdict(trace, values.masking))
 
 asks_for_leaks = bool(covered & {*leaks.OTHER_WEIGHTS})
 with card(

@@ -50,13 +50,14 @@ with card(
         return by_divisor(int(d), words.effects_at(int(d), values.draw_seed))
 
     moving = Moving(VD, at_width, values.of(DRAW_SEED), elsewhere=True)
-    picture("three_divisors", at_width(values.vd), moving, is_aside=True)
-    measured = words.effects_at(values.vd, values.draw_seed)
-    note(words.told_at(values.vd, measured))
+    picture("three_divisors", at_width(values.vector_width), moving, is_aside=True)
+    measured = words.effects_at(values.vector_width, values.draw_seed)
+    note(words.told_at(values.vector_width, measured))
+    n_draws = trials_at(values.vector_width)
     st.caption(
-        f"One random query and {N_KEYS} random keys, drawn {trials_at(values.vd):,} times: weights "
-        "are means. The gradient, the median of the draws, says how much the weights move when q·k "
-        "is nudged before it is divided."
+        f"One random query and {N_KEYS} random keys, drawn {n_draws:,} times: weights are means. "
+        "The gradient, the median of the draws, says how much the weights move when q·k is nudged "
+        "before it is divided."
     )
 
 with card(
@@ -101,7 +102,7 @@ with card(
     else:
         with beside:
             control(LOOK)
-        look(values.vd)
+        look(values.vector_width)
 
 with deeper("the two formulas, and what the notebook prints of this experiment") as is_open:
     if is_open and waits:

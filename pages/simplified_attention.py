@@ -152,7 +152,7 @@ with card(
         )
 
     about = (*values.of(*MAKES_SCORES, FACTOR, QUERY), one_is_covered)
-    picture("one_query", equation(trace, *walked(values.upto)), Moving(UP_TO, walked, about))
+    picture("one_query", equation(trace, *walked(values.shown_terms)), Moving(UP_TO, walked, about))
 
 with card(
     "picture",

@@ -126,7 +126,7 @@ with card(
         )
 
     moving = Moving(UP_TO, picked, values.of(*SOURCE))
-    picture("lookup", equation(trace, *picked(values.upto), tall=TALL), moving)
+    picture("lookup", equation(trace, *picked(values.shown_terms), tall=TALL), moving)
     if "embeddings" not in covered:
         note(words.identical_words(vectors.value, values))
 

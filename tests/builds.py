@@ -64,7 +64,7 @@ def block(values):
 
 
 def few(values):
-    return few_trials(values.draw_seed, d=min(values.vd, 64))
+    return few_trials(values.draw_seed, d=min(values.vector_width, 64))
 
 
 BUILDS = (simplified, stretched, trainable, masked, heads, layer, on_tokens, decoder, block, few)

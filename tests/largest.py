@@ -13,10 +13,10 @@ LARGEST = {
     **dict.fromkeys(["q_edits", "k_edits", "v_edits"], "63.63:999.999999"),
     **{"n_heads": "8", "d_model": "64", "d_head": "12", "d_value": "12"},
     **{"table_rows": "200000", "table_width": "4096", "divide": "sqrt_d", "similarity": "cosine"},
-    **{"vd": "4096", "trials": "100000", "spread": "5", "vlook": "width"},
+    **{"vector_width": "4096", "trials": "100000", "spread": "5", "variance_view": "width"},
     **{"steps": "5000", "rate": "1000", "t_width": "64", "magnify": "16", "push": "150"},
-    **{"block": "decoder", "norm": "after", "wider": "4", "source": WORDS},
+    **{"block": "decoder", "norm": "after", "ffn_multiplier": "4", "source": WORDS},
     **{"causal_heads": "on", "temperature": "4", "layer_dropout": "0.9", "opened": "weights"},
-    **{"upto": str(MAX_TOKENS), "query": str(MAX_TOKENS - 1), "pin": "example=sorry_dave"},
+    **{"shown_terms": str(MAX_TOKENS), "query": str(MAX_TOKENS - 1), "pin": "example=sorry_dave"},
     "turned": ",".join(f"{row}.{63 - row}" for row in range(32)),
 }

@@ -83,7 +83,7 @@ def test_the_largest_page_is_bounded(page, monkeypatch):
 
 def test_trials_are_drawn_in_chunks_and_training_keeps_few_records():
     assert max(FIELDS["trials"].options) == MAX_TRIALS
-    assert max(FIELDS["vd"].options) == MAX_D
+    assert max(FIELDS["vector_width"].options) == MAX_D
     assert max(FIELDS["steps"].options) == MAX_STEPS
     chunk = next(iter(draws(Trials(MAX_D, MAX_TRIALS), rows=2)))
     assert chunk.numel() <= max(LARGEST_CHUNK, 16 * 2 * MAX_D)

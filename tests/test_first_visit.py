@@ -124,7 +124,7 @@ def test_a_link_to_a_covered_cell_opens_its_picture():
         found = pictures(A_PAGE, predict="on", **link)
         return next(m for layout in found for m in layout.matrices if m.name == "weights")
 
-    assert not of_weights(cell="weights.2.1", beat="weights").covered
+    assert not of_weights(cell="weights.2.1", section="weights").covered
     assert of_weights().covered
 
 

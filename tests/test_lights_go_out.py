@@ -28,7 +28,7 @@ LINKS = (
         "example": "wild_cat",
         "precision": "float16",
         "push": "100",
-        "way": "zeroed",
+        "masking": "zeroed",
         "block": "decoder",
     },
     {

@@ -132,7 +132,7 @@ def test_after_a_change_the_arithmetic_is_that_of_a_fresh_visit(page, change):
     cell = cell_that_changes(page, change, LINKS[change])
     if cell is None:
         return
-    at = visit(page, cell=cell, beat="")
+    at = visit(page, cell=cell, section="")
     was = arithmetic(at)
     CHANGES[change](at).run()
     stands(at)

@@ -69,14 +69,18 @@ COMBINATIONS = {
         for role in "qkv"
     },
     "huge numbers": {"edits": "0.0:1000,3.1:-1000", "q_edits": "0.0:1000", "scale": "none"},
-    "nothing to look at": {"window": "1", "hidden": "0", "turned": "1.1,2.2", "way": "zeroed"},
+    "nothing to look at": {"window": "1", "hidden": "0", "turned": "1.1,2.2", "masking": "zeroed"},
     "no rule hides": {"causal": "off", "change_by": "-4", "dropout": "0.9"},
-    "fewest trials": {"vd": "1", "trials": "10", "spread": "0.1", "entries": "uniform"},
-    "most trials": {"vd": "4096", "trials": "100000", "spread": "5"},
-    "widths, fewest trials": {"vlook": "width", "trials": "10", "entries": "uniform_0_1"},
-    "widths, most trials": {"vlook": "width", "trials": "100000", "vaxes": "linear"},
-    "softmax, smallest entries": {"vlook": "attention", "spread": "0.1"},
-    "softmax, largest entries": {"vlook": "attention", "spread": "5", "draw_seed": "4294967295"},
+    "fewest trials": {"vector_width": "1", "trials": "10", "spread": "0.1", "entries": "uniform"},
+    "most trials": {"vector_width": "4096", "trials": "100000", "spread": "5"},
+    "widths, fewest trials": {"variance_view": "width", "trials": "10", "entries": "uniform_0_1"},
+    "widths, most trials": {"variance_view": "width", "trials": "100000", "vaxes": "linear"},
+    "softmax, smallest entries": {"variance_view": "attention", "spread": "0.1"},
+    "softmax, largest entries": {
+        "variance_view": "attention",
+        "spread": "5",
+        "draw_seed": "4294967295",
+    },
 }
 """Settings that are hard together, each for the pages that have them all."""
 BAD_LINKS = {
@@ -84,16 +88,27 @@ BAD_LINKS = {
     "lost cell": {"cell": "nowhere.0.0"},
     "cell of wrong depth": {"cell": "scores.0"},
     "empty": {"sentence": "", "seed": "", "d_in": "", "cell": "", "edits": ""},
-    "not numbers": {"seed": "nan", "d_in": "1e9", "factor": "nan", "query": "-1", "upto": "0"},
+    "not numbers": {
+        "seed": "nan",
+        "d_in": "1e9",
+        "factor": "nan",
+        "query": "-1",
+        "shown_terms": "0",
+    },
     "too long": {"sentence": "x " * 500},
     "blanks": {"sentence": "   "},
-    "markup": {"example": "<b>x</b>", "beat": "<script>", "cell": "**x**"},
+    "markup": {"example": "<b>x</b>", "section": "<script>", "cell": "**x**"},
     "edits beyond": {"edits": "999.0:1"},
     "heads that do not fit": {"n_heads": "3", "head": "7"},
     "heads beyond": {"n_heads": "0", "d_model": "65", "d_head": "-1", "d_value": "x"},
     "heads too wide": {"n_heads": "8", "d_head": "32", "h_seed": "1e9"},
-    "trials beyond": {"vd": "0", "trials": "1000000", "spread": "0", "entries": "cauchy"},
-    "between the choices": {"vd": "65", "trials": "11", "spread": "inf", "draw_seed": "-1"},
+    "trials beyond": {"vector_width": "0", "trials": "1000000", "spread": "0", "entries": "cauchy"},
+    "between the choices": {
+        "vector_width": "65",
+        "trials": "11",
+        "spread": "inf",
+        "draw_seed": "-1",
+    },
     "no row for the unknown": {"reserved": "0", "learned": "example", "sentence": "zebra"},
 }
 REFUSED_TEXTS = {

@@ -50,7 +50,7 @@ def apart(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:
 
 def choose(name: str, trail: tuple[CellPlace, ...]) -> None:
     """From a callback: the cell that is open in this card; () for none."""
-    held.change(beat=name, cell=trail)
+    held.change(section=name, cell=trail)
 
 
 def _trail(name: str, trace: Trace, trail: Sequence[CellPlace]) -> None:

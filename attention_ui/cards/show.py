@@ -90,7 +90,7 @@ def _picture(
 ) -> None:
     if held.wants_all():
         st.rerun()
-    is_meant = not is_aside or held.values().beat == name
+    is_meant = not is_aside or held.values().section == name
     trail = _trail(name, layout) if is_meant else ()
     has = is_meant and _has(layout, held.values().cell or ())
     held.met_cell(name, has, bool(trail))
@@ -139,10 +139,10 @@ def _trail(name: str, layout: Layout) -> tuple[CellPlace, ...]:
     trail = values.cell or ()
     covered = {each.step.name for each in layout.matrices if each.covered}
     drawn_here = {each.step.name for each in layout.matrices}
-    if not trail or (values.beat or name) != name or not _has(layout, trail):
+    if not trail or (values.section or name) != name or not _has(layout, trail):
         return ()
     # A link that names no card means the first that draws the cell.
-    if not values.beat and (trail[0][0] not in drawn_here or held.is_open_elsewhere(name)):
+    if not values.section and (trail[0][0] not in drawn_here or held.is_open_elsewhere(name)):
         return ()
     for step, _ in trail:
         told = {step, *(given.name for given in layout.trace[step].inputs)}
@@ -293,9 +293,9 @@ def cell_at(layout: Layout, m: int, lead: int, i: int, j: int) -> CellPlace | No
 def choose(name: str, trail: tuple[CellPlace, ...]) -> None:
     """From a callback: open a cell in a card; if one is open in another card, that has to go."""
     values = held.values()
-    if values.cell and values.beat != name:
+    if values.cell and values.section != name:
         held.run_all()
-    held.change(beat=name, cell=trail)
+    held.change(section=name, cell=trail)
 
 
 def _way_in(name: str, layout: Layout) -> None:

@@ -394,12 +394,12 @@ def settle_cell() -> None:
     if not having:
         cell = ", ".join(_quoted(each) for each, _ in here.cell[-1:])
         where = ", ".join(map(str, here.cell[-1][1]))
-        forget("cell", "beat")
+        forget("cell", "section")
         notice = f"The link’s cell {cell}[{where}] is not in this lesson. It was left out."
         st.session_state[NOTICES] = [*st.session_state[NOTICES], notice]
         st.rerun()
-    elif here.beat not in [card for card, *_ in met]:
-        change(beat=having[0])
+    elif here.section not in [card for card, *_ in met]:
+        change(section=having[0])
         st.rerun()
 
 

@@ -134,7 +134,7 @@ def _trained(options: dict[str, str], one: str):
     }
 
 
-TABLE, SHAPES = ("edits",), ("cell", "upto")
+TABLE, SHAPES = ("edits",), ("cell", "shown_terms")
 """What belongs to one table of embeddings alone, and to tensors of one shape alone."""
 OF_MATRICES = ("q_edits", "k_edits", "v_edits")
 EXAMPLE = Control(
@@ -546,7 +546,7 @@ MOST_TOLD = 4
 """Of more words without a vector only these are named."""
 
 
-def drawn_instead(values: Values) -> str | None:
+def random_fallback_notice(values: Values) -> str | None:
     """What is drawn at random on this page though the example has it set by hand, or trained, and
     why; None for nothing. It quotes the person.
     """
@@ -602,7 +602,7 @@ DIVIDE = Control(
     lambda values: example_of(values).divide,
 )
 UP_TO = Control(
-    "upto",
+    "shown_terms",
     Whole(1, MAX_TOKENS),
     "Tokens so far",
     lambda values: len(inputs_of(values).tokens),
@@ -630,7 +630,7 @@ HIDE = Control("hide", Names(), "", (), stays=True)
 LOCK = Control("lock", Names(), "", (), stays=True)
 DONE = Control("done", Pages(), "", (), stays=True)
 TASKS = Control("tasks", Lines(MAX_TASKS, 400), "", (), stays=True)
-CARD = Control("beat", Word(), "", "", of_page=True)
+CARD = Control("section", Word(), "", "", of_page=True)
 """The card in which a cell is open."""
 CELL = Control("cell", Trail(), "", None, of_page=True)
 """The way to the cell that is open, its start first; () for none."""

@@ -42,7 +42,7 @@ def row(label: str, key: str, icon: str, *cards: str) -> Iterator[bool]:
     belongs to one of the `cards` in it. Gives whether it is open.
     """
     values = held.values()
-    is_linked = bool(values.cell) and values.beat in cards
+    is_linked = bool(values.cell) and values.section in cards
     look = {"expanded": is_linked or values.only in cards, "icon": icon, "on_change": "rerun"}
     fold = st.expander(label, key=f"row_{key}", **look)
     with fold:

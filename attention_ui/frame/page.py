@@ -22,9 +22,9 @@ from ..controls.shared import (
     PREDICT,
     SEED,
     SENTENCE,
-    drawn_instead,
     example_of,
     inputs_of,
+    random_fallback_notice,
 )
 from ..controls.widget import control
 from ..streamlit_workarounds.card_style import CARDS
@@ -124,7 +124,7 @@ def show_what_differs(values: Values) -> None:
     """Above a page's first picture: what could not be used, and what is drawn at random in place of
     what the example has.
     """
-    show_notices(drawn_instead(values) if SENTENCE.name in values else None)
+    show_notices(random_fallback_notice(values) if SENTENCE.name in values else None)
 
 
 def explained(words: str) -> str | None:

@@ -89,7 +89,7 @@ def test_a_click_takes_a_cell_apart_and_the_way_upstream_is_a_step_of_history(pa
 
 
 def test_a_link_s_cell_is_open_and_a_cell_in_another_card_closes_it(page, app_url):
-    opened(page, app_url, f"{PAGE}&beat=weights&cell=weights.7.2")
+    opened(page, app_url, f"{PAGE}&section=weights&cell=weights.7.2")
     assert page.locator(".st-key-cell_weights").is_visible()
     assert page.locator(".st-key-cell_scores").count() == 0
     cells(page, "scores").nth(score(2, 5)).click()

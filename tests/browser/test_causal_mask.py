@@ -55,9 +55,9 @@ def test_a_text_of_many_tokens_takes_the_control_out_of_its_picture_and_a_short_
 
 @pytest.mark.long
 def test_the_leak_is_measured_and_dropout_moves(page, app_url):
-    open_page(page, app_url, f"{LESSON}&way=zeroed")
+    open_page(page, app_url, f"{LESSON}&masking=zeroed")
     assert page.locator("text=It leaks: 7 of the 7 queries").count() == 1
-    page.locator(".st-key-control_way button", has_text="−∞ before softmax").click()
+    page.locator(".st-key-control_masking button", has_text="−∞ before softmax").click()
     settled(page)
     assert page.locator("text=No leak: the 7 queries").count() == 1
     open_row(page, "deeper")

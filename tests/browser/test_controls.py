@@ -63,7 +63,7 @@ def test_a_walk_along_the_keys_is_drawn_at_once_and_stands_in_the_link(page, app
         slider.press(key)
         soon(page, lambda: page.evaluate(faint), [0] * reached + [3] * (11 - reached))
     settled(page)
-    assert "upto=2" in page.url
+    assert "shown_terms=2" in page.url
     assert page.evaluate(faint) == [0] * 2 + [3] * 9
 
 

@@ -36,13 +36,13 @@ def bars(page, nth):
 
 @pytest.mark.long
 def test_wider_vectors_spread_the_dot_products_and_the_root_brings_them_back(page, app_url):
-    open_page(page, app_url, f"{LESSON}&vd=64&trials=3000")
+    open_page(page, app_url, f"{LESSON}&vector_width=64&trials=3000")
     (measured, theory), (after, after_theory) = variances(page)
     assert (theory, after_theory) == (64, 1)
     assert abs(measured / 64 - after) < 1e-3
     assert abs(bars(page, 0) / bars(page, 1) - 8) < 0.3
-    press(page, "vd", "ArrowRight")
-    assert "vd=100" in page.url
+    press(page, "vector_width", "ArrowRight")
+    assert "vector_width=100" in page.url
     (measured, theory), (after, after_theory) = variances(page)
     assert (theory, after_theory) == (100, 1)
     assert abs(after - 1) < 0.15
@@ -59,7 +59,7 @@ def test_the_three_divisors_move_with_the_width_in_one_frame(page, app_url):
     drawn = page.locator(".st-key-drawn_three_divisors svg.marks")
     assert "d=4,096" in drawn.text_content()
     settled(page)
-    assert "vd=4096" in page.url
+    assert "vector_width=4096" in page.url
     assert "next to no gradient" in page.locator(".st-key-card_three_divisors").inner_text()
     shown = [float(each) for each in numbers(page, "three_divisors", 0)]
     by_nothing, by_root, by_d = shown[0], shown[8], shown[16]
@@ -68,7 +68,7 @@ def test_the_three_divisors_move_with_the_width_in_one_frame(page, app_url):
     assert least < middle < largest == 1
     page.locator(".st-key-moves_three_divisors input").press("ArrowLeft")
     settled(page)
-    assert "vd=2048" in page.url, "the keyboard moves it too"
+    assert "vector_width=2048" in page.url, "the keyboard moves it too"
     no_exception(page)
     assert page.problems == []
 
@@ -103,7 +103,7 @@ def test_every_look_draws_its_curves_on_both_axes(page, app_url):
 
 @pytest.mark.long
 def test_a_long_run_waits_shows_its_progress_and_stops_with_what_it_has(page, app_url):
-    open_page(page, app_url, f"{LESSON}&vlook=width&trials=100000")
+    open_page(page, app_url, f"{LESSON}&variance_view=width&trials=100000")
     part = page.locator(".st-key-run_of_widths")
     assert "1,638 million random numbers" in part.inner_text()
     assert page.get_by_text("lie within their band").count() == 0

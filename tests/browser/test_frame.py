@@ -54,7 +54,7 @@ def room(page):
     "path",
     [
         "",
-        "divide_by_sqrt_d?predict=off&cell=none&vlook=width",
+        "divide_by_sqrt_d?predict=off&cell=none&variance_view=width",
     ],
 )
 def test_every_load_has_one_width_of_the_sidebar_and_one_layout(new_page, app_url, path):
@@ -77,7 +77,7 @@ def test_every_load_has_one_width_of_the_sidebar_and_one_layout(new_page, app_ur
 
 @pytest.mark.long
 def test_the_line_that_equations_are_made_for_is_there_at_1280_pixels(page, app_url):
-    open_page(page, app_url, "divide_by_sqrt_d?predict=off&cell=none&vlook=width")
+    open_page(page, app_url, "divide_by_sqrt_d?predict=off&cell=none&variance_view=width")
     assert room(page) - SCROLLBAR >= ROW_ROOM
     pair = places(page, ".st-key-card_many_trials [data-testid=stVegaLiteChart]")
     (left, top, width), (other, same_top, same) = pair
@@ -138,7 +138,10 @@ COVERED = """() => {
 """What lies under each of Streamlit's tools that can be seen: words, numbers, sliders."""
 LOOKS = [
     ("queries_keys_values", ""),
-    *(("divide_by_sqrt_d", look) for look in ("", "vlook=width", "vlook=attention")),
+    *(
+        ("divide_by_sqrt_d", look)
+        for look in ("", "variance_view=width", "variance_view=attention")
+    ),
 ]
 """Many equations, and charts that fill their place: the only ones with tools."""
 

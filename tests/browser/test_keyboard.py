@@ -79,7 +79,7 @@ def test_a_whole_lesson_by_keyboard(page, app_url):
 
     keys.go_to("st-key-moves_one_query")
     keys.press("Home", "ArrowRight")
-    assert "upto=2" in page.url
+    assert "shown_terms=2" in page.url
     keys.go_to("st-key-row_deeper")
     keys.press("Enter")
     assert "A loop that adds one product at a time" in keys.shown()

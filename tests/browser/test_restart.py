@@ -15,7 +15,7 @@ def test_pages_come_back_after_the_server_was_killed(new_page, tmp_path):
     server = start_server(tmp_path / "first.txt", port=port)
     places = (
         "simplified_attention?predict=off&seed=5&d_in=4&sentence=A+cat+sat&tokenizer=text",
-        "causal_mask?predict=off&window=2&beat=mask&cell=mask.1.1&dropout=0.3",
+        "causal_mask?predict=off&window=2&section=mask&cell=mask.1.1&dropout=0.3",
     )
     try:
         pages = [new_page() for _ in places]

@@ -55,11 +55,11 @@ def test_rows_are_looked_up_one_after_another_in_one_frame(page, app_url):
     # Of 11 tokens 9 are still to come, with their ids, and of 7 rows that are picked 5.
     assert page.evaluate(faint) == before + 9 + 9 * 3 + 5 * 3
     settled(page)
-    assert "upto=2" in page.url
+    assert "shown_terms=2" in page.url
     page.locator(".st-key-moves_lookup input").press("End")
     settled(page)
     assert page.evaluate(faint) == before
-    assert "upto" not in page.url
+    assert "shown_terms" not in page.url
     no_exception(page)
     assert page.problems == []
 
@@ -82,7 +82,7 @@ def test_the_tokenizer_and_the_table_s_size_change_what_follows(page, app_url):
 
 @pytest.mark.long
 def test_an_embedding_leads_to_the_row_of_the_table_that_its_id_names(page, app_url):
-    open_page(page, app_url, f"{LESSON}&beat=lookup&cell=embeddings.7.0")
+    open_page(page, app_url, f"{LESSON}&section=lookup&cell=embeddings.7.0")
     panel = page.locator(".st-key-cell_lookup")
     panel.locator("[data-testid=stSlider] input").first.focus()
     page.keyboard.press("ArrowRight")

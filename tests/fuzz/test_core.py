@@ -128,7 +128,7 @@ def test_any_training_goes_on_or_says_that_it_diverged(values, rate, steps):
 @given(whole_values())
 def test_any_trials_have_a_finite_variance(values):
     trials = Trials(
-        d=min(values.vd, 256),
+        d=min(values.vector_width, 256),
         trials=min(values.trials, 300),
         distribution=values.entries,
         spread=values.spread,

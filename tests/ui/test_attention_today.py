@@ -72,7 +72,7 @@ def lights_of(settings):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_switch_keeps_its_promise_on_every_example(name):
-    on = {"window": "3", "sinks": "2", "soft_cap": "1", "places": "alibi"}
+    on = {"window": "3", "sinks": "2", "soft_cap": "1", "position_encoding": "alibi"}
     for settings in (values_of(name), values_of(name, **on)):
         assert {what for what, (good, _) in lights_of(settings).items() if not good} == set()
         trace = trace_of(settings)
@@ -96,7 +96,7 @@ def test_a_broken_switch_is_seen():
 
 
 def test_what_is_off_is_that_of_the_lesson_on_heads():
-    plain = values_of("sorry_dave", kv_heads="4", places="none")
+    plain = values_of("sorry_dave", kv_heads="4", position_encoding="none")
     trace = trace_of(plain)
     assert trace["today_weights"].value.equal(trace["head_weights"].value)
     same = [trace[f"{of}_context_vectors"].value for of in ("today", "head")]
@@ -120,9 +120,9 @@ def test_key_heads_that_cannot_be_shared_go_to_the_next_that_can(n_heads, asked,
 def test_known_models_set_the_switches_as_they_have_them():
     now = values_of("tiny_language")
     assert switches_of("gpt2", now)["kv_heads"] == 4
-    assert switches_of("gpt2", now)["places"] == "none"
+    assert switches_of("gpt2", now)["position_encoding"] == "none"
     llama, mistral = (switches_of(name, now) for name in ("llama3", "mistral"))
-    assert (llama["kv_heads"], llama["places"], llama["window"]) == (1, "rotary", 0)
+    assert (llama["kv_heads"], llama["position_encoding"], llama["window"]) == (1, "rotary", 0)
     assert mistral == llama | {"window": 5}
     assert switches_of("llama3", values_of("tiny_language", n_heads="8"))["kv_heads"] == 2
 
@@ -137,7 +137,7 @@ def test_a_known_model_changes_something_on_arrival_and_looks_chosen_once_it_is(
 
 @pytest.mark.parametrize(
     "on",
-    [{"window": "3", "sinks": "1"}, {"places": "alibi", "window": "2"}, *MODELS],
+    [{"window": "3", "sinks": "1"}, {"position_encoding": "alibi", "window": "2"}, *MODELS],
     ids=str,
 )
 def test_no_light_is_red_for_a_switch_that_does_what_it_is_for(on):
@@ -154,16 +154,16 @@ def test_no_light_is_red_for_a_switch_that_does_what_it_is_for(on):
 
 def test_rotary_positions_stay_on_with_heads_of_any_number():
     for n_heads in ("1", "3", "5", "7", "8"):
-        values = values_of("wild_cat", n_heads=n_heads, d_model="3", places="rotary")
+        values = values_of("wild_cat", n_heads=n_heads, d_model="3", position_encoding="rotary")
         assert heads(values).d_head % 2 == 0
         assert "today_turned_queries" in trace_of(values)
         assert "in pairs" in wider_words(values)
-    assert wider_words(values_of("wild_cat", places="rotary")) == ""
+    assert wider_words(values_of("wild_cat", position_encoding="rotary")) == ""
 
 
 @pytest.mark.parametrize(("n_heads", "d_model"), [("1", "3"), ("3", "6"), ("2", "12"), ("2", "10")])
 def test_rotary_positions_are_shown_with_pairs_of_different_speeds(n_heads, d_model):
-    settings = values_of("wild_cat", n_heads=n_heads, d_model=d_model, places="none")
+    settings = values_of("wild_cat", n_heads=n_heads, d_model=d_model, position_encoding="none")
     trace = rotary(settings)
     angles = trace["rotary_query_angles"].value
     d = trace.size("d_head")
@@ -257,10 +257,10 @@ def test_the_page_follows_its_switches():
     assert at.segmented_control(key="as_in").value is None
     at.segmented_control(key="as_in").set_value("mistral").run()
     now = at.session_state["here"][2]
-    assert (now.kv_heads, now.places, now.window, now.sinks) == (1, "rotary", 5, 0)
+    assert (now.kv_heads, now.position_encoding, now.window, now.sinks) == (1, "rotary", 5, 0)
     assert at.segmented_control(key="as_in").value == "mistral"
     assert "L layers reach L × 4 tokens" in rendered(at)
-    at.segmented_control(key="control_places").set_value("alibi").run()
+    at.segmented_control(key="control_position_encoding").set_value("alibi").run()
     assert at.segmented_control(key="as_in").value is None, "no model has these switches"
     at.select_slider(key="control_moved_by").set_value(1_000).run()
     assert "The whole text shifted by 1,000 places" in rendered(at)
@@ -270,7 +270,7 @@ def test_the_page_follows_its_switches():
 def test_odd_heads_and_a_single_one_are_told_in_words():
     at = visit(PAGE, example="wild_cat", n_heads="1", d_model="3")
     assert "There is only one head here, so nothing can be shared." in rendered(at)
-    at = visit(PAGE, example="wild_cat", n_heads="1", d_model="3", places="rotary")
+    at = visit(PAGE, example="wild_cat", n_heads="1", d_model="3", position_encoding="rotary")
     assert "queries and keys are 4 wide here, not 3" in words(at)
     assert not at.exception
 
@@ -298,10 +298,16 @@ def test_the_farthest_token_is_said_to_fade_only_where_it_does(slope):
 
 
 def test_what_is_on_is_said_and_what_a_card_has_where_nothing_is_set():
-    plain = values_of("sorry_dave", kv_heads="4", places="none")
+    plain = values_of("sorry_dave", kv_heads="4", position_encoding="none")
     assert "Nothing is on" in on_words(plain)
     assert "GPT-2 has learned positions" in on_words(plain)
-    on = {"kv_heads": "2", "places": "rotary", "window": "3", "sinks": "1", "soft_cap": "2"}
+    on = {
+        "kv_heads": "2",
+        "position_encoding": "rotary",
+        "window": "3",
+        "sinks": "1",
+        "soft_cap": "2",
+    }
     today = values_of("sorry_dave", **on)
     on = "2 key/value heads, rotary positions, a window of 3, 1 sink, a soft cap of ±2"
     assert f"**{on}**" in on_words(today)

@@ -251,7 +251,7 @@ BAD = {
     "similarity": ["Dot", "<b>"],
     "query": ["99", "64", "-3", "1.5"],
     "factor": ["nan", "inf", "5"],
-    "upto": ["0", "65"],
+    "shown_terms": ["0", "65"],
     "positions": ["yes"],
     "sentence": ["", " ", "w " * 70, "x" * 6_000],
     "tokenizer": ["none"],

@@ -139,7 +139,7 @@ def whole(field):
 
 
 ANY = {name: any_value(field) for name, field in FIELDS.items()} | {
-    "beat": st.sampled_from(["", "scores", "one_query"])
+    "section": st.sampled_from(["", "scores", "one_query"])
 }
 
 
@@ -513,7 +513,7 @@ def test_a_cell_closes_when_shapes_change_and_stays_open_while_they_do_not():
 
 @pytest.mark.parametrize(("name", "value"), [("seed", "70"), ("sentence", "A cat sat")])
 def test_an_open_cell_on_a_page(name, value):
-    at = visit(A_PAGE, cell="scores.1.2", beat="scores", edits="0.0:5")
+    at = visit(A_PAGE, cell="scores.1.2", section="scores", edits="0.0:5")
     widgets = {"seed": at.text_input, "sentence": at.text_area}
     widgets[name](key=f"control_{name}").set_value(value).run()
     stands(at)
@@ -568,6 +568,6 @@ def test_a_size_of_the_table_between_those_on_offer_is_refused_in_words(name, va
 
 
 def test_a_cell_in_a_beat_that_is_not_there_is_opened_in_another_or_missed_aloud():
-    at = stands(visit("simplified_attention", beat="nope", cell="scores.2.4"))
+    at = stands(visit("simplified_attention", section="nope", cell="scores.2.4"))
     said = "\n".join(element.value for element in at.text)
     assert "query 2 “dog”" in said or "link" in said

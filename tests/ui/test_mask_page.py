@@ -30,7 +30,7 @@ PAGE = "pages/causal_mask.py"
         ({"window": "3"}, ["the 2 tokens before it", "one key, itself"], ["triangle"]),
         ({"causal": "off", "window": "2"}, ["the token before it and the token after"], []),
         (
-            {"hidden": "0", "way": "renormalised"},
+            {"hidden": "0", "masking": "renormalised"},
             ["sees no key", "but row 0, with every key hidden, sums to 0."],
             ["triangle", "gives it everything"],
         ),
@@ -44,7 +44,7 @@ def test_the_text_follows_the_mask(link, said, unsaid):
 
 
 def test_a_leak_too_small_to_be_seen_is_not_called_safe():
-    at = visit(PAGE, example="sorry_dave_first_run", way="zero_filled")
+    at = visit(PAGE, example="sorry_dave_first_run", masking="zero_filled")
     words = rendered(at)
     assert "Up to 1e-08 of a row's weight" in words
     assert "Too little to be seen here: the largest change is 4e-09." in words
@@ -57,9 +57,9 @@ def test_a_leak_too_small_to_be_seen_is_not_called_safe():
 
 
 def test_one_choice_of_the_way_is_for_its_weights_and_its_leak():
-    at = visit(PAGE, way="zero_filled")
+    at = visit(PAGE, masking="zero_filled")
     assert "It leaks" in rendered(at)
-    at.button_group(key="control_way").set_value("minus_infinity").run()
+    at.button_group(key="control_masking").set_value("minus_infinity").run()
     assert "No leak" in rendered(at)
 
 
@@ -132,7 +132,7 @@ def test_each_window_shows_its_own_mask_and_what_it_hides():
 
 @pytest.mark.parametrize("way", ["zeroed", "minus_infinity"])
 def test_what_leaks_is_loud_at_each_amount_that_is_added(way):
-    values = values_of(way=way)
+    values = values_of(masking=way)
 
     def moved(amount):
         found = changed(values.but(change_by=amount))

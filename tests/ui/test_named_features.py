@@ -25,11 +25,11 @@ from attention_ui.controls.shared import (
     FIRST,
     HEAD,
     START,
-    drawn_instead,
     first_query,
     heads_recipe_of,
     inputs_of,
     projections_of,
+    random_fallback_notice,
 )
 from attention_ui.frame.take_away import as_frame
 from attention_ui.lessons.home.hero import most_looked_at
@@ -236,9 +236,9 @@ def test_the_arithmetic_of_a_cell_names_its_components(page, cell, words):
     ],
 )
 def test_the_arithmetic_of_a_cell_of_a_card_names_its_components(card, cell, words):
-    at = visit("multi_head_attention", example=FIRST, cell=cell, beat=card, head="1")
+    at = visit("multi_head_attention", example=FIRST, cell=cell, section=card, head="1")
     assert words in texts(at)
-    link = {"example": "life_is_short", "cell": cell, "beat": card, "head": "1"}
+    link = {"example": "life_is_short", "cell": cell, "section": card, "head": "1"}
     plain = texts(visit("multi_head_attention", **link))
     assert words.rpartition(" “")[0].rpartition(" · ")[2] in plain
 
@@ -263,7 +263,7 @@ def test_an_own_sentence_over_the_same_words_keeps_what_was_set_by_hand():
     link = {"example": FIRST, "sentence": OWN}
     own = of(**link)
     assert inputs_of(own).has_given_vectors()
-    assert drawn_instead(own) is None
+    assert random_fallback_notice(own) is None
     assert written(link, EVERY) == link
     assert projections_of(own) == projections_of(PLAIN)
     assert heads_recipe_of(own) == heads_recipe_of(PLAIN)
@@ -283,36 +283,40 @@ def test_an_own_sentence_over_the_same_words_keeps_what_was_set_by_hand():
 )
 def test_what_cannot_be_used_as_set_by_hand_is_drawn_and_that_is_said(link, words):
     after = of(example=FIRST, **link)
-    said = drawn_instead(after)
+    said = random_fallback_notice(after)
     assert "drawn at random now" in said.lower()
     assert all(word in said for word in words)
     if not inputs_of(after).has_given_vectors():
         assert projections_of(after).start == "rand"
         assert heads_recipe_of(after).start == "linear"
-    assert drawn_instead(PLAIN) is None
+    assert random_fallback_notice(PLAIN) is None
 
 
 def test_a_page_speaks_of_its_own_matrices_alone():
     """What another page draws at random changes nothing on this one."""
     others = of(CONTROLS, example=FIRST)
     link = {"example": FIRST, "d_out": "2", "n_heads": "2"}
-    assert drawn_instead(understood(link, CONTROLS)[0]) is drawn_instead(others) is None
-    said = drawn_instead(understood(link, OF_MATRICES)[0])
+    assert (
+        random_fallback_notice(understood(link, CONTROLS)[0])
+        is random_fallback_notice(others)
+        is None
+    )
+    said = random_fallback_notice(understood(link, OF_MATRICES)[0])
     assert "W_query" in said
     assert "heads" not in said
 
 
 @pytest.mark.parametrize("link", [{}, {"q_seed": "3"}, {"w_seed": "3"}, {"h_seed": "3"}], ids=str)
 def test_a_seed_that_was_asked_for_needs_no_explanation(link):
-    assert drawn_instead(of(example=FIRST, **link)) is None
-    assert drawn_instead(of(example=FIRST, start="rand", **link)) is None
+    assert random_fallback_notice(of(example=FIRST, **link)) is None
+    assert random_fallback_notice(of(example=FIRST, start="rand", **link)) is None
 
 
 def test_the_page_says_what_is_drawn_instead_above_its_pictures():
     at = first_visit("tokenize_and_embed")
     at.text_area(key="control_sentence").set_value("the zebra").run()
     stands(at)
-    notice = drawn_instead(at.session_state["here"][2])
+    notice = random_fallback_notice(at.session_state["here"][2])
     assert notice in [each.value for each in at.main.text]
     again = visit("tokenize_and_embed", example=FIRST, sentence="the zebra")
     assert again.session_state["notices"] == []

@@ -228,7 +228,7 @@ def test_every_link_opens_its_lesson_with_a_cell_of_the_result():
             if way(at):
                 query = dict(parse_qsl(way(at).query_string))
                 step = query.get("cell", "").partition(".")[0]
-                links[way(at).page, step, query.get("beat"), query.get("start")] = query
+                links[way(at).page, step, query.get("section"), query.get("start")] = query
     assert len({page for page, *_ in links}) > 3
     for (page, step, _, _), query in links.items():
         at = stands(visit(page, **query))

@@ -29,9 +29,9 @@ ENDS = {
     "huge vectors": {"d_in": "1", "edits": "0.0:1000,1.0:-1000,2.0:1000", "magnify": "16"},
     "low ends": {"shift": "-10", "magnify": "0", "push": "-150", "precision": "float16"},
     "high ends": {"shift": "10", "magnify": "16", "push": "150", "precision": "bfloat16"},
-    "a cell of the gradient": {"cell": "jacobian.3.1", "beat": "gradient", "magnify": "8"},
+    "a cell of the gradient": {"cell": "jacobian.3.1", "section": "gradient", "magnify": "8"},
     "a cell of the experiment alone": {
-        **{"cell": "magnified_scores.3", "beat": "magnify", "magnify": "8"}
+        **{"cell": "magnified_scores.3", "section": "magnify", "magnify": "8"}
     },
     "predicting": {"predict": "on"},
 }

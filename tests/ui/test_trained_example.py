@@ -3,7 +3,7 @@
 import pytest
 
 from attention_core.small_models.grammar import LONGEST
-from attention_ui.controls.shared import TOKENIZER, VOCABULARY, drawn_instead
+from attention_ui.controls.shared import TOKENIZER, VOCABULARY, random_fallback_notice
 from chosen import of, read
 from visiting import stands, texts, visit, words
 
@@ -43,9 +43,9 @@ def test_its_words_are_its_own(control):
 
 
 def test_what_no_longer_is_trained_is_said():
-    assert drawn_instead(OWN) is None
-    assert "the trained vectors are 48 wide" in drawn_instead(of(example=NAME, d_in="8"))
-    assert "What was trained does not fit" in drawn_instead(of(example=NAME, d_out="5"))
+    assert random_fallback_notice(OWN) is None
+    assert "the trained vectors are 48 wide" in random_fallback_notice(of(example=NAME, d_in="8"))
+    assert "What was trained does not fit" in random_fallback_notice(of(example=NAME, d_out="5"))
 
 
 @pytest.mark.slow("1 s: whole pages")

@@ -139,7 +139,9 @@ def test_heads_are_as_many_as_can_share_the_width(width, asked_for, n_heads):
 
 
 def test_the_hidden_width_is_what_is_asked_for_up_to_what_can_be_drawn():
-    widths = [hidden_width(values_of("wild_cat", d_in=d, wider=4)) for d in (1, 6, 24, 25, 64)]
+    widths = [
+        hidden_width(values_of("wild_cat", d_in=d, ffn_multiplier=4)) for d in (1, 6, 24, 25, 64)
+    ]
     assert widths == [4, 24, 96, 96, 96]
 
 
@@ -314,7 +316,7 @@ def test_the_page_follows_its_switches():
 
 
 def test_what_goes_deeper_is_there_once_it_is_opened():
-    at = visit(PAGE, example="named_features", block="decoder", beat="gain", cell="output.0.0")
+    at = visit(PAGE, example="named_features", block="decoder", section="gain", cell="output.0.0")
     words = rendered(stands(at))
     assert "`nn.TransformerDecoderLayer` with `norm_first=True`" in words
     assert "`nn.TransformerDecoderLayer` with `norm_first=False`" in words

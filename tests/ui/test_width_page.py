@@ -32,7 +32,7 @@ def test_the_width_is_one_in_both_of_its_places():
     at = visit(PAGE)
     at.select_slider(key="control_vd_here").set_value(64).run()
     stands(at)
-    assert values_of(at).vd == 64
+    assert values_of(at).vector_width == 64
     assert "At d = 64, divided by nothing" in words(at)
     assert "Theory says 64" in words(at)
 
@@ -47,7 +47,7 @@ def test_draw_again_takes_the_next_seed_and_other_numbers():
 
 @pytest.mark.parametrize("look", ["histogram", "width", "attention"])
 def test_every_look_draws_and_an_open_question_covers_it(look):
-    plain, asked = visit(PAGE, vlook=look), visit(PAGE, vlook=look, predict="on")
+    plain, asked = visit(PAGE, variance_view=look), visit(PAGE, variance_view=look, predict="on")
     assert len(charts(stands(plain))) > len(charts(stands(asked))) == 3
     assert "The pictures wait for your guess" in words(asked)
 

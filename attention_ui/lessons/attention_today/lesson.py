@@ -83,7 +83,10 @@ def _windows(values: Values) -> dict[int, str]:
 
 
 PLACES = Control(
-    "places", Choice({"none": "None", "rotary": "Rotary", "alibi": "ALiBi"}), "Positions by", "none"
+    "position_encoding",
+    Choice({"none": "None", "rotary": "Rotary", "alibi": "ALiBi"}),
+    "Positions by",
+    "none",
 )
 KV_HEADS = Control(
     "kv_heads",
@@ -211,7 +214,7 @@ def heads(values: Values) -> HeadsRecipe:
     width, one more than they would share if need be.
     """
     recipe = replace(heads_recipe_of(values), causal=True)
-    is_turned = values.places == "rotary" and recipe.d_head % 2
+    is_turned = values.position_encoding == "rotary" and recipe.d_head % 2
     return replace(recipe, d_head=recipe.d_head + 1) if is_turned else recipe
 
 
@@ -231,8 +234,8 @@ def today_of(values: Values) -> Today:
     """What is switched on."""
     return Today(
         n_kv_heads=values.kv_heads,
-        rotary_base=ROTARY_BASE if values.places == "rotary" else None,
-        alibi=values.places == "alibi",
+        rotary_base=ROTARY_BASE if values.position_encoding == "rotary" else None,
+        alibi=values.position_encoding == "alibi",
         window=values.window or None,
         sinks=values.sinks if values.window else 0,
         soft_cap=values.soft_cap or None,
@@ -315,12 +318,12 @@ def switches_of(model: str, values: Values) -> dict[str, object]:
     Mistral 7B v0.1 have a quarter as many key/value heads as query heads, and Mistral's window is
     half of its context (from v0.2 on it has none).
     """
-    off = {"places": "none", "window": 0, "sinks": 0, "soft_cap": 0.0}
+    off = {"position_encoding": "none", "window": 0, "sinks": 0, "soft_cap": 0.0}
     if model == "gpt2":
         return off | {"kv_heads": values.n_heads}
     fitting = sharing(values.n_heads)
     quarter = max(count for count in fitting if count == 1 or 4 * count <= values.n_heads)
-    llama = off | {"places": "rotary", "kv_heads": quarter}
+    llama = off | {"position_encoding": "rotary", "kv_heads": quarter}
     if model == "llama3":
         return llama
     return llama | {"window": max(1, len(inputs_of(values).tokens) // 2)}

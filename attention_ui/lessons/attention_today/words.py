@@ -21,9 +21,9 @@ def on_words(values: Values) -> str:
     on = []
     if (fewer := values.kv_heads) < values.n_heads:
         on.append("1 key/value head" if fewer == 1 else f"{fewer} key/value heads")
-    if values.places == "alibi":
+    if values.position_encoding == "alibi":
         on.append("ALiBi")
-    elif values.places == "rotary":
+    elif values.position_encoding == "rotary":
         on.append("rotary positions")
     if values.window:
         on.append(f"a window of {values.window}")

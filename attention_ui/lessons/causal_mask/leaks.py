@@ -230,4 +230,4 @@ def said_of_leak(values: Values, trace: Trace) -> tuple[bool | None, str]:
         return None, "The mask lets every other query look at this token, so nothing can leak."
     if not values.change_by:
         return None, "Nothing was added, so nothing can move."
-    return leak_verdict(values.way, trace, values.changed_token)
+    return leak_verdict(values.masking, trace, values.changed_token)

@@ -49,7 +49,7 @@ HIDDEN = Control(
 )
 """A key that no query may look at, such as padding."""
 TURNED = Control("turned", Places(32), "Cells of the mask flipped by hand", ())
-WAY = Control("way", Choice(WAYS), "Hide by", "zero_filled")
+WAY = Control("masking", Choice(WAYS), "Hide by", "zero_filled")
 CHANGED = Control(
     "changed_token",
     Whole(0, MAX_TOKENS - 1),
@@ -91,7 +91,7 @@ def changed(values: Values, way: str = "", masked: Trace | None = None) -> Trace
     """Everything again with one token's vector changed; `masked` is the trace before it, where it
     is there already.
     """
-    prefix = prefix_of(way or values.way)
+    prefix = prefix_of(way or values.masking)
     if masked is None:
         masked = attend_masked(
             embed(inputs_of(values)), mask_of(values), values.divide, ways=(prefix,)

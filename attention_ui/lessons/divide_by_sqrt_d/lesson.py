@@ -16,7 +16,7 @@ from ...picture.matrix import Matrix
 WIDTHS = (*range(1, 9), 12, 16, 24, 32, 48, 64, 100, 128, 256, 512, 768, 1_024, 2_048, 4_096)
 TRIAL_COUNTS = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 DRAW_SEED = Control("draw_seed", Whole(0, MAX_SEED), "Seed of this lesson", 0, widget="text_input")
-VD = Control("vd", Whole(WIDTHS[0], WIDTHS[-1], WIDTHS), "Width d", 128)
+VD = Control("vector_width", Whole(WIDTHS[0], WIDTHS[-1], WIDTHS), "Width d", 128)
 TRIALS = Control(
     "trials", Whole(TRIAL_COUNTS[0], TRIAL_COUNTS[-1], TRIAL_COUNTS), "Trials", 1_000, shown="{:,}"
 )
@@ -33,7 +33,7 @@ SPREAD = Control(
     "spread", Decimal(0.1, 5), "Standard deviation of the entries", 1.0, look={"step": 0.1}
 )
 LOOK = Control(
-    "vlook",
+    "variance_view",
     Choice(
         {
             "histogram": "q·k, many times",
@@ -56,7 +56,9 @@ def trace_of(values: Values) -> Trace:
 
 def trials_of(values: Values) -> Trials:
     """What is drawn many times."""
-    return Trials(values.vd, values.trials, values.entries, values.spread, values.draw_seed)
+    return Trials(
+        values.vector_width, values.trials, values.entries, values.spread, values.draw_seed
+    )
 
 
 def by_divisor(d: int, effects: Mapping[str, Effect]) -> Layout:

@@ -41,29 +41,29 @@ DIVIDED = {"nothing": "by nothing", "sqrt_d": "by √d", "d": "by d"}
 
 
 @st.fragment
-def look(vd: int) -> None:
-    """The controls of the look that is chosen, and what it shows. Runs alone, but for the width
-    `vd`: nothing else on the page depends on them, and a long run draws what it has every 0.3
-    seconds.
+def look(vector_width: int) -> None:
+    """The controls of the look that is chosen, and what it shows. Runs alone, but for
+    `vector_width`: nothing else on the page depends on them, and a long run draws what it has every
+    0.3 seconds.
     """
     values = held.values()
-    if held.wants_all() or values.vd != vd:
+    if held.wants_all() or values.vector_width != vector_width:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        if values.vlook == "histogram":
+        if values.variance_view == "histogram":
             control(VD, again="here", width=170)
-        if values.vlook != "attention":
+        if values.variance_view != "attention":
             control(TRIALS, width=150)
         control(ENTRIES, width=190)
         if values.entries != "uniform_0_1":
             control(SPREAD, width=220)
-        if values.vlook != "histogram":
+        if values.variance_view != "histogram":
             control(AXES)
     values = held.values()
     wanted, is_log = trials_of(values), values.vaxes == "log"
-    if values.vlook == "histogram":
+    if values.variance_view == "histogram":
         _histograms(wanted)
-    elif values.vlook == "width":
+    elif values.variance_view == "width":
         _variances(wanted, is_log)
     else:
         _softmax(wanted, is_log)

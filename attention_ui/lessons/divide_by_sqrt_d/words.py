@@ -165,7 +165,7 @@ def said(value: float, digits: int = 4) -> str:
 
 def answers(trace: Trace, values: Values) -> list[Answer]:
     """On √d against d, on what it assumes, and on what happens without it."""
-    d, seed = values.vd, values.draw_seed
+    d, seed = values.vector_width, values.draw_seed
     many, three = ("many_trials", "Many trials"), ("three_divisors", "Nothing, √d or d")
     return [
         Answer("Why √d, and not d?", why_the_root(d), *many, ("variances",)),

@@ -19,7 +19,7 @@ class Where:
     """The control that chooses the row that is expanded into steps of its own."""
     at: dict[str, str] = field(default_factory=dict)
     """Values besides the example's own, as a link says them."""
-    beat: str = ""
+    section: str = ""
     """The equation that draws it, where it is not the lesson's own trace."""
 
 
@@ -29,12 +29,12 @@ WHERE = {
     "softmax_or_sum": Where("softmax_or_sum", "row_query"),
     "qkv": Where("queries_keys_values", "token"),
     "qkv_linear": Where("queries_keys_values", "token", {"start": "linear"}),
-    "qkv_again": Where("queries_keys_values", "token", beat="again"),
-    "qkv_wrong_axis": Where("queries_keys_values", "token", beat="wrong_axis"),
-    "token_axis": Where("queries_keys_values", "token", beat="token_axis"),
+    "qkv_again": Where("queries_keys_values", "token", section="again"),
+    "qkv_wrong_axis": Where("queries_keys_values", "token", section="wrong_axis"),
+    "token_axis": Where("queries_keys_values", "token", section="token_axis"),
     "causal": Where("causal_mask"),
     "multi_head": Where("multi_head_attention"),
-    "multi_head_wrong_axis": Where("multi_head_attention", beat="compete"),
+    "multi_head_wrong_axis": Where("multi_head_attention", section="compete"),
 }
 """By the lesson of a place. That of the decoder is drawn nowhere."""
 ROW = -1
@@ -96,8 +96,8 @@ class Links:
         step, index = INSTEAD.get(place.step, (place.step, outcome.cell))
         index = tuple(place.query if at == ROW else at for at in index)
         opened = CELL.field.write(((step, index),))
-        beat = {"beat": where.beat} if where.beat else {}
-        return replace(link, query=link.query | {"cell": opened} | beat)
+        section = {"section": where.section} if where.section else {}
+        return replace(link, query=link.query | {"cell": opened} | section)
 
     def _link(self, page: str, example: str, at: dict[str, str]) -> Link:
         state = (page, example, *at.items())

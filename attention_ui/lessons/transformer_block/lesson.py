@@ -51,7 +51,7 @@ ACTIVATION = Control(
     "relu",
 )
 WIDER = Control(
-    "wider",
+    "ffn_multiplier",
     Whole(1, 4, (1, 2, 4)),
     "Hidden width of the feed-forward",
     4,
@@ -102,7 +102,7 @@ def heads_that_share(values: Values) -> int:
 
 def hidden_width(values: Values) -> int:
     """The width between the two linear layers; wider matrices are slow to draw."""
-    return min(values.wider * values.d_in, max(MAX_JOINED, values.d_in))
+    return min(values.ffn_multiplier * values.d_in, max(MAX_JOINED, values.d_in))
 
 
 def stretched(embedded: Trace, token: int, factor: float) -> Trace:

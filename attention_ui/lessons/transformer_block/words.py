@@ -69,7 +69,7 @@ def exchange_words(trace: Trace, head: int, query: int) -> str:
 
 def hidden_words(values: Values) -> str:
     """From which width to which the vectors go, and why it is less than chosen, where it is."""
-    asked, made = values.wider * values.d_in, hidden_width(values)
+    asked, made = values.ffn_multiplier * values.d_in, hidden_width(values)
     width = "1 number" if values.d_in == 1 else f"{values.d_in} numbers"
     if asked == made:
         return f"Each vector of {width} becomes one of {made}, and of {values.d_in} again."
