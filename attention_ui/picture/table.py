@@ -264,11 +264,14 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
 
 
 def _decimals(layout: Layout, at: int, there: Sequence[Matrix]) -> int:
-    """As many decimals as the numbers of any position have and as fit; −1 where none are shown."""
+    """As many decimals as the numbers of any position have and as fit, in a window and on a phone,
+    since both show the same words; −1 where neither shows any.
+    """
     boxes = [one.boxes[at] for one in (layout.wide, layout.narrow)]
-    return max(
-        decimals_in(each, box.width) if box.decimals >= 0 else -1 for box in boxes for each in there
-    )
+    shown = [box for box in boxes if box.decimals >= 0]
+    fit = min((decimals_in(box.width, *there) for box in shown), default=-1)
+    # A longer number of another position hides none: the cell would keep that of this one.
+    return min(1, *(box.decimals for box in shown)) if shown and fit < 0 else fit
 
 
 def _strengths(there: Sequence[Matrix]) -> np.ndarray | None:
@@ -418,7 +421,7 @@ def _add_cells(
     row, column = drawn_at(matrix)
     length = len(row)
     lead, i, j = _padded(own)
-    look = _look(matrix, layout.limits[at], layout.leaks, max(wide.decimals, narrow.decimals))
+    look = _look(matrix, layout.limits[at], layout.leaks, _decimals(layout, at, [matrix]))
     columns: dict[str, object] = {
         **{name: look[name] for name in ("shade", "strength", "text", "look")},
         **_place("", wide, row, column),
