@@ -11,6 +11,7 @@ from attention_ui.controls import held
 from attention_ui.controls.shared import (
     DIVIDE,
     DROP_SEED,
+    DROPOUT,
     QUERY,
     SOURCE,
     first_query,
@@ -27,7 +28,6 @@ from attention_ui.lessons.causal_mask.lesson import (
     CHANGE_BY,
     CHANGED,
     CONTROLS,
-    DROPOUT,
     HIDDEN,
     TURNED,
     WAY,
@@ -113,20 +113,20 @@ with card("weights", "Weights", words.weights_words(mask)) as beside:
         control(DIVIDE)
     hidden_by = question("row", words.shared_row(trace, values), trace, ("weights", "mask"))
     covered = hidden_by - {"mask"}
-    both = [
-        Matrix(trace[name], compared=True, covered="weights" in covered)
-        for name in ("unmasked_weights", "weights")
-    ]
-    drawn = equation(trace, *both, tall=150 if covered else 272)
-    first = first_shown(words.asked_query(trace), first_query(values))
-    picture("weights", with_sentence(drawn, first))
-    if not covered:
+    asked = words.asked_query(trace)
+    waits = {"rows": (asked,), "covered": True} if covered else {}
+    if covered:
+        of_row = (Matrix(trace["masked_scores"], rows=(asked,)), "→", Matrix(weights, **waits))
+        picture("weights", equation(trace, *of_row))
+    else:
+        both = [Matrix(trace[name], compared=True) for name in ("unmasked_weights", "weights")]
+        first = first_shown(asked, first_query(values))
+        picture("weights", with_sentence(equation(trace, *both, tall=272), first))
         light(*leaks.share_verdict(trace, "minus_infinity"))
 
 with card("context", "Context vectors", words.context_words(mask)):
-    is_covered = "weights" in covered
-    contexts = Matrix(trace["context_vectors"], covered=is_covered)
-    shown = [Matrix(weights, covered=is_covered), "·", Matrix(trace["embeddings"]), "=", contexts]
+    contexts = Matrix(trace["context_vectors"], **waits)
+    shown = [Matrix(weights, **waits), "·", Matrix(trace["embeddings"]), "=", contexts]
     picture("context", equation(trace, *shown, tall=272))
 
 with card(
@@ -215,7 +215,7 @@ with deeper(
             st.dataframe(leaks.share_table(trace, [*tokens.values()]), width="content")
 
         st.subheader("From masked scores to weights", anchor="softmax")
-        shown = equation_of(weights, drawn=[Matrix(weights, covered="weights" in covered)])
+        shown = equation_of(weights, drawn=[Matrix(weights, **waits)])
         picture("softmax", equation(trace, *shown, tall=270))
         st.latex(
             r"A = \operatorname{softmax}(S_M) \qquad "
@@ -225,8 +225,7 @@ with deeper(
         st.latex(r"M_{ij}\text{: query } i \text{ may look at key } j")
         st.markdown(
             "In words: where a query may not look, its score becomes −∞. Softmax takes e to the "
-            "power of each score, and e to the power of −∞ is 0: a hidden key gets no share. In "
-            "this lesson the embeddings serve as queries, keys and values."
+            "power of each score, and e to the power of −∞ is 0: a hidden key gets no share."
         )
         st.markdown(
             "True means *may look*, as in torch's `scaled_dot_product_attention`. "

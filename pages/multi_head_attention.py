@@ -55,15 +55,19 @@ n_heads, query = recipe.n_heads, values.query
 with card(
     "weights",
     "One sentence, seen several ways",
-    "Each **head** has a colour. Point at a word: its arcs and bars show where each head looks. "
-    "Where do they agree, and where does one see what another overlooks?",
+    "Each **head** has a colour. Point at a word to see where each head looks. Where do they "
+    "agree, and where does one see what another overlooks?",
 ) as beside:
     with beside:
         control(N_HEADS, width=150)
         control(CAUSAL_HEADS)
     heads = equation(trace, *side_by_side(trace["head_weights"]), tall=265)
     picture("weights", with_sentence(heads, first_query(values)))
-    for told in (words.names_words(values), words.left_out_words(trace["head_weights"])):
+    for told in (
+        words.names_words(values),
+        words.asks_nothing(trace, first_query(values)),
+        words.left_out_words(trace["head_weights"]),
+    ):
         if told:
             note(told)
 

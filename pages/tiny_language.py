@@ -54,7 +54,7 @@ with card(
 with card(
     "watch",
     "Where a head looks",
-    "Point at a word: its arcs show where this head looks from there. Follow “it” to its noun, "
+    "Point at a word to see where this head looks from there. Follow “it” to its noun, "
     "then try “but” in place of “because”.",
 ) as beside:
     with beside:

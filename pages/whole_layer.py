@@ -12,8 +12,8 @@ from attention_ui.controls.shared import (
     CAUSAL_HEADS,
     D_MODEL,
     DROP_SEED,
+    DROPOUT,
     H_SEED,
-    LAYER_DROPOUT,
     N_HEADS,
     NORMALISE,
     SCALE,
@@ -77,6 +77,7 @@ with card(
     for told in (
         words.left_out_words(trace),
         words.rows_of_equal_scores(trace, values.temperature),
+        words.one_head_says(trace, values),
     ):
         if told:
             note(told)
@@ -107,25 +108,23 @@ with card(
     "dropout",
     "Dropout",
     "In training, **dropout** sets random weights to 0 and scales up the rest, so that no token "
-    "can rely on a single other one. On average a row still sums to 1.",
+    "can rely on a single other one. The layer above is drawn without.",
 ) as beside:
     with beside:
         control(DROP_SEED, width=130)
-        moves("dropout", LAYER_DROPOUT)
-    plain = trace_of(values.but(layer_dropout=0.0))
+        moves("dropout", DROPOUT)
 
     def left(rate: float) -> tuple:
         """The weights of one head, and what dropout at this rate leaves of them."""
-        steps = with_dropout(plain, values, rate)
+        steps = with_dropout(trace, values, rate)
         before, after = steps["head_weights"], steps["head_dropped_weights"]
         return Matrix(before, lead=(values.head,)), "→", Matrix(after, lead=(values.head,))
 
-    now = with_dropout(plain, values, values.layer_dropout)
-    drawn = equation(now, *left(values.layer_dropout), tall=300)
+    now = with_dropout(trace, values, values.dropout)
+    drawn = equation(now, *left(values.dropout), tall=300)
     about = values.of(*BEFORE_DROPOUT, DROP_SEED, HEAD)
-    picture("dropout", drawn, Moving(LAYER_DROPOUT, left, about, elsewhere=True))
-    if told := words.left_by_dropout(trace):
-        note(told)
+    picture("dropout", drawn, Moving(DROPOUT, left, about, elsewhere=True))
+    note(words.left_by_dropout(now))
 
 answers(words.answers(trace, values))
 ends(PAGE, trace, "output")

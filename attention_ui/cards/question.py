@@ -17,6 +17,7 @@ from .show import chart
 from .tally import tally
 
 GUESSED = "guessed"
+PREDICT = "predict"
 MOST_BUTTONS = 16
 IS_WORDS = re.compile(r"(\d+: ?)?(?:[^\W_]|[␣ ])*[.,]?")
 """No sign of Markdown, of HTML or of one of Streamlit's own marks."""
@@ -59,6 +60,7 @@ def question(
     ):
         if given is None:
             _ask(key, asked, now)
+            _offer_all(name)
         else:
             _answered(key, asked, now, given)
     covered = hides if is_open and not told & hides else frozenset()
@@ -130,6 +132,15 @@ def _ask(key: str, asked: Question, now: int) -> None:
     st.button("Show me", key=f"skip_{key}", **shown)
     if st.session_state.pop(f"missing_{key}", False):
         st.markdown(f":orange[:material/info:] {asked.missing}")
+
+
+def _offer_all(name: str) -> None:
+    """Beside the first open question of a page: what the switch above the page does."""
+    values = held.values()
+    if held.covers_anything() or PREDICT in {*values.hide, *values.lock}:
+        return
+    shown = {"type": "tertiary", "on_click": held.change, "kwargs": {PREDICT: False}}
+    st.button("Show everything on this page", key=f"show_all_{name}", **shown)
 
 
 def _as_buttons(asked: Question) -> bool:

@@ -357,6 +357,11 @@ def met_question(name: str, covered: frozenset[str]) -> None:
     st.session_state[COVERING][name] = (st.session_state[IN_CARD], covered)
 
 
+def covers_anything() -> bool:
+    """Whether a question that this page has met so far covers something."""
+    return any(covered for _, covered in st.session_state[COVERING].values())
+
+
 def waited_for(names: Iterable[str]) -> list[str]:
     """The titles of the other cards whose question has to be answered first, for a picture that
     covers steps of these names: the question that covers that step, else the latest.

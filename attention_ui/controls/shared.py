@@ -424,6 +424,7 @@ H_SEED = Control(
 NORMALISE = Control("normalise", Choice(NORMALISERS), "Shares by", "softmax")
 TEMPERATURE = Control("temperature", Decimal(0.1, 4), "Temperature", 1.0, look={"step": 0.1})
 LAYER_DROPOUT = Control("layer_dropout", Decimal(0, 0.9), "Dropout", 0.0, look={"step": 0.1})
+DROPOUT = Control("dropout", Decimal(0, 0.9), "Chance of being dropped", 0.2, look={"step": 0.05})
 DROP_SEED = Control("drop_seed", Whole(0, 20), "Seed of the draw", 0)
 SIZES = (N_HEADS, D_HEAD, D_VALUE, D_MODEL)
 """Widths that must fit each other, in the order in which they depend on each other."""
@@ -519,14 +520,12 @@ def heads_recipe_of(values: Values) -> HeadsRecipe:
 
 
 def layer_recipe_of(values: Values) -> HeadsRecipe:
-    """The same, with all that can be done to scores and weights."""
+    """The same, with all that can be done to scores, and softmax or the sum."""
     return replace(
         heads_recipe_of(values),
         scale=values.scale,
         temperature=values.temperature,
         normalise=values.normalise,
-        dropout=values.layer_dropout,
-        dropout_seed=values.drop_seed,
     )
 
 

@@ -54,8 +54,8 @@ LESSONS = (
         "simplified_attention",
         "Simplified attention",
         "How does a word decide which others matter? It compares its vector with everyone's, its "
-        "own included. The longer two vectors are and the closer their directions, the higher the "
-        "score, and the more of that word flows in.",
+        "own included. Vectors that point the same way score above 0, opposed ones below, and long "
+        "ones farther from 0. The higher the score, the more of that word flows in.",
         "The mechanism",
         ":material/visibility:",
         minutes=8,
@@ -98,7 +98,8 @@ LESSONS = (
         "causal_mask",
         "The causal mask",
         "How does a model keep from looking ahead? It writes from left to right, so a mask hides "
-        "the future from every query before the weights are shared out.",
+        "the future from every query before the weights are shared out. To see the mask alone, the "
+        "embeddings themselves serve as queries, keys and values here.",
         "The mechanism",
         ":material/visibility_off:",
         minutes=8,
@@ -117,8 +118,8 @@ LESSONS = (
     Lesson(
         "cross_attention",
         "Cross-attention",
-        "How does a translator know what to write next? Each word looks at another sentence, the "
-        "source: queries come from one, keys and values from the other.",
+        "How can a text use what stands in another one? Each of its words asks, and the words of "
+        "the other, the source, answer: queries come from one, keys and values from the other.",
         "The mechanism",
         ":material/sync_alt:",
         minutes=7,

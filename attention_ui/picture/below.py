@@ -35,7 +35,7 @@ def products(
             x = under.x
             arrangement.words.append(Word(result.name, x, y - 10, "title"))
             # Its own: a product of whole numbers with others is none.
-            decimals = decimals_in(result, under.width) if under.decimals >= 0 else -1
+            decimals = decimals_in(under.width, result) if under.decimals >= 0 else -1
             boxes.append(Box(x, y, under.width, height, decimals))
             if not is_wide:
                 y += height + SPACE + TITLE

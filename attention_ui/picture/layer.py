@@ -88,7 +88,7 @@ def layer_matrices(trace: Trace) -> list[Matrix]:
 
 def _of_a_head(trace: Trace) -> list[Step]:
     last = next(trace[name] for name in BEFORE_SHARES if name in trace)
-    names = ("head_masked_scores", "head_weights", "head_dropped_weights", "head_values")
+    names = ("head_masked_scores", "head_weights", "head_values")
     given = [trace["head_queries"], trace["head_keys"], trace["head_scores"], last]
     made = [trace[name] for name in names if name in trace]
     return [*given, *made, trace["head_context_vectors"]]

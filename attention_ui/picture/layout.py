@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+import torch
+
 from attention_core.trace import Step, Trace
 
 from .equation_parts import NEW_LINE, UNNAMED, laid_out
@@ -365,7 +367,7 @@ def stand(
         x += one.of_sign
     x += one.label
     shows = not one.is_bars and width >= READABLE[0] and row >= READABLE[1]
-    decimals = decimals_in(matrix, width) if shows else -1
+    decimals = decimals_in(width, matrix) if shows else -1
     made.boxes.append(Box(x, y, width, row, decimals))
     top = y - one.above(cell)
     if one.title:
@@ -396,14 +398,14 @@ def stand(
     return x + taken + (0 if one.is_upright else one.room_of_sums) + GAP
 
 
-def decimals_in(matrix: Matrix, width: float) -> int:
-    """As many as all numbers have, two at most, and as fit, but one where they are not whole (0.4
-    is not 0); −1 where that does not fit.
+def decimals_in(width: float, *matrices: Matrix) -> int:
+    """As many as all numbers of these have, two at most, and as fit, but one where they are not
+    whole (0.4 is not 0); −1 where that does not fit.
     """
-    values = matrix.drawn
-    if matrix.covered or not values.is_floating_point():
+    matrix, *_ = matrices
+    if matrix.covered or not matrix.drawn.is_floating_point():
         return 0
-    values = values.float()
+    values = torch.cat([each.drawn.float().flatten() for each in matrices])
     finite = values[values.isfinite()]
     most = decimals_of(values)
     for decimals in range(most, min(1, most) - 1, -1):

@@ -268,9 +268,7 @@ def _decimals(layout: Layout, at: int, there: Sequence[Matrix]) -> int:
     """As many decimals as its numbers have now; one, where they are whole and others are not."""
     boxes = [one.boxes[at] for one in (layout.wide, layout.narrow)]
     now = max(box.decimals for box in boxes)
-    if now:
-        return now
-    return min(1, max(decimals_in(each, box.width) for box in boxes for each in there))
+    return now or min(1, max(decimals_in(box.width, *there) for box in boxes))
 
 
 def _strengths(there: Sequence[Matrix]) -> np.ndarray | None:
@@ -420,7 +418,7 @@ def _add_cells(
     row, column = drawn_at(matrix)
     length = len(row)
     lead, i, j = _padded(own)
-    look = _look(matrix, layout.limits[at], layout.leaks, max(wide.decimals, narrow.decimals))
+    look = _look(matrix, layout.limits[at], layout.leaks, _decimals(layout, at, [matrix]))
     columns: dict[str, object] = {
         **{name: look[name] for name in ("shade", "strength", "text", "look")},
         **_place("", wide, row, column),

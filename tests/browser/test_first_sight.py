@@ -18,6 +18,9 @@ LEAST_IN_SIGHT = 200
 IN_SIGHT = """pictures => Math.max(...pictures.filter((one) => one.checkVisibility())
   .map((one) => one.getBoundingClientRect())
   .map(({ top, bottom }) => Math.min(bottom, innerHeight) - Math.max(top, 0)))"""
+CUT = """links => links.filter((link) => [...link.querySelectorAll('*')]
+  .some((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth))
+  .map((link) => link.textContent)"""
 AT_THE_HEAD = ("control_predict", "share", "control_large")
 IN_THE_SIDEBAR = ("control_example", "control_sentence", "control_seed", "control_d_in")
 """Of a page with a sentence: what a laptop shows of it without scrolling."""
@@ -84,5 +87,8 @@ def test_the_first_picture_of_home_is_there_above_everything_else(page, app_url,
     n_tokens = 9 if example == FIRST else 11
     assert len(numbers(page, "layer", 0)) == n_tokens**2
     assert "of its attention to" in page.locator(".st-key-card_layer").inner_text()
+    begin = page.locator(".st-key-begin [data-testid=stPageLink]")
+    assert begin.count() == 2
+    assert begin.evaluate_all(CUT) == []
     no_exception(page)
     assert page.problems == []

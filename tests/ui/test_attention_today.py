@@ -148,8 +148,8 @@ def test_no_light_is_red_for_a_switch_that_does_what_it_is_for(on):
     assert [name for name, each in found.items() if each.holds is False] == []
     assert found["seen_has_weight"].holds is found["no_leak"].holds is True
     order = found["order_free"]
-    assert order.holds is (True if settings.places == "none" else None)
-    assert ("that is meant" in order.evidence) == (settings.places != "none")
+    assert order.holds is (True if settings.position_encoding == "none" else None)
+    assert ("that is meant" in order.evidence) == (settings.position_encoding != "none")
 
 
 def test_rotary_positions_stay_on_with_heads_of_any_number():

@@ -21,6 +21,7 @@ from attention_core.text.inputs import Inputs
 from attention_ui.cards.show import MOST_BYTES, first_cell
 from attention_ui.controls.control import understood
 from attention_ui.controls.shared import first_query, inputs_of
+from attention_ui.lessons.mistakes_lab import lesson as lab
 from attention_ui.lessons.transformer_block import lesson as block
 from attention_ui.lessons.transformer_block.stream import written_out
 from attention_ui.lessons.whole_layer import lesson as layer
@@ -161,6 +162,19 @@ def test_a_number_that_could_not_be_read_is_not_written():
         if kind == cells.CELL
     ]
     assert set(of_cells) == {None}
+
+
+def test_numbers_do_not_touch_in_a_window_though_a_phone_has_room_for_more_decimals():
+    values, _ = understood({"example": "named_features"}, lab.CONTROLS)
+    layout = lab.compared(lab.trace_of(values), values, tall=260)
+    assert layout.narrow.boxes[2].decimals > layout.wide.boxes[2].decimals
+    shown = cells.table(layout)
+    told = [
+        text
+        for name, text in zip(shown["id"].to_pylist(), shown["text"].to_pylist(), strict=True)
+        if name and name.startswith("2.") and text
+    ]
+    assert max(map(len, told)) * 5.6 < layout.wide.boxes[2].width
 
 
 @pytest.mark.parametrize("n_tokens", [9, 11, 16])
@@ -344,7 +358,7 @@ LAYERS = [
     {"example": "journey_123", "scale": "none", "normalise": "sum"},
     {"example": "tiny_language", "temperature": "0.5"},
     {"example": "sorry_dave_first_run"},
-    {"n_heads": "8", "d_model": "8", "causal_heads": "on", "layer_dropout": "0.3"},
+    {"n_heads": "8", "d_model": "8", "causal_heads": "on"},
     {"n_heads": "8", "d_model": "64", "sentence": "a b " * 32, "tokenizer": "blanks"},
     {"n_heads": "1", "d_model": "1", "sentence": "a", "tokenizer": "blanks"},
 ]

@@ -179,15 +179,16 @@ def test_a_wrong_step_turns_its_light_off(step, at, size):
 
 
 def test_dropout_is_told_apart_from_the_weights_it_is_done_to():
-    trace = layer_trace(example="wild_cat", layer_dropout="0.5")
+    values = of(whole_layer.CONTROLS, example="wild_cat")
+    trace = whole_layer.with_dropout(whole_layer.trace_of(values), values, 0.5)
     good, words = of_layer.sums_verdict(trace)
     assert good
     assert "Every row of `weights` sums to 1" in words
     left = trace["head_dropped_weights"].value.sum(-1)
     said = of_layer.left_by_dropout(trace)
     assert (
-        f"the rows of `dropped` mix the values. They sum to anything from {left.min():.2f} to"
-        in said
+        f"rows of `dropped` would mix the values. Those of all heads sum to anything from "
+        f"{left.min():.2f} to" in said
     )
 
 

@@ -104,7 +104,7 @@ def values_of(**link):
 
 
 def test_each_window_shows_its_own_mask_and_what_it_hides():
-    values = values_of()
+    values = values_of(sentence="The dog attacks")  # cells in which two decimals always fit
     embedded = embed(inputs_of(values))
 
     def seen(window):
@@ -127,7 +127,23 @@ def test_each_window_shows_its_own_mask_and_what_it_hides():
             if "strengths" in told:
                 assert int(told["strengths"].split("|")[at]) == round(100 * strength)
     assert outlines_move
-    assert "✓" in lists["1.10.0"]["texts"]
+    assert "✓" in lists["1.4.0"]["texts"]
+
+
+def test_no_number_of_a_window_touches_its_neighbour():
+    """A window of one key has room for decimals that the scores of others have not."""
+    values = values_of()
+    embedded = embed(inputs_of(values))
+    all_, own = (
+        equation(found, *map(Matrix, found["masked_scores"].inputs), found["masked_scores"])
+        for found in (with_window(embedded, values, window) for window in (0, 1))
+    )
+    boxes = [each.boxes[-1] for each in (all_.wide, all_.narrow)]
+    lists, width = positions(all_, [all_, own]), min(b.width for b in boxes if b.decimals >= 0)
+    last = f"{len(all_.matrices) - 1}."
+    told = [each.get("texts", "") for name, each in lists.items() if name.startswith(last)]
+    assert any("−1" in texts for texts in told), "numbers below 0 take most room"
+    assert max(len(text) for texts in told for text in texts.split("|")) * 5.6 < width
 
 
 @pytest.mark.parametrize("way", ["zeroed", "minus_infinity"])

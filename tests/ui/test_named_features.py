@@ -31,12 +31,17 @@ from attention_ui.controls.shared import (
     projections_of,
     random_fallback_notice,
 )
+from attention_ui.frame.contents import lesson
 from attention_ui.frame.take_away import as_frame
 from attention_ui.lessons.home.hero import most_looked_at
+from attention_ui.lessons.multi_head_attention import lesson as heads_page
+from attention_ui.lessons.multi_head_attention.words import asks_nothing
 from attention_ui.lessons.queries_keys_values.lesson import CONTROLS as OF_MATRICES
 from attention_ui.lessons.queries_keys_values.words import origin_words
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
 from attention_ui.lessons.simplified_attention.words import moved_words, on_order, twice_words
+from attention_ui.lessons.whole_layer import lesson as layer_page
+from attention_ui.lessons.whole_layer.words import one_head_says
 from attention_ui.picture.matrix import Matrix, names_along
 from chosen import EVERY, chosen, of
 from conftest import ROOT
@@ -420,6 +425,51 @@ def test_vectors_of_a_second_layer_know_the_words_before_them(positions):
 def test_weights_that_a_stretch_does_not_move_have_their_reason(link, why):
     plain, stretched = (traced(query="7", factor=by, **link) for by in ("1", "2"))
     assert moved_words(plain[0], *stretched).endswith(f"none of its weight has moved{why}")
+
+
+def test_a_longer_vector_takes_its_scores_farther_from_0_on_both_sides():
+    """As the lesson says it before its first picture."""
+    plain, stretched = (
+        traced(example="journey_123", d_in="6", seed="1", stretch="2", factor=by)[0]["scores"].value
+        for by in ("1", "2")
+    )
+    others = [0, 1, 3, 4, 5]
+    before, after = plain[2, others], stretched[2, others]
+    assert (before > 0).any()
+    assert (before < 0).any()
+    assert (after[before > 0] > before[before > 0]).all()
+    assert (after[before < 0] < before[before < 0]).all()
+    idea = lesson("simplified_attention").idea
+    assert "above 0, opposed ones below, and long ones farther from 0" in idea
+
+
+def test_a_head_without_a_question_for_a_word_is_named_and_no_other():
+    values = of(heads_page.CONTROLS, example=FIRST)
+    trace = heads_page.trace_of(values)
+    assert asks_nothing(trace, 7).startswith("Head 1 has no question for query 7: ")
+    assert asks_nothing(trace, 7).endswith("gets the same 0.11.")
+    assert asks_nothing(trace, 3).startswith("Head 2 ")
+    drawn = of(heads_page.CONTROLS, example="wild_cat")
+    assert asks_nothing(heads_page.trace_of(drawn), 1) == ""
+
+
+def test_two_lessons_whose_heads_differ_in_width_say_why_their_weights_do():
+    def said(**link):
+        values = of(layer_page.CONTROLS, **{"example": FIRST, **link})
+        return one_head_says(layer_page.trace_of(values), values)
+
+    assert said().startswith("Query 7 gives key 2 0.68 in head 0, and 0.69 in *Queries, keys and")
+    assert "there one head asks with 3 numbers, here each of 3 asks with 2, and √2" in said()
+    others = ({"scale": "none"}, {"sentence": "my dog"}, {"example": "wild_cat"})
+    assert [said(**link) for link in others] == [""] * 3
+
+
+def test_dropout_opens_where_it_is_seen_and_leaves_the_layer_as_it_is():
+    values = of(layer_page.CONTROLS, example=FIRST)
+    trace = layer_page.trace_of(values)
+    assert "head_dropped_weights" not in trace
+    left = layer_page.with_dropout(trace, values, values.dropout)["head_dropped_weights"].value
+    assert (left[0] == 0).sum() > 5
 
 
 def test_a_word_of_the_visitor_that_stands_twice_is_not_quoted():

@@ -97,6 +97,32 @@ def test_a_covered_picture_says_which_question_uncovers_it_and_the_arcs_are_of_w
     assert plain.first == EXAMPLES[FIRST].shown_first != arcs.first
 
 
+def test_a_question_about_one_row_covers_that_row_alone():
+    with noted_layouts() as found:
+        opened("causal_mask", example=FIRST)
+    asked = {"weights", "unmasked_weights", "context_vectors"}
+    covered = [
+        each.rows
+        for layout in found
+        for each in layout.matrices
+        if each.covered and each.step.name in asked
+    ]
+    assert covered == [(3,)] * 3, "the weights in two cards, and what they make"
+
+
+def test_all_of_a_page_is_shown_by_one_press_beside_its_first_question():
+    def offers(at):
+        return [each.key for each in at.button if (each.key or "").startswith("show_all")]
+
+    at = opened("causal_mask", example=FIRST)
+    assert offers(at) == ["show_all_row"]
+    at = press(at, "skip", "causal_mask.row")
+    assert offers(at) == ["show_all_leaks"], "beside the first that is still open"
+    at = stands(at.button(key="show_all_leaks").click().run())
+    assert open_questions(at) == offers(at) == []
+    assert not offers(opened("causal_mask", example=FIRST, lock="predict"))
+
+
 def test_a_row_is_guessed_with_sliders_and_its_distance_is_said():
     at = opened("causal_mask")
     example = EXAMPLES["wild_cat"]

@@ -15,7 +15,15 @@ from ...controls.fields import (
     Places,
     Whole,
 )
-from ...controls.shared import DIVIDE, DROP_SEED, QUERY, SOURCE, inputs_of, numbered_tokens
+from ...controls.shared import (
+    DIVIDE,
+    DROP_SEED,
+    DROPOUT,
+    QUERY,
+    SOURCE,
+    inputs_of,
+    numbered_tokens,
+)
 
 WAYS = {
     "minus_infinity": "−∞ before softmax",
@@ -58,7 +66,6 @@ CHANGED = Control(
     options=numbered_tokens,
 )
 CHANGE_BY = Control("change_by", Decimal(-4, 4), "Add to each entry", 1.0, look={"step": 0.25})
-DROPOUT = Control("dropout", Decimal(0, 0.9), "Chance of being dropped", 0.2, look={"step": 0.05})
 MAKES_MASK = (CAUSAL, WINDOW, HIDDEN, TURNED)
 CONTROLS = (
     *(*SOURCE, DIVIDE, *MAKES_MASK, WAY, CHANGED, CHANGE_BY),

@@ -151,6 +151,23 @@ def names_words(values: Values) -> str:
     return f"Each head was given a question of its own: {names}."
 
 
+def asks_nothing(trace: Trace, query: int) -> str:
+    """Which heads have no question for a query: theirs is all zeros, so all its keys get the same;
+    "" for none.
+    """
+    asks = trace["head_queries"].value[:, query]
+    silent = (asks == 0).all(dim=-1).nonzero().flatten().tolist()
+    if not silent:
+        return ""
+    share = number(trace["head_weights"].value[silent[0], query].max().item(), 2)
+    have = "has" if len(silent) == 1 else "have"
+    heads = listed([f"head {head}" for head in silent])
+    return (
+        f"{heads[0].upper()}{heads[1:]} {have} no question for query {query}: its vector there is "
+        f"all zeros, every score is 0, and each key that it may see gets the same {share}."
+    )
+
+
 def left_out_words(step: Step) -> str:
     """Says so where not all heads are drawn; else ''."""
     shown, n_heads = n_drawn(step), len(step.value)

@@ -11,8 +11,8 @@ from ...controls.control import Control, Values
 from ...controls.fields import Choice, Whole
 from ...controls.shared import (
     DROP_SEED,
+    DROPOUT,
     HEADS,
-    LAYER_DROPOUT,
     MAX_HEADS,
     NORMALISE,
     SCALE,
@@ -37,7 +37,7 @@ HEAD = Control(
     "head", Whole(0, MAX_HEADS - 1), "Head", 0, widget="segmented_control", options=heads_called
 )
 BEFORE_DROPOUT = (*SOURCE, *HEADS, SCALE, NORMALISE, TEMPERATURE)
-CONTROLS = (*BEFORE_DROPOUT, LAYER_DROPOUT, DROP_SEED, OPENED, HEAD)
+CONTROLS = (*BEFORE_DROPOUT, DROPOUT, DROP_SEED, OPENED, HEAD)
 
 
 def trace_of(values: Values) -> Trace:
@@ -64,9 +64,9 @@ def in_numbers(trace: Trace, values: Values) -> Sequence[Matrix | str]:
     )
 
 
-def with_dropout(plain: Trace, values: Values, rate: float) -> Trace:
-    """The layer up to its weights, and what dropout at this rate leaves of them: at 0 all."""
-    trace, weights = plain.branch(), plain["head_weights"]
+def with_dropout(layer: Trace, values: Values, rate: float) -> Trace:
+    """The layer, and beside it what dropout at this rate would leave of its weights: at 0 all."""
+    trace, weights = layer.branch(), layer["head_weights"]
     draw = Draw("uniform", tuple(weights.value.shape), seed=values.drop_seed)
     kept = trace.step("head_kept", draw, axes=weights.axes)
     trace.step("head_dropped_weights", Drop(rate), weights, kept, axes=weights.axes)

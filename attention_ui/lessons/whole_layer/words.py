@@ -2,11 +2,18 @@
 
 import torch
 
+from attention_core.mechanism.trainable import attend_trainable
+from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
 from ...cards.questions import Sign
 from ...controls.control import Values
-from ...controls.shared import first_query
+from ...controls.shared import (
+    example_of,
+    first_query,
+    inputs_of,
+    layer_recipe_of,
+)
 from ...frame.ends import Answer, named
 from ...picture.layer import n_drawn
 from ...words import number
@@ -50,6 +57,30 @@ def rows_of_equal_scores(trace: Trace, temperature: float) -> str:
     )
 
 
+def one_head_says(trace: Trace, values: Values) -> str:
+    """Why a weight of the first head is nearly that of the lesson with one wider head, and not the
+    same; "" unless both are as an example has set them by hand.
+    """
+    example, inputs = example_of(values), inputs_of(values)
+    by_hand = example.projections.start == "given" and not example.is_trained
+    is_as_set = inputs.has_given_vectors() and layer_recipe_of(values) == example.heads
+    if not (by_hand and is_as_set):
+        return ""
+    query, one = first_query(values), example.projections
+    alone = attend_trainable(embed(inputs), one)["weights"].value[query]
+    key = int(alone.argmax())
+    here = number(trace["head_weights"].value[0, query, key].item(), 2)
+    there = number(alone[key].item(), 2)
+    if here == there:
+        return ""
+    return (
+        f"Query {query} gives key {key} {here} in head 0, and {there} in *Queries, keys and "
+        f"values*: there one head asks with {one.d_out} numbers, here each of "
+        f"{trace.size('head')} asks with {trace.size('d_head')}, and √{trace.size('d_head')} "
+        "divides its scores."
+    )
+
+
 def when_hotter(trace: Trace) -> Sign | None:
     """What twice the temperature does to the largest weight of the last query in the first head;
     None where there are no two numbers to compare, as where a sum of scores is 0.
@@ -84,13 +115,11 @@ def sums_verdict(trace: Trace) -> tuple[bool, str]:
 
 
 def left_by_dropout(trace: Trace) -> str:
-    """What the rows of the dropped weights, which mix the values, sum to; "" without dropout."""
-    dropped = trace.get("head_dropped_weights")
-    if dropped is None:
-        return ""
-    sums = dropped.value.sum(dim=-1)
+    """What the rows of the dropped weights, which would mix the values, sum to."""
+    sums = trace["head_dropped_weights"].value.sum(dim=-1)
     return (
-        "With dropout on, the rows of `dropped` mix the values. They sum to anything from "
+        "In training, the rows of `dropped` would mix the values. Those of all heads sum to "
+        "anything from "
         f"{number(sums.min().item(), 2)} to {number(sums.max().item(), 2)}, and to "
         f"{number(sums.mean().item(), 2)} on average."
     )
@@ -142,8 +171,7 @@ def what_sums_to_1(trace: Trace, query: int) -> str:
             f"; a column need not, and that of {named(trace, 'key', key)} sums to "
             f"{number(columns[key].item(), 2)}"
         )
-    dropped = " What dropout leaves of a row need not sum to 1 either."
-    return f"{words}." + (dropped if "head_dropped_weights" in trace else "")
+    return f"{words}. What dropout leaves of a row need not sum to 1 either."
 
 
 def what_a_weight_does(trace: Trace, query: int) -> str:
