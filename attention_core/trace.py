@@ -9,17 +9,21 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from .export import checker
 from .expression import Cell, Expression, OutOfRange
 from .operations.base import Operation
 from .operations.given import shared
 from .symbols import symbol_of
 
-NOT_A_NAME = {*keyword.kwlist, *dir(builtins), "torch", "generator", "tokens", "vocabulary"}
-NOT_A_NAME |= {"unknown", "positions", "columns", "angles", "name", "tensor"}
-NOT_A_NAME |= {"safe_open"}
-NOT_A_NAME |= {*vars(checker), "F", "checked", "plt", "heatmap", "compare"}
-"""Names that mean something else in the program or in a notebook made of a trace."""
+_OF_A_PROGRAM = (
+    "torch generator safe_open tokens vocabulary unknown positions columns angles name tensor"
+)
+_OF_A_NOTEBOOK = (
+    "F plt heatmap compare checked base64 math Iterator contextmanager Wrong unpacked Checks "
+    "block_sums"
+)
+NOT_A_NAME = {*keyword.kwlist, *dir(builtins), *_OF_A_PROGRAM.split(), *_OF_A_NOTEBOOK.split()}
+"""Names that mean something else in the program or in a notebook made of a trace. So may any that
+begins with `_`."""
 
 
 JOINED = ("d_queries", "d_concat")
@@ -224,7 +228,7 @@ class Trace(Mapping[str, Step]):
         """
         if not name.isidentifier():
             raise ValueError(f"{name!r} cannot name a step: it must be a Python identifier")
-        if name in NOT_A_NAME:
+        if name in NOT_A_NAME or name.startswith("_"):
             raise ValueError(f"{name!r} cannot name a step: it has a meaning in the program")
         if name in self._steps:
             raise ValueError(f"the trace already has a step {name!r}; a value is never rebound")

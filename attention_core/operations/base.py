@@ -3,14 +3,24 @@
 import re
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from torch import Tensor
 
 from ..expression import Cell, Expression
 
-if TYPE_CHECKING:
-    from ..trace import Step
+
+class Operand(Protocol):
+    """What an arithmetic reads: a named tensor and its cells, such as a step of a trace."""
+
+    name: str
+
+    @property
+    def value(self) -> Tensor:
+        """Its numbers."""
+
+    def cell(self, index: tuple[int, ...]) -> Cell:
+        """One cell as a leaf of an arithmetic."""
 
 
 class Operation:
@@ -48,7 +58,7 @@ class Operation:
         """The PyTorch expression, from the names of the operands."""
         raise NotImplementedError
 
-    def arithmetic(self, index: tuple[int, ...], *operands: "Step") -> Expression:
+    def arithmetic(self, index: tuple[int, ...], *operands: Operand) -> Expression:
         """The arithmetic of one cell of the result, its leaves being cells of the operands."""
         raise NotImplementedError
 
@@ -113,7 +123,7 @@ def upright(symbol: str) -> str:
     return rf"{{{symbol}}}^\top" if "^" in symbol else rf"{symbol}^\top"
 
 
-def matched(operand: "Step", index: tuple[int, ...]) -> Cell:
+def matched(operand: Operand, index: tuple[int, ...]) -> Cell:
     """The cell that torch matches with `index`: axes in front may be missing, or be 1 long."""
     shape = operand.value.shape
     last = index[len(index) - len(shape) :]
@@ -122,13 +132,13 @@ def matched(operand: "Step", index: tuple[int, ...]) -> Cell:
     return operand.cell(tuple(0 if size == 1 else at for at, size in zip(last, shape, strict=True)))
 
 
-def line(operand: "Step", index: tuple[int, ...], dim: int) -> tuple[Cell, ...]:
+def line(operand: Operand, index: tuple[int, ...], dim: int) -> tuple[Cell, ...]:
     """All cells along one axis, counted from the end, that share the other places of `index`."""
     at = len(index) + dim
     before, after = index[:at], index[at + 1 :]
     return tuple(operand.cell((*before, k, *after)) for k in range(operand.value.shape[dim]))
 
 
-def row(operand: "Step", index: tuple[int, ...]) -> tuple[Cell, ...]:
+def row(operand: Operand, index: tuple[int, ...]) -> tuple[Cell, ...]:
     """All cells of the last axis that share the leading part of `index`."""
     return tuple(operand.cell((*index[:-1], column)) for column in range(operand.value.shape[-1]))
