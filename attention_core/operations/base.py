@@ -41,6 +41,12 @@ class Operation:
     """Whether the second operand is turned: a picture draws it transposed."""
     chooses: bool = False
     """Whether the numbers of the last operand decide which cells are read."""
+    in_latex: str = ""
+    """What `formula` gives: {0} is the symbol of the first operand, {self.width} a setting."""
+    in_torch: str = ""
+    """What `code` gives, likewise from the names of the operands."""
+    in_words: str = ""
+    """What `words` gives."""
 
     def __init_subclass__(cls) -> None:
         if "value" in vars(cls):
@@ -52,11 +58,11 @@ class Operation:
 
     def formula(self, *symbols: str) -> str:
         """LaTeX of the right-hand side, from the symbols of the operands."""
-        raise NotImplementedError
+        return self.in_latex.format(*symbols, self=self)
 
     def code(self, *names: str) -> str:
         """The PyTorch expression, from the names of the operands."""
-        raise NotImplementedError
+        return self.in_torch.format(*names, self=self)
 
     def arithmetic(self, index: tuple[int, ...], *operands: Operand) -> Expression:
         """The arithmetic of one cell of the result, its leaves being cells of the operands."""
@@ -64,7 +70,7 @@ class Operation:
 
     def words(self) -> str:
         """One plain sentence: how a cell comes about. Never holds a person's text."""
-        raise NotImplementedError
+        return self.in_words.format(self=self)
 
     def preamble(self) -> tuple[str, ...]:
         """Lines of a program that must come before `code`."""

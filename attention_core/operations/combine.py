@@ -17,21 +17,15 @@ class Add(Operation):
 
     takes = "(…) (…)"
     signs = ("", "+", "=")
+    in_latex = "{0} + {1}"
+    in_torch = "{0} + {1}"
+    in_words = "Two entries at the same place, added."
 
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left + right
 
-    def formula(self, left: str, right: str) -> str:
-        return f"{left} + {right}"
-
-    def code(self, left: str, right: str) -> str:
-        return f"{left} + {right}"
-
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
         return Sum((matched(left, index), matched(right, index)))
-
-    def words(self) -> str:
-        return "Two entries at the same place, added."
 
 
 @dataclass(frozen=True)
@@ -42,21 +36,15 @@ class Subtract(Operation):
 
     takes = "(…) (…)"
     signs = ("", "−", "=")
+    in_latex = "{0} - {1}"
+    in_torch = "{0} - {1}"
+    in_words = "An entry minus the one at the same place, or minus the one of its row."
 
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left - right
 
-    def formula(self, left: str, right: str) -> str:
-        return f"{left} - {right}"
-
-    def code(self, left: str, right: str) -> str:
-        return f"{left} - {right}"
-
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
         return Difference(matched(left, index), matched(right, index))
-
-    def words(self) -> str:
-        return "An entry minus the one at the same place, or minus the one of its row."
 
 
 @dataclass(frozen=True)
@@ -66,6 +54,8 @@ class Multiply(Operation):
     """
 
     signs = ("", "⊙", "=")
+    in_latex = r"{0} \odot {1}"
+    in_words = "Two entries, multiplied."
 
     by_row: bool = False
 
@@ -76,18 +66,12 @@ class Multiply(Operation):
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return (left[:, None] if self.by_row else left) * right
 
-    def formula(self, left: str, right: str) -> str:
-        return rf"{left} \odot {right}"
-
     def code(self, left: str, right: str) -> str:
         return f"{left}[:, None] * {right}" if self.by_row else f"{left} * {right}"
 
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
         factor = left.cell(index[:1]) if self.by_row else matched(left, index)
         return Product((factor, matched(right, index)))
-
-    def words(self) -> str:
-        return "Two entries, multiplied."
 
 
 @dataclass(frozen=True)
@@ -98,15 +82,13 @@ class Scale(Operation):
     """
 
     takes = "(…)"
+    in_latex = r"\frac{{{0}}}{{{self._divisor}}}"
 
     width: int
     root: bool = True
 
     def value(self, scores: Tensor) -> Tensor:
         return scores / (math.sqrt(self.width) if self.root else self.width)
-
-    def formula(self, scores: str) -> str:
-        return rf"\frac{{{scores}}}{{{self._divisor}}}"
 
     @property
     def _divisor(self) -> str:
@@ -133,6 +115,7 @@ class ShiftRow(Operation):
     """
 
     takes = "(token, d)"
+    in_words = "Your number is added to the vector you changed; the others stay."
 
     row: int
     amount: float
@@ -154,9 +137,6 @@ class ShiftRow(Operation):
         cell = vectors.cell(index)
         return Sum((cell, Number(self.amount))) if index[0] == self.row else cell
 
-    def words(self) -> str:
-        return "Your number is added to the vector you changed; the others stay."
-
 
 @dataclass(frozen=True)
 class ScaleRow(Operation):
@@ -166,6 +146,7 @@ class ScaleRow(Operation):
     """
 
     takes = "(token, d)"
+    in_words = "The vector you stretched is multiplied by your factor; the others stay."
 
     row: int
     factor: float
@@ -192,9 +173,6 @@ class ScaleRow(Operation):
         cell = vectors.cell(index)
         return Product((Number(self.factor), cell)) if index[0] == self.row else cell
 
-    def words(self) -> str:
-        return "The vector you stretched is multiplied by your factor; the others stay."
-
 
 @dataclass(frozen=True)
 class SumLast(Operation):
@@ -202,21 +180,15 @@ class SumLast(Operation):
 
     takes = "(…, d)"
     signs = ("", "Σ")
+    in_latex = r"\textstyle\sum_k ({0})_{{j,k}}"
+    in_torch = "{0}.sum(dim=-1)"
+    in_words = "The entries of a row, added."
 
     def value(self, products: Tensor) -> Tensor:
         return products.sum(dim=-1)
 
-    def formula(self, products: str) -> str:
-        return rf"\textstyle\sum_k ({products})_{{j,k}}"
-
-    def code(self, products: str) -> str:
-        return f"{products}.sum(dim=-1)"
-
     def arithmetic(self, index: tuple[int, ...], products) -> Expression:
         return Sum(row(products, (*index, 0)))
-
-    def words(self) -> str:
-        return "The entries of a row, added."
 
 
 @dataclass(frozen=True)
@@ -225,19 +197,13 @@ class RunningSum(Operation):
 
     takes = "(key, …)"
     signs = ("", "Σ")
+    in_latex = r"\textstyle\sum_{{i \le j}} ({0})_i"
+    in_torch = "{0}.cumsum(dim=0)"
+    in_words = "The terms so far, added."
 
     def value(self, terms: Tensor) -> Tensor:
         return terms.cumsum(dim=0)
 
-    def formula(self, terms: str) -> str:
-        return rf"\textstyle\sum_{{i \le j}} ({terms})_i"
-
-    def code(self, terms: str) -> str:
-        return f"{terms}.cumsum(dim=0)"
-
     def arithmetic(self, index: tuple[int, ...], terms) -> Expression:
         last, *rest = index
         return Sum(tuple(terms.cell((place, *rest)) for place in range(last + 1)))
-
-    def words(self) -> str:
-        return "The terms so far, added."

@@ -41,6 +41,8 @@ class DistanceBias(Operation):
     Source: Press et al. 2022, Train Short, Test Long (ALiBi), section 3.
     """
 
+    in_words = "Minus the slope of the head, times how many places the key is away."
+
     slopes: tuple[float, ...] | float
     n_queries: int
     n_keys: int
@@ -86,6 +88,3 @@ class DistanceBias(Operation):
         place = query + self.offset
         slope = float(self._slopes.flatten()[head[0] if head else 0])
         return Product((Number(slope), Number(float(-abs(place - key)), f"-|{place} - {key}|")))
-
-    def words(self) -> str:
-        return "Minus the slope of the head, times how many places the key is away."

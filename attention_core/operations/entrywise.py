@@ -19,6 +19,7 @@ class Shift(Operation):
     """One number added to every entry. (…) → (…)"""
 
     takes = "(…)"
+    in_words = "A score, plus your constant."
 
     constant: float
 
@@ -34,9 +35,6 @@ class Shift(Operation):
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Sum((scores.cell(index), Number(self.constant)))
 
-    def words(self) -> str:
-        return "A score, plus your constant."
-
 
 @dataclass(frozen=True)
 class Magnify(Operation):
@@ -46,6 +44,7 @@ class Magnify(Operation):
     """
 
     takes = "(…)"
+    in_words = "A score, times your factor."
 
     factor: float
 
@@ -61,9 +60,6 @@ class Magnify(Operation):
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Product((Number(self.factor), scores.cell(index)))
 
-    def words(self) -> str:
-        return "A score, times your factor."
-
 
 @dataclass(frozen=True)
 class SoftCap(Operation):
@@ -75,6 +71,7 @@ class SoftCap(Operation):
     """
 
     takes = "(…)"
+    in_words = "A score, bent so that it never leaves the range from minus the cap to the cap."
 
     cap: float
 
@@ -96,15 +93,15 @@ class SoftCap(Operation):
         share = Quotient(scores.cell(index), Number(self.cap))
         return Product((Number(self.cap), Called(math.tanh, r"\tanh\!\left({}\right)", share)))
 
-    def words(self) -> str:
-        return "A score, bent so that it never leaves the range from minus the cap to the cap."
-
 
 @dataclass(frozen=True)
 class Cast(Operation):
     """Every entry rounded to what a precision can hold, one of `PRECISIONS`. (…) → (…)"""
 
     takes = "(…)"
+    in_latex = r"\mathrm{{{self.precision}}}({0})"
+    in_torch = "{0}.to(torch.{self.precision}, copy=True)"
+    in_words = "The nearest number that {self.precision} can hold."
 
     precision: str
 
@@ -119,18 +116,9 @@ class Cast(Operation):
     def value(self, scores: Tensor) -> Tensor:
         return scores.to(self.dtype, copy=True)
 
-    def formula(self, scores: str) -> str:
-        return rf"\mathrm{{{self.precision}}}({scores})"
-
-    def code(self, scores: str) -> str:
-        return f"{scores}.to(torch.{self.precision}, copy=True)"
-
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         pattern = rf"\mathrm{{{{{self.precision}}}}}({{}})"
         return Called(partial(_rounded, self.dtype), pattern, scores.cell(index))
-
-    def words(self) -> str:
-        return f"The nearest number that {self.precision} can hold."
 
 
 @dataclass(frozen=True)
@@ -138,21 +126,15 @@ class Exp(Operation):
     """e to the power of every entry. (…) → (…)"""
 
     takes = "(…)"
+    in_latex = "e^{{{0}}}"
+    in_torch = "{0}.exp()"
+    in_words = "e to the power of the number: never negative, and 1 where the number is 0."
 
     def value(self, scores: Tensor) -> Tensor:
         return scores.exp()
 
-    def formula(self, scores: str) -> str:
-        return rf"e^{{{scores}}}"
-
-    def code(self, scores: str) -> str:
-        return f"{scores}.exp()"
-
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Called(partial(_power, scores.value.dtype), "e^{{{}}}", scores.cell(index))
-
-    def words(self) -> str:
-        return "e to the power of the number: never negative, and 1 where the number is 0."
 
 
 def _rounded(dtype: torch.dtype, value: float) -> float:

@@ -30,22 +30,16 @@ class RowMean(Operation):
 
     takes = "(…, d)"
     signs = ("", "mean")
+    in_latex = r"\tfrac{{1}}{{d}} \textstyle\sum_j {{{0}}}_{{\cdot,j}}"
+    in_torch = "{0}.mean(dim=-1, keepdim=True)"
+    in_words = "The numbers of the row, added, divided by how many there are."
 
     def value(self, vectors: Tensor) -> Tensor:
         return vectors.mean(dim=-1, keepdim=True)
 
-    def formula(self, vectors: str) -> str:
-        return rf"\tfrac{{1}}{{d}} \textstyle\sum_j {{{vectors}}}_{{\cdot,j}}"
-
-    def code(self, vectors: str) -> str:
-        return f"{vectors}.mean(dim=-1, keepdim=True)"
-
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cells = _row(vectors, index)
         return Quotient(Sum(cells), Number(len(cells)))
-
-    def words(self) -> str:
-        return "The numbers of the row, added, divided by how many there are."
 
 
 @dataclass(frozen=True)
@@ -56,6 +50,10 @@ class RowVariance(Operation):
 
     takes = "(…, d) (…, 1)"
     signs = ("", None, "→")
+    in_torch = "({0} - {1}).square().mean(dim=-1, keepdim=True)"
+    in_words = (
+        "How far the numbers of the row lie from their mean: the distances squared, averaged."
+    )
 
     def value(self, vectors: Tensor, mean: Tensor) -> Tensor:
         return (vectors - mean).square().mean(dim=-1, keepdim=True)
@@ -64,9 +62,6 @@ class RowVariance(Operation):
         distance = rf"{{{vectors}}}_{{\cdot,j}} - {mean}"
         return rf"\tfrac{{1}}{{d}} \textstyle\sum_j \left({distance}\right)^2"
 
-    def code(self, vectors: str, mean: str) -> str:
-        return f"({vectors} - {mean}).square().mean(dim=-1, keepdim=True)"
-
     def arithmetic(self, index: tuple[int, ...], vectors, mean) -> Expression:
         middle = matched(mean, index)
         squares = tuple(
@@ -74,11 +69,6 @@ class RowVariance(Operation):
             for cell in _row(vectors, index)
         )
         return Quotient(Sum(squares), Number(len(squares)))
-
-    def words(self) -> str:
-        return (
-            "How far the numbers of the row lie from their mean: the distances squared, averaged."
-        )
 
 
 @dataclass(frozen=True)
@@ -92,6 +82,10 @@ class Standardise(Operation):
 
     takes = "(…, d) (…, 1) (…, 1)"
     signs = ("", "−", "÷√", "=")
+    in_words = (
+        "The entry minus the mean of its row, divided by the root of the row's variance: its "
+        "standard deviation."
+    )
 
     epsilon: float = EPSILON
 
@@ -113,12 +107,6 @@ class Standardise(Operation):
         distance = Difference(matched(vectors, index), matched(mean, index))
         return Quotient(distance, Called(_root, r"\sqrt{{{}}}", inside))
 
-    def words(self) -> str:
-        return (
-            "The entry minus the mean of its row, divided by the root of the row's variance: its "
-            "standard deviation."
-        )
-
 
 @dataclass(frozen=True)
 class ScaleShift(Operation):
@@ -128,6 +116,9 @@ class ScaleShift(Operation):
 
     takes = "(…, d) (d) (d)"
     signs = ("", "⊙", "+", "=")
+    in_words = (
+        "The entry times the gain of its column, plus the bias of its column if there is one."
+    )
 
     def value(self, vectors: Tensor, gain: Tensor, bias: Tensor | None = None) -> Tensor:
         scaled = vectors * gain
@@ -143,11 +134,6 @@ class ScaleShift(Operation):
     def arithmetic(self, index: tuple[int, ...], vectors, gain, bias=None) -> Expression:
         scaled = Product((vectors.cell(index), gain.cell(index[-1:])))
         return scaled if bias is None else Sum((scaled, bias.cell(index[-1:])))
-
-    def words(self) -> str:
-        return (
-            "The entry times the gain of its column, plus the bias of its column if there is one."
-        )
 
 
 def _row(vectors, index: tuple[int, ...]) -> tuple[Cell, ...]:

@@ -26,14 +26,12 @@ class LayerNorm(Operation):
     """
 
     takes = "(…, d)"
+    in_latex = r"\operatorname{{norm}}({0})"
 
     whole: bool = False
 
     def value(self, vectors: Tensor) -> Tensor:
         return layer_norm(vectors, vectors.shape if self.whole else vectors.shape[-1:])
-
-    def formula(self, vectors: str) -> str:
-        return rf"\operatorname{{norm}}({vectors})"
 
     def code(self, vectors: str) -> str:
         axes = f"{vectors}.shape" if self.whole else f"{vectors}.shape[-1:]"
@@ -55,22 +53,16 @@ class ReLU(Operation):
     """Negative numbers become 0. (…) → (…)"""
 
     takes = "(…)"
+    in_latex = r"\max(0, {0})"
+    in_torch = "torch.relu({0})"
+    in_words = "The number itself, or 0 if it is negative."
 
     def value(self, vectors: Tensor) -> Tensor:
         return torch.relu(vectors)
 
-    def formula(self, vectors: str) -> str:
-        return rf"\max(0, {vectors})"
-
-    def code(self, vectors: str) -> str:
-        return f"torch.relu({vectors})"
-
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cell: Cell = vectors.cell(index)
         return Called(_positive_part, r"\max(0, {})", cell)
-
-    def words(self) -> str:
-        return "The number itself, or 0 if it is negative."
 
 
 @dataclass(frozen=True)
@@ -82,6 +74,10 @@ class GELU(Operation):
     """
 
     takes = "(…)"
+    in_words = (
+        "The number times the chance that a standard normal draw is smaller than it: a large "
+        "number stays, a very negative one goes to 0, and in between the curve is smooth."
+    )
 
     tanh: bool = False
 
@@ -119,12 +115,6 @@ class GELU(Operation):
             share = Quotient(cell, Number(math.sqrt(2), r"\sqrt 2"))
             bent = Called(math.erf, r"\operatorname{{erf}}\!\left({}\right)", share)
         return Sum((Product((half, cell)), Product((half, cell, bent))))
-
-    def words(self) -> str:
-        return (
-            "The number times the chance that a standard normal draw is smaller than it: a large "
-            "number stays, a very negative one goes to 0, and in between the curve is smooth."
-        )
 
 
 def _positive_part(value: float) -> float:

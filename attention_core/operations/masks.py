@@ -23,6 +23,11 @@ class MayLook(Operation):
     Raises ValueError for a key or a cell that the mask does not have, and for a window below 1.
     """
 
+    in_words = (
+        "True where the query may look at the key. torch's other mask, and many notebooks, use the "
+        "opposite: True where it may not."
+    )
+
     n_queries: int
     n_keys: int
     causal: bool = True
@@ -101,12 +106,6 @@ class MayLook(Operation):
             return rf"\text{{key }}{key} \le \text{{query }}{query}"
         return r"\text{no rule hides it}"
 
-    def words(self) -> str:
-        return (
-            "True where the query may look at the key. torch's other mask, and many notebooks, "
-            "use the opposite: True where it may not."
-        )
-
 
 def check_mask(mask: Tensor, scores: Tensor) -> None:
     """Raises ValueError, in plain words, where a mask cannot hide cells of these scores."""
@@ -172,6 +171,8 @@ class Hide(Operation):
 class Renormalise(SumNormalise):
     """Each entry divided by the sum of its row; a row that sums to 0 becomes zero."""
 
+    in_words = "What is left of the row, divided by its sum, so that it sums to 1 again."
+
     def value(self, weights: Tensor) -> Tensor:
         total = weights.sum(dim=-1, keepdim=True)
         return (weights / total).masked_fill(total == 0, 0.0)
@@ -186,9 +187,6 @@ class Renormalise(SumNormalise):
             return Hidden(cells, r"\text{nothing is left of this row}")
         return super().arithmetic(index, weights)
 
-    def words(self) -> str:
-        return "What is left of the row, divided by its sum, so that it sums to 1 again."
-
 
 @dataclass(frozen=True)
 class Drop(Operation):
@@ -202,6 +200,7 @@ class Drop(Operation):
     takes = "(…) (…)"
     chooses = True
     signs = ("", None, "→")
+    in_words = "Dropped to 0 by chance, or divided by the chance of being kept."
 
     probability: float
 
@@ -230,6 +229,3 @@ class Drop(Operation):
             return Hidden((drawn,), rf"\text{{dropped: its number is below }}{self._p}")
         kept = Number(1 - self.probability, f"1 - {self._p}")
         return Seen(Quotient(matched(weights, index), kept), drawn)
-
-    def words(self) -> str:
-        return "Dropped to 0 by chance, or divided by the chance of being kept."

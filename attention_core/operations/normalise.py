@@ -24,6 +24,8 @@ class Softmax(Operation):
     share 1, -3 the heads of a cell.
     """
 
+    in_torch = "{0}.softmax(dim={self.dim})"
+
     dim: int = -1
 
     def __post_init__(self) -> None:
@@ -40,9 +42,6 @@ class Softmax(Operation):
     def formula(self, scores: str) -> str:
         axis = "" if self.dim == -1 else rf"_{{\mathrm{{dim}}={self.dim}}}"
         return rf"\operatorname{{softmax}}{axis}\!\left({scores}\right)"
-
-    def code(self, scores: str) -> str:
-        return f"{scores}.softmax(dim={self.dim})"
 
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         cells = line(scores, index, self.dim)
@@ -88,21 +87,15 @@ class SumNormalise(Operation):
     """
 
     takes = "(…, key)"
+    in_latex = r"{0} \,/\, \textstyle\sum_j {0}_{{i,j}}"
+    in_torch = "{0} / {0}.sum(dim=-1, keepdim=True)"
+    in_words = "A score divided by the sum of the scores of its row."
 
     def value(self, scores: Tensor) -> Tensor:
         return scores / scores.sum(dim=-1, keepdim=True)
 
-    def formula(self, scores: str) -> str:
-        return rf"{scores} \,/\, \textstyle\sum_j {scores}_{{i,j}}"
-
-    def code(self, scores: str) -> str:
-        return f"{scores} / {scores}.sum(dim=-1, keepdim=True)"
-
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Share(row(scores, index), picked=index[-1])
-
-    def words(self) -> str:
-        return "A score divided by the sum of the scores of its row."
 
 
 @dataclass(frozen=True)
@@ -114,12 +107,11 @@ class UnitRows(Operation):
     """
 
     takes = "(…, d)"
+    in_latex = r"{0}_i \,/\, \lVert {0}_i \rVert"
+    in_words = "An entry divided by the length of its vector."
 
     def value(self, vectors: Tensor) -> Tensor:
         return normalize(vectors.double(), dim=-1, eps=SMALLEST).float()
-
-    def formula(self, vectors: str) -> str:
-        return rf"{vectors}_i \,/\, \lVert {vectors}_i \rVert"
 
     def code(self, vectors: str) -> str:
         return f"torch.nn.functional.normalize({vectors}.double(), dim=-1, eps={SMALLEST}).float()"
@@ -130,6 +122,3 @@ class UnitRows(Operation):
         if squares.value == 0:
             return cells[index[-1]]
         return Quotient(cells[index[-1]], Called(math.sqrt, r"\sqrt{{{}}}", squares))
-
-    def words(self) -> str:
-        return "An entry divided by the length of its vector."

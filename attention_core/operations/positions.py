@@ -108,6 +108,9 @@ class LookWithinLengths(Operation):
     Raises ValueError for a length that is below 0 or above the number of keys.
     """
 
+    in_latex = "j < n_b"
+    in_words = "True for the keys of the text, false for the padding behind them."
+
     lengths: tuple[int, ...]
     n_keys: int
     ones: int = 1
@@ -127,9 +130,6 @@ class LookWithinLengths(Operation):
         lengths = torch.tensor(self.lengths).reshape(-1, *[1] * (self.ones + 1))
         return torch.arange(self.n_keys) < lengths
 
-    def formula(self) -> str:
-        return r"j < n_b"
-
     def code(self) -> str:
         lengths = f"torch.tensor({list(self.lengths)})"
         return f"torch.arange({self.n_keys}) < {lengths}.reshape({self._shape})"
@@ -141,9 +141,6 @@ class LookWithinLengths(Operation):
         reason = rf"\text{{text }}{text}\text{{ has }}{length}"
         return Number(0.0, rf"\text{{false, hidden: {reason}\text{{ keys, the rest is padding}}}}")
 
-    def words(self) -> str:
-        return "True for the keys of the text, false for the padding behind them."
-
 
 @dataclass(frozen=True)
 class Both(Operation):
@@ -151,18 +148,12 @@ class Both(Operation):
 
     takes = "(…) (…)"
     signs = ("", "∧", "=")
+    in_latex = r"{0} \wedge {1}"
+    in_torch = "{0} & {1}"
+    in_words = "True where both masks let the query look: 1 times 1."
 
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left & right
 
-    def formula(self, left: str, right: str) -> str:
-        return rf"{left} \wedge {right}"
-
-    def code(self, left: str, right: str) -> str:
-        return f"{left} & {right}"
-
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
         return Product((matched(left, index), matched(right, index)))
-
-    def words(self) -> str:
-        return "True where both masks let the query look: 1 times 1."

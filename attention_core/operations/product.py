@@ -61,22 +61,16 @@ class MatVec(Operation):
 
     takes = "(…, d) (d)"
     signs = ("", "·", "=")
+    in_latex = "{0} {1}"
+    in_torch = "{0} @ {1}"
+    in_words = "A dot product: multiply the row and the vector entry by entry, then add."
 
     def value(self, rows: Tensor, vector: Tensor) -> Tensor:
         return rows @ vector
 
-    def formula(self, rows: str, vector: str) -> str:
-        return f"{rows} {vector}"
-
-    def code(self, rows: str, vector: str) -> str:
-        return f"{rows} @ {vector}"
-
     def arithmetic(self, index: tuple[int, ...], rows, vector) -> Expression:
         factors = row(rows, (*index, 0))
         return Sum(tuple(Product((each, vector.cell((k,)))) for k, each in enumerate(factors)))
-
-    def words(self) -> str:
-        return "A dot product: multiply the row and the vector entry by entry, then add."
 
 
 class MatMulByLoop(MatMul):

@@ -80,6 +80,11 @@ class Rotate(Operation):
 
     takes = "(…, token, d) (token, pair)"
     signs = ("", "↻", "=")
+    in_latex = r"{0}\ \text{{turned by }} {1}"
+    in_words = (
+        "A pair of columns, k and k + d/2, turned by an angle that grows with the place of the "
+        "token."
+    )
 
     def value(self, vectors: Tensor, angles: Tensor) -> Tensor:
         if vectors.shape[-1] != 2 * angles.shape[-1]:
@@ -90,9 +95,6 @@ class Rotate(Operation):
         left, right = vectors.chunk(2, dim=-1)
         cosines, sines = angles.cos(), angles.sin()
         return torch.cat((left * cosines - right * sines, right * cosines + left * sines), dim=-1)
-
-    def formula(self, vectors: str, angles: str) -> str:
-        return rf"{vectors}\ \text{{turned by }} {angles}"
 
     def code(self, vectors: str, angles: str) -> str:
         left, right = f"{vectors}.chunk(2, dim=-1)[0]", f"{vectors}.chunk(2, dim=-1)[1]"
@@ -114,9 +116,3 @@ class Rotate(Operation):
 
     def preamble(self) -> tuple[str, ...]:
         return ("# Pairs are columns k and k + d/2, as in rotate_half, not neighbours.",)
-
-    def words(self) -> str:
-        return (
-            "A pair of columns, k and k + d/2, turned by an angle that grows with the place of the "
-            "token."
-        )

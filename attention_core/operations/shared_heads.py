@@ -20,6 +20,9 @@ class RepeatHeads(Move):
     """
 
     takes = "(…, head, i, j)"
+    in_latex = r"{0}\ \text{{each head {self.times} times}}"
+    in_torch = "{0}.repeat_interleave({self.times}, dim=-3)"
+    in_words = "Copied: {self.times} query heads share one head of keys and values."
 
     times: int
 
@@ -30,18 +33,9 @@ class RepeatHeads(Move):
     def value(self, heads: Tensor) -> Tensor:
         return _in_memory_of_its_own(heads.repeat_interleave(self.times, dim=-3))
 
-    def formula(self, heads: str) -> str:
-        return rf"{heads}\ \text{{each head {self.times} times}}"
-
-    def code(self, heads: str) -> str:
-        return f"{heads}.repeat_interleave({self.times}, dim=-3)"
-
     def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
         *lead, head, i, j = index
         return (*lead, head // self.times, i, j)
-
-    def words(self) -> str:
-        return f"Copied: {self.times} query heads share one head of keys and values."
 
 
 @dataclass(frozen=True)
@@ -53,6 +47,9 @@ class MeanHeads(Operation):
     """
 
     takes = "(head, i, j)"
+    in_latex = r"\operatorname{{mean}}_{{{self.times}}}({0})"
+    in_torch = "{0}.unflatten(0, (-1, {self.times})).mean(dim=1)"
+    in_words = "The mean of {self.times} heads that follow each other."
 
     times: int
 
@@ -64,20 +61,11 @@ class MeanHeads(Operation):
         _check_shared("heads", len(heads), self.times)
         return heads.unflatten(0, (-1, self.times)).mean(dim=1)
 
-    def formula(self, heads: str) -> str:
-        return rf"\operatorname{{mean}}_{{{self.times}}}({heads})"
-
-    def code(self, heads: str) -> str:
-        return f"{heads}.unflatten(0, (-1, {self.times})).mean(dim=1)"
-
     def arithmetic(self, index: tuple[int, ...], heads) -> Expression:
         group, i, j = index
         first = group * self.times
         cells = tuple(heads.cell((first + at, i, j)) for at in range(self.times))
         return Quotient(Sum(cells), Number(float(self.times)))
-
-    def words(self) -> str:
-        return f"The mean of {self.times} heads that follow each other."
 
 
 @dataclass(frozen=True)
@@ -85,6 +73,9 @@ class SplitHeadsInBatch(Move):
     """Columns are dealt out to heads, in every text: (batch, i, head·d) → (batch, head, i, d)."""
 
     takes = "(batch, i, d)"
+    in_latex = r"\operatorname{{split}}_{{{self.n_heads}}}({0})"
+    in_torch = "{0}.unflatten(-1, ({self.n_heads}, -1)).transpose(1, 2).contiguous()"
+    in_words = "Copied: head 0 takes the first columns, head 1 the next ones, in every text."
 
     n_heads: int
 
@@ -92,18 +83,9 @@ class SplitHeadsInBatch(Move):
         _check_shared("columns", joined.shape[-1], self.n_heads)
         return _in_memory_of_its_own(joined.unflatten(-1, (self.n_heads, -1)).transpose(1, 2))
 
-    def formula(self, joined: str) -> str:
-        return rf"\operatorname{{split}}_{{{self.n_heads}}}({joined})"
-
-    def code(self, joined: str) -> str:
-        return f"{joined}.unflatten(-1, ({self.n_heads}, -1)).transpose(1, 2).contiguous()"
-
     def source(self, index: tuple[int, ...], joined) -> tuple[int, ...]:
         text, head, i, column = index
         return (text, i, head * (joined.value.shape[-1] // self.n_heads) + column)
-
-    def words(self) -> str:
-        return "Copied: head 0 takes the first columns, head 1 the next ones, in every text."
 
 
 @dataclass(frozen=True)
@@ -111,23 +93,17 @@ class JoinHeadsInBatch(Move):
     """Heads side by side in one row, in every text: (batch, head, i, d) → (batch, i, head·d)."""
 
     takes = "(batch, head, i, d)"
+    in_latex = r"\operatorname{{concat}}\!\left({0}\right)"
+    in_torch = "{0}.transpose(1, 2).flatten(2)"
+    in_words = "Copied: the heads of a token stand side by side."
 
     def value(self, heads: Tensor) -> Tensor:
         return heads.transpose(1, 2).flatten(2).clone()  # the program's strides, at any width
-
-    def formula(self, heads: str) -> str:
-        return rf"\operatorname{{concat}}\!\left({heads}\right)"
-
-    def code(self, heads: str) -> str:
-        return f"{heads}.transpose(1, 2).flatten(2)"
 
     def source(self, index: tuple[int, ...], heads) -> tuple[int, ...]:
         text, i, column = index
         head, within = divmod(column, heads.value.shape[-1])
         return (text, head, i, within)
-
-    def words(self) -> str:
-        return "Copied: the heads of a token stand side by side."
 
 
 @dataclass(frozen=True)
@@ -138,6 +114,8 @@ class Columns(Move):
     """
 
     takes = "(…, d)"
+    in_torch = "{0}[..., {self.first}:{self.end}].clone()"
+    in_words = "Copied from a block of columns."
 
     first: int
     end: int
@@ -154,14 +132,8 @@ class Columns(Move):
     def formula(self, whole: str) -> str:
         return rf"{whole}_{{\cdot,\,{self.first}..{self.end - 1}}}"
 
-    def code(self, whole: str) -> str:
-        return f"{whole}[..., {self.first}:{self.end}].clone()"
-
     def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
         return (*index[:-1], self.first + index[-1])
-
-    def words(self) -> str:
-        return "Copied from a block of columns."
 
 
 @dataclass(frozen=True)
@@ -173,6 +145,8 @@ class Rows(Move):
     """
 
     takes = "(…, i, d)"
+    in_torch = "{0}[..., {self.first}:{self.end}, :].clone()"
+    in_words = "Copied from a block of rows."
 
     first: int
     end: int
@@ -189,14 +163,8 @@ class Rows(Move):
     def formula(self, whole: str) -> str:
         return rf"{whole}_{{{self.first}..{self.end - 1}}}"
 
-    def code(self, whole: str) -> str:
-        return f"{whole}[..., {self.first}:{self.end}, :].clone()"
-
     def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
         return (*index[:-2], self.first + index[-2], index[-1])
-
-    def words(self) -> str:
-        return "Copied from a block of rows."
 
 
 @dataclass(frozen=True)
@@ -205,15 +173,12 @@ class JoinRows(Operation):
 
     takes = "(…, i, d) (…, j, d)"
     signs = ("", "then", "=")
+    in_latex = r"\begin{{bmatrix}} {0} \\ {1} \end{{bmatrix}}"
+    in_torch = "torch.cat(({0}, {1}), dim=-2)"
+    in_words = "Copied: first the rows that were there before, then the new ones."
 
     def value(self, first: Tensor, then: Tensor) -> Tensor:
         return torch.cat((first, then), dim=-2)
-
-    def formula(self, first: str, then: str) -> str:
-        return rf"\begin{{bmatrix}} {first} \\ {then} \end{{bmatrix}}"
-
-    def code(self, first: str, then: str) -> str:
-        return f"torch.cat(({first}, {then}), dim=-2)"
 
     def arithmetic(self, index: tuple[int, ...], first, then) -> Expression:
         *lead, i, j = index
@@ -221,6 +186,3 @@ class JoinRows(Operation):
         if i < n_first:
             return first.cell(index)
         return then.cell((*lead, i - n_first, j))
-
-    def words(self) -> str:
-        return "Copied: first the rows that were there before, then the new ones."

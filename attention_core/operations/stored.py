@@ -21,6 +21,9 @@ class Stored(Operation):
     broken or has no such tensor.
     """
 
+    in_latex = r"\text{{stored}}"
+    in_words = "A number that stands in a file: nothing is computed before it."
+
     path: str
     name: str
 
@@ -31,9 +34,6 @@ class Stored(Operation):
                 raise ValueError(f"{self.name} has numbers of kind {kind}, not F32, F16 or BF16")
             return file.get_tensor(self.name).float()
 
-    def formula(self) -> str:
-        return r"\text{stored}"
-
     def code(self) -> str:
         file = f"safe_open({self.path!r}, 'pt', backend='pread')"
         return f"{file}.get_tensor({self.name!r}).float()"
@@ -41,6 +41,3 @@ class Stored(Operation):
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         with opened(Path(self.path)) as file:
             return Number(float(file.get_slice(self.name)[index]))
-
-    def words(self) -> str:
-        return "A number that stands in a file: nothing is computed before it."

@@ -280,7 +280,7 @@ def every_kind(base=Operation):
 OPERATIONS = {
     kind.__name__: kind
     for kind in every_kind()
-    if kind.__module__.startswith("attention_core.") and kind.code is not Operation.code
+    if kind.__module__.startswith("attention_core.") and kind.value is not Operation.value
 }
 
 
