@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from ..operations import (
-    JoinRows,
-    RepeatHeads,
-)
+from .. import operations as ops
 from ..trace import Step, Trace
 from .attention import attention
 from .before_softmax import mask_and_bias
@@ -87,7 +84,7 @@ def attend_tensors(
         if n_past:
             past = give(trace, f"past_{name}", tensors[f"past_{name}"], (*behind, "past", axis))
             new = give(trace, f"new_{name}", tensors[name], (*behind, "new_key", axis))
-            steps[name] = trace.step(name, JoinRows(), past, new, axes=(*behind, "key", axis))
+            steps[name] = trace.step(name, ops.JoinRows(), past, new, axes=(*behind, "key", axis))
         else:
             steps[name] = give(trace, name, tensors[name], (*behind, "key", axis))
     attend_steps(trace, steps["queries"], steps["keys"], steps["values"], chosen, n_past)
@@ -121,7 +118,7 @@ def attend_steps(
         if "kv_head" in step.axes:
             times = n_heads // step.value.shape[step.axes.index("kv_head")]
             axes = (*front, *step.axes[-2:])
-            step = trace.step(f"{prefix}shared_{name}", RepeatHeads(times), step, axes=axes)
+            step = trace.step(f"{prefix}shared_{name}", ops.RepeatHeads(times), step, axes=axes)
         shared.append(step)
     axes = (*front, "query", keys.axes[-2])
     shape, dtype = (*queries.value.shape[:-1], keys.value.shape[-2]), queries.value.dtype

@@ -2,19 +2,7 @@
 
 import math
 
-from ..operations import (
-    Add,
-    Draw,
-    Drop,
-    Hide,
-    Magnify,
-    MatMul,
-    Scale,
-    SoftCap,
-    Softmax,
-    SoftmaxOfSeen,
-    SumNormalise,
-)
+from .. import operations as ops
 from ..recipes import NORMALISERS, check_choice, check_scale
 from ..trace import Step, Trace
 
@@ -65,26 +53,28 @@ def attention(
     table = (*lead, "query", key_axis)
     scores = scored or _scaled(trace, queries, keys, scale, prefix, table)
     if soft_cap is not None:
-        scores = trace.step(f"{prefix}capped_scores", SoftCap(soft_cap), scores, axes=table)
+        scores = trace.step(f"{prefix}capped_scores", ops.SoftCap(soft_cap), scores, axes=table)
     if temperature != 1:
-        cooled = Magnify(1 / temperature)
+        cooled = ops.Magnify(1 / temperature)
         scores = trace.step(f"{prefix}tempered_scores", cooled, scores, axes=table)
-    shares = SumNormalise() if normalise == "sum" else Softmax(softmax_dim)
+    shares = ops.SumNormalise() if normalise == "sum" else ops.Softmax(softmax_dim)
     if added_mask is not None:
-        scores = trace.step(f"{prefix}biased_scores", Add(), scores, added_mask, axes=table)
-        shares = SoftmaxOfSeen(softmax_dim)
+        scores = trace.step(f"{prefix}biased_scores", ops.Add(), scores, added_mask, axes=table)
+        shares = ops.SoftmaxOfSeen(softmax_dim)
     if mask is not None:
         fill = 0.0 if normalise == "sum" else -math.inf
-        scores = trace.step(f"{prefix}masked_scores", Hide(fill), scores, mask, axes=table)
-        shares = shares if normalise == "sum" else SoftmaxOfSeen(softmax_dim)
+        scores = trace.step(f"{prefix}masked_scores", ops.Hide(fill), scores, mask, axes=table)
+        shares = shares if normalise == "sum" else ops.SoftmaxOfSeen(softmax_dim)
     weights = trace.step(f"{prefix}weights", shares, scores, axes=table)
     if dropout:
-        draw = Draw("uniform", tuple(weights.value.shape), seed=dropout_seed)
+        draw = ops.Draw("uniform", tuple(weights.value.shape), seed=dropout_seed)
         kept = trace.step(f"{prefix}kept", draw, axes=table)
-        weights = trace.step(f"{prefix}dropped_weights", Drop(dropout), weights, kept, axes=table)
+        weights = trace.step(
+            f"{prefix}dropped_weights", ops.Drop(dropout), weights, kept, axes=table
+        )
     return trace.step(
         f"{prefix}context_vectors",
-        MatMul(),
+        ops.MatMul(),
         weights,
         values,
         axes=(*lead, "query", values.axes[-1]),
@@ -100,14 +90,14 @@ def _scaled(
     table: tuple[str, ...],
 ) -> Step:
     """Add scores, and what they are when they are divided or multiplied."""
-    scores = trace.step(f"{prefix}scores", MatMul(transpose=True), queries, keys, axes=table)
+    scores = trace.step(f"{prefix}scores", ops.MatMul(transpose=True), queries, keys, axes=table)
     name = f"{prefix}scaled_scores"
     if not isinstance(scale, str):
         symbol = rf"{scores.symbol}_{{\times c}}"
-        return trace.step(name, Magnify(scale), scores, axes=table, symbol=symbol)
+        return trace.step(name, ops.Magnify(scale), scores, axes=table, symbol=symbol)
     if scale == "none":
         return scores
-    divide = Scale(queries.value.shape[-1], root=scale == "sqrt_d")
+    divide = ops.Scale(queries.value.shape[-1], root=scale == "sqrt_d")
     symbol = None if divide.root else rf"{scores.symbol}_{{/d}}"
     return trace.step(name, divide, scores, axes=table, symbol=symbol)
 
@@ -119,6 +109,6 @@ def scale_of(trace: Trace, prefix: str = "") -> str | float:
     scaled = trace.get(f"{prefix}scaled_scores")
     if scaled is None:
         return "none"
-    if isinstance(scaled.operation, Magnify):
+    if isinstance(scaled.operation, ops.Magnify):
         return scaled.operation.factor
     return "sqrt_d" if scaled.operation.root else "d"

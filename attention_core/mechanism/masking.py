@@ -2,20 +2,7 @@
 
 from collections.abc import Iterable
 
-from ..operations import (
-    Draw,
-    Drop,
-    Hide,
-    MatMul,
-    MayLook,
-    Operation,
-    Renormalise,
-    Scale,
-    ShiftRow,
-    Softmax,
-    SoftmaxOfSeen,
-    Subtract,
-)
+from .. import operations as ops
 from ..recipes import CAUSAL, MaskRecipe, check_choice, check_scale
 from ..trace import Step, Trace
 from .attention import scale_of
@@ -30,11 +17,11 @@ WAYS = {
 """The ways of hiding, by what the names of their steps begin with. The first and last are right."""
 
 
-def mask_of(recipe: MaskRecipe, n_tokens: int) -> MayLook:
+def mask_of(recipe: MaskRecipe, n_tokens: int) -> ops.MayLook:
     """The mask of a sentence; what lies outside of it is left out."""
     hidden = recipe.hidden_key if recipe.hidden_key in range(n_tokens) else None
     flipped = tuple(cell for cell in recipe.flipped if min(cell) >= 0 and max(cell) < n_tokens)
-    return MayLook(n_tokens, n_tokens, recipe.causal, recipe.window, hidden, flipped)
+    return ops.MayLook(n_tokens, n_tokens, recipe.causal, recipe.window, hidden, flipped)
 
 
 def attend_masked(
@@ -70,13 +57,13 @@ def change_token(trace: Trace, token: int, amount: float, way: str = "") -> Trac
     check_choice("way of hiding", way, [kept for kept in WAYS if f"{kept}context_vectors" in trace])
     vectors = trace.step(
         "changed_embeddings",
-        ShiftRow(token, amount),
+        ops.ShiftRow(token, amount),
         trace["embeddings"],
         axes=("token", "d_in"),
     )
     _attend(trace, vectors, trace["mask"], scale_of(trace), (way,), "changed_")
     given = (trace[f"changed_{way}context_vectors"], trace[f"{way}context_vectors"])
-    trace.step("moved", Subtract(), *given, axes=("query", "d_in"))
+    trace.step("moved", ops.Subtract(), *given, axes=("query", "d_in"))
     return trace
 
 
@@ -87,8 +74,10 @@ def drop_weights(trace: Trace, probability: float, seed: int) -> Trace:
     `dropped_context_vectors` (query, d_in). Returns the same trace.
     """
     weights = trace["weights"]
-    kept = trace.step("kept", Draw("uniform", tuple(weights.value.shape), seed=seed), axes=TABLE)
-    dropped = trace.step("dropped_weights", Drop(probability), weights, kept, axes=TABLE)
+    kept = trace.step(
+        "kept", ops.Draw("uniform", tuple(weights.value.shape), seed=seed), axes=TABLE
+    )
+    dropped = trace.step("dropped_weights", ops.Drop(probability), weights, kept, axes=TABLE)
     _context(trace, dropped, trace["embeddings"], "dropped_")
     return trace
 
@@ -98,30 +87,30 @@ def _attend(
 ) -> None:
     """Scores of the vectors with themselves, then each way of hiding."""
 
-    def step(name: str, operation: Operation, *given: Step) -> Step:
+    def step(name: str, operation: ops.Operation, *given: Step) -> Step:
         return trace.step(f"{prefix}{name}", operation, *given, axes=TABLE)
 
-    scores = step("scores", MatMul(transpose=True), vectors, vectors)
-    divide = Scale(vectors.value.shape[-1], root=scale == "sqrt_d")
+    scores = step("scores", ops.MatMul(transpose=True), vectors, vectors)
+    divide = ops.Scale(vectors.value.shape[-1], root=scale == "sqrt_d")
     scaled = scores if scale == "none" else step("scaled_scores", divide, scores)
     if "" in ways:
-        masked = step("masked_scores", Hide(), scaled, mask)
-        _context(trace, step("weights", SoftmaxOfSeen(), masked), vectors, prefix)
+        masked = step("masked_scores", ops.Hide(), scaled, mask)
+        _context(trace, step("weights", ops.SoftmaxOfSeen(), masked), vectors, prefix)
     if "zero_filled_" in ways:
-        filled = step("zero_filled_scores", Hide(0.0), scores, mask)
+        filled = step("zero_filled_scores", ops.Hide(0.0), scores, mask)
         if scale != "none":
             filled = step("zero_filled_scaled_scores", divide, filled)
-        weights = step("zero_filled_weights", Softmax(), filled)
+        weights = step("zero_filled_weights", ops.Softmax(), filled)
         _context(trace, weights, vectors, f"{prefix}zero_filled_")
     if "zeroed_" in ways or "renormalised_" in ways:
-        unmasked = step("unmasked_weights", Softmax(), scaled)
-        zeroed = step("zeroed_weights", Hide(0.0), unmasked, mask)
+        unmasked = step("unmasked_weights", ops.Softmax(), scaled)
+        zeroed = step("zeroed_weights", ops.Hide(0.0), unmasked, mask)
         _context(trace, zeroed, vectors, f"{prefix}zeroed_")
     if "renormalised_" in ways:
-        shares = step("renormalised_weights", Renormalise(), zeroed)
+        shares = step("renormalised_weights", ops.Renormalise(), zeroed)
         _context(trace, shares, vectors, f"{prefix}renormalised_")
 
 
 def _context(trace: Trace, weights: Step, vectors: Step, prefix: str) -> None:
     name = f"{prefix}context_vectors"
-    trace.step(name, MatMul(), weights, vectors, axes=("query", "d_in"))
+    trace.step(name, ops.MatMul(), weights, vectors, axes=("query", "d_in"))

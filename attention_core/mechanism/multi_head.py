@@ -3,22 +3,7 @@
 import torch
 from torch import Tensor
 
-from ..operations import (
-    BatchedMatMul,
-    Draw,
-    Given,
-    JoinHeads,
-    MatMul,
-    Permute,
-    Repeat,
-    Row,
-    RowsOfHeads,
-    SplitHeads,
-    SplitWithoutTranspose,
-    SumHeads,
-    SwitchOff,
-    Transpose,
-)
+from .. import operations as ops
 from ..recipes import CAUSAL, HEADS, PLURAL, ROLES, GivenHeads, HeadsRecipe
 from ..trace import JOINED, Step, Trace
 from .attention import attention, scale_of
@@ -52,7 +37,7 @@ def attend_heads(
         matrix = _matrices(trace, role, draws[role], recipe)
         axes = ("head", "query" if role == "query" else "key", recipe.axis(role))
         given = (trace["embeddings"], matrix)
-        made.append(trace.step(f"head_{PLURAL[role]}", MatMul(), *given, axes=axes))
+        made.append(trace.step(f"head_{PLURAL[role]}", ops.MatMul(), *given, axes=axes))
     mask = None
     if recipe.causal:
         causal = mask_of(CAUSAL, len(trace["embeddings"].value))
@@ -71,15 +56,15 @@ def attend_heads(
     )
     if not joined:
         return trace
-    concat = trace.step("concat", JoinHeads(), context, axes=("query", "d_concat"))
+    concat = trace.step("concat", ops.JoinHeads(), context, axes=("query", "d_concat"))
     made_by = draws["output"] if mixes else _identity(concat.value.shape[-1], recipe.d_model)
     W_output = trace.step("W_output", made_by, axes=("d_concat", "d_model"))
-    trace.step("output", MatMul(), concat, W_output, axes=("query", "d_model"))
+    trace.step("output", ops.MatMul(), concat, W_output, axes=("query", "d_model"))
     return trace
 
 
-def _identity(n_rows: int, n_columns: int) -> Given:
-    return Given(tuple(map(tuple, torch.eye(n_rows, n_columns).tolist())))
+def _identity(n_rows: int, n_columns: int) -> ops.Given:
+    return ops.Given(tuple(map(tuple, torch.eye(n_rows, n_columns).tolist())))
 
 
 def _label_columns(trace: Trace, recipe: HeadsRecipe, given: GivenHeads | None) -> None:
@@ -99,12 +84,14 @@ def _label_columns(trace: Trace, recipe: HeadsRecipe, given: GivenHeads | None) 
             trace.label("d_model", given.outputs)
 
 
-def _given(heads: GivenHeads) -> dict[str, Given]:
+def _given(heads: GivenHeads) -> dict[str, ops.Given]:
     """The matrices that were set by hand, those of all heads side by side."""
-    return {role: Given(heads.joined(role)) for role in ROLES} | {"output": Given(heads.output)}
+    return {role: ops.Given(heads.joined(role)) for role in ROLES} | {
+        "output": ops.Given(heads.output)
+    }
 
 
-def _draws(trace: Trace, recipe: HeadsRecipe) -> dict[str, Draw]:
+def _draws(trace: Trace, recipe: HeadsRecipe) -> dict[str, ops.Draw]:
     """The draws of the matrices, one after the other."""
     d_in = trace["embeddings"].value.shape[-1]
     last = last_draw(trace) if recipe.seed is None else None
@@ -123,31 +110,31 @@ def _draws(trace: Trace, recipe: HeadsRecipe) -> dict[str, Draw]:
 
 
 def _next(
-    last: Draw | None,
+    last: ops.Draw | None,
     distribution: str,
     shape: tuple[int, ...],
     recipe: HeadsRecipe,
     fan_in: int | None = None,
-) -> Draw:
+) -> ops.Draw:
     """The draw behind the last one; without a last one, the first after the seed."""
     fan_in = fan_in if distribution == "linear" else None
     if last is None:
-        return Draw(distribution, shape, seed=recipe.seed or 0, fan_in=fan_in)
-    return Draw(distribution, shape, after=last, fan_in=fan_in)
+        return ops.Draw(distribution, shape, seed=recipe.seed or 0, fan_in=fan_in)
+    return ops.Draw(distribution, shape, after=last, fan_in=fan_in)
 
 
-def _matrices(trace: Trace, role: str, draw: Draw | Given, recipe: HeadsRecipe) -> Step:
+def _matrices(trace: Trace, role: str, draw: ops.Draw | ops.Given, recipe: HeadsRecipe) -> Step:
     """The matrix of all heads (d_in, joined) and that of each (head, d_in, width)."""
     name, axis = f"W_{role}", recipe.axis(role)
     joined = ("d_in", "d_concat" if role == "value" else "d_queries")
     by_head = ("head", "d_in", axis)
     if recipe.by_head:
         upright = trace.step(f"head_{role}_layer", draw, axes=("head", axis, "d_in"))
-        matrix = trace.step(f"head_{name}", Transpose(), upright, axes=by_head)
-        trace.step(name, JoinHeads(), matrix, axes=joined)
+        matrix = trace.step(f"head_{name}", ops.Transpose(), upright, axes=by_head)
+        trace.step(name, ops.JoinHeads(), matrix, axes=joined)
         return matrix
     whole = trace.step(name, draw, axes=joined)
-    return trace.step(f"head_{name}", SplitHeads(recipe.n_heads), whole, axes=by_head)
+    return trace.step(f"head_{name}", ops.SplitHeads(recipe.n_heads), whole, axes=by_head)
 
 
 def add_batched(trace: Trace) -> Trace:
@@ -159,10 +146,10 @@ def add_batched(trace: Trace) -> Trace:
     """
     n_heads = trace.size("head")
     columns = trace.step(
-        "embeddings_as_columns", Transpose(), trace["embeddings"], axes=("d_in", "token")
+        "embeddings_as_columns", ops.Transpose(), trace["embeddings"], axes=("d_in", "token")
     )
     repeated = trace.step(
-        "repeated_embeddings", Repeat(n_heads), columns, axes=("head", "d_in", "token")
+        "repeated_embeddings", ops.Repeat(n_heads), columns, axes=("head", "d_in", "token")
     )
     for role in ROLES:
         of_head = trace[f"head_W_{role}"]
@@ -171,13 +158,17 @@ def add_batched(trace: Trace) -> Trace:
         upright = (
             trace[name]
             if name in trace
-            else trace.step(name, Permute(), of_head, axes=(head, width, d_in))
+            else trace.step(name, ops.Permute(), of_head, axes=(head, width, d_in))
         )
         token = "query" if role == "query" else "key"
         batched = trace.step(
-            f"batched_{PLURAL[role]}", BatchedMatMul(), upright, repeated, axes=(head, width, token)
+            f"batched_{PLURAL[role]}",
+            ops.BatchedMatMul(),
+            upright,
+            repeated,
+            axes=(head, width, token),
         )
-        trace.step(f"permuted_{PLURAL[role]}", Permute(), batched, axes=(head, token, width))
+        trace.step(f"permuted_{PLURAL[role]}", ops.Permute(), batched, axes=(head, token, width))
     return trace
 
 
@@ -189,10 +180,10 @@ def add_big_projection(trace: Trace) -> Trace:
     """
     n_heads = trace.size("head")
     given = (trace["embeddings"], trace["W_query"])
-    joined = trace.step("joined_queries", MatMul(), *given, axes=("query", "d_queries"))
+    joined = trace.step("joined_queries", ops.MatMul(), *given, axes=("query", "d_queries"))
     axes = trace["head_queries"].axes
-    trace.step("split_queries", SplitHeads(n_heads), joined, axes=axes)
-    trace.step("mixed_queries", SplitWithoutTranspose(n_heads), joined, axes=axes)
+    trace.step("split_queries", ops.SplitHeads(n_heads), joined, axes=axes)
+    trace.step("mixed_queries", ops.SplitWithoutTranspose(n_heads), joined, axes=axes)
     return trace
 
 
@@ -206,12 +197,14 @@ def add_head_parts(trace: Trace) -> Trace:
     width = context.axes[-1]
     rows = trace.step(
         "head_W_output",
-        RowsOfHeads(trace.size("head")),
+        ops.RowsOfHeads(trace.size("head")),
         trace["W_output"],
         axes=("head", width, "d_model"),
     )
-    parts = trace.step("head_outputs", MatMul(), context, rows, axes=("head", "query", "d_model"))
-    trace.step("output_from_heads", SumHeads(), parts, axes=("query", "d_model"))
+    parts = trace.step(
+        "head_outputs", ops.MatMul(), context, rows, axes=("head", "query", "d_model")
+    )
+    trace.step("output_from_heads", ops.SumHeads(), parts, axes=("query", "d_model"))
     return trace
 
 
@@ -222,10 +215,10 @@ def switch_off(trace: Trace, head: int) -> Trace:
     `output_left` (query, d_model). Returns the same trace.
     """
     context = trace["head_context_vectors"]
-    left = trace.step("head_context_vectors_left", SwitchOff(head), context, axes=context.axes)
-    concat = trace.step("concat_left", JoinHeads(), left, axes=("query", "d_concat"))
+    left = trace.step("head_context_vectors_left", ops.SwitchOff(head), context, axes=context.axes)
+    concat = trace.step("concat_left", ops.JoinHeads(), left, axes=("query", "d_concat"))
     given = (concat, trace["W_output"])
-    trace.step("output_left", MatMul(), *given, axes=("query", "d_model"))
+    trace.step("output_left", ops.MatMul(), *given, axes=("query", "d_model"))
     return trace
 
 
@@ -235,11 +228,11 @@ def expand_word(trace: Trace, token: int) -> Trace:
     Steps: `one_embedding` (d_in), `one_head_query` and `one_head_key` (head, d_head),
     `one_head_value` (head, d_value). Returns the same trace.
     """
-    one = trace.step("one_embedding", Row(token), trace["embeddings"], axes=("d_in",))
+    one = trace.step("one_embedding", ops.Row(token), trace["embeddings"], axes=("d_in",))
     for role in ROLES:
         matrix = trace[f"head_W_{role}"]
         axes = ("head", matrix.axes[-1])
-        trace.step(f"one_head_{role}", MatMul(), one, matrix, axes=axes)
+        trace.step(f"one_head_{role}", ops.MatMul(), one, matrix, axes=axes)
     return trace
 
 

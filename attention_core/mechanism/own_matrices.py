@@ -6,18 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from ..operations import (
-    Affine,
-    Cast,
-    JoinHeads,
-    JoinHeadsInBatch,
-    JoinRows,
-    MatMul,
-    RotaryAngles,
-    Rotate,
-    SplitHeads,
-    SplitHeadsInBatch,
-)
+from .. import operations as ops
 from ..recipes import PLURAL, ROLES
 from ..stored import quoted
 from ..trace import Step, Trace
@@ -230,8 +219,8 @@ def times(
 ) -> Step:
     """Add vectors times a matrix, and a bias where there is one."""
     if bias is None:
-        return trace.step(name, MatMul(), vectors, matrix, axes=axes)
-    return trace.step(name, Affine(), vectors, matrix, bias, axes=axes)
+        return trace.step(name, ops.MatMul(), vectors, matrix, axes=axes)
+    return trace.step(name, ops.Affine(), vectors, matrix, bias, axes=axes)
 
 
 def row_of(role: str, has_past: bool = False) -> str:
@@ -270,12 +259,12 @@ def attend_projected(
             name, front, width = PLURAL[role], made[role].axes[:-2], made[role].axes[-1]
             before = give(trace, f"past_{name}", past[f"past_{name}"], (*front, "past", width))
             axes = (*front, "key", width)
-            made[role] = trace.step(f"all_{name}", JoinRows(), before, made[role], axes=axes)
+            made[role] = trace.step(f"all_{name}", ops.JoinRows(), before, made[role], axes=axes)
     prefix = "head_" if heads.front else ""
     context = attend_steps(trace, *(made[role] for role in ROLES), options, n_past, prefix)
     if not heads.front:
         return context
-    join = JoinHeadsInBatch() if batch else JoinHeads()
+    join = ops.JoinHeadsInBatch() if batch else ops.JoinHeads()
     return trace.step("concat", join, context, axes=(*batch, "query", "d_concat"))
 
 
@@ -286,7 +275,7 @@ def _dealt(trace: Trace, role: str, step: Step, heads: Heads, batch: tuple[str, 
     front = heads.front if role == "query" else heads.key_front
     n_heads, d_head = heads.of(role), trace["queries"].value.shape[-1] // heads.n_heads
     differs = role == "value" and step.value.shape[-1] // n_heads != d_head
-    split = SplitHeadsInBatch(n_heads) if batch else SplitHeads(n_heads)
+    split = ops.SplitHeadsInBatch(n_heads) if batch else ops.SplitHeads(n_heads)
     name, axes = (
         f"head_{PLURAL[role]}",
         (*batch, *front, step.axes[-2], "d_value" if differs else "d_head"),
@@ -300,14 +289,14 @@ def _turned(trace: Trace, role: str, step: Step, heads: Heads, n_past: int) -> S
     if width % 2:
         raise ValueError(f"rotary positions turn pairs of columns, but a head is {width} wide")
     rates = heads.slowed.rates(heads.rotary_base, width // 2) if heads.slowed else ()
-    turn = RotaryAngles(n_tokens, width // 2, heads.rotary_base, n_past, rates)
+    turn = ops.RotaryAngles(n_tokens, width // 2, heads.rotary_base, n_past, rates)
     angles = trace.step(f"{role}_angles", turn, axes=(step.axes[-2], "d_pairs"))
     name, kind = f"turned_{PLURAL[role]}", PRECISIONS[step.value.dtype]
     if kind is None:
-        return trace.step(name, Rotate(), step, angles, axes=step.axes)
+        return trace.step(name, ops.Rotate(), step, angles, axes=step.axes)
     # As Llama's own code has it: turned in float32, in which the angles are, and rounded once.
-    turned = trace.step(f"{name}_in_float32", Rotate(), step, angles, axes=step.axes)
-    return trace.step(name, Cast(kind), turned, axes=step.axes)
+    turned = trace.step(f"{name}_in_float32", ops.Rotate(), step, angles, axes=step.axes)
+    return trace.step(name, ops.Cast(kind), turned, axes=step.axes)
 
 
 def _n_axes(name: str) -> tuple[int, ...]:
