@@ -10,12 +10,11 @@ from torch import Tensor
 
 from .. import operations as ops
 from ..operations.layers import EPSILON
-from ..recipes import PLURAL, ROLES, check_choice
+from ..recipes import ROLES, check_choice
 from ..trace import Step, Trace
-from .any_tensors import attend_steps
 from .block_weights import draw_weights, give_weights
+from .builder import Heads, attend_projected, project, times
 from .options import Options
-from .own_matrices import Heads, times
 from .own_tensors import check_same_kind, give, own
 
 ORDERS = ("after", "before")
@@ -205,41 +204,25 @@ class _Block:
 
     def attention(self, part: str, asked: Step, answered: Step, options: Options) -> Step:
         """Multi-head attention of the vectors that ask to those that answer."""
-        own_name = "cross_" if part == "cross" else ""
-        key_axis = "other_key" if part == "cross" else "key"
-        trace, n_heads = self.trace, self.shape.n_heads
-        batch = asked.axes[:-2]
-        split = ops.SplitHeadsInBatch(n_heads) if batch else ops.SplitHeads(n_heads)
-        named = f"{self.prefix}{own_name}"
-        made, width = [], None
-        for role in ROLES:
-            matrix, bias = self.matrix(f"{own_name}W_{role}")
-            row = "query" if role == "query" else key_axis
-            vectors = asked if role == "query" else answered
-            axes = (*batch, row, matrix.axes[-1])
-            joined = times(trace, f"{named}{PLURAL[role]}", vectors, matrix, bias, axes)
-            each = joined.value.shape[-1] // n_heads
-            width = width or each
-            axes = (*batch, "head", row, "d_head" if each == width else "d_value")
-            made.append(trace.step(f"{named}head_{PLURAL[role]}", split, joined, axes=axes))
-        context = attend_steps(trace, *made, options, prefix=f"{named}head_", mask_prefix=named)
-        join = ops.JoinHeadsInBatch() if batch else ops.JoinHeads()
-        matrix, bias = self.matrix(f"{own_name}W_output")
-        axes = (*batch, "query", matrix.axes[0])
-        concat = trace.step(f"{named}concat", join, context, axes=axes)
-        axes = (*batch, "query", matrix.axes[-1])
-        return times(trace, f"{self.prefix}{part}_output", concat, matrix, bias, axes)
+        name = "cross_" if part == "cross" else ""
+        trace, named = self.trace, f"{self.prefix}{name}"
+        sources = {"query": asked, "key": answered, "value": answered}
+        key_axis = "other_key" if name else "key"
+        made = project(trace, sources, lambda role: self.matrix(f"{name}W_{role}"), named, key_axis)
+        heads = Heads(self.shape.n_heads, single_too=True)
+        matrix, bias = self.matrix(f"{name}W_output")
+        concat = attend_projected(trace, made, heads, options, None, named, matrix.axes[0])
+        return times(trace, f"{self.prefix}{part}_output", concat, matrix, bias)
 
     def feed_forward(self, vectors: Step) -> Step:
         """Two linear layers with a bend between them, for each token by itself."""
-        matrix, bias = self.matrix("W_1")
-        axes = (*vectors.axes[:-1], matrix.axes[-1])
-        hidden = times(self.trace, f"{self.prefix}hidden", vectors, matrix, bias, axes)
+        hidden = times(self.trace, f"{self.prefix}hidden", vectors, *self.matrix("W_1"))
         bend = ACTIVATIONS[self.shape.activation]
-        activated = self.dropped("activated", self.step("activated", bend, hidden, axes=axes))
-        matrix, bias = self.matrix("W_2")
+        activated = self.dropped(
+            "activated", self.step("activated", bend, hidden, axes=hidden.axes)
+        )
         name = f"{self.prefix}feed_forward_output"
-        return times(self.trace, name, activated, matrix, bias, vectors.axes)
+        return times(self.trace, name, activated, *self.matrix("W_2"))
 
     def matrix(self, name: str) -> tuple[Step, Step | None]:
         """A matrix, and its bias where it has one."""

@@ -7,6 +7,7 @@ from .. import operations as ops
 from ..recipes import CAUSAL, HEADS, PLURAL, ROLES, GivenHeads, HeadsRecipe
 from ..trace import JOINED, Step, Trace
 from .attention import attention, scale_of
+from .builder import project, times
 from .masking import mask_of
 from .trainable import last_draw
 
@@ -32,12 +33,12 @@ def attend_heads(
     given = recipe.given_for(trace["embeddings"].value.shape[-1])
     _label_columns(trace, recipe, given)
     draws = _draws(trace, recipe) if given is None else _given(given)
-    made = []
-    for role in ROLES:
-        matrix = _matrices(trace, role, draws[role], recipe)
-        axes = ("head", "query" if role == "query" else "key", recipe.axis(role))
-        given = (trace["embeddings"], matrix)
-        made.append(trace.step(f"head_{PLURAL[role]}", ops.MatMul(), *given, axes=axes))
+    made = project(
+        trace,
+        trace["embeddings"],
+        lambda role: (_matrices(trace, role, draws[role], recipe), None),
+        "head_",
+    )
     mask = None
     if recipe.causal:
         causal = mask_of(CAUSAL, len(trace["embeddings"].value))
@@ -59,7 +60,7 @@ def attend_heads(
     concat = trace.step("concat", ops.JoinHeads(), context, axes=("query", "d_concat"))
     made_by = draws["output"] if mixes else _identity(concat.value.shape[-1], recipe.d_model)
     W_output = trace.step("W_output", made_by, axes=("d_concat", "d_model"))
-    trace.step("output", ops.MatMul(), concat, W_output, axes=("query", "d_model"))
+    times(trace, "output", concat, W_output)
     return trace
 
 
@@ -145,12 +146,13 @@ def add_batched(trace: Trace) -> Trace:
     same trace.
     """
     n_heads = trace.size("head")
-    columns = trace.step(
-        "embeddings_as_columns", ops.Transpose(), trace["embeddings"], axes=("d_in", "token")
+    vectors, axes, every = (
+        trace["embeddings"],
+        ("d_in", "token"),
+        ops.RepeatHeads(n_heads, one=True),
     )
-    repeated = trace.step(
-        "repeated_embeddings", ops.Repeat(n_heads), columns, axes=("head", "d_in", "token")
-    )
+    columns = trace.step("embeddings_as_columns", ops.Transpose(), vectors, axes=axes)
+    repeated = trace.step("repeated_embeddings", every, columns, axes=("head", *axes))
     for role in ROLES:
         of_head = trace[f"head_W_{role}"]
         head, d_in, width = of_head.axes
@@ -179,8 +181,8 @@ def add_big_projection(trace: Trace) -> Trace:
     `mixed_queries`, of the same shape, by a reshape without transposing. Returns the same trace.
     """
     n_heads = trace.size("head")
-    given = (trace["embeddings"], trace["W_query"])
-    joined = trace.step("joined_queries", ops.MatMul(), *given, axes=("query", "d_queries"))
+    vectors, W_query = trace["embeddings"], trace["W_query"]
+    joined = times(trace, "joined_queries", vectors, W_query, lead=("query",))
     axes = trace["head_queries"].axes
     trace.step("split_queries", ops.SplitHeads(n_heads), joined, axes=axes)
     trace.step("mixed_queries", ops.SplitWithoutTranspose(n_heads), joined, axes=axes)
@@ -217,8 +219,7 @@ def switch_off(trace: Trace, head: int) -> Trace:
     context = trace["head_context_vectors"]
     left = trace.step("head_context_vectors_left", ops.SwitchOff(head), context, axes=context.axes)
     concat = trace.step("concat_left", ops.JoinHeads(), left, axes=("query", "d_concat"))
-    given = (concat, trace["W_output"])
-    trace.step("output_left", ops.MatMul(), *given, axes=("query", "d_model"))
+    times(trace, "output_left", concat, trace["W_output"])
     return trace
 
 
@@ -230,9 +231,7 @@ def expand_word(trace: Trace, token: int) -> Trace:
     """
     one = trace.step("one_embedding", ops.Row(token), trace["embeddings"], axes=("d_in",))
     for role in ROLES:
-        matrix = trace[f"head_W_{role}"]
-        axes = ("head", matrix.axes[-1])
-        trace.step(f"one_head_{role}", ops.MatMul(), one, matrix, axes=axes)
+        times(trace, f"one_head_{role}", one, trace[f"head_W_{role}"], lead=("head",))
     return trace
 
 

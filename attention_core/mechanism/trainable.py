@@ -4,6 +4,7 @@ from .. import operations as ops
 from ..recipes import PLURAL, PROJECTIONS, ROLES, Edits, Projections, Table
 from ..trace import Step, Trace
 from .attention import attention, scale_of
+from .builder import project as project_with
 
 
 def project(
@@ -27,15 +28,7 @@ def project(
             for pair in zip(*matrices[:2], strict=True)
         ]
         matrices[1] = mixed[0], mixed[1]
-    made = []
-    for role, (matrix, bias) in zip(ROLES, matrices, strict=True):
-        axes = ("query" if role == "query" else "key", recipe.axis(role))
-        name = PLURAL[role]
-        given = (trace["embeddings"], matrix)
-        if bias is None:
-            made.append(trace.step(name, ops.MatMul(), *given, axes=axes))
-        else:
-            made.append(trace.step(name, ops.Affine(), *given, bias, axes=axes))
+    made = project_with(trace, trace["embeddings"], dict(zip(ROLES, matrices, strict=True)).get)
     return made[0], made[1], made[2]
 
 

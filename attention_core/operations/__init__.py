@@ -8,7 +8,6 @@ from .given import Draw, Edit, Encode, Given, Sinusoid
 from .heads import (
     JoinHeads,
     Permute,
-    Repeat,
     RowsOfHeads,
     SplitHeads,
     SplitWithoutTranspose,
@@ -28,12 +27,10 @@ from .running import DivideSeen, ExpLess, Larger, Shrink, ShrinkAndAdd
 from .select import Lookup, OneHot, Row
 from .shared_heads import (
     Columns,
-    JoinHeadsInBatch,
     JoinRows,
     MeanHeads,
     RepeatHeads,
     Rows,
-    SplitHeadsInBatch,
 )
 from .stored import Stored
 

@@ -64,45 +64,35 @@ class Permute(Transpose):
 
 
 @dataclass(frozen=True)
-class Repeat(Move):
-    """The same matrix for every head: (i, j) → (head, i, j)."""
-
-    takes = "(i, j)"
-    in_latex = r"{0}\ \text{{{self.n_heads} times}}"
-    in_torch = "{0}.repeat({self.n_heads}, 1, 1)"
-    in_words = "Copied: every head gets the whole matrix."
-
-    n_heads: int
-
-    def __post_init__(self) -> None:
-        if self.n_heads < 1:
-            raise ValueError(f"{self.n_heads} heads: a matrix is repeated for 1 or more")
-
-    def value(self, matrix: Tensor) -> Tensor:
-        return matrix.repeat(self.n_heads, 1, 1)
-
-    def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
-        return index[1:]
-
-
-@dataclass(frozen=True)
 class SplitHeads(Move):
-    """Columns are dealt out to heads, side by side: (i, head·d) → (head, i, d)."""
+    """Columns are dealt out to heads, side by side: (i, head·d) → (head, i, d); `in_batch`, in
+    every text: (batch, i, head·d) → (batch, head, i, d).
+    """
 
-    takes = "(i, d)"
     in_latex = r"\operatorname{{split}}_{{{self.n_heads}}}({0})"
-    in_torch = "{0}.unflatten(-1, ({self.n_heads}, -1)).transpose(0, 1).contiguous()"
-    in_words = "Copied: head 0 takes the first columns, head 1 the next ones."
 
     n_heads: int
+    in_batch: bool = False
+
+    @property
+    def takes(self) -> str:
+        return "(batch, i, d)" if self.in_batch else "(i, d)"
 
     def value(self, joined: Tensor) -> Tensor:
         _check_shared("columns", joined.shape[-1], self.n_heads)
-        return _in_memory_of_its_own(joined.unflatten(-1, (self.n_heads, -1)).transpose(0, 1))
+        return _in_memory_of_its_own(joined.unflatten(-1, (self.n_heads, -1)).transpose(-3, -2))
+
+    def code(self, joined: str) -> str:
+        axes = "1, 2" if self.in_batch else "0, 1"
+        return f"{joined}.unflatten(-1, ({self.n_heads}, -1)).transpose({axes}).contiguous()"
 
     def source(self, index: tuple[int, ...], joined) -> tuple[int, ...]:
-        head, i, column = index
-        return (i, head * (joined.value.shape[-1] // self.n_heads) + column)
+        *text, head, i, column = index
+        return (*text, i, head * (joined.value.shape[-1] // self.n_heads) + column)
+
+    def words(self) -> str:
+        where = ", in every text" if self.in_batch else ""
+        return f"Copied: head 0 takes the first columns, head 1 the next ones{where}."
 
 
 @dataclass(frozen=True)
@@ -131,20 +121,30 @@ class SplitWithoutTranspose(Move):
 
 @dataclass(frozen=True)
 class JoinHeads(Move):
-    """Heads side by side in one row: (head, i, d) → (i, head·d)."""
+    """Heads side by side in one row: (head, i, d) → (i, head·d); `in_batch`, in every text:
+    (batch, head, i, d) → (batch, i, head·d).
+    """
 
-    takes = "(head, i, d)"
     in_latex = r"\operatorname{{concat}}\!\left({0}\right)"
-    in_torch = "{0}.transpose(0, 1).flatten(1)"
     in_words = "Copied: the heads of a token stand side by side."
 
+    in_batch: bool = False
+
+    @property
+    def takes(self) -> str:
+        return "(batch, head, i, d)" if self.in_batch else "(head, i, d)"
+
     def value(self, heads: Tensor) -> Tensor:
-        return heads.transpose(0, 1).flatten(1).clone()  # the program's strides, at any width
+        return heads.transpose(-3, -2).flatten(-2).clone()  # the program's strides, at any width
+
+    def code(self, heads: str) -> str:
+        moved = "transpose(1, 2).flatten(2)" if self.in_batch else "transpose(0, 1).flatten(1)"
+        return f"{heads}.{moved}"
 
     def source(self, index: tuple[int, ...], heads) -> tuple[int, ...]:
-        i, column = index
+        *text, i, column = index
         head, within = divmod(column, heads.value.shape[-1])
-        return (head, i, within)
+        return (*text, head, i, within)
 
 
 @dataclass(frozen=True)

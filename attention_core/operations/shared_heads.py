@@ -13,29 +13,44 @@ from .heads import Move, _check_shared, _in_memory_of_its_own
 @dataclass(frozen=True)
 class RepeatHeads(Move):
     """Each key head serves `times` query heads, one after the other:
-    (…, head, i, j) → (…, head·times, i, j).
+    (…, head, i, j) → (…, head·times, i, j). With `one`, one matrix does: (i, j) → (times, i, j).
 
     Sources: Shazeer 2019, Fast Transformer Decoding (one head of keys and values); Ainslie et al.
     2023, GQA (groups).
     """
 
-    takes = "(…, head, i, j)"
-    in_latex = r"{0}\ \text{{each head {self.times} times}}"
-    in_torch = "{0}.repeat_interleave({self.times}, dim=-3)"
-    in_words = "Copied: {self.times} query heads share one head of keys and values."
-
     times: int
+    one: bool = False
 
     def __post_init__(self) -> None:
         if self.times < 1:
             raise ValueError(f"a head is repeated {self.times} times: choose 1 or more")
 
+    @property
+    def takes(self) -> str:
+        return "(i, j)" if self.one else "(…, head, i, j)"
+
     def value(self, heads: Tensor) -> Tensor:
+        if self.one:
+            return heads.repeat(self.times, 1, 1)
         return _in_memory_of_its_own(heads.repeat_interleave(self.times, dim=-3))
+
+    def formula(self, heads: str) -> str:
+        return rf"{heads}\ \text{{{'' if self.one else 'each head '}{self.times} times}}"
+
+    def code(self, heads: str) -> str:
+        if self.one:
+            return f"{heads}.repeat({self.times}, 1, 1)"
+        return f"{heads}.repeat_interleave({self.times}, dim=-3)"
 
     def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
         *lead, head, i, j = index
-        return (*lead, head // self.times, i, j)
+        return (i, j) if self.one else (*lead, head // self.times, i, j)
+
+    def words(self) -> str:
+        if self.one:
+            return "Copied: every head gets the whole matrix."
+        return f"Copied: {self.times} query heads share one head of keys and values."
 
 
 @dataclass(frozen=True)
@@ -69,74 +84,6 @@ class MeanHeads(Operation):
 
 
 @dataclass(frozen=True)
-class SplitHeadsInBatch(Move):
-    """Columns are dealt out to heads, in every text: (batch, i, head·d) → (batch, head, i, d)."""
-
-    takes = "(batch, i, d)"
-    in_latex = r"\operatorname{{split}}_{{{self.n_heads}}}({0})"
-    in_torch = "{0}.unflatten(-1, ({self.n_heads}, -1)).transpose(1, 2).contiguous()"
-    in_words = "Copied: head 0 takes the first columns, head 1 the next ones, in every text."
-
-    n_heads: int
-
-    def value(self, joined: Tensor) -> Tensor:
-        _check_shared("columns", joined.shape[-1], self.n_heads)
-        return _in_memory_of_its_own(joined.unflatten(-1, (self.n_heads, -1)).transpose(1, 2))
-
-    def source(self, index: tuple[int, ...], joined) -> tuple[int, ...]:
-        text, head, i, column = index
-        return (text, i, head * (joined.value.shape[-1] // self.n_heads) + column)
-
-
-@dataclass(frozen=True)
-class JoinHeadsInBatch(Move):
-    """Heads side by side in one row, in every text: (batch, head, i, d) → (batch, i, head·d)."""
-
-    takes = "(batch, head, i, d)"
-    in_latex = r"\operatorname{{concat}}\!\left({0}\right)"
-    in_torch = "{0}.transpose(1, 2).flatten(2)"
-    in_words = "Copied: the heads of a token stand side by side."
-
-    def value(self, heads: Tensor) -> Tensor:
-        return heads.transpose(1, 2).flatten(2).clone()  # the program's strides, at any width
-
-    def source(self, index: tuple[int, ...], heads) -> tuple[int, ...]:
-        text, i, column = index
-        head, within = divmod(column, heads.value.shape[-1])
-        return (text, head, i, within)
-
-
-@dataclass(frozen=True)
-class Columns(Move):
-    """Some columns, copied: those from `first` up to, not including, `end`. (…, d) → (…, end−first)
-
-    Raises ValueError where there are no such columns.
-    """
-
-    takes = "(…, d)"
-    in_torch = "{0}[..., {self.first}:{self.end}].clone()"
-    in_words = "Copied from a block of columns."
-
-    first: int
-    end: int
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.first < self.end:
-            raise ValueError(f"there are no columns from {self.first} up to {self.end}")
-
-    def value(self, whole: Tensor) -> Tensor:
-        if self.end > whole.shape[-1]:
-            raise ValueError(f"there is no column {self.end - 1} among {whole.shape[-1]}")
-        return whole[..., self.first : self.end].clone()  # contiguous() may be no copy
-
-    def formula(self, whole: str) -> str:
-        return rf"{whole}_{{\cdot,\,{self.first}..{self.end - 1}}}"
-
-    def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
-        return (*index[:-1], self.first + index[-1])
-
-
-@dataclass(frozen=True)
 class Rows(Move):
     """Some rows, copied: those from `first` up to, not including, `end`.
     (…, i, d) → (…, end−first, d)
@@ -147,24 +94,41 @@ class Rows(Move):
     takes = "(…, i, d)"
     in_torch = "{0}[..., {self.first}:{self.end}, :].clone()"
     in_words = "Copied from a block of rows."
+    _one, _dim = "row", -2
 
     first: int
     end: int
 
     def __post_init__(self) -> None:
         if not 0 <= self.first < self.end:
-            raise ValueError(f"there are no rows from {self.first} up to {self.end}")
+            raise ValueError(f"there are no {self._one}s from {self.first} up to {self.end}")
 
     def value(self, whole: Tensor) -> Tensor:
-        if self.end > whole.shape[-2]:
-            raise ValueError(f"there is no row {self.end - 1} among {whole.shape[-2]}")
-        return whole[..., self.first : self.end, :].clone()  # contiguous() may be no copy
+        if self.end > (size := whole.shape[self._dim]):
+            raise ValueError(f"there is no {self._one} {self.end - 1} among {size}")
+        picked = whole.narrow(self._dim, self.first, self.end - self.first)
+        return picked.clone()  # contiguous() may be no copy
 
     def formula(self, whole: str) -> str:
-        return rf"{whole}_{{{self.first}..{self.end - 1}}}"
+        every = r"\cdot,\," if self._dim == -1 else ""
+        return rf"{whole}_{{{every}{self.first}..{self.end - 1}}}"
 
     def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
-        return (*index[:-2], self.first + index[-2], index[-1])
+        at = len(index) + self._dim
+        return (*index[:at], self.first + index[at], *index[at + 1 :])
+
+
+@dataclass(frozen=True)
+class Columns(Rows):
+    """Some columns, copied: those from `first` up to, not including, `end`. (…, d) → (…, end−first)
+
+    Raises ValueError where there are no such columns.
+    """
+
+    takes = "(…, d)"
+    in_torch = "{0}[..., {self.first}:{self.end}].clone()"
+    in_words = "Copied from a block of columns."
+    _one, _dim = "column", -1
 
 
 @dataclass(frozen=True)
