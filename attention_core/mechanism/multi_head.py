@@ -58,14 +58,11 @@ def attend_heads(
     if not joined:
         return trace
     concat = trace.step("concat", ops.JoinHeads(), context, axes=("query", "d_concat"))
-    made_by = draws["output"] if mixes else _identity(concat.value.shape[-1], recipe.d_model)
+    identity = torch.eye(concat.value.shape[-1], recipe.d_model)
+    made_by = draws["output"] if mixes else ops.Given.of(identity)
     W_output = trace.step("W_output", made_by, axes=("d_concat", "d_model"))
     times(trace, "output", concat, W_output)
     return trace
-
-
-def _identity(n_rows: int, n_columns: int) -> ops.Given:
-    return ops.Given(tuple(map(tuple, torch.eye(n_rows, n_columns).tolist())))
 
 
 def _label_columns(trace: Trace, recipe: HeadsRecipe, given: GivenHeads | None) -> None:
@@ -87,9 +84,8 @@ def _label_columns(trace: Trace, recipe: HeadsRecipe, given: GivenHeads | None) 
 
 def _given(heads: GivenHeads) -> dict[str, ops.Given]:
     """The matrices that were set by hand, those of all heads side by side."""
-    return {role: ops.Given(heads.joined(role)) for role in ROLES} | {
-        "output": ops.Given(heads.output)
-    }
+    joined = {role: heads.joined(role) for role in ROLES} | {"output": heads.output}
+    return {name: ops.Given(table) for name, table in joined.items()}
 
 
 def _draws(trace: Trace, recipe: HeadsRecipe) -> dict[str, ops.Draw]:
@@ -97,31 +93,18 @@ def _draws(trace: Trace, recipe: HeadsRecipe) -> dict[str, ops.Draw]:
     d_in = trace["embeddings"].value.shape[-1]
     last = last_draw(trace) if recipe.seed is None else None
     for shape in recipe.skipped:
-        last = _next(last, "uniform", shape, recipe)
-    distribution = "uniform" if recipe.start == "rand" else "linear"
-    draws = {}
-    for role in ROLES:
-        width = recipe.width(role)
-        joined = (d_in, recipe.n_heads * width)
-        shape = (recipe.n_heads, width, d_in) if recipe.by_head else joined
-        draws[role] = last = _next(last, distribution, shape, recipe, d_in)
+        last = ops.Draw.behind(last, "uniform", shape, seed=recipe.seed)
     d_concat = recipe.n_heads * recipe.d_value
-    draws["output"] = _next(last, distribution, (d_concat, recipe.d_model), recipe, d_concat)
+    draws = {}
+    for role in (*ROLES, "output"):
+        n_rows, shape = d_concat, (d_concat, recipe.d_model)
+        if role != "output":
+            n_rows, width = d_in, recipe.width(role)
+            joined = (d_in, recipe.n_heads * width)
+            shape = (recipe.n_heads, width, d_in) if recipe.by_head else joined
+        start = ("uniform", shape) if recipe.start == "rand" else ("linear", shape, n_rows)
+        draws[role] = last = ops.Draw.behind(last, *start, seed=recipe.seed)
     return draws
-
-
-def _next(
-    last: ops.Draw | None,
-    distribution: str,
-    shape: tuple[int, ...],
-    recipe: HeadsRecipe,
-    fan_in: int | None = None,
-) -> ops.Draw:
-    """The draw behind the last one; without a last one, the first after the seed."""
-    fan_in = fan_in if distribution == "linear" else None
-    if last is None:
-        return ops.Draw(distribution, shape, seed=recipe.seed or 0, fan_in=fan_in)
-    return ops.Draw(distribution, shape, after=last, fan_in=fan_in)
 
 
 def _matrices(trace: Trace, role: str, draw: ops.Draw | ops.Given, recipe: HeadsRecipe) -> Step:

@@ -54,11 +54,7 @@ def draw_matrices(trace: Trace, recipe: Projections) -> list[tuple[Step, Step | 
     def draw(shape: tuple[int, ...], seed: int | None) -> ops.Draw:
         nonlocal last
         fan_in = d_in if distribution == "linear" and len(shape) == 1 else None
-        if last is None:
-            start = 0 if recipe.seed is None else recipe.seed
-            last = ops.Draw(distribution, shape, seed=start, fan_in=fan_in)
-        else:
-            last = ops.Draw(distribution, shape, after=last, fan_in=fan_in)
+        last = ops.Draw.behind(last, distribution, shape, fan_in, recipe.seed)
         # A seed of its own takes a matrix out of the order, and leaves the order as it is.
         return last if seed is None else ops.Draw(distribution, shape, seed=seed, fan_in=fan_in)
 

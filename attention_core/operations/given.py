@@ -27,6 +27,11 @@ class Given(Operation):
     precision: str | None = None
     """The kind of the numbers, such as float16; None for what torch makes of them."""
 
+    @classmethod
+    def of(cls, tensor: Tensor, precision: str | None = None) -> "Given":
+        """The numbers of a tensor."""
+        return cls(_nested(tensor.tolist()), precision)
+
     @property
     def _dtype(self) -> torch.dtype | None:
         return getattr(torch, self.precision) if self.precision else None
@@ -45,6 +50,10 @@ class Given(Operation):
         return Number(
             float(torch.tensor(number, dtype=self._dtype))
         )  # of all numbers, only this one is made
+
+
+def _nested(numbers: list | float) -> tuple | float:
+    return tuple(map(_nested, numbers)) if isinstance(numbers, list) else numbers
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,21 @@ class Draw(Operation):
     def __post_init__(self) -> None:
         if (self.seed is None) == (self.after is None):
             raise ValueError("a draw has either a seed or another draw that it follows")
+
+    @classmethod
+    def behind(
+        cls,
+        last: "Draw | None",
+        distribution: str,
+        shape: tuple[int, ...],
+        fan_in: int | None = None,
+        seed: int | None = None,
+    ) -> "Draw":
+        """The draw that follows the last one; where there is none, the first after the seed, or
+        after seed 0.
+        """
+        start = {"seed": seed or 0} if last is None else {"after": last}
+        return cls(distribution, shape, **start, fan_in=fan_in)
 
     def value(self) -> Tensor:
         """The numbers, which are nobody's to change where the draw is large: all share them."""

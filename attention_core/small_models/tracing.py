@@ -10,8 +10,8 @@ from torch import Tensor
 
 from .. import operations as ops
 from ..mechanism.attention import attention
+from ..mechanism.builder import project, times
 from ..operations.layers import EPSILON
-from ..recipes import PLURAL, ROLES
 from ..trace import Step, Trace
 from .figures import Head
 
@@ -48,9 +48,9 @@ def pass_through(
         stream = add_layer(trace, weights, layer, stream, mask, switched=switched)
     normed = trace.step("normed", ops.LayerNorm(), stream, axes=stream.axes)
     W_unembed = trace.step(
-        "W_unembed", _given(weights["W_unembed"]), axes=("d_model", "vocabulary")
+        "W_unembed", ops.Given.of(weights["W_unembed"]), axes=("d_model", "vocabulary")
     )
-    logits = trace.step("logits", ops.MatMul(), normed, W_unembed, axes=("token", "vocabulary"))
+    logits = times(trace, "logits", normed, W_unembed)
     trace.step("probabilities", ops.Softmax(), logits, axes=logits.axes)
     return trace
 
@@ -61,11 +61,11 @@ def _embedded(
     entries = tuple((word, known[word]) for word in dict.fromkeys(words))
     ids = ops.Encode(tuple(words), tuple(known[word] for word in words), entries)
     word_ids = trace.step("word_ids", ids, axes=("token",))
-    table = trace.step("W_token", _given(weights["W_token"]), axes=("vocabulary", "d_model"))
+    table = trace.step("W_token", ops.Given.of(weights["W_token"]), axes=("vocabulary", "d_model"))
     stands = ("token", "d_model")
     tokens = trace.step("token_embeddings", ops.Lookup(), table, word_ids, axes=stands)
     places = trace.step("place_ids", ops.Given(tuple(range(len(words)))), axes=("token",))
-    table = trace.step("W_position", _given(weights["W_position"]), axes=("place", "d_model"))
+    table = trace.step("W_position", ops.Given.of(weights["W_position"]), axes=("place", "d_model"))
     positions = trace.step("position_embeddings", ops.Lookup(), table, places, axes=stands)
     return trace.step("embeddings", ops.Add(), tokens, positions, axes=stands)
 
@@ -87,35 +87,22 @@ def add_layer(
     prefix, width = f"layer_{layer}_", stream.axes[-1]
     head, d_head = of_heads
     normed = trace.step(f"{prefix}normed", ops.LayerNorm(), stream, axes=stream.axes)
-    made = []
-    for role in ROLES:
-        matrix = trace.step(
-            f"{prefix}W_{role}",
-            _given(weights[f"W_{role}"][layer]),
-            axes=(head, width, d_head),
-        )
-        axes = (head, "query" if role == "query" else "key", d_head)
-        made.append(trace.step(f"{prefix}{PLURAL[role]}", ops.MatMul(), normed, matrix, axes=axes))
+
+    def weight(role: str) -> tuple[Step, None]:
+        return given(f"W_{role}", (head, width, d_head)), None
+
+    def given(name: str, axes: tuple[str, ...]) -> Step:
+        return trace.step(f"{prefix}{name}", ops.Given.of(weights[name][layer]), axes=axes)
+
+    made = project(trace, normed, weight, prefix)
     context = attention(trace, *made, mask=mask, prefix=prefix)
     if switched is not None:
         name = f"{prefix}context_vectors_left"
         context = trace.step(name, ops.SwitchOff(switched), context, axes=context.axes)
-    W_output = trace.step(
-        f"{prefix}W_output", _given(weights["W_output"][layer]), axes=(head, d_head, width)
-    )
-    outputs = trace.step(
-        f"{prefix}head_outputs", ops.MatMul(), context, W_output, axes=(head, "query", width)
-    )
+    W_output = given("W_output", (head, d_head, width))
+    outputs = times(trace, f"{prefix}head_outputs", context, W_output)
     output = trace.step(f"{prefix}output", ops.SumHeads(), outputs, axes=("query", width))
     return trace.step(f"{prefix}stream", ops.Add(), stream, output, axes=stream.axes)
-
-
-def _given(tensor: Tensor) -> ops.Given:
-    return ops.Given(_nested(tensor.tolist()))
-
-
-def _nested(numbers: list | float) -> tuple | float:
-    return tuple(map(_nested, numbers)) if isinstance(numbers, list) else numbers
 
 
 @dataclass(frozen=True)
