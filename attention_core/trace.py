@@ -207,9 +207,8 @@ class Trace(Mapping[str, Step]):
         """A trace that begins with the steps of this one and goes on without it: what several
         experiments have in common is computed once.
         """
-        other = Trace()
+        other = self.emptied()
         other._steps, other._sizes = dict(self._steps), dict(self._sizes)
-        other._labels, other._labels_by_head = dict(self._labels), dict(self._labels_by_head)
         other.rounds = list(self.rounds)
         return other
 
@@ -281,12 +280,6 @@ class Trace(Mapping[str, Step]):
         empty = Trace(**self._labels)
         empty._labels_by_head = dict(self._labels_by_head)
         return empty
-
-    def branched(self) -> "Trace":
-        """A trace that begins with the very steps of this one; more can be added to either."""
-        branch = self.emptied()
-        branch._steps, branch._sizes = dict(self._steps), dict(self._sizes)
-        return branch
 
     def labels(self, axis: str, head: int | None = None) -> tuple[str, ...]:
         """The names of an axis's places: its labels, or d0, d1, … for a width, or 0, 1, 2, …;

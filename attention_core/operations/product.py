@@ -30,21 +30,21 @@ class MatMul(Operation):
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left @ (right.mT if self.transpose else right)
 
-    def formula(self, left: str, right: str) -> str:
-        return f"{left} {upright(right)}" if self.transpose else f"{left} {right}"
+    def formula(self, left: str, right: str, bias: str | None = None) -> str:
+        product = f"{left} {upright(right)}" if self.transpose else f"{left} {right}"
+        return product if bias is None else f"{product} + {bias}"
 
     def code(self, left: str, right: str) -> str:
         return f"{left} @ {right}.mT" if self.transpose else f"{left} @ {right}"
 
-    def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
+    def arithmetic(self, index: tuple[int, ...], left, right, bias=None) -> Expression:
         *one_row, j = index
         lead = one_row[:-1] if left.value.ndim > 1 else one_row
-        return Sum(
-            tuple(
-                Product((matched(left, (*one_row, k)), matched(right, (*lead, *self._right(k, j)))))
-                for k in range(left.value.shape[-1])
-            )
+        products = (
+            Product((matched(left, (*one_row, k)), matched(right, (*lead, *self._right(k, j)))))
+            for k in range(left.value.shape[-1])
         )
+        return Sum((*products, *([] if bias is None else [matched(bias, index)])))
 
     def _right(self, k: int, j: int) -> tuple[int, int]:
         return (j, k) if self.transpose else (k, j)
@@ -134,10 +134,6 @@ class MatMulUpright(MatMul):
         product = f"({right}.mT @ {left}.mT).mT.contiguous()"
         return product if bias is None else f"{product} + {bias}"
 
-    def arithmetic(self, index: tuple[int, ...], left, right, bias=None) -> Expression:
-        products = super().arithmetic(index, left, right)
-        return products if bias is None else Sum((*products.parts, matched(bias, index)))
-
     def words(self) -> str:
         return "Each column of the transposed matrix is a token: the same products, added up."
 
@@ -152,15 +148,8 @@ class Affine(MatMul):
     def value(self, left: Tensor, right: Tensor, bias: Tensor) -> Tensor:
         return left @ right + bias
 
-    def formula(self, left: str, right: str, bias: str) -> str:
-        return f"{left} {right} + {bias}"
-
     def code(self, left: str, right: str, bias: str) -> str:
         return f"{left} @ {right} + {bias}"
-
-    def arithmetic(self, index: tuple[int, ...], left, right, bias) -> Expression:
-        products = super().arithmetic(index, left, right).parts
-        return Sum((*products, matched(bias, index)))
 
     def words(self) -> str:
         return "Each entry of the row times its row of the matrix, added up, and the bias with it."
@@ -180,16 +169,8 @@ class Linear(MatMul):
     def value(self, vectors: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
         return torch.nn.functional.linear(vectors, matrix, bias)
 
-    def formula(self, vectors: str, matrix: str, bias: str | None = None) -> str:
-        product = super().formula(vectors, matrix)
-        return product if bias is None else f"{product} + {bias}"
-
     def code(self, *names: str) -> str:
         return f"torch.nn.functional.linear({', '.join(names)})"
-
-    def arithmetic(self, index: tuple[int, ...], vectors, matrix, bias=None) -> Expression:
-        products = super().arithmetic(index, vectors, matrix)
-        return products if bias is None else Sum((*products.parts, bias.cell(index[-1:])))
 
     def words(self) -> str:
         return "A dot product of the vector with a row of the layer's matrix, and the bias if any."

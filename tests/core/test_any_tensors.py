@@ -141,6 +141,8 @@ def test_lengths_are_of_each_text_or_of_all():
         same(made[text], scaled_dot_product_attention(queries, keys[:length], values[:length]))
     assert context(*texts, lead="batch", lengths=torch.tensor([3, 6])).equal(made)
     same(context(*texts, lengths=4), context(texts[0], texts[1][:, :4], texts[2][:, :4]))
+    one = [each[0] for each in texts]
+    same(context(*one, lengths=4), context(one[0], one[1][:4], one[2][:4]))
 
 
 @pytest.mark.parametrize("kv", [1, 2, 3, 6])
