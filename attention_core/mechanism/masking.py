@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from .. import operations as ops
 from ..recipes import CAUSAL, MaskRecipe, check_choice, check_scale
 from ..trace import Step, Trace
-from .attention import scale_of
+from .attention import attention, scale_of, score
 
 TABLE = ("query", "key")
 WAYS = {
@@ -55,12 +55,8 @@ def change_token(trace: Trace, token: int, amount: float, way: str = "") -> Trac
     Raises ValueError for another way, and where there is no such token.
     """
     check_choice("way of hiding", way, [kept for kept in WAYS if f"{kept}context_vectors" in trace])
-    vectors = trace.step(
-        "changed_embeddings",
-        ops.ShiftRow(token, amount),
-        trace["embeddings"],
-        axes=("token", "d_in"),
-    )
+    vectors, shift = trace["embeddings"], ops.ShiftRow(token, amount)
+    vectors = trace.step("changed_embeddings", shift, vectors, axes=vectors.axes)
     _attend(trace, vectors, trace["mask"], scale_of(trace), (way,), "changed_")
     given = (trace[f"changed_{way}context_vectors"], trace[f"{way}context_vectors"])
     trace.step("moved", ops.Subtract(), *given, axes=("query", "d_in"))
@@ -74,9 +70,8 @@ def drop_weights(trace: Trace, probability: float, seed: int) -> Trace:
     `dropped_context_vectors` (query, d_in). Returns the same trace.
     """
     weights = trace["weights"]
-    kept = trace.step(
-        "kept", ops.Draw("uniform", tuple(weights.value.shape), seed=seed), axes=TABLE
-    )
+    draw = ops.Draw("uniform", tuple(weights.value.shape), seed=seed)
+    kept = trace.step("kept", draw, axes=TABLE)
     dropped = trace.step("dropped_weights", ops.Drop(probability), weights, kept, axes=TABLE)
     _context(trace, dropped, trace["embeddings"], "dropped_")
     return trace
@@ -90,16 +85,13 @@ def _attend(
     def step(name: str, operation: ops.Operation, *given: Step) -> Step:
         return trace.step(f"{prefix}{name}", operation, *given, axes=TABLE)
 
-    scores = step("scores", ops.MatMul(transpose=True), vectors, vectors)
-    divide = ops.Scale(vectors.value.shape[-1], root=scale == "sqrt_d")
-    scaled = scores if scale == "none" else step("scaled_scores", divide, scores)
+    scaled = score(trace, vectors, vectors, scale, prefix)
     if "" in ways:
-        masked = step("masked_scores", ops.Hide(), scaled, mask)
-        _context(trace, step("weights", ops.SoftmaxOfSeen(), masked), vectors, prefix)
+        attention(trace, vectors, vectors, vectors, mask=mask, prefix=prefix, scored=scaled)
     if "zero_filled_" in ways:
-        filled = step("zero_filled_scores", ops.Hide(0.0), scores, mask)
+        filled = step("zero_filled_scores", ops.Hide(0.0), trace[f"{prefix}scores"], mask)
         if scale != "none":
-            filled = step("zero_filled_scaled_scores", divide, filled)
+            filled = step("zero_filled_scaled_scores", scaled.operation, filled)
         weights = step("zero_filled_weights", ops.Softmax(), filled)
         _context(trace, weights, vectors, f"{prefix}zero_filled_")
     if "zeroed_" in ways or "renormalised_" in ways:

@@ -6,7 +6,7 @@ from torch import Tensor
 from .. import operations as ops
 from ..recipes import CAUSAL, HEADS, PLURAL, ROLES, GivenHeads, HeadsRecipe
 from ..trace import JOINED, Step, Trace
-from .attention import attention, scale_of
+from .attention import attention, divisor_of
 from .builder import project, times
 from .masking import mask_of
 from .trainable import last_draw
@@ -236,12 +236,11 @@ def torch_output(trace: Trace) -> Tensor:
     """
     vectors = trace["embeddings"].value
     heads = {role: trace[f"head_W_{role}"].value for role in ROLES}
-    n_heads, d_in, d_head = heads["query"].shape
+    n_heads, d_in, _ = heads["query"].shape
     d_value, d_model = heads["value"].shape[-1], trace["W_output"].value.shape[-1]
     wide = torch_width(trace)
     module = torch.nn.MultiheadAttention(n_heads * wide, n_heads, bias=False, batch_first=True)
-    divided_by = {"none": 1.0, "sqrt_d": d_head**0.5, "d": d_head}[scale_of(trace, "head_")]
-    stretch = wide**0.5 / divided_by
+    stretch = wide**0.5 / divisor_of(trace, "head_")
     projections = []
     for role, factor in zip(ROLES, (stretch, 1.0, 1.0), strict=True):
         filled = torch.zeros(n_heads, wide, n_heads * wide)

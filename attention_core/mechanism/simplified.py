@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from .. import operations as ops
 from ..trace import Step, Trace
+from .attention import attention
 
 CHOICES = {
     "similarity": ("dot", "cosine"),
@@ -41,16 +42,8 @@ def attend(trace: Trace, options: SimplifiedOptions = SimplifiedOptions()) -> Tr
     """
     vectors, compared = _vectors(trace, options)
     trace.step("scores_by_loop", ops.MatMulByLoop(), compared, compared, axes=("query", "key"))
-    scores = trace.step(
-        "scores", ops.MatMul(transpose=True), compared, compared, axes=("query", "key")
-    )
-    if options.divide == "sqrt_d":
-        scores = trace.step(
-            "scaled_scores", ops.Scale(compared.value.shape[-1]), scores, axes=("query", "key")
-        )
-    normalise = ops.SumNormalise() if options.normalise == "sum" else ops.Softmax()
-    weights = trace.step("weights", normalise, scores, axes=("query", "key"))
-    trace.step("context_vectors", ops.MatMul(), weights, vectors, axes=("query", "d_in"))
+    given = (compared, compared, vectors)
+    attention(trace, *given, options.divide, normalise=options.normalise)
     return trace
 
 
@@ -58,12 +51,8 @@ def _vectors(trace: Trace, options: SimplifiedOptions) -> tuple[Step, Step]:
     """The vectors that flow into the context, and those that are compared."""
     vectors = trace["embeddings"]
     if options.factor != 1:
-        vectors = trace.step(
-            "stretched_embeddings",
-            ops.ScaleRow(options.stretched, options.factor),
-            vectors,
-            axes=("token", "d_in"),
-        )
+        stretch = ops.ScaleRow(options.stretched, options.factor)
+        vectors = trace.step("stretched_embeddings", stretch, vectors, axes=vectors.axes)
     if options.similarity == "cosine":
         return vectors, trace.step(
             "unit_embeddings", ops.UnitRows(), vectors, axes=("token", "d_in")

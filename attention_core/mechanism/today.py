@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..operations import JoinHeads, MatMul, MeanHeads
+from ..operations import JoinHeads, MeanHeads
 from ..recipes import PLURAL
 from ..trace import Step, Trace
 from .attention import scale_of
@@ -122,5 +122,5 @@ def _shared(trace: Trace, role: str, n_shared: int, prefix: str) -> Step:
     matrix = trace[f"head_W_{role}"]
     axes = ("kv_head", *matrix.axes[1:])
     mean = trace.step(f"{prefix}W_{role}", MeanHeads(n_shared), matrix, axes=axes)
-    given, axes = (trace["embeddings"], mean), ("kv_head", *plain.axes[1:])
-    return trace.step(f"{prefix}{PLURAL[role]}", MatMul(), *given, axes=axes)
+    lead = ("kv_head", plain.axes[1])
+    return times(trace, f"{prefix}{PLURAL[role]}", trace["embeddings"], mean, lead=lead)
