@@ -281,17 +281,11 @@ def _project_upright(read: _Reader, vectors: Step, heads: Heads, d_head: int | N
             f"head_dim in config.json is {d_head}, but {heads.n_heads} heads share "
             f"{widths['query']} columns of queries"
         )
-    return [
-        _upright(
-            read,
-            PLURAL[role],
-            name,
-            vectors,
-            (heads.joined(role), "d_in"),
-            "query" if role == "query" else "key",
-        )
-        for role, name in stored.items()
-    ]
+    made = []
+    for role, name in stored.items():
+        axes, row = (heads.joined(role), "d_in"), "query" if role == "query" else "key"
+        made.append(_upright(read, PLURAL[role], name, vectors, axes, row))
+    return made
 
 
 def _upright(

@@ -1,9 +1,10 @@
 """Cross-attention: queries of one sentence, keys and values of another. Its controls and trace."""
 
 from attention_core.mechanism.attention import attention
+from attention_core.mechanism.builder import project
 from attention_core.mechanism.trainable import attend_trainable, draw_matrices
-from attention_core.operations import Affine, LookWithinLengths, MatMul
-from attention_core.recipes import PLURAL, ROLES
+from attention_core.operations import LookWithinLengths
+from attention_core.recipes import ROLES
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
 from attention_core.text.source import add_source, numbers_of
@@ -62,14 +63,8 @@ def look_across(values: Values, n_padding: int = 0) -> Trace:
     # Drawn before the source's table, so that they are those of the lesson on queries and keys.
     matrices = draw_matrices(trace, recipe)
     others = add_source(trace, source, n_padding)
-    made = []
-    for role, (matrix, bias) in zip(ROLES, matrices, strict=True):
-        axes = ("query" if role == "query" else "key", recipe.axis(role))
-        given = (trace["embeddings"] if role == "query" else others, matrix)
-        if bias is None:
-            made.append(trace.step(PLURAL[role], MatMul(), *given, axes=axes))
-        else:
-            made.append(trace.step(PLURAL[role], Affine(), *given, bias, axes=axes))
+    sources = {"query": trace["embeddings"], "key": others, "value": others}
+    made = project(trace, sources, dict(zip(ROLES, matrices, strict=True)).get)
     mask = None
     if n_padding:
         visible = LookWithinLengths((len(source.tokens),), len(names), ones=0)
