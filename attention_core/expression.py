@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import ClassVar
+from typing import ClassVar, dataclass_transform
 
 SHOWN_TERMS = 5
 """Longer sums are written with an ellipsis in LaTeX; `terms` always has them all."""
@@ -40,10 +40,16 @@ def constant(value: float) -> str:
     return rf"{mantissa}\times 10^{{{int(exponent)}}}"
 
 
+@dataclass_transform(frozen_default=True)
 class Expression:
-    """A node of the arithmetic. Parts are the expressions directly below it."""
+    """A node of the arithmetic. Parts are the expressions directly below it. Every kind of node is
+    a frozen dataclass.
+    """
 
     parts: tuple["Expression", ...]
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
     @property
     def value(self) -> float:
@@ -100,7 +106,6 @@ class _OfMany(Expression):
         return _cancels(self.parts, epsilon) or super().cancels(epsilon)
 
 
-@dataclass(frozen=True)
 class Cell(Expression):
     """One cell of an earlier step: `step[index] = value`."""
 
@@ -119,7 +124,6 @@ class Cell(Expression):
         return f"{self.step}[{', '.join(map(str, self.index))}]"
 
 
-@dataclass(frozen=True)
 class Number(Expression):
     """A constant: given, drawn, or part of a formula (such as √d)."""
 
@@ -131,7 +135,6 @@ class Number(Expression):
         return number(self.known) if self.written is None else self.written
 
 
-@dataclass(frozen=True)
 class Sum(_OfMany):
     """Terms that are added."""
 
@@ -145,7 +148,6 @@ class Sum(_OfMany):
         return _joined(self.parts)
 
 
-@dataclass(frozen=True)
 class Difference(_Of):
     """One expression less another."""
 
@@ -162,7 +164,6 @@ class Difference(_Of):
         return f"{self.left.latex()} - {self.right.latex()}".replace("- -", "+ ")
 
 
-@dataclass(frozen=True)
 class Largest(Expression):
     """The largest of some cells; nan where one of them is. Only the largest one counts, unless all
     are `compared`, as two operands are.
@@ -192,7 +193,6 @@ class Largest(Expression):
         return rf"\max({among})"
 
 
-@dataclass(frozen=True)
 class Product(Expression):
     """Factors that are multiplied."""
 
@@ -206,7 +206,6 @@ class Product(Expression):
         return "".join(f"({part.latex()})" for part in self.parts)
 
 
-@dataclass(frozen=True)
 class Quotient(_Of):
     """One expression divided by another; x / 0 follows IEEE 754, as torch does."""
 
@@ -227,7 +226,6 @@ class Quotient(_Of):
         return rf"\frac{{{self.top.latex()}}}{{{self.bottom.latex()}}}"
 
 
-@dataclass(frozen=True)
 class Share(_OfMany):
     """One term divided by the sum of all: a weight among its row."""
 
@@ -246,7 +244,6 @@ class Share(_OfMany):
         return rf"\frac{{{self.parts[self.picked].latex()}}}{{{_joined(self.parts)}}}"
 
 
-@dataclass(frozen=True)
 class Standardised(_OfMany):
     """One entry less the mean of all, divided by their standard deviation (with `epsilon` added to
     the variance).
@@ -281,7 +278,6 @@ class Standardised(_OfMany):
         return rf"\frac{{{top}}}{{\sqrt{{{number(self.variance)} + {number(self.epsilon)}}}}}"
 
 
-@dataclass(frozen=True)
 class Exponential(_Of):
     """e to the power of a score minus the largest of its row, as a stable softmax does."""
 
@@ -299,7 +295,6 @@ class Exponential(_Of):
         return rf"e^{{{self.score.latex()}{minus}}}"
 
 
-@dataclass(frozen=True)
 class Called(_Of):
     """A function of one expression, such as a root or a sine."""
 
@@ -318,7 +313,6 @@ class Called(_Of):
         return self.pattern.format(self.argument.latex())
 
 
-@dataclass(frozen=True)
 class Picked(_Of):
     """A cell that is copied because another cell, an id, points at its row."""
 
@@ -335,7 +329,6 @@ class Picked(_Of):
         return rf"\text{{row }}{number(self.pointer.value)}:\;{self.chosen.latex()}"
 
 
-@dataclass(frozen=True)
 class Hidden(Expression):
     """A fixed number that stands here because of what other cells hold, said in words."""
 
@@ -352,7 +345,6 @@ class Hidden(Expression):
         return rf"{number(self.known)}\quad({self.reason})"
 
 
-@dataclass(frozen=True)
 class Seen(_Of):
     """An expression that stands because another cell, of a mask or a draw, lets it through."""
 
@@ -369,7 +361,6 @@ class Seen(_Of):
         return self.chosen.latex()
 
 
-@dataclass(frozen=True)
 class Indicator(_Of):
     """1 where a cell holds a given id, else 0."""
 
@@ -389,7 +380,6 @@ class Indicator(_Of):
         )
 
 
-@dataclass(frozen=True)
 class OutOfRange(_Of):
     """An arithmetic with a number on its way that a precision cannot hold, and what is left of it
     in a tensor of that precision (infinity, nan, 0, or mere rounding). The reason is in words.

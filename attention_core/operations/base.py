@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
-from typing import Protocol
+from typing import Protocol, dataclass_transform
 
 from torch import Tensor
 
@@ -23,8 +24,10 @@ class Operand(Protocol):
         """One cell as a leaf of an arithmetic."""
 
 
+@dataclass_transform(frozen_default=True)
 class Operation:
-    """A step's recipe. Subclasses are small and hold only the operation's own settings.
+    """A step's recipe. Subclasses are small and hold only the operation's own settings: each is a
+    frozen dataclass, also without saying so.
 
     An operation is pure: the same operands give the same value, and nothing is stored. Operands of
     other shapes than it `takes` are refused with a ValueError, since torch would often find some
@@ -49,6 +52,7 @@ class Operation:
     """What `words` gives."""
 
     def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
         if "value" in vars(cls):
             cls.value = _refusing(cls.value)
 

@@ -1,7 +1,6 @@
 """Entry-by-entry arithmetic, and sums along an axis."""
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -11,7 +10,6 @@ from .base import Operation, check_place, matched, row
 from .given import written
 
 
-@dataclass(frozen=True)
 class Add(Operation):
     """Two tensors, added; axes that one of them has not are repeated, such as a bias's rows."""
 
@@ -28,7 +26,6 @@ class Add(Operation):
         return Sum((matched(left, index), matched(right, index)))
 
 
-@dataclass(frozen=True)
 class Subtract(Operation):
     """The second tensor taken away from the first; an axis of 1 is repeated, such as a row's
     one number.
@@ -47,7 +44,6 @@ class Subtract(Operation):
         return Difference(matched(left, index), matched(right, index))
 
 
-@dataclass(frozen=True)
 class Multiply(Operation):
     """Entry by entry: two tensors of one shape, a vector (d,) with every row (key, d), or one
     number a row (key,) with that row, if `by_row`.
@@ -74,7 +70,6 @@ class Multiply(Operation):
         return Product((factor, matched(right, index)))
 
 
-@dataclass(frozen=True)
 class Scale(Operation):
     """Every score divided by the square root of the width d, or by d itself if not `root`.
 
@@ -107,7 +102,6 @@ class Scale(Operation):
         return "A score divided by the width of the vectors, not by its root."
 
 
-@dataclass(frozen=True)
 class ShiftRow(Operation):
     """A number added to every entry of one row; the others are copied. (token, d) → (token, d)
 
@@ -138,7 +132,6 @@ class ShiftRow(Operation):
         return Sum((cell, Number(self.amount))) if index[0] == self.row else cell
 
 
-@dataclass(frozen=True)
 class ScaleRow(Operation):
     """One row made longer or shorter by a factor; the others are copied. (token, d) → (token, d)
 
@@ -174,7 +167,6 @@ class ScaleRow(Operation):
         return Product((Number(self.factor), cell)) if index[0] == self.row else cell
 
 
-@dataclass(frozen=True)
 class SumLast(Operation):
     """The sum over the last axis. (…, d) → (…)"""
 
@@ -191,7 +183,6 @@ class SumLast(Operation):
         return Sum(row(products, (*index, 0)))
 
 
-@dataclass(frozen=True)
 class RunningSum(Operation):
     """Row j is the sum of rows 0 to j. (key, …) → (key, …)"""
 

@@ -1,7 +1,6 @@
 """A bias on the scores that grows with the distance of query and key."""
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -29,7 +28,6 @@ def alibi_slopes(n_heads: int) -> tuple[float, ...]:
     return slopes + alibi_slopes(2 * below)[::2][: n_heads - below]
 
 
-@dataclass(frozen=True)
 class DistanceBias(Operation):
     """What is added to a score for the distance of its query and key, −slope · distance:
     (head, query, key) with a slope for each head, or (query, key) with one slope. Query i stands at

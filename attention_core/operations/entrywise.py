@@ -1,7 +1,6 @@
 """Operations that treat every entry alike: add a number, multiply, round, exponentiate."""
 
 import math
-from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -14,7 +13,6 @@ from .given import written
 PRECISIONS = ("float32", "float16", "bfloat16")
 
 
-@dataclass(frozen=True)
 class Shift(Operation):
     """One number added to every entry. (…) → (…)"""
 
@@ -36,7 +34,6 @@ class Shift(Operation):
         return Sum((scores.cell(index), Number(self.constant)))
 
 
-@dataclass(frozen=True)
 class Magnify(Operation):
     """Every entry multiplied by one factor, such as one over the temperature. (…) → (…)
 
@@ -61,7 +58,6 @@ class Magnify(Operation):
         return Product((Number(self.factor), scores.cell(index)))
 
 
-@dataclass(frozen=True)
 class SoftCap(Operation):
     """Every entry kept within ±cap: cap · tanh(entry / cap). (…) → (…)
 
@@ -94,7 +90,6 @@ class SoftCap(Operation):
         return Product((Number(self.cap), Called(math.tanh, r"\tanh\!\left({}\right)", share)))
 
 
-@dataclass(frozen=True)
 class Cast(Operation):
     """Every entry rounded to what a precision can hold, one of `PRECISIONS`. (…) → (…)"""
 
@@ -121,7 +116,6 @@ class Cast(Operation):
         return Called(partial(_rounded, self.dtype), pattern, scores.cell(index))
 
 
-@dataclass(frozen=True)
 class Exp(Operation):
     """e to the power of every entry. (…) → (…)"""
 

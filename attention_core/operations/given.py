@@ -3,7 +3,6 @@
 import math
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import torch
@@ -16,7 +15,6 @@ LARGE = 100_000
 """A draw of more numbers than these is kept for all traces together."""
 
 
-@dataclass(frozen=True)
 class Given(Operation):
     """Numbers that were given, as nested tuples: nothing stands before them."""
 
@@ -56,7 +54,6 @@ def _nested(numbers: list | float) -> tuple | float:
     return tuple(map(_nested, numbers)) if isinstance(numbers, list) else numbers
 
 
-@dataclass(frozen=True)
 class Draw(Operation):
     """Seeded random numbers. The draw is the first after its seed, or follows another draw.
 
@@ -171,7 +168,6 @@ _drawn_large = lru_cache(maxsize=4)(_draw)
 _drawn_small = lru_cache(maxsize=128)(_draw)
 
 
-@dataclass(frozen=True)
 class Encode(Operation):
     """The ids of tokens, as a vocabulary has them. (token,)"""
 
@@ -199,7 +195,6 @@ class Encode(Operation):
         return Number(float(self.ids[index[0]]))
 
 
-@dataclass(frozen=True)
 class Edit(Operation):
     """A matrix in which some cells were typed by hand: edits are (row, column, number).
 
@@ -270,7 +265,6 @@ def _typed_over(edit: Edit, draw: Draw) -> Tensor:
     return edit.value(draw.value())
 
 
-@dataclass(frozen=True)
 class Sinusoid(Operation):
     """Position vectors of sines and cosines, (token, d).
 

@@ -3,8 +3,6 @@
 Each of these only moves numbers, but for sums over heads.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -36,7 +34,6 @@ def _check_shared(what: str, size: int, n_heads: int) -> None:
         raise ValueError(f"{size} {what} cannot be shared evenly among {n_heads} heads")
 
 
-@dataclass(frozen=True)
 class Transpose(Move):
     """Rows become columns: (…, i, j) → (…, j, i)."""
 
@@ -55,7 +52,6 @@ class Transpose(Move):
         return (*lead, j, i)
 
 
-@dataclass(frozen=True)
 class Permute(Transpose):
     """The last two of three axes change places: (head, i, j) → (head, j, i)."""
 
@@ -63,7 +59,6 @@ class Permute(Transpose):
     in_torch = "{0}.permute(0, 2, 1).contiguous()"
 
 
-@dataclass(frozen=True)
 class SplitHeads(Move):
     """Columns are dealt out to heads, side by side: (i, head·d) → (head, i, d); `in_batch`, in
     every text: (batch, i, head·d) → (batch, head, i, d).
@@ -95,7 +90,6 @@ class SplitHeads(Move):
         return f"Copied: head 0 takes the first columns, head 1 the next ones{where}."
 
 
-@dataclass(frozen=True)
 class SplitWithoutTranspose(Move):
     """The common mistake: (token, head·d) is cut into (head, token, d) by its memory order, without
     bringing the heads to the front. Rows of a head then hold pieces of several tokens.
@@ -119,7 +113,6 @@ class SplitWithoutTranspose(Move):
         return divmod((head * n_rows + i) * width + column, n_columns)
 
 
-@dataclass(frozen=True)
 class JoinHeads(Move):
     """Heads side by side in one row: (head, i, d) → (i, head·d); `in_batch`, in every text:
     (batch, head, i, d) → (batch, i, head·d).
@@ -147,7 +140,6 @@ class JoinHeads(Move):
         return (*text, head, i, within)
 
 
-@dataclass(frozen=True)
 class RowsOfHeads(Move):
     """The rows of a matrix that belong to each head: (head·d, j) → (head, d, j)."""
 
@@ -167,7 +159,6 @@ class RowsOfHeads(Move):
         return (head * (len(matrix.value) // self.n_heads) + i, j)
 
 
-@dataclass(frozen=True)
 class SumHeads(Operation):
     """All heads added: (head, i, j) → (i, j)."""
 
@@ -184,7 +175,6 @@ class SumHeads(Operation):
         return Sum(line(heads, (0, *index), -3))
 
 
-@dataclass(frozen=True)
 class SwitchOff(Operation):
     """One head's numbers become 0, the others stay: (head, i, j) → (head, i, j).
 

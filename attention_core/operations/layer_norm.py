@@ -4,7 +4,6 @@ Source: Ba et al. 2016, Layer Normalization.
 """
 
 import math
-from dataclasses import dataclass
 
 from torch import Tensor
 
@@ -24,7 +23,6 @@ from .given import written
 from .layers import EPSILON
 
 
-@dataclass(frozen=True)
 class RowMean(Operation):
     """The mean of each row. (…, d) → (…, 1)"""
 
@@ -42,7 +40,6 @@ class RowMean(Operation):
         return Quotient(Sum(cells), Number(len(cells)))
 
 
-@dataclass(frozen=True)
 class RowVariance(Operation):
     """The variance of each row: the mean squared distance from its mean, which is the second
     operand. (…, d), (…, 1) → (…, 1)
@@ -71,7 +68,6 @@ class RowVariance(Operation):
         return Quotient(Sum(squares), Number(len(squares)))
 
 
-@dataclass(frozen=True)
 class Standardise(Operation):
     """Every entry less its row's mean, divided by the root of the row's variance. (…, d), (…, 1),
     (…, 1) → (…, d)
@@ -108,7 +104,6 @@ class Standardise(Operation):
         return Quotient(distance, Called(_root, r"\sqrt{{{}}}", inside))
 
 
-@dataclass(frozen=True)
 class ScaleShift(Operation):
     """Every column multiplied by a gain of its own, and a bias added if there is one: what a layer
     norm has learned. (…, d), (d,), (d,) → (…, d)

@@ -1,7 +1,6 @@
 """What stands around attention in a layer: normalisation, the rectifier and its smooth relative."""
 
 import math
-from dataclasses import dataclass
 from itertools import product
 
 import torch
@@ -17,7 +16,6 @@ _CUBED = 0.044715
 """How much of the cube the approximation of GELU takes."""
 
 
-@dataclass(frozen=True)
 class LayerNorm(Operation):
     """Entries less their mean, divided by their standard deviation: of each row, or of the `whole`
     matrix, which is a mistake: rows then depend on one another. (token, d) → (token, d)
@@ -48,7 +46,6 @@ class LayerNorm(Operation):
         return f"The entry minus the mean of {of}, divided by the standard deviation of {of}."
 
 
-@dataclass(frozen=True)
 class ReLU(Operation):
     """Negative numbers become 0. (…) → (…)"""
 
@@ -65,7 +62,6 @@ class ReLU(Operation):
         return Called(_positive_part, r"\max(0, {})", cell)
 
 
-@dataclass(frozen=True)
 class GELU(Operation):
     """Each number times the chance that a standard normal draw is smaller: x Φ(x), which is
     ½ x (1 + erf(x / √2)); with `tanh`, the older approximation of it. (…) → (…)

@@ -1,7 +1,6 @@
 """Hiding: which query may look at which key, and what becomes of what it may not see."""
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -12,7 +11,6 @@ from .given import written
 from .normalise import SumNormalise
 
 
-@dataclass(frozen=True)
 class MayLook(Operation):
     """The mask, (query, key): True where a query may look, as in torch's
     `scaled_dot_product_attention`.
@@ -131,7 +129,6 @@ def _spreads_over(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     )
 
 
-@dataclass(frozen=True)
 class Hide(Operation):
     """What the mask hides is replaced by `fill`. (…, query, key), (…, query, key) → (…, query, key)
 
@@ -167,7 +164,6 @@ class Hide(Operation):
         return f"Copied where the query may look; {self.fill:g} where it may not."
 
 
-@dataclass(frozen=True)
 class Renormalise(SumNormalise):
     """Each entry divided by the sum of its row; a row that sums to 0 becomes zero."""
 
@@ -188,7 +184,6 @@ class Renormalise(SumNormalise):
         return super().arithmetic(index, weights)
 
 
-@dataclass(frozen=True)
 class Drop(Operation):
     """Dropout: an entry whose random number is below `probability` becomes 0, the others grow by
     1 / (1 − probability), so that the mean stays. (…), (…) → (…)

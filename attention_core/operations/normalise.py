@@ -1,7 +1,6 @@
 """Ways to turn a row of numbers into shares, or into a direction."""
 
 import math
-from dataclasses import dataclass
 
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -13,7 +12,6 @@ SMALLEST = 1e-300
 """A vector is taken to be at least this long, so that a row of zeros stays zero."""
 
 
-@dataclass(frozen=True)
 class Softmax(Operation):
     """Weights of a row: e to each score, divided by the row's sum of them. (…, key) → (…, key).
 
@@ -57,7 +55,6 @@ class Softmax(Operation):
         )
 
 
-@dataclass(frozen=True)
 class SoftmaxOfSeen(Softmax):
     """Softmax of scores in which −∞ hides keys. A row with every key hidden has no softmax, which
     would be 0/0: its weights are 0, as in torch's `scaled_dot_product_attention`.
@@ -79,7 +76,6 @@ class SoftmaxOfSeen(Softmax):
         return super().arithmetic(index, scores)
 
 
-@dataclass(frozen=True)
 class SumNormalise(Operation):
     """Each score divided by the sum of its row. (…, key) → (…, key).
 
@@ -98,7 +94,6 @@ class SumNormalise(Operation):
         return Share(row(scores, index), picked=index[-1])
 
 
-@dataclass(frozen=True)
 class UnitRows(Operation):
     """Each row divided by its length, so that a dot product becomes a cosine. A row of zeros
     stays zero. (…, d) → (…, d)

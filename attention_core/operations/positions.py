@@ -1,7 +1,5 @@
 """Masks from places and lengths, for queries and keys of any number: windows, padding, both."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -9,7 +7,6 @@ from ..expression import Expression, Number, Product
 from .base import Operation, matched
 
 
-@dataclass(frozen=True)
 class LookWithin(Operation):
     """A mask (query, key), True where a query may look: query i stands at the place i + `offset`
     among the keys, and sees `left` keys before it, itself, and `right` keys after it; None is any
@@ -100,7 +97,6 @@ def _signed(number: int) -> str:
     return f" {'+' if number > 0 else '-'} {abs(number)}" if number else ""
 
 
-@dataclass(frozen=True)
 class LookWithinLengths(Operation):
     """A mask (batch, 1, …, key), True for the first keys of each text, as many as its length: the
     rest is padding. `ones` is how many axes of 1 stand between.
@@ -142,7 +138,6 @@ class LookWithinLengths(Operation):
         return Number(0.0, rf"\text{{false, hidden: {reason}\text{{ keys, the rest is padding}}}}")
 
 
-@dataclass(frozen=True)
 class Both(Operation):
     """True where both masks are; axes that one of them has not are repeated. (…) (…) → (…)"""
 

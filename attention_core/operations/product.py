@@ -1,7 +1,5 @@
 """Matrix products: every score and every context vector is one."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -9,7 +7,6 @@ from ..expression import Expression, Product, Sum
 from .base import Operation, matched, row, upright
 
 
-@dataclass(frozen=True)
 class MatMul(Operation):
     """left @ right, or left @ right transposed: (…, i, k) with (…, k, j) or (…, j, k) → (…, i, j).
 
@@ -55,7 +52,6 @@ class MatMul(Operation):
         return "A weighted sum: each entry of the row times its row of the other matrix, added up."
 
 
-@dataclass(frozen=True)
 class MatVec(Operation):
     """The dot product of each row with one vector: (key, d), (d,) → (key,)"""
 
@@ -98,7 +94,6 @@ class MatMulByLoop(MatMul):
         return f"sum({left}[:, None, k] * {right}[None, :, k] for k in range({left}.shape[1]))"
 
 
-@dataclass(frozen=True)
 class BatchedMatMul(MatMul):
     """One product for each head: (head, i, k) with (head, k, j) → (head, i, j), by `torch.bmm`."""
 
@@ -113,7 +108,6 @@ class BatchedMatMul(MatMul):
         return f"torch.bmm({left}, {right}.mT)" if self.transpose else f"torch.bmm({left}, {right})"
 
 
-@dataclass(frozen=True)
 class MatMulUpright(MatMul):
     """left @ right for vectors that stand upright, (rightᵀ leftᵀ)ᵀ: the same numbers, and a bias
     (j,) added if there is one.
@@ -138,7 +132,6 @@ class MatMulUpright(MatMul):
         return "Each column of the transposed matrix is a token: the same products, added up."
 
 
-@dataclass(frozen=True)
 class Affine(MatMul):
     """left @ right + bias: (…, i, k), (…, k, j), (j,) → (…, i, j)."""
 

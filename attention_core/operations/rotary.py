@@ -1,7 +1,6 @@
 """Rotary positions: vectors turned by an angle that grows with their place."""
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -11,7 +10,6 @@ from .base import Operation
 from .given import written
 
 
-@dataclass(frozen=True)
 class RotaryAngles(Operation):
     """The angle by which each pair of columns is turned, place · base^(−k/pairs): (token, pair).
     The first row stands at the place `first`. With `rates`, one for each pair, the angle is
@@ -71,7 +69,6 @@ class RotaryAngles(Operation):
         return "The place of the token, divided by a number that grows from pair to pair."
 
 
-@dataclass(frozen=True)
 class Rotate(Operation):
     """Each pair of columns turned by its angle, pair k being columns k and k + d/2, as the Llama
     models have it: (…, token, d), (token, pair) → (…, token, d). A dot product of two turned rows

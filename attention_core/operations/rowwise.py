@@ -1,14 +1,11 @@
 """The steps of which a softmax and a division by the sum are made, along the last axis."""
 
-from dataclasses import dataclass
-
 from torch import Tensor
 
 from ..expression import Difference, Expression, Largest, Number, Product, Quotient, Sum
 from .base import Operation, matched, row
 
 
-@dataclass(frozen=True)
 class RowLargest(Operation):
     """The largest entry of each row. (…, key) → (…, 1)"""
 
@@ -27,7 +24,6 @@ class RowLargest(Operation):
         return Largest(row(scores, index))
 
 
-@dataclass(frozen=True)
 class RowSum(Operation):
     """The sum of each row. (…, key) → (…, 1)"""
 
@@ -46,7 +42,6 @@ class RowSum(Operation):
         return Sum(row(scores, index))
 
 
-@dataclass(frozen=True)
 class Divide(Operation):
     """Every entry divided by its row's one number. (…, key), (…, 1) → (…, key)"""
 
@@ -63,7 +58,6 @@ class Divide(Operation):
         return Quotient(matched(scores, index), matched(number, index))
 
 
-@dataclass(frozen=True)
 class SoftmaxJacobian(Operation):
     """How each weight of a softmax moves with each score, from the weights. (key,) → (key, score)
 

@@ -4,7 +4,6 @@ Source: Milakov & Gimelshein 2018, Online normalizer calculation for softmax, se
 """
 
 import math
-from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -18,7 +17,6 @@ from .rowwise import Divide
 NOTHING_SEEN = r"\text{nothing seen so far}"
 
 
-@dataclass(frozen=True)
 class Larger(Operation):
     """The larger of two entries at the same place: a maximum that goes on. (…), (…) → (…)"""
 
@@ -35,7 +33,6 @@ class Larger(Operation):
         return Largest((matched(before, index), matched(new, index)), compared=True)
 
 
-@dataclass(frozen=True)
 class ExpLess(Operation):
     """e to the power of each entry less its row's one number. (…, key), (…, 1) → (…, key)
 
@@ -66,7 +63,6 @@ class ExpLess(Operation):
         return Called(power, "e^{{{}}}", Difference(score, less))
 
 
-@dataclass(frozen=True)
 class Shrink(ExpLess):
     """By how much all that was added up so far shrinks when the maximum rises: e to the old maximum
     less the new one, 1 where it stays. (…, 1), (…, 1) → (…, 1)
@@ -76,7 +72,6 @@ class Shrink(ExpLess):
     in_words = "e to the old maximum less the new one: 1 where it has not risen."
 
 
-@dataclass(frozen=True)
 class ShrinkAndAdd(Operation):
     """What was added up so far times the shrink factor of its row, and what is new added.
     (…, d), (…, 1), (…, d) → (…, d)
@@ -96,7 +91,6 @@ class ShrinkAndAdd(Operation):
         return Sum((shrunk, matched(new, index)))
 
 
-@dataclass(frozen=True)
 class DivideSeen(Divide):
     """Every entry divided by its row's one number; a row that saw nothing has 0 there, and becomes
     0, as in torch's `scaled_dot_product_attention`. (…, key), (…, 1) → (…, key)

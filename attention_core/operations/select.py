@@ -1,7 +1,5 @@
 """Operations that only pick: rows of a table, one row, the places of ids."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -9,7 +7,6 @@ from ..expression import Expression, Indicator, Picked
 from .base import Operation, check_place
 
 
-@dataclass(frozen=True)
 class Lookup(Operation):
     """The rows of a table that ids point at: (vocabulary, d), (token,) → (token, d)."""
 
@@ -32,7 +29,6 @@ class Lookup(Operation):
         return Picked(table.cell((int(pointer.value), index[1])), pointer)
 
 
-@dataclass(frozen=True)
 class OneHot(Operation):
     """A row for each id with a single 1, at the id: (token,) → (token, vocabulary)."""
 
@@ -52,7 +48,6 @@ class OneHot(Operation):
         return Indicator(ids.cell(index[:1]), index[1])
 
 
-@dataclass(frozen=True)
 class Row(Operation):
     """One row, copied: (i, …) → (…)."""
 

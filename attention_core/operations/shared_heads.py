@@ -1,7 +1,5 @@
 """Heads of whole batches, key heads that several query heads share, and rows put behind others."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -10,7 +8,6 @@ from .base import Operation
 from .heads import Move, _check_shared, _in_memory_of_its_own
 
 
-@dataclass(frozen=True)
 class RepeatHeads(Move):
     """Each key head serves `times` query heads, one after the other:
     (…, head, i, j) → (…, head·times, i, j). With `one`, one matrix does: (i, j) → (times, i, j).
@@ -53,7 +50,6 @@ class RepeatHeads(Move):
         return f"Copied: {self.times} query heads share one head of keys and values."
 
 
-@dataclass(frozen=True)
 class MeanHeads(Operation):
     """Each group of `times` heads that follow each other becomes one, their mean:
     (head·times, i, j) → (head, i, j). So a trained model's heads of keys and values are made fewer.
@@ -83,7 +79,6 @@ class MeanHeads(Operation):
         return Quotient(Sum(cells), Number(float(self.times)))
 
 
-@dataclass(frozen=True)
 class Rows(Move):
     """Some rows, copied: those from `first` up to, not including, `end`.
     (…, i, d) → (…, end−first, d)
@@ -118,7 +113,6 @@ class Rows(Move):
         return (*index[:at], self.first + index[at], *index[at + 1 :])
 
 
-@dataclass(frozen=True)
 class Columns(Rows):
     """Some columns, copied: those from `first` up to, not including, `end`. (…, d) → (…, end−first)
 
@@ -131,7 +125,6 @@ class Columns(Rows):
     _one, _dim = "column", -1
 
 
-@dataclass(frozen=True)
 class JoinRows(Operation):
     """The rows of the second behind those of the first: (…, i, d), (…, j, d) → (…, i+j, d)."""
 

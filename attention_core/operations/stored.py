@@ -1,6 +1,5 @@
 """Numbers in a file on this machine: read where they stand, and nothing else of the file."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from torch import Tensor
@@ -13,7 +12,6 @@ KINDS = ("F32", "F16", "BF16")
 """The kinds of numbers that are read, as a file calls them."""
 
 
-@dataclass(frozen=True)
 class Stored(Operation):
     """The numbers of one tensor in a safetensors file, as float32.
 
