@@ -88,13 +88,9 @@ class _Block:
     def attend(self) -> Step:
         """All of it; the context vectors of the block."""
         at, places = self._at, self._tiles[0].queries
-        self._block = self._trace.step(
-            f"tile_queries_{at}",
-            ops.Rows(places.start, places.stop),
-            self._queries,
-            axes=(self._row, self._queries.axes[-1]),
-            symbol=f"Q_{{{at}}}",
-        )
+        name, symbol = f"tile_queries_{at}", f"Q_{{{at}}}"
+        rows, axes = ops.Rows(places.start, places.stop), (self._row, self._queries.axes[-1])
+        self._block = self._trace.step(name, rows, self._queries, axes=axes, symbol=symbol)
         n_rows, width = len(places), self._values.value.shape[-1]
         largest = self._start("largest", "m", -math.inf, n_rows, 1)
         total = self._start("sum", r"\ell", 0.0, n_rows, 1)
@@ -105,14 +101,8 @@ class _Block:
                 largest, total, output = self._go_on(tile, largest, total, output)
                 self._trace.rounds.append((*self._trace,)[n_before:])
         divide = ops.DivideSeen() if self._may_see_nothing else ops.Divide()
-        return self._trace.step(
-            f"context_vectors_{at}",
-            divide,
-            output,
-            total,
-            axes=(self._row, self._values.axes[-1]),
-            symbol=f"Z_{{{at}}}",
-        )
+        name, symbol = f"context_vectors_{at}", f"Z_{{{at}}}"
+        return self._trace.step(name, divide, output, total, axes=output.axes, symbol=symbol)
 
     def _start(self, name: str, symbol: str, number: float, n_rows: int, width: int) -> Step:
         """What runs along, before the first tile."""
@@ -148,14 +138,10 @@ class _Block:
         shrink = step("shrink", fall, largest, now, axes=one, symbol=r"\alpha")
         powers = step("tile_exponentials", less, scores, now, axes=table, symbol="U")
         added = step("tile_sum", ops.RowSum(), powers, axes=one, symbol=r"\hat\ell")
-        total = step(
-            "running_sum", ops.ShrinkAndAdd(), total, shrink, added, axes=one, symbol=r"\ell"
-        )
-        brought = step(
-            "tile_output", ops.MatMul(), powers, values, axes=(row, wide), symbol=r"\hat O"
-        )
-        given = (output, shrink, brought)
-        output = step("running_output", ops.ShrinkAndAdd(), *given, axes=(row, wide), symbol="O")
+        goes_on, context = ops.ShrinkAndAdd(), (row, wide)
+        total = step("running_sum", goes_on, total, shrink, added, axes=one, symbol=r"\ell")
+        brought = step("tile_output", ops.MatMul(), powers, values, axes=context, symbol=r"\hat O")
+        output = step("running_output", goes_on, output, shrink, brought, axes=context, symbol="O")
         return now, total, output
 
     def _scores(self, tile: Tile, keys: Step, step) -> Step:
@@ -170,7 +156,6 @@ class _Block:
             offset = tile.queries.start - tile.keys.start + tile.offset
             visible = ops.LookWithin(len(tile.queries), len(tile.keys), offset=offset)
             mask = step("tile_mask", visible, axes=table, symbol="M")
-            scores = step(
-                "tile_masked_scores", ops.Hide(), scores, mask, axes=table, symbol=r"\bar S"
-            )
+            given = (scores, mask)
+            scores = step("tile_masked_scores", ops.Hide(), *given, axes=table, symbol=r"\bar S")
         return scores

@@ -43,18 +43,9 @@ def attend_heads(
     if recipe.causal:
         causal = mask_of(CAUSAL, len(trace["embeddings"].value))
         mask = trace.step("mask", causal, axes=("query", "key"))
-    context = attention(
-        trace,
-        *made,
-        recipe.scale,
-        mask,
-        "head_",
-        softmax_dim,
-        recipe.temperature,
-        recipe.normalise,
-        recipe.dropout,
-        recipe.dropout_seed,
-    )
+    between = ("scale", "temperature", "normalise", "dropout", "dropout_seed")
+    chosen = {name: getattr(recipe, name) for name in between}
+    context = attention(trace, *made, mask=mask, prefix="head_", softmax_dim=softmax_dim, **chosen)
     if not joined:
         return trace
     concat = trace.step("concat", ops.JoinHeads(), context, axes=("query", "d_concat"))
@@ -140,19 +131,12 @@ def add_batched(trace: Trace) -> Trace:
         of_head = trace[f"head_W_{role}"]
         head, d_in, width = of_head.axes
         name = f"head_{role}_layer"
-        upright = (
-            trace[name]
-            if name in trace
-            else trace.step(name, ops.Permute(), of_head, axes=(head, width, d_in))
-        )
+        upright = trace.get(name)
+        if upright is None:
+            upright = trace.step(name, ops.Permute(), of_head, axes=(head, width, d_in))
         token = "query" if role == "query" else "key"
-        batched = trace.step(
-            f"batched_{PLURAL[role]}",
-            ops.BatchedMatMul(),
-            upright,
-            repeated,
-            axes=(head, width, token),
-        )
+        given, axes = (upright, repeated), (head, width, token)
+        batched = trace.step(f"batched_{PLURAL[role]}", ops.BatchedMatMul(), *given, axes=axes)
         trace.step(f"permuted_{PLURAL[role]}", ops.Permute(), batched, axes=(head, token, width))
     return trace
 
@@ -179,16 +163,9 @@ def add_head_parts(trace: Trace) -> Trace:
     `output_from_heads` (query, d_model), their sum. Returns the same trace.
     """
     context = trace["head_context_vectors"]
-    width = context.axes[-1]
-    rows = trace.step(
-        "head_W_output",
-        ops.RowsOfHeads(trace.size("head")),
-        trace["W_output"],
-        axes=("head", width, "d_model"),
-    )
-    parts = trace.step(
-        "head_outputs", ops.MatMul(), context, rows, axes=("head", "query", "d_model")
-    )
+    deal, axes = ops.RowsOfHeads(trace.size("head")), ("head", context.axes[-1], "d_model")
+    rows = trace.step("head_W_output", deal, trace["W_output"], axes=axes)
+    parts = times(trace, "head_outputs", context, rows)
     trace.step("output_from_heads", ops.SumHeads(), parts, axes=("query", "d_model"))
     return trace
 
