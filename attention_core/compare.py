@@ -47,8 +47,8 @@ def difference(before: Step, now: Step, labels: Trace) -> Trace:
     """
     trace = Trace(**{axis: labels.labels(axis) for axis in now.axes})
     old, new = _finite(before.value, now.value)
-    then = trace.step("before", Given(_nested(old)), axes=now.axes)
-    later = trace.step("now", Given(_nested(new)), axes=now.axes)
+    then = trace.step("before", Given.of(old), axes=now.axes)
+    later = trace.step("now", Given.of(new), axes=now.axes)
     trace.step("difference", Subtract(), later, then, axes=now.axes)
     return trace
 
@@ -75,10 +75,3 @@ def _finite(old: Tensor, new: Tensor) -> tuple[Tensor, Tensor]:
     old, new = old.float(), new.float()
     alike = (old == new) & old.isinf()
     return torch.where(alike, 0.0, old), torch.where(alike, 0.0, new)
-
-
-def _nested(values: Tensor) -> tuple:
-    def fixed(part: list | float) -> tuple | float:
-        return tuple(map(fixed, part)) if isinstance(part, list) else part
-
-    return fixed(values.tolist())

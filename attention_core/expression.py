@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import ClassVar, dataclass_transform
 
 SHOWN_TERMS = 5
 """Longer sums are written with an ellipsis in LaTeX; `terms` always has them all."""
@@ -39,15 +40,21 @@ def constant(value: float) -> str:
     return rf"{mantissa}\times 10^{{{int(exponent)}}}"
 
 
+@dataclass_transform(frozen_default=True)
 class Expression:
-    """A node of the arithmetic. Parts are the expressions directly below it."""
+    """A node of the arithmetic. Parts are the expressions directly below it. Every kind of node is
+    a frozen dataclass.
+    """
 
     parts: tuple["Expression", ...]
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
     @property
     def value(self) -> float:
         """The result, from the values of the leaves, in float64."""
-        raise NotImplementedError
+        return self.known
 
     def latex(self) -> str:
         """The arithmetic with its real numbers."""
@@ -74,54 +81,18 @@ class Expression:
         return (self,)
 
 
-@dataclass(frozen=True)
-class Cell(Expression):
-    """One cell of an earlier step: `step[index] = value`."""
+class _Of(Expression):
+    """An expression of others in fields of their own, which `below` names in reading order."""
 
-    step: str
-    index: tuple[int, ...]
-    known: float
-    parts = ()
+    below: ClassVar[tuple[str, ...]]
 
     @property
-    def value(self) -> float:
-        return self.known
-
-    def latex(self) -> str:
-        return number(self.known)
-
-    def cells(self) -> Iterator["Cell"]:
-        yield self
-
-    def __str__(self) -> str:
-        return f"{self.step}[{', '.join(map(str, self.index))}]"
+    def parts(self) -> tuple[Expression, ...]:
+        return tuple([getattr(self, name) for name in self.below])
 
 
-@dataclass(frozen=True)
-class Number(Expression):
-    """A constant: given, drawn, or part of a formula (such as √d)."""
-
-    known: float
-    written: str | None = None
-    parts = ()
-
-    @property
-    def value(self) -> float:
-        return self.known
-
-    def latex(self) -> str:
-        return number(self.known) if self.written is None else self.written
-
-
-@dataclass(frozen=True)
-class Sum(Expression):
-    """Terms that are added."""
-
-    parts: tuple[Expression, ...]
-
-    @cached_property
-    def value(self) -> float:
-        return _sum(self.parts)
+class _OfMany(Expression):
+    """An expression with a sum in it, of all its parts."""
 
     @property
     def terms(self) -> tuple[Expression, ...]:
@@ -134,20 +105,56 @@ class Sum(Expression):
     def cancels(self, epsilon: float) -> bool:
         return _cancels(self.parts, epsilon) or super().cancels(epsilon)
 
+
+class Cell(Expression):
+    """One cell of an earlier step: `step[index] = value`."""
+
+    step: str
+    index: tuple[int, ...]
+    known: float
+    parts = ()
+
+    def latex(self) -> str:
+        return number(self.known)
+
+    def cells(self) -> Iterator["Cell"]:
+        yield self
+
+    def __str__(self) -> str:
+        return f"{self.step}[{', '.join(map(str, self.index))}]"
+
+
+class Number(Expression):
+    """A constant: given, drawn, or part of a formula (such as √d)."""
+
+    known: float
+    written: str | None = None
+    parts = ()
+
+    def latex(self) -> str:
+        return number(self.known) if self.written is None else self.written
+
+
+class Sum(_OfMany):
+    """Terms that are added."""
+
+    parts: tuple[Expression, ...]
+
+    @cached_property
+    def value(self) -> float:
+        return _sum(self.parts)
+
     def latex(self) -> str:
         return _joined(self.parts)
 
 
-@dataclass(frozen=True)
-class Difference(Expression):
+class Difference(_Of):
     """One expression less another."""
+
+    below = ("left", "right")
 
     left: Expression
     right: Expression
-
-    @property
-    def parts(self) -> tuple[Expression, ...]:
-        return (self.left, self.right)
 
     @cached_property
     def value(self) -> float:
@@ -157,7 +164,6 @@ class Difference(Expression):
         return f"{self.left.latex()} - {self.right.latex()}".replace("- -", "+ ")
 
 
-@dataclass(frozen=True)
 class Largest(Expression):
     """The largest of some cells; nan where one of them is. Only the largest one counts, unless all
     are `compared`, as two operands are.
@@ -187,7 +193,6 @@ class Largest(Expression):
         return rf"\max({among})"
 
 
-@dataclass(frozen=True)
 class Product(Expression):
     """Factors that are multiplied."""
 
@@ -201,16 +206,13 @@ class Product(Expression):
         return "".join(f"({part.latex()})" for part in self.parts)
 
 
-@dataclass(frozen=True)
-class Quotient(Expression):
+class Quotient(_Of):
     """One expression divided by another; x / 0 follows IEEE 754, as torch does."""
+
+    below = ("top", "bottom")
 
     top: Expression
     bottom: Expression
-
-    @property
-    def parts(self) -> tuple[Expression, ...]:
-        return (self.top, self.bottom)
 
     @cached_property
     def value(self) -> float:
@@ -224,8 +226,7 @@ class Quotient(Expression):
         return rf"\frac{{{self.top.latex()}}}{{{self.bottom.latex()}}}"
 
 
-@dataclass(frozen=True)
-class Share(Expression):
+class Share(_OfMany):
     """One term divided by the sum of all: a weight among its row."""
 
     parts: tuple[Expression, ...]
@@ -239,23 +240,11 @@ class Share(Expression):
     def value(self) -> float:
         return _divide(self.parts[self.picked].value, self.total)
 
-    @property
-    def terms(self) -> tuple[Expression, ...]:
-        return self.parts
-
-    def on_the_way(self) -> Iterator[float]:
-        yield _sizes(self.parts)
-        yield from super().on_the_way()
-
-    def cancels(self, epsilon: float) -> bool:
-        return _cancels(self.parts, epsilon) or super().cancels(epsilon)
-
     def latex(self) -> str:
         return rf"\frac{{{self.parts[self.picked].latex()}}}{{{_joined(self.parts)}}}"
 
 
-@dataclass(frozen=True)
-class Standardised(Expression):
+class Standardised(_OfMany):
     """One entry less the mean of all, divided by their standard deviation (with `epsilon` added to
     the variance).
     """
@@ -279,16 +268,9 @@ class Standardised(Expression):
     def value(self) -> float:
         return (self.parts[self.picked].value - self.mean) / math.sqrt(self.variance + self.epsilon)
 
-    @property
-    def terms(self) -> tuple[Expression, ...]:
-        return self.parts
-
     def on_the_way(self) -> Iterator[float]:
         yield _sizes(self.parts) ** 2
-        yield from super().on_the_way()
-
-    def cancels(self, epsilon: float) -> bool:
-        return _cancels(self.parts, epsilon) or super().cancels(epsilon)
+        yield from Expression.on_the_way(self)
 
     def latex(self) -> str:
         minus = f"-{number(self.mean)}" if self.mean >= 0 else f"+{number(-self.mean)}"
@@ -296,16 +278,13 @@ class Standardised(Expression):
         return rf"\frac{{{top}}}{{\sqrt{{{number(self.variance)} + {number(self.epsilon)}}}}}"
 
 
-@dataclass(frozen=True)
-class Exponential(Expression):
+class Exponential(_Of):
     """e to the power of a score minus the largest of its row, as a stable softmax does."""
+
+    below = ("score",)
 
     score: Expression
     largest: float
-
-    @property
-    def parts(self) -> tuple[Expression, ...]:
-        return (self.score,)
 
     @cached_property
     def value(self) -> float:
@@ -316,18 +295,15 @@ class Exponential(Expression):
         return rf"e^{{{self.score.latex()}{minus}}}"
 
 
-@dataclass(frozen=True)
-class Called(Expression):
+class Called(_Of):
     """A function of one expression, such as a root or a sine."""
+
+    below = ("argument",)
 
     function: Callable[[float], float]
     pattern: str
     """LaTeX with `{}` for the argument, for example `r"\\sqrt{{{}}}"`."""
     argument: Expression
-
-    @property
-    def parts(self) -> tuple[Expression, ...]:
-        return (self.argument,)
 
     @cached_property
     def value(self) -> float:
@@ -337,16 +313,13 @@ class Called(Expression):
         return self.pattern.format(self.argument.latex())
 
 
-@dataclass(frozen=True)
-class Picked(Expression):
+class Picked(_Of):
     """A cell that is copied because another cell, an id, points at its row."""
+
+    below = ("pointer", "chosen")
 
     chosen: Cell
     pointer: Cell
-
-    @property
-    def parts(self) -> tuple[Expression, ...]:
-        return (self.pointer, self.chosen)
 
     @property
     def value(self) -> float:
@@ -356,7 +329,6 @@ class Picked(Expression):
         return rf"\text{{row }}{number(self.pointer.value)}:\;{self.chosen.latex()}"
 
 
-@dataclass(frozen=True)
 class Hidden(Expression):
     """A fixed number that stands here because of what other cells hold, said in words."""
 
@@ -369,24 +341,17 @@ class Hidden(Expression):
     def parts(self) -> tuple[Expression, ...]:
         return self.because
 
-    @property
-    def value(self) -> float:
-        return self.known
-
     def latex(self) -> str:
         return rf"{number(self.known)}\quad({self.reason})"
 
 
-@dataclass(frozen=True)
-class Seen(Expression):
+class Seen(_Of):
     """An expression that stands because another cell, of a mask or a draw, lets it through."""
+
+    below = ("because", "chosen")
 
     chosen: Expression
     because: Cell
-
-    @property
-    def parts(self) -> tuple[Expression, ...]:
-        return (self.because, self.chosen)
 
     @property
     def value(self) -> float:
@@ -396,16 +361,13 @@ class Seen(Expression):
         return self.chosen.latex()
 
 
-@dataclass(frozen=True)
-class Indicator(Expression):
+class Indicator(_Of):
     """1 where a cell holds a given id, else 0."""
+
+    below = ("pointer",)
 
     pointer: Cell
     id: int
-
-    @property
-    def parts(self) -> tuple[Expression, ...]:
-        return (self.pointer,)
 
     @property
     def value(self) -> float:
@@ -418,23 +380,16 @@ class Indicator(Expression):
         )
 
 
-@dataclass(frozen=True)
-class OutOfRange(Expression):
+class OutOfRange(_Of):
     """An arithmetic with a number on its way that a precision cannot hold, and what is left of it
     in a tensor of that precision (infinity, nan, 0, or mere rounding). The reason is in words.
     """
 
+    below = ("whole",)
+
     whole: Expression
     known: float
     reason: str
-
-    @property
-    def parts(self) -> tuple[Expression, ...]:
-        return (self.whole,)
-
-    @property
-    def value(self) -> float:
-        return self.known
 
     @property
     def terms(self) -> tuple[Expression, ...]:

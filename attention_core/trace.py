@@ -9,17 +9,21 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from .export import checker
 from .expression import Cell, Expression, OutOfRange
 from .operations.base import Operation
 from .operations.given import shared
 from .symbols import symbol_of
 
-NOT_A_NAME = {*keyword.kwlist, *dir(builtins), "torch", "generator", "tokens", "vocabulary"}
-NOT_A_NAME |= {"unknown", "positions", "columns", "angles", "name", "tensor"}
-NOT_A_NAME |= {"safe_open"}
-NOT_A_NAME |= {*vars(checker), "F", "checked", "plt", "heatmap", "compare"}
-"""Names that mean something else in the program or in a notebook made of a trace."""
+_OF_A_PROGRAM = (
+    "torch generator safe_open tokens vocabulary unknown positions columns angles name tensor"
+)
+_OF_A_NOTEBOOK = (
+    "F plt heatmap compare checked base64 math Iterator contextmanager Wrong unpacked Checks "
+    "block_sums"
+)
+NOT_A_NAME = {*keyword.kwlist, *dir(builtins), *_OF_A_PROGRAM.split(), *_OF_A_NOTEBOOK.split()}
+"""Names that mean something else in the program or in a notebook made of a trace. So may any that
+begins with `_`."""
 
 
 JOINED = ("d_queries", "d_concat")
@@ -203,9 +207,8 @@ class Trace(Mapping[str, Step]):
         """A trace that begins with the steps of this one and goes on without it: what several
         experiments have in common is computed once.
         """
-        other = Trace()
+        other = self.emptied()
         other._steps, other._sizes = dict(self._steps), dict(self._sizes)
-        other._labels, other._labels_by_head = dict(self._labels), dict(self._labels_by_head)
         other.rounds = list(self.rounds)
         return other
 
@@ -224,7 +227,7 @@ class Trace(Mapping[str, Step]):
         """
         if not name.isidentifier():
             raise ValueError(f"{name!r} cannot name a step: it must be a Python identifier")
-        if name in NOT_A_NAME:
+        if name in NOT_A_NAME or name.startswith("_"):
             raise ValueError(f"{name!r} cannot name a step: it has a meaning in the program")
         if name in self._steps:
             raise ValueError(f"the trace already has a step {name!r}; a value is never rebound")
@@ -277,12 +280,6 @@ class Trace(Mapping[str, Step]):
         empty = Trace(**self._labels)
         empty._labels_by_head = dict(self._labels_by_head)
         return empty
-
-    def branched(self) -> "Trace":
-        """A trace that begins with the very steps of this one; more can be added to either."""
-        branch = self.emptied()
-        branch._steps, branch._sizes = dict(self._steps), dict(self._sizes)
-        return branch
 
     def labels(self, axis: str, head: int | None = None) -> tuple[str, ...]:
         """The names of an axis's places: its labels, or d0, d1, … for a width, or 0, 1, 2, …;

@@ -1,10 +1,9 @@
 """A trained layer as a trace: every number of one recorded step of a run."""
 
-import torch
-
 from ..mechanism.attention import attention
-from ..operations import Given, MatMul, MayLook, Softmax
-from ..trace import Trace
+from ..mechanism.builder import project, times
+from ..operations import Given, MayLook, Softmax
+from ..trace import Step, Trace
 from .training import Matrices
 
 
@@ -18,24 +17,15 @@ def attend_trained(trace: Trace, matrices: Matrices, scaled: bool = True) -> Tra
     """
     tokens = trace.labels("token")
     trace.label("next", list(dict.fromkeys(tokens)))
-    vectors = trace["embeddings"]
-    made = []
-    for role, name, row in (
-        ("query", "queries", "query"),
-        ("key", "keys", "key"),
-        ("value", "values", "key"),
-    ):
-        numbers = _numbers(getattr(matrices, f"W_{role}"))
-        matrix = trace.step(f"W_{role}", Given(numbers), axes=("d_in", "d_out"))
-        made.append(trace.step(name, MatMul(), vectors, matrix, axes=(row, "d_out")))
+
+    def weight(role: str) -> tuple[Step, None]:
+        numbers = Given.of(getattr(matrices, f"W_{role}"))
+        return trace.step(f"W_{role}", numbers, axes=("d_in", "d_out")), None
+
+    made = project(trace, trace["embeddings"], weight)
     mask = trace.step("mask", MayLook(len(tokens), len(tokens)), axes=("query", "key"))
     context = attention(trace, *made, "sqrt_d" if scaled else "none", mask)
-    numbers = _numbers(matrices.W_output)
-    W_output = trace.step("W_output", Given(numbers), axes=("d_out", "next"))
-    logits = trace.step("logits", MatMul(), context, W_output, axes=("query", "next"))
+    W_output = trace.step("W_output", Given.of(matrices.W_output), axes=("d_out", "next"))
+    logits = times(trace, "logits", context, W_output)
     trace.step("probabilities", Softmax(), logits, axes=("query", "next"))
     return trace
-
-
-def _numbers(matrix: torch.Tensor) -> tuple[tuple[float, ...], ...]:
-    return tuple(map(tuple, matrix.tolist()))

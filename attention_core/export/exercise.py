@@ -137,15 +137,11 @@ def _with_round(trace: Trace, kept: tuple[str, ...]) -> Trace:
             continue
         for given in step.inputs:
             if given.name not in new:
-                numbers = Given(_nested(given.value.tolist()))
+                numbers = Given.of(given.value)
                 new.step(given.name, numbers, axes=given.axes, symbol=given.symbol)
         inputs = (new[given.name] for given in step.inputs)
         new.step(name, step.operation, *inputs, axes=step.axes, symbol=step.symbol)
     return new
-
-
-def _nested(numbers: list) -> tuple:
-    return tuple(_nested(each) if isinstance(each, list) else each for each in numbers)
 
 
 def _beside(trace: Trace) -> set[str]:

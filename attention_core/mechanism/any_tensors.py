@@ -6,15 +6,11 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from ..operations import (
-    JoinRows,
-    RepeatHeads,
-)
-from ..trace import Step, Trace
-from .attention import attention
-from .before_softmax import mask_and_bias
+from .. import operations as ops
+from ..trace import Trace
+from .builder import attend_steps, check_shapes
 from .options import Options
-from .own_tensors import check_same_kind, give, own, sizes
+from .own_tensors import check_same_kind, give, own
 
 SHARED = {"head": "kv_head"}
 """How the axis of key heads is called where several query heads share one."""
@@ -87,60 +83,11 @@ def attend_tensors(
         if n_past:
             past = give(trace, f"past_{name}", tensors[f"past_{name}"], (*behind, "past", axis))
             new = give(trace, f"new_{name}", tensors[name], (*behind, "new_key", axis))
-            steps[name] = trace.step(name, JoinRows(), past, new, axes=(*behind, "key", axis))
+            steps[name] = trace.step(name, ops.JoinRows(), past, new, axes=(*behind, "key", axis))
         else:
             steps[name] = give(trace, name, tensors[name], (*behind, "key", axis))
     attend_steps(trace, steps["queries"], steps["keys"], steps["values"], chosen, n_past)
     return trace
-
-
-def attend_steps(
-    trace: Trace,
-    queries: Step,
-    keys: Step,
-    values: Step,
-    options: Options,
-    n_past: int = 0,
-    prefix: str = "",
-    mask_prefix: str = "",
-    scored: Step | None = None,
-) -> Step:
-    """Add attention with all options to a trace that has queries, keys and values. Returns the
-    context vectors.
-
-    Key heads that several query heads share have the axis `kv_head`; of the keys, the first
-    `n_past` were there before. Steps: `shared_keys` and `shared_values` for shared heads, `mask`
-    with what it is made of, `added_mask`, `distance_bias` with ALiBi, `added_bias` where both are
-    added; these with `mask_prefix` before their names, and those of `attention`, from scores that
-    are `scored` already where there are some. Raises ValueError for options that do not fit.
-    """
-    front = queries.axes[:-2]
-    n_heads = queries.value.shape[front.index("head")] if "head" in front else 1
-    shared = []
-    for name, step in (("keys", keys), ("values", values)):
-        if "kv_head" in step.axes:
-            times = n_heads // step.value.shape[step.axes.index("kv_head")]
-            axes = (*front, *step.axes[-2:])
-            step = trace.step(f"{prefix}shared_{name}", RepeatHeads(times), step, axes=axes)
-        shared.append(step)
-    axes = (*front, "query", keys.axes[-2])
-    shape, dtype = (*queries.value.shape[:-1], keys.value.shape[-2]), queries.value.dtype
-    mask, added = mask_and_bias(trace, axes, shape, dtype, options, n_past, mask_prefix)
-    return attention(
-        trace,
-        queries,
-        *shared,
-        options.scale if isinstance(options.scale, str) else float(options.scale),
-        mask,
-        prefix,
-        temperature=options.temperature,
-        dropout=options.dropout,
-        dropout_seed=options.dropout_seed,
-        added_mask=added,
-        soft_cap=options.soft_cap,
-        key_axis=keys.axes[-2],
-        scored=scored,
-    )
 
 
 def key_front(
@@ -151,46 +98,6 @@ def key_front(
         SHARED.get(axis, axis) if n_queries != n_keys else axis
         for axis, n_queries, n_keys in zip(front, queries, keys, strict=False)
     )
-
-
-def check_shapes(tensors: dict[str, Tensor], front: tuple[str, ...]) -> None:
-    """Raises ValueError, in words, where queries, keys, values and past ones do not fit."""
-    shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    if len({len(shape) for shape in shapes.values()}) > 1:
-        found = ", ".join(f"{name} {len(shape)}" for name, shape in shapes.items())
-        raise ValueError(f"all need the same number of axes, but they have: {found}")
-    queries, keys, values = (shapes[name] for name in ("queries", "keys", "values"))
-    if queries[-1] != keys[-1]:
-        raise ValueError(
-            f"a query is {queries[-1]} wide and a key {keys[-1]}: they are compared entry by "
-            "entry, so they need the same width"
-        )
-    if keys[-2] != values[-2]:
-        raise ValueError(f"there are {keys[-2]} keys but {values[-2]} values: each key has one")
-    for at, axis in enumerate(front):
-        if keys[at] != values[at]:
-            raise ValueError(f"axis {axis!r} is {keys[at]} long for keys, {values[at]} for values")
-        if axis == "head":
-            if queries[at] % keys[at]:
-                raise ValueError(
-                    f"{queries[at]} query heads cannot be shared evenly among {keys[at]} key heads"
-                )
-        elif queries[at] != keys[at]:
-            raise ValueError(
-                f"axis {axis!r} is {queries[at]} long for queries, {keys[at]} for keys"
-            )
-    for name, new in (("past_keys", keys), ("past_values", values)):
-        past = shapes.get(name)
-        if past and (past[:-2], past[-1]) != (new[:-2], new[-1]):
-            raise ValueError(
-                f"{name} is {sizes(tensors[name])}, but must fit the new ones, "
-                f"{' × '.join(map(str, new))}, in all but their number"
-            )
-    if "past_keys" in shapes and shapes["past_keys"][-2] != shapes["past_values"][-2]:
-        raise ValueError(
-            f"there are {shapes['past_keys'][-2]} past keys but {shapes['past_values'][-2]} past "
-            "values: each key has one"
-        )
 
 
 def _front(queries: Tensor, lead: Sequence[str] | None) -> tuple[str, ...]:

@@ -2,19 +2,7 @@
 
 import math
 
-from ..operations import (
-    Add,
-    Draw,
-    Drop,
-    Hide,
-    Magnify,
-    MatMul,
-    Scale,
-    SoftCap,
-    Softmax,
-    SoftmaxOfSeen,
-    SumNormalise,
-)
+from .. import operations as ops
 from ..recipes import NORMALISERS, check_choice, check_scale
 from ..trace import Step, Trace
 
@@ -61,55 +49,52 @@ def attention(
         raise ValueError("a mask that is added hides from a softmax, and not from a sum")
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature:g}, but must be above 0")
-    lead = queries.axes[:-2]
-    table = (*lead, "query", key_axis)
-    scores = scored or _scaled(trace, queries, keys, scale, prefix, table)
+    table = (*queries.axes[:-2], "query", key_axis)
+
+    def step(name: str, operation: ops.Operation, *given: Step) -> Step:
+        return trace.step(f"{prefix}{name}", operation, *given, axes=table)
+
+    scores = scored or score(trace, queries, keys, scale, prefix, key_axis)
     if soft_cap is not None:
-        scores = trace.step(f"{prefix}capped_scores", SoftCap(soft_cap), scores, axes=table)
+        scores = step("capped_scores", ops.SoftCap(soft_cap), scores)
     if temperature != 1:
-        cooled = Magnify(1 / temperature)
-        scores = trace.step(f"{prefix}tempered_scores", cooled, scores, axes=table)
-    shares = SumNormalise() if normalise == "sum" else Softmax(softmax_dim)
+        scores = step("tempered_scores", ops.Magnify(1 / temperature), scores)
     if added_mask is not None:
-        scores = trace.step(f"{prefix}biased_scores", Add(), scores, added_mask, axes=table)
-        shares = SoftmaxOfSeen(softmax_dim)
+        scores = step("biased_scores", ops.Add(), scores, added_mask)
     if mask is not None:
         fill = 0.0 if normalise == "sum" else -math.inf
-        scores = trace.step(f"{prefix}masked_scores", Hide(fill), scores, mask, axes=table)
-        shares = shares if normalise == "sum" else SoftmaxOfSeen(softmax_dim)
-    weights = trace.step(f"{prefix}weights", shares, scores, axes=table)
+        scores = step("masked_scores", ops.Hide(fill), scores, mask)
+    hides = mask is not None or added_mask is not None
+    softmax = ops.SoftmaxOfSeen if hides else ops.Softmax
+    shares = ops.SumNormalise() if normalise == "sum" else softmax(softmax_dim)
+    weights = step("weights", shares, scores)
     if dropout:
-        draw = Draw("uniform", tuple(weights.value.shape), seed=dropout_seed)
-        kept = trace.step(f"{prefix}kept", draw, axes=table)
-        weights = trace.step(f"{prefix}dropped_weights", Drop(dropout), weights, kept, axes=table)
-    return trace.step(
-        f"{prefix}context_vectors",
-        MatMul(),
-        weights,
-        values,
-        axes=(*lead, "query", values.axes[-1]),
-    )
+        draw = ops.Draw("uniform", tuple(weights.value.shape), seed=dropout_seed)
+        weights = step("dropped_weights", ops.Drop(dropout), weights, step("kept", draw))
+    axes = (*table[:-1], values.axes[-1])
+    return trace.step(f"{prefix}context_vectors", ops.MatMul(), weights, values, axes=axes)
 
 
-def _scaled(
+def score(
     trace: Trace,
     queries: Step,
     keys: Step,
     scale: str | float,
-    prefix: str,
-    table: tuple[str, ...],
+    prefix: str = "",
+    key_axis: str = "key",
 ) -> Step:
-    """Add scores, and what they are when they are divided or multiplied."""
-    scores = trace.step(f"{prefix}scores", MatMul(transpose=True), queries, keys, axes=table)
-    name = f"{prefix}scaled_scores"
-    if not isinstance(scale, str):
-        symbol = rf"{scores.symbol}_{{\times c}}"
-        return trace.step(name, Magnify(scale), scores, axes=table, symbol=symbol)
+    """Add `scores`, and `scaled_scores` where they are divided or multiplied. Returns the last."""
+    table, product = (*queries.axes[:-2], "query", key_axis), ops.MatMul(transpose=True)
+    scores = trace.step(f"{prefix}scores", product, queries, keys, axes=table)
     if scale == "none":
         return scores
-    divide = Scale(queries.value.shape[-1], root=scale == "sqrt_d")
-    symbol = None if divide.root else rf"{scores.symbol}_{{/d}}"
-    return trace.step(name, divide, scores, axes=table, symbol=symbol)
+    if isinstance(scale, str):
+        scaling = ops.Scale(queries.value.shape[-1], root=scale == "sqrt_d")
+        below = None if scaling.root else "/d"
+    else:
+        scaling, below = ops.Magnify(scale), r"\times c"
+    symbol = rf"{scores.symbol}_{{{below}}}" if below else None
+    return trace.step(f"{prefix}scaled_scores", scaling, scores, axes=table, symbol=symbol)
 
 
 def scale_of(trace: Trace, prefix: str = "") -> str | float:
@@ -119,6 +104,14 @@ def scale_of(trace: Trace, prefix: str = "") -> str | float:
     scaled = trace.get(f"{prefix}scaled_scores")
     if scaled is None:
         return "none"
-    if isinstance(scaled.operation, Magnify):
+    if isinstance(scaled.operation, ops.Magnify):
         return scaled.operation.factor
     return "sqrt_d" if scaled.operation.root else "d"
+
+
+def divisor_of(trace: Trace, prefix: str = "") -> float:
+    """The number that the scores of a trace made by `attention` are divided by."""
+    width = trace[f"{prefix}scores"].inputs[0].value.shape[-1]
+    scale = scale_of(trace, prefix)
+    divisors = {"none": 1.0, "sqrt_d": width**0.5, "d": float(width)}
+    return divisors[scale] if isinstance(scale, str) else 1 / scale

@@ -1,7 +1,6 @@
 """What stands between scores and weights: masks of all kinds, made into one, and added biases."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -28,93 +27,64 @@ def mask_and_bias(
     `distance_bias`, or `added_bias` for both. None for none. The first `n_past` keys were there
     before; names begin with `prefix`. Raises ValueError for options that do not fit.
     """
-    table = _Table(trace, axes, sizes, dtype, options, n_past, prefix)
+
+    def named(shape: Sequence[int]) -> tuple[str, ...]:
+        """The names of a mask's axes: the table's, but for an axis of 1 that is repeated."""
+        last = len(axes) - len(shape)
+        pairs = zip(axes[last:], shape, sizes[last:], strict=True)
+        return tuple(axis if size == wanted else f"one_{axis}" for axis, size, wanted in pairs)
+
+    def both(name: str, operation: Operation, left: Step, right: Step) -> Step:
+        shape = torch.broadcast_shapes(left.value.shape, right.value.shape)
+        return trace.step(f"{prefix}{name}", operation, left, right, axes=named(shape))
+
+    n_queries, n_keys = sizes[-2:]
+    first_place = n_past if options.corner == "top_left" else n_keys - n_queries
     own = None if options.mask is None else _own_mask(options.mask, sizes, dtype)
-    added = None
+    mask = added = None
     if own is not None and own.dtype != torch.bool:
-        added, own = give(trace, f"{prefix}added_mask", own, table.named(own.shape)), None
-    mask = table.mask(own)
+        added, own = give(trace, f"{prefix}added_mask", own, named(own.shape)), None
+    rules = _rules(own, options, axes, sizes, first_place)
+    for at, (name, rule) in enumerate(rules.items(), start=1):
+        name = f"{prefix}{'mask' if len(rules) == 1 else name}"
+        if isinstance(rule, Tensor):
+            step = give(trace, name, rule, named(rule.shape))
+        else:
+            step = trace.step(name, rule, axes=named(rule.value().shape))
+        so_far = "mask" if at == len(rules) else "given_and_near"
+        mask = step if mask is None else both(so_far, Both(), mask, step)
     if not options.alibi:
         return mask, added
-    far = table.distances()
-    if added is None:
-        return mask, far
-    named = table.named(torch.broadcast_shapes(far.value.shape, added.value.shape))
-    return mask, trace.step(f"{prefix}added_bias", Add(), far, added, axes=named)
-
-
-@dataclass(frozen=True)
-class _Table:
-    """A table of scores (…, query, key), and what is to happen to it."""
-
-    trace: Trace
-    axes: tuple[str, ...]
-    sizes: tuple[int, ...]
-    dtype: torch.dtype
-    options: Options
-    n_past: int
-    prefix: str
-
-    def mask(self, own: Tensor | None) -> Step | None:
-        """The mask, True = may look, made of all rules; None for no rule."""
-        options = self.options
-        rules: list[tuple[str, Operation | Tensor]] = []
-        if own is not None:
-            rules.append(("given_mask", own))
-        left, right = options.window
-        if options.causal:
-            right = 0 if right is None else min(right, 0)
-        if (left, right) != (None, None):
-            near = LookWithin(*self.sizes[-2:], left, right, self.first_place, options.sinks)
-            rules.append(("near", near))
-        if options.lengths is not None:
-            rules.append(("not_padding", _padding(options.lengths, self.axes, self.sizes)))
-        made = None
-        for at, (rule_name, rule) in enumerate(rules):
-            name = self.prefix + ("mask" if len(rules) == 1 else rule_name)
-            shape = rule.shape if isinstance(rule, Tensor) else rule.value().shape
-            if isinstance(rule, Tensor):
-                step = give(self.trace, name, rule, self.named(shape))
-            else:
-                step = self.trace.step(name, rule, axes=self.named(shape))
-            if made is not None:
-                name = self.prefix + ("mask" if at == len(rules) - 1 else "given_and_near")
-                shape = torch.broadcast_shapes(made.value.shape, step.value.shape)
-                step = self.trace.step(name, Both(), made, step, axes=self.named(shape))
-            made = step
-        return made
-
-    def distances(self) -> Step:
-        """The bias of ALiBi: with heads, a slope for each; without, that of a single one."""
-        has_heads = "head" in self.axes
-        if has_heads and self.axes[-3] != "head":
-            raise ValueError(
-                "alibi adds a bias for each head, query and key, but the axes are "
-                f"{', '.join(self.axes)}: let 'head' stand last in `lead`"
-            )
-        slopes = alibi_slopes(self.sizes[-3] if has_heads else 1)
-        bias = DistanceBias(
-            slopes if has_heads else slopes[0],
-            *self.sizes[-2:],
-            self.first_place,
-            PRECISIONS[self.dtype],
+    front = axes[-3:-2] if "head" in axes else ()
+    if front not in ((), ("head",)):
+        raise ValueError(
+            "alibi adds a bias for each head, query and key, but the axes are "
+            f"{', '.join(axes)}: let 'head' stand last in `lead`"
         )
-        axes = self.axes[-3:] if has_heads else self.axes[-2:]
-        return self.trace.step(f"{self.prefix}distance_bias", bias, axes=axes)
+    slopes = alibi_slopes(sizes[-3] if front else 1)
+    slope = slopes if front else slopes[0]
+    bias = DistanceBias(slope, n_queries, n_keys, first_place, PRECISIONS[dtype])
+    far = trace.step(f"{prefix}distance_bias", bias, axes=(*front, *axes[-2:]))
+    return mask, far if added is None else both("added_bias", Add(), far, added)
 
-    @property
-    def first_place(self) -> int:
-        """Where the first query stands among the keys."""
-        n_queries, n_keys = self.sizes[-2:]
-        return self.n_past if self.options.corner == "top_left" else n_keys - n_queries
 
-    def named(self, shape: Sequence[int]) -> tuple[str, ...]:
-        """The names of a mask's axes: the table's, but for an axis of 1 that is repeated."""
-        last = len(self.axes) - len(shape)
-        return tuple(
-            axis if size == wanted else f"one_{axis}"
-            for axis, size, wanted in zip(self.axes[last:], shape, self.sizes[last:], strict=True)
-        )
+def _rules(
+    own: Tensor | None,
+    options: Options,
+    axes: tuple[str, ...],
+    sizes: tuple[int, ...],
+    first_place: int,
+) -> dict[str, Operation | Tensor]:
+    """The masks that are asked for, by the names of their steps."""
+    rules: dict[str, Operation | Tensor] = {} if own is None else {"given_mask": own}
+    left, right = options.window
+    if options.causal:
+        right = 0 if right is None else min(right, 0)
+    if (left, right) != (None, None):
+        rules["near"] = LookWithin(*sizes[-2:], left, right, first_place, options.sinks)
+    if options.lengths is not None:
+        rules["not_padding"] = _padding(options.lengths, axes, sizes)
+    return rules
 
 
 def _own_mask(mask: Tensor | Sequence, table: tuple[int, ...], dtype: torch.dtype) -> Tensor:
@@ -147,7 +117,7 @@ def _padding(
         if not is_number(length, int):
             raise ValueError(f"a length of {length!r}: lengths are whole numbers")
     if not isinstance(lengths, Sequence):
-        return LookWithinLengths(found, table[-1], ones=0)
+        return LookWithinLengths(found, table[-1], min(1, len(axes) - 2))
     if "batch" not in axes:
         raise ValueError(
             f"there are {len(found)} lengths, but no axis 'batch' that they could belong to: give "

@@ -8,38 +8,22 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from ..operations import (
-    GELU,
-    Add,
-    Draw,
-    Drop,
-    JoinHeads,
-    JoinHeadsInBatch,
-    Operation,
-    ReLU,
-    RowMean,
-    RowVariance,
-    ScaleShift,
-    SplitHeads,
-    SplitHeadsInBatch,
-    Standardise,
-)
+from .. import operations as ops
 from ..operations.layers import EPSILON
-from ..recipes import PLURAL, ROLES, check_choice
+from ..recipes import ROLES, check_choice
 from ..trace import Step, Trace
-from .any_tensors import attend_steps
 from .block_weights import draw_weights, give_weights
+from .builder import Heads, attend_projected, project, times
 from .options import Options
-from .own_matrices import Heads, times
 from .own_tensors import check_same_kind, give, own
 
 ORDERS = ("after", "before")
 """Where the layer norms stand: after each residual (Vaswani et al. 2017), or before each part, so
 that none stands in the stream's way (Xiong et al. 2020, On Layer Normalization)."""
-ACTIVATIONS: dict[str, Operation] = {
-    "relu": ReLU(),
-    "gelu": GELU(),
-    "gelu_tanh": GELU(tanh=True),
+ACTIVATIONS: dict[str, ops.Operation] = {
+    "relu": ops.ReLU(),
+    "gelu": ops.GELU(),
+    "gelu_tanh": ops.GELU(tanh=True),
 }
 
 
@@ -59,8 +43,8 @@ class BlockOptions:
         Heads(self.n_heads)
         check_choice("norm", self.norm, ORDERS)
         check_choice("activation", self.activation, ACTIVATIONS)
-        Standardise(self.epsilon)
-        Drop(self.dropout)
+        ops.Standardise(self.epsilon)
+        ops.Drop(self.dropout)
 
 
 def encode_block(
@@ -181,7 +165,9 @@ class _Block:
     shape: BlockOptions
     prefix: str
 
-    def step(self, name: str, operation: Operation, *given: Step, axes: tuple[str, ...]) -> Step:
+    def step(
+        self, name: str, operation: ops.Operation, *given: Step, axes: tuple[str, ...]
+    ) -> Step:
         return self.trace.step(f"{self.prefix}{name}", operation, *given, axes=axes)
 
     def part(
@@ -197,7 +183,7 @@ class _Block:
             added = self.attention(name, read, answered, options)
         added = self.dropped(f"{name}_output", added)
         after = "output" if is_last and before else f"after_{name}"
-        summed = self.step(after, Add(), stream, added, axes=stream.axes)
+        summed = self.step(after, ops.Add(), stream, added, axes=stream.axes)
         if before:
             return summed
         return self.norm(name, summed, "output" if is_last else f"{name}_normed")
@@ -205,54 +191,38 @@ class _Block:
     def norm(self, part: str, vectors: Step, made: str) -> Step:
         """Layer norm: mean and variance of each token's vector, and what the layer has learned."""
         of, one = f"{part}_norm", (*vectors.axes[:-1], "one")
-        mean = self.step(f"{of}_mean", RowMean(), vectors, axes=one)
-        variance = self.step(f"{of}_variance", RowVariance(), vectors, mean, axes=one)
+        mean = self.step(f"{of}_mean", ops.RowMean(), vectors, axes=one)
+        variance = self.step(f"{of}_variance", ops.RowVariance(), vectors, mean, axes=one)
         given = (vectors, mean, variance)
         gain, bias = (self.weights.get(f"{of}_{kind}") for kind in ("gain", "bias"))
-        standardise = Standardise(self.shape.epsilon)
+        standardise = ops.Standardise(self.shape.epsilon)
         if gain is None:
             return self.step(made, standardise, *given, axes=vectors.axes)
         standard = self.step(f"{of}_standardised", standardise, *given, axes=vectors.axes)
         learned = (gain,) if bias is None else (gain, bias)
-        return self.step(made, ScaleShift(), standard, *learned, axes=vectors.axes)
+        return self.step(made, ops.ScaleShift(), standard, *learned, axes=vectors.axes)
 
     def attention(self, part: str, asked: Step, answered: Step, options: Options) -> Step:
         """Multi-head attention of the vectors that ask to those that answer."""
-        own_name = "cross_" if part == "cross" else ""
-        key_axis = "other_key" if part == "cross" else "key"
-        trace, n_heads = self.trace, self.shape.n_heads
-        batch = asked.axes[:-2]
-        split = SplitHeadsInBatch(n_heads) if batch else SplitHeads(n_heads)
-        named = f"{self.prefix}{own_name}"
-        made, width = [], None
-        for role in ROLES:
-            matrix, bias = self.matrix(f"{own_name}W_{role}")
-            row = "query" if role == "query" else key_axis
-            vectors = asked if role == "query" else answered
-            axes = (*batch, row, matrix.axes[-1])
-            joined = times(trace, f"{named}{PLURAL[role]}", vectors, matrix, bias, axes)
-            each = joined.value.shape[-1] // n_heads
-            width = width or each
-            axes = (*batch, "head", row, "d_head" if each == width else "d_value")
-            made.append(trace.step(f"{named}head_{PLURAL[role]}", split, joined, axes=axes))
-        context = attend_steps(trace, *made, options, prefix=f"{named}head_", mask_prefix=named)
-        join = JoinHeadsInBatch() if batch else JoinHeads()
-        matrix, bias = self.matrix(f"{own_name}W_output")
-        axes = (*batch, "query", matrix.axes[0])
-        concat = trace.step(f"{named}concat", join, context, axes=axes)
-        axes = (*batch, "query", matrix.axes[-1])
-        return times(trace, f"{self.prefix}{part}_output", concat, matrix, bias, axes)
+        name = "cross_" if part == "cross" else ""
+        trace, named = self.trace, f"{self.prefix}{name}"
+        sources = {"query": asked, "key": answered, "value": answered}
+        key_axis = "other_key" if name else "key"
+        made = project(trace, sources, lambda role: self.matrix(f"{name}W_{role}"), named, key_axis)
+        heads = Heads(self.shape.n_heads, single_too=True)
+        matrix, bias = self.matrix(f"{name}W_output")
+        concat = attend_projected(trace, made, heads, options, None, named, matrix.axes[0])
+        return times(trace, f"{self.prefix}{part}_output", concat, matrix, bias)
 
     def feed_forward(self, vectors: Step) -> Step:
         """Two linear layers with a bend between them, for each token by itself."""
-        matrix, bias = self.matrix("W_1")
-        axes = (*vectors.axes[:-1], matrix.axes[-1])
-        hidden = times(self.trace, f"{self.prefix}hidden", vectors, matrix, bias, axes)
+        hidden = times(self.trace, f"{self.prefix}hidden", vectors, *self.matrix("W_1"))
         bend = ACTIVATIONS[self.shape.activation]
-        activated = self.dropped("activated", self.step("activated", bend, hidden, axes=axes))
-        matrix, bias = self.matrix("W_2")
+        activated = self.dropped(
+            "activated", self.step("activated", bend, hidden, axes=hidden.axes)
+        )
         name = f"{self.prefix}feed_forward_output"
-        return times(self.trace, name, activated, matrix, bias, vectors.axes)
+        return times(self.trace, name, activated, *self.matrix("W_2"))
 
     def matrix(self, name: str) -> tuple[Step, Step | None]:
         """A matrix, and its bias where it has one."""
@@ -264,9 +234,9 @@ class _Block:
             return vectors
         # Each place has numbers of its own: one seed for all would drop the same cells everywhere.
         seed = self.shape.dropout_seed + len(self.trace)
-        draw = Draw("uniform", tuple(vectors.value.shape), seed=seed)
+        draw = ops.Draw("uniform", tuple(vectors.value.shape), seed=seed)
         kept = self.step(f"kept_{name}", draw, axes=vectors.axes)
-        drop = Drop(self.shape.dropout)
+        drop = ops.Drop(self.shape.dropout)
         return self.step(f"dropped_{name}", drop, vectors, kept, axes=vectors.axes)
 
 

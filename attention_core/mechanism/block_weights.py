@@ -99,8 +99,7 @@ def draw_weights(
             made[name] = trace.step(name, Given(numbers), axes=axes)
             continue
         fan_in = shape[0] if len(shape) == 2 else fan_in  # a bias is bounded as its matrix is
-        follows = {"seed": seed} if last is None else {"after": last}
-        last = Draw("linear", shape, **follows, fan_in=fan_in)
+        last = Draw.behind(last, "linear", shape, fan_in, seed)
         made[name] = trace.step(name, last, axes=axes)
     return made
 

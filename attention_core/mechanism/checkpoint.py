@@ -14,9 +14,9 @@ from ..operations import Columns, Linear, Stored
 from ..recipes import PLURAL, ROLES
 from ..stored import quoted, shapes
 from ..trace import Step, Trace
+from .builder import Heads, attend_projected, check_rows, project, times
 from .model_config import ModelConfig
 from .options import Options
-from .own_matrices import Heads, attend_projected, check_rows, row_of, times
 from .own_tensors import give, own
 
 LARGEST = 2**28
@@ -93,7 +93,7 @@ def from_checkpoint(
         check_rows(f"{beginning}c_proj.weight", read.shape("c_proj.weight"), _width(concat))
         matrix = read("W_output", "c_proj.weight", (concat.axes[-1], "d_model"))
         bias = read("b_output", "c_proj.bias", ("d_model",))
-        times(trace, "output", concat, matrix, bias, (*concat.axes[:-1], "d_model"))
+        times(trace, "output", concat, matrix, bias)
         return trace
     made = _project_upright(read, vectors, given, config.settings.get("head_dim"))
     concat = attend_projected(trace, made, given, chosen)
@@ -260,15 +260,15 @@ def _project_joined(read: _Reader, vectors: Step, heads: Heads) -> list[Step]:
     heads.check(dict.fromkeys(ROLES, width))
     matrix = read("qkv_matrix", "c_attn.weight", ("d_in", "d_qkv"))
     bias = read("qkv_bias", "c_attn.bias", ("d_qkv",))
-    made = []
-    for at, role in enumerate(ROLES):
-        columns = Columns(at * width, (at + 1) * width)
-        axis = "d_queries" if heads.n_heads > 1 else "d_out"
+    axis = "d_queries" if heads.n_heads > 1 else "d_out"
+
+    def weight(role: str) -> tuple[Step, Step]:
+        first = ROLES.index(role) * width
+        columns = Columns(first, first + width)
         own_matrix = trace.step(f"W_{role}", columns, matrix, axes=("d_in", axis))
-        own_bias = trace.step(f"b_{role}", columns, bias, axes=(axis,))
-        axes = (*vectors.axes[:-2], row_of(role), axis)
-        made.append(times(trace, PLURAL[role], vectors, own_matrix, own_bias, axes))
-    return made
+        return own_matrix, trace.step(f"b_{role}", columns, bias, axes=(axis,))
+
+    return project(trace, vectors, weight)
 
 
 def _project_upright(read: _Reader, vectors: Step, heads: Heads, d_head: int | None) -> list[Step]:
@@ -281,10 +281,11 @@ def _project_upright(read: _Reader, vectors: Step, heads: Heads, d_head: int | N
             f"head_dim in config.json is {d_head}, but {heads.n_heads} heads share "
             f"{widths['query']} columns of queries"
         )
-    return [
-        _upright(read, PLURAL[role], name, vectors, (heads.joined(role), "d_in"), row_of(role))
-        for role, name in stored.items()
-    ]
+    made = []
+    for role, name in stored.items():
+        axes, row = (heads.joined(role), "d_in"), "query" if role == "query" else "key"
+        made.append(_upright(read, PLURAL[role], name, vectors, axes, row))
+    return made
 
 
 def _upright(

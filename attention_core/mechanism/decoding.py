@@ -1,11 +1,10 @@
 """One step of decoding: a single new query, and keys and values kept from earlier steps."""
 
-from ..operations import JoinRows, MatMul
 from ..recipes import PLURAL
 from ..trace import Step, Trace
-from .any_tensors import attend_steps
+from .builder import attend_steps, put_behind, times
 from .own_tensors import give
-from .today import PREFIX, Today, key_matrix, turned
+from .today import PREFIX, Today, key_matrix, turn
 
 DECODED = "decoded_"
 """What the names of a step of decoding begin with, where the whole computation has a like step."""
@@ -42,11 +41,10 @@ def decode_step(whole: Trace, today: Today, place: int) -> Trace:
         matrix = key_matrix(whole, role)
         row_axis = "new_key" if place else "key"
         made[role] = _projected(trace, new, matrix, f"new_{PLURAL[role]}", row_axis)
-    if today.turns(queries.value.shape[-1]):
-        for role in ("query", "key"):
-            made[role] = turned(trace, role, made[role], today, "", place)
+    turn(trace, made, today, "", place)
     for role in ("key", "value") if place else ():
-        made[role] = _with_past(trace, role, made[role], cached(whole, role), place)
+        name, kept = PLURAL[role], cached(whole, role).value[:, :place]
+        made[role] = put_behind(trace, name, kept, made[role], f"{DECODED}{name}")
     attend_steps(trace, *made.values(), today.options, place, DECODED, DECODED)
     return trace
 
@@ -76,13 +74,4 @@ def _label_heads(trace: Trace, whole: Trace, today: Today) -> None:
 def _projected(trace: Trace, new: Step, matrix: Step, name: str, row: str) -> Step:
     """The new vector times the matrix of each head."""
     own = give(trace, matrix.name, matrix.value, matrix.axes, matrix.symbol)
-    axes = (matrix.axes[0], row, matrix.axes[-1])
-    return trace.step(name, MatMul(), new, own, axes=axes)
-
-
-def _with_past(trace: Trace, role: str, new: Step, kept: Step, place: int) -> Step:
-    """What is in the cache, and the new row behind it."""
-    name, (front, _, width) = PLURAL[role], new.axes
-    axes = (front, "key", width)
-    past = give(trace, f"past_{name}", kept.value[:, :place], (front, "past", width))
-    return trace.step(f"{DECODED}{name}", JoinRows(), past, new, axes=axes)
+    return times(trace, name, new, own, lead=(matrix.axes[0], row))

@@ -9,22 +9,7 @@ import math
 from collections.abc import Collection
 from itertools import groupby
 
-from ..operations import (
-    Divide,
-    DivideSeen,
-    ExpLess,
-    Given,
-    Hide,
-    Larger,
-    LookWithin,
-    MatMul,
-    RowLargest,
-    Rows,
-    RowSum,
-    Scale,
-    Shrink,
-    ShrinkAndAdd,
-)
+from .. import operations as ops
 from ..recipes import check_scale
 from ..trace import Step, Trace
 from .tiling import Tile, tiles_of
@@ -103,13 +88,9 @@ class _Block:
     def attend(self) -> Step:
         """All of it; the context vectors of the block."""
         at, places = self._at, self._tiles[0].queries
-        self._block = self._trace.step(
-            f"tile_queries_{at}",
-            Rows(places.start, places.stop),
-            self._queries,
-            axes=(self._row, self._queries.axes[-1]),
-            symbol=f"Q_{{{at}}}",
-        )
+        name, symbol = f"tile_queries_{at}", f"Q_{{{at}}}"
+        rows, axes = ops.Rows(places.start, places.stop), (self._row, self._queries.axes[-1])
+        self._block = self._trace.step(name, rows, self._queries, axes=axes, symbol=symbol)
         n_rows, width = len(places), self._values.value.shape[-1]
         largest = self._start("largest", "m", -math.inf, n_rows, 1)
         total = self._start("sum", r"\ell", 0.0, n_rows, 1)
@@ -119,21 +100,15 @@ class _Block:
                 n_before = len(self._trace)
                 largest, total, output = self._go_on(tile, largest, total, output)
                 self._trace.rounds.append((*self._trace,)[n_before:])
-        divide = DivideSeen() if self._may_see_nothing else Divide()
-        return self._trace.step(
-            f"context_vectors_{at}",
-            divide,
-            output,
-            total,
-            axes=(self._row, self._values.axes[-1]),
-            symbol=f"Z_{{{at}}}",
-        )
+        divide = ops.DivideSeen() if self._may_see_nothing else ops.Divide()
+        name, symbol = f"context_vectors_{at}", f"Z_{{{at}}}"
+        return self._trace.step(name, divide, output, total, axes=output.axes, symbol=symbol)
 
     def _start(self, name: str, symbol: str, number: float, n_rows: int, width: int) -> Step:
         """What runs along, before the first tile."""
         return self._trace.step(
             f"running_{name}_{self._at}_start",
-            Given(((number,) * width,) * n_rows),
+            ops.Given(((number,) * width,) * n_rows),
             axes=(self._row, ONE if name != "output" else self._values.axes[-1]),
             symbol=rf"{symbol}_{{{self._at},\mathrm{{start}}}}",
         )
@@ -151,35 +126,36 @@ class _Block:
                 f"{name}_{where}", operation, *given, axes=axes, symbol=f"{symbol}_{{{below}}}"
             )
 
-        picks = Rows(tile.keys.start, tile.keys.stop)
+        picks = ops.Rows(tile.keys.start, tile.keys.stop)
         d_axes = (column, self._keys.axes[-1])
         keys = step("tile_keys", picks, self._keys, axes=d_axes, symbol="K")
         values = step("tile_values", picks, self._values, axes=(column, wide), symbol="V")
         scores = self._scores(tile, keys, step)
         one, table = (row, ONE), (row, column)
-        own = step("tile_largest", RowLargest(), scores, axes=one, symbol=r"\hat m")
-        now = step("running_largest", Larger(), largest, own, axes=one, symbol="m")
-        less, fall = ExpLess(self._may_see_nothing), Shrink(self._may_see_nothing)
+        own = step("tile_largest", ops.RowLargest(), scores, axes=one, symbol=r"\hat m")
+        now = step("running_largest", ops.Larger(), largest, own, axes=one, symbol="m")
+        less, fall = ops.ExpLess(self._may_see_nothing), ops.Shrink(self._may_see_nothing)
         shrink = step("shrink", fall, largest, now, axes=one, symbol=r"\alpha")
         powers = step("tile_exponentials", less, scores, now, axes=table, symbol="U")
-        added = step("tile_sum", RowSum(), powers, axes=one, symbol=r"\hat\ell")
-        total = step("running_sum", ShrinkAndAdd(), total, shrink, added, axes=one, symbol=r"\ell")
-        brought = step("tile_output", MatMul(), powers, values, axes=(row, wide), symbol=r"\hat O")
-        given = (output, shrink, brought)
-        output = step("running_output", ShrinkAndAdd(), *given, axes=(row, wide), symbol="O")
+        added = step("tile_sum", ops.RowSum(), powers, axes=one, symbol=r"\hat\ell")
+        goes_on, context = ops.ShrinkAndAdd(), (row, wide)
+        total = step("running_sum", goes_on, total, shrink, added, axes=one, symbol=r"\ell")
+        brought = step("tile_output", ops.MatMul(), powers, values, axes=context, symbol=r"\hat O")
+        output = step("running_output", goes_on, output, shrink, brought, axes=context, symbol="O")
         return now, total, output
 
     def _scores(self, tile: Tile, keys: Step, step) -> Step:
         """The scores of a tile, divided, and hidden where a mask cuts through it."""
         table = (self._row, f"key_block_{tile.key_block}")
-        product = MatMul(transpose=True)
+        product = ops.MatMul(transpose=True)
         scores = step("tile_scores", product, self._block, keys, axes=table, symbol="S")
         if self._scale != "none":
-            divide = Scale(self._keys.value.shape[-1], root=self._scale == "sqrt_d")
+            divide = ops.Scale(self._keys.value.shape[-1], root=self._scale == "sqrt_d")
             scores = step("tile_scaled_scores", divide, scores, axes=table, symbol=r"\tilde S")
         if tile.is_cut:
             offset = tile.queries.start - tile.keys.start + tile.offset
-            visible = LookWithin(len(tile.queries), len(tile.keys), offset=offset)
+            visible = ops.LookWithin(len(tile.queries), len(tile.keys), offset=offset)
             mask = step("tile_mask", visible, axes=table, symbol="M")
-            scores = step("tile_masked_scores", Hide(), scores, mask, axes=table, symbol=r"\bar S")
+            given = (scores, mask)
+            scores = step("tile_masked_scores", ops.Hide(), *given, axes=table, symbol=r"\bar S")
         return scores

@@ -10,7 +10,7 @@ from ..operations.base import Operation
 from ..operations.masks import check_mask
 from ..recipes import ROLES
 from ..trace import Trace
-from .attention import scale_of
+from .attention import divisor_of
 
 
 def heads_one_by_one(
@@ -39,11 +39,10 @@ def heads_one_by_one(
 
 def stack_of_heads(trace: Trace) -> Tensor:
     """`heads_one_by_one` with the matrices, the divisor and the mask of a trace of heads."""
-    d_head = trace["head_W_query"].value.shape[-1]
     return heads_one_by_one(
         trace["embeddings"].value,
         *(trace[f"head_W_{role}"].value for role in ROLES),
-        divisor={"none": 1.0, "sqrt_d": d_head**0.5, "d": float(d_head)}[scale_of(trace, "head_")],
+        divisor=divisor_of(trace, "head_"),
         mask=trace["mask"].value if "mask" in trace else None,
     )
 

@@ -2,23 +2,10 @@
 
 from collections.abc import Iterable
 
-from ..operations import (
-    Draw,
-    Drop,
-    Hide,
-    MatMul,
-    MayLook,
-    Operation,
-    Renormalise,
-    Scale,
-    ShiftRow,
-    Softmax,
-    SoftmaxOfSeen,
-    Subtract,
-)
+from .. import operations as ops
 from ..recipes import CAUSAL, MaskRecipe, check_choice, check_scale
 from ..trace import Step, Trace
-from .attention import scale_of
+from .attention import attention, scale_of, score
 
 TABLE = ("query", "key")
 WAYS = {
@@ -30,11 +17,11 @@ WAYS = {
 """The ways of hiding, by what the names of their steps begin with. The first and last are right."""
 
 
-def mask_of(recipe: MaskRecipe, n_tokens: int) -> MayLook:
+def mask_of(recipe: MaskRecipe, n_tokens: int) -> ops.MayLook:
     """The mask of a sentence; what lies outside of it is left out."""
     hidden = recipe.hidden_key if recipe.hidden_key in range(n_tokens) else None
     flipped = tuple(cell for cell in recipe.flipped if min(cell) >= 0 and max(cell) < n_tokens)
-    return MayLook(n_tokens, n_tokens, recipe.causal, recipe.window, hidden, flipped)
+    return ops.MayLook(n_tokens, n_tokens, recipe.causal, recipe.window, hidden, flipped)
 
 
 def attend_masked(
@@ -68,15 +55,11 @@ def change_token(trace: Trace, token: int, amount: float, way: str = "") -> Trac
     Raises ValueError for another way, and where there is no such token.
     """
     check_choice("way of hiding", way, [kept for kept in WAYS if f"{kept}context_vectors" in trace])
-    vectors = trace.step(
-        "changed_embeddings",
-        ShiftRow(token, amount),
-        trace["embeddings"],
-        axes=("token", "d_in"),
-    )
+    vectors, shift = trace["embeddings"], ops.ShiftRow(token, amount)
+    vectors = trace.step("changed_embeddings", shift, vectors, axes=vectors.axes)
     _attend(trace, vectors, trace["mask"], scale_of(trace), (way,), "changed_")
     given = (trace[f"changed_{way}context_vectors"], trace[f"{way}context_vectors"])
-    trace.step("moved", Subtract(), *given, axes=("query", "d_in"))
+    trace.step("moved", ops.Subtract(), *given, axes=("query", "d_in"))
     return trace
 
 
@@ -87,8 +70,9 @@ def drop_weights(trace: Trace, probability: float, seed: int) -> Trace:
     `dropped_context_vectors` (query, d_in). Returns the same trace.
     """
     weights = trace["weights"]
-    kept = trace.step("kept", Draw("uniform", tuple(weights.value.shape), seed=seed), axes=TABLE)
-    dropped = trace.step("dropped_weights", Drop(probability), weights, kept, axes=TABLE)
+    draw = ops.Draw("uniform", tuple(weights.value.shape), seed=seed)
+    kept = trace.step("kept", draw, axes=TABLE)
+    dropped = trace.step("dropped_weights", ops.Drop(probability), weights, kept, axes=TABLE)
     _context(trace, dropped, trace["embeddings"], "dropped_")
     return trace
 
@@ -98,30 +82,27 @@ def _attend(
 ) -> None:
     """Scores of the vectors with themselves, then each way of hiding."""
 
-    def step(name: str, operation: Operation, *given: Step) -> Step:
+    def step(name: str, operation: ops.Operation, *given: Step) -> Step:
         return trace.step(f"{prefix}{name}", operation, *given, axes=TABLE)
 
-    scores = step("scores", MatMul(transpose=True), vectors, vectors)
-    divide = Scale(vectors.value.shape[-1], root=scale == "sqrt_d")
-    scaled = scores if scale == "none" else step("scaled_scores", divide, scores)
+    scaled = score(trace, vectors, vectors, scale, prefix)
     if "" in ways:
-        masked = step("masked_scores", Hide(), scaled, mask)
-        _context(trace, step("weights", SoftmaxOfSeen(), masked), vectors, prefix)
+        attention(trace, vectors, vectors, vectors, mask=mask, prefix=prefix, scored=scaled)
     if "zero_filled_" in ways:
-        filled = step("zero_filled_scores", Hide(0.0), scores, mask)
+        filled = step("zero_filled_scores", ops.Hide(0.0), trace[f"{prefix}scores"], mask)
         if scale != "none":
-            filled = step("zero_filled_scaled_scores", divide, filled)
-        weights = step("zero_filled_weights", Softmax(), filled)
+            filled = step("zero_filled_scaled_scores", scaled.operation, filled)
+        weights = step("zero_filled_weights", ops.Softmax(), filled)
         _context(trace, weights, vectors, f"{prefix}zero_filled_")
     if "zeroed_" in ways or "renormalised_" in ways:
-        unmasked = step("unmasked_weights", Softmax(), scaled)
-        zeroed = step("zeroed_weights", Hide(0.0), unmasked, mask)
+        unmasked = step("unmasked_weights", ops.Softmax(), scaled)
+        zeroed = step("zeroed_weights", ops.Hide(0.0), unmasked, mask)
         _context(trace, zeroed, vectors, f"{prefix}zeroed_")
     if "renormalised_" in ways:
-        shares = step("renormalised_weights", Renormalise(), zeroed)
+        shares = step("renormalised_weights", ops.Renormalise(), zeroed)
         _context(trace, shares, vectors, f"{prefix}renormalised_")
 
 
 def _context(trace: Trace, weights: Step, vectors: Step, prefix: str) -> None:
     name = f"{prefix}context_vectors"
-    trace.step(name, MatMul(), weights, vectors, axes=("query", "d_in"))
+    trace.step(name, ops.MatMul(), weights, vectors, axes=("query", "d_in"))

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..stored import first_bytes, quoted
+from .builder import BASES, Slowed, is_base
 from .options import is_number
-from .own_matrices import BASES, Slowed, is_base
 
 LARGEST = 2**20
 """Bytes: a `config.json` has a few thousand."""

@@ -3,25 +3,11 @@
 import torch
 from torch import Tensor
 
-from ..operations import (
-    BatchedMatMul,
-    Draw,
-    Given,
-    JoinHeads,
-    MatMul,
-    Permute,
-    Repeat,
-    Row,
-    RowsOfHeads,
-    SplitHeads,
-    SplitWithoutTranspose,
-    SumHeads,
-    SwitchOff,
-    Transpose,
-)
+from .. import operations as ops
 from ..recipes import CAUSAL, HEADS, PLURAL, ROLES, GivenHeads, HeadsRecipe
 from ..trace import JOINED, Step, Trace
-from .attention import attention, scale_of
+from .attention import attention, divisor_of
+from .builder import project, times
 from .masking import mask_of
 from .trainable import last_draw
 
@@ -47,39 +33,27 @@ def attend_heads(
     given = recipe.given_for(trace["embeddings"].value.shape[-1])
     _label_columns(trace, recipe, given)
     draws = _draws(trace, recipe) if given is None else _given(given)
-    made = []
-    for role in ROLES:
-        matrix = _matrices(trace, role, draws[role], recipe)
-        axes = ("head", "query" if role == "query" else "key", recipe.axis(role))
-        given = (trace["embeddings"], matrix)
-        made.append(trace.step(f"head_{PLURAL[role]}", MatMul(), *given, axes=axes))
+    made = project(
+        trace,
+        trace["embeddings"],
+        lambda role: (_matrices(trace, role, draws[role], recipe), None),
+        "head_",
+    )
     mask = None
     if recipe.causal:
         causal = mask_of(CAUSAL, len(trace["embeddings"].value))
         mask = trace.step("mask", causal, axes=("query", "key"))
-    context = attention(
-        trace,
-        *made,
-        recipe.scale,
-        mask,
-        "head_",
-        softmax_dim,
-        recipe.temperature,
-        recipe.normalise,
-        recipe.dropout,
-        recipe.dropout_seed,
-    )
+    between = ("scale", "temperature", "normalise", "dropout", "dropout_seed")
+    chosen = {name: getattr(recipe, name) for name in between}
+    context = attention(trace, *made, mask=mask, prefix="head_", softmax_dim=softmax_dim, **chosen)
     if not joined:
         return trace
-    concat = trace.step("concat", JoinHeads(), context, axes=("query", "d_concat"))
-    made_by = draws["output"] if mixes else _identity(concat.value.shape[-1], recipe.d_model)
+    concat = trace.step("concat", ops.JoinHeads(), context, axes=("query", "d_concat"))
+    identity = torch.eye(concat.value.shape[-1], recipe.d_model)
+    made_by = draws["output"] if mixes else ops.Given.of(identity)
     W_output = trace.step("W_output", made_by, axes=("d_concat", "d_model"))
-    trace.step("output", MatMul(), concat, W_output, axes=("query", "d_model"))
+    times(trace, "output", concat, W_output)
     return trace
-
-
-def _identity(n_rows: int, n_columns: int) -> Given:
-    return Given(tuple(map(tuple, torch.eye(n_rows, n_columns).tolist())))
 
 
 def _label_columns(trace: Trace, recipe: HeadsRecipe, given: GivenHeads | None) -> None:
@@ -99,55 +73,43 @@ def _label_columns(trace: Trace, recipe: HeadsRecipe, given: GivenHeads | None) 
             trace.label("d_model", given.outputs)
 
 
-def _given(heads: GivenHeads) -> dict[str, Given]:
+def _given(heads: GivenHeads) -> dict[str, ops.Given]:
     """The matrices that were set by hand, those of all heads side by side."""
-    return {role: Given(heads.joined(role)) for role in ROLES} | {"output": Given(heads.output)}
+    joined = {role: heads.joined(role) for role in ROLES} | {"output": heads.output}
+    return {name: ops.Given(table) for name, table in joined.items()}
 
 
-def _draws(trace: Trace, recipe: HeadsRecipe) -> dict[str, Draw]:
+def _draws(trace: Trace, recipe: HeadsRecipe) -> dict[str, ops.Draw]:
     """The draws of the matrices, one after the other."""
     d_in = trace["embeddings"].value.shape[-1]
     last = last_draw(trace) if recipe.seed is None else None
     for shape in recipe.skipped:
-        last = _next(last, "uniform", shape, recipe)
-    distribution = "uniform" if recipe.start == "rand" else "linear"
-    draws = {}
-    for role in ROLES:
-        width = recipe.width(role)
-        joined = (d_in, recipe.n_heads * width)
-        shape = (recipe.n_heads, width, d_in) if recipe.by_head else joined
-        draws[role] = last = _next(last, distribution, shape, recipe, d_in)
+        last = ops.Draw.behind(last, "uniform", shape, seed=recipe.seed)
     d_concat = recipe.n_heads * recipe.d_value
-    draws["output"] = _next(last, distribution, (d_concat, recipe.d_model), recipe, d_concat)
+    draws = {}
+    for role in (*ROLES, "output"):
+        n_rows, shape = d_concat, (d_concat, recipe.d_model)
+        if role != "output":
+            n_rows, width = d_in, recipe.width(role)
+            joined = (d_in, recipe.n_heads * width)
+            shape = (recipe.n_heads, width, d_in) if recipe.by_head else joined
+        start = ("uniform", shape) if recipe.start == "rand" else ("linear", shape, n_rows)
+        draws[role] = last = ops.Draw.behind(last, *start, seed=recipe.seed)
     return draws
 
 
-def _next(
-    last: Draw | None,
-    distribution: str,
-    shape: tuple[int, ...],
-    recipe: HeadsRecipe,
-    fan_in: int | None = None,
-) -> Draw:
-    """The draw behind the last one; without a last one, the first after the seed."""
-    fan_in = fan_in if distribution == "linear" else None
-    if last is None:
-        return Draw(distribution, shape, seed=recipe.seed or 0, fan_in=fan_in)
-    return Draw(distribution, shape, after=last, fan_in=fan_in)
-
-
-def _matrices(trace: Trace, role: str, draw: Draw | Given, recipe: HeadsRecipe) -> Step:
+def _matrices(trace: Trace, role: str, draw: ops.Draw | ops.Given, recipe: HeadsRecipe) -> Step:
     """The matrix of all heads (d_in, joined) and that of each (head, d_in, width)."""
     name, axis = f"W_{role}", recipe.axis(role)
     joined = ("d_in", "d_concat" if role == "value" else "d_queries")
     by_head = ("head", "d_in", axis)
     if recipe.by_head:
         upright = trace.step(f"head_{role}_layer", draw, axes=("head", axis, "d_in"))
-        matrix = trace.step(f"head_{name}", Transpose(), upright, axes=by_head)
-        trace.step(name, JoinHeads(), matrix, axes=joined)
+        matrix = trace.step(f"head_{name}", ops.Transpose(), upright, axes=by_head)
+        trace.step(name, ops.JoinHeads(), matrix, axes=joined)
         return matrix
     whole = trace.step(name, draw, axes=joined)
-    return trace.step(f"head_{name}", SplitHeads(recipe.n_heads), whole, axes=by_head)
+    return trace.step(f"head_{name}", ops.SplitHeads(recipe.n_heads), whole, axes=by_head)
 
 
 def add_batched(trace: Trace) -> Trace:
@@ -158,26 +120,24 @@ def add_batched(trace: Trace) -> Trace:
     same trace.
     """
     n_heads = trace.size("head")
-    columns = trace.step(
-        "embeddings_as_columns", Transpose(), trace["embeddings"], axes=("d_in", "token")
+    vectors, axes, every = (
+        trace["embeddings"],
+        ("d_in", "token"),
+        ops.RepeatHeads(n_heads, one=True),
     )
-    repeated = trace.step(
-        "repeated_embeddings", Repeat(n_heads), columns, axes=("head", "d_in", "token")
-    )
+    columns = trace.step("embeddings_as_columns", ops.Transpose(), vectors, axes=axes)
+    repeated = trace.step("repeated_embeddings", every, columns, axes=("head", *axes))
     for role in ROLES:
         of_head = trace[f"head_W_{role}"]
         head, d_in, width = of_head.axes
         name = f"head_{role}_layer"
-        upright = (
-            trace[name]
-            if name in trace
-            else trace.step(name, Permute(), of_head, axes=(head, width, d_in))
-        )
+        upright = trace.get(name)
+        if upright is None:
+            upright = trace.step(name, ops.Permute(), of_head, axes=(head, width, d_in))
         token = "query" if role == "query" else "key"
-        batched = trace.step(
-            f"batched_{PLURAL[role]}", BatchedMatMul(), upright, repeated, axes=(head, width, token)
-        )
-        trace.step(f"permuted_{PLURAL[role]}", Permute(), batched, axes=(head, token, width))
+        given, axes = (upright, repeated), (head, width, token)
+        batched = trace.step(f"batched_{PLURAL[role]}", ops.BatchedMatMul(), *given, axes=axes)
+        trace.step(f"permuted_{PLURAL[role]}", ops.Permute(), batched, axes=(head, token, width))
     return trace
 
 
@@ -188,11 +148,11 @@ def add_big_projection(trace: Trace) -> Trace:
     `mixed_queries`, of the same shape, by a reshape without transposing. Returns the same trace.
     """
     n_heads = trace.size("head")
-    given = (trace["embeddings"], trace["W_query"])
-    joined = trace.step("joined_queries", MatMul(), *given, axes=("query", "d_queries"))
+    vectors, W_query = trace["embeddings"], trace["W_query"]
+    joined = times(trace, "joined_queries", vectors, W_query, lead=("query",))
     axes = trace["head_queries"].axes
-    trace.step("split_queries", SplitHeads(n_heads), joined, axes=axes)
-    trace.step("mixed_queries", SplitWithoutTranspose(n_heads), joined, axes=axes)
+    trace.step("split_queries", ops.SplitHeads(n_heads), joined, axes=axes)
+    trace.step("mixed_queries", ops.SplitWithoutTranspose(n_heads), joined, axes=axes)
     return trace
 
 
@@ -203,15 +163,10 @@ def add_head_parts(trace: Trace) -> Trace:
     `output_from_heads` (query, d_model), their sum. Returns the same trace.
     """
     context = trace["head_context_vectors"]
-    width = context.axes[-1]
-    rows = trace.step(
-        "head_W_output",
-        RowsOfHeads(trace.size("head")),
-        trace["W_output"],
-        axes=("head", width, "d_model"),
-    )
-    parts = trace.step("head_outputs", MatMul(), context, rows, axes=("head", "query", "d_model"))
-    trace.step("output_from_heads", SumHeads(), parts, axes=("query", "d_model"))
+    deal, axes = ops.RowsOfHeads(trace.size("head")), ("head", context.axes[-1], "d_model")
+    rows = trace.step("head_W_output", deal, trace["W_output"], axes=axes)
+    parts = times(trace, "head_outputs", context, rows)
+    trace.step("output_from_heads", ops.SumHeads(), parts, axes=("query", "d_model"))
     return trace
 
 
@@ -222,10 +177,9 @@ def switch_off(trace: Trace, head: int) -> Trace:
     `output_left` (query, d_model). Returns the same trace.
     """
     context = trace["head_context_vectors"]
-    left = trace.step("head_context_vectors_left", SwitchOff(head), context, axes=context.axes)
-    concat = trace.step("concat_left", JoinHeads(), left, axes=("query", "d_concat"))
-    given = (concat, trace["W_output"])
-    trace.step("output_left", MatMul(), *given, axes=("query", "d_model"))
+    left = trace.step("head_context_vectors_left", ops.SwitchOff(head), context, axes=context.axes)
+    concat = trace.step("concat_left", ops.JoinHeads(), left, axes=("query", "d_concat"))
+    times(trace, "output_left", concat, trace["W_output"])
     return trace
 
 
@@ -235,11 +189,9 @@ def expand_word(trace: Trace, token: int) -> Trace:
     Steps: `one_embedding` (d_in), `one_head_query` and `one_head_key` (head, d_head),
     `one_head_value` (head, d_value). Returns the same trace.
     """
-    one = trace.step("one_embedding", Row(token), trace["embeddings"], axes=("d_in",))
+    one = trace.step("one_embedding", ops.Row(token), trace["embeddings"], axes=("d_in",))
     for role in ROLES:
-        matrix = trace[f"head_W_{role}"]
-        axes = ("head", matrix.axes[-1])
-        trace.step(f"one_head_{role}", MatMul(), one, matrix, axes=axes)
+        times(trace, f"one_head_{role}", one, trace[f"head_W_{role}"], lead=("head",))
     return trace
 
 
@@ -261,12 +213,11 @@ def torch_output(trace: Trace) -> Tensor:
     """
     vectors = trace["embeddings"].value
     heads = {role: trace[f"head_W_{role}"].value for role in ROLES}
-    n_heads, d_in, d_head = heads["query"].shape
+    n_heads, d_in, _ = heads["query"].shape
     d_value, d_model = heads["value"].shape[-1], trace["W_output"].value.shape[-1]
     wide = torch_width(trace)
     module = torch.nn.MultiheadAttention(n_heads * wide, n_heads, bias=False, batch_first=True)
-    divided_by = {"none": 1.0, "sqrt_d": d_head**0.5, "d": d_head}[scale_of(trace, "head_")]
-    stretch = wide**0.5 / divided_by
+    stretch = wide**0.5 / divisor_of(trace, "head_")
     projections = []
     for role, factor in zip(ROLES, (stretch, 1.0, 1.0), strict=True):
         filled = torch.zeros(n_heads, wide, n_heads * wide)

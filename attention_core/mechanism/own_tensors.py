@@ -55,7 +55,7 @@ def give(
     trace: Trace, name: str, tensor: Tensor, axes: tuple[str, ...], symbol: str | None = None
 ) -> Step:
     """Add a tensor to a trace, as numbers that were given."""
-    given = Given(_nested(tensor.tolist()), PRECISIONS.get(tensor.dtype))
+    given = Given.of(tensor, PRECISIONS.get(tensor.dtype))
     return trace.step(name, given, axes=axes, symbol=symbol)
 
 
@@ -77,7 +77,3 @@ def sizes(tensor: Tensor) -> str:
 
 def _kind(tensor: Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
-
-
-def _nested(rows: list | float) -> tuple | float:
-    return tuple(map(_nested, rows)) if isinstance(rows, list) else rows

@@ -2,20 +2,9 @@
 
 from dataclasses import dataclass
 
-from ..operations import (
-    MatMul,
-    MatMulByLoop,
-    Multiply,
-    Row,
-    RunningSum,
-    Scale,
-    ScaleRow,
-    Softmax,
-    SumLast,
-    SumNormalise,
-    UnitRows,
-)
+from .. import operations as ops
 from ..trace import Step, Trace
+from .attention import attention
 
 CHOICES = {
     "similarity": ("dot", "cosine"),
@@ -52,15 +41,9 @@ def attend(trace: Trace, options: SimplifiedOptions = SimplifiedOptions()) -> Tr
     `unit_embeddings` (token, d_in) where the options ask for them. Returns the same trace.
     """
     vectors, compared = _vectors(trace, options)
-    trace.step("scores_by_loop", MatMulByLoop(), compared, compared, axes=("query", "key"))
-    scores = trace.step("scores", MatMul(transpose=True), compared, compared, axes=("query", "key"))
-    if options.divide == "sqrt_d":
-        scores = trace.step(
-            "scaled_scores", Scale(compared.value.shape[-1]), scores, axes=("query", "key")
-        )
-    normalise = SumNormalise() if options.normalise == "sum" else Softmax()
-    weights = trace.step("weights", normalise, scores, axes=("query", "key"))
-    trace.step("context_vectors", MatMul(), weights, vectors, axes=("query", "d_in"))
+    trace.step("scores_by_loop", ops.MatMulByLoop(), compared, compared, axes=("query", "key"))
+    given = (compared, compared, vectors)
+    attention(trace, *given, options.divide, normalise=options.normalise)
     return trace
 
 
@@ -68,14 +51,12 @@ def _vectors(trace: Trace, options: SimplifiedOptions) -> tuple[Step, Step]:
     """The vectors that flow into the context, and those that are compared."""
     vectors = trace["embeddings"]
     if options.factor != 1:
-        vectors = trace.step(
-            "stretched_embeddings",
-            ScaleRow(options.stretched, options.factor),
-            vectors,
-            axes=("token", "d_in"),
-        )
+        stretch = ops.ScaleRow(options.stretched, options.factor)
+        vectors = trace.step("stretched_embeddings", stretch, vectors, axes=vectors.axes)
     if options.similarity == "cosine":
-        return vectors, trace.step("unit_embeddings", UnitRows(), vectors, axes=("token", "d_in"))
+        return vectors, trace.step(
+            "unit_embeddings", ops.UnitRows(), vectors, axes=("token", "d_in")
+        )
     return vectors, vectors
 
 
@@ -89,17 +70,17 @@ def expand_query(trace: Trace, query: int) -> Trace:
     """
     compared = trace["scores"].inputs[0]
     vectors = trace["context_vectors"].inputs[1]
-    one_query = trace.step("query", Row(query), compared, axes=("d_in",))
+    one_query = trace.step("query", ops.Row(query), compared, axes=("d_in",))
     products = trace.step(
-        "query_key_products", Multiply(), one_query, compared, axes=("key", "d_in")
+        "query_key_products", ops.Multiply(), one_query, compared, axes=("key", "d_in")
     )
-    scores = trace.step("query_scores", SumLast(), products, axes=("key",))
+    scores = trace.step("query_scores", ops.SumLast(), products, axes=("key",))
     if "scaled_scores" in trace:
         scale = trace["scaled_scores"].operation
         scores = trace.step("scaled_query_scores", scale, scores, axes=("key",))
     weights = trace.step("query_weights", trace["weights"].operation, scores, axes=("key",))
     weighted = trace.step(
-        "weighted_embeddings", Multiply(by_row=True), weights, vectors, axes=("key", "d_in")
+        "weighted_embeddings", ops.Multiply(by_row=True), weights, vectors, axes=("key", "d_in")
     )
-    trace.step("running_context", RunningSum(), weighted, axes=("key", "d_in"))
+    trace.step("running_context", ops.RunningSum(), weighted, axes=("key", "d_in"))
     return trace

@@ -8,22 +8,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from ..operations import (
-    Cast,
-    Divide,
-    Exp,
-    Given,
-    Magnify,
-    MatVec,
-    Row,
-    RowLargest,
-    RowSum,
-    Scale,
-    Shift,
-    SoftmaxJacobian,
-    Subtract,
-    UnitRows,
-)
+from .. import operations as ops
 from ..trace import Step, Trace
 from .simplified import SimplifiedOptions
 
@@ -39,13 +24,13 @@ def compare_row(trace: Trace, query: int, options: SimplifiedOptions) -> Trace:
     trace.label("score", trace.labels("key"))
     vectors = trace["embeddings"]
     if options.similarity == "cosine":
-        vectors = trace.step("unit_embeddings", UnitRows(), vectors, axes=("token", "d_in"))
-    one_query = trace.step("query", Row(query), vectors, axes=("d_in",))
+        vectors = trace.step("unit_embeddings", ops.UnitRows(), vectors, axes=("token", "d_in"))
+    one_query = trace.step("query", ops.Row(query), vectors, axes=("d_in",))
     if options.divide == "none":
-        trace.step("score_row", MatVec(), vectors, one_query, axes=KEY)
+        trace.step("score_row", ops.MatVec(), vectors, one_query, axes=KEY)
     else:
-        scores = trace.step("query_scores", MatVec(), vectors, one_query, axes=KEY)
-        trace.step("score_row", Scale(vectors.value.shape[-1]), scores, axes=KEY)
+        scores = trace.step("query_scores", ops.MatVec(), vectors, one_query, axes=KEY)
+        trace.step("score_row", ops.Scale(vectors.value.shape[-1]), scores, axes=KEY)
     return trace
 
 
@@ -57,7 +42,7 @@ def given_row(scores: Sequence[float]) -> Trace:
     if not scores:
         raise ValueError("a row has at least one score")
     trace = Trace()
-    trace.step("score_row", Given(tuple(map(float, scores))), axes=KEY)
+    trace.step("score_row", ops.Given(tuple(map(float, scores))), axes=KEY)
     return trace
 
 
@@ -71,13 +56,13 @@ def normalise_row(trace: Trace, shift: float = 0.0, magnify: float = 1.0) -> Tra
     """
     scores = trace["score_row"]
     if shift:
-        scores = trace.step("moved_scores", Shift(shift), scores, axes=KEY)
+        scores = trace.step("moved_scores", ops.Shift(shift), scores, axes=KEY)
     if magnify != 1:
-        scores = trace.step("magnified_scores", Magnify(magnify), scores, axes=KEY)
-    score_sum = trace.step("score_sum", RowSum(), scores, axes=ROW)
-    trace.step("sum_weights", Divide(), scores, score_sum, axes=KEY)
+        scores = trace.step("magnified_scores", ops.Magnify(magnify), scores, axes=KEY)
+    score_sum = trace.step("score_sum", ops.RowSum(), scores, axes=ROW)
+    trace.step("sum_weights", ops.Divide(), scores, score_sum, axes=KEY)
     weights = _stable(trace, scores)
-    trace.step("jacobian", SoftmaxJacobian(), weights, axes=("key", "score"))
+    trace.step("jacobian", ops.SoftmaxJacobian(), weights, axes=("key", "score"))
     return trace
 
 
@@ -89,11 +74,11 @@ def store_row(trace: Trace, shift: float, precision: str) -> Trace:
     `naive_exponentials`, `naive_sum`, `naive_weights`; `largest`, `lowered_scores`,
     `exponentials`, `exponential_sum`, `softmax_weights`. Returns the same trace.
     """
-    moved = trace.step("moved_scores", Shift(shift), trace["score_row"], axes=KEY)
-    stored = trace.step("stored_scores", Cast(precision), moved, axes=KEY)
-    powers = trace.step("naive_exponentials", Exp(), stored, axes=KEY)
-    total = trace.step("naive_sum", RowSum(), powers, axes=ROW)
-    trace.step("naive_weights", Divide(), powers, total, axes=KEY)
+    moved = trace.step("moved_scores", ops.Shift(shift), trace["score_row"], axes=KEY)
+    stored = trace.step("stored_scores", ops.Cast(precision), moved, axes=KEY)
+    powers = trace.step("naive_exponentials", ops.Exp(), stored, axes=KEY)
+    total = trace.step("naive_sum", ops.RowSum(), powers, axes=ROW)
+    trace.step("naive_weights", ops.Divide(), powers, total, axes=KEY)
     _stable(trace, stored)
     return trace
 
@@ -103,11 +88,11 @@ def _stable(trace: Trace, scores: Step) -> Step:
 
     Source: Goodfellow et al. 2016, Deep Learning, section 4.1.
     """
-    largest = trace.step("largest", RowLargest(), scores, axes=ROW)
-    lowered = trace.step("lowered_scores", Subtract(), scores, largest, axes=KEY)
-    powers = trace.step("exponentials", Exp(), lowered, axes=KEY)
-    total = trace.step("exponential_sum", RowSum(), powers, axes=ROW)
-    return trace.step("softmax_weights", Divide(), powers, total, axes=KEY)
+    largest = trace.step("largest", ops.RowLargest(), scores, axes=ROW)
+    lowered = trace.step("lowered_scores", ops.Subtract(), scores, largest, axes=KEY)
+    powers = trace.step("exponentials", ops.Exp(), lowered, axes=KEY)
+    total = trace.step("exponential_sum", ops.RowSum(), powers, axes=ROW)
+    return trace.step("softmax_weights", ops.Divide(), powers, total, axes=KEY)
 
 
 @dataclass(frozen=True)
@@ -127,7 +112,7 @@ class Spread:
         """The spread of softmax weights (key,), worked out in float64."""
         exact = weights.double()
         entropy = torch.special.entr(exact).sum().item() / math.log(2)
-        jacobian = SoftmaxJacobian().value(exact)
+        jacobian = ops.SoftmaxJacobian().value(exact)
         return Spread(exact.max().item(), max(entropy, 0.0), jacobian.norm().item())
 
 
@@ -141,7 +126,7 @@ def exp_limits(precision: str) -> tuple[float, float]:
     """The largest number whose exponential a precision can hold, and the largest one whose
     exponential is 0 in it: tried out in torch, by halving.
     """
-    dtype = Cast(precision).dtype
+    dtype = ops.Cast(precision).dtype
 
     def last(passes) -> float:
         """The largest number that passes, where smaller ones do and larger ones do not."""

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from ..operations import JoinHeads, MatMul, MeanHeads, RotaryAngles, Rotate
+from ..operations import JoinHeads, MeanHeads
 from ..recipes import PLURAL
 from ..trace import Step, Trace
-from .any_tensors import attend_steps
 from .attention import scale_of
+from .builder import attend_steps, times, turned
 from .options import Options
 
 PREFIX = "today_"
@@ -78,24 +78,21 @@ def attend_today(trace: Trace, today: Today, prefix: str = PREFIX, joined: bool 
 
     Source of the means: Ainslie et al. 2023, GQA, section 2.1.
     """
-    times = today.times(trace.size("head"))
+    n_shared = today.times(trace.size("head"))
     made = {"query": trace["head_queries"]}
     for role in ("key", "value"):
-        made[role] = _shared(trace, role, times, prefix)
+        made[role] = _shared(trace, role, n_shared, prefix)
     scored = None
     turns = today.turns(made["query"].value.shape[-1])
-    if times == 1 and not turns and today.scale == scale_of(trace, "head_"):
+    if n_shared == 1 and not turns and today.scale == scale_of(trace, "head_"):
         scored = trace.get("head_scaled_scores") or trace["head_scores"]
-    if turns:
-        for role in ("query", "key"):
-            made[role] = turned(trace, role, made[role], today, prefix)
+    turn(trace, made, today, prefix)
     context = attend_steps(trace, *made.values(), today.options, 0, prefix, prefix, scored)
     if not joined:
         return trace
     axes = ("query", "d_concat")
     concat = trace.step(f"{prefix}concat", JoinHeads(), context, axes=axes)
-    given = (concat, trace["W_output"])
-    trace.step(f"{prefix}output", MatMul(), *given, axes=("query", "d_model"))
+    times(trace, f"{prefix}output", concat, trace["W_output"])
     return trace
 
 
@@ -104,26 +101,26 @@ def key_matrix(trace: Trace, role: str) -> Step:
     return trace.get(f"{PREFIX}W_{role}") or trace[f"head_W_{role}"]
 
 
-def turned(
-    trace: Trace, role: str, step: Step, today: Today, prefix: str, first_place: int = 0
-) -> Step:
-    """Add queries or keys (…, row, d_head) turned by their places, the first of which is given."""
-    n_rows, width = step.value.shape[-2:]
-    turn = RotaryAngles(n_rows, width // 2, today.rotary_base, first_place)
+def turn(trace: Trace, made: dict[str, Step], today: Today, prefix: str, place: int = 0) -> None:
+    """Turn queries and keys (…, row, d_head) by their places, the first of which is given, where
+    they are turned today.
+    """
+    width = made["query"].value.shape[-1]
+    if not today.turns(width):
+        return
     if not trace.has_axis("d_pairs"):  # a column stands for two of a vector, and is no d0
         trace.label("d_pairs", [f"pair{pair}" for pair in range(width // 2)])
-    angles = trace.step(f"{prefix}{role}_angles", turn, axes=(step.axes[-2], "d_pairs"))
-    name = f"{prefix}turned_{PLURAL[role]}"
-    return trace.step(name, Rotate(), step, angles, axes=step.axes)
+    for role in ("query", "key"):
+        made[role] = turned(trace, role, made[role], today.rotary_base, place, prefix=prefix)
 
 
-def _shared(trace: Trace, role: str, times: int, prefix: str) -> Step:
+def _shared(trace: Trace, role: str, n_shared: int, prefix: str) -> Step:
     """Keys or values, made with the means of groups of heads where several share them."""
     plain = trace[f"head_{PLURAL[role]}"]
-    if times == 1:
+    if n_shared == 1:
         return plain
     matrix = trace[f"head_W_{role}"]
     axes = ("kv_head", *matrix.axes[1:])
-    mean = trace.step(f"{prefix}W_{role}", MeanHeads(times), matrix, axes=axes)
-    given, axes = (trace["embeddings"], mean), ("kv_head", *plain.axes[1:])
-    return trace.step(f"{prefix}{PLURAL[role]}", MatMul(), *given, axes=axes)
+    mean = trace.step(f"{prefix}W_{role}", MeanHeads(n_shared), matrix, axes=axes)
+    lead = ("kv_head", plain.axes[1])
+    return times(trace, f"{prefix}{PLURAL[role]}", trace["embeddings"], mean, lead=lead)

@@ -44,7 +44,7 @@ def attend_on_tokens_by_heads(
     context = attention(trace, *made, scale="none", prefix=prefix)
     d_concat = f"{prefix}d_concat"
     concat = trace.step(f"{prefix}concat", JoinHeads(), context, axes=("query", d_concat))
-    draw = _next(trace, "uniform", (n_heads * d_in, d_in))
+    draw = Draw.behind(last_draw(trace), "uniform", (n_heads * d_in, d_in))
     W_output = trace.step(f"{prefix}W_output", draw, axes=(d_concat, "d_in"))
     return trace.step(output, MatMul(), concat, W_output, axes=("query", "d_in"))
 
@@ -61,7 +61,7 @@ def _mixed(
     vectors = given[role]
     n_tokens = len(vectors.value)
     row = "query" if role == "query" else "key"
-    draw = _next(trace, "uniform", (*lead, n_tokens, n_tokens))
+    draw = Draw.behind(last_draw(trace), "uniform", (*lead, n_tokens, n_tokens))
     matrix = trace.step(f"{prefix}U_{role}", draw, axes=(*heads, row, "token"))
     name = f"{prefix}{PLURAL[role]}"
     return trace.step(name, MatMul(), matrix, vectors, axes=(*heads, row, "d_in"))
@@ -93,17 +93,8 @@ def _linear(trace: Trace, name: str, vectors: Step, factor: float, axes: tuple[s
     """A `torch.nn.Linear`, drawn behind the last draw, its width `factor` times the old one."""
     d_in = vectors.value.shape[-1]
     d_out = int(d_in * factor)
-    draw = _next(trace, "linear", (d_out, d_in))
+    draw = Draw.behind(last_draw(trace), "linear", (d_out, d_in))
     matrix = trace.step(f"{name}_matrix", draw, axes=(axes[-1], vectors.axes[-1]))
-    draw = _next(trace, "linear", (d_out,), fan_in=d_in)
+    draw = Draw.behind(last_draw(trace), "linear", (d_out,), fan_in=d_in)
     bias = trace.step(f"{name}_bias", draw, axes=(axes[-1],))
     return trace.step(f"{name}_output", Linear(), vectors, matrix, bias, axes=axes)
-
-
-def _next(
-    trace: Trace, distribution: str, shape: tuple[int, ...], fan_in: int | None = None
-) -> Draw:
-    """The draw behind the last one of the trace; where it has none, the first after seed 0."""
-    last = last_draw(trace)
-    start = {"seed": 0} if last is None else {"after": last}
-    return Draw(distribution, shape, **start, fan_in=fan_in)

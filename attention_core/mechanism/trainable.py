@@ -1,22 +1,10 @@
 """Attention with trainable queries, keys and values: three matrices before the comparison."""
 
-from ..operations import (
-    Add,
-    Affine,
-    Draw,
-    Edit,
-    Given,
-    Linear,
-    Magnify,
-    MatMul,
-    MatMulUpright,
-    Row,
-    Scale,
-    Transpose,
-)
+from .. import operations as ops
 from ..recipes import PLURAL, PROJECTIONS, ROLES, Edits, Projections, Table
 from ..trace import Step, Trace
 from .attention import attention, scale_of
+from .builder import project as project_with
 
 
 def project(
@@ -40,25 +28,17 @@ def project(
             for pair in zip(*matrices[:2], strict=True)
         ]
         matrices[1] = mixed[0], mixed[1]
-    made = []
-    for role, (matrix, bias) in zip(ROLES, matrices, strict=True):
-        axes = ("query" if role == "query" else "key", recipe.axis(role))
-        name = PLURAL[role]
-        given = (trace["embeddings"], matrix)
-        if bias is None:
-            made.append(trace.step(name, MatMul(), *given, axes=axes))
-        else:
-            made.append(trace.step(name, Affine(), *given, bias, axes=axes))
+    made = project_with(trace, trace["embeddings"], dict(zip(ROLES, matrices, strict=True)).get)
     return made[0], made[1], made[2]
 
 
 def _mixed(trace: Trace, of_query: Step, of_key: Step, own: float) -> Step:
     """So much of what makes keys, and the rest of what makes queries."""
     parts = [
-        trace.step(f"share_of_{each.name}", Magnify(share), each, axes=each.axes)
+        trace.step(f"share_of_{each.name}", ops.Magnify(share), each, axes=each.axes)
         for each, share in ((of_query, 1 - own), (of_key, own))
     ]
-    return trace.step(f"mixed_{of_key.name}", Add(), *parts, axes=of_key.axes)
+    return trace.step(f"mixed_{of_key.name}", ops.Add(), *parts, axes=of_key.axes)
 
 
 def draw_matrices(trace: Trace, recipe: Projections) -> list[tuple[Step, Step | None]]:
@@ -71,24 +51,20 @@ def draw_matrices(trace: Trace, recipe: Projections) -> list[tuple[Step, Step | 
     distribution = "linear" if recipe.start == "linear" else "uniform"
     drawn, biases = [], []
 
-    def draw(shape: tuple[int, ...], seed: int | None) -> Draw:
+    def draw(shape: tuple[int, ...], seed: int | None) -> ops.Draw:
         nonlocal last
         fan_in = d_in if distribution == "linear" and len(shape) == 1 else None
-        if last is None:
-            start = 0 if recipe.seed is None else recipe.seed
-            last = Draw(distribution, shape, seed=start, fan_in=fan_in)
-        else:
-            last = Draw(distribution, shape, after=last, fan_in=fan_in)
+        last = ops.Draw.behind(last, distribution, shape, fan_in, recipe.seed)
         # A seed of its own takes a matrix out of the order, and leaves the order as it is.
-        return last if seed is None else Draw(distribution, shape, seed=seed, fan_in=fan_in)
+        return last if seed is None else ops.Draw(distribution, shape, seed=seed, fan_in=fan_in)
 
     if recipe.seed is not None:
         skipped = recipe.skipped_draws
-        last = Draw("uniform", (skipped,), seed=recipe.seed) if skipped else None
+        last = ops.Draw("uniform", (skipped,), seed=recipe.seed) if skipped else None
     for role, seed in zip(ROLES, recipe.seeds, strict=True):
         shape = (d_in, recipe.width(role))
         if given[role] is not None:
-            drawn.append(Given(given[role]))
+            drawn.append(ops.Given(given[role]))
             continue
         drawn.append(draw(shape[::-1] if upright else shape, seed))
         if recipe.bias and recipe.start == "linear":  # as nn.Linear: each bias after its matrix
@@ -113,22 +89,22 @@ def _label_components(trace: Trace, recipe: Projections, given: dict[str, Table 
 
 
 def _matrix(
-    trace: Trace, name: str, draw: Draw | Given, axis: str, upright: bool, edits: Edits
+    trace: Trace, name: str, draw: ops.Draw | ops.Given, axis: str, upright: bool, edits: Edits
 ) -> Step:
     """One matrix (d_in, axis): drawn, transposed if drawn upright, with the typed cells."""
     axes = ("d_in", axis)
     drawn_name = f"drawn_{name}" if edits else name
     if upright:
         layer = trace.step(f"{name.removeprefix('W_')}_layer", draw, axes=axes[::-1])
-        matrix = trace.step(drawn_name, Transpose(), layer, axes=axes)
+        matrix = trace.step(drawn_name, ops.Transpose(), layer, axes=axes)
     else:
         matrix = trace.step(drawn_name, draw, axes=axes)
-    return trace.step(name, Edit(edits), matrix, axes=axes) if edits else matrix
+    return trace.step(name, ops.Edit(edits), matrix, axes=axes) if edits else matrix
 
 
-def last_draw(trace: Trace) -> Draw | None:
+def last_draw(trace: Trace) -> ops.Draw | None:
     """The last random draw of a trace, behind which the generator may go on; None for none."""
-    draws = [step.operation for step in trace.values() if isinstance(step.operation, Draw)]
+    draws = [step.operation for step in trace.values() if isinstance(step.operation, ops.Draw)]
     return draws[-1] if draws else None
 
 
@@ -160,19 +136,19 @@ def expand_token(trace: Trace, token: int) -> Trace:
             "these weights are shared out along another axis than the keys, so each needs the "
             "scores of other tokens too: one row by itself has no weights"
         )
-    one = trace.step("one_embedding", Row(token), trace["embeddings"], axes=("d_in",))
+    one = trace.step("one_embedding", ops.Row(token), trace["embeddings"], axes=("d_in",))
     for role in ROLES:
         whole = trace[PLURAL[role]]
         given = (one, *whole.inputs[1:])
         trace.step(f"one_{role}", whole.operation, *given, axes=whole.axes[1:])
     given = (trace["one_query"], trace["keys"])
-    scores = trace.step("query_scores", MatMul(transpose=True), *given, axes=("key",))
+    scores = trace.step("query_scores", ops.MatMul(transpose=True), *given, axes=("key",))
     if "scaled_scores" in trace:
-        scale: Scale = trace["scaled_scores"].operation
+        scale: ops.Scale = trace["scaled_scores"].operation
         scores = trace.step("scaled_query_scores", scale, scores, axes=("key",))
     weights = trace.step("query_weights", trace["weights"].operation, scores, axes=("key",))
     given = (weights, trace["values"])
-    trace.step("query_context", MatMul(), *given, axes=trace["values"].axes[1:])
+    trace.step("query_context", ops.MatMul(), *given, axes=trace["values"].axes[1:])
     return trace
 
 
@@ -185,7 +161,7 @@ def add_other_ways(trace: Trace) -> Trace:
     """
     vectors = trace["embeddings"]
     given = (vectors, *trace["queries"].inputs[1:])
-    trace.step("queries_upright", MatMulUpright(), *given, axes=trace["queries"].axes)
+    trace.step("queries_upright", ops.MatMulUpright(), *given, axes=trace["queries"].axes)
     made = []
     for role in ROLES:
         matrix = trace[f"W_{role}"]
@@ -193,10 +169,10 @@ def add_other_ways(trace: Trace) -> Trace:
         known = f"{role}_layer"
         if known not in trace or f"drawn_W_{role}" in trace:
             known = f"linear_{role}"
-            trace.step(known, Transpose(), matrix, axes=axes)
+            trace.step(known, ops.Transpose(), matrix, axes=axes)
         bias = [trace[f"b_{role}"]] if f"b_{role}" in trace else []
         name = PLURAL[role]
         given = (vectors, trace[known], *bias)
-        made.append(trace.step(f"linear_{name}", Linear(), *given, axes=trace[name].axes))
+        made.append(trace.step(f"linear_{name}", ops.Linear(), *given, axes=trace[name].axes))
     attention(trace, *made, scale_of(trace), prefix="linear_")
     return trace

@@ -6,6 +6,8 @@ from .base import Mistake, mistakes
 
 @mistakes.register
 def _(operation: ops.SplitHeads, joined: str) -> tuple[Mistake, ...]:
+    if operation.in_batch:
+        return ()
     n_heads = operation.n_heads
     front = "unflatten the columns first, then bring the heads to the front with transpose(0, 1)."
     return (
@@ -45,6 +47,8 @@ def _(operation: ops.SplitHeads, joined: str) -> tuple[Mistake, ...]:
 
 @mistakes.register
 def _(operation: ops.JoinHeads, heads: str) -> tuple[Mistake, ...]:
+    if operation.in_batch:
+        return ()
     front = "bring the tokens to the front with transpose(0, 1), then flatten the rest."
     return (
         Mistake(

@@ -8,6 +8,8 @@ from .base import Mistake, mistakes
 
 @mistakes.register
 def _(operation: ops.RepeatHeads, heads: str) -> tuple[Mistake, ...]:
+    if operation.one:
+        return ()
     times = operation.times
     words = f"query heads that follow each other share one: repeat_interleave({times}, dim=-3)."
     return (

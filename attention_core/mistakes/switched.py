@@ -12,7 +12,7 @@ from ..operations import (
     MatMul,
     Operation,
     ReLU,
-    Repeat,
+    RepeatHeads,
     Row,
     RowSum,
     Scale,
@@ -207,7 +207,7 @@ def _one_for_all(role: str) -> Make:
     def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
         own = new.step(f"own_W_{role}", step.operation, *inputs, axes=step.axes)
         first = new.step(f"first_W_{role}", Row(0), own, axes=own.axes[1:])
-        return new.step(step.name, Repeat(new.size("head")), first, axes=step.axes)
+        return new.step(step.name, RepeatHeads(new.size("head"), one=True), first, axes=step.axes)
 
     return make
 

@@ -22,12 +22,13 @@ def listed() -> str:
         _part(sys.modules[module], each)
         for module, each in groupby(operations, lambda kind: kind.__module__)
     ]
-    pieces = [each for each in vars(expression).values() if _is_piece(each)]
+    pieces = [each for name, each in vars(expression).items() if _is_piece(name, each)]
     return "\n\n".join([*parts, _part(expression, pieces)])
 
 
-def _is_piece(each: object) -> bool:
-    return isinstance(each, type) and issubclass(each, Expression) and each is not Expression
+def _is_piece(name: str, each: object) -> bool:
+    is_kind = isinstance(each, type) and issubclass(each, Expression)
+    return is_kind and each is not Expression and not name.startswith("_")
 
 
 def _part(module: object, kinds: Iterable[type]) -> str:

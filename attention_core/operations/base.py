@@ -2,19 +2,32 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import Protocol, dataclass_transform
 
 from torch import Tensor
 
 from ..expression import Cell, Expression
 
-if TYPE_CHECKING:
-    from ..trace import Step
+
+class Operand(Protocol):
+    """What an arithmetic reads: a named tensor and its cells, such as a step of a trace."""
+
+    name: str
+
+    @property
+    def value(self) -> Tensor:
+        """Its numbers."""
+
+    def cell(self, index: tuple[int, ...]) -> Cell:
+        """One cell as a leaf of an arithmetic."""
 
 
+@dataclass_transform(frozen_default=True)
 class Operation:
-    """A step's recipe. Subclasses are small and hold only the operation's own settings.
+    """A step's recipe. Subclasses are small and hold only the operation's own settings: each is a
+    frozen dataclass, also without saying so.
 
     An operation is pure: the same operands give the same value, and nothing is stored. Operands of
     other shapes than it `takes` are refused with a ValueError, since torch would often find some
@@ -31,8 +44,15 @@ class Operation:
     """Whether the second operand is turned: a picture draws it transposed."""
     chooses: bool = False
     """Whether the numbers of the last operand decide which cells are read."""
+    in_latex: str = ""
+    """What `formula` gives: {0} is the symbol of the first operand, {self.width} a setting."""
+    in_torch: str = ""
+    """What `code` gives, likewise from the names of the operands."""
+    in_words: str = ""
+    """What `words` gives."""
 
     def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
         if "value" in vars(cls):
             cls.value = _refusing(cls.value)
 
@@ -42,19 +62,19 @@ class Operation:
 
     def formula(self, *symbols: str) -> str:
         """LaTeX of the right-hand side, from the symbols of the operands."""
-        raise NotImplementedError
+        return self.in_latex.format(*symbols, self=self)
 
     def code(self, *names: str) -> str:
         """The PyTorch expression, from the names of the operands."""
-        raise NotImplementedError
+        return self.in_torch.format(*names, self=self)
 
-    def arithmetic(self, index: tuple[int, ...], *operands: "Step") -> Expression:
+    def arithmetic(self, index: tuple[int, ...], *operands: Operand) -> Expression:
         """The arithmetic of one cell of the result, its leaves being cells of the operands."""
         raise NotImplementedError
 
     def words(self) -> str:
         """One plain sentence: how a cell comes about. Never holds a person's text."""
-        raise NotImplementedError
+        return self.in_words.format(self=self)
 
     def preamble(self) -> tuple[str, ...]:
         """Lines of a program that must come before `code`."""
@@ -113,7 +133,7 @@ def upright(symbol: str) -> str:
     return rf"{{{symbol}}}^\top" if "^" in symbol else rf"{symbol}^\top"
 
 
-def matched(operand: "Step", index: tuple[int, ...]) -> Cell:
+def matched(operand: Operand, index: tuple[int, ...]) -> Cell:
     """The cell that torch matches with `index`: axes in front may be missing, or be 1 long."""
     shape = operand.value.shape
     last = index[len(index) - len(shape) :]
@@ -122,13 +142,13 @@ def matched(operand: "Step", index: tuple[int, ...]) -> Cell:
     return operand.cell(tuple(0 if size == 1 else at for at, size in zip(last, shape, strict=True)))
 
 
-def line(operand: "Step", index: tuple[int, ...], dim: int) -> tuple[Cell, ...]:
+def line(operand: Operand, index: tuple[int, ...], dim: int) -> tuple[Cell, ...]:
     """All cells along one axis, counted from the end, that share the other places of `index`."""
     at = len(index) + dim
     before, after = index[:at], index[at + 1 :]
     return tuple(operand.cell((*before, k, *after)) for k in range(operand.value.shape[dim]))
 
 
-def row(operand: "Step", index: tuple[int, ...]) -> tuple[Cell, ...]:
+def row(operand: Operand, index: tuple[int, ...]) -> tuple[Cell, ...]:
     """All cells of the last axis that share the leading part of `index`."""
     return tuple(operand.cell((*index[:-1], column)) for column in range(operand.value.shape[-1]))

@@ -1,7 +1,6 @@
 """Entry-by-entry arithmetic, and sums along an axis."""
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -11,30 +10,22 @@ from .base import Operation, check_place, matched, row
 from .given import written
 
 
-@dataclass(frozen=True)
 class Add(Operation):
     """Two tensors, added; axes that one of them has not are repeated, such as a bias's rows."""
 
     takes = "(…) (…)"
     signs = ("", "+", "=")
+    in_latex = "{0} + {1}"
+    in_torch = "{0} + {1}"
+    in_words = "Two entries at the same place, added."
 
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left + right
 
-    def formula(self, left: str, right: str) -> str:
-        return f"{left} + {right}"
-
-    def code(self, left: str, right: str) -> str:
-        return f"{left} + {right}"
-
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
         return Sum((matched(left, index), matched(right, index)))
 
-    def words(self) -> str:
-        return "Two entries at the same place, added."
 
-
-@dataclass(frozen=True)
 class Subtract(Operation):
     """The second tensor taken away from the first; an axis of 1 is repeated, such as a row's
     one number.
@@ -42,30 +33,25 @@ class Subtract(Operation):
 
     takes = "(…) (…)"
     signs = ("", "−", "=")
+    in_latex = "{0} - {1}"
+    in_torch = "{0} - {1}"
+    in_words = "An entry minus the one at the same place, or minus the one of its row."
 
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left - right
 
-    def formula(self, left: str, right: str) -> str:
-        return f"{left} - {right}"
-
-    def code(self, left: str, right: str) -> str:
-        return f"{left} - {right}"
-
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
         return Difference(matched(left, index), matched(right, index))
 
-    def words(self) -> str:
-        return "An entry minus the one at the same place, or minus the one of its row."
 
-
-@dataclass(frozen=True)
 class Multiply(Operation):
     """Entry by entry: two tensors of one shape, a vector (d,) with every row (key, d), or one
     number a row (key,) with that row, if `by_row`.
     """
 
     signs = ("", "⊙", "=")
+    in_latex = r"{0} \odot {1}"
+    in_words = "Two entries, multiplied."
 
     by_row: bool = False
 
@@ -76,9 +62,6 @@ class Multiply(Operation):
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return (left[:, None] if self.by_row else left) * right
 
-    def formula(self, left: str, right: str) -> str:
-        return rf"{left} \odot {right}"
-
     def code(self, left: str, right: str) -> str:
         return f"{left}[:, None] * {right}" if self.by_row else f"{left} * {right}"
 
@@ -86,11 +69,7 @@ class Multiply(Operation):
         factor = left.cell(index[:1]) if self.by_row else matched(left, index)
         return Product((factor, matched(right, index)))
 
-    def words(self) -> str:
-        return "Two entries, multiplied."
 
-
-@dataclass(frozen=True)
 class Scale(Operation):
     """Every score divided by the square root of the width d, or by d itself if not `root`.
 
@@ -98,15 +77,13 @@ class Scale(Operation):
     """
 
     takes = "(…)"
+    in_latex = r"\frac{{{0}}}{{{self._divisor}}}"
 
     width: int
     root: bool = True
 
     def value(self, scores: Tensor) -> Tensor:
         return scores / (math.sqrt(self.width) if self.root else self.width)
-
-    def formula(self, scores: str) -> str:
-        return rf"\frac{{{scores}}}{{{self._divisor}}}"
 
     @property
     def _divisor(self) -> str:
@@ -125,7 +102,6 @@ class Scale(Operation):
         return "A score divided by the width of the vectors, not by its root."
 
 
-@dataclass(frozen=True)
 class ShiftRow(Operation):
     """A number added to every entry of one row; the others are copied. (token, d) → (token, d)
 
@@ -133,6 +109,7 @@ class ShiftRow(Operation):
     """
 
     takes = "(token, d)"
+    in_words = "Your number is added to the vector you changed; the others stay."
 
     row: int
     amount: float
@@ -154,11 +131,7 @@ class ShiftRow(Operation):
         cell = vectors.cell(index)
         return Sum((cell, Number(self.amount))) if index[0] == self.row else cell
 
-    def words(self) -> str:
-        return "Your number is added to the vector you changed; the others stay."
 
-
-@dataclass(frozen=True)
 class ScaleRow(Operation):
     """One row made longer or shorter by a factor; the others are copied. (token, d) → (token, d)
 
@@ -166,6 +139,7 @@ class ScaleRow(Operation):
     """
 
     takes = "(token, d)"
+    in_words = "The vector you stretched is multiplied by your factor; the others stay."
 
     row: int
     factor: float
@@ -192,52 +166,35 @@ class ScaleRow(Operation):
         cell = vectors.cell(index)
         return Product((Number(self.factor), cell)) if index[0] == self.row else cell
 
-    def words(self) -> str:
-        return "The vector you stretched is multiplied by your factor; the others stay."
 
-
-@dataclass(frozen=True)
 class SumLast(Operation):
     """The sum over the last axis. (…, d) → (…)"""
 
     takes = "(…, d)"
     signs = ("", "Σ")
+    in_latex = r"\textstyle\sum_k ({0})_{{j,k}}"
+    in_torch = "{0}.sum(dim=-1)"
+    in_words = "The entries of a row, added."
 
     def value(self, products: Tensor) -> Tensor:
         return products.sum(dim=-1)
 
-    def formula(self, products: str) -> str:
-        return rf"\textstyle\sum_k ({products})_{{j,k}}"
-
-    def code(self, products: str) -> str:
-        return f"{products}.sum(dim=-1)"
-
     def arithmetic(self, index: tuple[int, ...], products) -> Expression:
         return Sum(row(products, (*index, 0)))
 
-    def words(self) -> str:
-        return "The entries of a row, added."
 
-
-@dataclass(frozen=True)
 class RunningSum(Operation):
     """Row j is the sum of rows 0 to j. (key, …) → (key, …)"""
 
     takes = "(key, …)"
     signs = ("", "Σ")
+    in_latex = r"\textstyle\sum_{{i \le j}} ({0})_i"
+    in_torch = "{0}.cumsum(dim=0)"
+    in_words = "The terms so far, added."
 
     def value(self, terms: Tensor) -> Tensor:
         return terms.cumsum(dim=0)
 
-    def formula(self, terms: str) -> str:
-        return rf"\textstyle\sum_{{i \le j}} ({terms})_i"
-
-    def code(self, terms: str) -> str:
-        return f"{terms}.cumsum(dim=0)"
-
     def arithmetic(self, index: tuple[int, ...], terms) -> Expression:
         last, *rest = index
         return Sum(tuple(terms.cell((place, *rest)) for place in range(last + 1)))
-
-    def words(self) -> str:
-        return "The terms so far, added."

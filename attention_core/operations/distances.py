@@ -1,7 +1,6 @@
 """A bias on the scores that grows with the distance of query and key."""
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -29,7 +28,6 @@ def alibi_slopes(n_heads: int) -> tuple[float, ...]:
     return slopes + alibi_slopes(2 * below)[::2][: n_heads - below]
 
 
-@dataclass(frozen=True)
 class DistanceBias(Operation):
     """What is added to a score for the distance of its query and key, −slope · distance:
     (head, query, key) with a slope for each head, or (query, key) with one slope. Query i stands at
@@ -40,6 +38,8 @@ class DistanceBias(Operation):
 
     Source: Press et al. 2022, Train Short, Test Long (ALiBi), section 3.
     """
+
+    in_words = "Minus the slope of the head, times how many places the key is away."
 
     slopes: tuple[float, ...] | float
     n_queries: int
@@ -86,6 +86,3 @@ class DistanceBias(Operation):
         place = query + self.offset
         slope = float(self._slopes.flatten()[head[0] if head else 0])
         return Product((Number(slope), Number(float(-abs(place - key)), f"-|{place} - {key}|")))
-
-    def words(self) -> str:
-        return "Minus the slope of the head, times how many places the key is away."

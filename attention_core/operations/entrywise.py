@@ -1,7 +1,6 @@
 """Operations that treat every entry alike: add a number, multiply, round, exponentiate."""
 
 import math
-from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -14,11 +13,11 @@ from .given import written
 PRECISIONS = ("float32", "float16", "bfloat16")
 
 
-@dataclass(frozen=True)
 class Shift(Operation):
     """One number added to every entry. (…) → (…)"""
 
     takes = "(…)"
+    in_words = "A score, plus your constant."
 
     constant: float
 
@@ -34,11 +33,7 @@ class Shift(Operation):
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Sum((scores.cell(index), Number(self.constant)))
 
-    def words(self) -> str:
-        return "A score, plus your constant."
 
-
-@dataclass(frozen=True)
 class Magnify(Operation):
     """Every entry multiplied by one factor, such as one over the temperature. (…) → (…)
 
@@ -46,6 +41,7 @@ class Magnify(Operation):
     """
 
     takes = "(…)"
+    in_words = "A score, times your factor."
 
     factor: float
 
@@ -61,11 +57,7 @@ class Magnify(Operation):
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Product((Number(self.factor), scores.cell(index)))
 
-    def words(self) -> str:
-        return "A score, times your factor."
 
-
-@dataclass(frozen=True)
 class SoftCap(Operation):
     """Every entry kept within ±cap: cap · tanh(entry / cap). (…) → (…)
 
@@ -75,6 +67,7 @@ class SoftCap(Operation):
     """
 
     takes = "(…)"
+    in_words = "A score, bent so that it never leaves the range from minus the cap to the cap."
 
     cap: float
 
@@ -96,15 +89,14 @@ class SoftCap(Operation):
         share = Quotient(scores.cell(index), Number(self.cap))
         return Product((Number(self.cap), Called(math.tanh, r"\tanh\!\left({}\right)", share)))
 
-    def words(self) -> str:
-        return "A score, bent so that it never leaves the range from minus the cap to the cap."
 
-
-@dataclass(frozen=True)
 class Cast(Operation):
     """Every entry rounded to what a precision can hold, one of `PRECISIONS`. (…) → (…)"""
 
     takes = "(…)"
+    in_latex = r"\mathrm{{{self.precision}}}({0})"
+    in_torch = "{0}.to(torch.{self.precision}, copy=True)"
+    in_words = "The nearest number that {self.precision} can hold."
 
     precision: str
 
@@ -119,40 +111,24 @@ class Cast(Operation):
     def value(self, scores: Tensor) -> Tensor:
         return scores.to(self.dtype, copy=True)
 
-    def formula(self, scores: str) -> str:
-        return rf"\mathrm{{{self.precision}}}({scores})"
-
-    def code(self, scores: str) -> str:
-        return f"{scores}.to(torch.{self.precision}, copy=True)"
-
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         pattern = rf"\mathrm{{{{{self.precision}}}}}({{}})"
         return Called(partial(_rounded, self.dtype), pattern, scores.cell(index))
 
-    def words(self) -> str:
-        return f"The nearest number that {self.precision} can hold."
 
-
-@dataclass(frozen=True)
 class Exp(Operation):
     """e to the power of every entry. (…) → (…)"""
 
     takes = "(…)"
+    in_latex = "e^{{{0}}}"
+    in_torch = "{0}.exp()"
+    in_words = "e to the power of the number: never negative, and 1 where the number is 0."
 
     def value(self, scores: Tensor) -> Tensor:
         return scores.exp()
 
-    def formula(self, scores: str) -> str:
-        return rf"e^{{{scores}}}"
-
-    def code(self, scores: str) -> str:
-        return f"{scores}.exp()"
-
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Called(partial(_power, scores.value.dtype), "e^{{{}}}", scores.cell(index))
-
-    def words(self) -> str:
-        return "e to the power of the number: never negative, and 1 where the number is 0."
 
 
 def _rounded(dtype: torch.dtype, value: float) -> float:

@@ -3,7 +3,6 @@
 import math
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import torch
@@ -16,13 +15,20 @@ LARGE = 100_000
 """A draw of more numbers than these is kept for all traces together."""
 
 
-@dataclass(frozen=True)
 class Given(Operation):
     """Numbers that were given, as nested tuples: nothing stands before them."""
+
+    in_latex = r"\text{{given}}"
+    in_words = "A number that was given: nothing is computed before it."
 
     numbers: tuple
     precision: str | None = None
     """The kind of the numbers, such as float16; None for what torch makes of them."""
+
+    @classmethod
+    def of(cls, tensor: Tensor, precision: str | None = None) -> "Given":
+        """The numbers of a tensor."""
+        return cls(_nested(tensor.tolist()), precision)
 
     @property
     def _dtype(self) -> torch.dtype | None:
@@ -30,9 +36,6 @@ class Given(Operation):
 
     def value(self) -> Tensor:
         return torch.tensor(self.numbers, dtype=self._dtype)
-
-    def formula(self) -> str:
-        return r"\text{given}"
 
     def code(self) -> str:
         dtype = f", dtype={self._dtype}" if self.precision else ""
@@ -46,11 +49,11 @@ class Given(Operation):
             float(torch.tensor(number, dtype=self._dtype))
         )  # of all numbers, only this one is made
 
-    def words(self) -> str:
-        return "A number that was given: nothing is computed before it."
+
+def _nested(numbers: list | float) -> tuple | float:
+    return tuple(map(_nested, numbers)) if isinstance(numbers, list) else numbers
 
 
-@dataclass(frozen=True)
 class Draw(Operation):
     """Seeded random numbers. The draw is the first after its seed, or follows another draw.
 
@@ -58,6 +61,8 @@ class Draw(Operation):
     `uniform` (0 to 1), `linear` (as `torch.nn.Linear` starts: uniform within ±1/√columns), and
     `integers` (0 up to, not including, `below`).
     """
+
+    in_words = "Drawn at random: the generator's seed is {self.first_seed}."
 
     distribution: str
     shape: tuple[int, ...]
@@ -70,6 +75,21 @@ class Draw(Operation):
     def __post_init__(self) -> None:
         if (self.seed is None) == (self.after is None):
             raise ValueError("a draw has either a seed or another draw that it follows")
+
+    @classmethod
+    def behind(
+        cls,
+        last: "Draw | None",
+        distribution: str,
+        shape: tuple[int, ...],
+        fan_in: int | None = None,
+        seed: int | None = None,
+    ) -> "Draw":
+        """The draw that follows the last one; where there is none, the first after the seed, or
+        after seed 0.
+        """
+        start = {"seed": seed or 0} if last is None else {"after": last}
+        return cls(distribution, shape, **start, fan_in=fan_in)
 
     def value(self) -> Tensor:
         """The numbers, which are nobody's to change where the draw is large: all share them."""
@@ -104,9 +124,6 @@ class Draw(Operation):
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         return Number(float(self.value()[index]))
-
-    def words(self) -> str:
-        return f"Drawn at random: the generator's seed is {self.first_seed}."
 
     @property
     def _width(self) -> int:
@@ -151,9 +168,11 @@ _drawn_large = lru_cache(maxsize=4)(_draw)
 _drawn_small = lru_cache(maxsize=128)(_draw)
 
 
-@dataclass(frozen=True)
 class Encode(Operation):
     """The ids of tokens, as a vocabulary has them. (token,)"""
+
+    in_latex = r"\text{{the place of each token in the vocabulary}}"
+    in_words = "The token's place in the vocabulary."
 
     tokens: tuple[str, ...]
     ids: tuple[int, ...]
@@ -163,9 +182,6 @@ class Encode(Operation):
 
     def value(self) -> Tensor:
         return torch.tensor(self.ids)
-
-    def formula(self) -> str:
-        return r"\text{the place of each token in the vocabulary}"
 
     def code(self) -> str:
         found = "vocabulary[token]" if self.unknown is None else "vocabulary.get(token, unknown)"
@@ -178,11 +194,7 @@ class Encode(Operation):
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         return Number(float(self.ids[index[0]]))
 
-    def words(self) -> str:
-        return "The token's place in the vocabulary."
 
-
-@dataclass(frozen=True)
 class Edit(Operation):
     """A matrix in which some cells were typed by hand: edits are (row, column, number).
 
@@ -191,6 +203,8 @@ class Edit(Operation):
     """
 
     takes = "(row, column)"
+    in_latex = r"{0}\ \text{{with your numbers}}"
+    in_words = "Typed by you, or copied where you typed nothing."
 
     edits: tuple[tuple[int, int, float], ...]
 
@@ -222,9 +236,6 @@ class Edit(Operation):
     def _numbers(self) -> Tensor:
         return torch.tensor(list(map(float, self._typed.values())))
 
-    def formula(self, matrix: str) -> str:
-        return rf"{matrix}\ \text{{with your numbers}}"
-
     def code(self, matrix: str) -> str:
         rows, columns = (written(places) for places in self._places())
         return (
@@ -235,9 +246,6 @@ class Edit(Operation):
     def arithmetic(self, index: tuple[int, ...], matrix) -> Expression:
         typed = self._typed.get(index)
         return matrix.cell(index) if typed is None else Number(typed)
-
-    def words(self) -> str:
-        return "Typed by you, or copied where you typed nothing."
 
 
 def shared(operation: Operation, *given: Operation) -> Tensor | None:
@@ -257,7 +265,6 @@ def _typed_over(edit: Edit, draw: Draw) -> Tensor:
     return edit.value(draw.value())
 
 
-@dataclass(frozen=True)
 class Sinusoid(Operation):
     """Position vectors of sines and cosines, (token, d).
 
@@ -265,6 +272,10 @@ class Sinusoid(Operation):
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.5.
     """
+
+    in_latex = r"\sin\!\big(i / 10000^{{2k/d}}\big),\ \cos\!\big(i / 10000^{{2k/d}}\big)"
+    in_torch = "torch.where(columns % 2 == 0, angles.sin(), angles.cos()).float()"
+    in_words = "A sine (even columns) or cosine (odd columns) of the position, slower to the right."
 
     n_tokens: int
     width: int
@@ -275,18 +286,12 @@ class Sinusoid(Operation):
         angles = positions / 10000 ** (columns // 2 * 2 / self.width)
         return torch.where(columns % 2 == 0, angles.sin(), angles.cos()).float()
 
-    def formula(self) -> str:
-        return r"\sin\!\big(i / 10000^{2k/d}\big),\ \cos\!\big(i / 10000^{2k/d}\big)"
-
     def preamble(self) -> tuple[str, ...]:
         return (
             f"positions = torch.arange({self.n_tokens}).double()[:, None]",
             f"columns = torch.arange({self.width}).double()",
             f"angles = positions / 10000 ** (columns // 2 * 2 / {self.width})",
         )
-
-    def code(self) -> str:
-        return "torch.where(columns % 2 == 0, angles.sin(), angles.cos()).float()"
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         position, column = index
@@ -297,9 +302,6 @@ class Sinusoid(Operation):
         if column % 2 == 0:
             return Called(math.sin, r"\sin\!\left({}\right)", angle)
         return Called(math.cos, r"\cos\!\left({}\right)", angle)
-
-    def words(self) -> str:
-        return "A sine (even columns) or cosine (odd columns) of the position, slower to the right."
 
 
 def written(values: Tensor | float) -> str:

@@ -3,8 +3,6 @@
 Each of these only moves numbers, but for sums over heads.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -36,11 +34,12 @@ def _check_shared(what: str, size: int, n_heads: int) -> None:
         raise ValueError(f"{size} {what} cannot be shared evenly among {n_heads} heads")
 
 
-@dataclass(frozen=True)
 class Transpose(Move):
     """Rows become columns: (…, i, j) → (…, j, i)."""
 
     takes = "(…, i, j)"
+    in_torch = "{0}.mT.contiguous()"
+    in_words = "Copied: rows and columns have changed places."
 
     def value(self, matrix: Tensor) -> Tensor:
         return _in_memory_of_its_own(matrix.mT)
@@ -48,88 +47,58 @@ class Transpose(Move):
     def formula(self, matrix: str) -> str:
         return upright(matrix)
 
-    def code(self, matrix: str) -> str:
-        return f"{matrix}.mT.contiguous()"
-
     def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
         *lead, i, j = index
         return (*lead, j, i)
 
-    def words(self) -> str:
-        return "Copied: rows and columns have changed places."
 
-
-@dataclass(frozen=True)
 class Permute(Transpose):
     """The last two of three axes change places: (head, i, j) → (head, j, i)."""
 
     takes = "(head, i, j)"
-
-    def code(self, matrix: str) -> str:
-        return f"{matrix}.permute(0, 2, 1).contiguous()"
+    in_torch = "{0}.permute(0, 2, 1).contiguous()"
 
 
-@dataclass(frozen=True)
-class Repeat(Move):
-    """The same matrix for every head: (i, j) → (head, i, j)."""
-
-    takes = "(i, j)"
-
-    n_heads: int
-
-    def __post_init__(self) -> None:
-        if self.n_heads < 1:
-            raise ValueError(f"{self.n_heads} heads: a matrix is repeated for 1 or more")
-
-    def value(self, matrix: Tensor) -> Tensor:
-        return matrix.repeat(self.n_heads, 1, 1)
-
-    def formula(self, matrix: str) -> str:
-        return rf"{matrix}\ \text{{{self.n_heads} times}}"
-
-    def code(self, matrix: str) -> str:
-        return f"{matrix}.repeat({self.n_heads}, 1, 1)"
-
-    def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
-        return index[1:]
-
-    def words(self) -> str:
-        return "Copied: every head gets the whole matrix."
-
-
-@dataclass(frozen=True)
 class SplitHeads(Move):
-    """Columns are dealt out to heads, side by side: (i, head·d) → (head, i, d)."""
+    """Columns are dealt out to heads, side by side: (i, head·d) → (head, i, d); `in_batch`, in
+    every text: (batch, i, head·d) → (batch, head, i, d).
+    """
 
-    takes = "(i, d)"
+    in_latex = r"\operatorname{{split}}_{{{self.n_heads}}}({0})"
 
     n_heads: int
+    in_batch: bool = False
+
+    @property
+    def takes(self) -> str:
+        return "(batch, i, d)" if self.in_batch else "(i, d)"
 
     def value(self, joined: Tensor) -> Tensor:
         _check_shared("columns", joined.shape[-1], self.n_heads)
-        return _in_memory_of_its_own(joined.unflatten(-1, (self.n_heads, -1)).transpose(0, 1))
-
-    def formula(self, joined: str) -> str:
-        return rf"\operatorname{{split}}_{{{self.n_heads}}}({joined})"
+        return _in_memory_of_its_own(joined.unflatten(-1, (self.n_heads, -1)).transpose(-3, -2))
 
     def code(self, joined: str) -> str:
-        return f"{joined}.unflatten(-1, ({self.n_heads}, -1)).transpose(0, 1).contiguous()"
+        axes = "1, 2" if self.in_batch else "0, 1"
+        return f"{joined}.unflatten(-1, ({self.n_heads}, -1)).transpose({axes}).contiguous()"
 
     def source(self, index: tuple[int, ...], joined) -> tuple[int, ...]:
-        head, i, column = index
-        return (i, head * (joined.value.shape[-1] // self.n_heads) + column)
+        *text, head, i, column = index
+        return (*text, i, head * (joined.value.shape[-1] // self.n_heads) + column)
 
     def words(self) -> str:
-        return "Copied: head 0 takes the first columns, head 1 the next ones."
+        where = ", in every text" if self.in_batch else ""
+        return f"Copied: head 0 takes the first columns, head 1 the next ones{where}."
 
 
-@dataclass(frozen=True)
 class SplitWithoutTranspose(Move):
     """The common mistake: (token, head·d) is cut into (head, token, d) by its memory order, without
     bringing the heads to the front. Rows of a head then hold pieces of several tokens.
     """
 
     takes = "(token, d)"
+    in_latex = r"\operatorname{{reshape}}_{{{self.n_heads}}}({0})"
+    in_torch = "{0}.reshape({self.n_heads}, len({0}), -1)"
+    in_words = "Copied in memory order, which often means from another token's row."
 
     n_heads: int
 
@@ -137,51 +106,47 @@ class SplitWithoutTranspose(Move):
         _check_shared("columns", joined.shape[-1], self.n_heads)
         return _in_memory_of_its_own(joined.reshape(self.n_heads, len(joined), -1))
 
-    def formula(self, joined: str) -> str:
-        return rf"\operatorname{{reshape}}_{{{self.n_heads}}}({joined})"
-
-    def code(self, joined: str) -> str:
-        return f"{joined}.reshape({self.n_heads}, len({joined}), -1)"
-
     def source(self, index: tuple[int, ...], joined) -> tuple[int, ...]:
         n_rows, n_columns = joined.value.shape
         head, i, column = index
         width = n_columns // self.n_heads
         return divmod((head * n_rows + i) * width + column, n_columns)
 
-    def words(self) -> str:
-        return "Copied in memory order, which often means from another token's row."
 
-
-@dataclass(frozen=True)
 class JoinHeads(Move):
-    """Heads side by side in one row: (head, i, d) → (i, head·d)."""
+    """Heads side by side in one row: (head, i, d) → (i, head·d); `in_batch`, in every text:
+    (batch, head, i, d) → (batch, i, head·d).
+    """
 
-    takes = "(head, i, d)"
+    in_latex = r"\operatorname{{concat}}\!\left({0}\right)"
+    in_words = "Copied: the heads of a token stand side by side."
+
+    in_batch: bool = False
+
+    @property
+    def takes(self) -> str:
+        return "(batch, head, i, d)" if self.in_batch else "(head, i, d)"
 
     def value(self, heads: Tensor) -> Tensor:
-        return heads.transpose(0, 1).flatten(1).clone()  # the program's strides, at any width
-
-    def formula(self, heads: str) -> str:
-        return rf"\operatorname{{concat}}\!\left({heads}\right)"
+        return heads.transpose(-3, -2).flatten(-2).clone()  # the program's strides, at any width
 
     def code(self, heads: str) -> str:
-        return f"{heads}.transpose(0, 1).flatten(1)"
+        moved = "transpose(1, 2).flatten(2)" if self.in_batch else "transpose(0, 1).flatten(1)"
+        return f"{heads}.{moved}"
 
     def source(self, index: tuple[int, ...], heads) -> tuple[int, ...]:
-        i, column = index
+        *text, i, column = index
         head, within = divmod(column, heads.value.shape[-1])
-        return (head, i, within)
-
-    def words(self) -> str:
-        return "Copied: the heads of a token stand side by side."
+        return (*text, head, i, within)
 
 
-@dataclass(frozen=True)
 class RowsOfHeads(Move):
     """The rows of a matrix that belong to each head: (head·d, j) → (head, d, j)."""
 
     takes = "(d, j)"
+    in_latex = r"\operatorname{{rows}}_{{{self.n_heads}}}({0})"
+    in_torch = "{0}.unflatten(0, ({self.n_heads}, -1)).clone()"
+    in_words = "Copied: the first rows meet head 0, the next ones head 1."
 
     n_heads: int
 
@@ -189,44 +154,27 @@ class RowsOfHeads(Move):
         _check_shared("rows", len(matrix), self.n_heads)
         return _in_memory_of_its_own(matrix.unflatten(0, (self.n_heads, -1)))
 
-    def formula(self, matrix: str) -> str:
-        return rf"\operatorname{{rows}}_{{{self.n_heads}}}({matrix})"
-
-    def code(self, matrix: str) -> str:
-        return f"{matrix}.unflatten(0, ({self.n_heads}, -1)).clone()"
-
     def source(self, index: tuple[int, ...], matrix) -> tuple[int, ...]:
         head, i, j = index
         return (head * (len(matrix.value) // self.n_heads) + i, j)
 
-    def words(self) -> str:
-        return "Copied: the first rows meet head 0, the next ones head 1."
 
-
-@dataclass(frozen=True)
 class SumHeads(Operation):
     """All heads added: (head, i, j) → (i, j)."""
 
     takes = "(head, i, j)"
     signs = ("", "Σ")
+    in_latex = r"\textstyle\sum_h {0}"
+    in_torch = "{0}.sum(dim=0)"
+    in_words = "What each head gives to this cell, added."
 
     def value(self, heads: Tensor) -> Tensor:
         return heads.sum(dim=0)
 
-    def formula(self, heads: str) -> str:
-        return rf"\textstyle\sum_h {heads}"
-
-    def code(self, heads: str) -> str:
-        return f"{heads}.sum(dim=0)"
-
     def arithmetic(self, index: tuple[int, ...], heads) -> Expression:
         return Sum(line(heads, (0, *index), -3))
 
-    def words(self) -> str:
-        return "What each head gives to this cell, added."
 
-
-@dataclass(frozen=True)
 class SwitchOff(Operation):
     """One head's numbers become 0, the others stay: (head, i, j) → (head, i, j).
 
@@ -234,6 +182,9 @@ class SwitchOff(Operation):
     """
 
     takes = "(head, i, j)"
+    in_latex = r"{0}\ \text{{without head }}{self.head}"
+    in_torch = "{0} * (torch.arange(len({0})) != {self.head})[:, None, None]"
+    in_words = "Times 0 where the head is switched off, times 1 where it is not."
 
     head: int
 
@@ -241,14 +192,5 @@ class SwitchOff(Operation):
         check_place("head", self.head, len(heads))
         return heads * (torch.arange(len(heads)) != self.head)[:, None, None]
 
-    def formula(self, heads: str) -> str:
-        return rf"{heads}\ \text{{without head }}{self.head}"
-
-    def code(self, heads: str) -> str:
-        return f"{heads} * (torch.arange(len({heads})) != {self.head})[:, None, None]"
-
     def arithmetic(self, index: tuple[int, ...], heads) -> Expression:
         return Product((Number(float(index[0] != self.head)), heads.cell(index)))
-
-    def words(self) -> str:
-        return "Times 0 where the head is switched off, times 1 where it is not."

@@ -4,7 +4,6 @@ Source: Ba et al. 2016, Layer Normalization.
 """
 
 import math
-from dataclasses import dataclass
 
 from torch import Tensor
 
@@ -24,31 +23,23 @@ from .given import written
 from .layers import EPSILON
 
 
-@dataclass(frozen=True)
 class RowMean(Operation):
     """The mean of each row. (…, d) → (…, 1)"""
 
     takes = "(…, d)"
     signs = ("", "mean")
+    in_latex = r"\tfrac{{1}}{{d}} \textstyle\sum_j {{{0}}}_{{\cdot,j}}"
+    in_torch = "{0}.mean(dim=-1, keepdim=True)"
+    in_words = "The numbers of the row, added, divided by how many there are."
 
     def value(self, vectors: Tensor) -> Tensor:
         return vectors.mean(dim=-1, keepdim=True)
-
-    def formula(self, vectors: str) -> str:
-        return rf"\tfrac{{1}}{{d}} \textstyle\sum_j {{{vectors}}}_{{\cdot,j}}"
-
-    def code(self, vectors: str) -> str:
-        return f"{vectors}.mean(dim=-1, keepdim=True)"
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cells = _row(vectors, index)
         return Quotient(Sum(cells), Number(len(cells)))
 
-    def words(self) -> str:
-        return "The numbers of the row, added, divided by how many there are."
 
-
-@dataclass(frozen=True)
 class RowVariance(Operation):
     """The variance of each row: the mean squared distance from its mean, which is the second
     operand. (…, d), (…, 1) → (…, 1)
@@ -56,6 +47,10 @@ class RowVariance(Operation):
 
     takes = "(…, d) (…, 1)"
     signs = ("", None, "→")
+    in_torch = "({0} - {1}).square().mean(dim=-1, keepdim=True)"
+    in_words = (
+        "How far the numbers of the row lie from their mean: the distances squared, averaged."
+    )
 
     def value(self, vectors: Tensor, mean: Tensor) -> Tensor:
         return (vectors - mean).square().mean(dim=-1, keepdim=True)
@@ -63,9 +58,6 @@ class RowVariance(Operation):
     def formula(self, vectors: str, mean: str) -> str:
         distance = rf"{{{vectors}}}_{{\cdot,j}} - {mean}"
         return rf"\tfrac{{1}}{{d}} \textstyle\sum_j \left({distance}\right)^2"
-
-    def code(self, vectors: str, mean: str) -> str:
-        return f"({vectors} - {mean}).square().mean(dim=-1, keepdim=True)"
 
     def arithmetic(self, index: tuple[int, ...], vectors, mean) -> Expression:
         middle = matched(mean, index)
@@ -75,13 +67,7 @@ class RowVariance(Operation):
         )
         return Quotient(Sum(squares), Number(len(squares)))
 
-    def words(self) -> str:
-        return (
-            "How far the numbers of the row lie from their mean: the distances squared, averaged."
-        )
 
-
-@dataclass(frozen=True)
 class Standardise(Operation):
     """Every entry less its row's mean, divided by the root of the row's variance. (…, d), (…, 1),
     (…, 1) → (…, d)
@@ -92,6 +78,10 @@ class Standardise(Operation):
 
     takes = "(…, d) (…, 1) (…, 1)"
     signs = ("", "−", "÷√", "=")
+    in_words = (
+        "The entry minus the mean of its row, divided by the root of the row's variance: its "
+        "standard deviation."
+    )
 
     epsilon: float = EPSILON
 
@@ -113,14 +103,7 @@ class Standardise(Operation):
         distance = Difference(matched(vectors, index), matched(mean, index))
         return Quotient(distance, Called(_root, r"\sqrt{{{}}}", inside))
 
-    def words(self) -> str:
-        return (
-            "The entry minus the mean of its row, divided by the root of the row's variance: its "
-            "standard deviation."
-        )
 
-
-@dataclass(frozen=True)
 class ScaleShift(Operation):
     """Every column multiplied by a gain of its own, and a bias added if there is one: what a layer
     norm has learned. (…, d), (d,), (d,) → (…, d)
@@ -128,6 +111,9 @@ class ScaleShift(Operation):
 
     takes = "(…, d) (d) (d)"
     signs = ("", "⊙", "+", "=")
+    in_words = (
+        "The entry times the gain of its column, plus the bias of its column if there is one."
+    )
 
     def value(self, vectors: Tensor, gain: Tensor, bias: Tensor | None = None) -> Tensor:
         scaled = vectors * gain
@@ -143,11 +129,6 @@ class ScaleShift(Operation):
     def arithmetic(self, index: tuple[int, ...], vectors, gain, bias=None) -> Expression:
         scaled = Product((vectors.cell(index), gain.cell(index[-1:])))
         return scaled if bias is None else Sum((scaled, bias.cell(index[-1:])))
-
-    def words(self) -> str:
-        return (
-            "The entry times the gain of its column, plus the bias of its column if there is one."
-        )
 
 
 def _row(vectors, index: tuple[int, ...]) -> tuple[Cell, ...]:

@@ -1,7 +1,6 @@
 """What stands around attention in a layer: normalisation, the rectifier and its smooth relative."""
 
 import math
-from dataclasses import dataclass
 from itertools import product
 
 import torch
@@ -17,7 +16,6 @@ _CUBED = 0.044715
 """How much of the cube the approximation of GELU takes."""
 
 
-@dataclass(frozen=True)
 class LayerNorm(Operation):
     """Entries less their mean, divided by their standard deviation: of each row, or of the `whole`
     matrix, which is a mistake: rows then depend on one another. (token, d) → (token, d)
@@ -26,14 +24,12 @@ class LayerNorm(Operation):
     """
 
     takes = "(…, d)"
+    in_latex = r"\operatorname{{norm}}({0})"
 
     whole: bool = False
 
     def value(self, vectors: Tensor) -> Tensor:
         return layer_norm(vectors, vectors.shape if self.whole else vectors.shape[-1:])
-
-    def formula(self, vectors: str) -> str:
-        return rf"\operatorname{{norm}}({vectors})"
 
     def code(self, vectors: str) -> str:
         axes = f"{vectors}.shape" if self.whole else f"{vectors}.shape[-1:]"
@@ -50,30 +46,22 @@ class LayerNorm(Operation):
         return f"The entry minus the mean of {of}, divided by the standard deviation of {of}."
 
 
-@dataclass(frozen=True)
 class ReLU(Operation):
     """Negative numbers become 0. (…) → (…)"""
 
     takes = "(…)"
+    in_latex = r"\max(0, {0})"
+    in_torch = "torch.relu({0})"
+    in_words = "The number itself, or 0 if it is negative."
 
     def value(self, vectors: Tensor) -> Tensor:
         return torch.relu(vectors)
-
-    def formula(self, vectors: str) -> str:
-        return rf"\max(0, {vectors})"
-
-    def code(self, vectors: str) -> str:
-        return f"torch.relu({vectors})"
 
     def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
         cell: Cell = vectors.cell(index)
         return Called(_positive_part, r"\max(0, {})", cell)
 
-    def words(self) -> str:
-        return "The number itself, or 0 if it is negative."
 
-
-@dataclass(frozen=True)
 class GELU(Operation):
     """Each number times the chance that a standard normal draw is smaller: x Φ(x), which is
     ½ x (1 + erf(x / √2)); with `tanh`, the older approximation of it. (…) → (…)
@@ -82,6 +70,10 @@ class GELU(Operation):
     """
 
     takes = "(…)"
+    in_words = (
+        "The number times the chance that a standard normal draw is smaller than it: a large "
+        "number stays, a very negative one goes to 0, and in between the curve is smooth."
+    )
 
     tanh: bool = False
 
@@ -119,12 +111,6 @@ class GELU(Operation):
             share = Quotient(cell, Number(math.sqrt(2), r"\sqrt 2"))
             bent = Called(math.erf, r"\operatorname{{erf}}\!\left({}\right)", share)
         return Sum((Product((half, cell)), Product((half, cell, bent))))
-
-    def words(self) -> str:
-        return (
-            "The number times the chance that a standard normal draw is smaller than it: a large "
-            "number stays, a very negative one goes to 0, and in between the curve is smooth."
-        )
 
 
 def _positive_part(value: float) -> float:

@@ -1,7 +1,6 @@
 """Hiding: which query may look at which key, and what becomes of what it may not see."""
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -12,7 +11,6 @@ from .given import written
 from .normalise import SumNormalise
 
 
-@dataclass(frozen=True)
 class MayLook(Operation):
     """The mask, (query, key): True where a query may look, as in torch's
     `scaled_dot_product_attention`.
@@ -22,6 +20,11 @@ class MayLook(Operation):
 
     Raises ValueError for a key or a cell that the mask does not have, and for a window below 1.
     """
+
+    in_words = (
+        "True where the query may look at the key. torch's other mask, and many notebooks, use the "
+        "opposite: True where it may not."
+    )
 
     n_queries: int
     n_keys: int
@@ -101,12 +104,6 @@ class MayLook(Operation):
             return rf"\text{{key }}{key} \le \text{{query }}{query}"
         return r"\text{no rule hides it}"
 
-    def words(self) -> str:
-        return (
-            "True where the query may look at the key. torch's other mask, and many notebooks, "
-            "use the opposite: True where it may not."
-        )
-
 
 def check_mask(mask: Tensor, scores: Tensor) -> None:
     """Raises ValueError, in plain words, where a mask cannot hide cells of these scores."""
@@ -132,7 +129,6 @@ def _spreads_over(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     )
 
 
-@dataclass(frozen=True)
 class Hide(Operation):
     """What the mask hides is replaced by `fill`. (…, query, key), (…, query, key) → (…, query, key)
 
@@ -168,9 +164,10 @@ class Hide(Operation):
         return f"Copied where the query may look; {self.fill:g} where it may not."
 
 
-@dataclass(frozen=True)
 class Renormalise(SumNormalise):
     """Each entry divided by the sum of its row; a row that sums to 0 becomes zero."""
+
+    in_words = "What is left of the row, divided by its sum, so that it sums to 1 again."
 
     def value(self, weights: Tensor) -> Tensor:
         total = weights.sum(dim=-1, keepdim=True)
@@ -186,11 +183,7 @@ class Renormalise(SumNormalise):
             return Hidden(cells, r"\text{nothing is left of this row}")
         return super().arithmetic(index, weights)
 
-    def words(self) -> str:
-        return "What is left of the row, divided by its sum, so that it sums to 1 again."
 
-
-@dataclass(frozen=True)
 class Drop(Operation):
     """Dropout: an entry whose random number is below `probability` becomes 0, the others grow by
     1 / (1 − probability), so that the mean stays. (…), (…) → (…)
@@ -202,6 +195,7 @@ class Drop(Operation):
     takes = "(…) (…)"
     chooses = True
     signs = ("", None, "→")
+    in_words = "Dropped to 0 by chance, or divided by the chance of being kept."
 
     probability: float
 
@@ -230,6 +224,3 @@ class Drop(Operation):
             return Hidden((drawn,), rf"\text{{dropped: its number is below }}{self._p}")
         kept = Number(1 - self.probability, f"1 - {self._p}")
         return Seen(Quotient(matched(weights, index), kept), drawn)
-
-    def words(self) -> str:
-        return "Dropped to 0 by chance, or divided by the chance of being kept."

@@ -1,7 +1,6 @@
 """Ways to turn a row of numbers into shares, or into a direction."""
 
 import math
-from dataclasses import dataclass
 
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -13,7 +12,6 @@ SMALLEST = 1e-300
 """A vector is taken to be at least this long, so that a row of zeros stays zero."""
 
 
-@dataclass(frozen=True)
 class Softmax(Operation):
     """Weights of a row: e to each score, divided by the row's sum of them. (…, key) → (…, key).
 
@@ -23,6 +21,8 @@ class Softmax(Operation):
     `dim` is -1, the last axis, unless a mistake is to be shown: -2 lets the queries of a column
     share 1, -3 the heads of a cell.
     """
+
+    in_torch = "{0}.softmax(dim={self.dim})"
 
     dim: int = -1
 
@@ -41,9 +41,6 @@ class Softmax(Operation):
         axis = "" if self.dim == -1 else rf"_{{\mathrm{{dim}}={self.dim}}}"
         return rf"\operatorname{{softmax}}{axis}\!\left({scores}\right)"
 
-    def code(self, scores: str) -> str:
-        return f"{scores}.softmax(dim={self.dim})"
-
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         cells = line(scores, index, self.dim)
         largest = max(cell.value for cell in cells)
@@ -58,7 +55,6 @@ class Softmax(Operation):
         )
 
 
-@dataclass(frozen=True)
 class SoftmaxOfSeen(Softmax):
     """Softmax of scores in which −∞ hides keys. A row with every key hidden has no softmax, which
     would be 0/0: its weights are 0, as in torch's `scaled_dot_product_attention`.
@@ -80,7 +76,6 @@ class SoftmaxOfSeen(Softmax):
         return super().arithmetic(index, scores)
 
 
-@dataclass(frozen=True)
 class SumNormalise(Operation):
     """Each score divided by the sum of its row. (…, key) → (…, key).
 
@@ -88,24 +83,17 @@ class SumNormalise(Operation):
     """
 
     takes = "(…, key)"
+    in_latex = r"{0} \,/\, \textstyle\sum_j {0}_{{i,j}}"
+    in_torch = "{0} / {0}.sum(dim=-1, keepdim=True)"
+    in_words = "A score divided by the sum of the scores of its row."
 
     def value(self, scores: Tensor) -> Tensor:
         return scores / scores.sum(dim=-1, keepdim=True)
 
-    def formula(self, scores: str) -> str:
-        return rf"{scores} \,/\, \textstyle\sum_j {scores}_{{i,j}}"
-
-    def code(self, scores: str) -> str:
-        return f"{scores} / {scores}.sum(dim=-1, keepdim=True)"
-
     def arithmetic(self, index: tuple[int, ...], scores) -> Expression:
         return Share(row(scores, index), picked=index[-1])
 
-    def words(self) -> str:
-        return "A score divided by the sum of the scores of its row."
 
-
-@dataclass(frozen=True)
 class UnitRows(Operation):
     """Each row divided by its length, so that a dot product becomes a cosine. A row of zeros
     stays zero. (…, d) → (…, d)
@@ -114,12 +102,11 @@ class UnitRows(Operation):
     """
 
     takes = "(…, d)"
+    in_latex = r"{0}_i \,/\, \lVert {0}_i \rVert"
+    in_words = "An entry divided by the length of its vector."
 
     def value(self, vectors: Tensor) -> Tensor:
         return normalize(vectors.double(), dim=-1, eps=SMALLEST).float()
-
-    def formula(self, vectors: str) -> str:
-        return rf"{vectors}_i \,/\, \lVert {vectors}_i \rVert"
 
     def code(self, vectors: str) -> str:
         return f"torch.nn.functional.normalize({vectors}.double(), dim=-1, eps={SMALLEST}).float()"
@@ -130,6 +117,3 @@ class UnitRows(Operation):
         if squares.value == 0:
             return cells[index[-1]]
         return Quotient(cells[index[-1]], Called(math.sqrt, r"\sqrt{{{}}}", squares))
-
-    def words(self) -> str:
-        return "An entry divided by the length of its vector."

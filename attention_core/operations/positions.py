@@ -1,7 +1,5 @@
 """Masks from places and lengths, for queries and keys of any number: windows, padding, both."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -9,7 +7,6 @@ from ..expression import Expression, Number, Product
 from .base import Operation, matched
 
 
-@dataclass(frozen=True)
 class LookWithin(Operation):
     """A mask (query, key), True where a query may look: query i stands at the place i + `offset`
     among the keys, and sees `left` keys before it, itself, and `right` keys after it; None is any
@@ -100,13 +97,15 @@ def _signed(number: int) -> str:
     return f" {'+' if number > 0 else '-'} {abs(number)}" if number else ""
 
 
-@dataclass(frozen=True)
 class LookWithinLengths(Operation):
     """A mask (batch, 1, …, key), True for the first keys of each text, as many as its length: the
     rest is padding. `ones` is how many axes of 1 stand between.
 
     Raises ValueError for a length that is below 0 or above the number of keys.
     """
+
+    in_latex = "j < n_b"
+    in_words = "True for the keys of the text, false for the padding behind them."
 
     lengths: tuple[int, ...]
     n_keys: int
@@ -127,9 +126,6 @@ class LookWithinLengths(Operation):
         lengths = torch.tensor(self.lengths).reshape(-1, *[1] * (self.ones + 1))
         return torch.arange(self.n_keys) < lengths
 
-    def formula(self) -> str:
-        return r"j < n_b"
-
     def code(self) -> str:
         lengths = f"torch.tensor({list(self.lengths)})"
         return f"torch.arange({self.n_keys}) < {lengths}.reshape({self._shape})"
@@ -141,28 +137,18 @@ class LookWithinLengths(Operation):
         reason = rf"\text{{text }}{text}\text{{ has }}{length}"
         return Number(0.0, rf"\text{{false, hidden: {reason}\text{{ keys, the rest is padding}}}}")
 
-    def words(self) -> str:
-        return "True for the keys of the text, false for the padding behind them."
 
-
-@dataclass(frozen=True)
 class Both(Operation):
     """True where both masks are; axes that one of them has not are repeated. (…) (…) → (…)"""
 
     takes = "(…) (…)"
     signs = ("", "∧", "=")
+    in_latex = r"{0} \wedge {1}"
+    in_torch = "{0} & {1}"
+    in_words = "True where both masks let the query look: 1 times 1."
 
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left & right
 
-    def formula(self, left: str, right: str) -> str:
-        return rf"{left} \wedge {right}"
-
-    def code(self, left: str, right: str) -> str:
-        return f"{left} & {right}"
-
     def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
         return Product((matched(left, index), matched(right, index)))
-
-    def words(self) -> str:
-        return "True where both masks let the query look: 1 times 1."

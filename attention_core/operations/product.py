@@ -1,7 +1,5 @@
 """Matrix products: every score and every context vector is one."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -9,7 +7,6 @@ from ..expression import Expression, Product, Sum
 from .base import Operation, matched, row, upright
 
 
-@dataclass(frozen=True)
 class MatMul(Operation):
     """left @ right, or left @ right transposed: (…, i, k) with (…, k, j) or (…, j, k) → (…, i, j).
 
@@ -30,21 +27,21 @@ class MatMul(Operation):
     def value(self, left: Tensor, right: Tensor) -> Tensor:
         return left @ (right.mT if self.transpose else right)
 
-    def formula(self, left: str, right: str) -> str:
-        return f"{left} {upright(right)}" if self.transpose else f"{left} {right}"
+    def formula(self, left: str, right: str, bias: str | None = None) -> str:
+        product = f"{left} {upright(right)}" if self.transpose else f"{left} {right}"
+        return product if bias is None else f"{product} + {bias}"
 
     def code(self, left: str, right: str) -> str:
         return f"{left} @ {right}.mT" if self.transpose else f"{left} @ {right}"
 
-    def arithmetic(self, index: tuple[int, ...], left, right) -> Expression:
+    def arithmetic(self, index: tuple[int, ...], left, right, bias=None) -> Expression:
         *one_row, j = index
         lead = one_row[:-1] if left.value.ndim > 1 else one_row
-        return Sum(
-            tuple(
-                Product((matched(left, (*one_row, k)), matched(right, (*lead, *self._right(k, j)))))
-                for k in range(left.value.shape[-1])
-            )
+        products = (
+            Product((matched(left, (*one_row, k)), matched(right, (*lead, *self._right(k, j)))))
+            for k in range(left.value.shape[-1])
         )
+        return Sum((*products, *([] if bias is None else [matched(bias, index)])))
 
     def _right(self, k: int, j: int) -> tuple[int, int]:
         return (j, k) if self.transpose else (k, j)
@@ -55,28 +52,21 @@ class MatMul(Operation):
         return "A weighted sum: each entry of the row times its row of the other matrix, added up."
 
 
-@dataclass(frozen=True)
 class MatVec(Operation):
     """The dot product of each row with one vector: (key, d), (d,) → (key,)"""
 
     takes = "(…, d) (d)"
     signs = ("", "·", "=")
+    in_latex = "{0} {1}"
+    in_torch = "{0} @ {1}"
+    in_words = "A dot product: multiply the row and the vector entry by entry, then add."
 
     def value(self, rows: Tensor, vector: Tensor) -> Tensor:
         return rows @ vector
 
-    def formula(self, rows: str, vector: str) -> str:
-        return f"{rows} {vector}"
-
-    def code(self, rows: str, vector: str) -> str:
-        return f"{rows} @ {vector}"
-
     def arithmetic(self, index: tuple[int, ...], rows, vector) -> Expression:
         factors = row(rows, (*index, 0))
         return Sum(tuple(Product((each, vector.cell((k,)))) for k, each in enumerate(factors)))
-
-    def words(self) -> str:
-        return "A dot product: multiply the row and the vector entry by entry, then add."
 
 
 class MatMulByLoop(MatMul):
@@ -104,7 +94,6 @@ class MatMulByLoop(MatMul):
         return f"sum({left}[:, None, k] * {right}[None, :, k] for k in range({left}.shape[1]))"
 
 
-@dataclass(frozen=True)
 class BatchedMatMul(MatMul):
     """One product for each head: (head, i, k) with (head, k, j) → (head, i, j), by `torch.bmm`."""
 
@@ -119,7 +108,6 @@ class BatchedMatMul(MatMul):
         return f"torch.bmm({left}, {right}.mT)" if self.transpose else f"torch.bmm({left}, {right})"
 
 
-@dataclass(frozen=True)
 class MatMulUpright(MatMul):
     """left @ right for vectors that stand upright, (rightᵀ leftᵀ)ᵀ: the same numbers, and a bias
     (j,) added if there is one.
@@ -140,15 +128,10 @@ class MatMulUpright(MatMul):
         product = f"({right}.mT @ {left}.mT).mT.contiguous()"
         return product if bias is None else f"{product} + {bias}"
 
-    def arithmetic(self, index: tuple[int, ...], left, right, bias=None) -> Expression:
-        products = super().arithmetic(index, left, right)
-        return products if bias is None else Sum((*products.parts, matched(bias, index)))
-
     def words(self) -> str:
         return "Each column of the transposed matrix is a token: the same products, added up."
 
 
-@dataclass(frozen=True)
 class Affine(MatMul):
     """left @ right + bias: (…, i, k), (…, k, j), (j,) → (…, i, j)."""
 
@@ -158,15 +141,8 @@ class Affine(MatMul):
     def value(self, left: Tensor, right: Tensor, bias: Tensor) -> Tensor:
         return left @ right + bias
 
-    def formula(self, left: str, right: str, bias: str) -> str:
-        return f"{left} {right} + {bias}"
-
     def code(self, left: str, right: str, bias: str) -> str:
         return f"{left} @ {right} + {bias}"
-
-    def arithmetic(self, index: tuple[int, ...], left, right, bias) -> Expression:
-        products = super().arithmetic(index, left, right).parts
-        return Sum((*products, matched(bias, index)))
 
     def words(self) -> str:
         return "Each entry of the row times its row of the matrix, added up, and the bias with it."
@@ -186,16 +162,8 @@ class Linear(MatMul):
     def value(self, vectors: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
         return torch.nn.functional.linear(vectors, matrix, bias)
 
-    def formula(self, vectors: str, matrix: str, bias: str | None = None) -> str:
-        product = super().formula(vectors, matrix)
-        return product if bias is None else f"{product} + {bias}"
-
     def code(self, *names: str) -> str:
         return f"torch.nn.functional.linear({', '.join(names)})"
-
-    def arithmetic(self, index: tuple[int, ...], vectors, matrix, bias=None) -> Expression:
-        products = super().arithmetic(index, vectors, matrix)
-        return products if bias is None else Sum((*products.parts, bias.cell(index[-1:])))
 
     def words(self) -> str:
         return "A dot product of the vector with a row of the layer's matrix, and the bias if any."

@@ -1,7 +1,6 @@
 """Rotary positions: vectors turned by an angle that grows with their place."""
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -11,7 +10,6 @@ from .base import Operation
 from .given import written
 
 
-@dataclass(frozen=True)
 class RotaryAngles(Operation):
     """The angle by which each pair of columns is turned, place · base^(−k/pairs): (token, pair).
     The first row stands at the place `first`. With `rates`, one for each pair, the angle is
@@ -71,7 +69,6 @@ class RotaryAngles(Operation):
         return "The place of the token, divided by a number that grows from pair to pair."
 
 
-@dataclass(frozen=True)
 class Rotate(Operation):
     """Each pair of columns turned by its angle, pair k being columns k and k + d/2, as Hugging
     Face's Llama has it, where Su et al. and Meta's own pair neighbours: (…, token, d),
@@ -81,6 +78,11 @@ class Rotate(Operation):
 
     takes = "(…, token, d) (token, pair)"
     signs = ("", "↻", "=")
+    in_latex = r"{0}\ \text{{turned by }} {1}"
+    in_words = (
+        "A pair of columns, k and k + d/2, turned by an angle that grows with the place of the "
+        "token."
+    )
 
     def value(self, vectors: Tensor, angles: Tensor) -> Tensor:
         if vectors.shape[-1] != 2 * angles.shape[-1]:
@@ -91,9 +93,6 @@ class Rotate(Operation):
         left, right = vectors.chunk(2, dim=-1)
         cosines, sines = angles.cos(), angles.sin()
         return torch.cat((left * cosines - right * sines, right * cosines + left * sines), dim=-1)
-
-    def formula(self, vectors: str, angles: str) -> str:
-        return rf"{vectors}\ \text{{turned by }} {angles}"
 
     def code(self, vectors: str, angles: str) -> str:
         left, right = f"{vectors}.chunk(2, dim=-1)[0]", f"{vectors}.chunk(2, dim=-1)[1]"
@@ -115,9 +114,3 @@ class Rotate(Operation):
 
     def preamble(self) -> tuple[str, ...]:
         return ("# Pairs are columns k and k + d/2, as in rotate_half, not neighbours.",)
-
-    def words(self) -> str:
-        return (
-            "A pair of columns, k and k + d/2, turned by an angle that grows with the place of the "
-            "token."
-        )

@@ -4,7 +4,6 @@ Source: Milakov & Gimelshein 2018, Online normalizer calculation for softmax, se
 """
 
 import math
-from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -18,30 +17,22 @@ from .rowwise import Divide
 NOTHING_SEEN = r"\text{nothing seen so far}"
 
 
-@dataclass(frozen=True)
 class Larger(Operation):
     """The larger of two entries at the same place: a maximum that goes on. (…), (…) → (…)"""
 
     takes = "(…) (…)"
     signs = ("", "max", "=")
+    in_latex = r"\max\!\left({0},\ {1}\right)"
+    in_torch = "torch.maximum({0}, {1})"
+    in_words = "The larger of two: the maximum so far, and that of the new numbers."
 
     def value(self, before: Tensor, new: Tensor) -> Tensor:
         return torch.maximum(before, new)
 
-    def formula(self, before: str, new: str) -> str:
-        return rf"\max\!\left({before},\ {new}\right)"
-
-    def code(self, before: str, new: str) -> str:
-        return f"torch.maximum({before}, {new})"
-
     def arithmetic(self, index: tuple[int, ...], before, new) -> Expression:
         return Largest((matched(before, index), matched(new, index)), compared=True)
 
-    def words(self) -> str:
-        return "The larger of two: the maximum so far, and that of the new numbers."
 
-
-@dataclass(frozen=True)
 class ExpLess(Operation):
     """e to the power of each entry less its row's one number. (…, key), (…, 1) → (…, key)
 
@@ -51,15 +42,14 @@ class ExpLess(Operation):
 
     takes = "(…, key) (…, 1)"
     signs = ("", "−", "→")
+    in_latex = "e^{{{0} - {1}}}"
+    in_words = "e to the power of the score less the largest so far: at most 1."
 
     may_see_nothing: bool = False
 
     def value(self, scores: Tensor, largest: Tensor) -> Tensor:
         powers = (scores - largest).exp()
         return powers.masked_fill(largest.isneginf(), 0.0) if self.may_see_nothing else powers
-
-    def formula(self, scores: str, largest: str) -> str:
-        return rf"e^{{{scores} - {largest}}}"
 
     def code(self, scores: str, largest: str) -> str:
         seen = f".masked_fill({largest}.isneginf(), 0.0)" if self.may_see_nothing else ""
@@ -72,23 +62,16 @@ class ExpLess(Operation):
         power = partial(_power, scores.value.dtype)
         return Called(power, "e^{{{}}}", Difference(score, less))
 
-    def words(self) -> str:
-        return "e to the power of the score less the largest so far: at most 1."
 
-
-@dataclass(frozen=True)
 class Shrink(ExpLess):
     """By how much all that was added up so far shrinks when the maximum rises: e to the old maximum
     less the new one, 1 where it stays. (…, 1), (…, 1) → (…, 1)
     """
 
     takes = "(…, 1) (…, 1)"
-
-    def words(self) -> str:
-        return "e to the old maximum less the new one: 1 where it has not risen."
+    in_words = "e to the old maximum less the new one: 1 where it has not risen."
 
 
-@dataclass(frozen=True)
 class ShrinkAndAdd(Operation):
     """What was added up so far times the shrink factor of its row, and what is new added.
     (…, d), (…, 1), (…, d) → (…, d)
@@ -96,35 +79,27 @@ class ShrinkAndAdd(Operation):
 
     takes = "(…, d) (…, 1) (…, d)"
     signs = ("", "⊙", "+", "=")
+    in_latex = r"{1} \odot {0} + {2}"
+    in_torch = "{0} * {1} + {2}"
+    in_words = "What was there so far, shrunk to the new maximum, plus what this tile brings."
 
     def value(self, before: Tensor, shrink: Tensor, new: Tensor) -> Tensor:
         return before * shrink + new
-
-    def formula(self, before: str, shrink: str, new: str) -> str:
-        return rf"{shrink} \odot {before} + {new}"
-
-    def code(self, before: str, shrink: str, new: str) -> str:
-        return f"{before} * {shrink} + {new}"
 
     def arithmetic(self, index: tuple[int, ...], before, shrink, new) -> Expression:
         shrunk = Product((matched(before, index), matched(shrink, index)))
         return Sum((shrunk, matched(new, index)))
 
-    def words(self) -> str:
-        return "What was there so far, shrunk to the new maximum, plus what this tile brings."
 
-
-@dataclass(frozen=True)
 class DivideSeen(Divide):
     """Every entry divided by its row's one number; a row that saw nothing has 0 there, and becomes
     0, as in torch's `scaled_dot_product_attention`. (…, key), (…, 1) → (…, key)
     """
 
+    in_torch = "({0} / {1}).masked_fill({1} == 0, 0.0)"
+
     def value(self, scores: Tensor, number: Tensor) -> Tensor:
         return (scores / number).masked_fill(number == 0, 0.0)
-
-    def code(self, scores: str, number: str) -> str:
-        return f"({scores} / {number}).masked_fill({number} == 0, 0.0)"
 
     def arithmetic(self, index: tuple[int, ...], scores, number) -> Expression:
         if (less := matched(number, index)).value == 0:

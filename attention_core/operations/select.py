@@ -1,7 +1,5 @@
 """Operations that only pick: rows of a table, one row, the places of ids."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -9,13 +7,15 @@ from ..expression import Expression, Indicator, Picked
 from .base import Operation, check_place
 
 
-@dataclass(frozen=True)
 class Lookup(Operation):
     """The rows of a table that ids point at: (vocabulary, d), (token,) → (token, d)."""
 
     takes = "(vocabulary, d) (token)"
     chooses = True
     signs = ("→", "", "=")
+    in_latex = "{0}[{1}]"
+    in_torch = "{0}[{1}]"
+    in_words = "Copied from the row of the table that the token's id points at."
 
     def value(self, table: Tensor, ids: Tensor) -> Tensor:
         if ids.dtype == torch.bool:  # torch would take it for a mask
@@ -24,25 +24,18 @@ class Lookup(Operation):
             check_place("row", row, len(table))
         return table[ids]
 
-    def formula(self, table: str, ids: str) -> str:
-        return f"{table}[{ids}]"
-
-    def code(self, table: str, ids: str) -> str:
-        return f"{table}[{ids}]"
-
     def arithmetic(self, index: tuple[int, ...], table, ids) -> Expression:
         pointer = ids.cell(index[:1])
         return Picked(table.cell((int(pointer.value), index[1])), pointer)
 
-    def words(self) -> str:
-        return "Copied from the row of the table that the token's id points at."
 
-
-@dataclass(frozen=True)
 class OneHot(Operation):
     """A row for each id with a single 1, at the id: (token,) → (token, vocabulary)."""
 
     takes = "(token)"
+    in_latex = r"\operatorname{{one\_hot}}({0})"
+    in_torch = "torch.nn.functional.one_hot({0}, {self.n_rows}).float()"
+    in_words = "1 in the column of the token's id, 0 everywhere else."
 
     n_rows: int
 
@@ -51,24 +44,17 @@ class OneHot(Operation):
             check_place("row", row, self.n_rows)
         return (ids[:, None] == torch.arange(self.n_rows)).float()
 
-    def formula(self, ids: str) -> str:
-        return rf"\operatorname{{one\_hot}}({ids})"
-
-    def code(self, ids: str) -> str:
-        return f"torch.nn.functional.one_hot({ids}, {self.n_rows}).float()"
-
     def arithmetic(self, index: tuple[int, ...], ids) -> Expression:
         return Indicator(ids.cell(index[:1]), index[1])
 
-    def words(self) -> str:
-        return "1 in the column of the token's id, 0 everywhere else."
 
-
-@dataclass(frozen=True)
 class Row(Operation):
     """One row, copied: (i, …) → (…)."""
 
     takes = "(row, …)"
+    in_latex = "{0}_{{{self.row}}}"
+    in_torch = "{0}[{self.row}].clone()"
+    in_words = "Copied from one row."
 
     row: int
 
@@ -80,14 +66,5 @@ class Row(Operation):
         check_place("row", self.row, len(matrix))
         return matrix[self.row].clone()
 
-    def formula(self, matrix: str) -> str:
-        return rf"{matrix}_{{{self.row}}}"
-
-    def code(self, matrix: str) -> str:
-        return f"{matrix}[{self.row}].clone()"
-
     def arithmetic(self, index: tuple[int, ...], matrix) -> Expression:
         return matrix.cell((self.row, *index))
-
-    def words(self) -> str:
-        return "Copied from one row."

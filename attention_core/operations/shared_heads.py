@@ -1,7 +1,5 @@
 """Heads of whole batches, key heads that several query heads share, and rows put behind others."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -10,41 +8,48 @@ from .base import Operation
 from .heads import Move, _check_shared, _in_memory_of_its_own
 
 
-@dataclass(frozen=True)
 class RepeatHeads(Move):
     """Each key head serves `times` query heads, one after the other:
-    (…, head, i, j) → (…, head·times, i, j).
+    (…, head, i, j) → (…, head·times, i, j). With `one`, one matrix does: (i, j) → (times, i, j).
 
     Sources: Shazeer 2019, Fast Transformer Decoding (one head of keys and values); Ainslie et al.
     2023, GQA (groups).
     """
 
-    takes = "(…, head, i, j)"
-
     times: int
+    one: bool = False
 
     def __post_init__(self) -> None:
         if self.times < 1:
             raise ValueError(f"a head is repeated {self.times} times: choose 1 or more")
 
+    @property
+    def takes(self) -> str:
+        return "(i, j)" if self.one else "(…, head, i, j)"
+
     def value(self, heads: Tensor) -> Tensor:
+        if self.one:
+            return heads.repeat(self.times, 1, 1)
         return _in_memory_of_its_own(heads.repeat_interleave(self.times, dim=-3))
 
     def formula(self, heads: str) -> str:
-        return rf"{heads}\ \text{{each head {self.times} times}}"
+        return rf"{heads}\ \text{{{'' if self.one else 'each head '}{self.times} times}}"
 
     def code(self, heads: str) -> str:
+        if self.one:
+            return f"{heads}.repeat({self.times}, 1, 1)"
         return f"{heads}.repeat_interleave({self.times}, dim=-3)"
 
     def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
         *lead, head, i, j = index
-        return (*lead, head // self.times, i, j)
+        return (i, j) if self.one else (*lead, head // self.times, i, j)
 
     def words(self) -> str:
+        if self.one:
+            return "Copied: every head gets the whole matrix."
         return f"Copied: {self.times} query heads share one head of keys and values."
 
 
-@dataclass(frozen=True)
 class MeanHeads(Operation):
     """Each group of `times` heads that follow each other becomes one, their mean:
     (head·times, i, j) → (head, i, j). So a trained model's heads of keys and values are made fewer.
@@ -53,6 +58,9 @@ class MeanHeads(Operation):
     """
 
     takes = "(head, i, j)"
+    in_latex = r"\operatorname{{mean}}_{{{self.times}}}({0})"
+    in_torch = "{0}.unflatten(0, (-1, {self.times})).mean(dim=1)"
+    in_words = "The mean of {self.times} heads that follow each other."
 
     times: int
 
@@ -64,107 +72,13 @@ class MeanHeads(Operation):
         _check_shared("heads", len(heads), self.times)
         return heads.unflatten(0, (-1, self.times)).mean(dim=1)
 
-    def formula(self, heads: str) -> str:
-        return rf"\operatorname{{mean}}_{{{self.times}}}({heads})"
-
-    def code(self, heads: str) -> str:
-        return f"{heads}.unflatten(0, (-1, {self.times})).mean(dim=1)"
-
     def arithmetic(self, index: tuple[int, ...], heads) -> Expression:
         group, i, j = index
         first = group * self.times
         cells = tuple(heads.cell((first + at, i, j)) for at in range(self.times))
         return Quotient(Sum(cells), Number(float(self.times)))
 
-    def words(self) -> str:
-        return f"The mean of {self.times} heads that follow each other."
 
-
-@dataclass(frozen=True)
-class SplitHeadsInBatch(Move):
-    """Columns are dealt out to heads, in every text: (batch, i, head·d) → (batch, head, i, d)."""
-
-    takes = "(batch, i, d)"
-
-    n_heads: int
-
-    def value(self, joined: Tensor) -> Tensor:
-        _check_shared("columns", joined.shape[-1], self.n_heads)
-        return _in_memory_of_its_own(joined.unflatten(-1, (self.n_heads, -1)).transpose(1, 2))
-
-    def formula(self, joined: str) -> str:
-        return rf"\operatorname{{split}}_{{{self.n_heads}}}({joined})"
-
-    def code(self, joined: str) -> str:
-        return f"{joined}.unflatten(-1, ({self.n_heads}, -1)).transpose(1, 2).contiguous()"
-
-    def source(self, index: tuple[int, ...], joined) -> tuple[int, ...]:
-        text, head, i, column = index
-        return (text, i, head * (joined.value.shape[-1] // self.n_heads) + column)
-
-    def words(self) -> str:
-        return "Copied: head 0 takes the first columns, head 1 the next ones, in every text."
-
-
-@dataclass(frozen=True)
-class JoinHeadsInBatch(Move):
-    """Heads side by side in one row, in every text: (batch, head, i, d) → (batch, i, head·d)."""
-
-    takes = "(batch, head, i, d)"
-
-    def value(self, heads: Tensor) -> Tensor:
-        return heads.transpose(1, 2).flatten(2).clone()  # the program's strides, at any width
-
-    def formula(self, heads: str) -> str:
-        return rf"\operatorname{{concat}}\!\left({heads}\right)"
-
-    def code(self, heads: str) -> str:
-        return f"{heads}.transpose(1, 2).flatten(2)"
-
-    def source(self, index: tuple[int, ...], heads) -> tuple[int, ...]:
-        text, i, column = index
-        head, within = divmod(column, heads.value.shape[-1])
-        return (text, head, i, within)
-
-    def words(self) -> str:
-        return "Copied: the heads of a token stand side by side."
-
-
-@dataclass(frozen=True)
-class Columns(Move):
-    """Some columns, copied: those from `first` up to, not including, `end`. (…, d) → (…, end−first)
-
-    Raises ValueError where there are no such columns.
-    """
-
-    takes = "(…, d)"
-
-    first: int
-    end: int
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.first < self.end:
-            raise ValueError(f"there are no columns from {self.first} up to {self.end}")
-
-    def value(self, whole: Tensor) -> Tensor:
-        if self.end > whole.shape[-1]:
-            raise ValueError(f"there is no column {self.end - 1} among {whole.shape[-1]}")
-        return whole[..., self.first : self.end].clone()  # contiguous() may be no copy
-
-    def formula(self, whole: str) -> str:
-        return rf"{whole}_{{\cdot,\,{self.first}..{self.end - 1}}}"
-
-    def code(self, whole: str) -> str:
-        return f"{whole}[..., {self.first}:{self.end}].clone()"
-
-    def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
-        return (*index[:-1], self.first + index[-1])
-
-    def words(self) -> str:
-        return "Copied from a block of columns."
-
-
-@dataclass(frozen=True)
 class Rows(Move):
     """Some rows, copied: those from `first` up to, not including, `end`.
     (…, i, d) → (…, end−first, d)
@@ -173,47 +87,55 @@ class Rows(Move):
     """
 
     takes = "(…, i, d)"
+    in_torch = "{0}[..., {self.first}:{self.end}, :].clone()"
+    in_words = "Copied from a block of rows."
+    _one, _dim = "row", -2
 
     first: int
     end: int
 
     def __post_init__(self) -> None:
         if not 0 <= self.first < self.end:
-            raise ValueError(f"there are no rows from {self.first} up to {self.end}")
+            raise ValueError(f"there are no {self._one}s from {self.first} up to {self.end}")
 
     def value(self, whole: Tensor) -> Tensor:
-        if self.end > whole.shape[-2]:
-            raise ValueError(f"there is no row {self.end - 1} among {whole.shape[-2]}")
-        return whole[..., self.first : self.end, :].clone()  # contiguous() may be no copy
+        if self.end > (size := whole.shape[self._dim]):
+            raise ValueError(f"there is no {self._one} {self.end - 1} among {size}")
+        picked = whole.narrow(self._dim, self.first, self.end - self.first)
+        return picked.clone()  # contiguous() may be no copy
 
     def formula(self, whole: str) -> str:
-        return rf"{whole}_{{{self.first}..{self.end - 1}}}"
-
-    def code(self, whole: str) -> str:
-        return f"{whole}[..., {self.first}:{self.end}, :].clone()"
+        every = r"\cdot,\," if self._dim == -1 else ""
+        return rf"{whole}_{{{every}{self.first}..{self.end - 1}}}"
 
     def source(self, index: tuple[int, ...], _) -> tuple[int, ...]:
-        return (*index[:-2], self.first + index[-2], index[-1])
-
-    def words(self) -> str:
-        return "Copied from a block of rows."
+        at = len(index) + self._dim
+        return (*index[:at], self.first + index[at], *index[at + 1 :])
 
 
-@dataclass(frozen=True)
+class Columns(Rows):
+    """Some columns, copied: those from `first` up to, not including, `end`. (…, d) → (…, end−first)
+
+    Raises ValueError where there are no such columns.
+    """
+
+    takes = "(…, d)"
+    in_torch = "{0}[..., {self.first}:{self.end}].clone()"
+    in_words = "Copied from a block of columns."
+    _one, _dim = "column", -1
+
+
 class JoinRows(Operation):
     """The rows of the second behind those of the first: (…, i, d), (…, j, d) → (…, i+j, d)."""
 
     takes = "(…, i, d) (…, j, d)"
     signs = ("", "then", "=")
+    in_latex = r"\begin{{bmatrix}} {0} \\ {1} \end{{bmatrix}}"
+    in_torch = "torch.cat(({0}, {1}), dim=-2)"
+    in_words = "Copied: first the rows that were there before, then the new ones."
 
     def value(self, first: Tensor, then: Tensor) -> Tensor:
         return torch.cat((first, then), dim=-2)
-
-    def formula(self, first: str, then: str) -> str:
-        return rf"\begin{{bmatrix}} {first} \\ {then} \end{{bmatrix}}"
-
-    def code(self, first: str, then: str) -> str:
-        return f"torch.cat(({first}, {then}), dim=-2)"
 
     def arithmetic(self, index: tuple[int, ...], first, then) -> Expression:
         *lead, i, j = index
@@ -221,6 +143,3 @@ class JoinRows(Operation):
         if i < n_first:
             return first.cell(index)
         return then.cell((*lead, i - n_first, j))
-
-    def words(self) -> str:
-        return "Copied: first the rows that were there before, then the new ones."

@@ -1,6 +1,5 @@
 """Numbers in a file on this machine: read where they stand, and nothing else of the file."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from torch import Tensor
@@ -13,13 +12,15 @@ KINDS = ("F32", "F16", "BF16")
 """The kinds of numbers that are read, as a file calls them."""
 
 
-@dataclass(frozen=True)
 class Stored(Operation):
     """The numbers of one tensor in a safetensors file, as float32.
 
     Raises ValueError, in words, for another kind of numbers than `KINDS`, and for a file that is
     broken or has no such tensor.
     """
+
+    in_latex = r"\text{{stored}}"
+    in_words = "A number that stands in a file: nothing is computed before it."
 
     path: str
     name: str
@@ -31,9 +32,6 @@ class Stored(Operation):
                 raise ValueError(f"{self.name} has numbers of kind {kind}, not F32, F16 or BF16")
             return file.get_tensor(self.name).float()
 
-    def formula(self) -> str:
-        return r"\text{stored}"
-
     def code(self) -> str:
         file = f"safe_open({self.path!r}, 'pt', backend='pread')"
         return f"{file}.get_tensor({self.name!r}).float()"
@@ -41,6 +39,3 @@ class Stored(Operation):
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         with opened(Path(self.path)) as file:
             return Number(float(file.get_slice(self.name)[index]))
-
-    def words(self) -> str:
-        return "A number that stands in a file: nothing is computed before it."

@@ -8,21 +8,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from .. import operations as ops
 from ..mechanism.attention import attention
-from ..operations import (
-    Add,
-    Encode,
-    Given,
-    LayerNorm,
-    Lookup,
-    MatMul,
-    MayLook,
-    Softmax,
-    SumHeads,
-    SwitchOff,
-)
+from ..mechanism.builder import project, times
 from ..operations.layers import EPSILON
-from ..recipes import PLURAL, ROLES
 from ..trace import Step, Trace
 from .figures import Head
 
@@ -53,16 +42,16 @@ def pass_through(
         raise ValueError(f"{len(words)} words: this network reads 1 to {longest}")
     trace = Trace(token=words, query=words, key=words, vocabulary=vocabulary)
     stream = _embedded(trace, weights, words, known)
-    mask = trace.step("mask", MayLook(len(words), len(words)), axes=("query", "key"))
+    mask = trace.step("mask", ops.MayLook(len(words), len(words)), axes=("query", "key"))
     for layer in range(len(weights["W_query"])):
         switched = off[1] if off is not None and off[0] == layer else None
         stream = add_layer(trace, weights, layer, stream, mask, switched=switched)
-    normed = trace.step("normed", LayerNorm(), stream, axes=stream.axes)
+    normed = trace.step("normed", ops.LayerNorm(), stream, axes=stream.axes)
     W_unembed = trace.step(
-        "W_unembed", _given(weights["W_unembed"]), axes=("d_model", "vocabulary")
+        "W_unembed", ops.Given.of(weights["W_unembed"]), axes=("d_model", "vocabulary")
     )
-    logits = trace.step("logits", MatMul(), normed, W_unembed, axes=("token", "vocabulary"))
-    trace.step("probabilities", Softmax(), logits, axes=logits.axes)
+    logits = times(trace, "logits", normed, W_unembed)
+    trace.step("probabilities", ops.Softmax(), logits, axes=logits.axes)
     return trace
 
 
@@ -70,15 +59,15 @@ def _embedded(
     trace: Trace, weights: Mapping[str, Tensor], words: Sequence[str], known: Mapping[str, int]
 ) -> Step:
     entries = tuple((word, known[word]) for word in dict.fromkeys(words))
-    ids = Encode(tuple(words), tuple(known[word] for word in words), entries)
+    ids = ops.Encode(tuple(words), tuple(known[word] for word in words), entries)
     word_ids = trace.step("word_ids", ids, axes=("token",))
-    table = trace.step("W_token", _given(weights["W_token"]), axes=("vocabulary", "d_model"))
+    table = trace.step("W_token", ops.Given.of(weights["W_token"]), axes=("vocabulary", "d_model"))
     stands = ("token", "d_model")
-    tokens = trace.step("token_embeddings", Lookup(), table, word_ids, axes=stands)
-    places = trace.step("place_ids", Given(tuple(range(len(words)))), axes=("token",))
-    table = trace.step("W_position", _given(weights["W_position"]), axes=("place", "d_model"))
-    positions = trace.step("position_embeddings", Lookup(), table, places, axes=stands)
-    return trace.step("embeddings", Add(), tokens, positions, axes=stands)
+    tokens = trace.step("token_embeddings", ops.Lookup(), table, word_ids, axes=stands)
+    places = trace.step("place_ids", ops.Given(tuple(range(len(words)))), axes=("token",))
+    table = trace.step("W_position", ops.Given.of(weights["W_position"]), axes=("place", "d_model"))
+    positions = trace.step("position_embeddings", ops.Lookup(), table, places, axes=stands)
+    return trace.step("embeddings", ops.Add(), tokens, positions, axes=stands)
 
 
 def add_layer(
@@ -97,36 +86,23 @@ def add_layer(
     """
     prefix, width = f"layer_{layer}_", stream.axes[-1]
     head, d_head = of_heads
-    normed = trace.step(f"{prefix}normed", LayerNorm(), stream, axes=stream.axes)
-    made = []
-    for role in ROLES:
-        matrix = trace.step(
-            f"{prefix}W_{role}",
-            _given(weights[f"W_{role}"][layer]),
-            axes=(head, width, d_head),
-        )
-        axes = (head, "query" if role == "query" else "key", d_head)
-        made.append(trace.step(f"{prefix}{PLURAL[role]}", MatMul(), normed, matrix, axes=axes))
+    normed = trace.step(f"{prefix}normed", ops.LayerNorm(), stream, axes=stream.axes)
+
+    def weight(role: str) -> tuple[Step, None]:
+        return given(f"W_{role}", (head, width, d_head)), None
+
+    def given(name: str, axes: tuple[str, ...]) -> Step:
+        return trace.step(f"{prefix}{name}", ops.Given.of(weights[name][layer]), axes=axes)
+
+    made = project(trace, normed, weight, prefix)
     context = attention(trace, *made, mask=mask, prefix=prefix)
     if switched is not None:
         name = f"{prefix}context_vectors_left"
-        context = trace.step(name, SwitchOff(switched), context, axes=context.axes)
-    W_output = trace.step(
-        f"{prefix}W_output", _given(weights["W_output"][layer]), axes=(head, d_head, width)
-    )
-    outputs = trace.step(
-        f"{prefix}head_outputs", MatMul(), context, W_output, axes=(head, "query", width)
-    )
-    output = trace.step(f"{prefix}output", SumHeads(), outputs, axes=("query", width))
-    return trace.step(f"{prefix}stream", Add(), stream, output, axes=stream.axes)
-
-
-def _given(tensor: Tensor) -> Given:
-    return Given(_nested(tensor.tolist()))
-
-
-def _nested(numbers: list | float) -> tuple | float:
-    return tuple(map(_nested, numbers)) if isinstance(numbers, list) else numbers
+        context = trace.step(name, ops.SwitchOff(switched), context, axes=context.axes)
+    W_output = given("W_output", (head, d_head, width))
+    outputs = times(trace, f"{prefix}head_outputs", context, W_output)
+    output = trace.step(f"{prefix}output", ops.SumHeads(), outputs, axes=("query", width))
+    return trace.step(f"{prefix}stream", ops.Add(), stream, output, axes=stream.axes)
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,7 @@
 
 from collections.abc import Sequence
 
-from ..operations import (
-    Add,
-    Draw,
-    Edit,
-    Encode,
-    Given,
-    LayerNorm,
-    Lookup,
-    MatMul,
-    MayLook,
-    OneHot,
-    Sinusoid,
-)
+from .. import operations as ops
 from ..recipes import Table
 from ..small_models import shipped
 from ..small_models.given import tables
@@ -65,15 +53,15 @@ def embed(inputs: Inputs, with_product: bool = False, keys: Sequence[str] | None
     token_ids, table = _ids_and_table(trace, inputs)
     if with_product and table.value.shape[0] <= MAX_DRAWN_ROWS:
         one_hot = trace.step(
-            "one_hot", OneHot(table.value.shape[0]), token_ids, axes=("token", "vocabulary")
+            "one_hot", ops.OneHot(table.value.shape[0]), token_ids, axes=("token", "vocabulary")
         )
-        trace.step("embeddings_by_product", MatMul(), one_hot, table, axes=("token", "d_in"))
+        trace.step("embeddings_by_product", ops.MatMul(), one_hot, table, axes=("token", "d_in"))
     last = "stream" if trained else "embeddings"
     looked_up = "token_embeddings" if inputs.positions or trained else last
-    vectors = trace.step(looked_up, Lookup(), table, token_ids, axes=("token", "d_in"))
+    vectors = trace.step(looked_up, ops.Lookup(), table, token_ids, axes=("token", "d_in"))
     if inputs.positions:
         places = _positions(trace, inputs, trained)
-        vectors = trace.step(last, Add(), vectors, places, axes=("token", "d_in"))
+        vectors = trace.step(last, ops.Add(), vectors, places, axes=("token", "d_in"))
     if trained:
         _first_layer(trace, vectors)
     return trace
@@ -83,19 +71,19 @@ def _positions(trace: Trace, inputs: Inputs, trained: bool) -> Step:
     """Record `position_embeddings`: trained with the vectors, else sines and cosines."""
     n_tokens, axes = len(inputs.tokens), ("token", "d_in")
     if not trained:
-        return trace.step("position_embeddings", Sinusoid(n_tokens, inputs.d_in), axes=axes)
-    table = trace.step("position_table", Given(tables()["W_position"]), axes=("place", "d_in"))
-    places = trace.step("place_ids", Given(tuple(range(n_tokens))), axes=("token",))
-    return trace.step("position_embeddings", Lookup(), table, places, axes=axes)
+        return trace.step("position_embeddings", ops.Sinusoid(n_tokens, inputs.d_in), axes=axes)
+    table = trace.step("position_table", ops.Given(tables()["W_position"]), axes=("place", "d_in"))
+    places = trace.step("place_ids", ops.Given(tuple(range(n_tokens))), axes=("token",))
+    return trace.step("position_embeddings", ops.Lookup(), table, places, axes=axes)
 
 
 def _first_layer(trace: Trace, stream: Step) -> None:
     """Record the tiny language's first layer, and `embeddings`: what its second layer reads."""
     n_tokens = trace.size("token")
-    mask = trace.step("layer_0_mask", MayLook(n_tokens, n_tokens), axes=("query", "key"))
+    mask = trace.step("layer_0_mask", ops.MayLook(n_tokens, n_tokens), axes=("query", "key"))
     of_heads = ("layer_0_head", "d_layer_0_head")
     read = add_layer(trace, shipped.weights(), 0, stream, mask, of_heads)
-    trace.step("embeddings", LayerNorm(), read, axes=("token", "d_in"))
+    trace.step("embeddings", ops.LayerNorm(), read, axes=("token", "d_in"))
 
 
 def _row_names(inputs: Inputs) -> dict[str, tuple[str, ...]]:
@@ -115,17 +103,17 @@ def _ids_and_table(trace: Trace, inputs: Inputs) -> tuple[Step, Step]:
     """Record `token_ids` and `embedding_table`, in the order the example draws them."""
     start = _start(inputs)
     if inputs.vocabulary == "random":
-        ids_draw = Draw("integers", (len(inputs.tokens),), **start, below=RANDOM_ID_ROWS)
+        ids_draw = ops.Draw("integers", (len(inputs.tokens),), **start, below=RANDOM_ID_ROWS)
         token_ids = trace.step("token_ids", ids_draw, axes=("token",))
-        table = Draw("normal", (RANDOM_ID_ROWS, inputs.d_in), after=ids_draw)
+        table = ops.Draw("normal", (RANDOM_ID_ROWS, inputs.d_in), after=ids_draw)
     else:
         vocabulary = inputs.build_vocabulary()
         ids = vocabulary.ids(inputs.tokens)
         token_ids = trace.step("token_ids", _encode(inputs, ids), axes=("token",))
         if inputs.has_given_vectors():
-            table = Given(_given_rows(inputs, vocabulary))
+            table = ops.Given(_given_rows(inputs, vocabulary))
         else:
-            table = Draw("normal", (vocabulary.n_rows, inputs.d_in), **start)
+            table = ops.Draw("normal", (vocabulary.n_rows, inputs.d_in), **start)
     return token_ids, _edited(trace, table, inputs)
 
 
@@ -136,27 +124,27 @@ def _given_rows(inputs: Inputs, vocabulary: Vocabulary) -> Table:
     return tuple(inputs.vector_of(token) for token in vocabulary.rows())
 
 
-def _encode(inputs: Inputs, ids: list[int]) -> Encode:
+def _encode(inputs: Inputs, ids: list[int]) -> ops.Encode:
     vocabulary = inputs.build_vocabulary()
     unknown = set(vocabulary.unknown(inputs.tokens))
     entries = dict.fromkeys(
         (token, row) for token, row in zip(inputs.tokens, ids, strict=True) if token not in unknown
     )
     unknown_row = next((i for t, i in zip(inputs.tokens, ids, strict=True) if t in unknown), None)
-    return Encode(inputs.tokens, tuple(ids), tuple(entries), unknown_row)
+    return ops.Encode(inputs.tokens, tuple(ids), tuple(entries), unknown_row)
 
 
-def _edited(trace: Trace, table: Draw | Given, inputs: Inputs) -> Step:
+def _edited(trace: Trace, table: ops.Draw | ops.Given, inputs: Inputs) -> Step:
     """The table, with the cells that were typed by hand."""
     axes = ("vocabulary", "d_in")
     if not inputs.edits:
         return trace.step("embedding_table", table, axes=axes)
     drawn_table = trace.step("drawn_table", table, axes=axes)
-    return trace.step("embedding_table", Edit(inputs.edits), drawn_table, axes=axes)
+    return trace.step("embedding_table", ops.Edit(inputs.edits), drawn_table, axes=axes)
 
 
-def _start(inputs: Inputs) -> dict[str, int | Draw]:
+def _start(inputs: Inputs) -> dict[str, int | ops.Draw]:
     """Where the first draw stands: at its seed, or behind numbers that are given away."""
     if inputs.skipped_draws:
-        return {"after": Draw("uniform", (inputs.skipped_draws,), seed=inputs.seed)}
+        return {"after": ops.Draw("uniform", (inputs.skipped_draws,), seed=inputs.seed)}
     return {"seed": inputs.seed}

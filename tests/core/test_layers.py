@@ -225,3 +225,8 @@ def test_records_are_bounded_and_a_run_can_be_left():
     assert all_of_them[-1].step == 300
     with pytest.raises(ValueError, match="no next token"):
         next(train(torch.ones(1, 3), torch.tensor([], dtype=torch.long)))
+
+
+def test_scores_that_are_divided_by_d_say_so_in_masked_attention_too():
+    trace = attend_masked(embed(EXAMPLES["wild_cat"].inputs), scale="d")
+    assert trace["scaled_scores"].formula == r"S_{/d} = \frac{S}{3}"

@@ -10,8 +10,9 @@ from attention_core.operations.__main__ import listed
 
 
 def test_every_operation_and_every_piece_of_arithmetic_has_its_line():
-    classes = ast.parse(inspect.getsource(expression)).body
-    pieces = {node.name for node in classes if isinstance(node, ast.ClassDef)} - {"Expression"}
+    written = ast.parse(inspect.getsource(expression)).body
+    classes = {node.name for node in written if isinstance(node, ast.ClassDef)}
+    pieces = {name for name in classes if not name.startswith("_")} - {"Expression"}
     lines = dict(re.findall(r"^  (\w+)\(.*?\):\s+(\S.*)", listed(), re.MULTILINE))
     assert lines.keys() == {*ops.__all__} - {"Operation"} | pieces
 

@@ -8,6 +8,7 @@ import torch
 
 from attention_core import EXAMPLES, Trace, attend, embed
 from attention_core import operations as ops
+from attention_core.export import checker
 from attention_core.export.checker import unpacked
 from attention_core.export.notebook import MOST_NUMBERS, notebook, packed, picture
 from attention_core.mechanism.masking import attend_masked
@@ -76,7 +77,7 @@ def test_a_step_may_be_called_what_a_notebook_calls_things_inside(name):
     assert torch.equal(run(notebook(trace))[name], given.value)
 
 
-@pytest.mark.parametrize("name", ["heatmap", "compare", "checked", "plt", "F", "Checks", "base64"])
+@pytest.mark.parametrize("name", ["heatmap", "compare", "checked", "plt", "F", *vars(checker)])
 def test_no_step_may_be_called_what_a_notebook_needs(name):
     with pytest.raises(ValueError, match="cannot name a step"):
         Trace().step(name, ops.Given((1.0, 2.0)), axes=("d",))

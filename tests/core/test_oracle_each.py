@@ -189,9 +189,8 @@ ORACLES = {
     "GELU": lambda op, a: a * (normal_by_tanh if op.tanh else normal_chance)(a),
     "Given": lambda op: np.array(op.numbers),
     "Hide": lambda op, a, mask: np.where(mask, a, op.fill),
-    "JoinHeadsInBatch": lambda _, a: np.stack([np.concatenate(list(text), axis=1) for text in a]),
     "JoinRows": lambda _, a, b: np.concatenate([a, b], axis=-2),
-    "JoinHeads": lambda _, a: np.concatenate(list(a), axis=1),
+    "JoinHeads": lambda _, a: np.concatenate([*np.moveaxis(a, -3, 0)], axis=-1),
     "Larger": lambda _, a, b: np.where(a > b, a, b),
     "LayerNorm": normed,
     "Linear": lambda _, x, W, bias=0.0: np.inner(x, W) + bias,
@@ -216,9 +215,8 @@ ORACLES = {
     "Renormalise": lambda _, a: of_what_is_left(
         a / a.sum(-1, keepdims=True), a.sum(-1, keepdims=True) == 0
     ),
-    "Repeat": lambda op, a: np.stack([a] * op.n_heads),
     "Row": lambda op, a: a[op.row],
-    "RepeatHeads": lambda op, a: np.repeat(a, op.times, axis=-3),
+    "RepeatHeads": lambda op, a: np.repeat(a[None] if op.one else a, op.times, axis=-3),
     "RotaryAngles": lambda op: np.array(
         [
             [
@@ -250,12 +248,9 @@ ORACLES = {
     "SoftmaxOfSeen": lambda op, a: of_what_is_left(
         shares(a, op.dim), np.isneginf(a).all(op.dim, keepdims=True)
     ),
-    "SplitHeadsInBatch": lambda op, a: np.stack(
-        [np.stack(np.split(text, op.n_heads, axis=1)) for text in a]
-    ),
     "Shrink": power_less,
     "ShrinkAndAdd": lambda _, a, b, c: np.multiply(a, b) + c,
-    "SplitHeads": lambda op, a: np.stack(np.split(a, op.n_heads, axis=1)),
+    "SplitHeads": lambda op, a: np.stack(np.split(a, op.n_heads, axis=-1), axis=-3),
     "SplitWithoutTranspose": lambda op, a: np.stack(
         [part.reshape(len(a), -1) for part in np.split(a.ravel(), op.n_heads)]
     ),
@@ -280,7 +275,7 @@ def every_kind(base=Operation):
 OPERATIONS = {
     kind.__name__: kind
     for kind in every_kind()
-    if kind.__module__.startswith("attention_core.") and kind.code is not Operation.code
+    if kind.__module__.startswith("attention_core.") and kind.value is not Operation.value
 }
 
 

@@ -88,7 +88,7 @@ ONE_WIDE = torch.ones(1, 1, 5)
 MOVES = [
     (ops.Transpose(), torch.ones(1, 5)),
     (ops.Permute(), ONE_WIDE),
-    (ops.Repeat(1), torch.ones(2, 5)),
+    (ops.RepeatHeads(1, one=True), torch.ones(2, 5)),
     (ops.SplitHeads(1), torch.ones(3, 5)),
     (ops.SplitHeads(5), torch.ones(1, 5)),
     (ops.SplitWithoutTranspose(3), torch.ones(2, 3)),

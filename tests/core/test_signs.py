@@ -16,7 +16,7 @@ def kinds(base=Operation):
 OPERATIONS = [
     kind
     for kind in kinds()
-    if kind.code is not Operation.code and kind.__module__.startswith("attention_core.")
+    if kind.value is not Operation.value and kind.__module__.startswith("attention_core.")
 ]
 
 

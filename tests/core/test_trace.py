@@ -258,7 +258,7 @@ def test_a_place_has_a_name_only_where_it_is_more_than_its_number():
 def test_a_branch_begins_with_the_very_steps_and_leaves_the_trace_as_it_is():
     trace = Trace(query=["a", "b"])
     numbers = trace.step("numbers", Given(((1.0, 2.0), (3.0, 4.0))), axes=("query", "d_in"))
-    branch = trace.branched()
+    branch = trace.branch()
     assert branch["numbers"] is numbers
     assert branch.labels("query") == ("a", "b")
     branch.step("turned", Transpose(), numbers, axes=("d_in", "query"))

@@ -42,6 +42,7 @@ SETTINGS = {
     "GELU": st.tuples(st.booleans()),
     "Given": st.tuples(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=3).map(tuple)),
     "Hide": st.tuples(st.sampled_from([-math.inf, 0.0, -2.0])),
+    "JoinHeads": st.tuples(st.booleans()),
     "LayerNorm": st.tuples(st.booleans()),
     "LookWithin": st.tuples(
         counts, counts, st.none() | places, st.none() | places, places, places
@@ -54,8 +55,7 @@ SETTINGS = {
     "MeanHeads": st.tuples(counts),
     "Multiply": st.tuples(st.booleans()),
     "OneHot": st.tuples(counts),
-    "Repeat": st.tuples(counts),
-    "RepeatHeads": st.tuples(counts),
+    "RepeatHeads": st.tuples(counts, st.booleans()),
     "RotaryAngles": st.tuples(counts, counts, st.sampled_from([10000.0, 7.0]), places),
     "Row": st.tuples(places),
     "Rows": st.tuples(places, st.integers(1, 4)).filter(lambda ends: ends[0] < ends[1]),
@@ -68,8 +68,7 @@ SETTINGS = {
     "Softmax": st.tuples(st.sampled_from([-1, -2, -3])),
     "SoftmaxOfSeen": st.tuples(st.sampled_from([-1, -2, -3])),
     "SoftCap": st.sampled_from([(0.5,), (30.0,)]),
-    "SplitHeads": st.tuples(counts),
-    "SplitHeadsInBatch": st.tuples(counts),
+    "SplitHeads": st.tuples(counts, st.booleans()),
     "SplitWithoutTranspose": st.tuples(counts),
     "Standardise": st.sampled_from([(1e-5,), (0.5,), (0.0,)]),
     "Stored": st.just((str(RECORDING), "loss")),
@@ -100,7 +99,7 @@ OPERATIONS = sorted(set(operations()), key=lambda kind: kind.__name__)
 
 def test_every_operation_of_the_core_is_tested_here():
     made = {kind for kind in every_kind() if kind.__module__.startswith("attention_core.")}
-    abstract = {kind for kind in made if kind.__subclasses__() and "code" not in vars(kind)}
+    abstract = {kind for kind in made if kind.__subclasses__() and "value" not in vars(kind)}
     assert made - abstract == set(OPERATIONS)
     assert SETTINGS.keys() | KINDS.keys() <= {kind.__name__ for kind in OPERATIONS}
 

@@ -245,7 +245,7 @@ def today_of(values: Values) -> Today:
 
 def alone(values: Values, whole: Trace) -> Trace:
     """The lesson's trace, and beside it each switch alone, as its card has it."""
-    trace = whole.branched()
+    trace = whole.branch()
     switched = {
         GROUPED: {"n_kv_heads": shown_kv_heads(values)},
         WINDOWED: {"window": values.near},
@@ -268,7 +268,7 @@ def rotary(values: Values) -> Trace:
 
 def with_the_rest(values: Values, single: Trace) -> Trace:
     """The same with ALiBi's own slopes, and a soft cap: what is shown further down."""
-    trace = single.branched()
+    trace = single.branch()
     add(trace, ALIBI, alibi=True)
     return add(trace, CAPPED, soft_cap=shown_cap(values, trace))
 

@@ -1,8 +1,9 @@
 """Cross-attention: queries of one sentence, keys and values of another. Its controls and trace."""
 
 from attention_core.mechanism.attention import attention
+from attention_core.mechanism.builder import project as project_with
 from attention_core.mechanism.trainable import draw_matrices, project
-from attention_core.operations import Affine, LookWithinLengths, MatMul
+from attention_core.operations import LookWithinLengths
 from attention_core.recipes import PLURAL, ROLES
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
@@ -81,13 +82,8 @@ def roles(values: Values, n_padding: int = 0) -> Trace:
     # Drawn before the source's table, so that they are those of the lesson on queries and keys.
     matrices = draw_matrices(trace, recipe)
     others = add_source(trace, source, n_padding)
-    for role, (matrix, bias) in zip(ROLES, matrices, strict=True):
-        axes = ("query" if role == "query" else "key", recipe.axis(role))
-        given = (trace["embeddings"] if role == "query" else others, matrix)
-        if bias is None:
-            trace.step(PLURAL[role], MatMul(), *given, axes=axes)
-        else:
-            trace.step(PLURAL[role], Affine(), *given, bias, axes=axes)
+    sources = {"query": trace["embeddings"], "key": others, "value": others}
+    project_with(trace, sources, dict(zip(ROLES, matrices, strict=True)).get)
     if n_padding:
         visible = LookWithinLengths((len(source.tokens),), len(names), ones=0)
         trace.step("mask", visible, axes=("one_query", "key"))

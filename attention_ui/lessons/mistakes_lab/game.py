@@ -75,15 +75,11 @@ def trace_of(values: Values) -> Trace:
     found["head_weights"] = weights
     trace = made.emptied()
     for name, step in found.items():
-        operation, operands = Given(_nested(step.value.tolist())), []
+        operation, operands = Given.of(step.value), []
         if name in AFTER:  # no mistake changes how these are made
             operation, operands = step.operation, [trace[each] for each in AFTER[name]]
         trace.step(name, operation, *operands, axes=step.axes)
     return trace
-
-
-def _nested(values: list | float) -> tuple | float:
-    return tuple(map(_nested, values)) if isinstance(values, list) else values
 
 
 def of_head(trace: Trace, values: Values, name: str, tall: float) -> Layout:

@@ -1,0 +1,357 @@
+"""One way to attention, and all of it: vectors are projected, dealt out to heads, turned by their
+places, put behind those of a cache, compared, weighed, joined. What calls it says what differs:
+the projections, the heads of queries and of keys, the positions, and all that `Options` may vary.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from .. import operations as ops
+from ..recipes import PLURAL, ROLES
+from ..stored import quoted
+from ..trace import Step, Trace
+from .attention import attention
+from .before_softmax import mask_and_bias
+from .options import Options, is_number
+from .own_tensors import PRECISIONS, give, sizes
+
+BASES = "a number from 1e-6 to 1e12"
+"""What the base of rotary positions must be, or one far out gives angles that are not finite."""
+
+
+def is_base(value: object) -> bool:
+    """Whether rotary positions can have it as a base."""
+    return is_number(value, float) and 1e-6 <= value <= 1e12
+
+
+@dataclass(frozen=True)
+class Slowed:
+    """Rotary positions of which the slow pairs turn `factor` times slower: those that turn less
+    than `low` times over the `places` that a model was first trained on. Those that turn more than
+    `high` times are left; in between, the rates go over from the one to the other.
+
+    Source: Llama Team 2024, The Llama 3 Herd of Models; Meta's reference code, `apply_scaling`.
+    """
+
+    factor: float
+    low: float
+    high: float
+    places: int
+
+    def __post_init__(self) -> None:
+        numbers = (self.factor, self.low, self.high, self.places)
+        right = all(isinstance(each, int | float) and each > 0 for each in numbers)
+        if not right or self.high <= self.low:
+            raise ValueError(
+                f"rotary positions slowed by {numbers}: choose four numbers above 0, the third "
+                "above the second"
+            )
+
+    def rates(self, base: float, n_pairs: int) -> tuple[float, ...]:
+        """The angle by which each pair turns from one place to the next."""
+        made = []
+        for pair in range(n_pairs):
+            rate = base ** (-pair / n_pairs)
+            turns = self.places * rate / (2 * math.pi)
+            share = min(max((turns - self.low) / (self.high - self.low), 0.0), 1.0)
+            made.append(rate * (share + (1 - share) / self.factor))
+        return tuple(made)
+
+
+@dataclass(frozen=True)
+class Heads:
+    """How the columns of queries, keys and values are dealt out to heads, and what happens to the
+    heads before they are compared. Raises ValueError, in words, for what cannot be shared.
+    """
+
+    n_heads: int = 1
+    n_kv_heads: int | None = None
+    """How many heads keys and values have; None for as many as queries."""
+    rotary_base: float | None = None
+    """The base of rotary positions; None for none."""
+    slowed: "Slowed | None" = None
+    """How a model that was trained on further places slows its rotary positions down."""
+    single_too: bool = False
+    """Whether a single head has an axis of its own."""
+
+    def __post_init__(self) -> None:
+        for name in ("n_heads", "n_kv_heads"):
+            count = getattr(self, name)
+            if count is not None and (not is_number(count, int) or count < 1):
+                raise ValueError(
+                    f"{name} is {quoted(count)}, but must be a whole number of 1 or more"
+                )
+        if self.rotary_base is not None and not is_base(self.rotary_base):
+            raise ValueError(f"rotary_base is {quoted(self.rotary_base)}, but must be {BASES}")
+        if self.n_heads % self.of_keys:
+            raise ValueError(
+                f"{self.n_heads} query heads cannot be shared evenly among {self.of_keys} key heads"
+            )
+
+    @property
+    def of_keys(self) -> int:
+        """How many heads keys and values have."""
+        return self.n_kv_heads or self.n_heads
+
+    def of(self, role: str) -> int:
+        """How many heads a role has."""
+        return self.n_heads if role == "query" else self.of_keys
+
+    @property
+    def front(self) -> tuple[str, ...]:
+        """The axis of query heads, where there are several."""
+        return ("head",) if self.n_heads > 1 or self.single_too else ()
+
+    @property
+    def key_front(self) -> tuple[str, ...]:
+        """The axis of key heads."""
+        return self.front if self.of_keys == self.n_heads else ("kv_head",)
+
+    def check(self, n_columns: dict[str, int]) -> None:
+        """Raises ValueError, in words, where the columns of a role cannot be dealt out."""
+        for role, columns in n_columns.items():
+            if columns % self.of(role):
+                raise ValueError(
+                    f"{columns} columns of {PLURAL[role]} cannot be shared evenly among "
+                    f"{self.of(role)} heads"
+                )
+        query, key = (n_columns[role] // self.of(role) for role in ("query", "key"))
+        if query != key:
+            raise ValueError(
+                f"a head's query is {query} wide and its key {key}: they are compared entry by "
+                "entry, so they need the same width"
+            )
+
+    def joined(self, role: str) -> str:
+        """The name of the width of a role's vectors before they are dealt out."""
+        if self.n_heads == 1:
+            return "d_v" if role == "value" else "d_out"
+        if role == "query" or self.of_keys == self.n_heads:
+            return "d_concat" if role == "value" else "d_queries"
+        return f"d_{PLURAL[role]}"
+
+
+def project(
+    trace: Trace,
+    vectors: Step | Mapping[str, Step],
+    weight: Callable[[str], tuple[Step, Step | None]],
+    prefix: str = "",
+    key_axis: str = "key",
+) -> list[Step]:
+    """Add queries, keys and values to a trace: vectors (…, token, d_in), the same for all roles or
+    those of each, times the matrix (d_in, width) or (head, d_in, width) that `weight` gives for a
+    role, and its bias where it has one. Steps: `queries` (…, query, width), `keys`, `values`
+    (…, key, width), with `prefix` before their names and `key_axis` in the place of `key`.
+    """
+    made = []
+    for role in ROLES:
+        source = vectors if isinstance(vectors, Step) else vectors[role]
+        matrix, bias = weight(role)
+        row = "query" if role == "query" else key_axis
+        lead = (*source.axes[:-2], *matrix.axes[:-2], row)
+        made.append(times(trace, f"{prefix}{PLURAL[role]}", source, matrix, bias, lead))
+    return made
+
+
+def times(
+    trace: Trace,
+    name: str,
+    vectors: Step,
+    matrix: Step,
+    bias: Step | None = None,
+    lead: tuple[str, ...] | None = None,
+) -> Step:
+    """Add vectors times a matrix, and a bias where there is one. `lead` are all axes of the result
+    but the last; those of the vectors where none are given.
+    """
+    axes = (*(vectors.axes[:-1] if lead is None else lead), matrix.axes[-1])
+    if bias is None:
+        return trace.step(name, ops.MatMul(), vectors, matrix, axes=axes)
+    return trace.step(name, ops.Affine(), vectors, matrix, bias, axes=axes)
+
+
+def attend_projected(
+    trace: Trace,
+    projected: Sequence[Step],
+    heads: Heads,
+    options: Options,
+    past: dict[str, Tensor] | None = None,
+    prefix: str = "",
+    joined: str = "d_concat",
+) -> Step:
+    """Add attention to a trace that has queries, keys and values (…, row, columns), all heads side
+    by side; the steps are those of `attend_vectors`, with `prefix` before their names. Returns the
+    context vectors, joined along the axis `joined` where there are several heads. Raises
+    ValueError, in words, for what does not fit.
+    """
+    past = past or {}
+    if len(past) == 1:
+        raise ValueError("past keys and past values belong together: give both or neither")
+    batch = projected[0].axes[:-2]
+    made = {
+        role: _dealt(trace, role, step, heads, batch, prefix)
+        for role, step in zip(ROLES, projected, strict=True)
+    }
+    check_shapes({PLURAL[role]: made[role].value for role in ROLES} | past, (*batch, *heads.front))
+    n_past = past["past_keys"].shape[-2] if past else 0
+    if (base := heads.rotary_base) is not None:
+        width = made["query"].value.shape[-1]
+        rates = heads.slowed.rates(base, width // 2) if heads.slowed else ()
+        for role in ("query", "key"):
+            made[role] = turned(trace, role, made[role], base, n_past, rates)
+    for role in ("key", "value") if past else ():
+        name = PLURAL[role]
+        made[role] = put_behind(trace, name, past[f"past_{name}"], made[role], f"all_{name}")
+    attended = f"{prefix}head_" if heads.front else prefix
+    context = attend_steps(trace, *made.values(), options, n_past, attended, prefix)
+    if not heads.front:
+        return context
+    axes = (*batch, "query", joined)
+    return trace.step(f"{prefix}concat", ops.JoinHeads(bool(batch)), context, axes=axes)
+
+
+def _dealt(
+    trace: Trace, role: str, step: Step, heads: Heads, batch: tuple[str, ...], prefix: str
+) -> Step:
+    """Columns dealt out to heads, where there are several."""
+    if not heads.front:
+        return step
+    front = heads.front if role == "query" else heads.key_front
+    n_heads, d_head = heads.of(role), trace[f"{prefix}queries"].value.shape[-1] // heads.n_heads
+    differs = role == "value" and step.value.shape[-1] // n_heads != d_head
+    axes = (*batch, *front, step.axes[-2], "d_value" if differs else "d_head")
+    split = ops.SplitHeads(n_heads, bool(batch))
+    return trace.step(f"{prefix}head_{PLURAL[role]}", split, step, axes=axes)
+
+
+def turned(
+    trace: Trace,
+    role: str,
+    step: Step,
+    base: float,
+    first_place: int = 0,
+    rates: tuple[float, ...] = (),
+    prefix: str = "",
+) -> Step:
+    """Add queries or keys (…, row, d) turned by their places, the first of which is given. Raises
+    ValueError, in words, for an odd width.
+    """
+    n_rows, width = step.value.shape[-2:]
+    if width % 2:
+        raise ValueError(f"rotary positions turn pairs of columns, but a head is {width} wide")
+    turn = ops.RotaryAngles(n_rows, width // 2, base, first_place, rates)
+    angles = trace.step(f"{prefix}{role}_angles", turn, axes=(step.axes[-2], "d_pairs"))
+    name, kind = f"{prefix}turned_{PLURAL[role]}", PRECISIONS[step.value.dtype]
+    if kind is None:
+        return trace.step(name, ops.Rotate(), step, angles, axes=step.axes)
+    # As Llama's own code has it: turned in float32, in which the angles are, and rounded once.
+    exact = trace.step(f"{name}_in_float32", ops.Rotate(), step, angles, axes=step.axes)
+    return trace.step(name, ops.Cast(kind), exact, axes=step.axes)
+
+
+def put_behind(trace: Trace, name: str, past: Tensor, new: Step, joined: str) -> Step:
+    """Add past keys or values, `past_keys` (…, past, d), and the new ones behind them."""
+    *front, _, width = new.axes
+    before = give(trace, f"past_{name}", past, (*front, "past", width))
+    return trace.step(joined, ops.JoinRows(), before, new, axes=(*front, "key", width))
+
+
+def attend_steps(
+    trace: Trace,
+    queries: Step,
+    keys: Step,
+    values: Step,
+    options: Options,
+    n_past: int = 0,
+    prefix: str = "",
+    mask_prefix: str = "",
+    scored: Step | None = None,
+) -> Step:
+    """Add attention with all options to a trace that has queries, keys and values. Returns the
+    context vectors.
+
+    Key heads that several query heads share have the axis `kv_head`; of the keys, the first
+    `n_past` were there before. Steps: `shared_keys` and `shared_values` for shared heads, `mask`
+    with what it is made of, `added_mask`, `distance_bias` with ALiBi, `added_bias` where both are
+    added; these with `mask_prefix` before their names, and those of `attention`, from scores that
+    are `scored` already where there are some. Raises ValueError for options that do not fit.
+    """
+    front = queries.axes[:-2]
+    n_heads = queries.value.shape[front.index("head")] if "head" in front else 1
+    shared = []
+    for name, step in (("keys", keys), ("values", values)):
+        if "kv_head" in step.axes:
+            times = n_heads // step.value.shape[step.axes.index("kv_head")]
+            axes = (*front, *step.axes[-2:])
+            step = trace.step(f"{prefix}shared_{name}", ops.RepeatHeads(times), step, axes=axes)
+        shared.append(step)
+    axes = (*front, "query", keys.axes[-2])
+    shape, dtype = (*queries.value.shape[:-1], keys.value.shape[-2]), queries.value.dtype
+    mask, added = mask_and_bias(trace, axes, shape, dtype, options, n_past, mask_prefix)
+    return attention(
+        trace,
+        queries,
+        *shared,
+        options.scale if isinstance(options.scale, str) else float(options.scale),
+        mask,
+        prefix,
+        temperature=options.temperature,
+        dropout=options.dropout,
+        dropout_seed=options.dropout_seed,
+        added_mask=added,
+        soft_cap=options.soft_cap,
+        key_axis=keys.axes[-2],
+        scored=scored,
+    )
+
+
+def check_shapes(tensors: dict[str, Tensor], front: tuple[str, ...]) -> None:
+    """Raises ValueError, in words, where queries, keys, values and past ones do not fit."""
+    shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    if len({len(shape) for shape in shapes.values()}) > 1:
+        found = ", ".join(f"{name} {len(shape)}" for name, shape in shapes.items())
+        raise ValueError(f"all need the same number of axes, but they have: {found}")
+    queries, keys, values = (shapes[name] for name in ("queries", "keys", "values"))
+    if queries[-1] != keys[-1]:
+        raise ValueError(
+            f"a query is {queries[-1]} wide and a key {keys[-1]}: they are compared entry by "
+            "entry, so they need the same width"
+        )
+    if keys[-2] != values[-2]:
+        raise ValueError(f"there are {keys[-2]} keys but {values[-2]} values: each key has one")
+    for at, axis in enumerate(front):
+        if keys[at] != values[at]:
+            raise ValueError(f"axis {axis!r} is {keys[at]} long for keys, {values[at]} for values")
+        if axis == "head":
+            if queries[at] % keys[at]:
+                raise ValueError(
+                    f"{queries[at]} query heads cannot be shared evenly among {keys[at]} key heads"
+                )
+        elif queries[at] != keys[at]:
+            raise ValueError(
+                f"axis {axis!r} is {queries[at]} long for queries, {keys[at]} for keys"
+            )
+    for name, new in (("past_keys", keys), ("past_values", values)):
+        past = shapes.get(name)
+        if past and (past[:-2], past[-1]) != (new[:-2], new[-1]):
+            raise ValueError(
+                f"{name} is {sizes(tensors[name])}, but must fit the new ones, "
+                f"{' × '.join(map(str, new))}, in all but their number"
+            )
+    if "past_keys" in shapes and shapes["past_keys"][-2] != shapes["past_values"][-2]:
+        raise ValueError(
+            f"there are {shapes['past_keys'][-2]} past keys but {shapes['past_values'][-2]} past "
+            "values: each key has one"
+        )
+
+
+def check_rows(name: str, shape: Sequence[int], width: int) -> None:
+    """Raises ValueError, in words, where a matrix does not fit vectors of a width."""
+    if shape[0] != width:
+        raise ValueError(
+            f"{name} is {' × '.join(map(str, shape))}, but the vectors before it are {width} wide: "
+            f"it needs {width} rows"
+        )
