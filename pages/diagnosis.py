@@ -69,7 +69,7 @@ with card(
         made = lesson.trace_of(shown)
         with beside:
             moves("truth", lesson.SWITCH, width=140)
-        lesson.show_compared("truth", made, shown, tall=230)
+        picture("truth", *lesson.compared(made, shown, tall=230))
         lesson.show_lines(NAMED[name])
         way_to("mistakes_lab", "Look at it in the mistakes lab", mistake=name)
     if was_missed(this_round):

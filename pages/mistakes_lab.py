@@ -30,7 +30,7 @@ with card(
         moves("compared", lesson.SWITCH, width=130)
     if told := words.instead_words(values):
         note(told)
-    lesson.show_compared("compared", trace, values, tall=260)
+    picture("compared", *lesson.compared(trace, values, tall=260))
     lesson.show_lines(mistake.named)
 
 with card(

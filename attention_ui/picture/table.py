@@ -20,10 +20,10 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, head_at
 
 from .forbidden import SEEN_ON, leak_limit, leaks
-from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path, Word, decimals_in
+from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path, Word
 from .margin import has_sums, is_grid, is_one_row, row_sums
 from .matrix import Matrix, names_of
-from .numbers import text_width, written
+from .numbers import decimals_of, text_width, written
 from .origins import origins
 from .palette import CHOSEN, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
 from .scale import is_shares, limits
@@ -265,10 +265,12 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
 
 
 def _decimals(layout: Layout, at: int, there: Sequence[Matrix]) -> int:
-    """As many decimals as its numbers have now; one, where they are whole and others are not."""
-    boxes = [one.boxes[at] for one in (layout.wide, layout.narrow)]
-    now = max(box.decimals for box in boxes)
-    return now or min(1, max(decimals_in(box.width, *there) for box in boxes))
+    """As many decimals as fit now, in a window and on a phone, since both show the same words; one,
+    where the numbers are whole now and those of another position are not; −1 where none is shown.
+    """
+    boxes = (one.boxes[at].decimals for one in (layout.wide, layout.narrow))
+    now = min((decimals for decimals in boxes if decimals >= 0), default=-1)
+    return now or int(any(decimals_of(each.drawn.float()) for each in there))
 
 
 def _strengths(there: Sequence[Matrix]) -> np.ndarray | None:

@@ -283,7 +283,7 @@ def test_what_sharing_changes_is_said_and_when_it_changes_nothing():
     assert f"by up to {off.abs().max():.2f}." in said
     assert "only if the heads that share had equal" in said
     assert "only if all heads had equal" in same_words(trace, 1)
-    unshared = trace.branched()
+    unshared = trace.branch()
     add(unshared, "again_", n_kv_heads=4)
     same = {"grouped_context_vectors": unshared["again_context_vectors"]}
     assert "nothing changes" in same_words({**unshared, **same}, 4)

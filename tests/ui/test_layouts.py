@@ -166,7 +166,7 @@ def test_a_number_that_could_not_be_read_is_not_written():
 
 def test_numbers_do_not_touch_in_a_window_though_a_phone_has_room_for_more_decimals():
     values, _ = understood({"example": "named_features"}, lab.CONTROLS)
-    layout = lab.compared(lab.trace_of(values), values, tall=260)
+    layout, _ = lab.compared(lab.trace_of(values), values, tall=260)
     assert layout.narrow.boxes[2].decimals > layout.wide.boxes[2].decimals
     shown = cells.table(layout)
     told = [

@@ -13,7 +13,7 @@ from attention_core.recipes import HeadsRecipe
 from attention_core.text.inputs import Inputs
 from attention_core.trace import Trace
 
-from ...cards.show import Moving, picture
+from ...cards.show import Moving
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Whole
 from ...controls.shared import HEAD, HEADS, SOURCE, heads_recipe_of, inputs_of
@@ -78,9 +78,9 @@ def is_of_heads(values: Values) -> bool:
     return values.n_heads > 1 and chosen(values).step.startswith("head_")
 
 
-def show_compared(name: str, trace: Trace, values: Values, tall: float) -> None:
-    """Wrong less right: three matrices under one pointer, in one line, that carry both positions
-    of the switch.
+def compared(trace: Trace, values: Values, tall: float) -> tuple[Layout, Moving]:
+    """Wrong less right: three matrices under one pointer, in one line, and both positions of the
+    switch.
     """
     right, wrong = names(values)
     off = trace.branch()
@@ -99,7 +99,7 @@ def show_compared(name: str, trace: Trace, values: Values, tall: float) -> None:
         return first, "−", second, "=", gap
 
     drawn = equation(trace if values.switch else off, *at(values.switch), tall=tall)
-    picture(name, drawn, Moving(SWITCH, at, elsewhere=True))
+    return drawn, Moving(SWITCH, at, elsewhere=True)
 
 
 def made(trace: Trace, values: Values, is_wrong: bool) -> Layout:
