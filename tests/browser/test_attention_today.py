@@ -25,7 +25,7 @@ def test_a_known_model_looks_chosen_and_a_slope_moves_in_one_frame(page, app_url
     llama = page.locator(".st-key-as_in").get_by_text("Llama 3 8B")
     llama.click()
     settled(page)
-    assert "places=rotary" in page.url
+    assert "position_encoding=rotary" in page.url
     assert numbers(page, "today") != before, "it does something on arrival"
     chosen = page.locator(".st-key-as_in [aria-checked=true]")
     soon(page, lambda: chosen.all_inner_texts(), ["Llama 3 8B"])

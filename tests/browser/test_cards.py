@@ -68,7 +68,7 @@ def test_a_click_takes_a_cell_apart_and_the_way_upstream_is_a_step_of_history(pa
     opened(page, app_url)
     cells(page, "scores").nth(score(2, 5)).click()
     settled(page)
-    assert "beat=scores&cell=scores.2.5" in page.url
+    assert "section=scores&cell=scores.2.5" in page.url
     apart = page.locator(".st-key-cell_scores")
     assert apart.is_visible()
     assert len(outlined(page, "scores", CHOSEN)) >= 13

@@ -26,7 +26,7 @@ def test_one_pointer_serves_wrong_right_and_their_difference(page, app_url):
     soon(page, lambda: outlined(page, "compared", CHOSEN), [5, n + 5, 2 * n + 5])
     cells.nth(2 * n + 5).click()
     settled(page)
-    assert "beat=compared&cell=difference.1.1" in page.url
+    assert "section=compared&cell=difference.1.1" in page.url
     assert page.problems == []
 
 

@@ -146,7 +146,7 @@ def test_a_page_outlives_its_server(behind_nginx, new_page, tmp_path):
     assert "secret" not in log
 
     page = new_page()
-    shown = "beat=mask&cell=mask.1.1&dropout=0.3"
+    shown = "section=mask&cell=mask.1.1&dropout=0.3"
     link = f"causal_mask?predict=off&sentence=A+cat+sat&tokenizer=text&{shown}"
     open_page(page, f"http://127.0.0.1:{port}", link)
     first = name_of_server(page)

@@ -45,7 +45,7 @@ def test_the_sentence_follows_the_head_and_the_temperature_without_the_server(pa
     assert page.evaluate(SHARES)[2] == "48%"
     page.locator(CELLS).nth(weight(2, 7, 2)).click()
     settled(page)
-    assert "beat=layer&cell=head_weights.2.7.2" in page.url
+    assert "section=layer&cell=head_weights.2.7.2" in page.url
     assert page.locator(".st-key-cell_layer").is_visible()
     assert page.problems == []
 
