@@ -30,7 +30,7 @@ def test_what_was_chosen_of_the_sentence_goes_along_through_this_lesson():
 
 def test_the_width_is_one_in_both_of_its_places():
     at = visit(PAGE)
-    at.select_slider(key="control_vd_here").set_value(64).run()
+    at.select_slider(key="control_vector_width_here").set_value(64).run()
     stands(at)
     assert values_of(at).vector_width == 64
     assert "At d = 64, divided by nothing" in words(at)
