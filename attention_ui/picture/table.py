@@ -20,7 +20,7 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, head_at
 
 from .forbidden import SEEN_ON, leak_limit, leaks
-from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path, Word, decimals_in
+from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path, Word
 from .margin import has_sums, is_grid, is_one_row, row_sums
 from .matrix import Matrix, names_of
 from .numbers import decimals_of, text_width, written
@@ -265,16 +265,13 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
 
 
 def _decimals(layout: Layout, at: int, there: Sequence[Matrix]) -> int:
-    """As many decimals as the numbers of any position have and as fit in a window, or on a phone
-    where only there any are shown: both have the same words. −1 where neither shows any.
+    """As many decimals as a window has room for now, or a phone where only there numbers are shown:
+    both have the same words. One, where they are whole now and those of another position are not;
+    −1 where neither shows any.
     """
-    boxes = [one.boxes[at] for one in (layout.wide, layout.narrow)]
-    shown = [box for box in boxes if box.decimals >= 0]
-    if not shown:
-        return -1
-    fit = decimals_in(shown[0].width, *there)
-    # A longer number of another position hides none: the cell would keep that of this one.
-    return fit if fit >= 0 else int(any(decimals_of(each.drawn.float()) for each in there))
+    boxes = (one.boxes[at].decimals for one in (layout.wide, layout.narrow))
+    now = next((decimals for decimals in boxes if decimals >= 0), -1)
+    return now or int(any(decimals_of(each.drawn.float()) for each in there))
 
 
 def _strengths(there: Sequence[Matrix]) -> np.ndarray | None:
