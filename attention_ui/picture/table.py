@@ -7,7 +7,6 @@ drawn twice, or by head, needs no more, and one rule in the browser serves every
 
 import itertools
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -214,11 +213,9 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
         most = np.array([each[at] for each in scales])[:, None]
         row, column = drawn_at(matrix)
         ids = [f"{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
-        decimals = 2 if matrix.as_bars else _decimals(layout, at, there)
-        written_to = partial(written, decimals=decimals)
+        decimals = [_decimals(layout, at, each) for each in there]
         if _has_a_mask(matrix) and not matrix.as_bars:
-            scale = [(each[at], leak_limit(other)) for each, other in zip(scales, others)]  # noqa: B905
-            looks = [_look(each, *most, decimals) for each, most in zip(there, scale, strict=True)]
+            looks = [*map(_look, there, most[:, 0].tolist(), map(leak_limit, others), decimals)]
             _masked_lists(lists, ids, looks)
             continue
         if matrix.as_bars:
@@ -231,9 +228,10 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
         strengths = _strengths(there)
         for number, (each, moves, numbers, shade) in enumerate(cells):
             told = {}
-            if moves and decimals >= 0:
-                write = partial(_beside_bar, matrix) if matrix.as_bars else written_to
-                told["texts"] = SEPARATOR.join(map(write, numbers))
+            if moves and matrix.as_bars:
+                told["texts"] = SEPARATOR.join(_beside_bar(matrix, each) for each in numbers)
+            elif moves and decimals[0] >= 0:
+                told["texts"] = SEPARATOR.join(map(written, numbers, decimals))
             if (shade != shade[0]).any():
                 told["shades"] = _percents(shade)
             if len(faint) > 1:
@@ -264,14 +262,14 @@ def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -
     return lists
 
 
-def _decimals(layout: Layout, at: int, there: Sequence[Matrix]) -> int:
+def _decimals(layout: Layout, at: int, matrix: Matrix) -> int:
     """As many decimals as a window has room for now, or a phone where only there numbers are shown:
-    both have the same words. One, where they are whole now and those of another position are not;
-    −1 where neither shows any.
+    both have the same words. One, where they are whole now and those of `matrix`, at another
+    position, are not; −1 where neither shows any.
     """
     boxes = (one.boxes[at].decimals for one in (layout.wide, layout.narrow))
     now = next((decimals for decimals in boxes if decimals >= 0), -1)
-    return now or int(any(decimals_of(each.drawn.float()) for each in there))
+    return now or min(1, decimals_of(matrix.drawn.float()))
 
 
 def _strengths(there: Sequence[Matrix]) -> np.ndarray | None:
@@ -421,7 +419,7 @@ def _add_cells(
     row, column = drawn_at(matrix)
     length = len(row)
     lead, i, j = _padded(own)
-    look = _look(matrix, layout.limits[at], layout.leaks, _decimals(layout, at, [matrix]))
+    look = _look(matrix, layout.limits[at], layout.leaks, _decimals(layout, at, matrix))
     columns: dict[str, object] = {
         **{name: look[name] for name in ("shade", "strength", "text", "look")},
         **_place("", wide, row, column),

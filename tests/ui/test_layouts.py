@@ -677,6 +677,9 @@ def test_bars_move_with_their_numbers_in_the_picture():
     lists = cells.positions(equation(trace, *now), [matrices_of(*both_ways(r)[1]) for r in rows])
     assert lists["2.0.0"]["texts"] == "« −2.00|» 20.00|0.57"
     assert lists["2.0.0"]["shades"] == lists[f"bar.2.{cells.ON_WIDE}.0"]["shades"] == "-100|100|57"
+    trace, now = both_ways(rows[0])
+    lists = cells.positions(equation(trace, *now), [matrices_of(*both_ways(r)[1]) for r in rows])
+    assert lists["0.2.0"]["texts"] == "−4|−2.9|0.5", "whole where it is, and only there"
 
 
 def test_what_is_no_number_has_no_bar():
