@@ -17,8 +17,9 @@ from ..controls.fields import CellPlace
 from ..controls.widget import control as plain
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix
+from ..picture.positions import positions
 from ..picture.spec import EMPTY_ROOM, Stops, drawn
-from ..picture.table import Lists, Open, n_marks, n_slots, numbers_of, packed, positions, table
+from ..picture.table import Lists, Open, n_marks, n_slots, numbers_of, packed, table
 from ..words import listed
 from .apart import apart
 from .arithmetic import operand_groups

@@ -18,15 +18,15 @@ from attention_core.explain.plain_text import plain_text
 from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, head_at
 
-from .forbidden import SEEN_ON, leak_limit, leaks
+from .forbidden import SEEN_ON, leaks
 from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path, Word
-from .margin import has_sums, is_grid, is_one_row, row_sums
+from .margin import is_grid
 from .matrix import Matrix, names_of
 from .numbers import decimals_of, text_width, written
 from .origins import origins
 from .palette import CHOSEN, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
-from .scale import is_shares, limits
-from .sentence import Sentence, sentence_of, shares
+from .scale import is_shares
+from .sentence import Sentence, shares
 
 CELL, WORD, MARK, PATH, UNDER, SIZE = range(6)
 """What a row is; `UNDER` is a mark below the cells. The last row has the size of the picture, wide
@@ -83,6 +83,10 @@ Open = tuple[tuple[str, tuple[int, ...]], frozenset[tuple[str, tuple[int, ...]]]
 """The cell that is open, and the cells that it is made of: names of steps and indices."""
 
 
+Lists = dict[str, dict[str, str]]
+"""For rows that a control in the picture changes, by their ids: what they show at each position."""
+
+
 class _Rows:
     """Rows column by column; a column that no row sets is left out at the end."""
 
@@ -106,7 +110,7 @@ class _Rows:
             if len(column) < self.length:
                 column += [EMPTY[name]] * (self.length - len(column))
 
-    def take(self, lists: "Lists") -> None:
+    def take(self, lists: Lists) -> None:
         """Give rows what they show at each position of a control."""
         by = self.columns.setdefault("by", [FIXED] * self.length)
         names = {name for each in lists.values() for name in each}
@@ -149,7 +153,7 @@ def _each_once(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 def table(
     layout: Layout,
     opened: Open | None = None,
-    lists: "Lists | None" = None,
+    lists: Lists | None = None,
     now: int = 0,
     click: int = 0,
 ) -> pa.Table:
@@ -184,203 +188,6 @@ def n_marks(rows: pa.Table) -> int:
 def n_slots(rows: pa.Table) -> int:
     """How many rectangles the cells of a table are made of, at most."""
     return sum(f"m{slot}" in rows.column_names for slot in range(SLOTS))
-
-
-Lists = dict[str, dict[str, str]]
-"""For rows that a control in the picture changes, by their ids: what they show at each position."""
-
-
-def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -> Lists:
-    """What a control in the picture changes: for each of its positions, the matrices of the layout
-    as they are there, or a layout with the same words, marks and paths around them. Raises
-    ValueError where one has other cells than the layout.
-
-    Only what is seen while a hand moves is told: the arithmetic follows when it rests.
-    """
-    lists: Lists = {}
-    layouts = [each for each in each_there if isinstance(each, Layout)]
-    others = [each.matrices if isinstance(each, Layout) else each for each in each_there]
-    shapes = [tuple(each.drawn.shape) for each in layout.matrices]
-    for each in others:
-        if [tuple(one.drawn.shape) for one in each] != shapes:
-            raise ValueError("the positions of a control in the picture must have the same cells")
-    scales = [limits(each, layout.signs) for each in others]
-    for at, matrix in enumerate(layout.matrices):
-        there = [each[at] for each in others]
-        if matrix.covered:
-            continue
-        values = torch.stack([each.drawn.float().flatten() for each in there]).numpy()
-        most = np.array([each[at] for each in scales])[:, None]
-        row, column = drawn_at(matrix)
-        ids = [f"{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
-        decimals = [_decimals(layout, at, each) for each in there]
-        if _has_a_mask(matrix) and not matrix.as_bars:
-            looks = [*map(_look, there, most[:, 0].tolist(), map(leak_limit, others), decimals)]
-            _masked_lists(lists, ids, looks)
-            continue
-        if matrix.as_bars:
-            shown = _lengths(matrix, values)
-        else:
-            shown = _shades(values, most, is_shares(matrix.step))
-        changed = (values != values[:1]).any(axis=0)
-        cells = zip(ids, changed, values.T.tolist(), shown.T, strict=True)
-        faint = {each.faint for each in there}
-        strengths = _strengths(there)
-        for number, (each, moves, numbers, shade) in enumerate(cells):
-            told = {}
-            if moves and matrix.as_bars:
-                told["texts"] = SEPARATOR.join(_beside_bar(matrix, each) for each in numbers)
-            elif moves and decimals[0] >= 0:
-                told["texts"] = SEPARATOR.join(map(written, numbers, decimals))
-            if (shade != shade[0]).any():
-                told["shades"] = _percents(shade)
-            if len(faint) > 1:
-                own = number // max(1, len(ids) // matrix.drawn.shape[0])
-                own = own if matrix.rows is None else matrix.rows[own]
-                told["strengths"] = SEPARATOR.join(
-                    "20" if own in one.faint else "100" for one in there
-                )
-            if strengths is not None and (strengths[:, number] != strengths[0, number]).any():
-                told["strengths"] = _percents(strengths[:, number])
-            if told:
-                lists[each] = told
-            if matrix.as_bars and "shades" in told:
-                bar = {"shades": told["shades"]}
-                lists |= {f"bar.{at}.{when}.{row[number]}": bar for when in (ON_WIDE, ON_NARROW)}
-    if layouts:
-        _around_lists(lists, layouts)
-    for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
-        places = [at for at, word in enumerate(arrangement.words) if word.changes]
-        if layouts:
-            break
-        told = zip(*(_sums(each) for each in others), strict=True)
-        for at, texts in zip(places, told, strict=False):
-            if len(set(texts)) > 1:
-                lists[f"words.{when}.{at}"] = {"texts": SEPARATOR.join(texts)}
-    if layout.sentence is not None:
-        _sentence_lists(lists, layout.sentence, [sentence_of(layout, each) for each in others])
-    return lists
-
-
-def _decimals(layout: Layout, at: int, matrix: Matrix) -> int:
-    """As many decimals as a window has room for now, or a phone where only there numbers are shown:
-    both have the same words. One, where they are whole now and those of `matrix`, at another
-    position, are not; −1 where neither shows any.
-    """
-    boxes = (one.boxes[at].decimals for one in (layout.wide, layout.narrow))
-    now = next((decimals for decimals in boxes if decimals >= 0), -1)
-    return now or min(1, decimals_of(matrix.drawn.float()))
-
-
-def _strengths(there: Sequence[Matrix]) -> np.ndarray | None:
-    """How strongly each cell is seen at each position (position, cell), where one says so."""
-    if all(each.strengths is None for each in there):
-        return None
-    ones = [torch.ones(each.drawn.shape) if each.strengths is None else each.strengths
-            for each in there]  # fmt: skip
-    return torch.stack([each.float().flatten() for each in ones]).numpy()
-
-
-def _around_lists(lists: Lists, layouts: Sequence[Layout]) -> None:
-    """What becomes of the words, marks and paths around the matrices."""
-
-    def strong(each: Mark | Path) -> str:
-        return str(round(100 * each.strength))
-
-    kinds = (
-        ("words", "texts", lambda each: each.text),
-        ("marks", "strengths", strong),
-        ("paths", "strengths", strong),
-        ("paths", "texts", lambda each: each.drawn),
-    )
-    for when, name in ((ON_WIDE, "wide"), (ON_NARROW, "narrow")):
-        arranged = [getattr(each, name) for each in layouts]
-        for of, column, say in kinds:
-            each_there = [getattr(each, of) for each in arranged]
-            if len({*map(len, each_there)}) > 1:
-                continue  # a legend that says more at one position: it follows at rest
-            for at, each in enumerate(zip(*each_there, strict=True)):
-                told = [say(one) for one in each]
-                if len(set(told)) > 1:
-                    row = f"{of}.{when}.{at}"
-                    lists[row] = {**lists.get(row, {}), column: SEPARATOR.join(told)}
-
-
-def _percents(shade: np.ndarray) -> str:
-    return SEPARATOR.join(map(str, np.round(100 * shade).astype(int).tolist()))
-
-
-def _shades(values: np.ndarray, most: np.ndarray, are_shares: bool) -> np.ndarray:
-    """Values from −1 to 1 for the colours; what is not finite gets none. Shares get the square
-    root, so that a tenth is seen too.
-    """
-    with np.errstate(all="ignore"):
-        shade = np.clip(values / np.where(most == 0, np.inf, most), -1, 1)
-    shade = np.where(np.isfinite(values), shade, 0.0)
-    return np.sign(shade) * np.sqrt(np.abs(shade)) if are_shares else shade
-
-
-def _has_a_mask(matrix: Matrix) -> bool:
-    """Whether it is a mask, or what one has to do with: then more than numbers and shades moves."""
-    is_mask = matrix.step.value.dtype == torch.bool
-    return is_mask or matrix.mask is not None or matrix.allowed is not None
-
-
-def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, object]]) -> None:
-    """What becomes of the cells of a matrix that a mask has to do with, from how it looks at each
-    position: what is hidden, and what leaks, moves along.
-    """
-
-    def of(name: str, cell: int) -> list:
-        return [each[name] if isinstance(each[name], str) else each[name][cell] for each in looks]
-
-    for cell, each in enumerate(ids):
-        told = {
-            "shades": _percents(np.array(of("shade", cell))),
-            "strengths": _percents(np.array(of("strength", cell))),
-            "looks": SEPARATOR.join(of("look", cell)),
-        }
-        if looks[0]["text"] is not None:
-            told["texts"] = SEPARATOR.join(of("text", cell))
-        lists[each] = {
-            name: text for name, text in told.items() if len({*text.split(SEPARATOR)}) > 1
-        }
-
-
-def _sums(matrices: Sequence[Matrix]) -> list[str]:
-    found = []
-    for matrix in matrices:
-        if has_sums(matrix):
-            before = "sum " if is_one_row(matrix) else ""
-            found += [f"{before}{written(total)}" for total in row_sums(matrix).tolist()]
-    return found
-
-
-def _sentence_lists(lists: Lists, one: Sentence, others: Sequence[Sentence]) -> None:
-    """Shares of a token, position by position, and within each query by query."""
-    shown = [_of_heads(shares(each)) for each in others]
-    for at in range(len(one.tokens)):
-        for number, head in enumerate(one.heads or (None,)):
-            each = [weights[number][:, at] for weights in shown]
-            plain = {"shades": SEPARATOR.join(_percents(key.numpy()) for key in each)}
-            lists[_of_token("arc", at, head)] = plain
-            if head is not None:
-                lists[_of_token("strip", at, head)] = plain
-                continue
-            roots = [_percents(key.sqrt().numpy()) for key in each]
-            lists[f"token.{at}"] = {"shades": SEPARATOR.join(roots)}
-            percents = [_percent(v) for other in others for v in other.weights[:, at].tolist()]
-            lists[f"share.{at}"] = {"texts": SEPARATOR.join(percents)}
-
-
-def _of_heads(weights: torch.Tensor) -> torch.Tensor:
-    """Weights (head, query, key), also of a single head."""
-    return weights if weights.ndim == 3 else weights[None]
-
-
-def _of_token(what: str, at: int, head: int | None) -> str:
-    """The id of what belongs to a token."""
-    return f"{what}.{at}" if head is None else f"{what}.{at}.{head}"
 
 
 def numbers_of(matrices: Sequence[Matrix]) -> list[int]:
@@ -419,7 +226,7 @@ def _add_cells(
     row, column = drawn_at(matrix)
     length = len(row)
     lead, i, j = _padded(own)
-    look = _look(matrix, layout.limits[at], layout.leaks, _decimals(layout, at, matrix))
+    look = look_of(matrix, layout.limits[at], layout.leaks, decimals_shown(layout, at, matrix))
     columns: dict[str, object] = {
         **{name: look[name] for name in ("shade", "strength", "text", "look")},
         **_place("", wide, row, column),
@@ -473,12 +280,12 @@ def ends_of_bars(matrix: Matrix) -> tuple[float, float]:
     return (BAR / ROOM, BAR / ROOM) if matrix.both_ways else (0.0, 1.0)
 
 
-def _lengths(matrix: Matrix, values: np.ndarray) -> np.ndarray:
+def bar_lengths(matrix: Matrix, values: np.ndarray) -> np.ndarray:
     """How far bars go: as far as there is room, and nowhere for what is no number."""
     return np.clip(np.nan_to_num(values), -1.0 if matrix.both_ways else 0.0, 1.0)
 
 
-def _beside_bar(matrix: Matrix, value: float) -> str:
+def beside_bar(matrix: Matrix, value: float) -> str:
     """The number beside a bar; an arrow before it where the bar is cut."""
     cut = matrix.both_ways and np.isfinite(value) and abs(value) > 1 + 1e-6
     return f"{CUT[value > 0] if cut else ''}{written(value)}"
@@ -530,14 +337,14 @@ def _place(suffix: str, box: Box, row: np.ndarray, column: np.ndarray) -> dict[s
     }
 
 
-def _look(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> dict[str, object]:
+def look_of(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> dict[str, object]:
     """The shade of each cell from −1 to 1, how strongly it is drawn, and its number as written."""
     values = matrix.drawn if matrix.drawn.ndim == 2 else matrix.drawn[:, None]
     length = values.numel()
     if matrix.covered:
         return {"shade": 0.0, "strength": 1.0, "text": COVERED, "look": "number"}
     shown = torch.from_numpy(
-        _shades(values.float().numpy(), np.array(most), is_shares(matrix.step)).astype(np.float32)
+        shades_of(values.float().numpy(), np.array(most), is_shares(matrix.step)).astype(np.float32)
     )
     loud = leaks(matrix)
     if loud is not None:
@@ -555,8 +362,8 @@ def _look(matrix: Matrix, most: float, most_leaks: float, decimals: int) -> dict
         looks = ["loud" if each else "number" for each in loud.flatten().tolist()]
     texts: object = None
     if matrix.as_bars:
-        shown = torch.from_numpy(_lengths(matrix, values.float().numpy()))
-        texts = [_beside_bar(matrix, value) for value in values.flatten().tolist()]
+        shown = torch.from_numpy(bar_lengths(matrix, values.float().numpy()))
+        texts = [beside_bar(matrix, value) for value in values.flatten().tolist()]
     elif decimals >= 0 and values.dtype == torch.bool:
         texts = ["✓" if value else HIDDEN for value in values.flatten().tolist()]
     elif decimals >= 0:
@@ -787,7 +594,7 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
     an arc from the query; of several heads, a bar and an arc for each.
     """
     length = len(one.tokens)
-    shown = _of_heads(shares(one))  # (head, query, key)
+    shown = by_head(shares(one))  # (head, query, key)
     n_queries = shown.shape[1]
     by = BY_QUERY if one.asks is None else FIXED
     asking = (one.wide_askers, one.narrow_askers) if one.askers else (one.wide, one.narrow)
@@ -803,7 +610,7 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
     same = {"m": number, "l": 0, "look": "token box", "rel": 2.0**number - 1, "bit": 2.0**number}
     stays = ": what belongs to it stays bright" if number else ""  # no matrix has the number 0
     single = None if one.heads else shown[0]
-    shades = None if single is None or not by else [_percents(k) for k in single.sqrt().T.numpy()]
+    shades = None if single is None or not by else [percents(k) for k in single.sqrt().T.numpy()]
     rows.add(
         length,
         kind=CELL,
@@ -826,13 +633,13 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
     }
     if single is not None:
         below = {name: [value + 37 for value in places[name]] for name in ("y", "yn")}
-        told = [SEPARATOR.join(map(_percent, key)) for key in one.weights.T.tolist()]
+        told = [SEPARATOR.join(map(percent, key)) for key in one.weights.T.tolist()]
         rows.add(
             length,
             kind=WORD,
             when=BOTH,
             id=[f"share.{at}" for at in range(length)],
-            text=[_percent(value) for value in one.weights[one.first].tolist()],
+            text=[percent(value) for value in one.weights[one.first].tolist()],
             texts=told if by else None,
             look="share",
             **{**places, **below, **centre},
@@ -840,7 +647,7 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
     for at, weights in enumerate(shown):
         head = one.heads[at] if one.heads else None
         lists = {"shade": weights[one.first].tolist()}
-        lists["shades"] = [_percents(key) for key in weights.T.numpy()] if by else None
+        lists["shades"] = [percents(key) for key in weights.T.numpy()] if by else None
         lists["colour"] = CHOSEN if head is None else COLOURS[f"head {head}"]
         if head is not None:
             strips = {f"y{n}": [y + 32 + 8 * at for y in places[f"y{n}"]] for n in ("", "n")}
@@ -857,7 +664,7 @@ def _add_sentence(rows: _Rows, one: Sentence, number: int) -> None:
                 length,
                 kind=PATH,
                 when=ON_WIDE,
-                id=[_of_token("arc", key, head) for key in range(length)],
+                id=[id_of_token("arc", key, head) for key in range(length)],
                 text=mids,
                 look="line" if one.askers else "arc",
                 # On top of each other, the arcs of several heads would be brown.
@@ -878,7 +685,7 @@ def _add_askers(rows: _Rows, one: Sentence, same: dict[str, object]) -> None:
         when=BOTH,
         id=[f"asker.{at}" for at in range(length)],
         shade=own[one.first],
-        shades=[_percents(row) for row in own],
+        shades=[percents(row) for row in own],
         i=1,
         j=list(range(length)),
         q=list(range(length)),
@@ -899,7 +706,8 @@ def _boxes(suffix: str, boxes: Sequence[Box]) -> dict[str, list[float]]:
     }
 
 
-def _percent(value: float) -> str:
+def percent(value: float) -> str:
+    """A share as words beside a token."""
     return f"{value:.0%}".replace("-", "−") if np.isfinite(value) else "nan"
 
 
@@ -933,3 +741,38 @@ def _path(each: Path, n: str) -> dict[str, object]:
     colour = COLOURS.get(each.colour, each.colour)
     look = {"look": "edge", "text": each.drawn, "colour": colour, "strength": each.strength}
     return {"kind": PATH} | look | place
+
+
+def decimals_shown(layout: Layout, at: int, matrix: Matrix) -> int:
+    """As many decimals as a window has room for now, or a phone where only there numbers are shown:
+    both have the same words. One, where they are whole now and those of `matrix`, at another
+    position, are not; −1 where neither shows any.
+    """
+    boxes = (one.boxes[at].decimals for one in (layout.wide, layout.narrow))
+    now = next((decimals for decimals in boxes if decimals >= 0), -1)
+    return now or min(1, decimals_of(matrix.drawn.float()))
+
+
+def percents(shade: np.ndarray) -> str:
+    """Shares as a list says them: whole percents."""
+    return SEPARATOR.join(map(str, np.round(100 * shade).astype(int).tolist()))
+
+
+def shades_of(values: np.ndarray, most: np.ndarray, are_shares: bool) -> np.ndarray:
+    """Values from −1 to 1 for the colours; what is not finite gets none. Shares get the square
+    root, so that a tenth is seen too.
+    """
+    with np.errstate(all="ignore"):
+        shade = np.clip(values / np.where(most == 0, np.inf, most), -1, 1)
+    shade = np.where(np.isfinite(values), shade, 0.0)
+    return np.sign(shade) * np.sqrt(np.abs(shade)) if are_shares else shade
+
+
+def by_head(weights: torch.Tensor) -> torch.Tensor:
+    """Weights (head, query, key), also of a single head."""
+    return weights if weights.ndim == 3 else weights[None]
+
+
+def id_of_token(what: str, at: int, head: int | None) -> str:
+    """The id of what belongs to a token."""
+    return f"{what}.{at}" if head is None else f"{what}.{at}.{head}"

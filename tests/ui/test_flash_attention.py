@@ -39,7 +39,7 @@ from attention_ui.lessons.flash_attention.words import (
     without_shrinking,
     worked_row,
 )
-from attention_ui.picture import table as cells
+from attention_ui.picture.positions import positions
 from attention_ui.words import in_bytes
 from visiting import rendered, visit, words
 
@@ -117,7 +117,7 @@ def test_the_picture_carries_every_tile_and_says_which():
     values = values_of("wild_cat", causal_heads="on", tile_queries="4", tile_keys="3")
     joined = with_table(all_blocks(values), cut(values))
     layout = held_at(values, joined, values.tile)
-    lists = cells.positions(layout, [held_at(values, joined, at) for at in visited(values)])
+    lists = positions(layout, [held_at(values, joined, at) for at in visited(values)])
     texts = [told["texts"].split("|") for told in lists.values() if "texts" in told]
     titles = next(each for each in texts if each[0].startswith("Tile 1 of 9"))
     assert titles[0] == "Tile 1 of 9: queries 0 to 3, keys 0 to 2"

@@ -44,6 +44,7 @@ from attention_ui.picture.layout import (
 from attention_ui.picture.matrix import Matrix
 from attention_ui.picture.numbers import text_width
 from attention_ui.picture.palette import INK
+from attention_ui.picture.positions import positions
 from attention_ui.picture.sentence import sentence, with_sentence
 from attention_ui.picture.spec import FOCUS, GROUNDS, MANY, Stops, drawn
 from attention_ui.picture.stacked import stacked
@@ -436,7 +437,7 @@ def test_a_layer_has_the_same_cells_at_every_temperature(scale):
         matrices_of(*layer_matrices(layer.at_temperature(embedded, values, temperature)))
         for temperature in (0.1, 1.0, 4.0)
     ]
-    lists = cells.positions(layout, others)
+    lists = positions(layout, others)
     assert any(name.startswith("arc.") for name in lists)
     size = sum(len(text) for told in lists.values() for text in told.values())
     assert 40 / 3 * size < MOST_BYTES
@@ -483,7 +484,7 @@ def test_each_position_shows_the_numbers_that_the_server_would():
 
     now = stretched(embedded, 2.0)
     layout = with_sentence(equation(now, *parts(2.0)), 0)
-    lists = cells.positions(layout, [matrices_of(*parts(value)) for value in values])
+    lists = positions(layout, [matrices_of(*parts(value)) for value in values])
     for at, value in enumerate(values):
         there = stretched(embedded, value)
         own = with_sentence(equation(there, *parts(value)), 0)
@@ -501,7 +502,7 @@ def test_each_position_shows_the_numbers_that_the_server_would():
 def test_rows_that_are_picked_of_a_step_are_faint_where_the_server_draws_them_faint():
     trace = embed(Inputs("a b c"))
     there = [Matrix(trace["embeddings"], rows=(2, 0), faint=frozenset(each)) for each in ((), (2,))]
-    lists = cells.positions(equation(trace, there[0]), [[each] for each in there])
+    lists = positions(equation(trace, there[0]), [[each] for each in there])
     rows = cells.table(equation(trace, there[1])).to_pydict()
     told = {name: each["strengths"].split("|")[1] for name, each in lists.items()}
     strong = dict(zip(rows["id"], rows["strength"], strict=True))
@@ -515,7 +516,7 @@ def test_a_position_with_other_cells_is_refused():
     three, four = of_tokens(3, 2), of_tokens(4, 2)
     layout = equation(three, three["scores"])
     with pytest.raises(ValueError, match="same cells"):
-        cells.positions(layout, [matrices_of(four["scores"])])
+        positions(layout, [matrices_of(four["scores"])])
 
 
 def test_a_value_between_two_positions_is_none_of_them():
@@ -594,7 +595,7 @@ def test_words_marks_and_paths_around_the_matrices_change_with_a_layout():
             arrangement.paths.append(Path(0, 0, "M0,0h9", "loud", float(at)))
         return layout
 
-    lists = cells.positions(there(1), [there(0), there(1)])
+    lists = positions(there(1), [there(0), there(1)])
     told = [each for name, each in lists.items() if not name[0].isdigit()]
     assert {"texts": "step 0|step 1"} in told
     assert {"strengths": "0|50"} in told
@@ -674,11 +675,11 @@ def test_a_bar_that_is_cut_says_so_and_its_number_stays_in_its_room():
 def test_bars_move_with_their_numbers_in_the_picture():
     rows = [(2.0, 1.0, poor) for poor in (-4.0, -2.9, 0.5)]
     trace, now = both_ways(rows[1])
-    lists = cells.positions(equation(trace, *now), [matrices_of(*both_ways(r)[1]) for r in rows])
+    lists = positions(equation(trace, *now), [matrices_of(*both_ways(r)[1]) for r in rows])
     assert lists["2.0.0"]["texts"] == "« −2.00|» 20.00|0.57"
     assert lists["2.0.0"]["shades"] == lists[f"bar.2.{cells.ON_WIDE}.0"]["shades"] == "-100|100|57"
     trace, now = both_ways(rows[0])
-    lists = cells.positions(equation(trace, *now), [matrices_of(*both_ways(r)[1]) for r in rows])
+    lists = positions(equation(trace, *now), [matrices_of(*both_ways(r)[1]) for r in rows])
     assert lists["0.2.0"]["texts"] == "−4|−2.9|0.5", "whole where it is, and only there"
 
 

@@ -10,7 +10,7 @@ from attention_ui.lessons.causal_mask.lesson import CONTROLS, WINDOW, changed, w
 from attention_ui.picture import table as cells
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
-from attention_ui.picture.table import positions
+from attention_ui.picture.positions import positions
 from visiting import rendered, visit
 
 pytestmark = pytest.mark.slow("5 s: whole pages")

@@ -51,7 +51,8 @@ from attention_ui.lessons.queries_keys_values.words import (
     predicted,
     zero_words,
 )
-from attention_ui.picture.table import positions, table
+from attention_ui.picture.positions import positions
+from attention_ui.picture.table import table
 from visiting import rendered, stands, visit, words
 
 PAGE = "queries_keys_values"

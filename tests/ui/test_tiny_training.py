@@ -13,6 +13,7 @@ from attention_ui.lessons.tiny_language.training import run_of, what_came_first,
 from attention_ui.picture import table as cells
 from attention_ui.picture.layout import NARROW, WIDE
 from attention_ui.picture.learning import learning
+from attention_ui.picture.positions import positions
 
 MOMENTS = shipped_recording()
 LAST = MOMENTS[-1]
@@ -101,7 +102,7 @@ def test_curves_and_what_stands_above_are_the_records(run):
 
 def test_the_picture_carries_every_moment_and_marks_that_of_the_pronoun(run):
     layouts = [learning(run, at) for at in range(len(MOMENTS))]
-    lists = cells.positions(layouts[-1], layouts)
+    lists = positions(layouts[-1], layouts)
     assert sum(len(text) for told in lists.values() for text in told.values()) < MOST_BYTES
     titles = [told["texts"].split("|") for told in lists.values() if "texts" in told]
     assert run.panels[0].title in titles

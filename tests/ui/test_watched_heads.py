@@ -30,8 +30,8 @@ from attention_ui.lessons.heads_learning.watching import (
     run_of,
 )
 from attention_ui.lessons.heads_learning.words import one_layer_question, one_layer_words
-from attention_ui.picture import table as cells
 from attention_ui.picture.learning import learning
+from attention_ui.picture.positions import positions
 
 RECORDS = shipped_run().records
 
@@ -83,7 +83,7 @@ def test_outlined_is_where_each_layer_is_expected_to_look():
 
 def test_the_picture_carries_every_moment_and_marks_the_one(run):
     layouts = [learning(run, at) for at in range(len(RECORDS))]
-    lists = cells.positions(layouts[-1], layouts)
+    lists = positions(layouts[-1], layouts)
     assert sum(len(text) for told in lists.values() for text in told.values()) < MOST_BYTES
     titles = [told["texts"].split("|") for told in lists.values() if "texts" in told]
     assert run.panels[0].title in titles

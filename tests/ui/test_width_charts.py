@@ -19,7 +19,7 @@ from attention_ui.lessons.divide_by_sqrt_d.words import (
     told_at,
     verdict,
 )
-from attention_ui.picture.table import positions
+from attention_ui.picture.positions import positions
 
 
 def check(chart):

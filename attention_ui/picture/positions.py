@@ -1,0 +1,191 @@
+"""What a control in the picture changes: for each row of its table, what it shows at each position.
+All of it is carried in the picture, so that a hand that drags is answered without the server.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from .forbidden import leak_limit
+from .layout import Layout, Mark, Path
+from .margin import has_sums, is_one_row, row_sums
+from .matrix import Matrix
+from .numbers import written
+from .scale import is_shares, limits
+from .sentence import Sentence, sentence_of, shares
+from .table import (
+    ON_NARROW,
+    ON_WIDE,
+    SEPARATOR,
+    Lists,
+    bar_lengths,
+    beside_bar,
+    by_head,
+    decimals_shown,
+    drawn_at,
+    id_of_token,
+    look_of,
+    percent,
+    percents,
+    shades_of,
+)
+
+
+def positions(layout: Layout, each_there: Sequence[Sequence[Matrix] | Layout]) -> Lists:
+    """What a control in the picture changes: for each of its positions, the matrices of the layout
+    as they are there, or a layout with the same words, marks and paths around them. Raises
+    ValueError where one has other cells than the layout.
+
+    Only what is seen while a hand moves is told: the arithmetic follows when it rests.
+    """
+    lists: Lists = {}
+    layouts = [each for each in each_there if isinstance(each, Layout)]
+    others = [each.matrices if isinstance(each, Layout) else each for each in each_there]
+    shapes = [tuple(each.drawn.shape) for each in layout.matrices]
+    for each in others:
+        if [tuple(one.drawn.shape) for one in each] != shapes:
+            raise ValueError("the positions of a control in the picture must have the same cells")
+    scales = [limits(each, layout.signs) for each in others]
+    for at, matrix in enumerate(layout.matrices):
+        there = [each[at] for each in others]
+        if matrix.covered:
+            continue
+        values = torch.stack([each.drawn.float().flatten() for each in there]).numpy()
+        most = np.array([each[at] for each in scales])[:, None]
+        row, column = drawn_at(matrix)
+        ids = [f"{at}.{r}.{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
+        decimals = [decimals_shown(layout, at, each) for each in there]
+        if _has_a_mask(matrix) and not matrix.as_bars:
+            looks = [*map(look_of, there, most[:, 0].tolist(), map(leak_limit, others), decimals)]
+            _masked_lists(lists, ids, looks)
+            continue
+        if matrix.as_bars:
+            shown = bar_lengths(matrix, values)
+        else:
+            shown = shades_of(values, most, is_shares(matrix.step))
+        changed = (values != values[:1]).any(axis=0)
+        cells = zip(ids, changed, values.T.tolist(), shown.T, strict=True)
+        faint = {each.faint for each in there}
+        strengths = _strengths(there)
+        for number, (each, moves, numbers, shade) in enumerate(cells):
+            told = {}
+            if moves and matrix.as_bars:
+                told["texts"] = SEPARATOR.join(beside_bar(matrix, each) for each in numbers)
+            elif moves and decimals[0] >= 0:
+                told["texts"] = SEPARATOR.join(map(written, numbers, decimals))
+            if (shade != shade[0]).any():
+                told["shades"] = percents(shade)
+            if len(faint) > 1:
+                own = number // max(1, len(ids) // matrix.drawn.shape[0])
+                own = own if matrix.rows is None else matrix.rows[own]
+                told["strengths"] = SEPARATOR.join(
+                    "20" if own in one.faint else "100" for one in there
+                )
+            if strengths is not None and (strengths[:, number] != strengths[0, number]).any():
+                told["strengths"] = percents(strengths[:, number])
+            if told:
+                lists[each] = told
+            if matrix.as_bars and "shades" in told:
+                bar = {"shades": told["shades"]}
+                lists |= {f"bar.{at}.{when}.{row[number]}": bar for when in (ON_WIDE, ON_NARROW)}
+    if layouts:
+        _around_lists(lists, layouts)
+    for when, arrangement in ((ON_WIDE, layout.wide), (ON_NARROW, layout.narrow)):
+        places = [at for at, word in enumerate(arrangement.words) if word.changes]
+        if layouts:
+            break
+        told = zip(*(_sums(each) for each in others), strict=True)
+        for at, texts in zip(places, told, strict=False):
+            if len(set(texts)) > 1:
+                lists[f"words.{when}.{at}"] = {"texts": SEPARATOR.join(texts)}
+    if layout.sentence is not None:
+        _sentence_lists(lists, layout.sentence, [sentence_of(layout, each) for each in others])
+    return lists
+
+
+def _strengths(there: Sequence[Matrix]) -> np.ndarray | None:
+    """How strongly each cell is seen at each position (position, cell), where one says so."""
+    if all(each.strengths is None for each in there):
+        return None
+    ones = [torch.ones(each.drawn.shape) if each.strengths is None else each.strengths
+            for each in there]  # fmt: skip
+    return torch.stack([each.float().flatten() for each in ones]).numpy()
+
+
+def _around_lists(lists: Lists, layouts: Sequence[Layout]) -> None:
+    """What becomes of the words, marks and paths around the matrices."""
+
+    def strong(each: Mark | Path) -> str:
+        return str(round(100 * each.strength))
+
+    kinds = (
+        ("words", "texts", lambda each: each.text),
+        ("marks", "strengths", strong),
+        ("paths", "strengths", strong),
+        ("paths", "texts", lambda each: each.drawn),
+    )
+    for when, name in ((ON_WIDE, "wide"), (ON_NARROW, "narrow")):
+        arranged = [getattr(each, name) for each in layouts]
+        for of, column, say in kinds:
+            each_there = [getattr(each, of) for each in arranged]
+            if len({*map(len, each_there)}) > 1:
+                continue  # a legend that says more at one position: it follows at rest
+            for at, each in enumerate(zip(*each_there, strict=True)):
+                told = [say(one) for one in each]
+                if len(set(told)) > 1:
+                    row = f"{of}.{when}.{at}"
+                    lists[row] = {**lists.get(row, {}), column: SEPARATOR.join(told)}
+
+
+def _has_a_mask(matrix: Matrix) -> bool:
+    """Whether it is a mask, or what one has to do with: then more than numbers and shades moves."""
+    is_mask = matrix.step.value.dtype == torch.bool
+    return is_mask or matrix.mask is not None or matrix.allowed is not None
+
+
+def _masked_lists(lists: Lists, ids: Sequence[str], looks: Sequence[dict[str, object]]) -> None:
+    """What becomes of the cells of a matrix that a mask has to do with, from how it looks at each
+    position: what is hidden, and what leaks, moves along.
+    """
+
+    def of(name: str, cell: int) -> list:
+        return [each[name] if isinstance(each[name], str) else each[name][cell] for each in looks]
+
+    for cell, each in enumerate(ids):
+        told = {
+            "shades": percents(np.array(of("shade", cell))),
+            "strengths": percents(np.array(of("strength", cell))),
+            "looks": SEPARATOR.join(of("look", cell)),
+        }
+        if looks[0]["text"] is not None:
+            told["texts"] = SEPARATOR.join(of("text", cell))
+        lists[each] = {
+            name: text for name, text in told.items() if len({*text.split(SEPARATOR)}) > 1
+        }
+
+
+def _sums(matrices: Sequence[Matrix]) -> list[str]:
+    found = []
+    for matrix in matrices:
+        if has_sums(matrix):
+            before = "sum " if is_one_row(matrix) else ""
+            found += [f"{before}{written(total)}" for total in row_sums(matrix).tolist()]
+    return found
+
+
+def _sentence_lists(lists: Lists, one: Sentence, others: Sequence[Sentence]) -> None:
+    """Shares of a token, position by position, and within each query by query."""
+    shown = [by_head(shares(each)) for each in others]
+    for at in range(len(one.tokens)):
+        for number, head in enumerate(one.heads or (None,)):
+            each = [weights[number][:, at] for weights in shown]
+            plain = {"shades": SEPARATOR.join(percents(key.numpy()) for key in each)}
+            lists[id_of_token("arc", at, head)] = plain
+            if head is not None:
+                lists[id_of_token("strip", at, head)] = plain
+                continue
+            roots = [percents(key.sqrt().numpy()) for key in each]
+            lists[f"token.{at}"] = {"shades": SEPARATOR.join(roots)}
+            told = [percent(v) for other in others for v in other.weights[:, at].tolist()]
+            lists[f"share.{at}"] = {"texts": SEPARATOR.join(told)}
