@@ -43,7 +43,7 @@ def mistakes(operation: ops.Operation, *names: str) -> tuple[Mistake, ...]:
 
     None for an operation that only prepares something: it is given in an exercise, not asked for.
     """
-    return tuple(_read(wrong_lines(operation, *names)))
+    return tuple(read(wrong_lines(operation, *names)))
 
 
 @singledispatch
@@ -54,7 +54,8 @@ def wrong_lines(operation: ops.Operation, *names: str) -> str:  # noqa: ARG001
     return ""
 
 
-def _read(text: str) -> Iterator[Mistake]:
+def read(text: str) -> Iterator[Mistake]:
+    """The mistakes of such a text."""
     words = ""
     for given in text.splitlines():
         line, _, name = (" ".join(part.split()) for part in given.partition("  # "))

@@ -220,7 +220,7 @@ def test_a_millionth_of_weight_on_a_hidden_key_is_seen():
         may_look=torch.ones(7, 7).tril().bool(),
         tables=lambda: [(SimpleNamespace(name="weights"), weights, "here")],
     )
-    assert hidden_is_zero(found).holds is False
+    assert hidden_is_zero(found)[0] is False
 
 
 def test_the_check_of_own_code_knows_what_can_be_switched_on():

@@ -1,8 +1,4 @@
-"""Which mistakes fit what was measured of a function: from the first red light to names.
-
-The source of this file is part of the file that checks a learner's own code. It therefore needs
-torch and the standard library alone.
-"""
+"""Which mistakes fit what was measured of a function: from the first red light to names."""
 
 from collections.abc import Iterator
 from itertools import product
