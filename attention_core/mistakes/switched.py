@@ -117,32 +117,23 @@ def _by_d(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     return new.step(step.name, divide, *inputs, axes=step.axes)
 
 
-def _reshaped(role: str) -> Make:
+def _reshaped(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     """All heads in one product, which is then cut into heads by its memory order."""
-
-    def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-        token, whole = step.axes[1], new[f"W_{role}"]
-        axes = (token, whole.axes[-1])
-        joined = new.step(f"joined_{PLURAL[role]}", MatMul(), inputs[0], whole, axes=axes)
-        cut = SplitWithoutTranspose(new.size("head"))
-        return new.step(step.name, cut, joined, axes=step.axes)
-
-    return make
+    whole = new[inputs[1].name.removeprefix("head_")]
+    name, axes = step.name.replace("head_", "joined_"), (step.axes[1], whole.axes[-1])
+    joined = new.step(name, MatMul(), inputs[0], whole, axes=axes)
+    return new.step(step.name, SplitWithoutTranspose(new.size("head")), joined, axes=step.axes)
 
 
-def _on_tokens(role: str) -> Make:
+def _on_tokens(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     """A matrix (token, token) multiplied from the left, before the right one."""
-
-    def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-        vectors, matrix = inputs
-        n_tokens, row = len(vectors.value), step.axes[1]
-        draw = next_draw(new, (n_tokens, n_tokens), n_tokens)
-        mixing = new.step(f"U_{role}", draw, axes=(row, "token"))
-        axes = (row, "d_in")
-        mixed = new.step(f"mixed_for_{PLURAL[role]}", MatMul(), mixing, vectors, axes=axes)
-        return new.step(step.name, MatMul(), mixed, matrix, axes=step.axes)
-
-    return make
+    vectors, matrix = inputs
+    n_tokens, row = len(vectors.value), step.axes[1]
+    draw = next_draw(new, (n_tokens, n_tokens), n_tokens)
+    mixing = new.step(matrix.name.replace("head_W_", "U_"), draw, axes=(row, "token"))
+    name = step.name.replace("head_", "mixed_for_")
+    mixed = new.step(name, MatMul(), mixing, vectors, axes=(row, "d_in"))
+    return new.step(step.name, MatMul(), mixed, matrix, axes=step.axes)
 
 
 def _relu_after(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
@@ -200,15 +191,12 @@ def _other_matrix(role: str) -> Make:
     return make
 
 
-def _one_for_all(role: str) -> Make:
+def _one_for_all(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     """The matrix of head 0 in every head."""
-
-    def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-        own = new.step(f"own_W_{role}", step.operation, *inputs, axes=step.axes)
-        first = new.step(f"first_W_{role}", Row(0), own, axes=own.axes[1:])
-        return new.step(step.name, Repeat(new.size("head")), first, axes=step.axes)
-
-    return make
+    name = step.name.removeprefix("head_")
+    own = new.step(f"own_{name}", step.operation, *inputs, axes=step.axes)
+    first = new.step(f"first_{name}", Row(0), own, axes=own.axes[1:])
+    return new.step(step.name, Repeat(new.size("head")), first, axes=step.axes)
 
 
 OVERFLOWS = 120.0
@@ -221,9 +209,9 @@ WEIGHTS, MASKED = "head_weights", "head_masked_scores"
 _UNHIDDEN = {MASKED: left_out, WEIGHTS: by(Softmax())}
 _TO_0 = {MASKED: by(Hide(0.0))}
 _LATE = {MASKED: left_out, WEIGHTS: _hidden_late}
-_CUT = {f"head_{PLURAL[role]}": _reshaped(role) for role in ROLES}
-_MIXED = {f"head_{PLURAL[role]}": _on_tokens(role) for role in ("query", "key")}
-_ONE = {f"head_W_{role}": _one_for_all(role) for role in ROLES}
+_CUT = {f"head_{PLURAL[role]}": _reshaped for role in ROLES}
+_MIXED = {f"head_{PLURAL[role]}": _on_tokens for role in ("query", "key")}
+_ONE = {f"head_W_{role}": _one_for_all for role in ROLES}
 _LARGE = {"head_scaled_scores": _made_large}
 _ALL = (
     Switched("softmax_over_queries", WEIGHTS, {WEIGHTS: by(SoftmaxOfSeen(-2))}),
