@@ -112,19 +112,14 @@ LINES = {
     "mask_after_softmax": ("weights", lambda s: exp(hidden(s), -1), lambda s: exp(s, -1) * PAST),
     "zero_in_place_of_infinity": ("scores", lambda s: hidden(s), lambda s: s * PAST),
     "mask_transposed": ("mask", lambda _: PAST, lambda _: PAST.T),
-    "mask_ignored": (
-        "context",
-        lambda _: exp(hidden(Q @ K.mT / 10**0.5), -1) @ V,
-        lambda _: exp(Q @ K.mT / 10**0.5, -1) @ V,
-    ),
+    "mask_ignored": ("context", lambda _: exp(hidden(QK), -1) @ V, lambda _: exp(QK, -1) @ V),
     "no_scaling": ("scores", lambda _: dots(Q, K) / 5**0.5, lambda _: dots(Q, K)),
     "divided_by_d": ("scores", lambda _: dots(Q, K) / 5**0.5, lambda _: dots(Q, K) / 5),
     "query_and_key_swapped": ("scores", lambda _: dots(Q, K), lambda _: dots(K, Q)),
     "divided_by_the_sum": ("weights", lambda s: exp(s, -1), lambda s: s / s.sum(-1)[..., None]),
     "softmax_overflow": ("weights", lambda s: exp(s, -1), lambda s: exp(s, -1)),
     "heads_without_transpose": (
-        "heads",
-        lambda _: torch.stack([Q[:, :5], Q[:, 5:]]),
+        *("heads", lambda _: torch.stack([Q[:, :5], Q[:, 5:]])),
         lambda _: Q.flatten().reshape(2, 7, 5),
     ),
     "matrices_on_tokens": ("queries", lambda _: dots(X, W_QUERY.T), lambda _: dots(U, X.T)),
@@ -135,8 +130,7 @@ LINES = {
         lambda _: dots(dots(X, W_IN.T), W_OUT.T).clamp(min=0),
     ),
     "dictionary_with_gaps": (
-        "ids",
-        lambda _: {"a": 0, "b": 1, "c": 2},
+        *("ids", lambda _: {"a": 0, "b": 1, "c": 2}),
         lambda _: {"a": 1, "b": 2, "c": 3},
     ),
     "queries_as_keys": ("keys", lambda _: dots(X, W_KEY.T), lambda _: dots(X, W_QUERY.T)),
@@ -145,6 +139,7 @@ LINES = {
 X, U, W_IN, W_OUT = drawn(7, 3), drawn(7, 7), drawn(3, 13), drawn(13, 3)
 W_QUERY, W_KEY, W_VALUE = drawn(3, 11), drawn(3, 10) @ drawn(10, 11), drawn(3, 2) @ drawn(2, 11)
 Q, K, V = drawn(7, 10), drawn(7, 5) @ drawn(5, 10), drawn(7, 2) @ drawn(2, 10)
+QK = Q @ K.mT / 10**0.5
 PAST = (torch.arange(7)[:, None] >= torch.arange(7)).float()
 
 
