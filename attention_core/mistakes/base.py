@@ -4,6 +4,7 @@ A mistake belongs to an operation: whatever trace has the operation, its exercis
 """
 
 import math
+from collections.abc import Iterator
 from functools import singledispatch
 from typing import NamedTuple
 
@@ -37,10 +38,28 @@ def is_mistake(operation: ops.Operation) -> bool:
     return isinstance(operation, ops.SplitWithoutTranspose)
 
 
-@singledispatch
-def mistakes(operation: ops.Operation, *names: str) -> tuple[Mistake, ...]:  # noqa: ARG001
+def mistakes(operation: ops.Operation, *names: str) -> tuple[Mistake, ...]:
     """What may go wrong where this operation is applied to the tensors of these names.
 
     None for an operation that only prepares something: it is given in an exercise, not asked for.
     """
-    return ()
+    return tuple(read(wrong_lines(operation, *names)))
+
+
+@singledispatch
+def wrong_lines(operation: ops.Operation, *names: str) -> str:  # noqa: ARG001
+    """The mistakes as text, `line  # name of the mistake`, most likely first. What to do about them
+    stands above the first that it is true of.
+    """
+    return ""
+
+
+def read(text: str) -> Iterator[Mistake]:
+    """The mistakes of such a text."""
+    words = ""
+    for given in text.splitlines():
+        line, _, name = (" ".join(part.split()) for part in given.partition("  # "))
+        if name:
+            yield Mistake(name, words, line)
+        else:
+            words = line or words

@@ -1,106 +1,72 @@
 """Mistakes in splitting and joining heads."""
 
 from .. import operations as ops
-from .base import Mistake, mistakes
+from .base import wrong_lines
 
 
-@mistakes.register
-def _(operation: ops.SplitHeads, joined: str) -> tuple[Mistake, ...]:
+@wrong_lines.register
+def _(operation: ops.SplitHeads, joined: str) -> str:
     if operation.in_batch:
-        return ()
-    n_heads = operation.n_heads
-    front = "unflatten the columns first, then bring the heads to the front with transpose(0, 1)."
-    return (
-        Mistake(
-            "a reshape without a transpose mixes the rows",
-            front,
-            ops.SplitWithoutTranspose(n_heads).code(joined),
-        ),
-        Mistake(
-            "the heads are in another order",
-            "head 0 takes the first columns.",
-            f"{operation.code(joined)}.flip(0)",
-        ),
-        Mistake(
-            "head 0 stands in the place of every head",
-            "each head takes the columns after those of the one before.",
-            f"{operation.code(joined)}[:1].repeat({n_heads}, 1, 1)",
-        ),
-        Mistake("the heads are not in front", front, f"{joined}.unflatten(-1, ({n_heads}, -1))"),
-        Mistake(
-            "a view in the wrong order",
-            f"a row of numbers is ({n_heads}, width), the heads first. {front.capitalize()}",
-            f"{joined}.unflatten(-1, (-1, {n_heads}))",
-        ),
-        Mistake(
-            "a transpose before the reshape mixes the columns",
-            front,
-            f"{joined}.mT.reshape({n_heads}, {joined}.shape[0], -1)",
-        ),
-        Mistake(
-            "the columns are dealt out in turn",
-            "head 0 takes the first columns, side by side.",
-            f"{joined}.unflatten(-1, (-1, {n_heads})).permute(2, 0, 1)",
-        ),
-    )
+        return ""
+    n_heads, right = operation.n_heads, operation.code(joined)
+    front = "nflatten the columns first, then bring the heads to the front with transpose(0, 1)."
+    return f"""
+    u{front}
+        {ops.SplitWithoutTranspose(n_heads).code(joined)} \
+            # a reshape without a transpose mixes the rows
+    head 0 takes the first columns.
+        {right}.flip(0)  # the heads are in another order
+    each head takes the columns after those of the one before.
+        {right}[:1].repeat({n_heads}, 1, 1)  # head 0 stands in the place of every head
+    u{front}
+        {joined}.unflatten(-1, ({n_heads}, -1))  # the heads are not in front
+    a row of numbers is ({n_heads}, width), the heads first. U{front}
+        {joined}.unflatten(-1, (-1, {n_heads}))  # a view in the wrong order
+    u{front}
+        {joined}.mT.reshape({n_heads}, {joined}.shape[0], -1) \
+            # a transpose before the reshape mixes the columns
+    head 0 takes the first columns, side by side.
+        {joined}.unflatten(-1, (-1, {n_heads})).permute(2, 0, 1) \
+            # the columns are dealt out in turn"""
 
 
-@mistakes.register
-def _(operation: ops.JoinHeads, heads: str) -> tuple[Mistake, ...]:
+@wrong_lines.register
+def _(operation: ops.JoinHeads, heads: str) -> str:
     if operation.in_batch:
-        return ()
+        return ""
     front = "bring the tokens to the front with transpose(0, 1), then flatten the rest."
-    return (
-        Mistake(
-            "a reshape without a transpose mixes the rows",
-            front,
-            f"{heads}.reshape({heads}.shape[1], -1)",
-        ),
-        Mistake(
-            "the heads are in another order",
-            "the columns of head 0 come first.",
-            operation.code(f"{heads}.flip(0)"),
-        ),
-        Mistake(
-            "a transpose of the wrong axes mixes the columns",
-            front,
-            f"{heads}.mT.reshape({heads}.shape[1], -1)",
-        ),
-        Mistake("the tokens are not in front", front, f"{heads}.flatten(1)"),
-        Mistake(
-            "the heads are below one another",
-            "they stand side by side, in one row.",
-            f"{heads}.flatten(0, 1)",
-        ),
-        Mistake(
-            "the columns of the heads take turns",
-            "all columns of head 0 come first.",
-            f"{heads}.permute(1, 2, 0).flatten(1)",
-        ),
-        Mistake("the heads are added", "they stand side by side.", f"{heads}.sum(dim=0)"),
-    )
+    return f"""
+    {front}
+        {heads}.reshape({heads}.shape[1], -1)  # a reshape without a transpose mixes the rows
+    the columns of head 0 come first.
+        {operation.code(f"{heads}.flip(0)")}  # the heads are in another order
+    {front}
+        {heads}.mT.reshape({heads}.shape[1], -1) \
+            # a transpose of the wrong axes mixes the columns
+        {heads}.flatten(1)  # the tokens are not in front
+    they stand side by side, in one row.
+        {heads}.flatten(0, 1)  # the heads are below one another
+    all columns of head 0 come first.
+        {heads}.permute(1, 2, 0).flatten(1)  # the columns of the heads take turns
+    they stand side by side.
+        {heads}.sum(dim=0)  # the heads are added"""
 
 
-@mistakes.register
-def _(operation: ops.RowsOfHeads, matrix: str) -> tuple[Mistake, ...]:
-    return (
-        Mistake(
-            "the rows are dealt out in turn",
-            "the first rows meet head 0, side by side.",
-            f"{matrix}.unflatten(0, (-1, {operation.n_heads})).transpose(0, 1)",
-        ),
-        Mistake(
-            "the heads are in another order",
-            "the first rows meet head 0.",
-            f"{operation.code(matrix)}.flip(0)",
-        ),
-    )
+@wrong_lines.register
+def _(operation: ops.RowsOfHeads, matrix: str) -> str:
+    return f"""
+    the first rows meet head 0, side by side.
+        {matrix}.unflatten(0, (-1, {operation.n_heads})).transpose(0, 1) \
+            # the rows are dealt out in turn
+    the first rows meet head 0.
+        {operation.code(matrix)}.flip(0)  # the heads are in another order"""
 
 
-@mistakes.register
-def _(_: ops.SumHeads, heads: str) -> tuple[Mistake, ...]:
-    return (
-        Mistake("a mean in place of a sum", "add the heads.", f"{heads}.mean(dim=0)"),
-        Mistake("added over the wrong axis", "the heads are dim=0.", f"{heads}.sum(dim=1)"),
-        Mistake("added over the wrong axis", "the heads are dim=0.", f"{heads}.sum(dim=-1)"),
-    )
+@wrong_lines.register
+def _(_: ops.SumHeads, heads: str) -> str:
+    return f"""
+    add the heads.
+        {heads}.mean(dim=0)  # a mean in place of a sum
+    the heads are dim=0.
+        {heads}.sum(dim=1)  # added over the wrong axis
+        {heads}.sum(dim=-1)  # added over the wrong axis"""

@@ -1,216 +1,152 @@
 """Mistakes in what models have added to attention: shared heads, places, windows, caps."""
 
 import math
+from dataclasses import replace
 
 from .. import operations as ops
-from .base import Mistake, mistakes
+from .base import wrong_lines
 
 
-@mistakes.register
-def _(operation: ops.RepeatHeads, heads: str) -> tuple[Mistake, ...]:
+@wrong_lines.register
+def _(operation: ops.RepeatHeads, heads: str) -> str:
     if operation.one:
-        return ()
+        return ""
     times = operation.times
-    words = f"query heads that follow each other share one: repeat_interleave({times}, dim=-3)."
-    return (
-        Mistake(
-            "repeat in place of repeat_interleave", words, f"torch.cat([{heads}] * {times}, dim=-3)"
-        ),
-        Mistake(
-            "the keys are repeated, not the heads",
-            "the heads are dim=-3.",
-            f"{heads}.repeat_interleave({times}, dim=-2)",
-        ),
-        Mistake(
-            "the heads are in another order",
-            "head 0 stands first.",
-            f"{operation.code(heads)}.flip(-3)",
-        ),
-    )
+    return f"""
+    query heads that follow each other share one: repeat_interleave({times}, dim=-3).
+        torch.cat([{heads}] * {times}, dim=-3)  # repeat in place of repeat_interleave
+    the heads are dim=-3.
+        {heads}.repeat_interleave({times}, dim=-2)  # the keys are repeated, not the heads
+    head 0 stands first.
+        {operation.code(heads)}.flip(-3)  # the heads are in another order"""
 
 
-@mistakes.register
-def _(operation: ops.MeanHeads, heads: str) -> tuple[Mistake, ...]:
+@wrong_lines.register
+def _(operation: ops.MeanHeads, heads: str) -> str:
     times = operation.times
-    return (
-        Mistake(
-            "heads that do not follow each other",
-            f"the first {times} heads make the first one: unflatten(0, (-1, {times})).",
-            f"{heads}.unflatten(0, ({times}, -1)).mean(dim=0)",
-        ),
-        Mistake(
-            "a sum in place of a mean",
-            f"divide by {times}.",
-            f"{heads}.unflatten(0, (-1, {times})).sum(dim=1)",
-        ),
-        Mistake(
-            "the first head of each group",
-            "take the mean of all heads of the group.",
-            f"{heads}[::{times}]",
-        ),
-    )
+    return f"""
+    the first {times} heads make the first one: unflatten(0, (-1, {times})).
+        {heads}.unflatten(0, ({times}, -1)).mean(dim=0)  # heads that do not follow each other
+    divide by {times}.
+        {heads}.unflatten(0, (-1, {times})).sum(dim=1)  # a sum in place of a mean
+    take the mean of all heads of the group.
+        {heads}[::{times}]  # the first head of each group"""
 
 
-@mistakes.register
-def _(operation: ops.RotaryAngles) -> tuple[Mistake, ...]:
+@wrong_lines.register
+def _(operation: ops.RotaryAngles) -> str:
     if operation.rates:
-        return ()
-    first, end, n_pairs = operation.first, operation.first + operation.n_tokens, operation.n_pairs
+        return ""
+    first, n_pairs = operation.first, operation.n_pairs
     pairs = f"(torch.arange({n_pairs}).double() / {n_pairs})"
-    base = repr(float(operation.base))
 
-    def angles(first: int, end: int, powers: str) -> str:
-        places = f"torch.arange({first}, {end}).double()[:, None]"
-        return f"({places} / {base} ** {powers}).float()"
+    def angles(later: int, powers: str) -> str:
+        ends = f"{first + later}, {first + later + operation.n_tokens}"
+        places = f"torch.arange({ends}).double()[:, None]"
+        return f"({places} / {float(operation.base)!r} ** {powers}).float()"
 
-    return (
-        Mistake(
-            "places are counted from 1",
-            f"the first row stands at place {first}.",
-            angles(first + 1, end + 1, pairs),
-        ),
-        Mistake(
-            "half as many turns from pair to pair",
-            f"pair k is divided by base ** (k / {n_pairs}): there are {n_pairs} pairs.",
-            angles(first, end, f"({pairs} / 2)"),
-        ),
-        Mistake(
-            "twice as many turns from pair to pair",
-            f"pair k is divided by base ** (k / {n_pairs}), not base ** (2k / {n_pairs}).",
-            angles(first, end, f"({pairs} * 2)"),
-        ),
-        Mistake(
-            "the power has the wrong sign",
-            "later pairs turn slower: divide by the power.",
-            angles(first, end, f"(-{pairs})"),
-        ),
-    )
+    return f"""
+    the first row stands at place {first}.
+        {angles(1, pairs)}  # places are counted from 1
+    pair k is divided by base ** (k / {n_pairs}): there are {n_pairs} pairs.
+        {angles(0, f"({pairs} / 2)")}  # half as many turns from pair to pair
+    pair k is divided by base ** (k / {n_pairs}), not base ** (2k / {n_pairs}).
+        {angles(0, f"({pairs} * 2)")}  # twice as many turns from pair to pair
+    later pairs turn slower: divide by the power.
+        {angles(0, f"(-{pairs})")}  # the power has the wrong sign"""
 
 
-@mistakes.register
-def _(operation: ops.Rotate, vectors: str, angles: str) -> tuple[Mistake, ...]:
+@wrong_lines.register
+def _(operation: ops.Rotate, vectors: str, angles: str) -> str:
     left, right = f"{vectors}.chunk(2, dim=-1)[0]", f"{vectors}.chunk(2, dim=-1)[1]"
     even, odd = f"{vectors}[..., ::2]", f"{vectors}[..., 1::2]"
-    turned = "left · cos − right · sin, and right · cos + left · sin."
-    return (
-        Mistake(
-            "neighbours are pairs, in place of halves",
-            "pair k is columns k and k + d/2 here, as the Llama models have it. The paper has "
-            "neighbours: both are right, but not together.",
-            f"torch.stack(({even} * {angles}.cos() - {odd} * {angles}.sin(), "
-            f"{odd} * {angles}.cos() + {even} * {angles}.sin()), dim=-1).flatten(-2)",
-        ),
-        Mistake("turned the other way round", turned, operation.code(vectors, f"(-{angles})")),
-        Mistake(
-            "sine and cosine have changed places",
-            turned,
-            operation.code(vectors, f"({math.pi / 2!r} - {angles})"),
-        ),
-        Mistake(
-            "only the cosine",
-            turned,
-            f"{vectors} * torch.cat(({angles}, {angles}), dim=-1).cos()",
-        ),
-        Mistake(
-            "a plus in both halves",
-            turned,
-            f"torch.cat(({left} * {angles}.cos() + {right} * {angles}.sin(), "
-            f"{right} * {angles}.cos() + {left} * {angles}.sin()), dim=-1)",
-        ),
-        Mistake("nothing is turned", "turn each pair by its angle.", vectors),
-    )
+    cos, sin = f"{angles}.cos()", f"{angles}.sin()"
+    return f"""
+    pair k is columns k and k + d/2 here, as the Llama models have it. The paper has \
+    neighbours: both are right, but not together.
+        torch.stack(({even} * {cos} - {odd} * {sin}, {odd} * {cos} + {even} * {sin}), \
+            dim=-1).flatten(-2)  # neighbours are pairs, in place of halves
+    left · cos − right · sin, and right · cos + left · sin.
+        {operation.code(vectors, f"(-{angles})")}  # turned the other way round
+        {operation.code(vectors, f"({math.pi / 2!r} - {angles})")} \
+            # sine and cosine have changed places
+        {vectors} * torch.cat(({angles}, {angles}), dim=-1).cos()  # only the cosine
+        torch.cat(({left} * {cos} + {right} * {sin}, {right} * {cos} + {left} * {sin}), dim=-1) \
+            # a plus in both halves
+    turn each pair by its angle.
+        {vectors}  # nothing is turned"""
 
 
-@mistakes.register
-def _(operation: ops.DistanceBias) -> tuple[Mistake, ...]:
-    code = operation.code()
-    found = (
-        Mistake("the sign of ALiBi", "what is far away gets less: put a minus.", f"-({code})"),
-        Mistake(
-            "no distance, only its sign",
-            "multiply by how many places the key is away.",
-            code.replace(".abs()", ".abs().sign()"),
-        ),
-        Mistake(
-            "the square of the distance",
-            "the bias grows by the same for every place: no square.",
-            code.replace(".abs()", ".square()"),
-        ),
-        Mistake(
-            "one place too far",
-            "a key at its own place is 0 places away.",
-            f"{code} + ({code})[..., 1:2, :1]" if operation.n_queries > 1 else f"{code} - 1",
-        ),
-    )
-    if not isinstance(operation.slopes, tuple) or len(operation.slopes) == 1:
+@wrong_lines.register
+def _(operation: ops.DistanceBias) -> str:
+    code, slopes = operation.code(), operation.slopes
+    found = f"""
+    what is far away gets less: put a minus.
+        -({code})  # the sign of ALiBi
+    multiply by how many places the key is away.
+        {code.replace(".abs()", ".abs().sign()")}  # no distance, only its sign
+    the bias grows by the same for every place: no square.
+        {code.replace(".abs()", ".square()")}  # the square of the distance
+    a key at its own place is 0 places away.
+        {f"{code} + ({code})[..., 1:2, :1]" if operation.n_queries > 1 else f"{code} - 1"} \
+            # one place too far"""
+    if not isinstance(slopes, tuple) or len(slopes) == 1:
         return found
-    first = operation.slopes[0]
-    alike = ops.DistanceBias((first,) * len(operation.slopes), *_sizes(operation)).code()
-    turned = ops.DistanceBias(operation.slopes[::-1], *_sizes(operation)).code()
-    return (
-        *found,
-        Mistake("the same slope for every head", "each head has a slope of its own.", alike),
-        Mistake("the slopes are in another order", "the order of heads matters.", turned),
-    )
+    return f"""{found}
+    each head has a slope of its own.
+        {replace(operation, slopes=slopes[:1] * len(slopes)).code()} \
+            # the same slope for every head
+    the order of heads matters.
+        {replace(operation, slopes=slopes[::-1]).code()}  # the slopes are in another order"""
 
 
-def _sizes(operation: ops.DistanceBias) -> tuple[int, int, int, str | None]:
-    return operation.n_queries, operation.n_keys, operation.offset, operation.precision
+@wrong_lines.register
+def _(operation: ops.LookWithin) -> str:
+    n_queries, n_keys, sinks = operation.n_queries, operation.n_keys, operation.sinks
+    left, code = operation.left, operation.code()
 
+    def mask(**changed: int | None) -> str:
+        return replace(operation, **changed).code()
 
-@mistakes.register
-def _(operation: ops.LookWithin) -> tuple[Mistake, ...]:
-    n_queries, n_keys, offset = operation.n_queries, operation.n_keys, operation.offset
-    left, right, sinks = operation.left, operation.right, operation.sinks
-
-    def mask(left: int | None, right: int | None, offset: int, sinks: int) -> str:
-        return ops.LookWithin(n_queries, n_keys, left, right, offset, sinks).code()
-
-    found = [
-        Mistake(
-            "the opposite convention",
-            "True means that the query may look, as in scaled_dot_product_attention.",
-            f"~({operation.code()})",
-        ),
-    ]
+    found = f"""
+    True means that the query may look, as in scaled_dot_product_attention.
+        ~({code})  # the opposite convention"""
     if left is not None:
-        row = f"a query sees {left + 1} keys, its own and the {left} before it."
-        found.append(
-            Mistake("a window one key too wide", row, mask(left + 1, right, offset, sinks))
-        )
-        if left:
-            narrow = mask(left - 1, right, offset, sinks)
-            found.append(Mistake("a window one key too narrow", row, narrow))
-        both = mask(left, left, offset, sinks)
-        found.append(Mistake("the window looks ahead too", "hide what comes later.", both))
-        alone = mask(None, right, offset, 0)
-        found.append(Mistake("no window", "hide what is too far back.", alone))
+        narrow = f"{mask(left=left - 1)}  # a window one key too narrow" if left else ""
+        found += f"""
+    a query sees {left + 1} keys, its own and the {left} before it.
+        {mask(left=left + 1)}  # a window one key too wide
+        {narrow}
+    hide what comes later.
+        {mask(right=left)}  # the window looks ahead too
+    hide what is too far back.
+        {mask(left=None, sinks=0)}  # no window"""
     if sinks:
-        without = mask(left, right, offset, 0)
-        found.append(Mistake("the sinks are hidden", f"the first {sinks} stay visible.", without))
-        ahead = f"{without} | (torch.arange({n_keys}) < {sinks})"
-        words = "a sink that comes later stays hidden: apply the causal rule last."
-        found.append(Mistake("sinks are seen ahead of time", words, ahead))
-    if right == 0:
-        words = "a query sees its own key and those before it, and none of the future."
-        found.append(Mistake("one key of the future", words, mask(left, 1, offset, sinks)))
-        found.append(Mistake("the mask is on the wrong side", words, f"({operation.code()}).mT"))
-    nothing = f"torch.ones({n_queries}, {n_keys}, dtype=torch.bool)"
-    found.append(Mistake("nothing is hidden", "hide what the rule hides.", nothing))
-    return tuple(found)
+        without = mask(sinks=0)
+        found += f"""
+    the first {sinks} stay visible.
+        {without}  # the sinks are hidden
+    a sink that comes later stays hidden: apply the causal rule last.
+        {without} | (torch.arange({n_keys}) < {sinks})  # sinks are seen ahead of time"""
+    if operation.right == 0:
+        found += f"""
+    a query sees its own key and those before it, and none of the future.
+        {mask(right=1)}  # one key of the future
+        ({code}).mT  # the mask is on the wrong side"""
+    return f"""{found}
+    hide what the rule hides.
+        torch.ones({n_queries}, {n_keys}, dtype=torch.bool)  # nothing is hidden"""
 
 
-@mistakes.register
-def _(operation: ops.SoftCap, scores: str) -> tuple[Mistake, ...]:
-    cap = f"{float(operation.cap)!r}"
+@wrong_lines.register
+def _(operation: ops.SoftCap, scores: str) -> str:
+    cap = repr(float(operation.cap))
     words = f"{cap} · tanh(score / {cap}): divide before tanh, and multiply after it."
-    return (
-        Mistake("not multiplied by the cap again", words, f"({scores} / {cap}).tanh()"),
-        Mistake("not divided by the cap first", words, f"{cap} * {scores}.tanh()"),
-        Mistake(
-            "cut off, not bent",
-            f"clamp leaves no slope outside: {words}",
-            f"{scores}.clamp(-{cap}, {cap})",
-        ),
-        Mistake("nothing is capped", words, scores),
-    )
+    return f"""
+    {words}
+        ({scores} / {cap}).tanh()  # not multiplied by the cap again
+        {cap} * {scores}.tanh()  # not divided by the cap first
+    clamp leaves no slope outside: {words}
+        {scores}.clamp(-{cap}, {cap})  # cut off, not bent
+    {words}
+        {scores}  # nothing is capped"""

@@ -1,6 +1,6 @@
 """How the mistakes of `named` are made in a layer, and where they are seen."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..operations import (
@@ -41,8 +41,10 @@ class Switched:
     """A key of `NAMED`."""
     step: str
     """The step of the right layer in which it is best seen."""
-    makes: Callable[[int], Makes] | None = None
-    """What it makes otherwise, at the first call (0) and the next; None where it is the ids."""
+    makes: Makes
+    """What it makes otherwise; nothing where it is the ids."""
+    called_again: Makes | None = None
+    """What the next call makes otherwise, where that is not the same."""
     vocabulary: str = ""
     """How its ids come about, where they are the mistake."""
     wrong_step: str = ""
@@ -75,11 +77,12 @@ class Switched:
 
     def layer(self, inputs: Inputs, recipe: HeadsRecipe, call: int = 0) -> Trace:
         """The layer with this mistake, as the first call of it (0) or the next one makes it."""
-        if self.makes is None:
+        if self.vocabulary:
             seed = inputs.seed + call * (self.vocabulary == "random")
             ids = {"vocabulary": self.vocabulary, "learned_from": None, "seed": seed}
             return layer(replace(inputs, **ids), recipe)
-        return rewritten(layer(right_inputs(inputs), recipe), self.makes(call))
+        makes = self.called_again if call and self.called_again else self.makes
+        return rewritten(layer(right_inputs(inputs), recipe), makes)
 
     def pair(self, inputs: Inputs, recipe: HeadsRecipe) -> tuple[Trace, Trace]:
         """The right layer and the one with this mistake, so that it is seen; of a mistake that is
@@ -91,7 +94,7 @@ class Switched:
         if self.before is None:
             return right, wrong
         right = rewritten(right, self.before)
-        return right, rewritten(right, self.makes(0))
+        return right, rewritten(right, self.makes)
 
 
 def by(operation: Operation) -> Make:
@@ -101,10 +104,6 @@ def by(operation: Operation) -> Make:
         return new.step(step.name, operation, *inputs, axes=step.axes, symbol=step.symbol)
 
     return make
-
-
-def _always(makes: Makes) -> Callable[[int], Makes]:
-    return lambda _: makes
 
 
 def _hidden_late(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
@@ -118,32 +117,23 @@ def _by_d(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     return new.step(step.name, divide, *inputs, axes=step.axes)
 
 
-def _reshaped(role: str) -> Make:
+def _reshaped(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     """All heads in one product, which is then cut into heads by its memory order."""
-
-    def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-        token, whole = step.axes[1], new[f"W_{role}"]
-        axes = (token, whole.axes[-1])
-        joined = new.step(f"joined_{PLURAL[role]}", MatMul(), inputs[0], whole, axes=axes)
-        cut = SplitWithoutTranspose(new.size("head"))
-        return new.step(step.name, cut, joined, axes=step.axes)
-
-    return make
+    whole = new[inputs[1].name.removeprefix("head_")]
+    name, axes = step.name.replace("head_", "joined_"), (step.axes[1], whole.axes[-1])
+    joined = new.step(name, MatMul(), inputs[0], whole, axes=axes)
+    return new.step(step.name, SplitWithoutTranspose(new.size("head")), joined, axes=step.axes)
 
 
-def _on_tokens(role: str) -> Make:
+def _on_tokens(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     """A matrix (token, token) multiplied from the left, before the right one."""
-
-    def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-        vectors, matrix = inputs
-        n_tokens, row = len(vectors.value), step.axes[1]
-        draw = next_draw(new, (n_tokens, n_tokens), n_tokens)
-        mixing = new.step(f"U_{role}", draw, axes=(row, "token"))
-        axes = (row, "d_in")
-        mixed = new.step(f"mixed_for_{PLURAL[role]}", MatMul(), mixing, vectors, axes=axes)
-        return new.step(step.name, MatMul(), mixed, matrix, axes=step.axes)
-
-    return make
+    vectors, matrix = inputs
+    n_tokens, row = len(vectors.value), step.axes[1]
+    draw = next_draw(new, (n_tokens, n_tokens), n_tokens)
+    mixing = new.step(matrix.name.replace("head_W_", "U_"), draw, axes=(row, "token"))
+    name = step.name.replace("head_", "mixed_for_")
+    mixed = new.step(name, MatMul(), mixing, vectors, axes=(row, "d_in"))
+    return new.step(step.name, MatMul(), mixed, matrix, axes=step.axes)
 
 
 def _relu_after(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
@@ -201,15 +191,12 @@ def _other_matrix(role: str) -> Make:
     return make
 
 
-def _one_for_all(role: str) -> Make:
+def _one_for_all(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     """The matrix of head 0 in every head."""
-
-    def make(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
-        own = new.step(f"own_W_{role}", step.operation, *inputs, axes=step.axes)
-        first = new.step(f"first_W_{role}", Row(0), own, axes=own.axes[1:])
-        return new.step(step.name, RepeatHeads(new.size("head"), one=True), first, axes=step.axes)
-
-    return make
+    name = step.name.removeprefix("head_")
+    own = new.step(f"own_{name}", step.operation, *inputs, axes=step.axes)
+    first = new.step(f"first_{name}", Row(0), own, axes=own.axes[1:])
+    return new.step(step.name, RepeatHeads(new.size("head"), one=True), first, axes=step.axes)
 
 
 OVERFLOWS = 120.0
@@ -218,72 +205,36 @@ MANY_HEADS = ("heads_without_transpose", "heads_normalised", "one_head_repeated"
 """Mistakes that one head alone cannot show."""
 WIDE = ("divided_by_d", "no_scaling")
 """Mistakes that heads of one number cannot show: √1 is 1."""
-MISTAKES = {
-    each.name: each
-    for each in (
-        Switched(
-            "softmax_over_queries", "head_weights", _always({"head_weights": by(SoftmaxOfSeen(-2))})
-        ),
-        Switched(
-            "heads_normalised", "head_weights", _always({"head_weights": by(SoftmaxOfSeen(-3))})
-        ),
-        Switched(
-            "mask_after_softmax",
-            "head_weights",
-            _always({"head_masked_scores": left_out, "head_weights": _hidden_late}),
-            wrong_step="head_zeroed_weights",
-        ),
-        Switched(
-            "zero_in_place_of_infinity",
-            "head_weights",
-            _always({"head_masked_scores": by(Hide(0.0)), "head_weights": by(Softmax())}),
-        ),
-        Switched("mask_transposed", "head_weights", _always({"mask": _mask_turned})),
-        Switched(
-            "mask_ignored",
-            "head_weights",
-            _always({"head_masked_scores": left_out, "head_weights": by(Softmax())}),
-        ),
-        Switched("no_scaling", "head_weights", _always({"head_scaled_scores": left_out})),
-        Switched("divided_by_d", "head_weights", _always({"head_scaled_scores": _by_d})),
-        Switched("query_and_key_swapped", "head_weights", _always({"head_scores": _swapped})),
-        Switched(
-            "divided_by_the_sum",
-            "head_weights",
-            _always({"head_masked_scores": by(Hide(0.0)), "head_weights": by(SumNormalise())}),
-        ),
-        Switched(
-            "softmax_overflow",
-            "head_weights",
-            _always({"head_weights": _by_hand}),
-            before={"head_scaled_scores": _made_large},
-        ),
-        Switched(
-            "heads_without_transpose",
-            "head_queries",
-            _always({f"head_{PLURAL[role]}": _reshaped(role) for role in ROLES}),
-        ),
-        Switched(
-            "matrices_on_tokens",
-            "head_queries",
-            _always({"head_queries": _on_tokens("query"), "head_keys": _on_tokens("key")}),
-        ),
-        Switched("whole_matrix_norm", "normed", _always({"normed": by(LayerNorm(whole=True))})),
-        Switched(
-            "relu_last",
-            "layer_output",
-            _always({"rectified": left_out, "layer_output": _relu_after}),
-        ),
-        Switched("weights_redrawn", "output", _drawn_at),
-        Switched("dictionary_with_gaps", "token_ids", vocabulary="duplicates"),
-        Switched("random_tokenizer", "token_ids", vocabulary="random"),
-        Switched("queries_as_keys", "head_keys", _always({"head_keys": _other_matrix("query")})),
-        Switched("keys_as_values", "head_values", _always({"head_values": _other_matrix("key")})),
-        Switched(
-            "one_head_repeated",
-            "head_weights",
-            _always({f"head_W_{role}": _one_for_all(role) for role in ROLES}),
-        ),
-    )
-}
+WEIGHTS, MASKED = "head_weights", "head_masked_scores"
+_UNHIDDEN = {MASKED: left_out, WEIGHTS: by(Softmax())}
+_TO_0 = {MASKED: by(Hide(0.0))}
+_LATE = {MASKED: left_out, WEIGHTS: _hidden_late}
+_CUT = {f"head_{PLURAL[role]}": _reshaped for role in ROLES}
+_MIXED = {f"head_{PLURAL[role]}": _on_tokens for role in ("query", "key")}
+_ONE = {f"head_W_{role}": _one_for_all for role in ROLES}
+_LARGE = {"head_scaled_scores": _made_large}
+_ALL = (
+    Switched("softmax_over_queries", WEIGHTS, {WEIGHTS: by(SoftmaxOfSeen(-2))}),
+    Switched("heads_normalised", WEIGHTS, {WEIGHTS: by(SoftmaxOfSeen(-3))}),
+    Switched("mask_after_softmax", WEIGHTS, _LATE, wrong_step="head_zeroed_weights"),
+    Switched("zero_in_place_of_infinity", WEIGHTS, {**_TO_0, WEIGHTS: by(Softmax())}),
+    Switched("mask_transposed", WEIGHTS, {"mask": _mask_turned}),
+    Switched("mask_ignored", WEIGHTS, _UNHIDDEN),
+    Switched("no_scaling", WEIGHTS, {"head_scaled_scores": left_out}),
+    Switched("divided_by_d", WEIGHTS, {"head_scaled_scores": _by_d}),
+    Switched("query_and_key_swapped", WEIGHTS, {"head_scores": _swapped}),
+    Switched("divided_by_the_sum", WEIGHTS, {**_TO_0, WEIGHTS: by(SumNormalise())}),
+    Switched("softmax_overflow", WEIGHTS, {WEIGHTS: _by_hand}, before=_LARGE),
+    Switched("heads_without_transpose", "head_queries", _CUT),
+    Switched("matrices_on_tokens", "head_queries", _MIXED),
+    Switched("whole_matrix_norm", "normed", {"normed": by(LayerNorm(whole=True))}),
+    Switched("relu_last", "layer_output", {"rectified": left_out, "layer_output": _relu_after}),
+    Switched("weights_redrawn", "output", _drawn_at(0), called_again=_drawn_at(1)),
+    Switched("dictionary_with_gaps", "token_ids", {}, vocabulary="duplicates"),
+    Switched("random_tokenizer", "token_ids", {}, vocabulary="random"),
+    Switched("queries_as_keys", "head_keys", {"head_keys": _other_matrix("query")}),
+    Switched("keys_as_values", "head_values", {"head_values": _other_matrix("key")}),
+    Switched("one_head_repeated", WEIGHTS, _ONE),
+)
+MISTAKES = {each.name: each for each in _ALL}
 """By name, in the order of `NAMED`."""

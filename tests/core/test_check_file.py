@@ -72,12 +72,12 @@ def attention(
     return end((after(weights) if causal else weights) @ values)
 
 
-def naive_softmax(scores):
-    return scores.exp() / scores.exp().sum(-1, keepdim=True)
-
-
 def by_sum(scores):
     return scores / scores.sum(-1, keepdim=True)
+
+
+def naive_softmax(scores):
+    return by_sum(scores.exp())
 
 
 def normed(matrix):
@@ -90,7 +90,7 @@ def normed_scores(scores):
 
 
 def renormalised(weights):
-    return weights * past(weights) / (weights * past(weights)).sum(-1, keepdim=True)
+    return by_sum(weights * past(weights))
 
 
 def on_tokens(x, W_q, W_k, W_v, causal=False):
@@ -158,65 +158,44 @@ def by_loops(x, W_q, W_k, W_v, causal=False):
 
 
 ANY, OPEN, CAUSAL = (False, True), (False,), (True,)
+
+
+def zeroed(table):
+    return table * past(table)
+
+
+def over_everything(scores):
+    return scores.flatten().softmax(0).view_as(scores)
+
+
+def with_positions(x):
+    return x + torch.arange(len(x))[:, None] / 10
+
+
+def seeing(rule, by=-torch.inf):
+    """A mask of another rule: what it hides gets another score."""
+    return {"hide": lambda s: s.masked_fill(~rule(s), by)}
+
+
 ADDED = {"hide": lambda s: s + past(s)}
 NOT_DIVIDED = {"share": torch.exp}
 LESS_SURE = (ADDED, NOT_DIVIDED)
 """These two are taken for another mistake too."""
 WRONG = [  # mistake, first red light, when, the implementation
     ("softmax_over_queries", "rows_sum_to_1", ANY, {"share": lambda s: s.softmax(-2)}),
-    (
-        "softmax_over_everything",
-        "rows_sum_to_1",
-        ANY,
-        {"share": lambda s: s.flatten().softmax(0).view_as(s)},
-    ),
-    ("no_softmax", "rows_sum_to_1", ANY, {"share": same, "hide": lambda s: s * past(s)}),
+    ("softmax_over_everything", "rows_sum_to_1", ANY, {"share": over_everything}),
+    ("no_softmax", "rows_sum_to_1", ANY, {"share": same, "hide": zeroed}),
     ("not_normalised", "finite", ANY, NOT_DIVIDED),
-    (
-        "mask_after_softmax",
-        "rows_sum_to_1",
-        CAUSAL,
-        {"hide": same, "after": lambda w: w * past(w)},
-    ),
+    ("mask_after_softmax", "rows_sum_to_1", CAUSAL, {"hide": same, "after": zeroed}),
     ("mask_after_softmax", "finite", CAUSAL, {"hide": same, "after": renormalised}),
-    (
-        "zero_in_place_of_infinity",
-        "hidden_is_zero",
-        CAUSAL,
-        {"hide": lambda s: s.masked_fill(~past(s), 0)},
-    ),
-    (
-        "zero_in_place_of_infinity",
-        "hidden_is_zero",
-        CAUSAL,
-        {"hide": lambda s: s.masked_fill(~past(s), -5)},
-    ),
+    ("zero_in_place_of_infinity", "hidden_is_zero", CAUSAL, seeing(past, 0)),
+    ("zero_in_place_of_infinity", "hidden_is_zero", CAUSAL, seeing(past, -5)),
     ("mask_ignored", "hidden_is_zero", CAUSAL, {"hide": same}),
     ("mask_ignored", "hidden_is_zero", CAUSAL, ADDED),
-    (
-        "mask_transposed",
-        "hidden_is_zero",
-        CAUSAL,
-        {"hide": lambda s: s.masked_fill(~past(s).T, -torch.inf)},
-    ),
-    (
-        "mask_opposite",
-        "finite",
-        CAUSAL,
-        {"hide": lambda s: s.masked_fill(past(s), -torch.inf)},
-    ),
-    (
-        "mask_opposite",
-        "hidden_is_zero",
-        CAUSAL,
-        {"hide": lambda s: s.masked_fill(past(s), -1e9)},
-    ),
-    (
-        "diagonal_hidden",
-        "finite",
-        CAUSAL,
-        {"hide": lambda s: s.masked_fill(~past(s).tril(-1), -torch.inf)},
-    ),
+    ("mask_transposed", "hidden_is_zero", CAUSAL, seeing(lambda s: past(s).T)),
+    ("mask_opposite", "finite", CAUSAL, seeing(lambda s: ~past(s))),
+    ("mask_opposite", "hidden_is_zero", CAUSAL, seeing(lambda s: ~past(s), -1e9)),
+    ("diagonal_hidden", "finite", CAUSAL, seeing(lambda s: past(s).tril(-1))),
     ("query_and_key_swapped", "own_row", ANY, {"swaps": True}),
     ("query_unused", "own_row", ANY, unmoved),
     ("no_scaling", "variance", ANY, {"divisor": lambda _: 1}),
@@ -224,12 +203,7 @@ WRONG = [  # mistake, first red light, when, the implementation
     ("multiplied_by_root", "variance", ANY, {"divisor": lambda q: q.shape[-1] ** -0.5}),
     ("divided_by_another_width", "variance", ANY, {"divisor": lambda q: len(q) ** 0.5}),
     ("divided_by_the_sum", "not_negative", OPEN, {"share": by_sum}),
-    (
-        "divided_by_the_sum",
-        "not_negative",
-        CAUSAL,
-        {"share": by_sum, "hide": lambda s: s * past(s)},
-    ),
+    ("divided_by_the_sum", "not_negative", CAUSAL, {"share": by_sum, "hide": zeroed}),
     ("divided_by_the_sum", "finite", CAUSAL, {"share": by_sum}),
     ("softmax_overflow", "finite", ANY, {"share": naive_softmax}),
     ("matrices_on_tokens", "tokens_apart", OPEN, on_tokens),
@@ -242,12 +216,7 @@ WRONG = [  # mistake, first red light, when, the implementation
     ("whole_matrix_norm", "tokens_apart", OPEN, {"share": normed_scores}),
     ("whole_matrix_norm", "no_leak", CAUSAL, {"share": normed_scores}),
     ("whole_matrix_norm", "tokens_apart", OPEN, {"end": normed}),
-    (
-        "positions_inside",
-        "rows_sum_to_1",
-        OPEN,
-        {"before": lambda x: x + torch.arange(len(x))[:, None] / 10},
-    ),
+    ("positions_inside", "rows_sum_to_1", OPEN, {"before": with_positions}),
     ("relu_last", "both_signs", ANY, {"end": F.relu}),
     ("weights_redrawn", "repeatable", ANY, redrawn),
     ("dropout_left_on", "repeatable", ANY, {"share": lambda s: F.dropout(softmax(s), 0.3)}),
@@ -301,18 +270,13 @@ def test_wrong_heads_are_refused_by_the_right_name():
 
 
 def test_with_two_mistakes_the_first_red_light_is_told():
-    both = partial(attention, divisor=lambda _: 1, hide=lambda s: s.masked_fill(~past(s), 0))
+    both = partial(attention, divisor=lambda _: 1, **seeing(past, 0))
     report = looked_at(both, causal=True)
     assert first_wrong(report) == ("hidden_is_zero", "zero_in_place_of_infinity")
-    assert {light.name for light in report.lights if light.holds is False} == {
-        "hidden_is_zero",
-        "no_leak",
-        "variance",
-        "formula",
-    }
+    red = {light.name for light in report.lights if light.holds is False}
+    assert red == {"hidden_is_zero", "no_leak", "variance", "formula"}
     assert "Fix this one first" in report.text()
-    blind = partial(attention, hide=lambda s: s.masked_fill(~past(s).tril(-1), -torch.inf))
-    report = looked_at(blind, causal=True)  # nan is looked at once
+    report = looked_at(hides(lambda e: e.tril(-1)), causal=True)  # nan is looked at once
     assert [light.name for light in report.lights if light.holds is False] == ["finite"]
 
 
@@ -360,13 +324,13 @@ def rounded(kind, divisor=root_of_width):
     return function
 
 
-def hides(rule, by=-torch.inf, after=same):
+def hides(rule, by=-torch.inf, **parts):
     """A causal mask of another rule, made of True."""
+    changed = seeing(lambda s: rule(torch.ones_like(s, dtype=torch.bool)), by)
+    return partial(attention, **changed, **parts)
 
-    def hidden(scores):
-        return scores.masked_fill(~rule(torch.ones_like(scores, dtype=torch.bool)), by)
 
-    return partial(attention, hide=hidden, after=after)
+NO_NAN = {"after": torch.nan_to_num}
 
 
 def apart(n_tokens):
@@ -401,18 +365,8 @@ NAMED_WRONG = [
     case("mask_late", "hidden_is_zero", hides(lambda e: e.tril(1)), CAUSAL),
     case("mask_late", "hidden_is_zero", hides(lambda e: ~e.triu(3), -1e9), CAUSAL),
     case("diagonal_hidden", "hidden_is_zero", hides(lambda e: e.tril(-1), -1e9), CAUSAL),
-    case(
-        "diagonal_hidden",
-        "rows_sum_to_1",
-        hides(lambda e: e.tril(-1), after=torch.nan_to_num),
-        CAUSAL,
-    ),
-    case(
-        "mask_opposite",
-        "rows_sum_to_1",
-        hides(lambda e: e.triu(1), after=torch.nan_to_num),
-        CAUSAL,
-    ),
+    case("diagonal_hidden", "rows_sum_to_1", hides(lambda e: e.tril(-1), **NO_NAN), CAUSAL),
+    case("mask_opposite", "rows_sum_to_1", hides(lambda e: e.triu(1), **NO_NAN), CAUSAL),
 ]
 
 
@@ -664,12 +618,7 @@ def test_modules_are_refused_or_pass_by_what_comes_out():
         (None, None, True, {}),
         ("mask_ignored", "no_leak", True, {"hide": same}),
         ("softmax_overflow", "finite", False, {"share": naive_softmax}),
-        (
-            "diagonal_hidden",
-            "finite",
-            True,
-            {"hide": lambda s: hide(s).masked_fill(s.new_ones(s.shape).bool().triu(), -torch.inf)},
-        ),
+        ("diagonal_hidden", "finite", True, seeing(lambda s: past(s).tril(-1))),
         ("relu_last", "both_signs", True, {"end": F.relu}),
     ]:
         report = looked_at(Own(partial(attention, causal=causal, **made)), causal)

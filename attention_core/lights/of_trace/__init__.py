@@ -1,35 +1,16 @@
 """The lights of a trace: each property measured on its own numbers, or by computing it again."""
 
-from collections.abc import Callable
-
 from torch import Tensor
 
 from ...trace import Trace
 from ..light import TITLES, Light
-from . import of_vectors, of_weights
 from .again import last_of_tokens
 from .of_ids import ids
+from .of_vectors import OF_VECTORS
+from .of_weights import OF_WEIGHTS
 from .seen import Seen
 
-_OF: dict[str, Callable[[Seen], Light]] = {
-    each.__name__: each
-    for each in (
-        of_weights.finite,
-        of_weights.rows_sum_to_1,
-        of_weights.not_negative,
-        of_weights.hidden_is_zero,
-        of_weights.seen_has_weight,
-        of_vectors.no_leak,
-        of_weights.own_row,
-        of_weights.variance,
-        of_vectors.tokens_apart,
-        of_vectors.order_free,
-        of_vectors.any_length,
-        of_vectors.repeatable,
-        of_vectors.both_signs,
-        ids,
-    )
-}
+_OF = {each.__name__: each for each in (*OF_WEIGHTS, *OF_VECTORS, ids)}
 """How each light is measured, by its name."""
 
 
@@ -47,12 +28,19 @@ def lights(
     Raises ValueError for a trace without vectors of tokens.
     """
     seen = Seen(trace, output or last_of_tokens(trace), may_look, second)
-    return tuple(_OF[name](seen) for name in TITLES if name in _OF)
+    return tuple(_light(name, seen) for name in TITLES if name in _OF)
 
 
 def one_light(trace: Trace, name: str, may_look: Tensor | None = None, output: str = "") -> Light:
     """One of the lights of a trace, as in `lights`. Raises KeyError for one that there is not."""
-    return _OF[name](Seen(trace, output or last_of_tokens(trace), may_look, None))
+    return _light(name, Seen(trace, output or last_of_tokens(trace), may_look, None))
+
+
+def _light(name: str, seen: Seen) -> Light:
+    measure = _OF[name]
+    if measure in OF_WEIGHTS and not seen.attentions:
+        return Light(name, None, "There are no weights in it.")
+    return Light(name, *measure(seen))
 
 
 def first_red(found: tuple[Light, ...]) -> Light | None:

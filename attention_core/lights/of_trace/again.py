@@ -57,6 +57,14 @@ class Found:
         others = [each for each in self.scores.inputs if "query" not in each.axes]
         return others[0] if others else self.scores.inputs[1]
 
+    def weights_of(self, trace: Trace, scores: Tensor) -> Tensor:
+        """The weights that other scores give, divided as these are."""
+        return computed_again(trace, {self.before.name: scores})[self.weights.name]
+
+    def ordinary_weights(self, trace: Trace) -> Tensor:
+        """The weights that scores of ordinary size give."""
+        return self.weights_of(trace, ordinary(self.before.value))
+
 
 def attentions(trace: Trace) -> list[Found]:
     """Every attention of a trace, in its order."""
@@ -104,6 +112,11 @@ def _divided(scores: Step, steps: Iterable[Step]) -> Step:
         if step.inputs[:1] == (last,) and isinstance(step.operation, Scale | Magnify):
             last = step
     return last
+
+
+def ordinary(numbers: Tensor) -> Tensor:
+    """As many numbers, drawn around 0."""
+    return torch.randn(numbers.shape, generator=torch.Generator().manual_seed(0)).to(numbers.dtype)
 
 
 def with_row(value: Tensor, axis: int, place: int, row: Tensor) -> Tensor:

@@ -3,32 +3,30 @@
 from ...operations.given import Draw, Encode
 from ...text.vocabulary import UNUSED
 from ...trace import Trace
-from ..light import Light
-from .seen import Seen, open_light
+from .seen import Measured, Seen
 
 
-def ids(seen: Seen) -> Light:
-    name = "ids"
+def ids(seen: Seen) -> Measured:
     step = seen.trace.get("token_ids")
     if step is None:
-        return open_light(name, "No ids stand before these vectors.")
-    texts, ids = seen.trace.labels("token"), step.value.tolist()
+        return None, "No ids stand before these vectors."
     by_text: dict[str, set[int]] = {}
-    for text, number in zip(texts, ids, strict=True):
+    for text, number in zip(seen.trace.labels("token"), step.value.tolist(), strict=True):
         by_text.setdefault(text, set()).add(number)
     n_torn = sum(len(each) > 1 for each in by_text.values())
+    wrong = ""
     if n_torn:
-        evidence = f"{n_torn} of the words that repeat {'has' if n_torn == 1 else 'have'} several "
-        return Light(name, False, evidence + "ids.", step.name)
-    if isinstance(step.operation, Draw):
-        return Light(name, False, "The ids are drawn, so they say nothing of the words.", step.name)
-    if len({min(each) for each in by_text.values()}) < len(by_text):
-        return Light(name, False, "Two words share an id.", step.name)
-    if isinstance(step.operation, Encode) and _skips(seen.trace):
-        return Light(
-            name, False, f"{_skips(seen.trace)} rows of the table belong to nobody.", step.name
-        )
-    return Light(name, True, f"{len(by_text)} different words have {len(by_text)} ids.")
+        has = "has" if n_torn == 1 else "have"
+        wrong = f"{n_torn} of the words that repeat {has} several ids."
+    elif isinstance(step.operation, Draw):
+        wrong = "The ids are drawn, so they say nothing of the words."
+    elif len({min(each) for each in by_text.values()}) < len(by_text):
+        wrong = "Two words share an id."
+    elif isinstance(step.operation, Encode) and (n_skipped := _skips(seen.trace)):
+        wrong = f"{n_skipped} rows of the table belong to nobody."
+    if wrong:
+        return False, wrong, step.name
+    return True, f"{len(by_text)} different words have {len(by_text)} ids."
 
 
 def _skips(trace: Trace) -> int:

@@ -6,9 +6,10 @@ import torch
 from torch import Tensor
 
 from ...trace import Step, Trace
-from ..light import Light
 from .again import START, TOKENS, attentions, computed_again, other_row, with_row
 
+Measured = tuple[bool | None, str] | tuple[bool | None, str, str]
+"""Whether a light holds, what was measured, and the step in which it shows first, if any."""
 SAME = 1e-5
 """Numbers that differ by less than this share of the largest are the same."""
 
@@ -42,12 +43,7 @@ class Seen:
         for found in self.attentions:
             yield found.weights, found.weights.value, "with these scores"
         for found in self.attentions:
-            values = computed_again(self.trace, {found.before.name: ordinary(found.before.value)})
-            yield found.weights, values[found.weights.name], "with scores drawn around 0"
-
-
-def ordinary(scores: Tensor) -> Tensor:
-    return torch.randn(scores.shape, generator=torch.Generator().manual_seed(0)).to(scores.dtype)
+            yield found.weights, found.ordinary_weights(self.trace), "with scores drawn around 0"
 
 
 def token_axis(step: Step) -> int:
@@ -56,15 +52,26 @@ def token_axis(step: Step) -> int:
 
 def moved_by(seen: Seen, changed: str, place: int, watched: str) -> Tensor:
     """How far each number of a step moves when one token's vector of another step changes."""
-    step = seen.trace[changed]
+    values = computed_again(seen.trace, {changed: with_other(seen.trace[changed], place)})
+    return gap(values[watched], seen.trace[watched].value)
+
+
+def with_other(step: Step, place: int) -> Tensor:
+    """Its numbers, with others for one token: drawn, as large as the rest."""
     axis = token_axis(step)
-    row = other_row(step.value, axis, place)
-    values = computed_again(seen.trace, {changed: with_row(step.value, axis, place, row)})
-    return (values[watched] - seen.trace[watched].value).abs().nan_to_num(torch.inf)
+    return with_row(step.value, axis, place, other_row(step.value, axis, place))
 
 
-def open_light(name: str, why: str) -> Light:
-    return Light(name, None, why)
+def gap(one: Tensor, other: Tensor) -> Tensor:
+    """How far each number is from the other; infinitely where one of both is nan."""
+    return (one - other).abs().nan_to_num(torch.inf)
+
+
+def others_moved(moved: Tensor, axis: int, place: int) -> float:
+    """How far the numbers move that belong to no such place."""
+    others = moved.movedim(axis, 0).clone()
+    others[place] = 0
+    return float(others.max())
 
 
 def minus(value: float) -> str:

@@ -1,1 +1,1 @@
-"""What the file that checks a learner's own code is made of: it needs torch and nothing else."""
+"""The file that checks a learner's own code is made of these sources: torch is all they need."""

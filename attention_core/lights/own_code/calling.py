@@ -1,9 +1,4 @@
-"""How a learner's function is called: what it takes, with a batch axis or without, and what it
-gives.
-
-The source of this file is part of the file that checks a learner's own code. It therefore needs
-torch and the standard library alone.
-"""
+"""How a learner's function is called: what it takes, in batches or not, and what it gives."""
 
 import inspect
 from collections.abc import Callable, Iterator

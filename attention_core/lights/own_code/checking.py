@@ -1,8 +1,4 @@
-"""Check a function or a module of a learner's own, and say what is wrong first.
-
-The source of this file is part of the file that checks a learner's own code. It therefore needs
-torch and the standard library alone.
-"""
+"""Check a function or a module of a learner's own, and say what is wrong first."""
 
 from collections.abc import Callable
 

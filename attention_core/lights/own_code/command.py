@@ -1,8 +1,4 @@
-"""The command: a file and a name in it.
-
-The source of this file is part of the file that checks a learner's own code. It therefore needs
-torch and the standard library alone.
-"""
+"""The command: a file and a name in it."""
 
 import argparse
 import importlib.util

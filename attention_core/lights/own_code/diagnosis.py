@@ -1,8 +1,4 @@
-"""Which mistakes fit what was measured of a function: from the first red light to names.
-
-The source of this file is part of the file that checks a learner's own code. It therefore needs
-torch and the standard library alone.
-"""
+"""Which mistakes fit what was measured of a function: from the first red light to names."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -53,13 +49,9 @@ def _behind_nan(probe: Probe, red: list[str]) -> Iterator[str]:
             yield from _behind_sums(probe, red)
         rows = rows_not_finite(probe.of(probe.large()))
         # Renormalised: a row that hides nothing is right, one whose largest is hidden is 0/0.
-        yield (
-            "mask_after_softmax"
-            if probe.causal and N_TOKENS - 1 not in rows
-            else "softmax_overflow"
-        )
-        return
-    if probe.causal and N_TOKENS - 1 not in broken:
+        renormalised = probe.causal and N_TOKENS - 1 not in rows
+        yield "mask_after_softmax" if renormalised else "softmax_overflow"
+    elif probe.causal and N_TOKENS - 1 not in broken:
         yield from _of_scores(probe, slice(N_TOKENS - 1, N_TOKENS))
     else:
         yield "softmax_overflow"
@@ -105,10 +97,6 @@ def _behind_sums(probe: Probe, red: list[str]) -> Iterator[str]:
         yield "not_normalised"
 
 
-def _behind_negative(probe: Probe, _: list[str]) -> Iterator[str]:
-    yield from _of_scores(probe)
-
-
 def _behind_hidden(probe: Probe, _: list[str]) -> Iterator[str]:
     weights, scores, seen = probe.weights, probe.sentence.scores(), probe.seen
     factor = factor_of_scores(weights, scores, seen)
@@ -121,10 +109,6 @@ def _behind_hidden(probe: Probe, _: list[str]) -> Iterator[str]:
             yield "zero_in_place_of_infinity"
             return
     yield from ("mask_ignored", "zero_in_place_of_infinity")
-
-
-def _behind_leak(_: Probe, red: list[str]) -> Iterator[str]:
-    yield "whole_matrix_norm" if "tokens_apart" in red else "mask_ignored"
 
 
 def _behind_own_row(probe: Probe, _: list[str]) -> Iterator[str]:
@@ -193,17 +177,17 @@ def _behind_change(probe: Probe, _: list[str]) -> Iterator[str]:
 BY_LIGHT = {
     "finite": _behind_nan,
     "rows_sum_to_1": _behind_sums,
-    "not_negative": _behind_negative,
+    "not_negative": lambda probe, _: _of_scores(probe),
     "hidden_is_zero": _behind_hidden,
-    "no_leak": _behind_leak,
+    "no_leak": lambda _, red: ["whole_matrix_norm" if "tokens_apart" in red else "mask_ignored"],
     "own_row": _behind_own_row,
     "variance": _behind_variance,
     "tokens_apart": _behind_mixing,
     "order_free": _behind_order,
-    "any_length": lambda *_: iter(["one_length"]),
+    "any_length": lambda *_: ["one_length"],
     "repeatable": _behind_change,
-    "both_signs": lambda probe, _: iter(["values_changed" if probe.unread else "relu_last"]),
-    "formula": lambda probe, _: iter(["values_changed"] if probe.unread else []),
+    "both_signs": lambda probe, _: ["values_changed" if probe.unread else "relu_last"],
+    "formula": lambda probe, _: ["values_changed"] if probe.unread else [],
 }
 """What each red light may mean, by what else was measured."""
 
@@ -255,18 +239,10 @@ def _by_columns(joined: Tensor, n_heads: int) -> Tensor:
     return joined.unflatten(-1, (n_heads, -1)).transpose(0, 1)
 
 
-def _by_reshape(joined: Tensor, n_heads: int) -> Tensor:
-    return joined.reshape(n_heads, len(joined), -1)
-
-
-def _by_turns(joined: Tensor, n_heads: int) -> Tensor:
-    return joined.unflatten(-1, (-1, n_heads)).permute(2, 0, 1)
-
-
 SPLITS = {
     "": _by_columns,
-    "heads_without_transpose": _by_reshape,
-    "heads_interleaved": _by_turns,
+    "heads_without_transpose": lambda joined, n_heads: joined.reshape(n_heads, len(joined), -1),
+    "heads_interleaved": lambda joined, n: joined.unflatten(-1, (-1, n)).permute(2, 0, 1),
 }
 """How columns may be split into heads (head, token, d_head), by the mistake that it is."""
 JOINS = {

@@ -1,8 +1,4 @@
-"""An nn.Module as something that takes vectors and gives vectors, and weights if it returns them.
-
-The source of this file is part of the file that checks a learner's own code. It therefore needs
-torch and the standard library alone.
-"""
+"""An nn.Module as something that takes vectors and gives vectors, and weights if it has them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +17,7 @@ from .calling import (
     tensors_in,
     too_few_digits,
 )
-from .reading import may_look
+from .reading import is_near, may_look
 
 LENGTHS = (7, 6, 5, 4, 3, 2)
 """The numbers of tokens to begin with: a module may have a longest sentence."""
@@ -57,6 +53,19 @@ class Layer:
         """Vectors (token, d_in) at random."""
         generator = torch.Generator().manual_seed(seed)
         return torch.randn(n_tokens or self.n_tokens, self.d_in, generator=generator)
+
+    def with_token(self, token: int, seed: int = 1) -> Tensor:
+        """The vectors that it draws first, with another one in the place of one token."""
+        vectors = self.draw()
+        vectors[token] = self.draw(seed=seed)[token]
+        return vectors
+
+    def look(self) -> None:
+        """Call it twice, and keep what it gives: the lights are measured against that."""
+        self.output, self.weights = self.both(self.draw())
+        self.seen = may_look(self.n_tokens, self.causal)
+        again = self(self.draw()).nan_to_num()
+        self.is_repeatable = is_near(again, self.output.nan_to_num())
 
     def __call__(self, vectors: Tensor, queries: Tensor | None = None) -> Tensor:
         """The output (token, d_out), in float64."""
@@ -141,10 +150,8 @@ class Layer:
         """Whether another first or last token changes any output but its own."""
         output, moved = self(self.draw()), []
         for token in (0, -1):
-            vectors = self.draw()
-            vectors[token] = self.draw(seed=1)[token]
             others = torch.arange(self.n_tokens) != token % self.n_tokens
-            moved.append(not torch.equal(self(vectors)[others], output[others]))
+            moved.append(not torch.equal(self(self.with_token(token))[others], output[others]))
         return any(moved)
 
 

@@ -1,14 +1,11 @@
-"""Functions that take other shapes than x @ W has: matrices that are transposed, or on the left.
-
-The source of this file is part of the file that checks a learner's own code. It therefore needs
-torch and the standard library alone.
-"""
+"""Functions that take other shapes than x @ W has: matrices that are transposed, or on the left."""
 
 import torch
 from torch import Tensor
 
 from ..light import OF_TRACES, TITLES, Light
 from .calling import Caller, Stopped
+from .function_lights import attended
 from .probe import Probe
 from .reading import NEAR, is_near
 from .sentences import N_TOKENS
@@ -18,10 +15,7 @@ def is_turned(probe: Probe) -> bool:
     """Whether it uses each matrix transposed."""
     vectors = probe.sentence.vectors(probe.widths).double()
     joined = [vectors @ matrix.double().mT for matrix in probe.given]
-    heads = [e.unflatten(-1, (probe.widths.n_heads, -1)).transpose(0, 1) for e in joined]
-    scores = heads[0] @ heads[1].mT / probe.widths.d_head**0.5
-    weights = scores.masked_fill(~probe.seen, -torch.inf).softmax(-1)
-    return is_near((weights @ heads[2]).transpose(0, 1).flatten(1), probe.output)
+    return is_near(attended(probe, joined), probe.output)
 
 
 def on_tokens(call: Caller, causal: bool, n_heads: int) -> list[Light] | None:

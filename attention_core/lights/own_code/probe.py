@@ -1,8 +1,4 @@
-"""A function that runs, with what it is asked and what it answers.
-
-The source of this file is part of the file that checks a learner's own code. It therefore needs
-torch and the standard library alone.
-"""
+"""A function that runs, with what it is asked and what it answers."""
 
 import torch
 from torch import Tensor

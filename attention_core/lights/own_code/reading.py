@@ -1,8 +1,4 @@
-"""What can be read off a matrix of weights: what it adds up to, and which scores it was made from.
-
-The source of this file is part of the file that checks a learner's own code. It therefore needs
-torch and the standard library alone.
-"""
+"""What can be read off weights: what they add up to, and which scores they were made from."""
 
 import torch
 from torch import Tensor

@@ -1,8 +1,4 @@
-"""What was found, as lines to read.
-
-The source of this file is part of the file that checks a learner's own code. It therefore needs
-torch and the standard library alone.
-"""
+"""What was found, as lines to read."""
 
 import sys
 from typing import NamedTuple

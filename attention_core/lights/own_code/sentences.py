@@ -2,11 +2,7 @@
 
 A token's vector has a part that W_q alone reads, one for W_k, one for W_v, and one that nothing
 reads. The values of the tokens are the rows of an identity matrix: what comes out of attention then
-*is* the matrix of weights.
-
-The source of this file is part of the file that checks a learner's own code. It therefore needs
-torch and the standard library alone.
-"""
+*is* the matrix of weights."""
 
 from typing import NamedTuple
 

@@ -1,8 +1,4 @@
-"""Ways of today in which attention may look: a window, and a bias by distance. Both are right.
-
-The source of this file is part of the file that checks a learner's own code. It therefore needs
-torch and the standard library alone.
-"""
+"""Ways of today in which attention may look: a window, and a bias by distance. Both are right."""
 
 from typing import NamedTuple
 
