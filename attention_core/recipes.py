@@ -204,7 +204,7 @@ HEADS = HeadsRecipe()
 
 @dataclass(frozen=True)
 class MaskRecipe:
-    """Which query may look at which key; see `operations.MayLook`."""
+    """Which query may look at which key; see `operations.AttentionMask`."""
 
     causal: bool = True
     window: int | None = None

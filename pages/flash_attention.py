@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention_core.operations import Hide
+from attention_core.operations import MaskedFill
 from attention_core.trace import Step
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
@@ -107,7 +107,7 @@ with card(
             tall=TALL,
         ),
     )
-    hides = "−∞ stands where the mask hides. " if isinstance(masked.operation, Hide) else ""
+    hides = "−∞ stands where the mask hides. " if isinstance(masked.operation, MaskedFill) else ""
     st.caption(
         f"{hides}**max** takes the larger of two, Σ adds up a row; a hat (^) marks what comes from "
         "this tile alone."

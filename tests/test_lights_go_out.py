@@ -40,8 +40,16 @@ LINKS = (
         "tiny_off": "0.0",
     },
 )
-WRONG = ("MatMul", "Softmax", "SoftmaxOfSeen", "Divide", "RunningSum", "MatMulByLoop", "Linear")
-WRONG += ("MatMulUpright", "BatchedMatMul", "SplitHeads", "SumHeads", "SwitchOff", "Hide", "OneHot")
+WRONG = ("MatMul", "Softmax", "MaskedSoftmax", "Divide", "RunningSum", "MatMulByLoop", "Linear")
+WRONG += (
+    "MatMulUpright",
+    "BatchedMatMul",
+    "SplitHeads",
+    "SumHeads",
+    "SwitchOff",
+    "MaskedFill",
+    "OneHot",
+)
 WRONG += ("Add", "Standardise")
 """Operations that are made wrong, one at a time, until every light has gone out."""
 

@@ -2,7 +2,7 @@
 
 from ..mechanism.attention import attention
 from ..mechanism.builder import project, times
-from ..operations import Given, MayLook, Softmax
+from ..operations import AttentionMask, Given, Softmax
 from ..trace import Step, Trace
 from .training import Matrices
 
@@ -23,7 +23,7 @@ def attend_trained(trace: Trace, matrices: Matrices, scaled: bool = True) -> Tra
         return trace.step(f"W_{role}", numbers, axes=("d_in", "d_out")), None
 
     made = project(trace, trace["embeddings"], weight)
-    mask = trace.step("mask", MayLook(len(tokens), len(tokens)), axes=("query", "key"))
+    mask = trace.step("mask", AttentionMask(len(tokens), len(tokens)), axes=("query", "key"))
     context = attention(trace, *made, "sqrt_d" if scaled else "none", mask)
     W_output = trace.step("W_output", Given.of(matrices.W_output), axes=("d_out", "next"))
     logits = times(trace, "logits", context, W_output)

@@ -9,7 +9,7 @@ import torch
 from ..cells import about, code, document, text
 from ..mistakes.around import around, known
 from ..mistakes.known import WRONG, is_mistake
-from ..operations import Given, Shrink
+from ..operations import Given, Rescale
 from ..rounding import largest, rounding
 from ..trace import Step, Trace
 from . import checker
@@ -118,7 +118,9 @@ def _with_one_round(trace: Trace) -> Iterator[Trace]:
         return max(trace[name].value.numel() for name in names)
 
     def tells(names: tuple[str, ...]) -> float:
-        factors = (trace[name].value for name in names if isinstance(trace[name].operation, Shrink))
+        factors = (
+            trace[name].value for name in names if isinstance(trace[name].operation, Rescale)
+        )
         return max(((each * (1 - each)).max().item() for each in factors), default=0.0)
 
     largest_size = max(map(size, trace.rounds))

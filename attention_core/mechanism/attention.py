@@ -58,14 +58,14 @@ def attention(
     if soft_cap is not None:
         scores = step("capped_scores", ops.SoftCap(soft_cap), scores)
     if temperature != 1:
-        scores = step("tempered_scores", ops.Magnify(1 / temperature), scores)
+        scores = step("tempered_scores", ops.ScaleBy(1 / temperature), scores)
     if added_mask is not None:
         scores = step("biased_scores", ops.Add(), scores, added_mask)
     if mask is not None:
         fill = 0.0 if normalise == "sum" else -math.inf
-        scores = step("masked_scores", ops.Hide(fill), scores, mask)
+        scores = step("masked_scores", ops.MaskedFill(fill), scores, mask)
     hides = mask is not None or added_mask is not None
-    softmax = ops.SoftmaxOfSeen if hides else ops.Softmax
+    softmax = ops.MaskedSoftmax if hides else ops.Softmax
     shares = ops.SumNormalise() if normalise == "sum" else softmax(softmax_dim)
     weights = step("weights", shares, scores)
     if dropout:
@@ -92,7 +92,7 @@ def score(
         scaling = ops.Scale(queries.value.shape[-1], root=scale == "sqrt_d")
         below = None if scaling.root else "/d"
     else:
-        scaling, below = ops.Magnify(scale), r"\times c"
+        scaling, below = ops.ScaleBy(scale), r"\times c"
     symbol = rf"{scores.symbol}_{{{below}}}" if below else None
     return trace.step(f"{prefix}scaled_scores", scaling, scores, axes=table, symbol=symbol)
 
@@ -104,7 +104,7 @@ def scale_of(trace: Trace, prefix: str = "") -> str | float:
     scaled = trace.get(f"{prefix}scaled_scores")
     if scaled is None:
         return "none"
-    if isinstance(scaled.operation, ops.Magnify):
+    if isinstance(scaled.operation, ops.ScaleBy):
         return scaled.operation.factor
     return "sqrt_d" if scaled.operation.root else "d"
 

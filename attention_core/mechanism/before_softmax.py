@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from ..operations import Add, Both, DistanceBias, LookWithin, LookWithinLengths, Operation
+from ..operations import Add, DistanceBias, LengthMask, LogicalAnd, Operation, WindowMask
 from ..operations.distances import alibi_slopes
 from ..operations.masks import check_mask
 from ..trace import Step, Trace
@@ -52,7 +52,7 @@ def mask_and_bias(
         else:
             step = trace.step(name, rule, axes=named(rule.value().shape))
         so_far = "mask" if at == len(rules) else "given_and_near"
-        mask = step if mask is None else both(so_far, Both(), mask, step)
+        mask = step if mask is None else both(so_far, LogicalAnd(), mask, step)
     if not options.alibi:
         return mask, added
     front = axes[-3:-2] if "head" in axes else ()
@@ -81,7 +81,7 @@ def _rules(
     if options.causal:
         right = 0 if right is None else min(right, 0)
     if (left, right) != (None, None):
-        rules["near"] = LookWithin(*sizes[-2:], left, right, first_place, options.sinks)
+        rules["near"] = WindowMask(*sizes[-2:], left, right, first_place, options.sinks)
     if options.lengths is not None:
         rules["not_padding"] = _padding(options.lengths, axes, sizes)
     return rules
@@ -106,7 +106,7 @@ def _own_mask(mask: Tensor | Sequence, table: tuple[int, ...], dtype: torch.dtyp
 
 def _padding(
     lengths: int | Sequence[int], axes: tuple[str, ...], table: tuple[int, ...]
-) -> LookWithinLengths:
+) -> LengthMask:
     """The mask of lengths: one for all, with as many axes as a table (query, key) has, or one for
     each text.
     """
@@ -117,7 +117,7 @@ def _padding(
         if not is_number(length, int):
             raise ValueError(f"a length of {length!r}: lengths are whole numbers")
     if not isinstance(lengths, Sequence):
-        return LookWithinLengths(found, table[-1], min(1, len(axes) - 2))
+        return LengthMask(found, table[-1], min(1, len(axes) - 2))
     if "batch" not in axes:
         raise ValueError(
             f"there are {len(found)} lengths, but no axis 'batch' that they could belong to: give "
@@ -126,4 +126,4 @@ def _padding(
     at = axes.index("batch")
     if len(found) != table[at]:
         raise ValueError(f"there are {len(found)} lengths for {table[at]} texts: each has one")
-    return LookWithinLengths(found, table[-1], len(axes) - at - 2)
+    return LengthMask(found, table[-1], len(axes) - at - 2)

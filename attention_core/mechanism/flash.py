@@ -100,7 +100,7 @@ class _Block:
                 n_before = len(self._trace)
                 largest, total, output = self._go_on(tile, largest, total, output)
                 self._trace.rounds.append((*self._trace,)[n_before:])
-        divide = ops.DivideSeen() if self._may_see_nothing else ops.Divide()
+        divide = ops.MaskedDivide() if self._may_see_nothing else ops.Divide()
         name, symbol = f"context_vectors_{at}", f"Z_{{{at}}}"
         return self._trace.step(name, divide, output, total, axes=output.axes, symbol=symbol)
 
@@ -133,12 +133,12 @@ class _Block:
         scores = self._scores(tile, keys, step)
         one, table = (row, ONE), (row, column)
         own = step("tile_largest", ops.RowLargest(), scores, axes=one, symbol=r"\hat m")
-        now = step("running_largest", ops.Larger(), largest, own, axes=one, symbol="m")
-        less, fall = ops.ExpLess(self._may_see_nothing), ops.Shrink(self._may_see_nothing)
+        now = step("running_largest", ops.RunningMaximum(), largest, own, axes=one, symbol="m")
+        less, fall = ops.ExpDifference(self._may_see_nothing), ops.Rescale(self._may_see_nothing)
         shrink = step("shrink", fall, largest, now, axes=one, symbol=r"\alpha")
         powers = step("tile_exponentials", less, scores, now, axes=table, symbol="U")
         added = step("tile_sum", ops.RowSum(), powers, axes=one, symbol=r"\hat\ell")
-        goes_on, context = ops.ShrinkAndAdd(), (row, wide)
+        goes_on, context = ops.RescaleAndAdd(), (row, wide)
         total = step("running_sum", goes_on, total, shrink, added, axes=one, symbol=r"\ell")
         brought = step("tile_output", ops.MatMul(), powers, values, axes=context, symbol=r"\hat O")
         output = step("running_output", goes_on, output, shrink, brought, axes=context, symbol="O")
@@ -154,8 +154,10 @@ class _Block:
             scores = step("tile_scaled_scores", divide, scores, axes=table, symbol=r"\tilde S")
         if tile.is_cut:
             offset = tile.queries.start - tile.keys.start + tile.offset
-            visible = ops.LookWithin(len(tile.queries), len(tile.keys), offset=offset)
+            visible = ops.WindowMask(len(tile.queries), len(tile.keys), offset=offset)
             mask = step("tile_mask", visible, axes=table, symbol="M")
             given = (scores, mask)
-            scores = step("tile_masked_scores", ops.Hide(), *given, axes=table, symbol=r"\bar S")
+            scores = step(
+                "tile_masked_scores", ops.MaskedFill(), *given, axes=table, symbol=r"\bar S"
+            )
         return scores

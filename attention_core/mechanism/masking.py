@@ -17,11 +17,11 @@ WAYS = {
 """The ways of hiding, by what the names of their steps begin with. The first and last are right."""
 
 
-def mask_of(recipe: MaskRecipe, n_tokens: int) -> ops.MayLook:
+def mask_of(recipe: MaskRecipe, n_tokens: int) -> ops.AttentionMask:
     """The mask of a sentence; what lies outside of it is left out."""
     hidden = recipe.hidden_key if recipe.hidden_key in range(n_tokens) else None
     flipped = tuple(cell for cell in recipe.flipped if min(cell) >= 0 and max(cell) < n_tokens)
-    return ops.MayLook(n_tokens, n_tokens, recipe.causal, recipe.window, hidden, flipped)
+    return ops.AttentionMask(n_tokens, n_tokens, recipe.causal, recipe.window, hidden, flipped)
 
 
 def attend_masked(
@@ -89,14 +89,14 @@ def _attend(
     if "" in ways:
         attention(trace, vectors, vectors, vectors, mask=mask, prefix=prefix, scored=scaled)
     if "zero_filled_" in ways:
-        filled = step("zero_filled_scores", ops.Hide(0.0), trace[f"{prefix}scores"], mask)
+        filled = step("zero_filled_scores", ops.MaskedFill(0.0), trace[f"{prefix}scores"], mask)
         if scale != "none":
             filled = step("zero_filled_scaled_scores", scaled.operation, filled)
         weights = step("zero_filled_weights", ops.Softmax(), filled)
         _context(trace, weights, vectors, f"{prefix}zero_filled_")
     if "zeroed_" in ways or "renormalised_" in ways:
         unmasked = step("unmasked_weights", ops.Softmax(), scaled)
-        zeroed = step("zeroed_weights", ops.Hide(0.0), unmasked, mask)
+        zeroed = step("zeroed_weights", ops.MaskedFill(0.0), unmasked, mask)
         _context(trace, zeroed, vectors, f"{prefix}zeroed_")
     if "renormalised_" in ways:
         shares = step("renormalised_weights", ops.Renormalise(), zeroed)

@@ -55,7 +55,7 @@ def _vectors(trace: Trace, options: SimplifiedOptions) -> tuple[Step, Step]:
         vectors = trace.step("stretched_embeddings", stretch, vectors, axes=vectors.axes)
     if options.similarity == "cosine":
         return vectors, trace.step(
-            "unit_embeddings", ops.UnitRows(), vectors, axes=("token", "d_in")
+            "unit_embeddings", ops.L2Normalize(), vectors, axes=("token", "d_in")
         )
     return vectors, vectors
 

@@ -24,7 +24,7 @@ def compare_row(trace: Trace, query: int, options: SimplifiedOptions) -> Trace:
     trace.label("score", trace.labels("key"))
     vectors = trace["embeddings"]
     if options.similarity == "cosine":
-        vectors = trace.step("unit_embeddings", ops.UnitRows(), vectors, axes=("token", "d_in"))
+        vectors = trace.step("unit_embeddings", ops.L2Normalize(), vectors, axes=("token", "d_in"))
     one_query = trace.step("query", ops.Row(query), vectors, axes=("d_in",))
     if options.divide == "none":
         trace.step("score_row", ops.MatVec(), vectors, one_query, axes=KEY)
@@ -58,7 +58,7 @@ def normalise_row(trace: Trace, shift: float = 0.0, magnify: float = 1.0) -> Tra
     if shift:
         scores = trace.step("moved_scores", ops.Shift(shift), scores, axes=KEY)
     if magnify != 1:
-        scores = trace.step("magnified_scores", ops.Magnify(magnify), scores, axes=KEY)
+        scores = trace.step("magnified_scores", ops.ScaleBy(magnify), scores, axes=KEY)
     score_sum = trace.step("score_sum", ops.RowSum(), scores, axes=ROW)
     trace.step("sum_weights", ops.Divide(), scores, score_sum, axes=KEY)
     weights = _stable(trace, scores)

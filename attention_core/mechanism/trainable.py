@@ -35,7 +35,7 @@ def project(
 def _mixed(trace: Trace, of_query: Step, of_key: Step, own: float) -> Step:
     """So much of what makes keys, and the rest of what makes queries."""
     parts = [
-        trace.step(f"share_of_{each.name}", ops.Magnify(share), each, axes=each.axes)
+        trace.step(f"share_of_{each.name}", ops.ScaleBy(share), each, axes=each.axes)
         for each, share in ((of_query, 1 - own), (of_key, own))
     ]
     return trace.step(f"mixed_{of_key.name}", ops.Add(), *parts, axes=of_key.axes)

@@ -97,7 +97,7 @@ def _before_softmax(step: Step) -> str:
         return ""
     (scores,), found = step.inputs, ""
     made = scores
-    if isinstance(made.operation, ops.Hide):
+    if isinstance(made.operation, ops.MaskedFill):
         made, mask = made.inputs
         found = f"""
     what is left of a row no longer sums to 1: put −∞ in place of the hidden scores first, then \
@@ -128,7 +128,7 @@ def _of_product(step: Step) -> str:
         found += f"""
     it belongs between the two linear layers: take {left.name} as it is.
         torch.relu({operation.code(left.inputs[0].name, *others)})  # ReLU after the product"""
-    if type(left.operation) is ops.ExpLess:
+    if type(left.operation) is ops.ExpDifference:
         shares = f"({left.name} / {left.name}.sum(dim=-1, keepdim=True))"
         found += f"""
     a tile does not know the sum of the whole row yet: add up first, and divide once, at the end.
@@ -200,7 +200,7 @@ def _at_once(step: Step) -> str:
         return ""
     weights, values = step.inputs
     (made,), mask, divisor = weights.inputs, None, 1.0
-    while isinstance(made.operation, ops.Hide | ops.Scale):
+    while isinstance(made.operation, ops.MaskedFill | ops.Scale):
         if isinstance(made.operation, ops.Scale):
             width, root = made.operation.width, made.operation.root
             divisor *= math.sqrt(width) if root else width

@@ -31,7 +31,7 @@ def is_mistake(operation: ops.Operation) -> bool:
             return operation.dim != -1
         case ops.Scale():
             return not operation.root
-        case ops.Hide():
+        case ops.MaskedFill():
             return operation.fill != -math.inf
         case ops.LayerNorm():
             return operation.whole

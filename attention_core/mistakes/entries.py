@@ -161,7 +161,7 @@ def _(_: ops.Exp, scores: str) -> str:
 
 
 @wrong_lines.register
-def _(_: ops.Larger, before: str, new: str) -> str:
+def _(_: ops.RunningMaximum, before: str, new: str) -> str:
     return f"""
     a maximum never falls: take the larger of {before} and {new}.
         {new}  # the new maximum alone
@@ -171,7 +171,7 @@ def _(_: ops.Larger, before: str, new: str) -> str:
 
 
 @wrong_lines.register
-def _(_: ops.ExpLess, scores: str, largest: str) -> str:
+def _(_: ops.ExpDifference, scores: str, largest: str) -> str:
     return f"""
     take {largest} away first: no exponential is above 1 then.
         {scores}.exp()  # the maximum is not taken away
@@ -181,7 +181,7 @@ def _(_: ops.ExpLess, scores: str, largest: str) -> str:
 
 
 @wrong_lines.register
-def _(_: ops.Shrink, before: str, now: str) -> str:
+def _(_: ops.Rescale, before: str, now: str) -> str:
     return f"""
     it is e to the old maximum, {before}, less the new one, {now}: at most 1.
         ({now} - {before}).exp()  # the shrink factor is upside down
@@ -191,7 +191,7 @@ def _(_: ops.Shrink, before: str, now: str) -> str:
 
 
 @wrong_lines.register
-def _(_: ops.ShrinkAndAdd, before: str, shrink: str, new: str) -> str:
+def _(_: ops.RescaleAndAdd, before: str, shrink: str, new: str) -> str:
     return f"""
     {before} was measured from the old maximum: multiply it by {shrink} first.
         {before} + {new}  # {before} is not shrunk

@@ -101,7 +101,7 @@ def _(operation: ops.DistanceBias) -> str:
 
 
 @wrong_lines.register
-def _(operation: ops.LookWithin) -> str:
+def _(operation: ops.WindowMask) -> str:
     n_queries, n_keys, sinks = operation.n_queries, operation.n_keys, operation.sinks
     left, code = operation.left, operation.code()
 

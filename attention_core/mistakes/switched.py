@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from ..operations import (
     Divide,
     Exp,
-    Hide,
     LayerNorm,
-    Magnify,
+    MaskedFill,
+    MaskedSoftmax,
     MatMul,
     Operation,
     ReLU,
@@ -16,8 +16,8 @@ from ..operations import (
     Row,
     RowSum,
     Scale,
+    ScaleBy,
     Softmax,
-    SoftmaxOfSeen,
     SplitWithoutTranspose,
     SumNormalise,
     Transpose,
@@ -109,7 +109,7 @@ def by(operation: Operation) -> Make:
 def _hidden_late(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     """Softmax of all scores, and 0 put where the mask hides."""
     weights = new.step(step.name, Softmax(), *inputs, axes=step.axes)
-    return new.step("head_zeroed_weights", Hide(0.0), weights, new["mask"], axes=step.axes)
+    return new.step("head_zeroed_weights", MaskedFill(0.0), weights, new["mask"], axes=step.axes)
 
 
 def _by_d(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
@@ -178,7 +178,7 @@ def _made_large(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
     seen = scores.value.masked_fill(~new["mask"].value, 0.0).amax(dim=(-2, -1))
     tops = [top for top in seen.tolist() if top > max(seen.max().item() / 20, 1e-6)]
     factor = OVERFLOWS / min(tops, default=1.0)
-    return new.step("head_magnified_scores", Magnify(factor), scores, axes=step.axes)
+    return new.step("head_magnified_scores", ScaleBy(factor), scores, axes=step.axes)
 
 
 def _other_matrix(role: str) -> Make:
@@ -207,15 +207,15 @@ WIDE = ("divided_by_d", "no_scaling")
 """Mistakes that heads of one number cannot show: √1 is 1."""
 WEIGHTS, MASKED = "head_weights", "head_masked_scores"
 _UNHIDDEN = {MASKED: left_out, WEIGHTS: by(Softmax())}
-_TO_0 = {MASKED: by(Hide(0.0))}
+_TO_0 = {MASKED: by(MaskedFill(0.0))}
 _LATE = {MASKED: left_out, WEIGHTS: _hidden_late}
 _CUT = {f"head_{PLURAL[role]}": _reshaped for role in ROLES}
 _MIXED = {f"head_{PLURAL[role]}": _on_tokens for role in ("query", "key")}
 _ONE = {f"head_W_{role}": _one_for_all for role in ROLES}
 _LARGE = {"head_scaled_scores": _made_large}
 _ALL = (
-    Switched("softmax_over_queries", WEIGHTS, {WEIGHTS: by(SoftmaxOfSeen(-2))}),
-    Switched("heads_normalised", WEIGHTS, {WEIGHTS: by(SoftmaxOfSeen(-3))}),
+    Switched("softmax_over_queries", WEIGHTS, {WEIGHTS: by(MaskedSoftmax(-2))}),
+    Switched("heads_normalised", WEIGHTS, {WEIGHTS: by(MaskedSoftmax(-3))}),
     Switched("mask_after_softmax", WEIGHTS, _LATE, wrong_step="head_zeroed_weights"),
     Switched("zero_in_place_of_infinity", WEIGHTS, {**_TO_0, WEIGHTS: by(Softmax())}),
     Switched("mask_transposed", WEIGHTS, {"mask": _mask_turned}),

@@ -18,7 +18,7 @@ def _(operation: ops.Scale, scores: str) -> str:
 def _(operation: ops.Softmax, scores: str) -> str:
     rows = "the weights of a row sum to 1: write dim=-1."
     plain = ""
-    if isinstance(operation, ops.SoftmaxOfSeen):
+    if isinstance(operation, ops.MaskedSoftmax):
         plain = f"""
     {rows}
         {scores}.softmax(dim=-2)  # softmax over the wrong axis
@@ -60,7 +60,7 @@ def _(_: ops.SumNormalise, scores: str) -> str:
 
 
 @wrong_lines.register
-def _(_: ops.UnitRows, vectors: str) -> str:
+def _(_: ops.L2Normalize, vectors: str) -> str:
     return f"""
     the length is the root of the sum of the squares, along dim=-1.
         {vectors} / {vectors}.norm(dim=0, keepdim=True)  # the wrong axis
@@ -69,7 +69,7 @@ def _(_: ops.UnitRows, vectors: str) -> str:
 
 
 @wrong_lines.register
-def _(operation: ops.MayLook) -> str:
+def _(operation: ops.AttentionMask) -> str:
     code = operation.code()
     table = f"torch.ones({operation.n_queries}, {operation.n_keys}, dtype=torch.bool)"
     turned = "True means that the query may look, as in scaled_dot_product_attention."
@@ -91,7 +91,7 @@ def _(operation: ops.MayLook) -> str:
 
 
 @wrong_lines.register
-def _(_: ops.Hide, scores: str, mask: str) -> str:
+def _(_: ops.MaskedFill, scores: str, mask: str) -> str:
     may, minus = f"hide where it is not: ~{mask}.", 'float("-inf")'
     may = f"{mask} is True where a query may look, so {may}"
     finite = "".join(
@@ -100,7 +100,7 @@ def _(_: ops.Hide, scores: str, mask: str) -> str:
     )
     return f"""
     softmax gives a score of 0 some weight, and only {minus} none.
-        {ops.Hide(0.0).code(scores, mask)}  # 0 in place of −∞
+        {ops.MaskedFill(0.0).code(scores, mask)}  # 0 in place of −∞
     a token may see itself: triu(1) begins right of the diagonal, triu() on it.
         {scores}.masked_fill(~{mask} | torch.eye(len({mask})).bool(), {minus}) \
             # the diagonal is hidden too

@@ -3,7 +3,7 @@
 from .base import Operation
 from .combine import Add, Multiply, RunningSum, Scale, ScaleRow, ShiftRow, Subtract, SumLast
 from .distances import DistanceBias
-from .entrywise import Cast, Exp, Magnify, Shift, SoftCap
+from .entrywise import Cast, Exp, ScaleBy, Shift, SoftCap
 from .given import Draw, Edit, Encode, Given, Sinusoid
 from .heads import (
     JoinHeads,
@@ -17,13 +17,13 @@ from .heads import (
 )
 from .layer_norm import RowMean, RowVariance, ScaleShift, Standardise
 from .layers import GELU, LayerNorm, ReLU
-from .masks import Drop, Hide, MayLook, Renormalise
-from .normalise import Softmax, SoftmaxOfSeen, SumNormalise, UnitRows
-from .positions import Both, LookWithin, LookWithinLengths
+from .masks import AttentionMask, Drop, MaskedFill, Renormalise
+from .normalise import L2Normalize, MaskedSoftmax, Softmax, SumNormalise
+from .positions import LengthMask, LogicalAnd, WindowMask
 from .product import Affine, BatchedMatMul, Linear, MatMul, MatMulByLoop, MatMulUpright, MatVec
 from .rotary import RotaryAngles, Rotate
 from .rowwise import Divide, RowLargest, RowSum, SoftmaxJacobian
-from .running import DivideSeen, ExpLess, Larger, Shrink, ShrinkAndAdd
+from .running import ExpDifference, MaskedDivide, Rescale, RescaleAndAdd, RunningMaximum
 from .select import Lookup, OneHot, Row
 from .shared_heads import (
     Columns,

@@ -34,7 +34,7 @@ class Shift(Operation):
         return Sum((scores.cell(index), Number(self.constant)))
 
 
-class Magnify(Operation):
+class ScaleBy(Operation):
     """Every entry multiplied by one factor, such as one over the temperature. (…) → (…)
 
     Source: Hinton et al. 2015, Distilling the Knowledge in a Neural Network, section 2.

@@ -11,7 +11,7 @@ from .given import written
 from .normalise import SumNormalise
 
 
-class MayLook(Operation):
+class AttentionMask(Operation):
     """The mask, (query, key): True where a query may look, as in torch's
     `scaled_dot_product_attention`.
 
@@ -129,7 +129,7 @@ def _spreads_over(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     )
 
 
-class Hide(Operation):
+class MaskedFill(Operation):
     """What the mask hides is replaced by `fill`. (…, query, key), (…, query, key) → (…, query, key)
 
     −∞ before a softmax gives exactly no weight; any finite number gives some.

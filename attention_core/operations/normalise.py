@@ -55,7 +55,7 @@ class Softmax(Operation):
         )
 
 
-class SoftmaxOfSeen(Softmax):
+class MaskedSoftmax(Softmax):
     """Softmax of scores in which −∞ hides keys. A row with every key hidden has no softmax, which
     would be 0/0: its weights are 0, as in torch's `scaled_dot_product_attention`.
     """
@@ -94,7 +94,7 @@ class SumNormalise(Operation):
         return Share(row(scores, index), picked=index[-1])
 
 
-class UnitRows(Operation):
+class L2Normalize(Operation):
     """Each row divided by its length, so that a dot product becomes a cosine. A row of zeros
     stays zero. (…, d) → (…, d)
 

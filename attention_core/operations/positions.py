@@ -7,7 +7,7 @@ from ..expression import Expression, Number, Product
 from .base import Operation, matched
 
 
-class LookWithin(Operation):
+class WindowMask(Operation):
     """A mask (query, key), True where a query may look: query i stands at the place i + `offset`
     among the keys, and sees `left` keys before it, itself, and `right` keys after it; None is any
     number. Causal is `right` = 0: from the top left corner with no offset, from the bottom right
@@ -97,7 +97,7 @@ def _signed(number: int) -> str:
     return f" {'+' if number > 0 else '-'} {abs(number)}" if number else ""
 
 
-class LookWithinLengths(Operation):
+class LengthMask(Operation):
     """A mask (batch, 1, …, key), True for the first keys of each text, as many as its length: the
     rest is padding. `ones` is how many axes of 1 stand between.
 
@@ -138,7 +138,7 @@ class LookWithinLengths(Operation):
         return Number(0.0, rf"\text{{false, hidden: {reason}\text{{ keys, the rest is padding}}}}")
 
 
-class Both(Operation):
+class LogicalAnd(Operation):
     """True where both masks are; axes that one of them has not are repeated. (…) (…) → (…)"""
 
     takes = "(…) (…)"

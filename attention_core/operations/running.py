@@ -17,7 +17,7 @@ from .rowwise import Divide
 NOTHING_SEEN = r"\text{nothing seen so far}"
 
 
-class Larger(Operation):
+class RunningMaximum(Operation):
     """The larger of two entries at the same place: a maximum that goes on. (…), (…) → (…)"""
 
     takes = "(…) (…)"
@@ -33,7 +33,7 @@ class Larger(Operation):
         return Largest((matched(before, index), matched(new, index)), compared=True)
 
 
-class ExpLess(Operation):
+class ExpDifference(Operation):
     """e to the power of each entry less its row's one number. (…, key), (…, 1) → (…, key)
 
     Less the largest number so far, none is above 1. With `may_see_nothing`, a row whose number is
@@ -63,7 +63,7 @@ class ExpLess(Operation):
         return Called(power, "e^{{{}}}", Difference(score, less))
 
 
-class Shrink(ExpLess):
+class Rescale(ExpDifference):
     """By how much all that was added up so far shrinks when the maximum rises: e to the old maximum
     less the new one, 1 where it stays. (…, 1), (…, 1) → (…, 1)
     """
@@ -72,7 +72,7 @@ class Shrink(ExpLess):
     in_words = "e to the old maximum less the new one: 1 where it has not risen."
 
 
-class ShrinkAndAdd(Operation):
+class RescaleAndAdd(Operation):
     """What was added up so far times the shrink factor of its row, and what is new added.
     (…, d), (…, 1), (…, d) → (…, d)
     """
@@ -91,7 +91,7 @@ class ShrinkAndAdd(Operation):
         return Sum((shrunk, matched(new, index)))
 
 
-class DivideSeen(Divide):
+class MaskedDivide(Divide):
     """Every entry divided by its row's one number; a row that saw nothing has 0 there, and becomes
     0, as in torch's `scaled_dot_product_attention`. (…, key), (…, 1) → (…, key)
     """

@@ -2,7 +2,7 @@
 
 from ..mechanism.attention import attention
 from ..mechanism.builder import project
-from ..operations import Given, MayLook
+from ..operations import AttentionMask, Given
 from ..trace import Step, Trace
 from .induction import EXAMPLE, FinishedRun, best_head
 
@@ -25,6 +25,6 @@ def induction_head(run: FinishedRun) -> Trace:
         return trace.step(f"W_{role}", numbers, axes=("d_model", "d_head")), None
 
     made = project(trace, read, weight)
-    mask = trace.step("mask", MayLook(len(EXAMPLE), len(EXAMPLE)), axes=("query", "key"))
+    mask = trace.step("mask", AttentionMask(len(EXAMPLE), len(EXAMPLE)), axes=("query", "key"))
     attention(trace, *made, mask=mask)
     return trace

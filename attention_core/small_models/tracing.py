@@ -42,7 +42,7 @@ def pass_through(
         raise ValueError(f"{len(words)} words: this network reads 1 to {longest}")
     trace = Trace(token=words, query=words, key=words, vocabulary=vocabulary)
     stream = _embedded(trace, weights, words, known)
-    mask = trace.step("mask", ops.MayLook(len(words), len(words)), axes=("query", "key"))
+    mask = trace.step("mask", ops.AttentionMask(len(words), len(words)), axes=("query", "key"))
     for layer in range(len(weights["W_query"])):
         switched = off[1] if off is not None and off[0] == layer else None
         stream = add_layer(trace, weights, layer, stream, mask, switched=switched)

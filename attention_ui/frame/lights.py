@@ -7,7 +7,7 @@ from torch import Tensor
 
 from attention_core.lights.light import Light
 from attention_core.lights.of_trace import lights, one_light
-from attention_core.operations import Hide
+from attention_core.operations import MaskedFill
 from attention_core.trace import Trace
 
 from .contents import LESSONS, lesson
@@ -68,6 +68,6 @@ def _may_look(trace: Trace, output: str) -> Tensor | None:
     it hides nothing.
     """
     needed = trace[output].earlier()
-    hides = (s for n, s in trace.items() if n in needed and isinstance(s.operation, Hide))
+    hides = (s for n, s in trace.items() if n in needed and isinstance(s.operation, MaskedFill))
     masks = (step.inputs[1] for step in hides)
     return next((mask.value for mask in masks if mask.axes == ("query", "key")), None)

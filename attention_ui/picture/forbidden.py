@@ -11,7 +11,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from attention_core.operations import Hide, MayLook
+from attention_core.operations import AttentionMask, MaskedFill
 from attention_core.trace import Step
 
 from .matrix import Matrix
@@ -24,9 +24,9 @@ SEEN_ON = 0.8
 def mask_before(step: Step) -> Step | None:
     """The mask that a step of scores or weights has been through, or is; None for none."""
     while step.axes[-2:] == ("query", "key"):
-        if isinstance(step.operation, MayLook):
+        if isinstance(step.operation, AttentionMask):
             return step
-        if isinstance(step.operation, Hide):
+        if isinstance(step.operation, MaskedFill):
             return step.inputs[1]
         if not step.inputs:
             break
@@ -41,7 +41,7 @@ def with_masks(matrices: Sequence[Matrix]) -> list[Matrix]:
     applied = {
         matrix.step.inputs[0].name: matrix.step.inputs[1]
         for matrix in matrices
-        if isinstance(matrix.step.operation, Hide)
+        if isinstance(matrix.step.operation, MaskedFill)
     }
     found = []
     for matrix in matrices:

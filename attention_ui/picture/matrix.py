@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from attention_core.operations import Drop, Given, Hide, Renormalise, Softmax
+from attention_core.operations import Drop, Given, MaskedFill, Renormalise, Softmax
 from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, head_at
 
@@ -154,7 +154,7 @@ def _mask_of(step: Step) -> Step | None:
     a softmax hides nothing, however much it was meant to: it is a score like others.
     """
     match step.operation:
-        case Hide(fill=fill):
+        case MaskedFill(fill=fill):
             hides = fill == -math.inf or isinstance(step.inputs[0].operation, Softmax)
             return step.inputs[1] if hides else None
         case Softmax() | Renormalise() | Drop():

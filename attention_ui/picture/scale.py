@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_core.operations import Hide, Lookup, Magnify, Row, Standardise, SumHeads
+from attention_core.operations import Lookup, MaskedFill, Row, ScaleBy, Standardise, SumHeads
 from attention_core.operations import Scale as Divided
 from attention_core.operations.heads import Move
 from attention_core.trace import Step
 
 from .matrix import Matrix
 
-COMPARED = (Move, Hide, Lookup, Row, SumHeads, Divided, Magnify)
+COMPARED = (Move, MaskedFill, Lookup, Row, SumHeads, Divided, ScaleBy)
 """Operations whose result is compared with what they are given: copies, heads added up, and what is
 divided or multiplied, which is to be seen."""
 ADDED = ("+", "−")

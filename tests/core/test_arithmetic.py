@@ -182,12 +182,12 @@ def test_latex_has_balanced_braces_and_no_empty_place(apart):
 @pytest.mark.parametrize("chosen", [-1e-7, 3.5, -2e9, math.inf, -math.inf], ids=str)
 def test_a_chosen_number_is_latex_in_every_formula(chosen):
     matrix, mask, draw = r"X_{0}", "M", "U"
-    some = [operation(chosen) for operation in (ops.Shift, ops.Magnify)]
+    some = [operation(chosen) for operation in (ops.Shift, ops.ScaleBy)]
     some += [operation(0, chosen) for operation in (ops.ShiftRow, ops.ScaleRow)]
     for operation in some:
         assert_balanced(operation.formula(matrix))
         assert "inf" not in operation.formula(matrix).replace(r"\infty", "")
-    assert_balanced(ops.Hide(chosen).formula(matrix, mask))
+    assert_balanced(ops.MaskedFill(chosen).formula(matrix, mask))
     assert_balanced(ops.Drop(1e-7).formula(matrix, draw))
     assert ops.ShiftRow(2, -0.75).formula("X").startswith("X_{2} - 0.75,")
     assert ops.ScaleRow(2, 3.0).formula("X").startswith(r"3\,X_{2},")
@@ -219,8 +219,8 @@ def test_the_workshop_has_every_operation():
     assert used == set(ops.__all__) - {"Operation"}
 
 
-GATES = (ops.ReLU, ops.SwitchOff, ops.Drop, ops.SoftmaxOfSeen, ops.Renormalise, ops.Larger)
-GATES += (ops.ExpLess, ops.Shrink, ops.DivideSeen)  # e to −∞, and a sum of 0
+GATES = (ops.ReLU, ops.SwitchOff, ops.Drop, ops.MaskedSoftmax, ops.Renormalise, ops.RunningMaximum)
+GATES += (ops.ExpDifference, ops.Rescale, ops.MaskedDivide)  # e to −∞, and a sum of 0
 """Operations with a slope of 0 where they let nothing through; what they read still decides."""
 
 
@@ -291,9 +291,9 @@ def same(left, right):
         (ops.SumNormalise(), (0.0, 0.0, 0.0)),
         (ops.SumNormalise(), (-2.0, 1.0, 1.0)),
         (ops.SumNormalise(), (INF, 1.0, 2.0)),
-        (ops.UnitRows(), (0.0, 0.0, 0.0)),
-        (ops.UnitRows(), (-INF, 1.0, 2.0)),
-        (ops.UnitRows(), (NAN, 1.0, 2.0)),
+        (ops.L2Normalize(), (0.0, 0.0, 0.0)),
+        (ops.L2Normalize(), (-INF, 1.0, 2.0)),
+        (ops.L2Normalize(), (NAN, 1.0, 2.0)),
         (ops.Scale(3), (INF, -INF, NAN)),
     ],
     ids=str,
@@ -341,7 +341,7 @@ def test_a_negative_row_is_refused_or_means_the_last_one_everywhere():
 def test_unit_rows_of_tiny_and_huge_vectors_agree_with_their_arithmetic(entry):
     trace = Trace()
     vectors = trace.step("vectors", ops.Given(((entry, 0.0),)), axes=("query", "key"))
-    units = trace.step("units", ops.UnitRows(), vectors, axes=("query", "key"))
+    units = trace.step("units", ops.L2Normalize(), vectors, axes=("query", "key"))
     assert units.arithmetic((0, 0)).value == pytest.approx(float(units.value[0, 0]), rel=1e-5)
 
 
@@ -373,8 +373,8 @@ CUBE = (((1.0, 2.0), (3.0, 5.0)), ((8.0, 13.0), (21.0, 34.0)))
         (ops.Add(), ((1.0, 2.0), ((3.0, 4.0), (5.0, 6.0)))),
         (ops.Subtract(), ((1.0, 2.0), ((3.0, 4.0), (5.0, 6.0)))),
         (ops.Multiply(), (((3.0, 4.0), (5.0, 6.0)), (1.0, 2.0))),
-        (ops.Hide(-1.0), (CUBE, (((True,), (False,)), ((False,), (True,))))),
-        (ops.Hide(-1.0), (CUBE, (True, False))),
+        (ops.MaskedFill(-1.0), (CUBE, (((True,), (False,)), ((False,), (True,))))),
+        (ops.MaskedFill(-1.0), (CUBE, (True, False))),
         (ops.RunningSum(), (CUBE,)),
         (ops.LayerNorm(whole=True), (CUBE,)),
         (ops.Sinusoid(64, 64), ()),
@@ -394,7 +394,7 @@ def test_arithmetic_gives_every_cell_whichever_operand_is_the_smaller(operation,
         (ops.Exp(), ((-22.0,),), torch.float16, 0.0),
         (ops.Exp(), ((12.0,),), torch.float16, INF),
         (ops.SumLast(), ((6e4, 6e4),), torch.float16, INF),
-        (ops.Magnify(1e20), ((1e20,),), torch.float32, INF),
+        (ops.ScaleBy(1e20), ((1e20,),), torch.float32, INF),
         (ops.MatVec(), (((1e20, 1e20),), (1e20, -1e20)), torch.float32, NAN),
         (ops.SumNormalise(), ((1e20, 1.0, -1e20),), torch.float32, INF),
     ],

@@ -391,7 +391,7 @@ def test_no_line_of_a_round_of_flash_attention_may_be_left_out(name):
     learner = Learner(of_flash_attention(name))
     for step in map(learner.trace.__getitem__, asked(learner.trace)):
         lines = [given.name for given in step.inputs if given.value.shape == step.value.shape]
-        if isinstance(step.operation, ops.ShrinkAndAdd):
+        if isinstance(step.operation, ops.RescaleAndAdd):
             before, _, new = (given.name for given in step.inputs)
             lines.append(f"{before} + {new}")
         for line in lines:
@@ -648,7 +648,7 @@ def test_a_mistake_among_numbers_of_any_size_is_refused():
         trace = Trace()
         given = ops.Draw("normal", (3, 5), seed=1)
         scores = trace.step("drawn", given, axes=("query", "key"))
-        small = trace.step("scores", ops.Magnify(size), scores, axes=("query", "key"))
+        small = trace.step("scores", ops.ScaleBy(size), scores, axes=("query", "key"))
         trace.step("scaled_scores", ops.Scale(2), small, axes=("query", "key"))
         said = Learner(trace).write("scaled_scores", "scaled_scores = scores / 2")
         assert "d in place of √d" in said

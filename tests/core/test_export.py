@@ -84,7 +84,7 @@ def further_forms():
     trace = Trace()
     keys = trace.step("keys", ops.Draw("normal", (7, 5), seed=3), axes=("key", "d"))
     zeroed = trace.step("zeroed", ops.ScaleRow(6, 0.0), keys, axes=("key", "d"))
-    trace.step("zeroed_units", ops.UnitRows(), zeroed, axes=("key", "d"))
+    trace.step("zeroed_units", ops.L2Normalize(), zeroed, axes=("key", "d"))
     trace.step("placed", ops.Sinusoid(13, 7), axes=("place", "key"))
     trace.step("placed_odd", ops.Sinusoid(3, 1), axes=("query", "one"))
     return trace
@@ -377,7 +377,7 @@ def test_a_factor_that_is_no_number_is_written_as_one(factor):
 def test_unit_rows_of_tiny_vectors_are_the_same_in_the_program():
     trace = Trace()
     rows = trace.step("rows", ops.Given(((1e-13, 0.0), (0.0, 2.0))), axes=("token", "d"))
-    units = trace.step("units", ops.UnitRows(), rows, axes=("token", "d"))
+    units = trace.step("units", ops.L2Normalize(), rows, axes=("token", "d"))
     names = {}
     exec(program(trace), names)
     assert torch.equal(names["units"], units.value)

@@ -40,7 +40,7 @@ def given(n_queries=N_QUERIES, n_keys=N_KEYS, d=D, d_v=D_V, factor=1.0):
             ]
         )
     ]
-    queries = trace.step("queries", ops.Magnify(factor), drawn[0], axes=("query", "d_out"))
+    queries = trace.step("queries", ops.ScaleBy(factor), drawn[0], axes=("query", "d_out"))
     return trace, queries, *drawn[1:]
 
 

@@ -24,5 +24,9 @@ def test_every_file_of_operations_has_its_heading():
 
 
 def test_what_learners_call_cosine_and_temperature_is_found():
-    for word, name in {"cosine": "UnitRows", "temperature": "Magnify", "Dropout": "Drop"}.items():
+    for word, name in {
+        "cosine": "L2Normalize",
+        "temperature": "ScaleBy",
+        "Dropout": "Drop",
+    }.items():
         assert re.search(rf"{name}\([^()]*\):[^:]*{word}", listed())

@@ -15,6 +15,7 @@ from attention_core.operations import (
     Columns,
     Draw,
     Given,
+    L2Normalize,
     Lookup,
     MatMul,
     MatMulByLoop,
@@ -24,7 +25,6 @@ from attention_core.operations import (
     Softmax,
     Stored,
     SumNormalise,
-    UnitRows,
 )
 from traces import workshop
 
@@ -70,7 +70,7 @@ def test_a_negative_sum_turns_the_order_over():
 
 
 def test_a_row_of_zeros_stays_zero_among_unit_rows():
-    units = UnitRows().value(torch.tensor([[3.0, -4.0], [0.0, 0.0], [0.0, 2.0]]))
+    units = L2Normalize().value(torch.tensor([[3.0, -4.0], [0.0, 0.0], [0.0, 2.0]]))
     assert torch.equal(units, torch.tensor([[0.6, -0.8], [0.0, 0.0], [0.0, 1.0]]))
 
 

@@ -174,35 +174,35 @@ ORACLES = {
     "BatchedMatMul": lambda op, a, b: np.stack(
         [x @ (y.T if op.transpose else y) for x, y in zip(a, b, strict=True)]
     ),
-    "Both": lambda _, a, b: np.logical_and(a, b),
+    "LogicalAnd": lambda _, a, b: np.logical_and(a, b),
     "Cast": rounded,
     "Columns": lambda op, a: np.take(a, range(op.first, op.end), axis=-1),
     "DistanceBias": far,
     "Divide": lambda _, a, b: a / b,
-    "DivideSeen": lambda _, a, b: of_what_is_left(a / np.where(b == 0, 1, b), b == 0),
+    "MaskedDivide": lambda _, a, b: of_what_is_left(a / np.where(b == 0, 1, b), b == 0),
     "Draw": made_anew,
     "Drop": lambda op, a, u: np.where(u < op.probability, 0.0, a / (1 - op.probability)),
     "Edit": typed_over,
     "Encode": lambda op: np.array([dict(op.entries).get(t, op.unknown) for t in op.tokens]),
     "Exp": lambda _, a: np.exp(a),
-    "ExpLess": power_less,
+    "ExpDifference": power_less,
     "GELU": lambda op, a: a * (normal_by_tanh if op.tanh else normal_chance)(a),
     "Given": lambda op: np.array(op.numbers),
-    "Hide": lambda op, a, mask: np.where(mask, a, op.fill),
+    "MaskedFill": lambda op, a, mask: np.where(mask, a, op.fill),
     "JoinRows": lambda _, a, b: np.concatenate([a, b], axis=-2),
     "JoinHeads": lambda _, a: np.concatenate([*np.moveaxis(a, -3, 0)], axis=-1),
-    "Larger": lambda _, a, b: np.where(a > b, a, b),
+    "RunningMaximum": lambda _, a, b: np.where(a > b, a, b),
     "LayerNorm": normed,
     "Linear": lambda _, x, W, bias=0.0: np.inner(x, W) + bias,
-    "LookWithin": within,
-    "LookWithinLengths": not_padding,
+    "WindowMask": within,
+    "LengthMask": not_padding,
     "Lookup": lambda _, table, ids: np.stack([table[at] for at in ids.tolist()]),
-    "Magnify": lambda op, a: a * op.factor,
+    "ScaleBy": lambda op, a: a * op.factor,
     "MatMul": product,
     "MatMulByLoop": lambda _, a, b: np.inner(a, b),
     "MatMulUpright": lambda op, *given: product(op, *given),
     "MatVec": lambda _, a, v: np.inner(a, v),
-    "MayLook": may_look,
+    "AttentionMask": may_look,
     "MeanHeads": lambda op, a: np.stack(
         [sum(a[at : at + op.times]) / op.times for at in range(0, len(a), op.times)]
     ),
@@ -245,11 +245,11 @@ ORACLES = {
     "SoftCap": lambda op, a: op.cap * np.tanh(a / op.cap),
     "Softmax": lambda op, a: shares(a, op.dim),
     "SoftmaxJacobian": lambda _, w: np.diag(w) - np.outer(w, w),
-    "SoftmaxOfSeen": lambda op, a: of_what_is_left(
+    "MaskedSoftmax": lambda op, a: of_what_is_left(
         shares(a, op.dim), np.isneginf(a).all(op.dim, keepdims=True)
     ),
-    "Shrink": power_less,
-    "ShrinkAndAdd": lambda _, a, b, c: np.multiply(a, b) + c,
+    "Rescale": power_less,
+    "RescaleAndAdd": lambda _, a, b, c: np.multiply(a, b) + c,
     "SplitHeads": lambda op, a: np.stack(np.split(a, op.n_heads, axis=-1), axis=-3),
     "SplitWithoutTranspose": lambda op, a: np.stack(
         [part.reshape(len(a), -1) for part in np.split(a.ravel(), op.n_heads)]
@@ -262,7 +262,7 @@ ORACLES = {
     "SumNormalise": lambda _, a: a / np.add.reduce(a, -1, keepdims=True),
     "SwitchOff": lambda op, a: without(a, op.head),
     "Transpose": lambda _, a: np.swapaxes(a, -1, -2),
-    "UnitRows": lambda _, a: directions(a),
+    "L2Normalize": lambda _, a: directions(a),
 }
 
 
@@ -286,7 +286,7 @@ def variants():
     for at, mask in enumerate(
         [{"causal": False}, {"hidden_key": 1}, {"window": 2}, {"causal": False, "window": 1}]
     ):
-        trace.step(f"mask_{at}", ops.MayLook(3, 5, **mask), axes=table)
+        trace.step(f"mask_{at}", ops.AttentionMask(3, 5, **mask), axes=table)
     first = trace.step("first", ops.Draw("uniform", (3, 5), seed=2), axes=table)
     drawn = first.operation
     for at, kind in enumerate(("normal", "linear", "uniform")):
@@ -299,7 +299,7 @@ def variants():
     trace.step("encoded", ops.Encode(tuple("abzab"), (2, 1, 7, 2, 1), known, 7), axes=("key",))
     for at, p in enumerate((0.0, 0.5, 0.9)):
         trace.step(f"dropped_{at}", ops.Drop(p), trace["drawn_0"], first, axes=table)
-    trace.step("hidden", ops.Hide(-2.0), first, trace["mask_0"], axes=table)
+    trace.step("hidden", ops.MaskedFill(-2.0), first, trace["mask_0"], axes=table)
     rates = (1.0, 0.25, 0.03)
     trace.step("slowed", ops.RotaryAngles(5, 3, first=2, rates=rates), axes=("key", "pair"))
     trace.step("half", ops.Cast("float16"), trace["drawn_0"], axes=table)

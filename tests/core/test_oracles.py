@@ -62,7 +62,7 @@ def test_a_causal_mask_is_the_one_of_torch_s_attention(n_queries, n_keys):
     """Its weights are the context vectors, where the values are one-hot."""
     ones = torch.ones(n_queries, 2), torch.ones(n_keys, 2)
     weights = F.scaled_dot_product_attention(*ones, torch.eye(n_keys), is_causal=True)
-    assert torch.equal(ops.MayLook(n_queries, n_keys).value(), weights > 0)
+    assert torch.equal(ops.AttentionMask(n_queries, n_keys).value(), weights > 0)
 
 
 @pytest.mark.parametrize("dim", [-1, -2, -3])
@@ -74,7 +74,7 @@ def test_what_is_hidden_is_left_out_along_any_axis(dim):
     axes = ("head", "query", "key")
     nested = tuple(tuple(map(tuple, head)) for head in scores.tolist())
     given = trace.step("scores", ops.Given(nested), axes=axes)
-    seen = trace.step("seen", ops.SoftmaxOfSeen(dim), given, axes=axes)
+    seen = trace.step("seen", ops.MaskedSoftmax(dim), given, axes=axes)
     powers = scores.double().exp()
     total = powers.sum(dim, keepdim=True)
     assert close(seen.value, torch.where(total > 0, powers / total, 0.0))
@@ -101,13 +101,13 @@ MOVES = [
     (ops.MatMulUpright(), torch.ones(1, 1), torch.ones(1, 1)),
     (ops.Linear(), torch.ones(1, 1), torch.ones(1, 1)),
     (ops.BatchedMatMul(), torch.ones(1, 1, 1), torch.ones(1, 1, 1)),
-    (ops.Hide(), torch.ones(3, 5), torch.ones(3, 5, dtype=torch.bool)),
+    (ops.MaskedFill(), torch.ones(3, 5), torch.ones(3, 5, dtype=torch.bool)),
     (ops.Drop(0.0), torch.ones(3, 5), torch.ones(3, 5)),
     (ops.Renormalise(), torch.ones(3, 1)),
-    (ops.SoftmaxOfSeen(), torch.ones(3, 1)),
+    (ops.MaskedSoftmax(), torch.ones(3, 1)),
     (ops.ShiftRow(0, 0.0), torch.ones(1, 5)),
     (ops.Cast("float32"), torch.ones(3, 5)),
-    (ops.Magnify(1.0), torch.ones(3, 5)),
+    (ops.ScaleBy(1.0), torch.ones(3, 5)),
     (ops.Shift(0.0), torch.ones(3, 5)),
     (ops.RowLargest(), torch.ones(3, 1)),
     (ops.RowSum(), torch.ones(3, 1)),

@@ -146,7 +146,7 @@ def test_one_token_has_no_weights_alone_where_they_are_shared_down_another_axis(
 )
 def test_a_mask_has_only_rules_that_it_can_keep(arguments, message):
     with refused(message):
-        ops.MayLook(**{"n_queries": 3, "n_keys": 5} | arguments)
+        ops.AttentionMask(**{"n_queries": 3, "n_keys": 5} | arguments)
 
 
 def test_the_mask_of_a_sentence_leaves_out_what_lies_outside_of_it():
@@ -172,7 +172,7 @@ def test_the_mask_of_a_sentence_leaves_out_what_lies_outside_of_it():
 def test_a_mask_of_another_kind_or_shape_is_named(mask, message):
     matrices = torch.ones(3, 2, 5, 7).unbind()
     for refuse in (
-        lambda: ops.Hide().value(torch.ones(3, 3), mask),
+        lambda: ops.MaskedFill().value(torch.ones(3, 3), mask),
         lambda: heads_one_by_one(torch.ones(3, 5), *matrices, mask=mask),
     ):
         with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
@@ -181,7 +181,7 @@ def test_a_mask_of_another_kind_or_shape_is_named(mask, message):
 
 @pytest.mark.parametrize("shape", [(3,), (1, 3), (3, 1), (3, 3), (2, 3, 3)])
 def test_a_mask_may_leave_out_what_is_the_same_for_all(shape):
-    hidden = ops.Hide().value(torch.ones(2, 3, 3), torch.zeros(shape, dtype=torch.bool))
+    hidden = ops.MaskedFill().value(torch.ones(2, 3, 3), torch.zeros(shape, dtype=torch.bool))
     assert torch.equal(hidden, torch.full((2, 3, 3), -math.inf))
 
 

@@ -113,7 +113,7 @@ def test_a_hidden_score_that_was_typed_and_one_that_is_far_too_small():
     attend_in_tiles(trace, trace["embeddings"], trace["embeddings"], trace["embeddings"], 2, 2)
     zero = trace.step("zero", ops.Given(((0.0,), (0.0,))), axes=("query_block_0", "row"))
     begun = trace["running_sum_0_start"], trace["shrink_0_0"], zero
-    trace.step("nothing_yet", ops.ShrinkAndAdd(), *begun, axes=("query_block_0", "row"))
+    trace.step("nothing_yet", ops.RescaleAndAdd(), *begun, axes=("query_block_0", "row"))
     assert said(trace, "nothing_yet", 1, 0) == "All 2 terms are 0."
     trace = normalise_row(given_row((300.0, 1.0, 2.0)))
     assert said(trace, "exponential_sum", 0) == (
@@ -166,5 +166,5 @@ def test_reasons_are_words_without_latex():
         "dropped: its number is below 0.25"
     )
     for step in workshop().values():
-        if isinstance(step.operation, ops.Hide):
+        if isinstance(step.operation, ops.MaskedFill):
             assert "\\" not in " ".join(remarks(step, (0, 0)))

@@ -20,7 +20,7 @@ OPERATIONS = [
 ]
 
 
-ARROWS = ("ExpLess", "Shrink")
+ARROWS = ("ExpDifference", "Rescale")
 """What does more with its operands than the sign between them says, such as e to the difference."""
 
 

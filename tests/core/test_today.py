@@ -19,7 +19,7 @@ from attention_core import (
 from attention_core.costs import KNOWN, AttentionSize, kept_tokens
 from attention_core.mechanism.today import Today
 from attention_core.mistakes.around import around
-from attention_core.operations import DistanceBias, Given, LookWithin, RotaryAngles, Rotate
+from attention_core.operations import DistanceBias, Given, RotaryAngles, Rotate, WindowMask
 from attention_core.operations.distances import alibi_slopes
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.inputs import Inputs
@@ -130,7 +130,7 @@ def test_sinks_stay_visible_beside_a_window_as_loops_have_it(corner, window, sin
 
 
 def test_a_hidden_key_says_beyond_which_place_it_stands():
-    mask = LookWithin(9, 9, 2)
+    mask = WindowMask(9, 9, 2)
     assert mask.arithmetic((7, 3)).written.startswith("3 < 5 = 7 - 2")
     assert mask.arithmetic((2, 3)).written.startswith(r"3 > 2\text{, hidden")
 

@@ -41,17 +41,17 @@ SETTINGS = {
     "Encode": st.just((("a", "b", "a"), (1, 0, 1), (("a", 1), ("b", 0)))),
     "GELU": st.tuples(st.booleans()),
     "Given": st.tuples(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=3).map(tuple)),
-    "Hide": st.tuples(st.sampled_from([-math.inf, 0.0, -2.0])),
+    "MaskedFill": st.tuples(st.sampled_from([-math.inf, 0.0, -2.0])),
     "JoinHeads": st.tuples(st.booleans()),
     "LayerNorm": st.tuples(st.booleans()),
-    "LookWithin": st.tuples(
+    "WindowMask": st.tuples(
         counts, counts, st.none() | places, st.none() | places, places, places
     ).filter(lambda made: made[2] is not None or not made[-1]),
-    "LookWithinLengths": st.tuples(st.lists(places, min_size=1, max_size=3).map(tuple), st.just(3)),
-    "Magnify": st.tuples(numbers),
+    "LengthMask": st.tuples(st.lists(places, min_size=1, max_size=3).map(tuple), st.just(3)),
+    "ScaleBy": st.tuples(numbers),
     "MatMul": st.tuples(st.booleans()),
     "BatchedMatMul": st.tuples(st.booleans()),
-    "MayLook": st.tuples(counts, counts, st.booleans()),
+    "AttentionMask": st.tuples(counts, counts, st.booleans()),
     "MeanHeads": st.tuples(counts),
     "Multiply": st.tuples(st.booleans()),
     "OneHot": st.tuples(counts),
@@ -66,7 +66,7 @@ SETTINGS = {
     "ShiftRow": st.tuples(places, numbers),
     "Sinusoid": st.tuples(st.integers(1, 64), st.integers(1, 64)),
     "Softmax": st.tuples(st.sampled_from([-1, -2, -3])),
-    "SoftmaxOfSeen": st.tuples(st.sampled_from([-1, -2, -3])),
+    "MaskedSoftmax": st.tuples(st.sampled_from([-1, -2, -3])),
     "SoftCap": st.sampled_from([(0.5,), (30.0,)]),
     "SplitHeads": st.tuples(counts, st.booleans()),
     "SplitWithoutTranspose": st.tuples(counts),
@@ -75,7 +75,7 @@ SETTINGS = {
     "SwitchOff": st.tuples(places),
 }
 """What an operation is made with, where it needs or takes anything."""
-KINDS = {"Both": "bb", "Hide": "fb", "Lookup": "fi", "OneHot": "i"}
+KINDS = {"LogicalAnd": "bb", "MaskedFill": "fb", "Lookup": "fi", "OneHot": "i"}
 """The kinds of its operands: floats where nothing is said, ids (i) or a mask (b)."""
 HUGE = (3e38, 1e20, -1e20, 1.0, 0.0, -1e-30)
 

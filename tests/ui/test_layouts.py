@@ -566,8 +566,8 @@ def test_what_is_drawn_at_a_time_decides_between_svg_and_canvas():
 def test_masks_are_drawn_as_forbidden_and_hidden():
     trace = Trace()
     scores = trace.step("scores", ops.Draw("normal", (3, 3), seed=1), axes=("query", "key"))
-    mask = trace.step("mask", ops.MayLook(3, 3), axes=("query", "key"))
-    masked = trace.step("masked_scores", ops.Hide(), scores, mask, axes=("query", "key"))
+    mask = trace.step("mask", ops.AttentionMask(3, 3), axes=("query", "key"))
+    masked = trace.step("masked_scores", ops.MaskedFill(), scores, mask, axes=("query", "key"))
     layout = equation(trace, Matrix(scores), "→", Matrix(masked))
     assert len(layout.wide.paths) == 2
     rows = cells.table(layout).to_pydict()

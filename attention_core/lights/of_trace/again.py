@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ...operations import Magnify, MatMul, Scale
+from ...operations import MatMul, Scale, ScaleBy
 from ...trace import Step, Trace
 
 TOKENS = ("token", "query", "key")
@@ -109,7 +109,7 @@ def _divided(scores: Step, steps: Iterable[Step]) -> Step:
     """The last of the scores' multiples: divided, tempered."""
     last = scores
     for step in steps:
-        if step.inputs[:1] == (last,) and isinstance(step.operation, Scale | Magnify):
+        if step.inputs[:1] == (last,) and isinstance(step.operation, Scale | ScaleBy):
             last = step
     return last
 

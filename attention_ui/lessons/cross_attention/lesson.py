@@ -3,7 +3,7 @@
 from attention_core.mechanism.attention import attention
 from attention_core.mechanism.builder import project as project_with
 from attention_core.mechanism.trainable import draw_matrices, project
-from attention_core.operations import LookWithinLengths
+from attention_core.operations import LengthMask
 from attention_core.recipes import PLURAL, ROLES
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
@@ -85,7 +85,7 @@ def roles(values: Values, n_padding: int = 0) -> Trace:
     sources = {"query": trace["embeddings"], "key": others, "value": others}
     project_with(trace, sources, dict(zip(ROLES, matrices, strict=True)).get)
     if n_padding:
-        visible = LookWithinLengths((len(source.tokens),), len(names), ones=0)
+        visible = LengthMask((len(source.tokens),), len(names), ones=0)
         trace.step("mask", visible, axes=("one_query", "key"))
     return trace
 

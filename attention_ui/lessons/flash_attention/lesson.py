@@ -11,7 +11,7 @@ from attention_core.mechanism.tiling import Tile, tiles_of
 from attention_core.mechanism.trainable import project
 from attention_core.mistakes.rewriting import rewritten
 from attention_core.mistakes.side_by_side import side_by_side
-from attention_core.operations import Add, Columns, Given, JoinRows, ShrinkAndAdd, Transpose
+from attention_core.operations import Add, Columns, Given, JoinRows, RescaleAndAdd, Transpose
 from attention_core.recipes import MaskRecipe
 from attention_core.rounding import agree, difference
 from attention_core.text.embedding import embed
@@ -288,7 +288,7 @@ def unshrunk(trace: Trace, block: int) -> Trace:
     """The trace beside one in which nothing shrinks, with the `difference` of the context vectors
     of a block of queries.
     """
-    adds = (name for name, step in trace.items() if isinstance(step.operation, ShrinkAndAdd))
+    adds = (name for name, step in trace.items() if isinstance(step.operation, RescaleAndAdd))
     wrong = rewritten(trace, dict.fromkeys(adds, _only_added))
     return side_by_side(trace, wrong, f"context_vectors_{block}")
 

@@ -3,7 +3,7 @@ units of its last printed digit.
 """
 
 from attention_core.examples import EXAMPLES
-from attention_core.operations import Given, Magnify, Subtract
+from attention_core.operations import Given, ScaleBy, Subtract
 from attention_core.published import NOTEBOOKS, RECIPES, Check, Result, check, notebook
 from attention_core.published.building import traces
 from attention_core.published.printed import entries
@@ -96,7 +96,7 @@ def trace_of(values: Values) -> Trace:
     unit = 10**result.decimals
     value = recipe.value(trace_of_place)
     computed = trace.step("computed", Given(_nested(value.tolist())), axes=axes)
-    in_units = trace.step("in_units", Magnify(unit), computed, axes=axes)
+    in_units = trace.step("in_units", ScaleBy(unit), computed, axes=axes)
     whole_units = _in_units(result.values, unit)
     printed = trace.step("printed_units", Given(whole_units), axes=axes)
     trace.step("left_over", Subtract(), in_units, printed, axes=axes)
