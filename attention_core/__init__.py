@@ -41,7 +41,7 @@ _FROM = {
     "experiments.saturation": "softmax_effect",
     "export.program": "program tensors",
     "export.notebook": "notebook",
-    "export.exercise": "asked exercise",
+    "export.exercise": "exercise exercise_steps",
     "export.check_file": "check_file",
 }
 _HOME = {name: home for home, names in _FROM.items() for name in names.split()}

@@ -16,7 +16,7 @@ class AttentionSize:
     d_head: int
     d_value: int | None = None
     """The width of a head's values; None for that of its keys."""
-    d_out: int | None = None
+    d_output: int | None = None
     """The width of the output; None for d_model."""
     bias: bool = False
 
@@ -44,9 +44,12 @@ class AttentionSize:
     @property
     def parameters(self) -> int:
         """The numbers that training may change: four matrices a layer, and their biases."""
-        d_out, joined = self.d_out or self.d_model, self.n_heads * (self.d_value or self.d_head)
-        matrices = self.d_model * sum(self.widths) + joined * d_out
-        biases = (sum(self.widths) + d_out) * self.bias
+        d_output, joined = (
+            self.d_output or self.d_model,
+            self.n_heads * (self.d_value or self.d_head),
+        )
+        matrices = self.d_model * sum(self.widths) + joined * d_output
+        biases = (sum(self.widths) + d_output) * self.bias
         return self.n_layers * (matrices + biases)
 
     def cached(self, n_tokens: int) -> int:
@@ -57,10 +60,13 @@ class AttentionSize:
         """How many pairs of numbers are multiplied so that the token at `place`, counted from 0,
         gets its output: with a cache for that token alone, without one for all tokens so far.
         """
-        d_out, joined = self.d_out or self.d_model, self.n_heads * (self.d_value or self.d_head)
+        d_output, joined = (
+            self.d_output or self.d_model,
+            self.n_heads * (self.d_value or self.d_head),
+        )
         n_tokens = place + 1
         n_new = 1 if has_cache else n_tokens
-        projected = n_new * (self.d_model * sum(self.widths) + joined * d_out)
+        projected = n_new * (self.d_model * sum(self.widths) + joined * d_output)
         pairs = n_new * n_tokens * (self.n_heads * self.d_head + joined)
         return self.n_layers * (projected + pairs)
 

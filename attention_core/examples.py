@@ -98,7 +98,7 @@ _SORRY_DAVE = Inputs(
     d_in=32,
 )
 # The notebook has no matrices on the feature axis, so these are ours.
-_SORRY_DAVE_PROJECTIONS = Projections(d_out=8, d_v=8, start="linear")
+_SORRY_DAVE_PROJECTIONS = Projections(d_query=8, d_value=8, start="linear")
 _SORRY_DAVE_HEADS = HeadsRecipe(n_heads=4, d_head=8, d_value=8, d_model=32, seed=None)
 _JOURNEY = Inputs(
     "Your journey starts with one step",
@@ -108,8 +108,8 @@ _JOURNEY = Inputs(
     vectors=JOURNEY_VECTORS,
 )
 _ASKS = Projections(
-    d_out=3,
-    d_v=4,
+    d_query=3,
+    d_value=4,
     start="given",
     given=(
         # W_query: each column is something that can be looked for.
@@ -303,7 +303,7 @@ EXAMPLES = {
                 seed=42,
                 d_in=16,
             ),
-            projections=Projections(d_out=24, d_v=28, upright=True),
+            projections=Projections(d_query=24, d_value=28, upright=True),
             heads=HeadsRecipe(
                 n_heads=3,
                 d_head=24,

@@ -57,15 +57,15 @@ class Projections:
     """How W_query, W_key and W_value come about. Same recipe, same matrices.
 
     They are drawn in this order. `start` is `rand` (uniform from 0 to 1) or `linear` (as
-    `torch.nn.Linear` starts). `upright` draws a matrix as (d_out, d_in) and transposes it, as some
+    `torch.nn.Linear` starts). `upright` draws a matrix as (width, d_in) and transposes it, as some
     notebooks do and `nn.Linear` always does. Where `start` is `given`, a given matrix is used if it
     has the widths asked for and no seed replaces it; any other is drawn as with `rand`. Raises
     ValueError for a setting out of its range.
     """
 
-    d_out: int = 2
+    d_query: int = 2
     """Width of a query and of a key."""
-    d_v: int = 2
+    d_value: int = 2
     """Width of a value."""
     start: str = "rand"
     seed: int | None = None
@@ -80,7 +80,7 @@ class Projections:
     """Cells of each matrix typed by hand."""
     scale: str = "sqrt_d"
     given: tuple[Table, ...] = ()
-    """W_query and W_key (d_in, d_out) and W_value (d_in, d_v), set by hand."""
+    """W_query and W_key (d_in, d_query) and W_value (d_in, d_value), set by hand."""
     components: tuple[tuple[str, ...], ...] = ()
     """What the columns of these mean: those of queries and keys, and those of values."""
 
@@ -88,17 +88,16 @@ class Projections:
         check_choice("start", self.start, STARTS)
         check_given(self.start, self.given)
         check_scale(self.scale)
-        check_least(self, 1, "d_out", "d_v")
+        check_least(self, 1, "d_query", "d_value")
         check_least(self, 0, "skipped_draws")
 
     def width(self, role: str) -> int:
         """The columns of a role's matrix."""
-        return self.d_v if role == "value" else self.d_out
+        return self.d_value if role == "value" else self.d_query
 
     def axis(self, role: str) -> str:
-        """The name of that width: values have one of their own where theirs differs."""
-        own = self.d_v != self.d_out or self.start == "given"
-        return "d_v" if role == "value" and own else "d_out"
+        """The name of that width."""
+        return "d_value" if role == "value" else "d_query"
 
     def given_for(self, role: str, d_in: int) -> Table | None:
         """The matrix of a role that was set by hand, where it is used; else None."""
@@ -109,7 +108,7 @@ class Projections:
 
     def n_parameters(self, d_in: int) -> int:
         """How many numbers training may change, for embeddings of width `d_in`."""
-        return (d_in + self.bias) * (2 * self.d_out + self.d_v)
+        return (d_in + self.bias) * (2 * self.d_query + self.d_value)
 
 
 PROJECTIONS = Projections()
@@ -183,8 +182,8 @@ class HeadsRecipe:
         return self.d_value if role == "value" else self.d_head
 
     def axis(self, role: str) -> str:
-        """The name of that width: values have one of their own where theirs differs."""
-        return "d_value" if role == "value" and self.d_value != self.d_head else "d_head"
+        """The name of that width."""
+        return "d_value" if role == "value" else "d_head"
 
     def given_for(self, d_in: int) -> "GivenHeads | None":
         """The heads that were set by hand, where they are used; else None."""

@@ -223,7 +223,7 @@ class Trace(Mapping[str, Step]):
         """Apply an operation to earlier steps and record the result under a name.
 
         Raises ValueError where the name is taken or no identifier, an input is not of this trace,
-        or the axes do not fit the result.
+        an axis stands twice in `axes`, or these do not fit the result.
         """
         if not name.isidentifier():
             raise ValueError(f"{name!r} cannot name a step: it must be a Python identifier")
@@ -247,6 +247,12 @@ class Trace(Mapping[str, Step]):
             raise ValueError(
                 f"{name!r} has {len(shape)} axes, of lengths {tuple(shape)}, "
                 f"but {len(axes)} names: {axes}"
+            )
+        if len(set(axes)) < len(axes):
+            twice = next(axis for axis in axes if axes.count(axis) > 1)
+            raise ValueError(
+                f"{name!r} has the axis {twice!r} twice: name each axis by its role, such as "
+                "query and key, or what is pointed at lights up the wrong cells"
             )
         sizes = self._sizes
         new = {}

@@ -170,7 +170,7 @@ def train_it() -> None:
         with st.container(key="makes_training", **ROW):
             control(RATE, width=150)
             control(STEPS, width=150)
-            control(T_WIDTH, label="Width d_out", width=130)
+            control(T_WIDTH, label="Width", width=130)
             control(T_SCALED, label="Divide by √d")
         with beside, st.container(width=260, gap="xsmall"):
             run = training(values)

@@ -9,7 +9,7 @@ LARGEST = {
     **{"sentence": WORDS, "tokenizer": "blanks", "vocabulary": "random", "reserved": "8"},
     **{"d_in": str(MAX_WIDTH), "positions": "on", "edits": EDITS, "predict": "off"},
     "example": "wild_cat",
-    **{"d_out": str(MAX_WIDTH), "d_v": str(MAX_WIDTH), "bias": "on", "start": "linear"},
+    **{"d_query": str(MAX_WIDTH), "d_value": str(MAX_WIDTH), "bias": "on", "start": "linear"},
     **dict.fromkeys(["q_edits", "k_edits", "v_edits"], "63.63:999.999999"),
     **{"n_heads": "8", "d_model": "64", "d_head": "12", "d_value": "12"},
     **{"table_rows": "200000", "table_width": "4096", "divide": "sqrt_d", "similarity": "cosine"},

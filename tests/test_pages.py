@@ -63,7 +63,13 @@ COMBINATIONS = {
         "causal_heads": "on",
         "h_seed": "0",
     },
-    "widest matrices": {"d_in": "64", "d_out": "64", "d_v": "1", "start": "linear", "bias": "on"},
+    "widest matrices": {
+        "d_in": "64",
+        "d_query": "64",
+        "d_value": "1",
+        "start": "linear",
+        "bias": "on",
+    },
     "matrices of zeros": {
         f"{role}_edits": ",".join(f"{row}.{column}:0" for row in range(3) for column in range(2))
         for role in "qkv"

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, Inputs, attend, embed
-from attention_core.export.exercise import asked, exercise
+from attention_core.export.exercise import exercise, exercise_steps
 from attention_core.export.notebook import notebook
 from attention_core.trace import Trace
 from attention_ui.controls import held
@@ -115,7 +115,7 @@ def test_what_is_taken_along_gives_the_tensors_of_the_screen(place, view_at, ran
         for step in trace.values():
             assert close(names[step.name], step.value), step
     assert f"All {len(trace)} tensors are the lesson's." in ran[place, ".ipynb"]["said"]
-    names, wanted = ran[place, "-exercise.ipynb"], asked(trace)
+    names, wanted = ran[place, "-exercise.ipynb"], exercise_steps(trace)
     assert isinstance(names, dict), names
     assert wanted
     assert names["said"].splitlines() == [f"✓ {step} is right." for step in wanted]

@@ -7,7 +7,7 @@ sentence. The loss is the mean cross-entropy of the predictions.
 What learns, and what does not: the four matrices learn; the embeddings stay the sentence's own.
 There is no bias, no residual path and no position vector, so that whatever tells one position
 from another has to come through the attention. Plain gradient descent on the whole sentence is
-enough for this, with a width `d_out` of about ten times what the sentence seems to need: a narrow
+enough for this, with a `width` of about ten times what the sentence seems to need: a narrow
 layer gets stuck, because two queries can come to look wholly at one and the same key. Their
 context vectors are then equal, the best guess for two tokens is half and half (a loss of ln 2
 each), and a softmax that is 0 or 1 has no gradient left to part them again.
@@ -50,16 +50,16 @@ class TrainingSettings:
     learning_rate: float = 0.2
     seed: int = 28
     """A start from which every example goes down smoothly, so that it ends alike everywhere."""
-    d_out: int = 32
+    width: int = 32
     """Width of queries, keys and values."""
     scaled: bool = True
-    """Whether scores are divided by √d_out."""
+    """Whether scores are divided by √width."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.steps <= MAX_STEPS:
             raise ValueError(f"{self.steps} steps: choose 1 to {MAX_STEPS:,}")
-        if not 1 <= self.d_out <= MAX_WIDTH:
-            raise ValueError(f"a width d_out of {self.d_out}: choose 1 to {MAX_WIDTH}")
+        if not 1 <= self.width <= MAX_WIDTH:
+            raise ValueError(f"a width of {self.width}: choose 1 to {MAX_WIDTH}")
         if not 0 <= self.learning_rate < math.inf:
             raise ValueError(f"a learning rate of {self.learning_rate}: choose 0 or more")
 
@@ -68,22 +68,22 @@ class Matrices(NamedTuple):
     """All that is learned."""
 
     W_query: Tensor
-    """(d_in, d_out), as W_key and W_value."""
+    """(d_in, width), as W_key and W_value."""
     W_key: Tensor
     W_value: Tensor
     W_output: Tensor
-    """(d_out, vocabulary): a column for each distinct token of the sentence."""
+    """(width, vocabulary): a column for each distinct token of the sentence."""
 
 
 class Prediction(NamedTuple):
     """Every value on the way from embeddings to logits, by the name a trace gives it."""
 
     queries: Tensor
-    """(query, d_out)"""
+    """(query, width)"""
     keys: Tensor
-    """(key, d_out)"""
+    """(key, width)"""
     values: Tensor
-    """(key, d_out)"""
+    """(key, width)"""
     scores: Tensor
     """(query, key), as the next three."""
     scaled_scores: Tensor
@@ -92,7 +92,7 @@ class Prediction(NamedTuple):
     """−∞ where a key lies in the query's future."""
     weights: Tensor
     context_vectors: Tensor
-    """(query, d_out)"""
+    """(query, width)"""
     logits: Tensor
     """(query, vocabulary)"""
 
@@ -284,9 +284,9 @@ def _start(d_in: int, n_distinct: int, settings: TrainingSettings, dtype: torch.
         drawn = torch.empty(n_columns, n_rows).uniform_(-bound, bound, generator=generator)
         return drawn.T.contiguous().to(dtype)
 
-    d_out = settings.d_out
+    width = settings.width
     return Matrices(
-        draw(d_in, d_out), draw(d_in, d_out), draw(d_in, d_out), draw(d_out, n_distinct)
+        draw(d_in, width), draw(d_in, width), draw(d_in, width), draw(width, n_distinct)
     )
 
 
@@ -296,7 +296,7 @@ def recorded_steps(
     """The steps of which `train` gives a record, from 0 to the last one, closer together at the
     beginning, for so many tokens, of which so many are distinct. A run that diverges ends earlier.
     """
-    kept_a_step = (3 * d_in + n_distinct) * settings.d_out + n_tokens**2
+    kept_a_step = (3 * d_in + n_distinct) * settings.width + n_tokens**2
     last = min(MAX_RECORDS, MAX_RECORDED // kept_a_step) - 1
     if settings.steps <= last:
         return tuple(range(settings.steps + 1))

@@ -33,8 +33,8 @@ OTHER_WAYS = "import torch.nn.functional as F  # for your lines, if you like"
 
 
 def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
-    """The exercise of a trace: a notebook as `notebook` makes it, with the lines of `asked` taken
-    out. The title becomes a comment, so it may hold any text.
+    """The exercise of a trace: a notebook as `notebook` makes it, with the lines of
+    `exercise_steps` taken out. The title becomes a comment, so it may hold any text.
     """
     lesson, trace = trace, practised(trace)
     wanted = _asked(trace)
@@ -57,7 +57,7 @@ def exercise(trace: Trace, title: str = "Attention, written by you") -> dict:
     return document(cells)
 
 
-def asked(trace: Trace) -> tuple[str, ...]:
+def exercise_steps(trace: Trace) -> tuple[str, ...]:
     """The steps that an exercise asks for, by a rule.
 
     A step is asked for where its operation knows mistakes. Left alone are the steps before

@@ -31,8 +31,8 @@ def attend_tensors(
     """Attention on tensors of your own: a trace with `queries`, `keys`, `values` and the steps of
     `attention`.
 
-    `queries` (…, query, d), `keys` (…, key, d) and `values` (…, key, d_v) may be single, or have
-    heads in front, or a batch and heads; other axes in front are named in `lead`, such as
+    `queries` (…, query, d), `keys` (…, key, d) and `values` (…, key, d_value) may be single, or
+    have heads in front, or a batch and heads; other axes in front are named in `lead`, such as
     `("batch",)`. They are float32, float16 or bfloat16, and so is all that is made of them. With
     fewer key heads than query heads, each serves several query heads, one after the other
     (`shared_keys`, `shared_values`). `past_keys` (…, past, d) and `past_values` are put before the
@@ -72,14 +72,12 @@ def attend_tensors(
         labels["query"] = [f"place {n_past + query}" for query in range(n_queries)]
     trace = Trace(**{axis: names for axis, names in labels.items() if names})
     check_shapes(tensors, front)
-    width = ("d_head", "d_value") if "head" in front else ("d_out", "d_v")
-    if tensors["queries"].shape[-1] == tensors["values"].shape[-1]:
-        width = (width[0], width[0])
+    width = "d_head" if "head" in front else "d_query"
     steps = {
-        "queries": give(trace, "queries", tensors["queries"], (*front, "query", width[0])),
+        "queries": give(trace, "queries", tensors["queries"], (*front, "query", width)),
     }
     behind = key_front(front, tensors["queries"].shape, tensors["keys"].shape)
-    for name, axis in (("keys", width[0]), ("values", width[1])):
+    for name, axis in (("keys", width), ("values", "d_value")):
         if n_past:
             past = give(trace, f"past_{name}", tensors[f"past_{name}"], (*behind, "past", axis))
             new = give(trace, f"new_{name}", tensors[name], (*behind, "new_key", axis))

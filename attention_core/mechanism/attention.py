@@ -27,14 +27,14 @@ def attention(
 ) -> Step:
     """Add attention to a trace: softmax(Q Kᵀ / √d) V. Returns the context vectors.
 
-    `queries` (…, query, d), `keys` (…, key, d) and `values` (…, key, d_v) may be single or have
+    `queries` (…, query, d), `keys` (…, key, d) and `values` (…, key, d_value) may be single or have
     heads in front. Steps, each with `prefix` before its name: `scores`, `scaled_scores` where they
     are divided or multiplied, `capped_scores` with a `soft_cap`, `tempered_scores` where the
     temperature is not 1, `biased_scores` with an `added_mask` (numbers that are added), and
     `masked_scores` where there is a mask (True = may look), `weights`, `kept` and `dropped_weights`
-    with dropout, all (…, query, key), and `context_vectors` (…, query, d_v). `softmax_dim` other
-    than -1 shows a mistake, `scale` is a key of `recipes.SCALES`, or the number that scores are
-    multiplied by, and `normalise` one of `recipes.NORMALISERS`: a sum in place of softmax hides
+    with dropout, all (…, query, key), and `context_vectors` (…, query, d_value). `softmax_dim`
+    other than -1 shows a mistake, `scale` is a key of `recipes.SCALES`, or the number that scores
+    are multiplied by, and `normalise` one of `recipes.NORMALISERS`: a sum in place of softmax hides
     with 0, which changes no sum. `key_axis` names the axis of the keys where `key` is that of
     others in the trace. `scored` are divided scores that are there already, so that none are made.
     Raises ValueError for any other, for a temperature or a cap that is not

@@ -128,7 +128,7 @@ class Heads:
     def joined(self, role: str) -> str:
         """The name of the width of a role's vectors before they are dealt out."""
         if self.n_heads == 1:
-            return "d_v" if role == "value" else "d_out"
+            return "d_value" if role == "value" else "d_query"
         if role == "query" or self.of_keys == self.n_heads:
             return "d_concat" if role == "value" else "d_queries"
         return f"d_{PLURAL[role]}"
@@ -220,10 +220,8 @@ def _dealt(
     if not heads.front:
         return step
     front = heads.front if role == "query" else heads.key_front
-    n_heads, d_head = heads.of(role), trace[f"{prefix}queries"].value.shape[-1] // heads.n_heads
-    differs = role == "value" and step.value.shape[-1] // n_heads != d_head
-    axes = (*batch, *front, step.axes[-2], "d_value" if differs else "d_head")
-    split = ops.SplitHeads(n_heads, bool(batch))
+    axes = (*batch, *front, step.axes[-2], "d_value" if role == "value" else "d_head")
+    split = ops.SplitHeads(heads.of(role), bool(batch))
     return trace.step(f"{prefix}head_{PLURAL[role]}", split, step, axes=axes)
 
 

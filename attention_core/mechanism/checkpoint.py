@@ -260,10 +260,9 @@ def _project_joined(read: _Reader, vectors: Step, heads: Heads) -> list[Step]:
     heads.check(dict.fromkeys(ROLES, width))
     matrix = read("qkv_matrix", "c_attn.weight", ("d_in", "d_qkv"))
     bias = read("qkv_bias", "c_attn.bias", ("d_qkv",))
-    axis = "d_queries" if heads.n_heads > 1 else "d_out"
 
     def weight(role: str) -> tuple[Step, Step]:
-        first = ROLES.index(role) * width
+        first, axis = ROLES.index(role) * width, heads.joined(role)
         columns = Columns(first, first + width)
         own_matrix = trace.step(f"W_{role}", columns, matrix, axes=("d_in", axis))
         return own_matrix, trace.step(f"b_{role}", columns, bias, axes=(axis,))

@@ -31,7 +31,8 @@ def attend_in_tiles(
     blocks: Collection[int] | None = None,
 ) -> list[Step]:
     """Add attention to a trace tile by tile: of `queries` (query, d), `keys` (key, d) and `values`
-    (key, d_v). Returns the context vectors of each block of queries (query_block_0, d_v) and so on.
+    (key, d_value). Returns the context vectors of each block of queries
+    (query_block_0, d_value) and so on.
 
     Only the `blocks` of queries that are named are computed, all where none are. Steps of block 1:
     `tile_queries_1`; `running_largest_1_start` (−∞), `running_sum_1_start` and

@@ -35,11 +35,11 @@ def attend_vectors(
     """Attention of vectors of your own with matrices of your own.
 
     `embeddings` (token, d_in) or (batch, token, d_in) are multiplied by `W_query` and `W_key`
-    (d_in, d_out) and `W_value` (d_in, d_v), with a bias (d_out,) or (d_v,) added where one is
-    given; torch keeps such matrices upright, as `W.T`. Keys and values are made of `others`
+    (d_in, d_query) and `W_value` (d_in, d_value), with a bias (d_query,) or (d_value,) added where
+    one is given; torch keeps such matrices upright, as `W.T`. Keys and values are made of `others`
     (other, d_other) where these are given, which is cross-attention. The columns are dealt out to
-    `n_heads` heads, those of keys and values to `n_kv_heads`. With a `rotary_base`, such as
-    10,000, queries and keys are turned by their places: in float32, then rounded to the kind of
+    `n_heads` heads, those of keys and values to `n_kv_heads`. With a `rotary_base`, such as 10,000,
+    queries and keys are turned by their places: in float32, then rounded to the kind of
     numbers that was given. `past_keys` and `past_values` (past, d), or
     (kv_head, past, d_head) with several heads, are put before the new ones as they are.
 
@@ -67,13 +67,10 @@ def attend_vectors(
         axes = (*batch, "other", "d_other")
         other = give(trace, "other_embeddings", tensors["other_embeddings"], axes)
         sources |= {"key": other, "value": other}
-    same = tensors["W_value"].shape[-1] == tensors["W_query"].shape[-1]
 
     def weight(role: str, rows: str | None = None, width: str | None = None) -> tuple:
         """A matrix, and its bias where one is given."""
-        width = width or heads.joined(role)
-        width = "d_out" if width == "d_v" and same else width
-        axes = (rows or sources[role].axes[-1], width)
+        axes = (rows or sources[role].axes[-1], width or heads.joined(role))
         matrix = give(trace, f"W_{role}", tensors[f"W_{role}"], axes)
         bias = tensors.get(f"b_{role}")
         return matrix, bias if bias is None else give(trace, f"b_{role}", bias, axes[1:])

@@ -2,7 +2,7 @@
 whole table of weights, and tile by tile. Plain arithmetic, without tensors.
 
 Counted is what the two ways read and write in the large memory, for one head and one text: queries
-and keys are `d` wide, values `d_v`.
+and keys are `d` wide, values `d_value`.
 
 Sources: Dao et al. 2022, FlashAttention, section 3.2 (what is counted, and why it decides the
 time); Dao 2023, FlashAttention-2, section 3.1 (keys and values once for each block of queries).
@@ -46,20 +46,20 @@ class Traffic:
         return (self.held - self.summed) * n_bytes + self.summed * max(n_bytes, FLOAT32)
 
 
-def plain_traffic(n_queries: int, n_keys: int, d: int, d_v: int) -> Traffic:
+def plain_traffic(n_queries: int, n_keys: int, d: int, d_value: int) -> Traffic:
     """In three passes, each of which reads and writes the large memory: queries and keys make
     scores, scores make weights, weights and values make context vectors.
     """
-    vectors = n_queries * d + n_keys * d + n_keys * d_v
+    vectors = n_queries * d + n_keys * d + n_keys * d_value
     table = n_queries * n_keys
-    return Traffic(vectors, table=4 * table, context=n_queries * d_v, held=table)
+    return Traffic(vectors, table=4 * table, context=n_queries * d_value, held=table)
 
 
 def tiled_traffic(
     n_queries: int,
     n_keys: int,
     d: int,
-    d_v: int,
+    d_value: int,
     tile_queries: int,
     tile_keys: int,
     causal: bool = False,
@@ -75,28 +75,28 @@ def tiled_traffic(
         visited = n_blocks(last, tile_keys) * tile_keys if causal else n_keys
         seen += min(visited, n_keys)
     rows, columns = min(tile_queries, n_queries), min(tile_keys, n_keys)
-    summed = rows * (columns + d_v + 2)
-    held = rows * d + columns * (d + d_v) + summed
-    vectors = n_queries * d + seen * (d + d_v)
-    return Traffic(vectors, 0, n_queries * d_v, held, summed)
+    summed = rows * (columns + d_value + 2)
+    held = rows * d + columns * (d + d_value) + summed
+    vectors = n_queries * d + seen * (d + d_value)
+    return Traffic(vectors, 0, n_queries * d_value, held, summed)
 
 
-def tile_bytes(side: int, d: int, d_v: int, n_bytes: int) -> int:
+def tile_bytes(side: int, d: int, d_value: int, n_bytes: int) -> int:
     """The bytes that a square tile needs in the fast memory."""
-    return tiled_traffic(side, side, d, d_v, side, side).held_bytes(n_bytes)
+    return tiled_traffic(side, side, d, d_value, side, side).held_bytes(n_bytes)
 
 
-def largest_tile(capacity: int, d: int, d_v: int, n_bytes: int) -> int:
+def largest_tile(capacity: int, d: int, d_value: int, n_bytes: int) -> int:
     """The side of the largest square tile, a power of 2, that a fast memory of `capacity` bytes
     has room for. Raises ValueError where not even one query and one key fit.
     """
-    if (least := tile_bytes(1, d, d_v, n_bytes)) > capacity:
+    if (least := tile_bytes(1, d, d_value, n_bytes)) > capacity:
         raise ValueError(
             f"a fast memory of {capacity:,} bytes holds no tile: one query and one key need "
             f"{least:,} at a width of {d}"
         )
     side = 1
-    while tile_bytes(2 * side, d, d_v, n_bytes) <= capacity:
+    while tile_bytes(2 * side, d, d_value, n_bytes) <= capacity:
         side *= 2
     return side
 

@@ -92,9 +92,9 @@ def decode(trace: Trace, n_heads: int = 2) -> Trace:
 def _linear(trace: Trace, name: str, vectors: Step, factor: float, axes: tuple[str, ...]) -> Step:
     """A `torch.nn.Linear`, drawn behind the last draw, its width `factor` times the old one."""
     d_in = vectors.value.shape[-1]
-    d_out = int(d_in * factor)
-    draw = Draw.behind(last_draw(trace), "linear", (d_out, d_in))
+    d_hidden = int(d_in * factor)
+    draw = Draw.behind(last_draw(trace), "linear", (d_hidden, d_in))
     matrix = trace.step(f"{name}_matrix", draw, axes=(axes[-1], vectors.axes[-1]))
-    draw = Draw.behind(last_draw(trace), "linear", (d_out,), fan_in=d_in)
+    draw = Draw.behind(last_draw(trace), "linear", (d_hidden,), fan_in=d_in)
     bias = trace.step(f"{name}_bias", draw, axes=(axes[-1],))
     return trace.step(f"{name}_output", Linear(), vectors, matrix, bias, axes=axes)

@@ -12,14 +12,14 @@ def project(
 ) -> tuple[Step, Step, Step]:
     """Add queries, keys and values to a trace that has `embeddings` (token, d_in).
 
-    Steps: `W_query` and `W_key` (d_in, d_out), `W_value` (d_in, d_v), before each of them
-    `query_layer` (d_out, d_in) where it is drawn upright and `drawn_W_query` where cells were
-    typed; `b_query` (d_out) and so on with bias; `queries` (query, d_out), `keys` (key, d_out),
-    `values` (key, d_v). Returns these three.
+    Steps: `W_query` and `W_key` (d_in, d_query), `W_value` (d_in, d_value), before each of them
+    `query_layer` (d_query, d_in) where it is drawn upright and `drawn_W_query` where cells were
+    typed; `b_query` (d_query) and so on with bias; `queries` (query, d_query), `keys`
+    (key, d_query), `values` (key, d_value). Returns these three.
 
     Where `own_keys` is not 1, keys are made by a mixture, so much of W_key and the rest of W_query:
     with 0 they are the queries once more. Then there are `share_of_W_query`, `share_of_W_key` and
-    `mixed_W_key` (d_in, d_out) as well, and the same of the biases.
+    `mixed_W_key` (d_in, d_query) as well, and the same of the biases.
     """
     matrices = draw_matrices(trace, recipe)
     if own_keys != 1:
@@ -126,9 +126,9 @@ def attend_trainable(
 def expand_token(trace: Trace, token: int) -> Trace:
     """Add one token's way through a trace made by `attend_trainable`, a row at a time.
 
-    Steps: `one_embedding` (d_in); `one_query`, `one_key` (d_out), `one_value` (d_v);
+    Steps: `one_embedding` (d_in); `one_query`, `one_key` (d_query), `one_value` (d_value);
     `query_scores`, `scaled_query_scores` where divided, `query_weights` (key), `query_context`
-    (d_v). Returns the same trace. Raises ValueError where the weights are shared along another
+    (d_value). Returns the same trace. Raises ValueError where the weights are shared along another
     axis than the keys.
     """
     if trace["weights"].operation.dim != -1:
@@ -155,7 +155,7 @@ def expand_token(trace: Trace, token: int) -> Trace:
 def add_other_ways(trace: Trace) -> Trace:
     """Add the same projections written in two other ways, to a trace made by `attend_trainable`.
 
-    Steps: `queries_upright` (query, d_out), for tokens as columns: (Wᵀ xᵀ)ᵀ; `linear_queries`,
+    Steps: `queries_upright` (query, d_query), for tokens as columns: (Wᵀ xᵀ)ᵀ; `linear_queries`,
     `linear_keys`, `linear_values` through `torch.nn.functional.linear` with the transposed
     matrices, and attention on these, with `linear_` before each name. Returns the same trace.
     """

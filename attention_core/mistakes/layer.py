@@ -42,11 +42,11 @@ def layer(inputs: Inputs, recipe: HeadsRecipe) -> Trace:
 
 
 def _linear(
-    trace: Trace, matrix: str, name: str, vectors: Step, axes: tuple[str, str], d_out: int
+    trace: Trace, matrix: str, name: str, vectors: Step, axes: tuple[str, str], n_columns: int
 ) -> Step:
     """A linear layer without bias, drawn behind the last draw of the trace."""
     d_in = vectors.value.shape[-1]
-    drawn = trace.step(matrix, next_draw(trace, (d_in, d_out), d_in), axes=axes)
+    drawn = trace.step(matrix, next_draw(trace, (d_in, n_columns), d_in), axes=axes)
     return trace.step(name, MatMul(), vectors, drawn, axes=("query", axes[1]))
 
 

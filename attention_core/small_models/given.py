@@ -41,7 +41,7 @@ def projections() -> Projections:
     _, head = shipped_figures().best("pronoun to noun")
     given = tuple(tables()[f"W_{role}"][LAYER][head] for role in ROLES)
     d_head = len(given[0][0])
-    return Projections(d_out=d_head, d_v=d_head, start="given", given=given)
+    return Projections(d_query=d_head, d_value=d_head, start="given", given=given)
 
 
 def heads() -> GivenHeads:

@@ -11,9 +11,9 @@ def induction_head(run: FinishedRun) -> Trace:
     """The head of the second layer with the largest prefix-matching score, on the tokens of
     `EXAMPLE`.
 
-    Steps: `read` (token, d_model), what the second layer reads of each token; `W_query`, `W_key`,
-    `W_value` (d_model, d_head), `queries`, `keys`, `values`, `mask` (causal), and attention on
-    them.
+    Steps: `read` (token, d_model), what the second layer reads of each token; `W_query` and `W_key`
+    (d_model, d_head), `W_value` (d_model, d_value), `queries`, `keys`, `values`, `mask` (causal),
+    and attention on them.
     """
     _, head = best_head(run.records[-1])
     layer = run.last_layer
@@ -22,7 +22,8 @@ def induction_head(run: FinishedRun) -> Trace:
 
     def weight(role: str) -> tuple[Step, None]:
         numbers = Given.of(getattr(layer, f"W_{role}")[head])
-        return trace.step(f"W_{role}", numbers, axes=("d_model", "d_head")), None
+        width = "d_value" if role == "value" else "d_head"
+        return trace.step(f"W_{role}", numbers, axes=("d_model", width)), None
 
     made = project(trace, read, weight)
     mask = trace.step("mask", AttentionMask(len(EXAMPLE), len(EXAMPLE)), axes=("query", "key"))

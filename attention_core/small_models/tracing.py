@@ -26,10 +26,11 @@ def pass_through(
 
     Steps: `token_embeddings`, `position_embeddings`, their sum `embeddings` (token, d_model); for
     each layer, with `layer_0_` and so on before the name, `normed` (token, d_model), `queries`
-    (head, query, d_head), `keys`, `values`, the steps of `attention`, `head_outputs`
-    (head, query, d_model), `output`, their sum (query, d_model), and `stream` (token, d_model),
-    what was there and the output; last `normed`, `logits` and `probabilities` (token, vocabulary).
-    One head may be `off`: its context vectors become 0, and all after it is computed with that.
+    (head, query, d_head), `keys`, `values` (head, key, d_value), the steps of `attention`,
+    `head_outputs` (head, query, d_model), `output`, their sum (query, d_model), and `stream`
+    (token, d_model), what was there and the output; last `normed`, `logits` and `probabilities`
+    (token, vocabulary). One head may be `off`: its context vectors become 0, and all after it is
+    computed with that.
 
     Raises ValueError for a word that is not in the vocabulary, and for too many or none.
     """
@@ -76,20 +77,20 @@ def add_layer(
     layer: int,
     stream: Step,
     mask: Step,
-    of_heads: tuple[str, str] = ("head", "d_head"),
+    of_heads: tuple[str, str, str] = ("head", "d_head", "d_value"),
     switched: int | None = None,
 ) -> Step:
     """Add one layer to a trace, from `stream` (token, width): steps as in `pass_through`.
 
-    `of_heads` names the axes of its heads and of their width, where others of the same trace have
-    those names. Returns the stream behind it.
+    `of_heads` names the axes of its heads, of their queries and of their values, where others of
+    the same trace have those names. Returns the stream behind it.
     """
     prefix, width = f"layer_{layer}_", stream.axes[-1]
-    head, d_head = of_heads
+    head, d_head, d_value = of_heads
     normed = trace.step(f"{prefix}normed", ops.LayerNorm(), stream, axes=stream.axes)
 
     def weight(role: str) -> tuple[Step, None]:
-        return given(f"W_{role}", (head, width, d_head)), None
+        return given(f"W_{role}", (head, width, d_value if role == "value" else d_head)), None
 
     def given(name: str, axes: tuple[str, ...]) -> Step:
         return trace.step(f"{prefix}{name}", ops.Given.of(weights[name][layer]), axes=axes)
@@ -99,7 +100,7 @@ def add_layer(
     if switched is not None:
         name = f"{prefix}context_vectors_left"
         context = trace.step(name, ops.SwitchOff(switched), context, axes=context.axes)
-    W_output = given("W_output", (head, d_head, width))
+    W_output = given("W_output", (head, d_value, width))
     outputs = times(trace, f"{prefix}head_outputs", context, W_output)
     output = trace.step(f"{prefix}output", ops.SumHeads(), outputs, axes=("query", width))
     return trace.step(f"{prefix}stream", ops.Add(), stream, output, axes=stream.axes)

@@ -81,7 +81,7 @@ def _first_layer(trace: Trace, stream: Step) -> None:
     """Record the tiny language's first layer, and `embeddings`: what its second layer reads."""
     n_tokens = trace.size("token")
     mask = trace.step("layer_0_mask", ops.AttentionMask(n_tokens, n_tokens), axes=("query", "key"))
-    of_heads = ("layer_0_head", "d_layer_0_head")
+    of_heads = ("layer_0_head", "d_layer_0_head", "d_layer_0_value")
     read = add_layer(trace, shipped.weights(), 0, stream, mask, of_heads)
     trace.step("embeddings", ops.LayerNorm(), read, axes=("token", "d_in"))
 

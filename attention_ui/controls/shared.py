@@ -243,7 +243,7 @@ def _matrix_edits(role: str) -> Control:
     """Numbers typed into W_query, W_key or W_value."""
 
     def fit(edits: tuple, values: Values) -> str | None:
-        width = values.d_v if role == "value" else values.d_out
+        width = values.d_value if role == "value" else values.d_query
         if any(row >= values.d_in or column >= width for row, column, _ in edits):
             return f"an edited number lies outside W_{role}"
         return None
@@ -268,14 +268,18 @@ START = Control(
     undoes=OF_MATRICES,
 )
 D_OUT = Control(
-    "d_out",
+    "d_query",
     Whole(1, MAX_WIDTH),
-    "Width of queries and keys, d_out",
-    _recipe("d_out"),
+    "Width of queries and keys, d_query",
+    _recipe("d_query"),
     undoes=("q_edits", "k_edits", *SHAPES),
 )
 D_V = Control(
-    "d_v", Whole(1, MAX_WIDTH), "Width of values, d_v", _recipe("d_v"), undoes=("v_edits", *SHAPES)
+    "d_value",
+    Whole(1, MAX_WIDTH),
+    "Width of values, d_value",
+    _recipe("d_value"),
+    undoes=("v_edits", *SHAPES),
 )
 SCALE = Control("scale", Choice(SCALES), "Divide scores of queries and keys by", "sqrt_d")
 BIAS = Control("bias", Flag(), "Bias", False)
@@ -326,7 +330,7 @@ def _widths(values: Values) -> dict[int, str]:
 
 def _is_shared(values: Values) -> bool:
     """Whether heads have widths that share d_model."""
-    return 0 in (values.d_head, values.d_value)
+    return 0 in (values.d_head, values.d_head_value)
 
 
 def _d_model_fits(d_model: int, values: Values) -> tuple[int, str]:
@@ -364,13 +368,13 @@ D_HEAD = Control(
     look={"help": AUTO},
 )
 D_VALUE = Control(
-    "d_value",
+    "d_head_value",
     Whole(0, MAX_HEAD_WIDTH),
     "Width of a value, d_value",
     _of_heads("d_value"),
     widget="select_slider",
     options=_widths,
-    fits=_width_fits("d_value"),
+    fits=_width_fits("d_head_value"),
     undoes=("cell",),
     look={"help": AUTO},
 )
@@ -405,8 +409,8 @@ def projections_of(values: Values, start: str = "") -> Projections:
         recipe = replace(recipe, seed=values.w_seed, skipped_draws=0)
     return replace(
         recipe,
-        d_out=values.d_out,
-        d_v=values.d_v,
+        d_query=values.d_query,
+        d_value=values.d_value,
         scale=values.scale,
         bias=values.bias,
         seeds=values.of(*SEEDS),
@@ -512,7 +516,7 @@ def heads_recipe_of(values: Values) -> HeadsRecipe:
         recipe,
         n_heads=values.n_heads,
         d_head=values.d_head or shared,
-        d_value=values.d_value or shared,
+        d_value=values.d_head_value or shared,
         d_model=values.d_model,
         causal=values.causal_heads,
     )

@@ -243,7 +243,7 @@ weight: simplified_attention: weights
 The share of its attention that a query gives to one key: a row of weights sums to 1. Elsewhere a
 model's parameters are called weights too; here they never are.
 
-width: tokenize_and_embed: d_in d_out d_head d_model
+width: tokenize_and_embed: d_in d_query d_head d_model
 How many numbers a vector has, d for short. Embeddings, queries, heads and the output can each have
 a width of their own.
 """

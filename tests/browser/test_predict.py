@@ -91,7 +91,7 @@ def test_a_sign_and_a_shape_are_answered_by_keyboard(page, app_url):
     # As long as a finger takes: the button also takes up the number just typed.
     question(page, "shape").get_by_role("button", name="Reveal").click(delay=100)
     settled(page)
-    assert "It is query 11 × d_out 2: the numbers are right, their order is not." in (
+    assert "It is query 11 × d_query 2: the numbers are right, their order is not." in (
         question(page, "shape").inner_text()
     )
     assert covered(page, "context") == 1, "by the question about weights alone"

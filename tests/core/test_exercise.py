@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from attention_core import EXAMPLES, Trace, embed, encode_block
 from attention_core import operations as ops
 from attention_core.experiments.variance import few_trials
-from attention_core.export.exercise import asked, exercise, practised
+from attention_core.export.exercise import exercise, exercise_steps, practised
 from attention_core.export.notebook import MOST_NUMBERS
 from attention_core.mechanism.attention import attention
 from attention_core.mechanism.flash import attend_in_tiles
@@ -35,7 +35,7 @@ def causal():
 
 def trainable():
     """Queries, keys and values of 5 and 7 columns from 11 tokens."""
-    recipe = Projections(d_out=5, d_v=7, start="linear", seed=3, bias=True)
+    recipe = Projections(d_query=5, d_value=7, start="linear", seed=3, bias=True)
     return attend_trainable(embed(EXAMPLES["wild_cat"].inputs), recipe)
 
 
@@ -89,9 +89,9 @@ def crossed():
         (("query", asks, "query"), ("key", answers, "key"), ("value", answers, "key"))
     ):
         draw = ops.Draw("normal", (3, 4), seed=seed)
-        matrix = trace.step(f"W_{role}", draw, axes=("d_in", "d_out"))
+        matrix = trace.step(f"W_{role}", draw, axes=("d_in", "d_query"))
         name = {"query": "queries", "key": "keys", "value": "values"}[role]
-        made.append(trace.step(name, ops.MatMul(), given, matrix, axes=(axis, "d_out")))
+        made.append(trace.step(name, ops.MatMul(), given, matrix, axes=(axis, "d_query")))
     attention(trace, *made, "sqrt_d", None)
     return trace
 
@@ -369,7 +369,7 @@ def test_a_known_mistake_is_named_with_its_step(name, step, line, mistake, learn
 def test_every_mistake_that_changes_the_numbers_is_refused_and_named(name, learners):
     """Another mistake may be named, if it gives the same numbers, or stops with the same error."""
     learner, refused = learners[name], 0
-    for step in map(learner.trace.__getitem__, asked(learner.trace)):
+    for step in map(learner.trace.__getitem__, exercise_steps(learner.trace)):
         for mistake in mistakes(step.operation, *(given.name for given in step.inputs)):
             said = learner.write(step.name, f"{step.name} = {mistake.line}")
             if said:
@@ -379,7 +379,7 @@ def test_every_mistake_that_changes_the_numbers_is_refused_and_named(name, learn
                 made = eval(mistake.line, dict(learner.names))
                 slack = 1e-4 * largest(step.value) if step.value.is_floating_point() else 0
                 assert torch.allclose(made, step.value, atol=float(slack), equal_nan=True)
-    assert refused >= 2 * len(asked(learner.trace)) - 1
+    assert refused >= 2 * len(exercise_steps(learner.trace)) - 1
 
 
 @pytest.mark.slow("2 s: many wrong lines")
@@ -389,7 +389,7 @@ def test_no_line_of_a_round_of_flash_attention_may_be_left_out(name):
     shrink factor: in these examples, no later tile has a larger maximum.
     """
     learner = Learner(of_flash_attention(name))
-    for step in map(learner.trace.__getitem__, asked(learner.trace)):
+    for step in map(learner.trace.__getitem__, exercise_steps(learner.trace)):
         lines = [given.name for given in step.inputs if given.value.shape == step.value.shape]
         if isinstance(step.operation, ops.RescaleAndAdd):
             before, _, new = (given.name for given in step.inputs)
@@ -658,7 +658,7 @@ def test_a_mistake_among_numbers_of_any_size_is_refused():
 
 
 def test_the_lines_that_a_lesson_teaches_are_asked_for():
-    asked_of = {name: asked(make()) for name, make in TRACES.items()}
+    asked_of = {name: exercise_steps(make()) for name, make in TRACES.items()}
     lines = ("scores", "scaled_scores", "masked_scores", "weights", "context_vectors")
     assert asked_of["causal"] == ("mask", *lines)
     projected = ("queries", "keys", "values")
@@ -687,10 +687,10 @@ def test_what_tells_again_what_another_step_tells_is_not_asked_for():
 
 def test_a_mistake_that_someone_chose_is_given_and_what_follows_it_asked_for():
     trace = attend_trainable(embed(EXAMPLES["wild_cat"].inputs), Projections(scale="d"))
-    steps = asked(trace)
+    steps = exercise_steps(trace)
     assert steps == ("queries", "keys", "values", "scores", "weights", "context_vectors")
     wrong_axis = lesson_trace("qkv_wrong_axis/journey_789")
-    assert asked(wrong_axis)[-2:] == ("scaled_scores", "context_vectors")
+    assert exercise_steps(wrong_axis)[-2:] == ("scaled_scores", "context_vectors")
 
 
 @pytest.mark.parametrize("name", [*TRACES, *LESSONS])
@@ -698,7 +698,7 @@ def test_no_line_that_is_asked_for_stands_in_the_exercise(name):
     trace = TRACES[name]() if name in TRACES else lesson_trace(name)
     cells = exercise(trace)["cells"]
     shown = "\n".join(cell["source"] for cell in cells[4:])
-    wanted = asked(trace)
+    wanted = exercise_steps(trace)
     assert wanted
     blanks = re.findall(r"^    (\w+) = \.\.\.  # your line: ", shown, re.MULTILINE)
     assert blanks == list(wanted)

@@ -9,7 +9,7 @@ import torch
 
 from attention_core import EXAMPLES, Inputs, Trace, attend, embed, expand_query, program
 from attention_core import operations as ops
-from attention_core.export.exercise import asked, exercise
+from attention_core.export.exercise import exercise, exercise_steps
 from attention_core.export.notebook import notebook
 from attention_core.mechanism.masking import attend_masked, change_token, drop_weights
 from attention_core.mechanism.multi_head import (
@@ -95,7 +95,13 @@ def own_matrices():
     trace = embed(EXAMPLES["wild_cat"].inputs)
     edits = (((0, 1, 2),), (), ((2, 0, -0.5), (1, 1, 1 / 3)))
     recipe = Projections(
-        d_out=3, d_v=5, start="linear", seeds=(None, 7, None), bias=True, edits=edits, scale="d"
+        d_query=3,
+        d_value=5,
+        start="linear",
+        seeds=(None, 7, None),
+        bias=True,
+        edits=edits,
+        scale="d",
     )
     return expand_token(add_other_ways(attend_trainable(trace, recipe)), 3)
 
@@ -238,7 +244,7 @@ def test_a_notebook_gives_the_same_tensors_and_says_so(name, ran):
 def test_the_lines_of_a_trace_solve_its_exercise(name, ran):
     names, trace = ran[f"{name}-exercise.ipynb"], TRACES[name]()
     assert isinstance(names, dict), names
-    assert names["said"].splitlines() == [f"✓ {step} is right." for step in asked(trace)]
+    assert names["said"].splitlines() == [f"✓ {step} is right." for step in exercise_steps(trace)]
 
 
 def same_bits(left, right):

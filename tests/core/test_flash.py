@@ -7,7 +7,7 @@ import random
 import pytest
 import torch
 
-from attention_core import Trace, asked, exercise, program
+from attention_core import Trace, exercise, exercise_steps, program
 from attention_core import operations as ops
 from attention_core.mechanism.attention import attention
 from attention_core.mechanism.flash import attend_in_tiles
@@ -27,20 +27,20 @@ SIZES = [(1, 1), (2, 3), (3, 2), (5, 11), (7, 4), (100, 100)]
 N_QUERIES, N_KEYS, D, D_V = 7, 11, 5, 3
 
 
-def given(n_queries=N_QUERIES, n_keys=N_KEYS, d=D, d_v=D_V, factor=1.0):
+def given(n_queries=N_QUERIES, n_keys=N_KEYS, d=D, d_value=D_V, factor=1.0):
     """Queries, keys and values in a trace; scores are some `factor` large."""
     trace = Trace()
     drawn = [
         trace.step(name, ops.Draw("normal", shape, seed=seed), axes=axes)
         for seed, (name, shape, axes) in enumerate(
             [
-                ("drawn_queries", (n_queries, d), ("query", "d_out")),
-                ("keys", (n_keys, d), ("key", "d_out")),
-                ("values", (n_keys, d_v), ("key", "d_v")),
+                ("drawn_queries", (n_queries, d), ("query", "d_query")),
+                ("keys", (n_keys, d), ("key", "d_query")),
+                ("values", (n_keys, d_value), ("key", "d_value")),
             ]
         )
     ]
-    queries = trace.step("queries", ops.ScaleBy(factor), drawn[0], axes=("query", "d_out"))
+    queries = trace.step("queries", ops.ScaleBy(factor), drawn[0], axes=("query", "d_query"))
     return trace, queries, *drawn[1:]
 
 
@@ -107,7 +107,7 @@ def test_scores_of_ten_thousand_do_not_overflow(tile_keys):
 def test_only_the_blocks_that_are_named_are_computed():
     trace, *steps = given()
     (step,) = attend_in_tiles(trace, *steps, 3, 4, blocks=[2])
-    assert step.axes == ("query_block_2", "d_v")
+    assert step.axes == ("query_block_2", "d_value")
     assert len(step.value) == 1
     torch.testing.assert_close(step.value, by_hand(*steps)[6:], rtol=1e-5, atol=1e-6)
     assert not any(name.startswith("tile_queries_0") for name in trace)
@@ -187,7 +187,7 @@ def test_what_is_counted_on_traces_is_what_the_arithmetic_says(tile_queries, til
 def test_an_exercise_asks_for_one_round_and_names_what_goes_wrong_in_it():
     trace, *steps = given()
     attend_in_tiles(trace, *steps, 3, 4, blocks=[1])
-    wanted = asked(trace)
+    wanted = exercise_steps(trace)
     rounds = {name[-1] for name in wanted if name[-4:-1] == "_1_"}
     assert len(rounds - {"1"}) <= 1
     (at,) = {name.rpartition("_")[2] for name in wanted if name.startswith("shrink")}
@@ -213,8 +213,8 @@ def test_a_program_of_tiles_gives_the_same_bits(seed):
     numbers begin elsewhere in memory.
     """
     sizes = random.Random(seed)
-    n_queries, n_keys, d, d_v = (sizes.randint(1, 65) for _ in range(4))
-    trace, *steps = given(n_queries, n_keys, d, d_v)
+    n_queries, n_keys, d, d_value = (sizes.randint(1, 65) for _ in range(4))
+    trace, *steps = given(n_queries, n_keys, d, d_value)
     tiles = (sizes.randint(1, n_queries), sizes.randint(1, n_keys))
     attend_in_tiles(trace, *steps, *tiles, causal=seed % 2 == 1, offset=sizes.randint(-3, 3))
     names = {"__name__": "a program"}

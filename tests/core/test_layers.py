@@ -28,13 +28,15 @@ def given(trace, name, tensor, axes):
 
 
 @pytest.mark.parametrize("hidden", ["nothing", "random", "causal", "all_of_one"])
-@pytest.mark.parametrize(("n_queries", "n_keys", "d", "d_v"), SIZES)
+@pytest.mark.parametrize(("n_queries", "n_keys", "d", "d_value"), SIZES)
 @pytest.mark.parametrize("heads", [(), (3,)])
-def test_attention_is_torchs_scaled_dot_product_attention(n_queries, n_keys, d, d_v, heads, hidden):
+def test_attention_is_torchs_scaled_dot_product_attention(
+    n_queries, n_keys, d, d_value, heads, hidden
+):
     torch.manual_seed(n_queries * 100 + n_keys)
     steep = 10 if hidden == "random" else 1
     queries, keys = steep * torch.randn(*heads, n_queries, d), torch.randn(*heads, n_keys, d)
-    values = torch.randn(*heads, n_keys, d_v)
+    values = torch.randn(*heads, n_keys, d_value)
     mask = {
         "nothing": None,
         "random": torch.rand(n_queries, n_keys) > 0.4,
@@ -45,7 +47,7 @@ def test_attention_is_torchs_scaled_dot_product_attention(n_queries, n_keys, d, 
     steps = [
         given(trace, "queries", queries, (*lead, "query", "d")),
         given(trace, "keys", keys, (*lead, "key", "d")),
-        given(trace, "values", values, (*lead, "key", "d_v")),
+        given(trace, "values", values, (*lead, "key", "d_value")),
     ]
     seen = None if mask is None else given(trace, "mask", mask, ("query", "key"))
     ours = attention(trace, *steps, mask=seen).value
@@ -63,10 +65,10 @@ def test_attention_is_torchs_scaled_dot_product_attention(n_queries, n_keys, d, 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("start", ["rand", "linear"])
 @pytest.mark.parametrize(
-    ("h", "d", "d_v", "d_out"), [(1, 5, 3, 7), (2, 3, 3, 6), (3, 7, 2, 5), (5, 1, 4, 11)]
+    ("h", "d", "d_value", "d_model"), [(1, 5, 3, 7), (2, 3, 3, 6), (3, 7, 2, 5), (5, 1, 4, 11)]
 )
-def test_heads_are_torchs_multi_head_attention(h, d, d_v, d_out, start, causal):
-    recipe = HeadsRecipe(h, d, d_v, d_out, start, seed=h, causal=causal)
+def test_heads_are_torchs_multi_head_attention(h, d, d_value, d_model, start, causal):
+    recipe = HeadsRecipe(h, d, d_value, d_model, start, seed=h, causal=causal)
     for example in ("wild_cat", "journey_123"):
         trace = attend_heads(embed(EXAMPLES[example].inputs), recipe)
         ours, theirs = trace["output"].value, torch_output(trace)
@@ -164,7 +166,7 @@ def test_a_parameter_and_a_layer_agree_once_one_is_transposed(example, bias):
 
 @pytest.mark.parametrize("bias", [False, True])
 def test_linear_starts_as_torchs_own_layers_do(bias):
-    recipe = Projections(d_out=5, d_v=7, start="linear", seed=69, bias=bias)
+    recipe = Projections(d_query=5, d_value=7, start="linear", seed=69, bias=bias)
     trace = attend_trainable(embed(EXAMPLES["wild_cat"].inputs), recipe)
     torch.manual_seed(69)
     for role in ROLES:
@@ -204,7 +206,7 @@ def test_the_same_settings_give_the_same_curve_and_another_seed_does_not():
 @pytest.mark.parametrize("scaled", [False, True])
 def test_a_recorded_step_is_a_trace_of_the_same_numbers(scaled):
     vectors, targets = vectors_and_targets("wild_cat")
-    *_, last = train(vectors, targets, TrainingSettings(steps=20, d_out=7, scaled=scaled))
+    *_, last = train(vectors, targets, TrainingSettings(steps=20, width=7, scaled=scaled))
     trace = attend_trained(embed(EXAMPLES["wild_cat"].inputs), last.matrices, scaled)
     found = predict(vectors, last.matrices, scaled)
     for name in ("queries", "weights", "context_vectors", "logits"):
@@ -216,10 +218,10 @@ def test_a_recorded_step_is_a_trace_of_the_same_numbers(scaled):
 def test_records_are_bounded_and_a_run_can_be_left():
     torch.manual_seed(0)
     vectors, targets = torch.randn(64, 64), torch.arange(63)
-    records = train(vectors, targets, TrainingSettings(steps=300, d_out=64))
+    records = train(vectors, targets, TrainingSettings(steps=300, width=64))
     kept = [next(records) for _ in range(3)]
     assert [record.step for record in kept] == sorted({record.step for record in kept})
-    all_of_them = list(train(vectors, targets, TrainingSettings(steps=300, d_out=64)))
+    all_of_them = list(train(vectors, targets, TrainingSettings(steps=300, width=64)))
     numbers = sum(m.numel() for m in kept[0].matrices) + kept[0].weights.numel()
     assert len(all_of_them) * numbers <= 500_000
     assert all_of_them[-1].step == 300

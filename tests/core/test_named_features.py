@@ -142,8 +142,8 @@ def test_given_matrices_are_the_ones_in_the_trace():
     ("changes", "drawn"),
     [
         ({}, ()),
-        ({"d_out": 2}, ("query", "key")),
-        ({"d_v": 3}, ("value",)),
+        ({"d_query": 2}, ("query", "key")),
+        ({"d_value": 3}, ("value",)),
         ({"seeds": (None, 5, None)}, ("key",)),
         ({"seed": 5}, ROLES),
         ({"start": "rand"}, ROLES),

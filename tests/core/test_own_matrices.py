@@ -128,7 +128,7 @@ def test_a_single_head_has_no_heads():
     queries, keys, values = (vectors @ matrix for matrix in matrices)
     want = nn.functional.scaled_dot_product_attention(queries, keys, values)
     same(trace["context_vectors"].value, want)
-    assert trace["context_vectors"].axes == ("query", "d_v")
+    assert trace["context_vectors"].axes == ("query", "d_value")
 
 
 X, W = torch.ones(5, 3), torch.ones(3, 4)

@@ -201,7 +201,7 @@ def test_dropout_leaves_something(probability):
 @pytest.mark.parametrize(
     ("recipe", "name"),
     [
-        *((Projections, name) for name in ("d_out", "d_v")),
+        *((Projections, name) for name in ("d_query", "d_value")),
         *((HeadsRecipe, name) for name in ("n_heads", "d_head", "d_value", "d_model")),
     ],
 )
@@ -298,8 +298,8 @@ def test_whole_numbers_may_be_typed():
     [
         ({"steps": 0}, "0 steps: choose 1 to 5,000"),
         ({"steps": 5_001}, "5001 steps: choose 1 to 5,000"),
-        ({"d_out": 0}, "a width d_out of 0: choose 1 to 64"),
-        ({"d_out": 65}, "a width d_out of 65: choose 1 to 64"),
+        ({"width": 0}, "a width of 0: choose 1 to 64"),
+        ({"width": 65}, "a width of 65: choose 1 to 64"),
         ({"learning_rate": -0.1}, "a learning rate of -0.1: choose 0 or more"),
         ({"learning_rate": math.nan}, "a learning rate of nan: choose 0 or more"),
         ({"learning_rate": math.inf}, "a learning rate of inf: choose 0 or more"),

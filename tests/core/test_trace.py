@@ -41,11 +41,11 @@ def example_trace(name):
 
 def test_an_axis_of_two_lengths_is_refused_and_both_steps_are_named():
     trace = Trace()
-    trace.step("queries", matrix(5, 3), axes=("query", "d_out"))
+    trace.step("queries", matrix(5, 3), axes=("query", "d_query"))
     with refused("axis 'query' is 7 long in 'weights' but 5 long in 'queries'"):
         trace.step("weights", matrix(7, 2), axes=("query", "key"))
-    with refused("axis 'd_out' is 2 long in 'values' but 3 long in 'queries'"):
-        trace.step("values", matrix(7, 2), axes=("key", "d_out"))
+    with refused("axis 'd_query' is 2 long in 'values' but 3 long in 'queries'"):
+        trace.step("values", matrix(7, 2), axes=("key", "d_query"))
 
 
 def test_an_axis_of_two_lengths_within_one_step_is_refused():
@@ -89,13 +89,13 @@ def test_a_name_that_is_a_keyword_is_refused(name):
 
 def test_an_input_from_another_trace_is_refused_even_if_the_names_agree():
     here, there = Trace(), Trace()
-    ours = here.step("keys", matrix(2, 3), axes=("key", "d_out"))
-    theirs = there.step("keys", matrix(2, 3), axes=("key", "d_out"))
-    only_theirs = there.step("values", matrix(2, 3), axes=("key", "d_out"))
+    ours = here.step("keys", matrix(2, 3), axes=("key", "d_query"))
+    theirs = there.step("keys", matrix(2, 3), axes=("key", "d_query"))
+    only_theirs = there.step("values", matrix(2, 3), axes=("key", "d_query"))
     with refused("'total' is made from 'keys', not a step of this trace"):
-        here.step("total", Add(), ours, theirs, axes=("key", "d_out"))
+        here.step("total", Add(), ours, theirs, axes=("key", "d_query"))
     with refused("'total' is made from 'values', not a step of this trace"):
-        here.step("total", Add(), ours, only_theirs, axes=("key", "d_out"))
+        here.step("total", Add(), ours, only_theirs, axes=("key", "d_query"))
     assert list(here) == ["keys"]
 
 
@@ -200,8 +200,8 @@ def test_an_axis_that_no_step_has_has_no_length():
 
 def test_a_step_says_its_shape_its_formula_and_its_code():
     trace = Trace()
-    queries = trace.step("queries", matrix(2, 3), axes=("query", "d_out"))
-    keys = trace.step("keys", matrix(5, 3), axes=("key", "d_out"))
+    queries = trace.step("queries", matrix(2, 3), axes=("query", "d_query"))
+    keys = trace.step("keys", matrix(5, 3), axes=("key", "d_query"))
     scores = trace.step("scores", MatMul(transpose=True), queries, keys, axes=("query", "key"))
     assert scores.shape == "query 2 × key 5"
     assert scores.formula == r"S = Q K^\top"
@@ -213,8 +213,8 @@ def test_a_step_says_its_shape_its_formula_and_its_code():
 def test_a_symbol_can_be_given_and_an_unknown_name_stands_for_itself():
     trace = Trace()
     named = trace.step("my_rows", matrix(2, 3), axes=("query", "key"))
-    given = trace.step("W_mine", matrix(3, 5), axes=("key", "d_out"), symbol="W_m")
-    product = trace.step("product", MatMul(), named, given, axes=("query", "d_out"))
+    given = trace.step("W_mine", matrix(3, 5), axes=("key", "d_query"), symbol="W_m")
+    product = trace.step("product", MatMul(), named, given, axes=("query", "d_query"))
     assert product.formula == r"\mathrm{product} = \mathrm{my\_rows} W_m"
 
 

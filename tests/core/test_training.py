@@ -55,7 +55,7 @@ def learned(example, **settings):
 @pytest.mark.parametrize("scaled", [False, True])
 @every_example
 def test_training_goes_where_torch_s_own_descent_goes(example, scaled):
-    vectors, targets, settings = learned(example, steps=5, d_out=7, scaled=scaled, seed=3)
+    vectors, targets, settings = learned(example, steps=5, width=7, scaled=scaled, seed=3)
     first, *_, last = train(vectors, targets, settings)
     layer = Layer(first.matrices, scaled)
     descent = torch.optim.SGD(layer.parameters(), lr=settings.learning_rate)
@@ -109,7 +109,7 @@ def test_next_tokens_are_numbered_as_they_first_appear():
 
 @every_example
 def test_what_changed_most_is_what_a_search_through_every_number_finds(example):
-    first, *_, last = train(*learned(example, steps=40, d_out=5))
+    first, *_, last = train(*learned(example, steps=40, width=5))
     kept = [each.clone() for record in (first, last) for each in (*record.matrices, record.weights)]
     found = most_changed(first, last)
     n_tokens = len(first.weights)

@@ -45,7 +45,7 @@ def single(example, **changes):
 
 @pytest.mark.parametrize("scale", ["none", "sqrt_d", "d"])
 def test_what_the_scores_were_divided_by_can_be_read_off(scale):
-    trace = single("wild_cat", d_out=3, scale=scale)
+    trace = single("wild_cat", d_query=3, scale=scale)
     divisor = {"none": 1.0, "sqrt_d": 3**0.5, "d": 3.0}[scale]
     assert scale_of(trace) == scale
     oracle = F.scaled_dot_product_attention(

@@ -141,7 +141,7 @@ def test_what_changes_beside_self_attention_is_in_a_table():
     table = shapes_table(trace, itself(values))
     assert "| `weights` | query 6 × key 6 | query 6 × key 3 | other numbers |" in table
     assert "cannot be multiplied (3x3 and 6x2)" in torch_says(trace)
-    assert projections_of(values).d_out == trace["queries"].value.shape[-1]
+    assert projections_of(values).d_query == trace["queries"].value.shape[-1]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_what_changes_beside_self_attention_is_in_a_table():
     [("none", ": softmax", 1), ("sqrt_d", "√3 = 1.73", 3**0.5), ("d", "divided by 3,", 3)],
 )
 def test_what_the_scores_are_said_to_be_divided_by_gives_the_weights(scale, said, divisor):
-    trace = trace_of(values_of("wild_cat", scale=scale, d_out=3, d_v=5))
+    trace = trace_of(values_of("wild_cat", scale=scale, d_query=3, d_value=5))
     assert said in made_words(trace)
     assert "which is 5 wide" in made_words(trace)
     wanted = (trace["scores"].value / divisor).softmax(dim=-1)

@@ -37,7 +37,7 @@ def test_a_typed_number_is_kept_as_a_link_holds_it():
 
 
 def test_more_numbers_than_a_link_holds_are_refused_in_words_and_can_be_undone():
-    at = open_grid(d_in="64", d_out="64")
+    at = open_grid(d_in="64", d_query="64")
     values = type_into(at, dict.fromkeys(range(64), 1.5))
     assert values.q_edits == ()
     said = f"Not applied: a link can hold {MAX_EDITS} typed numbers, and these are 4,096."
@@ -50,7 +50,7 @@ def test_more_numbers_than_a_link_holds_are_refused_in_words_and_can_be_undone()
 
 def test_numbers_that_fit_their_table_and_not_the_link_are_refused_in_words():
     full = ",".join(f"{at // 14}.{at % 14}:999.999999" for at in range(196))
-    at = open_grid(d_in="14", d_out="14", d_v="14", k_edits=full)
+    at = open_grid(d_in="14", d_query="14", d_value="14", k_edits=full)
     assert len(type_into(at, dict.fromkeys(range(13), 1.25)).q_edits) in (0, 182)
     values = type_into(at, dict.fromkeys(range(14), 123.456789))
     assert understood(at.session_state["held"], EVERY) == (values, {})

@@ -475,7 +475,7 @@ def test_an_entry_of_a_vector_is_read(number):
 
 
 MAKES_A_TABLE = {"sentence", "tokenizer", "vocabulary", "learned", "reserved", "seed", "d_in"}
-MAKES_SHAPES = {"sentence", "tokenizer", "drop_blanks", "d_in", "d_out", "d_v", "source"}
+MAKES_SHAPES = {"sentence", "tokenizer", "drop_blanks", "d_in", "d_query", "d_value", "source"}
 
 
 def test_what_makes_another_table_takes_the_typed_numbers_away_and_nothing_else_does():

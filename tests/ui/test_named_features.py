@@ -95,7 +95,7 @@ def test_how_to_read_a_matrix_set_by_hand_names_its_largest_number_and_claims_no
     told = origin_words(values, trace)
     found = re.search(r"row \*(\w+)\* and column \*(\w+)\* hold ([\d.]+):", told)
     row = trace.labels("d_in").index(found[1])
-    column = trace.labels("d_out").index(found[2])
+    column = trace.labels("d_query").index(found[2])
     assert float(found[3]) == matrix[row, column].item() == matrix.max().item()
     edits = tuple((*place, -1.0) for place in (matrix > 0).nonzero().tolist())
     nothing = values.but(q_edits=edits)
@@ -221,8 +221,8 @@ def test_the_control_and_the_picture_call_an_entry_what_the_charts_do(name):
     ("page", "cell", "words"),
     [
         ("simplified_attention", "embeddings.7.5", "token 7 “it” · d_in 5 “refers”"),
-        ("queries_keys_values", "W_query.5.1", "d_in 5 “refers” · d_out 1 “hunter”"),
-        ("queries_keys_values", "context_vectors.7.2", "query 7 “it” · d_v 2 “mood”"),
+        ("queries_keys_values", "W_query.5.1", "d_in 5 “refers” · d_query 1 “hunter”"),
+        ("queries_keys_values", "context_vectors.7.2", "query 7 “it” · d_value 2 “mood”"),
     ],
 )
 def test_the_arithmetic_of_a_cell_names_its_components(page, cell, words):
@@ -280,8 +280,8 @@ def test_an_own_sentence_over_the_same_words_keeps_what_was_set_by_hand():
         ({"sentence": "the zebra"}, ("no vector for “zebra”", "cat, dog, mouse")),
         ({"d_in": "5"}, ("the given vectors are 6 wide",)),
         ({"vocabulary": "random"}, ("distinct tokens",)),
-        ({"d_out": "2"}, ("W_query, W_key", "not fit these sizes")),
-        ({"d_v": "2"}, ("W_value", "not fit these sizes")),
+        ({"d_query": "2"}, ("W_query, W_key", "not fit these sizes")),
+        ({"d_value": "2"}, ("W_value", "not fit these sizes")),
         ({"n_heads": "2"}, ("all matrices of the heads", "not fit these sizes")),
     ],
     ids=str,
@@ -300,7 +300,7 @@ def test_what_cannot_be_used_as_set_by_hand_is_drawn_and_that_is_said(link, word
 def test_a_page_speaks_of_its_own_matrices_alone():
     """What another page draws at random changes nothing on this one."""
     others = of(CONTROLS, example=FIRST)
-    link = {"example": FIRST, "d_out": "2", "n_heads": "2"}
+    link = {"example": FIRST, "d_query": "2", "n_heads": "2"}
     assert (
         random_fallback_notice(understood(link, CONTROLS)[0])
         is random_fallback_notice(others)

@@ -59,7 +59,7 @@ PAGE = "queries_keys_values"
 LINKS = [
     *({"example": example} for example in EXAMPLES),
     {"bias": "on"},
-    {"bias": "on", "scale": "none", "d_v": "5"},
+    {"bias": "on", "scale": "none", "d_value": "5"},
     {"q_edits": "0.0:9", "k_edits": "0.0:9", "v_edits": "0.0:9"},
     {"sentence": "a", "tokenizer": "blanks"},
 ]
@@ -75,7 +75,7 @@ def values_of(**link):
 def test_the_matrices_are_those_that_are_chosen(link):
     values = values_of(**link)
     made = projections_of(values)
-    assert (made.d_out, made.d_v, made.scale, made.bias) == values.of(D_OUT, D_V, SCALE, BIAS)
+    assert (made.d_query, made.d_value, made.scale, made.bias) == values.of(D_OUT, D_V, SCALE, BIAS)
     assert made.seeds == (values.q_seed, values.k_seed, values.v_seed)
     assert made.edits == (values.q_edits, values.k_edits, values.v_edits)
     assert (made.seed == 4) == ("w_seed" in link)
@@ -97,7 +97,7 @@ def test_only_one_matrix_is_zero_and_what_is_said_of_the_others_is_so(link, role
         made[each] = X @ (torch.zeros_like(matrix) if each == role else matrix)
         made[each] += trace[f"b_{each}"].value.double() if values.bias else 0
     scores = made["query"] @ made["key"].T
-    scores /= {"none": 1.0, "d": values.d_out}.get(values.scale, values.d_out**0.5)
+    scores /= {"none": 1.0, "d": values.d_query}.get(values.scale, values.d_query**0.5)
     weights = scores.exp() / scores.exp().sum(dim=1, keepdim=True)
     context = weights @ made["value"]
     assert trace["weights"].value == pytest.approx(weights.float().numpy(), abs=1e-4)
@@ -118,7 +118,7 @@ def test_only_one_matrix_is_zero_and_what_is_said_of_the_others_is_so(link, role
 # --- why keys have a matrix of their own ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("link", [{"example": "named_features"}, {"bias": "on"}, {"d_v": "5"}])
+@pytest.mark.parametrize("link", [{"example": "named_features"}, {"bias": "on"}, {"d_value": "5"}])
 def test_keys_go_from_the_queries_to_their_own(link):
     values = values_of(**link)
     embedded = embed(inputs_of(values))

@@ -45,7 +45,7 @@ def test_its_words_are_its_own(control):
 def test_what_no_longer_is_trained_is_said():
     assert random_fallback_notice(OWN) is None
     assert "the trained vectors are 48 wide" in random_fallback_notice(of(example=NAME, d_in="8"))
-    assert "What was trained does not fit" in random_fallback_notice(of(example=NAME, d_out="5"))
+    assert "What was trained does not fit" in random_fallback_notice(of(example=NAME, d_query="5"))
 
 
 @pytest.mark.slow("1 s: whole pages")

@@ -5,7 +5,7 @@ import torch
 from torch.nn.functional import gelu, layer_norm
 
 from attention_core.examples import EXAMPLES
-from attention_core.export.exercise import asked
+from attention_core.export.exercise import exercise_steps
 from attention_core.mistakes.around import around
 from attention_core.text.embedding import embed
 from attention_ui.controls.control import understood
@@ -262,7 +262,7 @@ def test_the_exercise_names_what_goes_wrong_in_a_block():
     }
     values = {name: step.value for name, step in trace.items()} | {"torch": torch}
     steps = list(trace.values())
-    assert wanted.keys() <= {*asked(trace)}
+    assert wanted.keys() <= {*exercise_steps(trace)}
     for name, names in wanted.items():
         made = {each.name: each.line for each in around(trace[name], steps)}
         assert names <= made.keys()

@@ -27,7 +27,7 @@ class Stopped(Exception):
 
 class Caller:
     """A function of (x, W_q, W_k, W_v), or of (q, k, v), as something that always takes (token,
-    d_in) and three matrices, and always gives (token, d_v) in float64.
+    d_in) and three matrices, and always gives (token, d_value) in float64.
 
     It is given `causal` and `n_heads` where it takes arguments of such names. A fifth matrix that
     it insists on, that of the output, is the identity.
@@ -49,7 +49,7 @@ class Caller:
         self.takes_output = len(matrices) == 5 and "mask" not in matrices[4]
 
     def __call__(self, vectors: Tensor, *matrices: Tensor) -> Tensor:
-        """The output (token, d_v). Raises Stopped where the function does, or gives no such."""
+        """The output (token, d_value). Raises Stopped where the function does, or gives no such."""
         given = [vectors, *matrices]
         if self.takes_vectors:
             given = [vectors @ matrix for matrix in matrices]
@@ -129,7 +129,7 @@ def tensors_in(result: object) -> list[Tensor]:
     if not tensors:
         raise Stopped(f"it returned {type(result).__name__}, not a tensor")
     if any(each.is_nested for each in tensors):
-        raise Stopped("its output is a nested tensor: return an ordinary one, (token, d_v)")
+        raise Stopped("its output is a nested tensor: return an ordinary one, (token, d_value)")
     return tensors
 
 

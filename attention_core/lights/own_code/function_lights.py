@@ -256,7 +256,7 @@ def formula(probe: Probe) -> Measured:
 
 def attended(probe: Probe, given: Sequence[Tensor]) -> Tensor:
     """What attention gives of joined queries, keys and values in float64, with the ways that were
-    recognised: (token, d_v).
+    recognised: (token, d_value).
     """
     heads = probe.widths.n_heads
     queries, keys, values = (e.unflatten(-1, (heads, -1)).transpose(0, 1) for e in given)

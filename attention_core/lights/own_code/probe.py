@@ -55,7 +55,7 @@ class Probe:
         return output, [vectors[0].double() @ each.double() for each in drawn]
 
     def of(self, sentence: Sentence) -> Tensor:
-        """The output for a sentence: (token, d_v)."""
+        """The output for a sentence: (token, d_value)."""
         return self.call(sentence.vectors(self.widths), *self.given)
 
     def weights_in(self, output: Tensor) -> Tensor:

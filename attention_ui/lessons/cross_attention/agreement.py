@@ -29,8 +29,8 @@ def torch_agrees(trace: Trace) -> tuple[bool, str]:
 
 @torch.no_grad()
 def torch_across(trace: Trace) -> tuple[Tensor, Tensor]:
-    """The context vectors (query, d_v) and weights (query, key) of `torch.nn.MultiheadAttention`
-    with this trace's matrices.
+    """The context vectors (query, d_value) and weights (query, key) of
+    `torch.nn.MultiheadAttention` with this trace's matrices.
 
     torch's module has one width for everything, and no temperature. Narrower matrices and vectors
     are filled up with zeros, and W_query is stretched to make up for the larger √d and for the
@@ -38,9 +38,9 @@ def torch_across(trace: Trace) -> tuple[Tensor, Tensor]:
     """
     asks, answers = trace["embeddings"].value, trace["other_embeddings"].value
     matrices = {role: trace[f"W_{role}"].value for role in ROLES}
-    d_out, d_v = matrices["query"].shape[-1], matrices["value"].shape[-1]
-    wide = max(asks.shape[-1], d_out, d_v)
-    divided_by = {"none": 1.0, "sqrt_d": d_out**0.5, "d": d_out}[scale_of(trace)]
+    d_query, d_value = matrices["query"].shape[-1], matrices["value"].shape[-1]
+    wide = max(asks.shape[-1], d_query, d_value)
+    divided_by = {"none": 1.0, "sqrt_d": d_query**0.5, "d": d_query}[scale_of(trace)]
     if "tempered_scores" in trace:
         divided_by /= trace["tempered_scores"].operation.factor
     module = torch.nn.MultiheadAttention(wide, 1, batch_first=True)
@@ -62,4 +62,4 @@ def torch_across(trace: Trace) -> tuple[Tensor, Tensor]:
     )
     hidden = ~trace["mask"].value if "mask" in trace else None
     context, weights = module(query, key, key, key_padding_mask=hidden)
-    return context[0, :, :d_v], weights[0]
+    return context[0, :, :d_value], weights[0]

@@ -72,7 +72,7 @@ def roles(values: Values, n_padding: int = 0) -> Trace:
 
     Steps: those of `embed`; `W_query` and so on as in `project`; `other_table`
     (other_vocabulary, d_in), `other_ids` (other) and `other_embeddings` (other, d_in); `queries`
-    (query, d_out), `keys` (key, d_out) and `values` (key, d_v) of the source, and
+    (query, d_query), `keys` (key, d_query) and `values` (key, d_value) of the source, and
     `mask` (one_query, key) where there is padding.
     """
     source = source_inputs_of(values)

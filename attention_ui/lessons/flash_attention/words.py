@@ -174,10 +174,10 @@ def saved_words(values: Values, side: int, whole: Traffic, tiled: Traffic) -> st
 def counted(whole: Trace, plain: Trace, values: Values) -> tuple[bool, str]:
     """How many numbers the traces of this sentence move, and whether the arithmetic says so too."""
     n_tokens, d = whole["queries"].value.shape
-    d_v = whole["values"].value.shape[-1]
+    d_value = whole["values"].value.shape[-1]
     sizes = values.tile_queries, values.tile_keys
     by_table, by_tiles = measured_plain(plain).moved, measured_tiled(whole).moved
-    shape = (n_tokens, n_tokens, d, d_v)
+    shape = (n_tokens, n_tokens, d, d_value)
     said = (
         plain_traffic(*shape).moved,
         tiled_traffic(*shape, *sizes, values.causal_heads).moved,
@@ -187,7 +187,7 @@ def counted(whole: Trace, plain: Trace, values: Values) -> tuple[bool, str]:
         told = f"The formulas give {said[0]:,} and {said[1]:,}"
     return said == (by_table, by_tiles), (
         "Counted on the steps of your sentence, with the tiles of the first picture "
-        f"(N = {n_tokens}, B = {sizes[0]}, d = {d}, $d_v$ = {d_v}): the whole table moves "
+        f"(N = {n_tokens}, B = {sizes[0]}, d = {d}, $d_v$ = {d_value}): the whole table moves "
         f"{by_table:,} numbers, the tiles {by_tiles:,}. {told}."
     )
 

@@ -62,7 +62,7 @@ RATE = Control(
     "Learning rate",
     lambda values: example_of(values).learning_rate,
 )
-T_WIDTH = Control("t_width", Whole(1, 64, WIDTHS), "Width d_out of the trained layer", 32)
+T_WIDTH = Control("t_width", Whole(1, 64, WIDTHS), "Width of the trained layer", 32)
 T_SEED = Control("t_seed", Whole(0, MAX_SEED), "Seed of the training", 28, "text_input")
 T_SCALED = Control("t_scaled", Flag(), "Divide by √d in training", True)
 
@@ -148,7 +148,7 @@ def recipe_of(values: Values) -> TrainingSettings:
         steps=values.steps,
         learning_rate=values.rate,
         seed=values.t_seed,
-        d_out=values.t_width,
+        width=values.t_width,
         scaled=values.t_scaled,
     )
 

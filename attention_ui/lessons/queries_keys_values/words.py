@@ -43,7 +43,7 @@ def origin_words(values: Values, trace: Trace) -> str:
     row, column = divmod(int(matrix.argmax()), matrix.shape[1])
     if matrix[row, column] <= 0:  # numbers typed by hand may leave none to ask for anything
         return words
-    has, asked = trace.labels("d_in")[row], trace.labels("d_out")[column]
+    has, asked = trace.labels("d_in")[row], trace.labels("d_query")[column]
     return (
         f"{words} In `W_query`, row *{has}* and column *{asked}* hold "
         f"{matrix[row, column].item():g}: the larger a word's *{has}*, the more it asks for "
@@ -55,7 +55,7 @@ def matrix_words(values: Values) -> str:
     """How many entries the matrices have."""
     recipe = projections_of(values)
     counts = [f"{values.d_in} × {recipe.width(role)}" for role in ROLES]
-    biases = f" and {2 * recipe.d_out + recipe.d_v} of the biases" if recipe.bias else ""
+    biases = f" and {2 * recipe.d_query + recipe.d_value} of the biases" if recipe.bias else ""
     return (
         f"**{recipe.n_parameters(values.d_in):,} parameters** that training may change: "
         f"{counts[0]}, {counts[1]} and {counts[2]} entries{biases}."

@@ -75,7 +75,7 @@ def one_head_says(trace: Trace, values: Values) -> str:
         return ""
     return (
         f"Query {query} gives key {key} {here} in head 0, and {there} in *Queries, keys and "
-        f"values*: there one head asks with {one.d_out} numbers, here each of "
+        f"values*: there one head asks with {one.d_query} numbers, here each of "
         f"{trace.size('head')} asks with {trace.size('d_head')}, and √{trace.size('d_head')} "
         "divides its scores."
     )
