@@ -36,7 +36,7 @@ def code(*lines: str, hidden: bool = False) -> dict:
 def about(step: Step) -> list[str]:
     """A step's heading with its shape, its formula, what stands for what in it, and its words."""
     legend = ", ".join(
-        f"${given.symbol}$ is `{given.name}`" for given in dict.fromkeys(step.inputs)
+        f"${operand.symbol}$ is `{operand.name}`" for operand in dict.fromkeys(step.inputs)
     )
     return [
         f"## `{step.name}` ({step.shape})",
@@ -48,5 +48,5 @@ def about(step: Step) -> list[str]:
 
 def _once(step: Step) -> str:
     """The formula; once alone where the symbol is the formula itself, as in q ⊙ X."""
-    made = step.operation.formula(*(given.symbol for given in step.inputs))
+    made = step.operation.formula(*(operand.symbol for operand in step.inputs))
     return made if made == step.symbol else step.formula

@@ -31,9 +31,9 @@ def rounding(trace: Trace) -> dict[str, float]:
     for name, step in trace.items():
         made = wide = step.value
         if step.inputs:
-            made = step.operation.value(*(again[given.name] for given in step.inputs))
+            made = step.operation.value(*(again[operand.name] for operand in step.inputs))
             try:
-                wide = step.operation.value(*(exact[given.name] for given in step.inputs))
+                wide = step.operation.value(*(exact[operand.name] for operand in step.inputs))
             except ValueError:  # an operation for float32 alone, such as an edit
                 wide = made
         again[name] = made

@@ -63,7 +63,7 @@ class Step:
         """Its numbers, never to be changed: others may share them."""
         if self._kept is not None:
             return self._kept
-        return shared(self.operation, *(given.operation for given in self.inputs))
+        return shared(self.operation, *(operand.operation for operand in self.inputs))
 
     @property
     def is_shared(self) -> bool:
@@ -231,11 +231,13 @@ class Trace(Mapping[str, Step]):
             raise ValueError(f"{name!r} cannot name a step: it has a meaning in the program")
         if name in self._steps:
             raise ValueError(f"the trace already has a step {name!r}; a value is never rebound")
-        for given in inputs:
-            if self._steps.get(given.name) is not given:
-                raise ValueError(f"{name!r} is made from {given.name!r}, not a step of this trace")
-        common = shared(operation, *(given.operation for given in inputs))
-        own = operation.value(*[given.value for given in inputs]) if common is None else None
+        for operand in inputs:
+            if self._steps.get(operand.name) is not operand:
+                raise ValueError(
+                    f"{name!r} is made from {operand.name!r}, not a step of this trace"
+                )
+        common = shared(operation, *(operand.operation for operand in inputs))
+        own = operation.value(*[operand.value for operand in inputs]) if common is None else None
         self._check_axes(name, own if common is None else common, axes)
         made = Step(name, own, axes, operation, inputs, symbol or symbol_of(name))
         self._steps[name] = made
@@ -343,13 +345,15 @@ class Trace(Mapping[str, Step]):
         `trace.formula("context_vectors", known=("embeddings",))` is Z = softmax(X Xᵀ) X.
         """
         step = self._steps[name]
-        inner = (self._written_out(given, known) for given in step.inputs)
+        inner = (self._written_out(operand, known) for operand in step.inputs)
         return f"{step.symbol} = {step.operation.formula(*inner)}"
 
     def _written_out(self, step: Step, known: tuple[str, ...]) -> str:
         if step.name in known or not step.inputs:
             return step.symbol
-        return step.operation.formula(*(self._written_out(given, known) for given in step.inputs))
+        return step.operation.formula(
+            *(self._written_out(operand, known) for operand in step.inputs)
+        )
 
 
 @lru_cache(maxsize=32)

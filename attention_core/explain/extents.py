@@ -41,9 +41,9 @@ class _Reading:
 
     def __init__(self, step: Step) -> None:
         self.step: Step | None = step
-        given = step.inputs
-        shapes = tuple((each.name, tuple(each.value.shape)) for each in given)
-        chosen = given[-1].value.numpy().tobytes() if step.operation.chooses else b""
+        operands = step.inputs
+        shapes = tuple((each.name, tuple(each.value.shape)) for each in operands)
+        chosen = operands[-1].value.numpy().tobytes() if step.operation.chooses else b""
         self._told = (step.operation, tuple(step.value.shape), shapes, chosen)
 
     def __hash__(self) -> int:
@@ -91,15 +91,15 @@ def _from_lines(step: Step, shape: tuple[int, ...]) -> tuple[Tensor, ...] | None
 
 def _blocks(step: Step, cells: Iterable[tuple[int, ...]]) -> list[Tensor]:
     """Of each operand the blocks that each of these cells reads, (cell, block, axis, 2)."""
-    operands = [_named(given, str(at)) for at, given in enumerate(step.inputs)]
+    operands = [_named(operand, str(at)) for at, operand in enumerate(step.inputs)]
     read = [step.operation.arithmetic(index, *operands) for index in cells]
     found = []
-    for given in operands:
-        blocks = [_apart(made_of(each, given.name), given.value.ndim) for each in read]
+    for operand in operands:
+        blocks = [_apart(made_of(each, operand.name), operand.value.ndim) for each in read]
         most = max(map(len, blocks))
-        none = [[(NONE, NONE)] * given.value.ndim]
+        none = [[(NONE, NONE)] * operand.value.ndim]
         padded = [each + none * (most - len(each)) for each in blocks]
-        shape = (len(read), most, given.value.ndim, 2)
+        shape = (len(read), most, operand.value.ndim, 2)
         found.append(torch.tensor(padded, dtype=torch.int16).reshape(shape))
     return found
 

@@ -137,11 +137,11 @@ def _with_round(trace: Trace, kept: tuple[str, ...]) -> Trace:
     for name, step in trace.items():
         if name in left_out:
             continue
-        for given in step.inputs:
-            if given.name not in new:
-                numbers = Given.of(given.value)
-                new.step(given.name, numbers, axes=given.axes, symbol=given.symbol)
-        inputs = (new[given.name] for given in step.inputs)
+        for operand in step.inputs:
+            if operand.name not in new:
+                numbers = Given.of(operand.value)
+                new.step(operand.name, numbers, axes=operand.axes, symbol=operand.symbol)
+        inputs = (new[operand.name] for operand in step.inputs)
         new.step(name, step.operation, *inputs, axes=step.axes, symbol=step.symbol)
     return new
 
@@ -156,12 +156,12 @@ def _beside(trace: Trace) -> set[str]:
     for name, step in trace.items():
         is_shown = is_mistake(step.operation) and _kind(step) in right
         is_shown = is_shown or name.startswith(WRONG)
-        if is_shown or any(given.name in beside for given in step.inputs):
+        if is_shown or any(operand.name in beside for operand in step.inputs):
             beside.add(name)
-        for given in step.inputs:
-            users[given.name].add(name)
+        for operand in step.inputs:
+            users[operand.name].add(name)
     for name in reversed(list(trace)):
-        others = (users[given.name] - beside - {name} for given in trace[name].inputs)
+        others = (users[operand.name] - beside - {name} for operand in trace[name].inputs)
         if users[name] and users[name] <= beside and all(others):
             beside.add(name)
     return beside

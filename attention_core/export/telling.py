@@ -65,9 +65,9 @@ def unnoticed(trace: Trace, steps: list[Step], wanted: Iterable[str]) -> list[Un
 def _wrong_lines(step: Step, steps: list[Step]) -> Iterator[tuple[str, str]]:
     for mistake in around(step, steps):
         yield mistake.name, mistake.line
-    for given in step.inputs:
-        if given.value.shape == step.value.shape:
-            yield "left out", given.name
+    for operand in step.inputs:
+        if operand.value.shape == step.value.shape:
+            yield "left out", operand.name
 
 
 def _names(steps: list[Step], values: dict[str, Tensor]) -> dict:
@@ -98,7 +98,7 @@ def _other_numbers(steps: list[Step]) -> Iterator[dict[str, Tensor]]:
             for step in steps:
                 value = step.value
                 if step.inputs:
-                    value = step.operation.value(*(values[given.name] for given in step.inputs))
+                    value = step.operation.value(*(values[operand.name] for operand in step.inputs))
                 elif value.is_floating_point() and isinstance(step.operation, _NUMBERS):
                     factor = 0.5 + torch.rand(value.shape, generator=generator)
                     added = 0.1 * torch.randn(value.shape, generator=generator)
@@ -116,7 +116,9 @@ def variations(trace: Trace) -> Iterator[Trace]:
     yield trace
     if START not in [*trace][:-1] or not trace[START].value.is_floating_point():
         return
-    kept = {given.name for names in trace.rounds for name in names for given in trace[name].inputs}
+    kept = {
+        operand.name for names in trace.rounds for name in names for operand in trace[name].inputs
+    }
     drawn = [step for step in trace.values() if step.name not in kept and _is_flat(step)]
     drawn.append(trace[START])
     for seed in range(1, N_DRAWS + 1):
@@ -141,7 +143,7 @@ def rebuilt(trace: Trace, instead: Mapping[str, Operation]) -> Trace:
     """The trace with other operations, on nothing, in the place of the steps of these names."""
     new = trace.emptied()
     for name, step in trace.items():
-        inputs = () if name in instead else (new[given.name] for given in step.inputs)
+        inputs = () if name in instead else (new[operand.name] for operand in step.inputs)
         operation = instead.get(name, step.operation)
         new.step(name, operation, *inputs, axes=step.axes, symbol=step.symbol)
     new.rounds = list(trace.rounds)

@@ -51,8 +51,8 @@ def attention(
         raise ValueError(f"temperature is {temperature:g}, but must be above 0")
     table = (*queries.axes[:-2], "query", key_axis)
 
-    def step(name: str, operation: ops.Operation, *given: Step) -> Step:
-        return trace.step(f"{prefix}{name}", operation, *given, axes=table)
+    def step(name: str, operation: ops.Operation, *operands: Step) -> Step:
+        return trace.step(f"{prefix}{name}", operation, *operands, axes=table)
 
     scores = scored or score(trace, queries, keys, scale, prefix, key_axis)
     if soft_cap is not None:

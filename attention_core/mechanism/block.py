@@ -166,9 +166,9 @@ class _Block:
     prefix: str
 
     def step(
-        self, name: str, operation: ops.Operation, *given: Step, axes: tuple[str, ...]
+        self, name: str, operation: ops.Operation, *operands: Step, axes: tuple[str, ...]
     ) -> Step:
-        return self.trace.step(f"{self.prefix}{name}", operation, *given, axes=axes)
+        return self.trace.step(f"{self.prefix}{name}", operation, *operands, axes=axes)
 
     def part(
         self, name: str, stream: Step, memory: Step | None, options: Options, is_last: bool
@@ -193,12 +193,12 @@ class _Block:
         of, one = f"{part}_norm", (*vectors.axes[:-1], "one")
         mean = self.step(f"{of}_mean", ops.RowMean(), vectors, axes=one)
         variance = self.step(f"{of}_variance", ops.RowVariance(), vectors, mean, axes=one)
-        given = (vectors, mean, variance)
+        operands = (vectors, mean, variance)
         gain, bias = (self.weights.get(f"{of}_{kind}") for kind in ("gain", "bias"))
         standardise = ops.Standardise(self.shape.epsilon)
         if gain is None:
-            return self.step(made, standardise, *given, axes=vectors.axes)
-        standard = self.step(f"{of}_standardised", standardise, *given, axes=vectors.axes)
+            return self.step(made, standardise, *operands, axes=vectors.axes)
+        standard = self.step(f"{of}_standardised", standardise, *operands, axes=vectors.axes)
         learned = (gain,) if bias is None else (gain, bias)
         return self.step(made, ops.ScaleShift(), standard, *learned, axes=vectors.axes)
 

@@ -77,7 +77,7 @@ def from_checkpoint(
         raise ValueError(f"layer is {quoted(layer)}, but must be a whole number") from None
     layout, beginning = found.layout(at)
     config = found.config(layout)
-    given = _heads(config, layout, n_heads, n_kv_heads, rotary_base)
+    heads = _heads(config, layout, n_heads, n_kv_heads, rotary_base)
     window = config.window(at)
     of_model = {"causal": True} | ({"window": (window - 1, None)} if window else {})
     chosen = Options.of(of_model | options)
@@ -88,15 +88,15 @@ def from_checkpoint(
     vectors = give(trace, "hidden_states", numbers, axes)
     read = _Reader(trace, found, beginning)
     if layout is GPT2:
-        made = _project_joined(read, vectors, given)
-        concat = attend_projected(trace, made, given, chosen)
+        made = _project_joined(read, vectors, heads)
+        concat = attend_projected(trace, made, heads, chosen)
         check_rows(f"{beginning}c_proj.weight", read.shape("c_proj.weight"), _width(concat))
         matrix = read("W_output", "c_proj.weight", (concat.axes[-1], "d_model"))
         bias = read("b_output", "c_proj.bias", ("d_model",))
         times(trace, "output", concat, matrix, bias)
         return trace
-    made = _project_upright(read, vectors, given, config.settings.get("head_dim"))
-    concat = attend_projected(trace, made, given, chosen)
+    made = _project_upright(read, vectors, heads, config.settings.get("head_dim"))
+    concat = attend_projected(trace, made, heads, chosen)
     _upright(read, "output", "o_proj", concat, ("d_model", concat.axes[-1]))
     return trace
 
@@ -303,10 +303,10 @@ def _upright(
             f"are {_width(vectors)} wide: it needs {_width(vectors)} columns"
         )
     role = {plural: role for role, plural in PLURAL.items()}.get(made, made)
-    given = [vectors, read(f"{role}_layer", name, axes)]
+    operands = [vectors, read(f"{role}_layer", name, axes)]
     if read.has(f"{stored}.bias"):
-        given.append(read(f"b_{role}", f"{stored}.bias", axes[:1]))
-    return read.trace.step(made, Linear(), *given, axes=(*vectors.axes[:-2], row, axes[0]))
+        operands.append(read(f"b_{role}", f"{stored}.bias", axes[:1]))
+    return read.trace.step(made, Linear(), *operands, axes=(*vectors.axes[:-2], row, axes[0]))
 
 
 def _width(vectors: Step) -> int:

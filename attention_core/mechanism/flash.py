@@ -76,12 +76,12 @@ class _Block:
         self,
         trace: Trace,
         tiles: list[Tile],
-        given: tuple[Step, Step, Step],
+        projected: tuple[Step, Step, Step],
         scale: str,
         may_see_nothing: bool,
     ) -> None:
         self._trace, self._tiles, self._scale = trace, tiles, scale
-        self._queries, self._keys, self._values = given
+        self._queries, self._keys, self._values = projected
         self._at = tiles[0].query_block
         self._row = f"query_block_{self._at}"
         self._may_see_nothing = may_see_nothing
@@ -122,9 +122,9 @@ class _Block:
         below = f"{tile.query_block},{tile.key_block}"
         row, column, wide = self._row, f"key_block_{tile.key_block}", self._values.axes[-1]
 
-        def step(name, operation, *given, axes, symbol) -> Step:
+        def step(name, operation, *operands, axes, symbol) -> Step:
             return trace.step(
-                f"{name}_{where}", operation, *given, axes=axes, symbol=f"{symbol}_{{{below}}}"
+                f"{name}_{where}", operation, *operands, axes=axes, symbol=f"{symbol}_{{{below}}}"
             )
 
         picks = ops.Rows(tile.keys.start, tile.keys.stop)
@@ -157,8 +157,8 @@ class _Block:
             offset = tile.queries.start - tile.keys.start + tile.offset
             visible = ops.WindowMask(len(tile.queries), len(tile.keys), offset=offset)
             mask = step("tile_mask", visible, axes=table, symbol="M")
-            given = (scores, mask)
+            operands = (scores, mask)
             scores = step(
-                "tile_masked_scores", ops.MaskedFill(), *given, axes=table, symbol=r"\bar S"
+                "tile_masked_scores", ops.MaskedFill(), *operands, axes=table, symbol=r"\bar S"
             )
         return scores

@@ -58,8 +58,8 @@ def change_token(trace: Trace, token: int, amount: float, way: str = "") -> Trac
     vectors, shift = trace["embeddings"], ops.ShiftRow(token, amount)
     vectors = trace.step("changed_embeddings", shift, vectors, axes=vectors.axes)
     _attend(trace, vectors, trace["mask"], scale_of(trace), (way,), "changed_")
-    given = (trace[f"changed_{way}context_vectors"], trace[f"{way}context_vectors"])
-    trace.step("moved", ops.Subtract(), *given, axes=("query", "d_in"))
+    operands = (trace[f"changed_{way}context_vectors"], trace[f"{way}context_vectors"])
+    trace.step("moved", ops.Subtract(), *operands, axes=("query", "d_in"))
     return trace
 
 
@@ -82,8 +82,8 @@ def _attend(
 ) -> None:
     """Scores of the vectors with themselves, then each way of hiding."""
 
-    def step(name: str, operation: ops.Operation, *given: Step) -> Step:
-        return trace.step(f"{prefix}{name}", operation, *given, axes=TABLE)
+    def step(name: str, operation: ops.Operation, *operands: Step) -> Step:
+        return trace.step(f"{prefix}{name}", operation, *operands, axes=TABLE)
 
     scaled = score(trace, vectors, vectors, scale, prefix)
     if "" in ways:

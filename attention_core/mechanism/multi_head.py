@@ -135,8 +135,8 @@ def add_batched(trace: Trace) -> Trace:
         if upright is None:
             upright = trace.step(name, ops.Permute(), of_head, axes=(head, width, d_in))
         token = "query" if role == "query" else "key"
-        given, axes = (upright, repeated), (head, width, token)
-        batched = trace.step(f"batched_{PLURAL[role]}", ops.BatchedMatMul(), *given, axes=axes)
+        operands, axes = (upright, repeated), (head, width, token)
+        batched = trace.step(f"batched_{PLURAL[role]}", ops.BatchedMatMul(), *operands, axes=axes)
         trace.step(f"permuted_{PLURAL[role]}", ops.Permute(), batched, axes=(head, token, width))
     return trace
 

@@ -67,13 +67,13 @@ class Options:
             )
 
     @staticmethod
-    def of(given: dict[str, object]) -> "Options":
+    def of(settings: dict[str, object]) -> "Options":
         """Options from their names. Raises ValueError for a name that there is not."""
         known = [field.name for field in fields(Options)]
-        for name in given:
+        for name in settings:
             if name not in known:
                 raise ValueError(f"there is no option {name!r}: there are {', '.join(known)}")
-        return Options(**given)
+        return Options(**settings)
 
 
 def is_number(value: object, kind: type) -> bool:

@@ -42,8 +42,8 @@ def attend(trace: Trace, options: SimplifiedOptions = SimplifiedOptions()) -> Tr
     """
     vectors, compared = _vectors(trace, options)
     trace.step("scores_by_loop", ops.MatMulByLoop(), compared, compared, axes=("query", "key"))
-    given = (compared, compared, vectors)
-    attention(trace, *given, options.divide, normalise=options.normalise)
+    operands = (compared, compared, vectors)
+    attention(trace, *operands, options.divide, normalise=options.normalise)
     return trace
 
 

@@ -134,7 +134,7 @@ def measured_tiled(trace: "Trace") -> Traffic:
 
 def _held(trace: "Trace", where: str) -> tuple[int, int]:
     """The cells of a tile that are needed at once, and those of them that are summed."""
-    given = [
+    fetched = [
         f"tile_queries_{where.partition('_')[0]}",
         f"tile_keys_{where}",
         f"tile_values_{where}",
@@ -142,7 +142,7 @@ def _held(trace: "Trace", where: str) -> tuple[int, int]:
     summed = [f"running_{name}_{where}" for name in ("largest", "sum", "output")]
     summed.append(f"tile_exponentials_{where}")
     n_summed = _cells(*(trace[name] for name in summed))
-    return _cells(*(trace[name] for name in given)) + n_summed, n_summed
+    return _cells(*(trace[name] for name in fetched)) + n_summed, n_summed
 
 
 def measured_products(steps: Iterable["Step"]) -> int:

@@ -38,9 +38,9 @@ def attend_on_tokens_by_heads(
     (d_concat, d_in), and `output` (query, d_in) under the name given.
     """
     heads = ("head",) if prefix == "head_" else (f"{prefix}head",)
-    given = dict(zip(ROLES, (trace[name] for name in sources), strict=True))
-    d_in = given["query"].value.shape[-1]
-    made = [_mixed(trace, role, given, (n_heads,), prefix, heads) for role in ROLES]
+    vectors_of = dict(zip(ROLES, (trace[name] for name in sources), strict=True))
+    d_in = vectors_of["query"].value.shape[-1]
+    made = [_mixed(trace, role, vectors_of, (n_heads,), prefix, heads) for role in ROLES]
     context = attention(trace, *made, scale="none", prefix=prefix)
     d_concat = f"{prefix}d_concat"
     concat = trace.step(f"{prefix}concat", JoinHeads(), context, axes=("query", d_concat))
@@ -52,13 +52,13 @@ def attend_on_tokens_by_heads(
 def _mixed(
     trace: Trace,
     role: str,
-    given: dict[str, Step],
+    vectors_of: dict[str, Step],
     lead: tuple[int, ...],
     prefix: str,
     heads: tuple[str, ...] = (),
 ) -> Step:
     """One matrix on the token axis, and what it makes of the vectors."""
-    vectors = given[role]
+    vectors = vectors_of[role]
     n_tokens = len(vectors.value)
     row = "query" if role == "query" else "key"
     draw = Draw.behind(last_draw(trace), "uniform", (*lead, n_tokens, n_tokens))

@@ -139,16 +139,16 @@ def expand_token(trace: Trace, token: int) -> Trace:
     one = trace.step("one_embedding", ops.Row(token), trace["embeddings"], axes=("d_in",))
     for role in ROLES:
         whole = trace[PLURAL[role]]
-        given = (one, *whole.inputs[1:])
-        trace.step(f"one_{role}", whole.operation, *given, axes=whole.axes[1:])
-    given = (trace["one_query"], trace["keys"])
-    scores = trace.step("query_scores", ops.MatMul(transpose=True), *given, axes=("key",))
+        operands = (one, *whole.inputs[1:])
+        trace.step(f"one_{role}", whole.operation, *operands, axes=whole.axes[1:])
+    operands = (trace["one_query"], trace["keys"])
+    scores = trace.step("query_scores", ops.MatMul(transpose=True), *operands, axes=("key",))
     if "scaled_scores" in trace:
         scale: ops.Scale = trace["scaled_scores"].operation
         scores = trace.step("scaled_query_scores", scale, scores, axes=("key",))
     weights = trace.step("query_weights", trace["weights"].operation, scores, axes=("key",))
-    given = (weights, trace["values"])
-    trace.step("query_context", ops.MatMul(), *given, axes=trace["values"].axes[1:])
+    operands = (weights, trace["values"])
+    trace.step("query_context", ops.MatMul(), *operands, axes=trace["values"].axes[1:])
     return trace
 
 
@@ -160,8 +160,8 @@ def add_other_ways(trace: Trace) -> Trace:
     matrices, and attention on these, with `linear_` before each name. Returns the same trace.
     """
     vectors = trace["embeddings"]
-    given = (vectors, *trace["queries"].inputs[1:])
-    trace.step("queries_upright", ops.MatMulUpright(), *given, axes=trace["queries"].axes)
+    operands = (vectors, *trace["queries"].inputs[1:])
+    trace.step("queries_upright", ops.MatMulUpright(), *operands, axes=trace["queries"].axes)
     made = []
     for role in ROLES:
         matrix = trace[f"W_{role}"]
@@ -172,7 +172,7 @@ def add_other_ways(trace: Trace) -> Trace:
             trace.step(known, ops.Transpose(), matrix, axes=axes)
         bias = [trace[f"b_{role}"]] if f"b_{role}" in trace else []
         name = PLURAL[role]
-        given = (vectors, trace[known], *bias)
-        made.append(trace.step(f"linear_{name}", ops.Linear(), *given, axes=trace[name].axes))
+        operands = (vectors, trace[known], *bias)
+        made.append(trace.step(f"linear_{name}", ops.Linear(), *operands, axes=trace[name].axes))
     attention(trace, *made, scale_of(trace), prefix="linear_")
     return trace

@@ -14,7 +14,7 @@ MOST_ALIKE = 8
 
 def known(step: Step) -> tuple[Mistake, ...]:
     """The mistakes of a step's own operation; none for one that is a mistake."""
-    names = (given.name for given in step.inputs)
+    names = (operand.name for operand in step.inputs)
     return () if is_mistake(step.operation) else mistakes(step.operation, *names)
 
 
@@ -40,12 +40,12 @@ def _names(step: Step) -> list[str]:
 
 def _replaced(step: Step, earlier: Sequence[Step]) -> Iterator[tuple[Step, Step, str]]:
     """Each operand, each earlier step, and the line with that in the operand's place."""
-    for at, given in enumerate(step.inputs):
+    for at, operand in enumerate(step.inputs):
         for other in earlier:
-            if other is not given:
+            if other is not operand:
                 names = _names(step)
                 names[at] = other.name
-                yield given, other, step.operation.code(*names)
+                yield operand, other, step.operation.code(*names)
 
 
 def _mixed_up(step: Step, earlier: Sequence[Step]) -> list[Mistake]:
@@ -53,11 +53,11 @@ def _mixed_up(step: Step, earlier: Sequence[Step]) -> list[Mistake]:
     return [
         Mistake(
             "the wrong tensor",
-            f"this is what {other.name} gives; {given.name} belongs there.",
+            f"this is what {other.name} gives; {operand.name} belongs there.",
             line,
         )
-        for given, other, line in _replaced(step, earlier)
-        if other.value.shape == given.value.shape
+        for operand, other, line in _replaced(step, earlier)
+        if other.value.shape == operand.value.shape
     ][-MOST_ALIKE:]
 
 
@@ -66,11 +66,11 @@ def _other_sentence(step: Step, earlier: Sequence[Step]) -> list[Mistake]:
     return [
         Mistake(
             "the wrong sentence",
-            f"{step.name} are made from {given.name}, not from {other.name}.",
+            f"{step.name} are made from {operand.name}, not from {other.name}.",
             line,
         )
-        for given, other, line in _replaced(step, earlier)
-        if {other.name, given.name} == {"embeddings", "other_embeddings"}
+        for operand, other, line in _replaced(step, earlier)
+        if {other.name, operand.name} == {"embeddings", "other_embeddings"}
     ]
 
 

@@ -57,8 +57,8 @@ def wrong_lines(operation: ops.Operation, *names: str) -> str:  # noqa: ARG001
 def read(text: str) -> Iterator[Mistake]:
     """The mistakes of such a text."""
     words = ""
-    for given in text.splitlines():
-        line, _, name = (" ".join(part.split()) for part in given.partition("  # "))
+    for row in text.splitlines():
+        line, _, name = (" ".join(part.split()) for part in row.partition("  # "))
         if name:
             yield Mistake(name, words, line)
         else:

@@ -18,7 +18,7 @@ def side_by_side(right: Trace, wrong: Trace, step: str, wrong_step: str = "") ->
     last = wrong[wrong_step or step]
     became: dict[str, Step] = {}
     for name, each in wrong.items():
-        inputs = tuple(became[given.name] for given in each.inputs)
+        inputs = tuple(became[operand.name] for operand in each.inputs)
         own = right.get(name)
         if own is not None and own.operation == each.operation and _same(own, inputs):
             became[name] = trace[name]

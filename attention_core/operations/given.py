@@ -248,11 +248,11 @@ class Edit(Operation):
         return matrix.cell(index) if typed is None else Number(typed)
 
 
-def shared(operation: Operation, *given: Operation) -> Tensor | None:
+def shared(operation: Operation, *operands: Operation) -> Tensor | None:
     """The numbers of a large draw, or of one with cells typed over, from the few that are kept for
     all traces together; drawn again where they are gone. None for any other operation.
     """
-    match operation, given:
+    match operation, operands:
         case Draw(is_large=True), ():
             return operation.value()
         case Edit(), (Draw(is_large=True) as draw,):

@@ -47,8 +47,8 @@ def first_by_last(U_query: Tensor, U_key: Tensor, U_value: Tensor, vectors: Tens
     (token, token) stand on the left and the future is hidden.
     """
 
-    def first_context(given: Tensor) -> Tensor:
-        queries, keys, values = (each @ given for each in (U_query, U_key, U_value))
+    def first_context(vectors: Tensor) -> Tensor:
+        queries, keys, values = (each @ vectors for each in (U_query, U_key, U_value))
         future = torch.ones_like(U_query, dtype=torch.bool).triu(1)
         scores = (queries @ keys.mT).masked_fill(future, -torch.inf)
         return (scores.softmax(dim=-1) @ values)[0]

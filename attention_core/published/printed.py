@@ -68,13 +68,13 @@ def notebook(name: str) -> Notebook:
     if name not in NOTEBOOKS:
         raise ValueError(f"no notebook is called {name!r}: there are {', '.join(NOTEBOOKS)}")
     data = json.loads(files(__package__).joinpath(f"{name}.json").read_text(encoding="utf-8"))
-    results = {given["id"]: _result(given) for given in data["results"]}
+    results = {entry["id"]: _result(entry) for entry in data["results"]}
     return Notebook(name, data["source"], results, data["counts"])
 
 
-def _result(given: dict) -> Result:
-    given = given | given.get("check", {}) | {"shape": tuple(given["shape"])}
-    return Result(**{each.name: given[each.name] for each in fields(Result) if each.name in given})
+def _result(entry: dict) -> Result:
+    entry = entry | entry.get("check", {}) | {"shape": tuple(entry["shape"])}
+    return Result(**{each.name: entry[each.name] for each in fields(Result) if each.name in entry})
 
 
 def entries(values: object, depth: int) -> Iterator:

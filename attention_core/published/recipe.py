@@ -177,9 +177,9 @@ def _whole_numbers(node: ast.AST) -> tuple[int, ...] | None:
 
 
 def _recipes() -> dict[str, dict[str, Recipe]]:
-    given = tomllib.loads(files(__package__).joinpath("recipes.toml").read_text(encoding="utf-8"))
+    recipes = tomllib.loads(files(__package__).joinpath("recipes.toml").read_text(encoding="utf-8"))
     found: dict[str, dict[str, Recipe]] = {name: {} for name in NOTEBOOKS}
-    for example, texts in given.items():
+    for example, texts in recipes.items():
         of_notebook = found[EXAMPLES[example].notebook]
         of_notebook |= {id: Recipe(text, example) for id, text in texts.items()}
     return found

@@ -59,8 +59,8 @@ class Story:
 
 
 STORIES = {
-    name: Story(name, **given)
-    for name, given in tomllib.loads(
+    name: Story(name, **entry)
+    for name, entry in tomllib.loads(
         files(__package__).joinpath("stories.toml").read_text(encoding="utf-8")
     ).items()
 }

@@ -125,7 +125,7 @@ def contributions(trace: Trace, word: int, token: int = -1) -> tuple[Part, ...]:
     without it the others would be divided by another number.
     """
     normed = trace["normed"]
-    (stream,) = (given.value[token].double() for given in normed.inputs)
+    (stream,) = (operand.value[token].double() for operand in normed.inputs)
     deviation = (stream.var(correction=0) + EPSILON).sqrt()
     column = trace["W_unembed"].value[:, word].double()
     direction = (column - column.mean()) / deviation  # the mean of a part is taken away here

@@ -16,13 +16,13 @@ START = "embeddings"
 """The vectors that a layer starts from."""
 
 
-def computed_again(trace: Trace, given: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The value of every step where those of `given` have these numbers instead."""
+def computed_again(trace: Trace, replaced: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The value of every step where those of `replaced` have these numbers instead."""
     values: dict[str, Tensor] = {}
-    changed = set(given)
+    changed = set(replaced)
     for name, step in trace.items():
-        if name in given:
-            values[name] = given[name]
+        if name in replaced:
+            values[name] = replaced[name]
         elif any(each.name in changed for each in step.inputs):
             values[name] = step.operation.value(*(values[each.name] for each in step.inputs))
             changed.add(name)

@@ -63,8 +63,8 @@ def tokens_apart(seen: Seen) -> Measured:
 
 def _far_from_own(step: Step, place: int) -> float:
     """How far rows of other tokens move when a token changes in all that a step is made from."""
-    given = (with_other(each, place) if of_tokens(each) else each.value for each in step.inputs)
-    moved = gap(step.operation.value(*given), step.value)
+    operands = (with_other(each, place) if of_tokens(each) else each.value for each in step.inputs)
+    moved = gap(step.operation.value(*operands), step.value)
     return others_moved(moved, token_axis(step), place)
 
 
@@ -77,12 +77,12 @@ def order_free(seen: Seen) -> Measured:
         return None, "There is one token only."
     order = torch.arange(n_tokens).roll(1)
     vectors = seen.trace[START]
-    given = {START: vectors.value.index_select(token_axis(vectors), order)}
+    replaced = {START: vectors.value.index_select(token_axis(vectors), order)}
     for step in seen.steps():  # whoever may see whom goes along
         if step.axes == TABLE and not step.value.is_floating_point() and not step.inputs:
-            given[step.name] = step.value[order][:, order]
-    along = "With the mask reordered too," if len(given) > 1 else "With the tokens reordered,"
-    values = computed_again(seen.trace, given)
+            replaced[step.name] = step.value[order][:, order]
+    along = "With the mask reordered too," if len(replaced) > 1 else "With the tokens reordered,"
+    values = computed_again(seen.trace, replaced)
     far = gap(values[seen.output], out.value.index_select(token_axis(out), order)).max().item()
     if far > 1e-3 * max(largest(out.value), 1e-9):
         said = f"{along} other vectors come out, up to {far:.4g} away."

@@ -105,8 +105,8 @@ def variance(seen: Seen) -> Measured:
     said = []
     for found in seen.attentions:
         width, spread = found.asks.value.shape[-1], _score_variance(seen.trace, found)
-        given = f"Queries and keys of variance 1, {width} wide,"
-        said.append(f"{given} give scores of variance {spread:.3g}")
+        drawn = f"Queries and keys of variance 1, {width} wide,"
+        said.append(f"{drawn} give scores of variance {spread:.3g}")
         if not SPREAD[0] < spread < SPREAD[1]:
             return False, f"{said[-1]}, not near 1.", found.before.name
     return True, f"{said[0]}, near 1."

@@ -49,9 +49,9 @@ def factor_of_scores(weights: Tensor, scores: Tensor, seen: Tensor) -> float | N
     """b where the weights of each row are in the ratios of e^(b · score); None where they are in
     no such ratios. Attention with √d has 1/√d.
     """
-    made, given = centred(logs(weights), seen), centred(scores, seen)
-    factor = float((made * given).sum() / given.square().sum())
-    left = (made - factor * given).abs().max() / made.abs().max().clamp(min=SMALLEST)
+    made, expected = centred(logs(weights), seen), centred(scores, seen)
+    factor = float((made * expected).sum() / expected.square().sum())
+    left = (made - factor * expected).abs().max() / made.abs().max().clamp(min=SMALLEST)
     return factor if left < FITS and factor else None
 
 
@@ -61,9 +61,9 @@ def slopes_of(weights: Tensor, scores: Tensor, seen: Tensor) -> Tensor | None:
     where they are in no such ratios.
     """
     far = distances(len(seen)).abs().expand_as(scores)
-    made, given, far = (centred(each, seen) for each in (logs(weights), scores, far))
+    made, expected, far = (centred(each, seen) for each in (logs(weights), scores, far))
     # The two slopes of the best plane through each head's logs.
-    sides = torch.stack([given.flatten(1), -far.flatten(1)], dim=-1)
+    sides = torch.stack([expected.flatten(1), -far.flatten(1)], dim=-1)
     found = torch.linalg.lstsq(sides, made.flatten(1)[..., None]).solution
     left = (made.flatten(1) - (sides @ found)[..., 0]).abs().max()
     slopes = found[:, 1, 0]
@@ -79,9 +79,9 @@ def distances(n_tokens: int) -> Tensor:
 
 def is_proportional(weights: Tensor, scores: Tensor, seen: Tensor) -> bool:
     """Whether each row of weights is a number times its row of scores."""
-    made, given = torch.where(seen, weights, 0.0), torch.where(seen, scores, 0.0)
-    factor = (made * given).sum(-1, keepdim=True) / given.square().sum(-1, keepdim=True)
-    return largest_gap(made, factor * given) < FITS
+    made, expected = torch.where(seen, weights, 0.0), torch.where(seen, scores, 0.0)
+    factor = (made * expected).sum(-1, keepdim=True) / expected.square().sum(-1, keepdim=True)
+    return largest_gap(made, factor * expected) < FITS
 
 
 def hidden_scores(weights: Tensor, scores: Tensor, seen: Tensor, factor: float) -> Tensor:
