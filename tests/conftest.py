@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+import sys
 from pathlib import Path
 
 import hypothesis
@@ -241,3 +242,24 @@ def pytest_runtest_makereport(item, call):
             for server in AppServer.running:
                 report.sections.append((f"server {server.url}", server.output()))
     return report
+
+
+@pytest.fixture(autouse=True)
+def kept_is_fresh(monkeypatch):
+    """Whatever a test opens in this process: a picture's table that was kept is the one that would
+    be made now, and so are the positions of a control in it.
+    """
+    shown = sys.modules.get("attention_ui.cards.show")
+    if shown is None:
+        return
+
+    def checked(kept, make):
+        def compared(key, *made_from):
+            found, fresh = kept(key, *made_from), make(*made_from)
+            assert found == fresh, f"kept for {key}, but it would be another now"
+            return found
+
+        return compared
+
+    for kept, make in (("_rows", "_table"), ("_kept_positions", "_positions")):
+        monkeypatch.setattr(shown, kept, checked(getattr(shown, kept), getattr(shown, make)))

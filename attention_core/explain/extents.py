@@ -7,12 +7,12 @@ apart from each other, each of which is a block of its own.
 import itertools
 import math
 from collections.abc import Iterable
-from functools import lru_cache
 
 import torch
 from torch import Tensor
 
 from ..expression import Expression
+from ..kept import kept_by_key
 from ..trace import Step
 
 FEW = 64
@@ -27,35 +27,17 @@ def extents(step: Step, operand: int) -> Tensor:
     the last place along each axis of the operand, (…, block, axis of the operand, 2). All are -1
     for a block that there is not.
     """
-    reading = _Reading(step)
-    try:
-        return _extents(reading)[operand]
-    finally:
-        reading.step = None  # what is kept for other steps must not keep this one's numbers
+    shapes = tuple((each.name, tuple(each.value.shape)) for each in step.inputs)
+    chosen = step.inputs[-1].value.numpy().tobytes() if step.operation.chooses else b""
+    # Two steps that read alike have the same blocks, whatever their numbers are: a slider need not
+    # go through the arithmetic again.
+    key = (step.operation, tuple(step.value.shape), shapes, chosen)
+    return _extents(key, step)[operand]
 
 
-class _Reading:
-    """What the blocks depend on. Equal for two steps that read alike, whatever their numbers are,
-    so that a slider does not go through the arithmetic again.
-    """
-
-    def __init__(self, step: Step) -> None:
-        self.step: Step | None = step
-        operands = step.inputs
-        shapes = tuple((each.name, tuple(each.value.shape)) for each in operands)
-        chosen = operands[-1].value.numpy().tobytes() if step.operation.chooses else b""
-        self._told = (step.operation, tuple(step.value.shape), shapes, chosen)
-
-    def __hash__(self) -> int:
-        return hash(self._told)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Reading) and self._told == other._told
-
-
-@lru_cache(maxsize=512)
-def _extents(reading: _Reading) -> tuple[Tensor, ...]:
-    step, shape = reading.step, tuple(reading.step.value.shape)
+@kept_by_key(512)
+def _extents(step: Step) -> tuple[Tensor, ...]:
+    shape = tuple(step.value.shape)
     if step.value.numel() > FEW and not step.operation.chooses:
         found = _from_lines(step, shape)
         if found is not None:

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
 import streamlit as st
 
+from attention_core.kept import kept_by_key
 from attention_core.trace import Step
 
 from ..controls import held
 from ..controls.control import Control, Values
 from ..controls.fields import CellPlace
 from ..controls.widget import control as plain
+from ..picture.content import content
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix
 from ..picture.positions import positions
@@ -99,19 +102,14 @@ def _picture(
     opened = _opened(layout, trail)
     stops, count = _stops(name, moving.control, layout) if moving else (None, 0)
     now = stops.position(drawn_at) if stops else 0
-    rows = packed(table(layout, opened, lists, now, _clicks(name, trail)))
+    chosen = (opened, lists, now, _clicks(name, trail))
+    rows, marks, slots = _rows(content(layout, *chosen), layout, *chosen)
     with st.container(key=f"picture_{name}", gap=None):
         _rooms(layout)
         with st.container(key=f"drawn_{name}", height="stretch"):
             st.vega_lite_chart(
                 rows,
-                drawn(
-                    n_marks(rows),
-                    stops,
-                    st.context.theme.type,
-                    n_slots(rows),
-                    layout.sentence is not None,
-                ),
+                drawn(marks, stops, st.context.theme.type, slots, layout.sentence is not None),
                 width="stretch",
                 height="stretch",
                 theme=None,
@@ -124,6 +122,17 @@ def _picture(
             _way_in(name, layout)
     if trail:
         apart(name, layout.trace, trail)
+
+
+def _table(layout: Layout, *chosen: Any) -> tuple[pa.Table, int, int]:
+    """The table of a picture, how many of its rows are drawn, and of how many rectangles a cell is
+    made.
+    """
+    rows = packed(table(layout, *chosen))
+    return rows, n_marks(rows), n_slots(rows)
+
+
+_rows = kept_by_key(96)(_table)
 
 
 def _rooms(layout: Layout) -> None:
@@ -209,26 +218,28 @@ def stops_of(control: Control, values: Values, start: Any, place: str) -> Stops:
 
 
 def _lists(name: str, layout: Layout, moving: Moving) -> Lists | None:
-    """What the control changes, position by position; None where that is too much to carry. Kept
-    for the next run, as long as nothing that it depends on has changed.
-    """
-    state, key = st.session_state, f"lists_{name}"
+    """What the control changes, position by position; None where that is too much to carry."""
     values = held.values()
     at_all = stops_of(moving.control, values, values[moving.control.name], "").values
+    if moving.about is None:
+        return _positions(layout, moving, at_all)
     covered = tuple(each.covered for each in layout.matrices)
-    about = None if moving.about is None else (moving.about, covered, at_all)
-    known, lists = state.get(key, (None, None))
-    if about is None or known != about:
-        n_cells = sum(each.drawn.numel() for each in layout.matrices)
-        lists = None
-        if len(at_all) * n_cells <= MOST_NUMBERS:
-            built = [moving.build(value) for value in at_all]
-            others = [each if isinstance(each, Layout) else matrices_of(*each) for each in built]
-            lists = positions(layout, others)
-            told = sum(len(text) for each in lists.values() for text in each.values())
-            lists = lists if told <= MOST_BYTES else None
-        state[key] = (about, lists)
-    return lists
+    page = st.session_state[held.HERE][0]
+    return _kept_positions((page, name, moving.about, covered, at_all), layout, moving, at_all)
+
+
+def _positions(layout: Layout, moving: Moving, at_all: Sequence[Any]) -> Lists | None:
+    n_cells = sum(each.drawn.numel() for each in layout.matrices)
+    if len(at_all) * n_cells > MOST_NUMBERS:
+        return None
+    built = [moving.build(value) for value in at_all]
+    others = [each if isinstance(each, Layout) else matrices_of(*each) for each in built]
+    lists = positions(layout, others)
+    told = sum(len(text) for each in lists.values() for text in each.values())
+    return lists if told <= MOST_BYTES else None
+
+
+_kept_positions = kept_by_key(32)(_positions)
 
 
 def moves(name: str, control: Control, width: int = 170, told: bool = True) -> None:

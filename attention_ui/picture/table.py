@@ -7,6 +7,7 @@ drawn twice, or by head, needs no more, and one rule in the browser serves every
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import cache, partial
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ import torch
 
 from attention_core.explain.extents import NONE, extents
 from attention_core.explain.plain_text import plain_text
+from attention_core.kept import kept_by_key, raw
 from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, head_at
 
@@ -491,12 +493,9 @@ def _where(trace: Trace, matrix: Matrix, own: np.ndarray) -> dict[str, list[str]
     """Where each cell is, by the names on its axes: `query 2 “cat”`, and along the last of two or
     more, `key 5 “mouse”`.
     """
-    axes = matrix.step.axes
+    axes, called = matrix.step.axes, cache(partial(place_called, trace))
     places = [
-        [
-            place_called(trace, axis, place, head_at(axes, index))
-            for axis, place in zip(axes, index, strict=True)
-        ]
+        [called(axis, place, head_at(axes, index)) for axis, place in zip(axes, index, strict=True)]
         for index in own.tolist()
     ]
     first = [" · ".join(each[: max(1, len(axes) - 1)]) for each in places]
@@ -523,11 +522,20 @@ def _told(
     cells = [tuple(index) for index in own.tolist()]
     if len(cells) * sum(1 for _ in step.arithmetic(cells[0]).cells()) > MOST_TOLD:
         return _numbers_alone(matrix.drawn)
+    # The same step is drawn in several pictures, and for many people: it is told once.
+    names = tuple(given.name for given in step.inputs)
+    numbers = tuple(raw(each.value) for each in (step, *step.inputs))
+    key = (step.operation, names, numbers, matrix.lead, matrix.rows)
+    return {"tip": _arithmetic(key, step, cells)}
+
+
+@kept_by_key(256)
+def _arithmetic(step: Step, cells: Sequence[tuple[int, ...]]) -> list[str]:
     told = []
-    for each, value in zip(step.arithmetics(cells), matrix.drawn.flatten().tolist(), strict=True):
-        made, number = plain_text(each.latex()), written_long(float(value))
+    for each, index in zip(step.arithmetics(cells), cells, strict=True):
+        made, number = plain_text(each.latex()), written_long(float(step.value[index]))
         told.append(made if made.endswith(number) else f"{made} = {number}")
-    return {"tip": told}
+    return told
 
 
 def _numbers_alone(drawn: torch.Tensor) -> dict[str, object]:

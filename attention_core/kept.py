@@ -1,0 +1,53 @@
+"""Results that are kept by what they depend on, for all who ask, as many as there is room for."""
+
+from collections.abc import Callable, Hashable
+from functools import lru_cache, wraps
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def raw(tensor: Tensor) -> tuple[bytes, tuple[int, ...], str]:
+    """A tensor's bytes, shape and kind: what tells it from another, as part of a key."""
+    flat = tensor.contiguous().flatten().view(torch.uint8)
+    return flat.numpy().tobytes(), tuple(tensor.shape), str(tensor.dtype)
+
+
+class _Asked:
+    """What something is made from; equal where the keys are, whatever else is asked with."""
+
+    __slots__ = ("key", "made_from")
+
+    def __init__(self, key: Hashable, made_from: tuple) -> None:
+        self.key, self.made_from = key, made_from
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Asked) and self.key == other.key
+
+
+def kept_by_key(most: int) -> Callable[[Callable], Callable]:
+    """A function that takes a key before its arguments, and whose results are kept by the key
+    alone: it must say all that they depend on. The arguments are not kept, so that what is large
+    may be among them. The last `most` results stay; nobody may change one.
+    """
+
+    def of(make: Callable) -> Callable:
+        @lru_cache(maxsize=most)
+        def found(asked: _Asked) -> Any:
+            return make(*asked.made_from)
+
+        @wraps(make)
+        def kept(key: Hashable, *made_from: object) -> Any:
+            asked = _Asked(key, made_from)
+            try:
+                return found(asked)
+            finally:
+                asked.made_from = ()
+
+        return kept
+
+    return of
