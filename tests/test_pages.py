@@ -4,6 +4,7 @@ Pages are found, not listed: adding a page adds its tests.
 """
 
 import random
+import re
 from itertools import product
 from urllib.parse import parse_qsl
 
@@ -50,7 +51,7 @@ COMBINATIONS = {
     "predicting": {"predict": "on"},
     "one head": {"n_heads": "1", "d_model": "1"},
     "eight heads": {"n_heads": "8", "d_model": "64", "causal_heads": "on", "head_off": "7"},
-    "eight wide heads": {"n_heads": "8", "d_model": "1", "d_head": "12", "d_value": "1"},
+    "eight wide heads": {"n_heads": "8", "d_model": "1", "d_head": "12", "d_head_value": "1"},
     "heads of 64 tokens": {
         "n_heads": "8",
         "d_model": "8",
@@ -106,7 +107,7 @@ BAD_LINKS = {
     "markup": {"example": "<b>x</b>", "section": "<script>", "cell": "**x**"},
     "edits beyond": {"edits": "999.0:1"},
     "heads that do not fit": {"n_heads": "3", "head": "7"},
-    "heads beyond": {"n_heads": "0", "d_model": "65", "d_head": "-1", "d_value": "x"},
+    "heads beyond": {"n_heads": "0", "d_model": "65", "d_head": "-1", "d_head_value": "x"},
     "heads too wide": {"n_heads": "8", "d_head": "32", "h_seed": "1e9"},
     "trials beyond": {"vector_width": "0", "trials": "1000000", "spread": "0", "entries": "cauchy"},
     "between the choices": {
@@ -326,7 +327,7 @@ def size_sliders(at: AppTest) -> dict:
         name: slider
         for name in SIZED
         for slider in at.select_slider
-        if slider.key.startswith(f"control_{name}_")
+        if re.match(rf"control_{name}_\d", slider.key)
     }
 
 
@@ -386,12 +387,12 @@ def test_what_a_size_of_heads_took_along_comes_back_with_it():
 
 @pytest.mark.parametrize("fixed", ["hide", "lock"])
 def test_what_a_link_fixes_is_not_taken_along(fixed):
-    link = {fixed: "d_model,d_value", "d_model": "6", "d_value": "20"}
+    link = {fixed: "d_model,d_head_value", "d_model": "6", "d_head_value": "20"}
     at = visit("pages/multi_head_attention.py", cell="none", **link)
     assert size_sliders(at)["n_heads"].options == ["1", "2", "3"]
     size_sliders(at)["n_heads"].set_value(3).run()
     values = chosen(at)
-    assert (values.n_heads, values.d_model, values.d_value) == (3, 6, 20)
+    assert (values.n_heads, values.d_model, values.d_head_value) == (3, 6, 20)
     assert at.session_state["drafts"] == {}
 
 

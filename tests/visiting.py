@@ -15,7 +15,6 @@ from attention_core.examples import EXAMPLES
 from attention_ui.cards import show
 from attention_ui.frame.rooms import module_of
 from attention_ui.picture.layout import Layout
-from attention_ui.picture.table import table
 from conftest import ROOT
 
 LESSONS = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
@@ -63,12 +62,13 @@ def _opened(page: str, link: dict[str, str], **state: object) -> AppTest:
 def noted_layouts() -> Iterator[list[Layout]]:
     """The layouts of the pictures that pages draw meanwhile."""
     found: list[Layout] = []
+    kept = show._rows
 
-    def noted(layout, *others):
+    def noted(key, layout, *others):
         found.append(layout)
-        return table(layout, *others)
+        return kept(key, layout, *others)
 
-    with patch.object(show, "table", noted):
+    with patch.object(show, "_rows", noted):
         yield found
 
 

@@ -224,8 +224,10 @@ def _lists(name: str, layout: Layout, moving: Moving) -> Lists | None:
     if moving.about is None:
         return _positions(layout, moving, at_all)
     covered = tuple(each.covered for each in layout.matrices)
-    page = st.session_state[held.HERE][0]
-    return _kept_positions((page, name, moving.about, covered, at_all), layout, moving, at_all)
+    boxes = (*layout.wide.boxes, *layout.narrow.boxes)
+    page, decimals = st.session_state[held.HERE][0], tuple(each.decimals for each in boxes)
+    key = (page, name, moving.about, covered, decimals, at_all)
+    return _kept_positions(key, layout, moving, at_all)
 
 
 def _positions(layout: Layout, moving: Moving, at_all: Sequence[Any]) -> Lists | None:

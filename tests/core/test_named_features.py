@@ -191,7 +191,8 @@ def test_every_component_has_a_name_where_the_example_is_as_it_is():
         assert trace.labels(axis) == EXAMPLE.inputs.components
     for each in traces:
         for axis in {axis for step in each.values() for axis in step.axes if axis[:2] == "d_"}:
-            within = range(len(EXAMPLE.heads.given.names)) if axis == "d_head" else (None,)
+            by_head = each is trace and axis in ("d_head", "d_value")
+            within = range(len(EXAMPLE.heads.given.names)) if by_head else (None,)
             for head in within:
                 names = each.labels(axis, head)
                 assert len({*names}) == len(names) == each.size(axis)

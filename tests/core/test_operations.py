@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from attention_core import SimplifiedOptions, Trace, attend, expand_out, program
+from attention_core import SimplifiedOptions, Trace, attend, expand_query, program
 from attention_core.operations import (
     Columns,
     Draw,
@@ -200,7 +200,7 @@ def simplified(vectors, query=None, **options):
     rows = tuple(map(tuple, vectors.tolist()))
     trace.step("embeddings", Given(rows), axes=("token", "d_in"))
     attend(trace, SimplifiedOptions(**options))
-    return trace if query is None else expand_out(trace, query)
+    return trace if query is None else expand_query(trace, query)
 
 
 def values(trace, *names):

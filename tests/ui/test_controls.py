@@ -138,7 +138,7 @@ SIZED = {
     "heads that share it": ({"d_model": "6"}, {"n_heads": "3"}, {}),
     "too wide for so many": ({"d_head": "32"}, {"n_heads": "8"}, {"d_model": "8", "d_head": "12"}),
     "shared evenly again": (
-        {"d_head": "3", "d_value": "2", "d_model": "5"},
+        {"d_head": "3", "d_head_value": "2", "d_model": "5"},
         {"d_head": "0"},
         {"d_model": "6"},
     ),
@@ -196,7 +196,7 @@ def test_the_trace_is_a_function_of_the_values_alone():
 @pytest.mark.parametrize("example", EXAMPLES)
 @pytest.mark.parametrize(
     "link",
-    [{}, {"n_heads": "3", "d_model": "6"}, {"d_head": "5", "d_value": "2"}, {"h_seed": "4"}],
+    [{}, {"n_heads": "3", "d_model": "6"}, {"d_head": "5", "d_head_value": "2"}, {"h_seed": "4"}],
     ids=str,
 )
 def test_the_heads_are_those_that_are_chosen(example, link):
@@ -212,8 +212,8 @@ def test_the_heads_are_those_that_are_chosen(example, link):
             n_heads=n_heads,
             d_model=d_model,
             **{
-                name: asked.get(name, values[name] or d_model // n_heads)
-                for name in ("d_head", "d_value")
+                width: asked.get(name, values[name] or d_model // n_heads)
+                for width, name in {"d_head": "d_head", "d_value": "d_head_value"}.items()
             },
         )
     seed = {"seed": 4, "skipped": ()} if "h_seed" in link else {}
