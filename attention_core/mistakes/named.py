@@ -2,6 +2,7 @@
 checks of a learner's own code.
 """
 
+import re
 from dataclasses import dataclass
 
 
@@ -189,7 +190,12 @@ unseen: Each head is right, taken by itself. Compare the heads: their weights ar
 
 def _read(paragraph: str) -> Named:
     first, *lines = paragraph.strip().splitlines()
-    name, title = first.split(": ", 1)
+    name, _, title = first.partition(": ")
+    if not title or not re.search(r"(^| )(lights|unseen): ", " ".join(lines)):
+        raise ValueError(
+            f"{first!r}: a mistake begins with `name: title`, and ends with `lights:` and the "
+            "names of those that it turns red, or with `unseen:` and why there are none"
+        )
     right, wrong = ("\n".join(e[2:] for e in lines if e[:2] == sign) for sign in ("- ", "+ "))
     words = " ".join(each for each in lines if each[:2] not in ("- ", "+ "))
     words, _, unseen = words.partition(" unseen: ")

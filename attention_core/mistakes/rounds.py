@@ -39,7 +39,7 @@ def red(found: tuple[Light, ...]) -> list[Light]:
 
 def suspects(inputs: Inputs, recipe: HeadsRecipe) -> list[str]:
     """The mistakes that this text and these heads can show."""
-    return [name for name, each in MISTAKES.items() if not each.applies(inputs, recipe)]
+    return [name for name, each in MISTAKES.items() if not each.why_not(inputs, recipe)]
 
 
 def switched_on(inputs: Inputs, recipe: HeadsRecipe, level: str, seed: int) -> str:

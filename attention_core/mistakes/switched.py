@@ -57,7 +57,7 @@ class Switched:
         """What is said of it."""
         return NAMED[self.name]
 
-    def applies(self, inputs: Inputs, recipe: HeadsRecipe) -> str:
+    def why_not(self, inputs: Inputs, recipe: HeadsRecipe) -> str:
         """Why it cannot be shown on this text with these heads; "" where it can."""
         tokens = inputs.tokens
         given_ids = self.vocabulary and right_inputs(inputs).has_given_vectors()

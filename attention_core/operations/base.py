@@ -97,10 +97,10 @@ def _refusing(value: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _refusal(operation: Operation, operands: tuple[Tensor, ...]) -> str:
-    given = " ".join(f"({', '.join(map(str, operand.shape))})" for operand in operands)
+    shapes = " ".join(f"({', '.join(map(str, operand.shape))})" for operand in operands)
     kinds = ", ".join(str(operand.dtype).removeprefix("torch.") for operand in operands)
-    name = type(operation).__name__
-    return f"{name} takes {operation.takes or 'nothing'}, but was given {given} of {kinds}"
+    name, got = type(operation).__name__, f"{shapes} of {kinds}" if operands else "nothing"
+    return f"{name} takes {operation.takes or 'nothing'}, but was given {got}"
 
 
 def _fit(takes: str, shapes: list[tuple[int, ...]]) -> bool:

@@ -17,7 +17,7 @@ from .equation_parts import NEW_LINE, UNNAMED, laid_out
 from .forbidden import forbidden, leak_limit, outline, with_masks
 from .margin import has_sums, is_one_row, row_sums
 from .matrix import Matrix, heads_of, names_along
-from .numbers import decimals_of, text_width, written
+from .numbers import decimals_of, number_width, text_width, written
 from .scale import is_shares, is_signed, limits
 
 WIDE, NARROW = 896, 326
@@ -51,6 +51,11 @@ class Box:
     height: float
     decimals: int = 2
     """Of the numbers in its cells; −1 where there are none, since they could not be read."""
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether a cell is large enough for a number."""
+        return self.width >= READABLE[0] and self.height >= READABLE[1]
 
 
 @dataclass(frozen=True)
@@ -410,8 +415,8 @@ def decimals_in(width: float, *matrices: Matrix) -> int:
     most = decimals_of(values)
     for decimals in range(most, min(1, most) - 1, -1):
         ends = (finite.min(), finite.max()) if len(finite) else (0.0,)
-        longest = max(len(written(float(end), decimals)) for end in ends)
-        if longest * 5.6 <= width - 1:
+        longest = max(number_width(written(float(end), decimals)) for end in ends)
+        if longest <= width - 1:
             return decimals
     return -1
 

@@ -27,6 +27,11 @@ def written(value: float, decimals: int = 2) -> str:
     return text.replace("-", "" if float(text) == 0 else "−")
 
 
+def number_width(text: str) -> float:
+    """About how wide a number in a cell is, in pixels: a point takes half as much as a digit."""
+    return 5.6 * (len(text) - 0.5 * text.count("."))
+
+
 @lru_cache(maxsize=4_096)
 def text_width(text: str) -> int:
     """About how wide a label is in pixels; characters beyond Latin are taken as wide ones."""

@@ -752,12 +752,12 @@ def _path(each: Path, n: str) -> dict[str, object]:
 
 
 def decimals_shown(layout: Layout, at: int, matrix: Matrix) -> int:
-    """As many decimals as a window has room for now, or a phone where only there numbers are shown:
-    both have the same words. One, where they are whole now and those of `matrix`, at another
-    position, are not; −1 where neither shows any.
+    """As many decimals as a window and a phone have room for now, where their cells are large
+    enough to show a number: both have the same words. One, where they are whole now and those of
+    `matrix`, at another position, are not; −1 where there is no room.
     """
-    boxes = (one.boxes[at].decimals for one in (layout.wide, layout.narrow))
-    now = next((decimals for decimals in boxes if decimals >= 0), -1)
+    boxes = (one.boxes[at] for one in (layout.wide, layout.narrow))
+    now = min((each.decimals for each in boxes if each.is_readable), default=-1)
     return now or min(1, decimals_of(matrix.drawn.float()))
 
 

@@ -19,7 +19,7 @@ from attention_core.lights.own_code.likely import LIKELY
 from attention_core.mechanism.multi_head import add_big_projection, attend_heads
 from attention_core.mistakes.around import around
 from attention_core.mistakes.layer import layer, right_inputs
-from attention_core.mistakes.named import NAMED
+from attention_core.mistakes.named import NAMED, _read
 from attention_core.mistakes.rounds import (
     LEVELS,
     due,
@@ -73,7 +73,7 @@ def test_every_mistake_turns_its_lights_red_or_says_why_none_does(subject):
     inputs, recipe = SUBJECTS[subject]
     tried = 0
     for name, mistake in MISTAKES.items():
-        if mistake.applies(inputs, recipe):
+        if mistake.why_not(inputs, recipe):
             continue
         tried += 1
         found = reds(lights_with(inputs, recipe, name))
@@ -202,7 +202,7 @@ def test_the_lines_that_draw_or_repeat_do_so():
     forward(self, X)
     assert not torch.equal(state, torch.random.get_rng_state()), "each call draws"
     apart = {"random_tokenizer", "one_head_repeated", "weights_redrawn"}
-    assert LINES.keys() | apart == NAMED.keys()
+    assert LINES.keys() | apart == NAMED.keys(), "each mistake has its pair of lines in LINES"
 
 
 def test_a_millionth_of_weight_on_a_hidden_key_is_seen():
@@ -260,7 +260,7 @@ def test_a_mistake_makes_what_plain_torch_makes_of_it(subject):
     compared = 0
     for name, mistake in MISTAKES.items():
         by_hand = wrong_by_hand(name, right, right["mask"].value)
-        if by_hand is None or mistake.applies(inputs, recipe):
+        if by_hand is None or mistake.why_not(inputs, recipe):
             continue
         compared += 1
         wrong = mistake.layer(inputs, recipe)[mistake.wrong_step or mistake.step].value
@@ -272,7 +272,7 @@ def test_a_mistake_makes_what_plain_torch_makes_of_it(subject):
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_both_stand_side_by_side_with_their_difference(name):
-    subject = next(s for s in SUBJECTS.values() if not MISTAKES[name].applies(*s))
+    subject = next(s for s in SUBJECTS.values() if not MISTAKES[name].why_not(*s))
     mistake = MISTAKES[name]
     right, wrong = mistake.pair(*subject)
     trace = side_by_side(right, wrong, mistake.step, mistake.wrong_step)
@@ -464,3 +464,11 @@ def test_the_evidence_is_what_plain_torch_measures():
     low, high = sums.min(), sums.max()
     found = next(x for x in lights_with(inputs, recipe, "softmax_over_queries") if x.holds is False)
     assert found.evidence == f"Rows sum to between {low:.4f} and {high:.4f} with these scores."
+
+
+@pytest.mark.parametrize(
+    "text", ["no title\n+ x\nwords lights: ids", "a: b\n+ x\nwords lights ids"]
+)
+def test_a_paragraph_that_lacks_its_title_or_lights_is_named(text):
+    with pytest.raises(ValueError, match=f"'{text.splitlines()[0]}': a mistake begins with"):
+        _read(text)

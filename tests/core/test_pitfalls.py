@@ -350,7 +350,7 @@ def test_data_in_a_module_are_not_saved_and_are_left_as_they_were():
 def test_the_mistake_of_a_story_can_be_switched_on_in_its_example(story):
     example = EXAMPLES[story.example]
     if story.mistake:
-        assert MISTAKES[story.mistake].applies(example.inputs, example.heads) == ""
+        assert MISTAKES[story.mistake].why_not(example.inputs, example.heads) == ""
         assert story in stories_of(story.mistake)
 
 

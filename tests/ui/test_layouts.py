@@ -42,7 +42,7 @@ from attention_ui.picture.layout import (
     matrices_of,
 )
 from attention_ui.picture.matrix import Matrix
-from attention_ui.picture.numbers import text_width
+from attention_ui.picture.numbers import number_width, text_width
 from attention_ui.picture.palette import INK
 from attention_ui.picture.positions import positions
 from attention_ui.picture.sentence import sentence, with_sentence
@@ -758,3 +758,15 @@ def test_a_picture_with_bars_that_may_be_cut_explains_the_sign():
         assert any(all(sign.strip() in words for sign in cells.CUT) for words in told)
     plain = equation(trace, trace["softmax_weights"]).wide.words
     assert not any("cut" in word.text for word in plain)
+
+
+def test_a_number_has_room_in_its_cell_in_a_window_and_on_a_phone():
+    """As many decimals as the narrower of the two has room for; none where one has no room."""
+    trace = Trace(query=["a", "b"], key=["c", "d"])
+    scores = trace.step("scores", ops.Given(((-1.15, 2.5), (0.25, -0.24))), axes=("query", "key"))
+    for room in range(60, 900, 20):
+        layout = equation(trace, *[Matrix(scores)] * 6, room=room)
+        boxes = (layout.wide.boxes[0], layout.narrow.boxes[0])
+        text = cells.table(layout).to_pydict().get("text", [None])[0]
+        for box in boxes:
+            assert text is None or not box.is_readable or number_width(text) <= box.width - 1

@@ -52,7 +52,7 @@ def chosen(values: Values) -> Switched:
 
 def why_not(values: Values) -> str:
     """Why the chosen mistake cannot be shown on this text; "" where it can."""
-    return MISTAKES[values.mistake].applies(*layer_of(values))
+    return MISTAKES[values.mistake].why_not(*layer_of(values))
 
 
 def found_in(values: Values) -> tuple[Light, ...]:
