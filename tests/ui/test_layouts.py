@@ -763,7 +763,7 @@ def test_a_picture_with_bars_that_may_be_cut_explains_the_sign():
 def test_a_number_has_room_in_its_cell_in_a_window_and_on_a_phone():
     """As many decimals as the narrower of the two has room for; none where one has no room."""
     trace = Trace(query=["a", "b"], key=["c", "d"])
-    scores = trace.step("scores", ops.Given(((-1.15, 2.5), (0.25, -0.24))), axes=("query", "key"))
+    scores = trace.step("scores", ops.Given(((-11.15, 2.5), (0.25, -0.24))), axes=("query", "key"))
     for room in range(60, 900, 20):
         layout = equation(trace, *[Matrix(scores)] * 6, room=room)
         boxes = (layout.wide.boxes[0], layout.narrow.boxes[0])
