@@ -1,5 +1,6 @@
 """Vectors as points in a plane: two of their entries, each a real cell."""
 
+from collections.abc import Sequence
 from copy import deepcopy
 from functools import lru_cache
 
@@ -34,26 +35,28 @@ def picture(
     line from it to every vector, and points as large as their weights.
     """
     names = names_of(trace, "token")
-    points = vectors.value[:, [across, up]].tolist()
+    points = map(tuple, vectors.value[:, [across, up]].tolist())
     share = weights.value[query].tolist() if weights else [0.3] * len(names)
-    frame = pd.DataFrame(points, columns=["x", "y"])
-    frame["name"] = names
-    frame["weight"] = share
-    frame["kind"] = "vector"
-    merged = frame.groupby(["x", "y"], sort=False, as_index=False).agg(
-        name=("name", _once), weight=("weight", "sum"), kind=("kind", "first")
-    )
-    merged["lift"] = _lifts(merged["x"].tolist(), merged["y"].tolist())
+    # Tokens that share a point are one, with their names and all their weight.
+    found: dict[tuple[float, float], dict] = {}
+    for (x, y), name, weight in zip(points, names, share, strict=True):
+        one = found.setdefault((x, y), {"x": x, "y": y, "name": {}, "weight": 0.0})
+        one["name"][name], one["weight"] = None, one["weight"] + weight
+    lifts = _lifts(*zip(*found, strict=True))
+    rows = [
+        {**one, "name": ", ".join(one["name"]), "kind": "vector", "lift": lift}
+        for one, lift in zip(found.values(), lifts, strict=True)
+    ]
     entries = names_of(trace, vectors.axes[1], (across, up))
     title = f"{vectors.name} as points, by their entries {' and '.join(entries)}"
     if context is not None:
         x, y = context.value[query, across].item(), context.value[query, up].item()
         here = {"x": x, "y": y, "name": f"context of {names[query]}", "weight": 0.3}
-        merged["x0"], merged["y0"] = x, y
-        merged = pd.concat([merged, pd.DataFrame([{**here, "kind": "context", "x0": x, "y0": y}])])
+        rows = [each | {"x0": x, "y0": y} for each in (*rows, {**here, "kind": "context"})]
         title += ", with the context vector"
     else:
-        merged["x0"], merged["y0"] = merged["x"], merged["y"]
+        rows = [each | {"x0": each["x"], "y0": each["y"]} for each in rows]
+    merged = pd.DataFrame(rows)
     spec = deepcopy(_template(weights is not None))
     for channel, entry in zip("xy", entries, strict=True):
         ends = _ends(merged[[channel, f"{channel}0"]])
@@ -64,7 +67,7 @@ def picture(
     return Chart(merged, spec, title + ".")
 
 
-def _lifts(across: list[float], up: list[float]) -> list[int]:
+def _lifts(across: Sequence[float], up: Sequence[float]) -> list[int]:
     """How far each label is raised, so that it does not stand on that of its neighbour."""
     height = max(*up, 0.0) - min(*up, 0.0) or 1.0
     width = max(*across, 0.0) - min(*across, 0.0) or 1.0
@@ -89,11 +92,6 @@ def _ends(columns: pd.DataFrame) -> list[float]:
     numbers = columns.to_numpy().ravel()
     ends = [float(min(0, *numbers)), float(max(0, *numbers))]
     return ends if ends != [0, 0] else [-1.0, 1.0]
-
-
-def _once(names: pd.Series) -> str:
-    """The names that share a point, each once."""
-    return ", ".join(dict.fromkeys(names))
 
 
 @lru_cache(maxsize=2)
