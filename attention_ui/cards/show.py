@@ -355,10 +355,14 @@ def chart(name: str, made: Any, width: int | None = 440, height: int = 0) -> Non
         st.vega_lite_chart(made.frame, made.spec, **look)
         return
     # What is as high as it has rows keeps its height.
-    by_rows = made.spec.get("autosize", {}).get("type") == "fit-x"
-    fit = "fit-x" if by_rows or made.spec.get("width") == "container" else "fit"
+    kind = made.spec.get("autosize", {}).get("type")
+    by_rows = kind == "fit-x" or (kind != "fit" and made.spec.get("width") == "container")
+    fit = "fit-x" if by_rows else "fit"
     spec = {**made.spec, "width": "container", "autosize": {"type": fit, "contains": "padding"}}
     spec["padding"] = {"left": 2, "top": 2, "right": 2, "bottom": 2}  # Streamlit adds 20 below
     spec |= {"height": height} if height else {}
+    # Said before the chart is there, so that nothing below it moves when it comes.
+    tall = spec["height"] if fit == "fit" and isinstance(spec.get("height"), int) else "content"
+    look = {"width": "stretch", "height": tall, "alt": made.alt, "key": f"chart_{name}"}
     with st.container(width=width, key=f"chart_of_{name}"):
-        st.vega_lite_chart(made.frame, spec, width="stretch", alt=made.alt, key=f"chart_{name}")
+        st.vega_lite_chart(made.frame, spec, **look)

@@ -92,7 +92,7 @@ def stream(
             rows += _ribbon(group, lane, (changes, left + gap), shares, least)
     frame = pd.DataFrame(rows, columns=COLUMNS)
     spec = deepcopy(stream_template())
-    spec["height"] = HEAD + n_lanes * height
+    spec["height"] = round(HEAD + n_lanes * height) + 4  # its padding
     y = spec["encoding"]["y"]
     y["scale"]["domain"] = [-HEAD / height, n_lanes]
     every = 1 if n_lanes <= LABELLED else 4

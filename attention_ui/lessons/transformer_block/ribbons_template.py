@@ -111,4 +111,4 @@ def stream_template() -> dict:
     chart = chart.encode(x=x, y=y).properties(width="container", height=100)
     names = [alt.param(name="lane_names", value=[]), alt.param(name="lane_height", value=1)]
     spec = without_data(chart.add_params(*names).to_dict())
-    return spec | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return spec | {"autosize": {"type": "fit", "contains": "padding"}}
