@@ -78,8 +78,9 @@ with card(
         chart("brought", charts.parts(values), 820)
         light(*words.adds_up(values))
         st.caption(
-            "*Without it* is the chance that this word has left with that head switched off. In "
-            "orange, less than half: a head can matter with a short bar, since later heads read it."
+            "*Without it* is the chance that this word has left with that head switched off; "
+            "orange where that is less than half of what it had. A head can matter with a short "
+            "bar, since later heads read it."
         )
 
 with card(

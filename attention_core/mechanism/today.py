@@ -108,8 +108,9 @@ def turn(trace: Trace, made: dict[str, Step], today: Today, prefix: str, place: 
     width = made["query"].value.shape[-1]
     if not today.turns(width):
         return
-    if not trace.has_axis("d_pairs"):  # a column stands for two of a vector, and is no d0
-        trace.label("d_pairs", [f"pair{pair}" for pair in range(width // 2)])
+    if not trace.has_axis("d_pairs"):  # one angle turns two columns of a vector
+        half = width // 2
+        trace.label("d_pairs", [f"d{column}, d{half + column}" for column in range(half)])
     for role in ("query", "key"):
         made[role] = turned(trace, role, made[role], today.rotary_base, place, prefix=prefix)
 

@@ -280,7 +280,7 @@ def test_what_sharing_changes_is_said_and_when_it_changes_nothing():
     trace = alone(values, trace_of(values))
     off = trace["grouped_context_vectors"].value - trace["head_context_vectors"].value
     said = same_words(trace, 2)
-    assert f"by up to {off.abs().max():.2f}." in said
+    assert f"by up to {off.abs().max():.2f};" in said
     assert "only if the heads that share had equal" in said
     assert "only if all heads had equal" in same_words(trace, 1)
     unshared = trace.branch()
@@ -312,7 +312,7 @@ def test_what_is_on_is_said_and_what_a_card_has_where_nothing_is_set():
     on = "2 key/value heads, rotary positions, a window of 3, 1 sink, a soft cap of ±2"
     assert f"**{on}**" in on_words(today)
     assert kept_words(today).startswith("Of 8 tokens a cache holds 3, 4 with 1 sink.")
-    assert "so L layers reach L × 2 tokens" in kept_words(today)
+    assert "So L layers reach L × 2 tokens" in kept_words(today)
     trace = alone(today, trace_of(today))
     told = table(trace, {"windowed_": "A window"}, today.d_model, kept_of(today))
     assert told.endswith("| 8 → 3 |")

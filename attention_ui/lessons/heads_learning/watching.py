@@ -106,7 +106,7 @@ def moment_words(records: Sequence[Record]) -> tuple[str, str]:
     seeker, writer = best_head(now), _previous_token_head(last)
     return (
         f"**The moment is step {now.step}** (dashed line). Head {seeker[1]} of the second layer "
-        f"turns to the token after its own: on average over many sequences it gives it "
+        f"turns to the token that followed its own the first time: on average it gives it "
         f"{_score(then, seeker)} of its weight at step {then.step}, {_score(now, seeker)} at step "
         f"{now.step} and {_score(last, seeker)} in the end. The loss on repeated letters falls "
         f"with it: {number(then.loss_repeated, 2)}, {number(now.loss_repeated, 2)}, "

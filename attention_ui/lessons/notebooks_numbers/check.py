@@ -115,8 +115,8 @@ def says_total(found: Found) -> tuple[bool, str]:
     counts = numbers_by_verdict(found.all)
     words = (
         f"**{matching:,} of the {published:,} numbers** come out again: "
-        f"{counts[PRINT] + counts[OLDER]:,} digit for digit, and {counts[SLACK]:,} within the "
-        "[slack between processors](#judged)."
+        f"{counts[PRINT]:,} digit for digit, {counts[OLDER]:,} by an older version of the "
+        f"notebook's code, and {counts[SLACK]:,} within the [slack between processors](#judged)."
     )
     if failed:
         words += f" {len(failed)} results should, and do not: {_named(failed)}."
