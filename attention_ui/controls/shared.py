@@ -588,6 +588,14 @@ def random_fallback_notice(values: Values) -> str | None:
     )
 
 
+def is_set_by_hand(values: Values) -> bool:
+    """Whether an example that was made to be read stands there as it was made, every number."""
+    example = example_of(values)
+    asked = inputs_of(values), projections_of(values)
+    made_to_be_read = bool(example.projections.given) and not example.is_trained
+    return made_to_be_read and asked == (example.inputs, example.projections)
+
+
 def first_query(values: Values) -> int:
     """The query whose weights a picture of all shows first: the example's, else the last."""
     last, told = len(inputs_of(values).tokens) - 1, example_of(values).shown_first

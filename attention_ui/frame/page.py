@@ -5,6 +5,7 @@ and the way to the next lesson.
 from collections.abc import Sequence
 from contextlib import nullcontext
 from itertools import groupby
+from typing import Any
 
 import streamlit as st
 
@@ -180,7 +181,7 @@ def _contents(name: str, values: Values) -> None:
                     link(page, query, f"{called} ✓" if page.name in values.done else called)
 
 
-def link(page: Lesson, query: dict[str, str], label: str | None = None, **look: str) -> None:
+def link(page: Lesson, query: dict[str, str], label: str | None = None, **look: Any) -> None:
     """A link to a lesson, with all that it can use of what was chosen."""
     look = {"icon": page.icon, **look}
     st.page_link(page.page, label=label or page.title, query_params=query, **look)

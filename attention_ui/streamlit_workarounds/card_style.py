@@ -61,5 +61,5 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 }
 .st-key-quiet button { min-height: 1.8rem; padding-block: 0; }
 /* Its picture comes last, when torch is loaded: nothing below it is to move then. */
-.stApp .st-key-hero { min-height: 470px; }
+.stApp .st-key-hero { min-height: 497px; }
 </style>"""

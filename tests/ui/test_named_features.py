@@ -5,6 +5,7 @@ import re
 from urllib.parse import parse_qsl
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from attention_core import (
@@ -76,6 +77,25 @@ def test_the_first_picture_says_where_a_word_looks_and_where_it_would_by_likenes
         f"{percent(weights['hand'][mouse])} to “mouse”. If only likeness counted, it would be "
         f"{percent(weights['alike'][cat])} and {percent(weights['alike'][mouse])}."
     )
+
+
+def test_what_was_set_by_hand_is_said_to_be_and_the_verb_plays_no_part():
+    """A reader would think else that “it” looks at the cat because it purrs."""
+    sentence = EXAMPLES[FIRST].inputs.sentence
+    row, other = (
+        attend_trainable(embed(inputs_of(each)), projections_of(each))["weights"].value[7]
+        for each in (PLAIN, of(example=FIRST, sentence=sentence.replace("purrs", "barks")))
+    )
+    assert torch.equal(row, other)
+    said = "the same"
+    (trace, _) = traces(FIRST)
+    for link, is_said in (({}, True), ({"sentence": OWN}, False), ({"q_edits": "0.0:1"}, False)):
+        values, _ = understood({"example": FIRST, **link}, OF_MATRICES)
+        assert (said in origin_words(values, trace)) is is_said
+    home = rendered(visit("app.py", example=FIRST))
+    assert "set by hand" in home
+    assert "because it barks” gives the same" in home
+    assert "set by hand, so that" not in rendered(visit("app.py", example=FIRST, sentence=OWN))
 
 
 def test_a_word_that_looks_at_itself_and_a_sentence_of_one_word_are_said_too():

@@ -12,12 +12,20 @@ from attention_core.trace import Trace
 
 from ...cards.show import picture
 from ...controls.control import Values
-from ...controls.shared import example_of, first_query, inputs_of, projections_of
+from ...controls.shared import example_of, first_query, inputs_of, is_set_by_hand, projections_of
 from ...picture.layout import equation
 from ...picture.matrix import Matrix
 from ...picture.sentence import with_sentence
 
 TALL = 250
+POINT = (
+    "Point at a word to see where it looks: its row of `weights` says how much of each vector "
+    "beside it goes into its context vector."
+)
+BY_HAND = (
+    " Vectors and matrices were set by hand, so that “it” asks for an animal that hunts: the verb "
+    "plays no part, and “because it barks” gives the same."
+)
 
 
 def hero(values: Values) -> None:
@@ -33,10 +41,7 @@ def hero(values: Values) -> None:
         contexts = trace["context_vectors"]
         parts = [Matrix(trace["weights"]), "·", Matrix(contexts.inputs[1]), "=", Matrix(contexts)]
         picture("layer", with_sentence(equation(trace, *parts, tall=TALL), query))
-        st.caption(
-            "Point at a word to see where it looks. Its row of `weights` says how much of each "
-            "vector beside it goes into its context vector."
-        )
+        st.caption(POINT + BY_HAND * is_set_by_hand(values))
 
 
 def most_looked_at(trace: Trace, query: int, alike: Trace) -> str:

@@ -7,8 +7,8 @@ from attention_core.examples import EXAMPLES
 from ...controls import held
 from ...controls.shared import PROJECTED, QUERY, SOURCE
 from ...frame.basics import LINE
-from ...frame.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS
-from ...frame.page import open_page, show_what_differs
+from ...frame.contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, lesson
+from ...frame.page import link, open_page, show_what_differs
 from ...frame.rooms import example_query
 from ...frame.tasks import show_tasks
 from .own_text import own_text, takes_own_text
@@ -16,7 +16,6 @@ from .own_text import own_text, takes_own_text
 WHAT_IT_MEANS = """
 *The hungry cat chases the mouse because it purrs.* Who purrs? You knew at once: you looked back
 from “it”, past the mouse, to the word that fits. **Attention** is how a computer does the same.
-Every number here is real: point at it, change it, predict it, take it apart.
 """
 WHAT = "**Attention** is how each word of a sentence finds the others that matter to it."
 WHY = """
@@ -60,6 +59,7 @@ SOURCES = """
 
 
 CONTROLS = (*SOURCE, *PROJECTED, QUERY)
+LEARNED = lesson("tiny_language")
 
 
 def home() -> None:
@@ -95,11 +95,15 @@ def _begin() -> None:
                 icon=":material/arrow_forward:",
                 query_params=held.link_query("start"),
             )
-            st.page_link(
-                AT_A_GLANCE.page,
-                label=f"**You know the words already?** Open *{AT_A_GLANCE.title}*",
-                icon=AT_A_GLANCE.icon,
-                query_params=held.link_query("map"),
+            link(
+                AT_A_GLANCE,
+                held.link_query("map"),
+                f"**You know the words already?** Open *{AT_A_GLANCE.title}*",
+            )
+            link(
+                LEARNED,
+                held.link_query("learned"),
+                f"**Learned, not set by hand?** Open *{LEARNED.title}*",
             )
         if takes_own_text():
             with st.container(width=440):
@@ -121,16 +125,10 @@ def _more() -> None:
                 st.caption(why_not or example.about, width=520)
     with st.expander("**The lessons**, and what each is about", icon=":material/list:",
                      key="row_lessons"):  # fmt: skip
-        for lesson in LESSONS:
+        for each in LESSONS:
             with st.container(horizontal=True, gap="small"):
-                st.page_link(
-                    lesson.page,
-                    label=lesson.title,
-                    icon=lesson.icon,
-                    query_params=held.link_query("home"),
-                    width=270,
-                )
-                st.caption(lesson.idea, width=520)
+                link(each, held.link_query("home"), width=270)
+                st.caption(each.idea, width=520)
     with st.expander("**Why attention**, and where it comes from", icon=":material/history_edu:",
                      key="row_history"):  # fmt: skip
         for words in (WHY, HISTORY, SOURCES):

@@ -14,7 +14,7 @@ from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Shape, Verdict
 from ...controls.control import Values
-from ...controls.shared import example_of, projections_of
+from ...controls.shared import example_of, is_set_by_hand, projections_of
 from ...frame.ends import Answer, named
 from ...words import listed, number, percent
 
@@ -39,6 +39,11 @@ def origin_words(values: Values, trace: Trace) -> str:
             "head that finds the noun of a pronoun, so look at what *it* asks for."
         )
     words = "These matrices were set by hand, so you can read them."
+    if is_set_by_hand(values):
+        words = (
+            "These matrices were set by hand: “it” asks for an animal that hunts, whatever the "
+            "verb, and “because it barks” gives the same."
+        )
     matrix = trace["W_query"].value
     row, column = divmod(int(matrix.argmax()), matrix.shape[1])
     if matrix[row, column] <= 0:  # numbers typed by hand may leave none to ask for anything
