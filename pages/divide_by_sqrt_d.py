@@ -37,30 +37,6 @@ products, sums, divided = (
 n_trials, d = products.value.shape
 
 with card(
-    "three_divisors",
-    "Nothing, √d or d",
-    "A layer learns through softmax, so softmax must neither give one key everything nor treat all "
-    "keys alike. Make the vectors wider, and watch what the divisor does.",
-) as beside:
-    with beside:
-        moves("three_divisors", VD, width=230, told=False)
-
-    def at_width(d: float) -> Layout:
-        """What each divisor makes of vectors of this width."""
-        return by_divisor(int(d), words.effects_at(int(d), values.draw_seed))
-
-    moving = Moving(VD, at_width, values.of(DRAW_SEED), elsewhere=True)
-    picture("three_divisors", at_width(values.vector_width), moving, is_aside=True)
-    measured = words.effects_at(values.vector_width, values.draw_seed)
-    note(words.told_at(values.vector_width, measured))
-    n_draws = trials_at(values.vector_width)
-    st.caption(
-        f"One random query and {N_KEYS} random keys, drawn {n_draws:,} times: weights are means. "
-        "The gradient, the median of the draws, says how much the weights move when q·k is nudged "
-        "before it is divided."
-    )
-
-with card(
     "products",
     "Products",
     f"Each row is a trial: two vectors of width d = {d}, all entries drawn with mean 0 and "
@@ -104,6 +80,30 @@ with card(
             control(LOOK)
         look(values.vector_width)
 
+with card(
+    "three_divisors",
+    "Nothing, √d or d",
+    "Softmax must neither give one key everything nor treat all keys alike. A **gradient** is how "
+    "much a weight still moves when its score moves: near 0, a layer no longer learns. Widen the "
+    "vectors, and watch both.",
+) as beside:
+    with beside:
+        moves("three_divisors", VD, width=230, told=False)
+
+    def at_width(d: float) -> Layout:
+        """What each divisor makes of vectors of this width."""
+        return by_divisor(int(d), words.effects_at(int(d), values.draw_seed))
+
+    moving = Moving(VD, at_width, values.of(DRAW_SEED), elsewhere=True)
+    picture("three_divisors", at_width(values.vector_width), moving, is_aside=True)
+    measured = words.effects_at(values.vector_width, values.draw_seed)
+    note(words.told_at(values.vector_width, measured))
+    n_draws = trials_at(values.vector_width)
+    st.caption(
+        f"One random query and {N_KEYS} random keys, drawn {n_draws:,} times: weights are means of "
+        "the draws, the gradient is that of the middle draw, the median."
+    )
+
 with deeper("the two formulas, and what the notebook prints of this experiment") as is_open:
     if is_open and waits:
         note("This waits for your guess at *Many trials*: it would give it away.")
@@ -115,5 +115,5 @@ with deeper("the two formulas, and what the notebook prints of this experiment")
             st.subheader("Checked against the notebook", anchor="notebook")
             published_variances()
 
-answers(words.answers(trace, values), frozenset({"variances"} if waits else ()))
+answers(words.answers(trace, values.draw_seed), frozenset({"variances"} if waits else ()))
 ends(PAGE, trace)

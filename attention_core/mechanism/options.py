@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 
 from torch import Tensor
 
+from ..operations import SoftCap
 from ..recipes import check_choice, check_scale
 
 CORNERS = ("top_left", "bottom_right")
@@ -43,8 +44,8 @@ class Options:
         for name, number in numbers.items():
             if not is_number(number, float):
                 raise ValueError(f"{name} is {number!r}, but must be a finite number")
-        if self.soft_cap is not None and self.soft_cap <= 0:
-            raise ValueError(f"soft_cap is {self.soft_cap!r}, but must be above 0")
+        if self.soft_cap is not None:
+            SoftCap(self.soft_cap)  # refuses what is not above 0
         if self.causal not in (True, False):
             raise ValueError(
                 f"causal is {self.causal!r}, but must be True or False: `corner` says from where"

@@ -140,7 +140,7 @@ def _offer_all(name: str) -> None:
     if held.covers_anything() or PREDICT in {*values.hide, *values.lock}:
         return
     shown = {"type": "tertiary", "on_click": held.change, "kwargs": {PREDICT: False}}
-    st.button("Show everything on this page", key=f"show_all_{name}", **shown)
+    st.button("Show everything from now on", key=f"show_all_{name}", **shown)
 
 
 def _as_buttons(asked: Question) -> bool:

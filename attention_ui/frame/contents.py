@@ -97,8 +97,8 @@ LESSONS = (
     Lesson(
         "causal_mask",
         "The causal mask",
-        "How does a model keep from looking ahead? It writes from left to right, so a mask hides "
-        "the future from every query before the weights are shared out. To see the mask alone, the "
+        "How does a model keep from looking ahead? While it learns, the word that it should "
+        "predict stands in the sentence, to be copied; a mask hides it. To see the mask alone, the "
         "embeddings themselves serve as queries, keys and values here.",
         "The mechanism",
         ":material/visibility_off:",

@@ -24,9 +24,11 @@ from attention_core.experiments.variance import (
 from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Verdict
-from ...controls.control import Values
 from ...frame.ends import Answer
 from ...words import number, percent, true_minus
+
+WIDE = 128
+"""The width that closing answers speak of: undivided scores are all or nothing there."""
 
 
 @lru_cache(maxsize=128)
@@ -163,26 +165,25 @@ def said(value: float, digits: int = 4) -> str:
     return true_minus(f"{value:,.0f}" if is_long else f"{value:.{digits}g}")
 
 
-def answers(trace: Trace, values: Values) -> list[Answer]:
-    """On √d against d, on what it assumes, and on what happens without it."""
-    d, seed = values.vector_width, values.draw_seed
+def answers(trace: Trace, seed: int) -> list[Answer]:
+    """On √d against d, on what it assumes, and on what happens without it: at a width that shows
+    it, whichever is chosen above.
+    """
     many, three = ("many_trials", "Many trials"), ("three_divisors", "Nothing, √d or d")
     return [
-        Answer("Why √d, and not d?", why_the_root(d), *many, ("variances",)),
+        Answer("Why √d, and not d?", why_the_root(WIDE), *many, ("variances",)),
         Answer("What does dividing by √d assume?", assumes(trace), *many),
-        Answer("What happens without dividing?", without(d, seed), *three),
+        Answer("What happens without dividing?", without(WIDE, seed), *three),
     ]
 
 
 def why_the_root(d: int) -> str:
-    """By how far a sum of d products spreads, at the width that is chosen."""
+    """By how far a sum of d products spreads."""
     words = (
         "A dot product adds d products, some above 0 and some below, which partly cancel: its "
         "standard deviation grows like √d, not like d."
     )
     root = math.sqrt(d)
-    if d == 1:
-        return f"{words} At d = 1 there is nothing to undo: √1 is 1, and so is d."
     return (
         f"{words} At d = {d:,} it is √{d:,} = {said(root)}, and dividing by that makes it 1 again. "
         f"Dividing by {d:,} would leave {said(1 / root, 2)}, and the wider the vectors, the more "
@@ -204,21 +205,11 @@ def assumes(trace: Trace) -> str:
 
 def without(d: int, seed: int) -> str:
     """By what softmax makes of scores that are divided by nothing, and by √d."""
-    if d == 1:
-        return (
-            "At d = 1 nothing, since √1 is 1. Make the vectors wider: scores spread farther, and "
-            "softmax gives more and more of the weight to one key."
-        )
     measured = effects_at(d, seed)
     plain, by_root = measured["nothing"], measured["sqrt_d"]
-    words = (
+    return (
         f"At d = {d:,}, the best of {len(plain.sorted_weights)} keys takes "
         f"{percent(plain.largest_weight)} of the weight on average; divided by √d, "
-        f"{percent(by_root.largest_weight)}."
-    )
-    if is_narrow(plain):
-        return f"{words} Vectors this narrow can do without; wider ones cannot."
-    return (
-        f"{words} Undivided, {saturated_words(plain)}. From which draw a layer learns is left to "
-        "chance; divided by √d, all count about alike."
+        f"{percent(by_root.largest_weight)}. Undivided, {saturated_words(plain)}. From which draw "
+        "a layer learns is left to chance; divided by √d, all count about alike."
     )

@@ -237,9 +237,16 @@ def _told(piece: Piece, tokens: tuple[str, ...], columns: tuple[str, ...]) -> st
 
 
 def answers(trace: Trace, values: Values) -> list[Answer]:
-    """On view against transpose, on what a head adds, and on what heads cost."""
+    """On why there are several, on view against transpose, on what a head adds, and on its cost."""
     recipe = heads_recipe_of(values)
     return [
+        Answer(
+            "Why several heads?",
+            why_several(trace, values.query),
+            "weights",
+            "One sentence, seen several ways",
+            ("head_weights",),
+        ),
         Answer(
             "Why does splitting into heads take a transpose, and not just a view?",
             why_transpose(trace),
@@ -262,6 +269,20 @@ def answers(trace: Trace, values: Values) -> list[Answer]:
             ("parameters",),
         ),
     ]
+
+
+def why_several(trace: Trace, query: int) -> str:
+    """With what each head of the page's query looks at most."""
+    most = trace["head_weights"].value[:, query].argmax(dim=-1).tolist()
+    looks = [
+        f"{named(trace, 'head', head)} looks most at {named(trace, 'key', key)}"
+        for head, key in enumerate(most)
+    ]
+    return (
+        "A head gives a query one row of weights, and so one mean of values. For "
+        f"{named(trace, 'query', query)}, {listed(looks)}. A single head would have to look at all "
+        "of them in one row, and mix in one mean what several keep side by side for `W_output`."
+    )
 
 
 def why_transpose(trace: Trace) -> str:
