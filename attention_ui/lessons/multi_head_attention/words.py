@@ -278,10 +278,15 @@ def why_several(trace: Trace, query: int) -> str:
         f"{named(trace, 'head', head)} looks most at {named(trace, 'key', key)}"
         for head, key in enumerate(most)
     ]
+    words = (
+        "A head gives a query one row of weights, and so one mean of values: it cannot look for "
+        "two things and keep them apart."
+    )
+    if len(looks) == 1:
+        return f"{words} Here there is one: choose more, and each looks for something of its own."
     return (
-        "A head gives a query one row of weights, and so one mean of values. For "
-        f"{named(trace, 'query', query)}, {listed(looks)}. A single head would have to look at all "
-        "of them in one row, and mix in one mean what several keep side by side for `W_output`."
+        f"{words} For {named(trace, 'query', query)}, {listed(looks)}; `W_output` gets their means "
+        "side by side."
     )
 
 
