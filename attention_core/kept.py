@@ -1,5 +1,6 @@
 """Results that are kept by what they depend on, for all who ask, as many as there is room for."""
 
+import hashlib
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
 from typing import Any
@@ -8,10 +9,13 @@ import torch
 from torch import Tensor
 
 
-def raw(tensor: Tensor) -> tuple[bytes, tuple[int, ...], str]:
-    """A tensor's bytes, shape and kind: what tells it from another, as part of a key."""
+def digest(tensor: Tensor) -> tuple[bytes, tuple[int, ...], str]:
+    """What tells a tensor from another, as part of a key: its shape and kind, and a digest of its
+    bytes, since the bytes themselves would be megabytes in 256 keys.
+    """
     flat = tensor.contiguous().flatten().view(torch.uint8)
-    return flat.numpy().tobytes(), tuple(tensor.shape), str(tensor.dtype)
+    told = hashlib.blake2b(flat.numpy(), digest_size=16).digest()
+    return told, tuple(tensor.shape), str(tensor.dtype)
 
 
 class _Asked:

@@ -33,6 +33,7 @@ from attention_ui.lessons.simplified_attention.lesson import (
     SIMILARITY,
     STRETCH,
     UP,
+    scores_with_factor,
     trace_of,
     with_factor,
 )
@@ -64,7 +65,7 @@ with card(
 
     def compared(factor: float) -> tuple:
         """Every vector beside every other, with one of them stretched."""
-        found = with_factor(embedded, values, factor)["scores"]
+        found = scores_with_factor(embedded, values, factor)["scores"]
         each = found.inputs[0]
         called = "directions" if values.similarity == "cosine" else "embeddings"
         turned = Matrix(each, title=f"{called}ᵀ (turned)", transposed=True)

@@ -261,7 +261,7 @@ def kept_is_fresh(monkeypatch):
 
         return compared
 
-    for kept, make in (("_rows", "_table"), ("_kept_positions", "_positions")):
+    for kept, make in (("_kept_table", "_table"), ("_kept_positions", "_positions")):
         monkeypatch.setattr(shown, kept, checked(getattr(shown, kept), getattr(shown, make)))
 
 

@@ -64,9 +64,9 @@ def noted_layouts() -> Iterator[list[Layout]]:
     found: list[Layout] = []
     kept = show._rows
 
-    def noted(key, layout, *others):
+    def noted(layout, *others):
         found.append(layout)
-        return kept(key, layout, *others)
+        return kept(layout, *others)
 
     with patch.object(show, "_rows", noted):
         yield found

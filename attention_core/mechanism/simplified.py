@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from .. import operations as ops
 from ..trace import Step, Trace
-from .attention import attention
+from .attention import attention, score
 
 CHOICES = {
     "similarity": ("dot", "cosine"),
@@ -44,6 +44,15 @@ def attend(trace: Trace, options: SimplifiedOptions = SimplifiedOptions()) -> Tr
     trace.step("scores_by_loop", ops.MatMulByLoop(), compared, compared, axes=("query", "key"))
     operands = (compared, compared, vectors)
     attention(trace, *operands, options.divide, normalise=options.normalise)
+    return trace
+
+
+def compare(trace: Trace, options: SimplifiedOptions = SimplifiedOptions()) -> Trace:
+    """Add the scores of simplified self-attention alone, with what `attend` makes before them.
+    Returns the same trace.
+    """
+    compared = _vectors(trace, options)[1]
+    score(trace, compared, compared, options.divide)
     return trace
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Protocol, dataclass_transform
 
 from torch import Tensor
@@ -86,7 +86,7 @@ def _refusing(value: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     @wraps(value)
     def refusing(self: Operation, *operands: Tensor) -> Tensor:
-        if not _fit(self.takes, [tuple(operand.shape) for operand in operands]):
+        if not _fit(self.takes, tuple(tuple(operand.shape) for operand in operands)):
             raise ValueError(_refusal(self, operands))
         try:
             return value(self, *operands)
@@ -103,7 +103,8 @@ def _refusal(operation: Operation, operands: tuple[Tensor, ...]) -> str:
     return f"{name} takes {operation.takes or 'nothing'}, but was given {got}"
 
 
-def _fit(takes: str, shapes: list[tuple[int, ...]]) -> bool:
+@lru_cache(maxsize=4_096)
+def _fit(takes: str, shapes: tuple[tuple[int, ...], ...]) -> bool:
     """Whether shapes have the axes that an operation takes, none of them empty."""
     operands = [axes.split(", ") for axes in re.findall(r"\((.*?)\)", takes)]
     if len(shapes) > len(operands):

@@ -31,6 +31,8 @@ MOST_BYTES, MOST_NUMBERS = 300_000, 250_000
 """Of a card with all positions of its control, as text, and how many numbers those are at most:
 above that the server is asked at each move.
 """
+MOST_KEPT = 8_192
+"""Cells of a picture whose table is kept for everybody: a layer of 64 tokens takes 4 MB."""
 PLACES = "places_of_controls"
 """Where `moves` has left room for what a picture further down carries."""
 LARGE = 1.5
@@ -103,7 +105,7 @@ def _picture(
     stops, count = _stops(name, moving.control, layout) if moving else (None, 0)
     now = stops.position(drawn_at) if stops else 0
     chosen = (opened, lists, now, _clicks(name, trail))
-    rows, marks, slots = _rows(content(layout, *chosen), layout, *chosen)
+    rows, marks, slots = _rows(layout, *chosen)
     with st.container(key=f"picture_{name}", gap=None):
         _rooms(layout)
         with st.container(key=f"drawn_{name}", height="stretch"):
@@ -132,7 +134,14 @@ def _table(layout: Layout, *chosen: Any) -> tuple[pa.Table, int, int]:
     return rows, n_marks(rows), n_slots(rows)
 
 
-_rows = kept_by_key(96)(_table)
+_kept_table = kept_by_key(96)(_table)
+
+
+def _rows(layout: Layout, *chosen: Any) -> tuple[pa.Table, int, int]:
+    """The table of a picture, kept where it is small."""
+    if sum(each.drawn.numel() for each in layout.matrices) > MOST_KEPT:
+        return _table(layout, *chosen)
+    return _kept_table(content(layout, *chosen), layout, *chosen)
 
 
 def _rooms(layout: Layout) -> None:

@@ -8,7 +8,7 @@ import pickle
 
 from torch import Tensor
 
-from attention_core.kept import raw
+from attention_core.kept import digest
 from attention_core.trace import Step, Trace
 
 from .layout import Layout
@@ -23,7 +23,7 @@ def content(layout: Layout, *more: object) -> bytes:
     written = io.BytesIO()
     pickler = pickle.Pickler(written, protocol=pickle.HIGHEST_PROTOCOL)
     pickler.dispatch_table = {
-        Tensor: lambda tensor: (tuple, (raw(tensor),)),
+        Tensor: lambda tensor: (tuple, (digest(tensor),)),
         Step: lambda step: (int, (number[step],)),
     }
     pickler.dump((layout.wide, layout.narrow, layout.sentence, layout.matrices))

@@ -16,7 +16,7 @@ import torch
 
 from attention_core.explain.extents import NONE, extents
 from attention_core.explain.plain_text import plain_text
-from attention_core.kept import kept_by_key, raw
+from attention_core.kept import digest, kept_by_key
 from attention_core.text.tokenizers import visible
 from attention_core.trace import JOINED, Step, Trace, head_at
 
@@ -524,7 +524,7 @@ def _told(
         return _numbers_alone(matrix.drawn)
     # The same step is drawn in several pictures, and for many people: it is told once.
     names = tuple(given.name for given in step.inputs)
-    numbers = tuple(raw(each.value) for each in (step, *step.inputs))
+    numbers = tuple(digest(each.value) for each in (step, *step.inputs))
     key = (step.operation, names, numbers, matrix.lead, matrix.rows)
     return {"tip": _arithmetic(key, step, cells)}
 

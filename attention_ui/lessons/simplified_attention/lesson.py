@@ -1,6 +1,6 @@
 """Simplified attention: its controls, and its trace as a function of their values."""
 
-from attention_core.mechanism.simplified import SimplifiedOptions, attend, expand_query
+from attention_core.mechanism.simplified import SimplifiedOptions, attend, compare, expand_query
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
@@ -38,6 +38,11 @@ def _options(values: Values) -> SimplifiedOptions:
         stretched=values.stretch,
         factor=values.factor,
     )
+
+
+def scores_with_factor(embedded: Trace, values: Values, factor: float) -> Trace:
+    """The scores for another stretch of the same embeddings."""
+    return compare(embedded.branch(), _options(values.but(factor=factor)))
 
 
 def with_factor(embedded: Trace, values: Values, factor: float) -> Trace:
