@@ -37,6 +37,7 @@ DOORS = {
     "attention_core.mechanism": f"operations {TOP}",
     "attention_core.experiments": f"mechanism operations {TOP}",
     "attention_core.small_models": f"mechanism operations {TOP}",
+    "attention_core.real_model": f"small_models mechanism operations {TOP}",
     "attention_core.text": "operations recipes small_models trace",
     "attention_core.examples": "recipes small_models text",
     "attention_core.explain": f"operations {TOP}",

@@ -1,0 +1,7 @@
+"""`python -m attention_core.real_model`: writes the tiny language's network as a model's folder."""
+
+from .tiny import TINY, write
+
+if __name__ == "__main__":
+    write()
+    print(f"written: {TINY}")

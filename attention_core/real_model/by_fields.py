@@ -1,0 +1,167 @@
+"""What the fields of a GGUF file mean: the family, and every setting of its arithmetic.
+
+Source: https://github.com/ggml-org/llama.cpp, gguf-py/gguf/constants.py (names of fields and
+tensors) and src/models (what is computed for each architecture).
+"""
+
+import math
+from collections.abc import Callable
+
+from .by_config import Described
+from .gguf_file import GgufFile
+from .names import GGUF, GGUF_JOINED
+from .refused import ModelRefused
+from .said import Said
+from .settings import Settings, one_over_root, rates
+
+HARMLESS = ("context_length", "vocab_size", "rope.scaling.original_context_length")
+"""What changes nothing. The vocabulary is as large as its table."""
+BIASES = ("query", "key", "value", "output", "gate", "up", "down")
+
+
+def described(file: GgufFile) -> Described:
+    """What a GGUF file says. Raises ModelRefused, in words, for one that is not computed here."""
+    about = Said(file.fields, file.path.name)
+    kind = about.take(
+        "general.architecture",
+        f"one of {', '.join(FAMILIES)}: models of other kinds are not computed here",
+        lambda value: value in list(FAMILIES),
+    )
+    about.must("general.type", "model", "this file holds something else")
+    if about.take("split.count", "a number", lambda n: isinstance(n, int), 1) > 1:
+        raise ModelRefused(
+            f"{file.path.name} is one part of a model in several files, which are not read: "
+            "llama.cpp's gguf-split puts them together"
+        )
+    own = {
+        name.removeprefix(f"{kind}."): value
+        for name, value in file.fields.items()
+        if name.startswith(f"{kind}.")
+    }
+    said = Said(own, file.path.name)
+    found = FAMILIES[kind](said, file)
+    said.rest(HARMLESS)
+    settings = found.settings
+    if settings.n_heads % settings.n_key_heads:
+        raise ModelRefused(
+            f"{file.path.name} has {settings.n_heads} query heads, which cannot be shared evenly "
+            f"among {settings.n_key_heads} key heads"
+        )
+    return found
+
+
+def _sizes(said: Said, file: GgufFile) -> dict[str, int]:
+    n_heads, d_model = said.count("attention.head_count"), said.count("embedding_length")
+    table = file.places.get("token_embd.weight")
+    if table is None or len(table.shape) != 2:
+        raise ModelRefused(f"{file.path.name} has no table of tokens, token_embd.weight")
+    d_head = said.count("attention.key_length", 0)
+    if not d_head and d_model % n_heads:
+        raise ModelRefused(
+            f"{file.path.name} has {n_heads} heads, which cannot share a width of {d_model} evenly"
+        )
+    d_head = d_head or d_model // n_heads
+    said.must("attention.value_length", d_head, "keys and values are equally wide here")
+    return {
+        "n_layers": said.count("block_count"),
+        "d_model": d_model,
+        "n_heads": n_heads,
+        "n_key_heads": said.count("attention.head_count_kv", n_heads),
+        "d_head": d_head,
+        "d_ffn": said.count("feed_forward_length"),
+        "n_vocabulary": table.shape[0],
+        "longest": said.count("context_length", None),
+    }
+
+
+def _biases(file: GgufFile) -> tuple[str, ...]:
+    """Which biases a layer has: fields do not say it, tensors do."""
+    where = GGUF.of_layer
+    return tuple(f"b_{name}" for name in BIASES if where[f"b_{name}"].name.format(0) in file.places)
+
+
+def _rates(said: Said, file: GgufFile, d_head: int) -> tuple[float, tuple[float, ...]]:
+    """The base of rotary positions, and by how much each pair turns."""
+    base = said.base("rope.freq_base", 10_000.0)
+    said.must("rope.dimension_count", d_head, "all columns of a head are turned here")
+    if d_head % 2:
+        raise ModelRefused(f"rotary positions turn pairs of columns, but a head is {d_head} wide")
+    how = said.take(
+        "rope.scaling.type", "none or linear", lambda each: each in ("none", "linear"), "none"
+    )
+    factor = said.number("rope.scaling.factor", 1.0)
+    said.take("rope.scaling.finetuned", "", lambda _: True, None)
+    factor = said.number("rope.scale_linear", factor if how == "linear" else 1.0)
+    found = tuple(rate / factor for rate in rates(base, d_head // 2))
+    slowing = file.places.get("rope_freqs.weight")
+    if slowing is not None:
+        if slowing.shape != (d_head // 2,):
+            raise ModelRefused(
+                f"rope_freqs.weight in {file.path.name} has {math.prod(slowing.shape)} numbers for "
+                f"{d_head // 2} pairs of columns"
+            )
+        by_pair = file.matrix("rope_freqs.weight").tolist()
+        if not all(0 < slower < math.inf for slower in by_pair):
+            raise ModelRefused(f"rope_freqs.weight in {file.path.name} must be above 0 throughout")
+        found = tuple(rate / slower for rate, slower in zip(found, by_pair, strict=True))
+    return base, found
+
+
+def _turned(said: Said, file: GgufFile, family: str, pairs: str, **others: object) -> Described:
+    """What Llama's kin have in common."""
+    sizes = _sizes(said, file)
+    base, by_pair = _rates(said, file, sizes["d_head"])
+    settings = Settings(
+        **sizes,
+        epsilon=said.number("attention.layer_norm_rms_epsilon"),
+        rates=(by_pair,) * sizes["n_layers"],
+        rotary_base=base,
+        rotary_pairs=pairs,
+        score_scale=one_over_root(sizes["d_head"]),
+        activation="silu",
+        biases=_biases(file),
+        tied="output.weight" not in file.places,
+        **others,
+    )
+    return Described(family, settings, GGUF)
+
+
+def _llama(said: Said, file: GgufFile) -> Described:
+    fits = lambda value: value == 0  # noqa: E731
+    said.take("expert_count", "0: mixtures of experts are not computed here", fits, 0)
+    said.take("expert_used_count", "0: mixtures of experts are not computed here", fits, 0)
+    said.take("attention.sliding_window", "left out in a Llama", lambda _: False, None)
+    return _turned(said, file, "Llama", "neighbours")
+
+
+def _qwen2(said: Said, file: GgufFile) -> Described:
+    return _turned(said, file, "Qwen2", "halves")
+
+
+def _qwen3(said: Said, file: GgufFile) -> Described:
+    return _turned(said, file, "Qwen3", "halves", query_key_norms=True)
+
+
+def _gpt2(said: Said, file: GgufFile) -> Described:
+    sizes = _sizes(said, file)
+    table = file.places.get("position_embd.weight")
+    settings = Settings(
+        **sizes | {"longest": table.shape[0] if table else None},
+        norm="layer",
+        epsilon=said.number("attention.layer_norm_epsilon"),
+        positions="learned",
+        score_scale=one_over_root(sizes["d_head"]),
+        activation="gelu_tanh",
+        gated=False,
+        biases=("b_query", "b_key", "b_value", "b_output", "b_up", "b_down"),
+        tied="output.weight" not in file.places,
+    )
+    return Described("GPT-2", settings, GGUF_JOINED)
+
+
+FAMILIES: dict[str, Callable[[Said, GgufFile], Described]] = {
+    "llama": _llama,
+    "qwen2": _qwen2,
+    "qwen3": _qwen3,
+    "gpt2": _gpt2,
+}

@@ -1,0 +1,157 @@
+"""A model's folder as Hugging Face has them: `config.json`, `tokenizer.json`, and weights in one or
+more safetensors files.
+
+Only these are read, and none of them can hold anything that runs.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from ..stored import first_bytes, opened, quoted
+from .refused import ModelRefused
+
+LARGEST_CONFIG = 2**20
+LARGEST_INDEX = 16 * 2**20
+LARGEST_TOKENIZER = 64 * 2**20
+"""Bytes. That of a vocabulary of 260,000 words has 35 million."""
+KINDS = ("F32", "F16", "BF16")
+"""The kinds of numbers that are read, as a safetensors file calls them."""
+INDEX = "model.safetensors.index.json"
+PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a tensor stands: its file, its shape, and the kind of its numbers."""
+
+    file: Path
+    shape: tuple[int, ...]
+    kind: str
+
+
+class Folder:
+    """A folder of a model, opened. Raises ModelRefused, in words, for what is missing in it or
+    broken.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config = read_json(path / "config.json", LARGEST_CONFIG)
+        self.places: dict[str, Place] = {}
+        for file in self._files():
+            self._look_into(file)
+
+    @property
+    def tokenizer(self) -> dict[str, object]:
+        """What `tokenizer.json` says."""
+        return read_json(self.path / "tokenizer.json", LARGEST_TOKENIZER)
+
+    def tensor_names(self) -> list[str]:
+        """The names of all tensors."""
+        return list(self.places)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a tensor."""
+        return self.places[name].shape
+
+    def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
+        """A tensor in float32; with `rows`, only these of it. Raises ModelRefused where its numbers
+        are of a kind that is not read, or the file has changed since it was opened.
+        """
+        place = self.places[name]
+        if place.kind not in KINDS:
+            raise ModelRefused(
+                f"{quoted(name)} in {place.file.name} has numbers of kind {quoted(place.kind)}: "
+                f"{', '.join(KINDS)} are read"
+            )
+        try:
+            with opened(place.file) as file:
+                if rows is None:
+                    return file.get_tensor(name).float()
+                part = file.get_slice(name)
+                if isinstance(rows, range) and rows.step == 1 and len(rows):
+                    return part[rows.start : rows.stop].float()
+                return torch.cat([part[row : row + 1].float() for row in rows])
+        except ValueError as error:
+            raise ModelRefused(str(error)) from error
+
+    def _files(self) -> list[Path]:
+        """The files of weights."""
+        index = self.path / INDEX
+        if index.exists():
+            return self._files_of(read_json(index, LARGEST_INDEX))
+        whole = self.path / "model.safetensors"
+        found = [whole] if whole.exists() else sorted(self.path.glob("*.safetensors"))
+        if found:
+            return found
+        pickled = [file.name for pattern in PICKLED for file in self.path.glob(pattern)]
+        if pickled:
+            raise ModelRefused(
+                f"the weights in {self.path.name} are in {quoted(pickled[0])}, a kind of file that "
+                "may run anything when it is opened, so it is left alone: only safetensors files "
+                "are read"
+            )
+        raise ModelRefused(f"there are no weights in {self.path.name}: no safetensors file")
+
+    def _files_of(self, index: dict[str, object]) -> list[Path]:
+        """The files that an index names, each of them in this folder."""
+        by_tensor = index.get("weight_map")
+        if not isinstance(by_tensor, dict) or not by_tensor:
+            raise ModelRefused(f"{INDEX} in {self.path.name} names no files")
+        found = []
+        for name in dict.fromkeys(map(str, by_tensor.values())):
+            if Path(name).name != name or not name.endswith(".safetensors") or "\\" in name:
+                raise ModelRefused(
+                    f"{INDEX} in {self.path.name} names {quoted(name)}, but all weights must be in "
+                    "safetensors files of this folder"
+                )
+            if not (self.path / name).exists():
+                raise ModelRefused(f"{quoted(name)} is missing in {self.path.name}")
+            found.append(self.path / name)
+        return found
+
+    def _look_into(self, path: Path) -> None:
+        try:
+            with opened(path) as file:
+                for name in file.keys():  # noqa: SIM118
+                    if name in self.places:
+                        other = self.places[name].file.name
+                        raise ModelRefused(f"{quoted(name)} stands in {other} and in {path.name}")
+                    part = file.get_slice(name)
+                    shape = tuple(part.get_shape())
+                    if math.prod(shape) > 2**31:
+                        raise ModelRefused(f"{quoted(name)} in {path.name} is too large")
+                    self.places[name] = Place(path, shape, str(part.get_dtype()))
+        except ModelRefused:
+            raise
+        except ValueError as error:
+            raise ModelRefused(str(error)) from error
+
+
+def read_json(path: Path, largest: int) -> dict[str, object]:
+    """What a file of settings says. Raises ModelRefused, in words, where it is missing, larger than
+    it may be, or no settings by name.
+    """
+    where = f"{path.name} in {path.parent.name}"
+    if not path.exists():
+        raise ModelRefused(f"there is no {where}")
+    try:
+        content = first_bytes(path, largest + 1)
+        if len(content) > largest:
+            raise ModelRefused(f"{where} has more than {largest:,} bytes")
+        found = json.loads(content)
+    except RecursionError as error:
+        raise ModelRefused(f"{where} cannot be read: it is nested too deeply") from error
+    except ModelRefused:
+        raise
+    except ValueError as error:
+        raise ModelRefused(f"{where} cannot be read: {quoted(str(error))}") from error
+    if not isinstance(found, dict):
+        raise ModelRefused(f"{where} holds no settings by name")
+    return found

@@ -1,0 +1,231 @@
+"""A model that is opened: its settings, its tokenizer, and its matrices, read when they are looked
+at.
+"""
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from torch import Tensor
+
+from ..stored import quoted
+from . import by_config, by_fields
+from .folder import Folder
+from .gguf_file import GgufFile
+from .names import Names, Where
+from .refused import ModelRefused
+from .settings import Settings
+from .tokenizer import Tokenizer, from_fields, from_json
+
+KEPT_BYTES = 96 * 2**20
+"""So much of layers in float32 is kept for when they are asked for again: what is looked at closely
+is one layer, and a run looks at all of them once.
+"""
+
+
+class Source(Protocol):
+    """Where tensors come from: a file, or the files of a folder."""
+
+    path: Path
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a tensor, by the file's name for it."""
+
+    def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
+        """A tensor in float32, or some of its rows."""
+
+    def tensor_names(self) -> Sequence[str]:
+        """The names of all tensors."""
+
+
+class Model:
+    """A language model in a file or a folder. Made by `open_model`; several threads may use it."""
+
+    def __init__(
+        self,
+        name: str,
+        source: Source,
+        described: by_config.Described,
+        tokenizer: Tokenizer,
+        quantised: str | None,
+        kept_bytes: int = KEPT_BYTES,
+    ) -> None:
+        self.name = name
+        """What it calls itself, or the name of its file: a person's text."""
+        self.source = source
+        self.family = described.family
+        self.settings: Settings = described.settings
+        self.names: Names = described.names
+        self.tokenizer = tokenizer
+        self.quantised = quantised
+        """Such as `4 bits (Q4_1)`; None where all numbers are kept in full."""
+        self._kept: OrderedDict[int, dict[str, Tensor]] = OrderedDict()
+        self._kept_bytes, self._lock = kept_bytes, threading.Lock()
+        self._norms: dict[str, tuple[Tensor, Tensor | None]] = {}
+
+    def where(self, name: str) -> Where:
+        """Where a tensor stands, by our name for it, with its layer in front: `3.W_query`."""
+        layer, _, ours = name.rpartition(".")
+        found = self.names.of_layer[ours] if layer else self.names.once[ours]
+        return Where(found.name.format(layer), found.turned, found.third)
+
+    def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
+        """A tensor in float32 by our name for it, such as `token_table` or `3.W_query`; matrices
+        stand (out, in). With `rows`, only these of it. Nothing of it is kept.
+        """
+        where = self.where(name)
+        if where.third is None and not where.turned:
+            return self.source.matrix(where.name, rows)
+        whole = self.source.matrix(where.name)
+        if where.turned:
+            whole = whole.T
+        if where.third is not None:
+            width = len(whole) // 3
+            whole = whole[where.third * width : (where.third + 1) * width]
+        return whole if rows is None else whole[list(rows)]
+
+    def layer(self, layer: int) -> Mapping[str, Tensor]:
+        """All tensors of a layer by our names for them: nobody's to change. Those looked at last
+        are kept.
+        """
+        with self._lock:
+            if layer in self._kept:
+                self._kept.move_to_end(layer)
+                return self._kept[layer]
+        made = {name: self.matrix(f"{layer}.{name}") for name in self.settings.shapes_of_layer()}
+        size = sum(each.numel() * 4 for each in made.values())
+        with self._lock:
+            self._kept[layer] = made
+            while len(self._kept) > max(1, self._kept_bytes // max(size, 1)):
+                self._kept.popitem(last=False)
+        return made
+
+    def norm(self, name: str) -> tuple[Tensor, Tensor | None]:
+        """The gain and the bias of a norm that the model has once."""
+        if name not in self._norms:
+            bias = f"{name}_bias"
+            has_bias = bias in self.settings.shapes()
+            self._norms[name] = (
+                self.matrix(f"{name}_gain"),
+                self.matrix(bias) if has_bias else None,
+            )
+        return self._norms[name]
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r}, {self.family})"
+
+
+def open_model(path: str | Path, *, kept_bytes: int = KEPT_BYTES) -> Model:
+    """A model from a `.gguf` file, or from a folder as Hugging Face has them: `config.json`,
+    `tokenizer.json`, and weights in one or more safetensors files.
+
+    Nothing is executed, and only the front of the weights is read. Raises ModelRefused, in words,
+    for a model that is broken, incomplete, or computed in a way that is not known here.
+    """
+    path = Path(path)
+    if path.is_dir():
+        return _from_folder(path, kept_bytes)
+    if not path.is_file():
+        raise ModelRefused(f"there is no file and no folder {path.name}")
+    if path.suffix.lower() == ".gguf":
+        return _from_gguf(path, kept_bytes)
+    raise ModelRefused(
+        f"{path.name} is no model that can be read: give a .gguf file, or a folder with "
+        "config.json, tokenizer.json and weights in safetensors files"
+    )
+
+
+def _from_folder(path: Path, kept_bytes: int) -> Model:
+    folder = Folder(path)
+    described = by_config.described(folder.config)
+    described = by_config.Described(
+        described.family, described.settings, _as_written(described.names, folder)
+    )
+    _check_tensors(folder, described.settings, described.names)
+    tokenizer = from_json(folder.tokenizer)
+    _check_tokenizer(tokenizer, described.settings)
+    return Model(path.resolve().name, folder, described, tokenizer, None, kept_bytes)
+
+
+def _from_gguf(path: Path, kept_bytes: int) -> Model:
+    file = GgufFile(path)
+    described = by_fields.described(file)
+    _check_tensors(file, described.settings, described.names)
+    tokenizer = from_fields(file.fields, path.name)
+    _check_tokenizer(tokenizer, described.settings)
+    said = file.fields.get("general.name")
+    name = quoted(said) if isinstance(said, str) and said else path.stem
+    return Model(name, file, described, tokenizer, file.most_common_kind().words, kept_bytes)
+
+
+def _as_written(names: Names, folder: Folder) -> Names:
+    """Names without what they begin with, where the folder's do without."""
+    first = names.once["token_table"].name
+    beginning = first.partition(".")[0] + "."
+    known = folder.tensor_names()
+    if first in known or first.removeprefix(beginning) not in known:
+        return names
+
+    def bare(tensors: Mapping[str, Where]) -> dict[str, Where]:
+        return {
+            ours: Where(each.name.removeprefix(beginning), each.turned, each.third)
+            for ours, each in tensors.items()
+        }
+
+    escaped = re.escape(beginning)
+    ignored = tuple(each.removeprefix(escaped) for each in names.ignored)
+    return Names(bare(names.once), bare(names.of_layer), ignored)
+
+
+def _check_tensors(source: Source, settings: Settings, names: Names) -> None:
+    """Raises ModelRefused where a tensor is missing, has another shape than the settings ask for,
+    or is one that is not known.
+    """
+    wanted: dict[str, tuple[int, ...]] = {}
+
+    def want(where: Where, layer: str, shape: tuple[int, ...]) -> None:
+        shape = shape[::-1] if where.turned else shape
+        axis = -1 if where.turned else 0
+        name = where.name.format(layer)
+        if where.third is not None:
+            of_one = list(shape)
+            of_one[axis] *= 3
+            shape = tuple(of_one)
+        if wanted.setdefault(name, shape) != shape:
+            raise ModelRefused(f"{quoted(name)} would need two shapes: {wanted[name]} and {shape}")
+
+    for ours, shape in settings.shapes().items():
+        want(names.once[ours], "", shape)
+    for layer in range(settings.n_layers):
+        for ours, shape in settings.shapes_of_layer().items():
+            want(names.of_layer[ours], str(layer), shape)
+    known = set(source.tensor_names())
+    for name, shape in wanted.items():
+        if name not in known:
+            raise ModelRefused(f"{source.path.name} has no tensor {quoted(name)}")
+        if source.shape(name) != shape:
+            has, needs = (" × ".join(map(str, each)) for each in (source.shape(name), shape))
+            raise ModelRefused(
+                f"{quoted(name)} in {source.path.name} is {has}, but by its settings it must be "
+                f"{needs}"
+            )
+    ignored = [*names.ignored]
+    if settings.tied and "W_unembed" in names.once:
+        ignored.append(re.escape(names.once["W_unembed"].name))
+    for name in sorted(known - set(wanted)):
+        if not any(re.fullmatch(pattern, name) for pattern in ignored):
+            raise ModelRefused(
+                f"{source.path.name} has a tensor {quoted(name)}, which is not known here: the "
+                "model may be computed in another way"
+            )
+
+
+def _check_tokenizer(tokenizer: Tokenizer, settings: Settings) -> None:
+    if tokenizer.highest_id >= settings.n_vocabulary:
+        raise ModelRefused(
+            f"the tokenizer does not belong to these weights: it has a token "
+            f"{tokenizer.highest_id:,}, but there are vectors of {settings.n_vocabulary:,} tokens"
+        )

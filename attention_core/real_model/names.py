@@ -1,0 +1,178 @@
+"""What the files of each family call the tensors that have one name here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Where:
+    """A tensor of a file: its name, with {} for the layer, and what has to be done to it."""
+
+    name: str
+    turned: bool = False
+    """Whether it stands (in, out) there, and not (out, in)."""
+    third: int | None = None
+    """Which third of it, where queries, keys and values stand in one."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """Where each tensor stands, by our name for it."""
+
+    once: Mapping[str, Where]
+    of_layer: Mapping[str, Where]
+    ignored: tuple[str, ...] = ()
+    """Patterns of tensors that change nothing here: masks, angles, parts that are not computed."""
+
+
+ROLES = ("query", "key", "value", "output")
+
+
+def _plain(names: Mapping[str, str]) -> dict[str, Where]:
+    return {ours: Where(theirs) for ours, theirs in names.items()}
+
+
+def _with_biases(matrices: Mapping[str, str]) -> dict[str, Where]:
+    """Matrices W_… and their biases b_…, as torch's linear layers name both."""
+    found = {}
+    for ours, theirs in matrices.items():
+        found[f"W_{ours}"] = Where(f"{theirs}.weight")
+        found[f"b_{ours}"] = Where(f"{theirs}.bias")
+    return found
+
+
+def _norms(norms: Mapping[str, str]) -> dict[str, Where]:
+    found = {}
+    for ours, theirs in norms.items():
+        found[f"{ours}_gain"] = Where(f"{theirs}.weight")
+        found[f"{ours}_bias"] = Where(f"{theirs}.bias")
+    return found
+
+
+def _third(name: str, turned: bool) -> dict[str, Where]:
+    """Queries, keys and values that stand side by side in one matrix."""
+    found = {}
+    for third, role in enumerate(ROLES[:3]):
+        found[f"W_{role}"] = Where(f"{name}.weight", turned, third)
+        found[f"b_{role}"] = Where(f"{name}.bias", third=third)
+    return found
+
+
+def _of_llama(norms: Mapping[str, str]) -> Names:
+    layer, attention, ffn = "model.layers.{}", "self_attn", "mlp"
+    of_layer = _with_biases(
+        {
+            "query": f"{layer}.{attention}.q_proj",
+            "key": f"{layer}.{attention}.k_proj",
+            "value": f"{layer}.{attention}.v_proj",
+            "output": f"{layer}.{attention}.o_proj",
+            "gate": f"{layer}.{ffn}.gate_proj",
+            "up": f"{layer}.{ffn}.up_proj",
+            "down": f"{layer}.{ffn}.down_proj",
+        }
+    )
+    inside = {f"{role}_norm": f"{layer}.{attention}.{role[0]}_norm" for role in ROLES[:2]}
+    of_layer |= _norms({ours: f"{layer}.{theirs}" for ours, theirs in norms.items()} | inside)
+    return Names(
+        _plain({"token_table": "model.embed_tokens.weight", "W_unembed": "lm_head.weight"})
+        | _norms({"final_norm": "model.norm"}),
+        of_layer,
+        ignored=(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq",),
+    )
+
+
+LLAMA = _of_llama({"attention_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm"})
+GEMMA = _of_llama(
+    {
+        "attention_norm": "input_layernorm",
+        "attention_after_norm": "post_attention_layernorm",
+        "ffn_norm": "pre_feedforward_layernorm",
+        "ffn_after_norm": "post_feedforward_layernorm",
+    }
+)
+
+GPT2 = Names(
+    _plain({"token_table": "transformer.wte.weight", "position_table": "transformer.wpe.weight"})
+    | _norms({"final_norm": "transformer.ln_f"})
+    | _plain({"W_unembed": "lm_head.weight"}),
+    _third("transformer.h.{}.attn.c_attn", turned=True)
+    | {
+        f"{kind}_{ours}": Where(f"transformer.h.{{}}.{theirs}.{stored}", turned=kind == "W")
+        for ours, theirs in (("output", "attn.c_proj"), ("up", "mlp.c_fc"), ("down", "mlp.c_proj"))
+        for kind, stored in (("W", "weight"), ("b", "bias"))
+    }
+    | _norms({"attention_norm": "transformer.h.{}.ln_1", "ffn_norm": "transformer.h.{}.ln_2"}),
+    ignored=(r"transformer\.h\.\d+\.attn\.(masked_)?bias",),
+)
+
+BERT = Names(
+    _plain(
+        {
+            "token_table": "bert.embeddings.word_embeddings.weight",
+            "position_table": "bert.embeddings.position_embeddings.weight",
+            "type_table": "bert.embeddings.token_type_embeddings.weight",
+        }
+    )
+    | _norms({"embedding_norm": "bert.embeddings.LayerNorm"}),
+    _with_biases(
+        {
+            "query": "bert.encoder.layer.{}.attention.self.query",
+            "key": "bert.encoder.layer.{}.attention.self.key",
+            "value": "bert.encoder.layer.{}.attention.self.value",
+            "output": "bert.encoder.layer.{}.attention.output.dense",
+            "up": "bert.encoder.layer.{}.intermediate.dense",
+            "down": "bert.encoder.layer.{}.output.dense",
+        }
+    )
+    | _norms(
+        {
+            "attention_norm": "bert.encoder.layer.{}.attention.output.LayerNorm",
+            "ffn_norm": "bert.encoder.layer.{}.output.LayerNorm",
+        }
+    ),
+    ignored=(r"bert\.embeddings\.position_ids", r"bert\.pooler\..*", r"cls\..*"),
+)
+
+GGUF = Names(
+    _plain(
+        {
+            "token_table": "token_embd.weight",
+            "position_table": "position_embd.weight",
+            "type_table": "token_types.weight",
+            "W_unembed": "output.weight",
+        }
+    )
+    | _norms({"final_norm": "output_norm", "embedding_norm": "token_embd_norm"}),
+    _with_biases(
+        {
+            "query": "blk.{}.attn_q",
+            "key": "blk.{}.attn_k",
+            "value": "blk.{}.attn_v",
+            "output": "blk.{}.attn_output",
+            "gate": "blk.{}.ffn_gate",
+            "up": "blk.{}.ffn_up",
+            "down": "blk.{}.ffn_down",
+        }
+    )
+    | _norms(
+        {
+            "attention_norm": "blk.{}.attn_norm",
+            "query_norm": "blk.{}.attn_q_norm",
+            "key_norm": "blk.{}.attn_k_norm",
+            "ffn_norm": "blk.{}.ffn_norm",
+            "attention_after_norm": "blk.{}.post_attention_norm",
+            "ffn_after_norm": "blk.{}.post_ffw_norm",
+        }
+    ),
+    ignored=(r"rope_freqs\.weight",),
+)
+GGUF_JOINED = Names(
+    GGUF.once, {**GGUF.of_layer, **_third("blk.{}.attn_qkv", turned=False)}, GGUF.ignored
+)
+GGUF_AFTER = Names(
+    GGUF.once,
+    GGUF.of_layer
+    | _norms({"attention_norm": "blk.{}.attn_output_norm", "ffn_norm": "blk.{}.layer_output_norm"}),
+    GGUF.ignored,
+)
+"""What GGUF calls norms that stand after each part."""

@@ -1,0 +1,273 @@
+"""A sentence through a whole model, as fast as plain torch does it.
+
+What is looked at closely is computed once more as a trace; a test holds the two against each other.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import gelu, layer_norm, relu, silu
+
+from .changes import NONE, Changes
+from .model import Model
+from .settings import Settings
+
+BENDS: dict[str, Callable[[Tensor], Tensor]] = {
+    "silu": silu,
+    "gelu": gelu,
+    "gelu_tanh": lambda numbers: gelu(numbers, approximate="tanh"),
+    "relu": relu,
+}
+ROWS_AT_ONCE = 8192
+"""So many rows of the vocabulary's table are in memory at a time."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """All that is kept of one sentence's way through a model."""
+
+    model: Model
+    ids: tuple[int, ...]
+    changes: Changes
+    weights: Tensor
+    """(layer, head, query, key)"""
+    context_vectors: Tensor
+    """(layer, head, query, d_head): what each head has gathered."""
+    before: Tensor
+    """The stream before each layer (layer, query, d_model)."""
+    attention_added: Tensor
+    """What attention added to the stream (layer, query, d_model)."""
+    between: Tensor
+    """The stream between attention and feed-forward (layer, query, d_model)."""
+    ffn_added: Tensor
+    """What the feed-forward added to the stream (layer, query, d_model); 0 where there is none."""
+    final: Tensor
+    """The stream behind the last layer (query, d_model), before the last norm."""
+
+
+@torch.no_grad()
+def run(
+    model: Model,
+    ids: Sequence[int],
+    *,
+    changed: Changes | None = None,
+    each_layer: Callable[[int], object] | None = None,
+) -> Run:
+    """A sentence's way through a model: `ids` are those of its tokens.
+
+    `changed` says what is switched off or put in another's place. `each_layer` is called with the
+    number of each layer when it is done, and may raise to stop. Raises ValueError, in words, for
+    no tokens, too many, or one that the model does not have.
+    """
+    settings, changes = model.settings, changed or NONE
+    check_ids(settings, ids)
+    changes.check(settings, len(ids))
+    stream = embedded(model, ids)
+    hidden = {window: _hidden(settings, len(ids), window, changes) for window in _windows(settings)}
+    kept: dict[str, list[Tensor]] = {name: [] for name in _KEPT}
+    for layer in range(settings.n_layers):
+        stream = changes.patched(layer, stream)
+        matrices = model.layer(layer)
+        found = _layer(settings, layer, matrices, stream, hidden[settings.window(layer)], changes)
+        for name, value in zip(_KEPT, (*found[:2], stream, *found[2:5]), strict=True):
+            kept[name].append(value)
+        stream = found[5]
+        if each_layer is not None:
+            each_layer(layer)
+    stream = changes.patched(settings.n_layers, stream)
+    stacked = {name: torch.stack(values) for name, values in kept.items()}
+    return Run(model, tuple(ids), changes, **stacked, final=stream)
+
+
+_KEPT = ("weights", "context_vectors", "before", "attention_added", "between", "ffn_added")
+
+
+def check_ids(settings: Settings, ids: Sequence[int]) -> None:
+    """Raises ValueError, in words, where these cannot be the tokens of a sentence."""
+    if not ids:
+        raise ValueError("there are no tokens: type at least one word")
+    if settings.longest is not None and len(ids) > settings.longest:
+        raise ValueError(
+            f"the sentence has {len(ids):,} tokens, but this model reads at most "
+            f"{settings.longest:,}"
+        )
+    for token in ids:
+        if not 0 <= token < settings.n_vocabulary:
+            raise ValueError(
+                f"there is no token {token}: the model's vocabulary has "
+                f"{settings.n_vocabulary:,}, counted from 0"
+            )
+
+
+def embedded(model: Model, ids: Sequence[int]) -> Tensor:
+    """The stream before the first layer (token, d_model)."""
+    settings = model.settings
+    stream = model.matrix("token_table", list(ids)) * settings.embedding_scale
+    if settings.positions == "learned":
+        stream = stream + model.matrix("position_table", list(range(len(ids))))
+    if settings.token_types:
+        stream = stream + model.matrix("type_table", [0])
+    if settings.embedding_norm:
+        gain, bias = model.norm("embedding_norm")
+        stream = normed(settings, stream, gain, bias)
+    return stream
+
+
+def normed(settings: Settings, vectors: Tensor, gain: Tensor, bias: Tensor | None) -> Tensor:
+    """Vectors (…, d) after the norm of this family."""
+    if settings.norm == "layer":
+        return layer_norm(vectors, vectors.shape[-1:], gain, bias, settings.epsilon)
+    size = torch.rsqrt(vectors.square().mean(-1, keepdim=True) + settings.epsilon)
+    return vectors * size * (gain + 1 if settings.norm_adds_one else gain)
+
+
+def turned(vectors: Tensor, rates: Sequence[float], pairs: str) -> Tensor:
+    """Vectors (head, token, d_head) turned by their places."""
+    places = torch.arange(vectors.shape[-2]).double()[:, None]
+    angles = (places * torch.tensor(rates, dtype=torch.float64)).float()
+    cosines, sines = angles.cos(), angles.sin()
+    if pairs == "neighbours":
+        left, right = vectors[..., 0::2], vectors[..., 1::2]
+    else:
+        left, right = vectors.chunk(2, dim=-1)
+    both = left * cosines - right * sines, right * cosines + left * sines
+    if pairs == "neighbours":
+        return torch.stack(both, dim=-1).flatten(-2)
+    return torch.cat(both, dim=-1)
+
+
+def _windows(settings: Settings) -> set[int | None]:
+    return set(settings.windows) or {None}
+
+
+def _hidden(settings: Settings, n: int, window: int | None, changes: Changes) -> Tensor:
+    """Which keys a query does not see (query, key)."""
+    hidden = torch.zeros(n, n, dtype=torch.bool)
+    if settings.causal:
+        hidden = torch.ones(n, n, dtype=torch.bool).triu(1)
+    if window is not None:
+        hidden |= torch.ones(n, n, dtype=torch.bool).tril(-window)
+    for token in changes.hidden_tokens:
+        hidden[:, token] = True
+        hidden[token, token] = False  # a token sees itself, or its first query would see nothing
+    return hidden
+
+
+def _layer(
+    settings: Settings,
+    layer: int,
+    matrices: Mapping[str, Tensor],
+    stream: Tensor,
+    hidden: Tensor,
+    changes: Changes,
+) -> tuple[Tensor, ...]:
+    """Weights, context vectors, what attention added, the stream then, what the feed-forward added,
+    and the stream behind the layer.
+    """
+
+    def norm(name: str, vectors: Tensor) -> Tensor:
+        return normed(settings, vectors, matrices[f"{name}_gain"], matrices.get(f"{name}_bias"))
+
+    def times(name: str, vectors: Tensor) -> Tensor:
+        product = vectors @ matrices[f"W_{name}"].T
+        bias = matrices.get(f"b_{name}")
+        return product if bias is None else product + bias
+
+    before = settings.norms != "after"
+    read = norm("attention_norm", stream) if before else stream
+    weights, contexts = _attention(settings, layer, matrices, times, read, hidden)
+    contexts = changes.without_heads(layer, contexts)
+    added = times("output", contexts.transpose(0, 1).flatten(1))
+    if settings.norms == "around":
+        added = norm("attention_after_norm", added)
+    added = changes.without_attention(layer, added)
+    between = stream + added
+    if not before:
+        between = norm("attention_norm", between)
+    if not settings.d_ffn:
+        return weights, contexts, added, between, torch.zeros_like(between), between
+    read = norm("ffn_norm", between) if before else between
+    bend = BENDS[settings.activation]
+    if settings.gated:
+        inside = bend(times("gate", read)) * times("up", read)
+    else:
+        inside = bend(times("up", read))
+    more = times("down", inside)
+    if settings.norms == "around":
+        more = norm("ffn_after_norm", more)
+    more = changes.without_ffn(layer, more)
+    after = between + more
+    if not before:
+        after = norm("ffn_norm", after)
+    return weights, contexts, added, between, more, after
+
+
+def _attention(
+    settings: Settings,
+    layer: int,
+    matrices: Mapping[str, Tensor],
+    times: Callable[[str, Tensor], Tensor],
+    read: Tensor,
+    hidden: Tensor,
+) -> tuple[Tensor, Tensor]:
+    """Weights (head, query, key) and context vectors (head, query, d_head)."""
+
+    def heads(role: str, n_heads: int) -> Tensor:
+        return times(role, read).view(len(read), n_heads, settings.d_head).transpose(0, 1)
+
+    queries, keys = heads("query", settings.n_heads), heads("key", settings.n_key_heads)
+    values = heads("value", settings.n_key_heads)
+    if settings.query_key_norms:
+        queries = normed(settings, queries, matrices["query_norm_gain"], None)
+        keys = normed(settings, keys, matrices["key_norm_gain"], None)
+    if settings.rates:
+        rates = settings.rates[layer]
+        queries = turned(queries, rates, settings.rotary_pairs)
+        keys = turned(keys, rates, settings.rotary_pairs)
+    times_shared = settings.n_heads // settings.n_key_heads
+    if times_shared > 1:
+        keys = keys.repeat_interleave(times_shared, dim=0)
+        values = values.repeat_interleave(times_shared, dim=0)
+    scores = queries @ keys.mT * settings.score_scale
+    if settings.score_cap is not None:
+        scores = settings.score_cap * (scores / settings.score_cap).tanh()
+    weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
+    return weights, weights @ values
+
+
+def read_for_logits(model: Model, stream: Tensor) -> Tensor:
+    """Vectors of the stream (…, d_model) as they are compared with the vocabulary's table."""
+    if model.settings.norms == "after":
+        return stream
+    gain, bias = model.norm("final_norm")
+    return normed(model.settings, stream, gain, bias)
+
+
+@torch.no_grad()
+def logits(found: Run, positions: Sequence[int] | None = None) -> Tensor:
+    """What a model would say next after each of some tokens (position, vocabulary); after all of
+    them where none are named. Raises ValueError where the model says no next token.
+    """
+    stream = found.final if positions is None else found.final[list(positions)]
+    return logits_of(found.model, stream)
+
+
+@torch.no_grad()
+def logits_of(model: Model, stream: Tensor) -> Tensor:
+    """The logits (row, vocabulary) of vectors of the stream (row, d_model): the last norm, and the
+    vocabulary's table in slices.
+    """
+    settings = model.settings
+    if not settings.predicts:
+        raise ValueError(f"{model.name} says no next token: a {model.family} reads whole sentences")
+    read = read_for_logits(model, stream)
+    table = "token_table" if settings.tied else "W_unembed"
+    made = torch.empty(len(read), settings.n_vocabulary)
+    for first in range(0, settings.n_vocabulary, ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, settings.n_vocabulary)
+        made[:, first:last] = read @ model.matrix(table, range(first, last)).T
+    if settings.logit_cap is not None:
+        made = settings.logit_cap * (made / settings.logit_cap).tanh()
+    return made

