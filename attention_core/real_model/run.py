@@ -249,6 +249,20 @@ def _attention(
     return weights, weights @ values
 
 
+@torch.no_grad()
+def values_of(found: Run, layer: int) -> Tensor:
+    """The values of a layer (head, key, d_head), a shared one once for each head that it serves."""
+    settings, matrices, stream = found.model.settings, found.model.layer(layer), found.before[layer]
+    if settings.norms != "after":
+        gain, bias = matrices["attention_norm_gain"], matrices.get("attention_norm_bias")
+        stream = normed(settings, stream, gain, bias)
+    values = stream @ matrices["W_value"].T
+    if (bias := matrices.get("b_value")) is not None:
+        values = values + bias
+    split = values.view(len(stream), settings.n_key_heads, settings.d_head).transpose(0, 1)
+    return split.repeat_interleave(settings.n_heads // settings.n_key_heads, dim=0)
+
+
 def read_for_logits(model: Model, stream: Tensor) -> Tensor:
     """Vectors of the stream (…, d_model) as they are compared with the vocabulary's table."""
     if model.settings.norms == "after":

@@ -1,7 +1,13 @@
 """A real model: its controls, and what follows from their values."""
 
-from attention_core.real_model import Changes, Encoded
+import torch
+
+from attention_core.operations import Given
+from attention_core.real_model.changes import Changes
+from attention_core.real_model.run import Run, run
+from attention_core.real_model.tokenizer import Encoded
 from attention_core.text.tokenizers import visible
+from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Sentence
@@ -86,3 +92,8 @@ CONTROLS = (EXAMPLE, MODEL, PROMPT, MEASURE, MODEL_HEAD, LOOKS_FROM, MODEL_OFF)
 def encoded_of(values: Values) -> Encoded:
     """The text in the model's own tokens."""
     return opened(values.model).tokenizer.encode(values.prompt)
+
+
+def about(values: Values) -> tuple[str, tuple[int, ...], Changes]:
+    """Which run the page shows."""
+    return values.model, encoded_of(values).ids, changes_of("")

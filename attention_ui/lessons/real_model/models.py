@@ -13,7 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
-from attention_core.real_model import Model, ModelRefused, open_model, tiny_language_folder
+from attention_core.real_model.model import Model, open_model
+from attention_core.real_model.refused import ModelRefused
+from attention_core.real_model.tiny import TINY as TINY_FOLDER
 
 PATH = "ATTENTION_EXPLORER_MODEL"
 """The variable of the environment with the path of a model of one's own."""
@@ -29,7 +31,7 @@ def paths() -> dict[str, Path]:
         found[OWN] = Path(own).expanduser()
     if path := _installed():
         found[SMOL] = path
-    return {**found, TINY: tiny_language_folder()}
+    return {**found, TINY: TINY_FOLDER}
 
 
 def _installed() -> Path | None:
@@ -50,7 +52,7 @@ def choices() -> dict[str, str]:
 def opened(name: str) -> Model:
     """A model, opened once for everybody. Raises ModelRefused, in words."""
     with _OPENING:  # else two who come at once would both read its front
-        return _opened(paths().get(name) or tiny_language_folder())
+        return _opened(paths().get(name) or TINY_FOLDER)
 
 
 @lru_cache(maxsize=3)

@@ -5,7 +5,7 @@ switched off in it.
 import re
 from dataclasses import dataclass
 
-from attention_core.real_model import Changes
+from attention_core.real_model.changes import Changes
 
 MOST_OFF = 40
 PART = re.compile(r"(?:(a|attention|f|feed-forward) ?(\d{1,3}))|(\d{1,3})\.(\d{1,3})")

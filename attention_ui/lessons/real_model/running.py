@@ -6,9 +6,8 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from threading import Lock
 
-import torch
-
-from attention_core.real_model import Changes, Run, layer_by_layer
+from attention_core.real_model.changes import Changes
+from attention_core.real_model.run import Run, layer_by_layer
 
 from .models import opened
 
@@ -27,7 +26,7 @@ def passes(about: About) -> Iterator[tuple[float, Run | None]]:
         return
     layers = layer_by_layer(opened(name), ids, changes)
     while True:
-        with _TURN, torch.no_grad():  # between two layers it is another visitor's turn
+        with _TURN:  # between two layers it is another visitor's turn
             share, found = next(layers)
         if found is not None:
             _keep(about, found)
