@@ -74,9 +74,10 @@ class Brought:
 
 
 @torch.no_grad()
-def brought(run: Run, query: int, token: int) -> Brought:
-    """What each part brought to the logit of a token after a query. The last norm divides by one
-    number, which is held as it was: so the parts add up.
+def brought(run: Run, query: int, token: int, against: int | None = None) -> Brought:
+    """What each part brought to the logit of a token after a query, or to how far it is above that
+    of another, `against` which it is held. The last norm divides by one number, which is held as it
+    was: so the parts add up.
 
     Raises ValueError for a model whose norms stand after its parts, or around them: there what a
     part adds is normed with all before it, and no sum says what it brought.
@@ -84,7 +85,7 @@ def brought(run: Run, query: int, token: int) -> Brought:
     Source: Elhage et al. 2021, A Mathematical Framework for Transformer Circuits, "direct path".
     """
     model, settings = run.model, run.model.settings
-    reads, last = _reads(run, query, token)
+    reads, last = _reads(run, query, token, against)
     heads, biases = [], []
     for layer in range(settings.n_layers):
         of_heads = torch.zeros(settings.n_heads, dtype=torch.float64)
@@ -98,17 +99,19 @@ def brought(run: Run, query: int, token: int) -> Brought:
 
 
 @torch.no_grad()
-def from_tokens(run: Run, layer: int, head: int, query: int, token: int) -> Tensor:
-    """What a head brought to the logit of a token after a query, key by key (key,): the weight of
-    each key, times what its value would bring with a weight of 1. They add up to what `brought`
-    says of the head. Raises ValueError as it does.
+def from_tokens(
+    run: Run, layer: int, head: int, query: int, token: int, against: int | None = None
+) -> Tensor:
+    """What a head brought of that, key by key (key,): the weight of each key, times what its value
+    would bring with a weight of 1. They add up to what `brought` says of the head. Raises
+    ValueError as it does.
     """
-    reads, _ = _reads(run, query, token)
+    reads, _ = _reads(run, query, token, against)
     whole = values_of(run, layer)[head].double() @ _read_by_heads(run.model, layer, reads)[head]
     return run.weights[layer, head, query].double() * whole
 
 
-def _reads(run: Run, query: int, token: int) -> tuple[Tensor, float]:
+def _reads(run: Run, query: int, token: int, against: int | None) -> tuple[Tensor, float]:
     """What a vector in the stream is multiplied by to give its part of a logit (d_model,), and what
     the bias of the last norm brings beside.
     """
@@ -118,6 +121,8 @@ def _reads(run: Run, query: int, token: int) -> tuple[Tensor, float]:
             f"{model.name} norms what its parts add, so that they do not add up to a logit"
         )
     direction = model.matrix(_table(model), [token])[0].double()
+    if against is not None:
+        direction = direction - model.matrix(_table(model), [against])[0].double()
     gain, bias = model.norm("final_norm")
     scaled = direction * (gain.double() + 1 if settings.norm_adds_one else gain.double())
     stream = run.final[query].double()
@@ -130,7 +135,7 @@ def _reads(run: Run, query: int, token: int) -> tuple[Tensor, float]:
 
 def _read_by_heads(model: Model, layer: int, reads: Tensor) -> Tensor:
     """What is read of the stream, as each head's context vector meets it (head, d_head)."""
-    return (reads @ model.layer(layer)["W_output"].double()).view(model.settings.n_heads, -1)
+    return (reads @ model.matrix(f"{layer}.W_output").double()).view(model.settings.n_heads, -1)
 
 
 def _table(model: Model) -> str:

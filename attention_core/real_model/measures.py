@@ -1,5 +1,5 @@
-"""What a head does in a sentence: the share of its weight that goes where a measure looks, on average
-over all tokens that have such a place.
+"""What a head does in a sentence: the share of its weight that goes where a measure looks, on
+average over all tokens that have such a place.
 """
 
 from collections.abc import Callable, Sequence
@@ -74,8 +74,8 @@ def _near(ids: Tensor) -> Tensor:
 
 
 def _spread(weights: Tensor) -> Tensor:
-    """To how many tokens a query gives its weight, e to the entropy, as a share of those to which it
-    gives any: 1 where all have the same.
+    """To how many tokens a query gives its weight, e to the entropy, as a share of those to which
+    it gives any: 1 where all have the same.
     """
     entropy = -torch.special.xlogy(weights, weights).sum(dim=-1)
     seen = (weights > 0).sum(dim=-1)

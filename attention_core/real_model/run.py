@@ -61,10 +61,11 @@ def run(
     no tokens, too many, or one that the model does not have.
     """
     for layer, (_, found) in enumerate(layer_by_layer(model, ids, changed or NONE)):
-        if each_layer is not None and layer < model.settings.n_layers:
+        if found is not None:
+            return found
+        if each_layer is not None:
             each_layer(layer)
-    assert found is not None  # the last that comes
-    return found
+    raise AssertionError("the last that comes is the run")
 
 
 @torch.no_grad()

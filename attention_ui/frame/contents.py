@@ -179,6 +179,16 @@ LESSONS = (
         after="multi_head_attention",
     ),
     Lesson(
+        "real_model",
+        "A real model",
+        "What do the heads of a real language model look at? Give it a text of yours, see all its "
+        "heads at once, and follow any of them down to its numbers.",
+        "Trained heads",
+        ":material/neurology:",
+        minutes=12,
+        after="tiny_language",
+    ),
+    Lesson(
         "mistakes_lab",
         "The mistakes lab",
         "What goes wrong in attention code, and how would you notice? Switch on one mistake at a "

@@ -93,6 +93,9 @@ def test_what_each_part_brought_adds_up_to_the_logit(model, found, changes):
         logit = float(logits(changed, [query])[0, token])
         parts = brought(changed, query, token)
         assert parts.total == pytest.approx(logit, rel=1e-4, abs=1e-4)
+        above = brought(changed, query, token, against=5).total
+        other = float(logits(changed, [query])[0, 5])
+        assert above == pytest.approx(logit - other, rel=1e-4, abs=1e-4)
         assert (parts.heads[0, 1] == 0) == bool(changes.heads)
         for layer in range(model.settings.n_layers):
             each = from_tokens(changed, layer, 2, query, token)

@@ -1,10 +1,11 @@
 """A real model: its controls, and what follows from their values."""
 
-import torch
+from functools import lru_cache
 
 from attention_core.operations import Given
-from attention_core.real_model.changes import Changes
-from attention_core.real_model.run import Run, run
+from attention_core.real_model.measures import MEASURES, Measure
+from attention_core.real_model.model import Model
+from attention_core.real_model.run import run
 from attention_core.real_model.tokenizer import Encoded
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
@@ -13,50 +14,76 @@ from ...controls.control import Control, Values
 from ...controls.fields import Choice, Sentence
 from ...controls.shared import EXAMPLE
 from .models import SMOL, TINY, choices, is_refused, opened
-from .own_fields import Name, Parts, changes_of
+from .own_fields import Name, Next, Parts, changes_of
+from .running import About, Seen
 
 MOST_TOKENS = 64
 STARTS = {
     TINY: "the tired cat sees the dog because it",
     SMOL: "When Mary and John went to the store, John gave a drink to",
 }
-LIKELIEST, LAST, STRONGEST = "likeliest", "last", "strongest"
-MEASURES = {
-    "previous": "look at the token before",
-    "first": "look at the first token",
-    "same": "look at the same token before",
-    "induction": "look at what followed the same token",
-    "near": "look at the three nearest",
-    "spread": "spread over many tokens",
+LAST, STRONGEST = "last", "strongest"
+CALLED = {
+    "previous": ("previous token", "look at the token before"),
+    "first": ("first token", "look at the first token"),
+    "same": ("same token", "look at the same token before"),
+    "induction": ("induction", "look at what followed the same token"),
+    "near": ("near tokens", "look at the three nearest tokens"),
+    "spread": ("spread", "look at many tokens alike"),
 }
+"""The measures as a link has them: their names, and how they end “mark the heads that …”."""
 
 
 def _opens(name: str, _: Values) -> str | None:
+    """Why a model cannot be opened, in words."""
     return is_refused(name) or None
 
 
 def _fits(text: str, values: Values) -> str | None:
     """What stops a text from being read by the model, in words."""
     try:
-        encoded = opened(values.model).tokenizer.encode(text)
+        found = _encoded(values.model, text)
     except ValueError as error:
         return f"{error}"
-    if len(encoded.ids) > MOST_TOKENS:
-        return f"this text has {len(encoded.ids):,} tokens; at most {MOST_TOKENS} fit. Shorten it"
+    if len(found.ids) > MOST_TOKENS:
+        return f"this text has {len(found.ids):,} tokens; at most {MOST_TOKENS} fit. Shorten it"
     return None
 
 
 def _tokens(values: Values) -> dict[str, str]:
     """The tokens as choices, each with its place."""
-    pieces = encoded_of(values).pieces
-    each = {str(place): f"{place}: {visible(piece)}" for place, piece in enumerate(pieces)}
-    return {LAST: "the last token", **each}
+    each = enumerate(map(visible, encoded_of(values).pieces))
+    return {LAST: "the last token", **{str(place): f"{place}: {piece}" for place, piece in each}}
 
 
 def _heads(values: Values) -> dict[str, str]:
-    settings = opened(values.model).settings
+    settings = model_of(values).settings
     each = [(n, h) for n in range(settings.n_layers) for h in range(settings.n_heads)]
-    return {STRONGEST: "the strongest", **{f"{n}.{h}": f"layer {n}, head {h}" for n, h in each}}
+    return {STRONGEST: "the strongest", **{f"{n}.{h}": f"{n}.{h}" for n, h in each}}
+
+
+def _are_there(written: str, values: Values) -> str | None:
+    """What of that is to be switched off there is not, in words."""
+    try:
+        changes_of(written).check(model_of(values).settings, MOST_TOKENS)
+    except ValueError as error:
+        return f"{error}"
+    return None
+
+
+def token_of(model: Model, word: str) -> int | None:
+    """The one token that a word is as the next of a text, with a space before it where that is
+    usual; None where it takes several.
+    """
+    known = [model.tokenizer.id_of(each) for each in (f" {word}", word)]
+    return next((each for each in known if each is not None), None)
+
+
+def _is_one(word: str, values: Values) -> str | None:
+    """What keeps a word from being the next token, in words."""
+    if word and token_of(model_of(values), word) is None:
+        return f"“{visible(word)}” is not one token of this model"
+    return None
 
 
 MODEL = Control(
@@ -67,7 +94,10 @@ MODEL = Control(
     widget="selectbox",
     options=lambda _: choices(),
     check=_opens,
-    undoes=("prompt", "model_head", "looks_from", "model_off"),
+    undoes=(
+        *("prompt", "model_head", "looks_from"),
+        *("model_off", "asked_token", "against_token"),
+    ),
 )
 PROMPT = Control(
     "prompt",
@@ -78,22 +108,118 @@ PROMPT = Control(
     check=_fits,
     undoes=("looks_from",),
 )
-MEASURE = Control("measure", Choice(MEASURES), "Mark the heads that", "previous", widget="selectbox")
+MEASURE = Control(
+    "measure",
+    Choice({name: words for name, (_, words) in CALLED.items()}),
+    "Mark the heads that",
+    "previous",
+    widget="selectbox",
+)
 MODEL_HEAD = Control(
-    "model_head", Name(), "Head", STRONGEST, widget="selectbox", options=_heads
+    "model_head", Name(), "Head (layer.head)", STRONGEST, widget="selectbox", options=_heads
 )
 LOOKS_FROM = Control(
-    "looks_from", Name(), "Looks from", LAST, widget="selectbox", options=_tokens
+    "looks_from", Name(), "Where it looks from", LAST, widget="selectbox", options=_tokens
 )
-MODEL_OFF = Control("model_off", Parts(), "Switch off", "", widget="text_input")
-CONTROLS = (EXAMPLE, MODEL, PROMPT, MEASURE, MODEL_HEAD, LOOKS_FROM, MODEL_OFF)
+MODEL_OFF = Control(
+    "model_off",
+    Parts(),
+    "Switch off",
+    "",
+    widget="text_input",
+    hint="heads as 11.1, or attention 5, feed-forward 5",
+    check=_are_there,
+)
+ASKED = Control(
+    "asked_token",
+    Next(),
+    "Next token",
+    "",
+    widget="text_input",
+    check=_is_one,
+    look={"placeholder": "the likeliest"},
+)
+AGAINST = Control(
+    "against_token",
+    Next(),
+    "Compared with",
+    "",
+    widget="text_input",
+    check=_is_one,
+    look={"placeholder": "nothing"},
+)
+CONTROLS = (
+    *(EXAMPLE, MODEL, PROMPT, MEASURE, MODEL_HEAD, LOOKS_FROM),
+    *(MODEL_OFF, ASKED, AGAINST),
+)
+
+
+@lru_cache(maxsize=64)
+def _encoded(model: str, text: str) -> Encoded:
+    return opened(model).tokenizer.encode(text)
+
+
+def model_of(values: Values) -> Model:
+    """The model that is looked into."""
+    return opened(values.model)
 
 
 def encoded_of(values: Values) -> Encoded:
     """The text in the model's own tokens."""
-    return opened(values.model).tokenizer.encode(values.prompt)
+    return _encoded(values.model, values.prompt)
 
 
-def about(values: Values) -> tuple[str, tuple[int, ...], Changes]:
-    """Which run the page shows."""
-    return values.model, encoded_of(values).ids, changes_of("")
+def whole(values: Values) -> About:
+    """The run of the whole model."""
+    return values.model, encoded_of(values).ids, ""
+
+
+def changed(values: Values) -> About:
+    """The run of what is left of it."""
+    return values.model, encoded_of(values).ids, values.model_off
+
+
+def measure_of(values: Values) -> Measure:
+    """The measure by which heads are marked."""
+    return MEASURES[CALLED[values.measure][0]]
+
+
+def query_of(values: Values) -> int:
+    """The place of the token whose looks are shown."""
+    last = len(encoded_of(values).ids) - 1
+    return last if values.looks_from == LAST else int(values.looks_from)
+
+
+def head_of(values: Values, found: Seen) -> tuple[int, int]:
+    """The layer and the head that are looked at: the one that is chosen, or the one that does most
+    of what is measured.
+    """
+    if values.model_head != STRONGEST:
+        layer, head = map(int, values.model_head.split("."))
+        return layer, head
+    scores = measure_of(values).scores(found.run.weights, found.run.ids)
+    return divmod(int(scores.argmax()), scores.shape[-1])
+
+
+def asked_of(values: Values, found: Seen) -> tuple[int, int | None]:
+    """The token whose logit is taken apart, and the one that it is compared with, if any."""
+    model = found.run.model
+    asked = token_of(model, values.asked_token) if values.asked_token else None
+    if asked is None:
+        asked = int(found.chances.argmax())
+    against = token_of(model, values.against_token) if values.against_token else None
+    return asked, against
+
+
+def trace_of(values: Values) -> Trace:
+    """The lesson's trace: the head that is looked at."""
+    return head_trace(values, Seen(run(model_of(values), encoded_of(values).ids)))
+
+
+def head_trace(values: Values, found: Seen) -> Trace:
+    """The weights of the head that is looked at."""
+    pieces = encoded_of(values).pieces
+    trace = Trace(query=pieces, key=pieces)
+    layer, head = head_of(values, found)
+    trace.step("weights", Given.of(found.run.weights[layer, head]), axes=("query", "key"))
+    return trace

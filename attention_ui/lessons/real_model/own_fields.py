@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 
 from attention_core.real_model.changes import Changes
+from attention_core.text.tokenizers import clean
 
-MOST_OFF = 40
+MOST_OFF, LONGEST_WORD = 40, 40
 PART = re.compile(r"(?:(a|attention|f|feed-forward) ?(\d{1,3}))|(\d{1,3})\.(\d{1,3})")
 
 
@@ -19,6 +20,19 @@ class Name:
         if not re.fullmatch(r"[a-z0-9.]{1,40}", text):
             raise ValueError("it must be one of those that can be chosen here")
         return text
+
+    def write(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True)
+class Next:
+    """What may come next, as a person types it; nothing for what the page proposes."""
+
+    def read(self, text: str) -> str:
+        if len(text) > LONGEST_WORD:
+            raise ValueError(f"it has {len(text):,} characters, and {LONGEST_WORD} fit")
+        return clean(text)[0]
 
     def write(self, value: str) -> str:
         return value

@@ -128,7 +128,12 @@ def _raster(weights: np.ndarray, side: int) -> str:
 @lru_cache(maxsize=1)
 def _template() -> dict:
     quiet = {"grid": False, "domain": False, "ticks": False, "labelFontSize": 12}
-    quiet |= {"labelExpr": "floor(datum.value)", "titleAnchor": "start"}
+    quiet |= {
+        "labelExpr": "floor(datum.value)",
+        "titleAnchor": "start",
+        "titleFontWeight": "normal",
+    }
+    quiet |= {"titlePadding": 2, "labelPadding": 2}
     base = alt.Chart(alt.Data(values=[])).encode(
         x=alt.X("x:Q", axis=alt.Axis(orient="top", **quiet)),
         y=alt.Y("y:Q", axis=alt.Axis(**{**quiet, "titleAnchor": "end"})),

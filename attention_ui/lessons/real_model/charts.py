@@ -1,0 +1,192 @@
+"""The small charts of the lesson on a real model."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from functools import lru_cache
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from attention_core.real_model.known import Brought
+from attention_core.text.tokenizers import visible
+
+from ...charts.chart import Chart, without_data
+from ...picture import palette
+from ...words import percent
+from .running import Seen
+
+MOST, STEP = 10, 18
+"""So many of the likeliest tokens are drawn, and how high each is."""
+ROW, WIDEST = 19, 900
+"""Pixels of a layer in a table, and of the table."""
+MOST_COLUMNS = 24
+"""Of a longer text, the last tokens stand in the table of layers."""
+
+
+def next_tokens(found: Seen, without: Seen | None) -> Chart:
+    """Bars of the likeliest next tokens: in blue the whole model's, and above each in grey what is
+    left of it where something is switched off.
+    """
+    piece = found.run.model.tokenizer.piece
+    left = (without or found).chances
+    best = found.chances.topk(min(MOST, len(left))).indices.tolist()
+    if without is not None:
+        new = [each for each in left.topk(3).indices.tolist() if each not in best]
+        best = [*best[: MOST - len(new)], *new]
+    rows = []
+    for place, token in enumerate(best):
+        chance, now = float(found.chances[token]), float(left[token])
+        text = percent(chance) if without is None else f"{percent(chance)} → {percent(now)}"
+        rows.append({"place": place, "chance": chance, "left": now, "text": text})
+    spec = deepcopy(_bars())
+    names = [visible(piece(each)) for each in best]
+    spec["params"] = [{"name": "tokens", "value": names}]
+    spec["height"] = STEP * len(rows)
+    return Chart(pd.DataFrame(rows), spec, "The likeliest next tokens and their chances.")
+
+
+@lru_cache(maxsize=1)
+def _bars() -> dict:
+    quiet = {"domain": False, "ticks": False, "labelFontSize": 12, "labelLimit": 130}
+    base = alt.Chart(alt.Data(values=[])).encode(
+        y=alt.Y(
+            "place:O",
+            title=None,
+            axis=alt.Axis(labelExpr="tokens[datum.value]", **quiet),
+            scale=alt.Scale(paddingInner=0.25),
+        )
+    )
+    x = alt.X("chance:Q", axis=None, scale=alt.Scale(domain=[0, 1.15]))
+    bars = base.mark_bar(aria=False, cornerRadius=2, color=palette.BAR).encode(x=x)
+    left = base.mark_tick(aria=False, thickness=3, color=palette.CHOSEN).encode(
+        x=alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, 1.15])),
+        opacity=alt.when("datum.left === datum.chance").then(alt.value(0)).otherwise(alt.value(1)),
+    )
+    texts = base.mark_text(align="left", dx=6, fontSize=12, aria=False, color=palette.INK).encode(
+        x=x, text="text:N"
+    )
+    chart = alt.layer(bars, left, texts).properties(width="container")
+    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+
+
+def after_each_layer(found: Seen, pieces: Sequence[str]) -> Chart:
+    """What the model would say after each layer: a row a layer, a column a token, in it the
+    likeliest next token, the stronger the likelier.
+    """
+    model, told = found.run.model, found.lens
+    n_layers, n = model.settings.n_layers, len(found.run.ids)
+    ids, chances = (each.view(n_layers + 1, n) for each in (told.ids, told.chances))
+    first = max(0, n - MOST_COLUMNS)
+    piece = model.tokenizer.piece
+    rows = [
+        {
+            **{"layer": layer, "place": place, "token": visible(pieces[place])},
+            **{"says": visible(piece(int(ids[layer, place]))), "chance": chance},
+            "shade": palette.FAINT + (palette.FULL - palette.FAINT) * chance**0.5,
+            "after": f"layer {layer - 1}" if layer else "the embedding alone",
+        }
+        for layer in range(n_layers + 1)
+        for place in range(first, n)
+        for chance in [float(chances[layer, place])]
+    ]
+    spec = deepcopy(_table())
+    spec["params"] = [{"name": "tokens", "value": [visible(each) for each in pieces]}]
+    spec["layer"][1]["mark"]["limit"] = WIDEST // (n - first) - 4
+    every = 1 if n_layers < 16 else 2
+    for layer in spec["layer"]:
+        layer["encoding"]["y"]["axis"]["values"] = [*range(0, n_layers + 1, every)]
+    spec["height"] = (n_layers + 1) * (ROW if n_layers > 8 else 28)
+    return Chart(pd.DataFrame(rows), spec, "The likeliest next token after each layer.")
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict:
+    quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
+    layers = alt.Axis(
+        title="after layer",
+        titleAnchor="end",
+        labelExpr="datum.value == 0 ? 'embedding' : format(datum.value - 1, 'd')",
+        **quiet,
+    )
+    base = alt.Chart(alt.Data(values=[])).encode(
+        x=alt.X(
+            "place:O",
+            title=None,
+            scale=alt.Scale(paddingInner=0.04),
+            axis=alt.Axis(orient="top", labelExpr="tokens[datum.value]", labelAngle=0,
+                          labelLimit=70, **quiet),
+        ),
+        y=alt.Y("layer:O", axis=layers, scale=alt.Scale(paddingInner=0.08)),
+    )  # fmt: skip
+    cells = base.mark_rect(aria=False, cornerRadius=3).encode(
+        fill=alt.value(palette.POSITIVE),
+        fillOpacity=alt.FillOpacity("shade:Q", scale=None, legend=None),
+        tooltip=[
+            alt.Tooltip("after:N", title="after"),
+            alt.Tooltip("token:N", title="behind"),
+            alt.Tooltip("says:N", title="it would say"),
+            alt.Tooltip("chance:Q", title="chance", format=".1%"),
+        ],
+    )
+    words = base.mark_text(aria=False, fontSize=11, color=palette.INK).encode(text="says:N")
+    chart = alt.layer(cells, words).properties(width="container")
+    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+
+
+def who_brought(parts: Brought, chosen: tuple[int, int], word: str) -> Chart:
+    """What each head and each feed-forward brought to a logit: a column a layer, a row a head,
+    below them what the feed-forward brought.
+    """
+    heads, ffn = parts.heads.numpy(), parts.ffn.numpy()
+    n_layers, n_heads = heads.shape
+    most = float(max(np.abs(heads).max(), np.abs(ffn).max(), 1e-9))
+    rows = []
+    for layer in range(n_layers):
+        each = [(str(head), float(heads[layer, head])) for head in range(n_heads)]
+        each += [("feed-forward", float(ffn[layer]))] if np.abs(ffn).any() else []
+        for row, (name, amount) in enumerate(each):
+            share = abs(amount) / most
+            rows.append(
+                {
+                    **{"layer": layer, "row": row, "name": name, "amount": amount},
+                    "id": f"{layer}.{name}" if row < n_heads else "",
+                    "called": f"head {layer}.{name}" if row < n_heads else f"{name} {layer}",
+                    "shade": palette.FAINT + (palette.FULL - palette.FAINT) * share**0.5,
+                    "chosen": (layer, row) == chosen,
+                }
+            )
+    spec = deepcopy(_amounts())
+    names = [*map(str, range(n_heads)), "feed-forward"]
+    spec["params"] = [*spec.get("params", []), {"name": "part_names", "value": names}]
+    spec["encoding"]["x"]["axis"]["values"] = [*range(0, n_layers, 1 if n_layers < 20 else 2)]
+    spec["height"] = 26 * len(rows) // n_layers
+    return Chart(pd.DataFrame(rows), spec, f"What each part brought to the logit of “{word}”.")
+
+
+@lru_cache(maxsize=1)
+def _amounts() -> dict:
+    quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
+    chart = (
+        alt.Chart(alt.Data(values=[]))
+        .mark_rect(aria=False, cornerRadius=3, strokeWidth=2)
+        .encode(
+            x=alt.X("layer:O", title="layer", scale=alt.Scale(paddingInner=0.06),
+                    axis=alt.Axis(orient="top", titleAnchor="start", labelAngle=0, **quiet)),
+            y=alt.Y("row:O", title=None, scale=alt.Scale(paddingInner=0.06),
+                    axis=alt.Axis(labelExpr="part_names[datum.value]", **quiet)),
+            fill=alt.when("datum.amount < 0")
+            .then(alt.value(palette.NEGATIVE))
+            .otherwise(alt.value(palette.POSITIVE)),
+            fillOpacity=alt.FillOpacity("shade:Q", scale=None, legend=None),
+            stroke=alt.when("datum.chosen")
+            .then(alt.value(palette.CHOSEN))
+            .otherwise(alt.value("transparent")),
+            tooltip=[
+                alt.Tooltip("called:N", title="part"),
+                alt.Tooltip("amount:Q", title="brought", format="+.3f"),
+            ],
+        )
+        .properties(width="container")
+    )  # fmt: skip
+    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}

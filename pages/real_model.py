@@ -1,0 +1,104 @@
+"""A real model: from a sentence to the numbers of one head."""
+
+import streamlit as st
+
+from attention_ui.cards.card import card, light, note
+from attention_ui.cards.show import chart, picture
+from attention_ui.controls.widget import control
+from attention_ui.frame.ends import ends
+from attention_ui.frame.long_run import begun, go_on_with_page
+from attention_ui.frame.page import open_lesson
+from attention_ui.lessons.real_model import charts, lesson, words
+from attention_ui.lessons.real_model.heads import heads_picture
+from attention_ui.lessons.real_model.running import passes
+from attention_ui.picture.matrix import Matrix
+from attention_ui.picture.sentence import sentence
+
+PAGE = "real_model"
+values = open_lesson(PAGE, lesson.CONTROLS)
+model = lesson.model_of(values)
+settings = model.settings
+going = begun(PAGE, lesson.whole(values), lambda: passes(lesson.whole(values)))
+found = going.found
+
+with card("next", "What it says next", words.about_the_model(model)):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        control(lesson.PROMPT, width=560)
+        control(lesson.MODEL, width=230)
+    if found is None:
+        st.progress(going.share, text=f"Your text goes through {settings.n_layers} layers …")
+    elif settings.predicts:
+        chart("next", charts.next_tokens(found, None), 760)
+    else:
+        note(words.says_nothing(model))
+
+if found is None:
+    go_on_with_page(going)
+    st.stop()
+
+chosen = lesson.head_of(values, found)
+trace = lesson.head_trace(values, found)
+
+with card(
+    "heads",
+    "All its heads",
+    "Each square is one head on your text: a row for each token that looks, darker where it looks "
+    "harder. Point at a square, and the words below show where it looks. Click to keep it.",
+) as beside:
+    with beside:
+        control(lesson.MEASURE, width=300)
+    heads_picture(values, found, chosen)
+    st.caption(words.strongest(values, found))
+
+with card("head", "One head", words.of_the_head(values, found, chosen)) as beside:
+    with beside:
+        control(lesson.LOOKS_FROM, width=170)
+        control(lesson.MODEL_HEAD, width=150)
+    picture("head", sentence(trace, Matrix(trace["weights"]), lesson.query_of(values)))
+
+if settings.predicts:
+    with card(
+        "layers",
+        "Layer by layer",
+        "What would the model say if it stopped here? After each layer, its last norm and its "
+        "table of tokens read the numbers that stand there: the **logit lens**.",
+    ):
+        chart("layers", charts.after_each_layer(found, lesson.encoded_of(values).pieces), 940)
+
+    with card(
+        "brought",
+        "Who brought the answer",
+        "The score of the next token, its **logit**, is a sum: each head and each feed-forward "
+        "adds a part, blue where it raises the token and red where it lowers it.",
+    ) as beside:
+        with beside:
+            control(lesson.ASKED, width=140)
+            control(lesson.AGAINST, width=140)
+        if settings.norms == "before":
+            parts = found.brought(*lesson.asked_of(values, found))
+            told = words.of_what_is_asked(values, found)
+            chart("brought", charts.who_brought(parts, chosen, told), 940)
+            light(*words.adds_up(values, found, parts))
+            st.text(words.of_the_parts(values, found, parts))
+            st.text(words.of_its_tokens(values, found, chosen))
+        else:
+            note("Here each part is normed with all before it: no sum says who brought what.")
+
+    with card(
+        "off",
+        "Switch it off",
+        "A part that brings much may not be needed, and one that brings nothing may be read by "
+        "others. Take it away, and see what the model says then: **ablation**.",
+    ) as beside:
+        with beside:
+            control(lesson.MODEL_OFF, width=330)
+        if values.model_off:
+            about = lesson.changed(values)
+            off = begun("real_model_off", about, lambda: passes(about))
+            if off.found is None:
+                st.progress(off.share, text="Once more, without it …")
+                go_on_with_page(off)
+            chart("off", charts.next_tokens(found, off.found), 760)
+            st.text(words.of_what_is_off(values, found, off.found))
+
+ends(PAGE, trace)
