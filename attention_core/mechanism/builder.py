@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from .. import operations as ops
+from ..files.tensor_file import quoted
 from ..recipes import PLURAL, ROLES
-from ..stored import quoted
 from ..trace import Step, Trace
 from .attention import attention
 from .before_softmax import mask_and_bias

@@ -5,7 +5,7 @@ from pathlib import Path
 from torch import Tensor
 
 from ..expression import Expression, Number
-from ..stored import opened
+from ..files.tensor_file import opened
 from .base import Operation
 
 KINDS = ("F32", "F16", "BF16")

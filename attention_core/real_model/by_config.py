@@ -7,9 +7,9 @@ not known here, or not computed, is refused.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ..files.refused import ModelRefused
 from ..mechanism.options import is_number
 from .names import BERT, GEMMA, GPT2, LLAMA, Names
-from .refused import ModelRefused
 from .rotary import rotary, turning
 from .said import Said
 from .settings import Settings, one_over_root, rates

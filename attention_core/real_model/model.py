@@ -11,12 +11,12 @@ from typing import Protocol
 
 from torch import Tensor
 
-from ..stored import quoted
+from ..files.gguf_file import GgufFile
+from ..files.refused import ModelRefused
+from ..files.tensor_file import quoted
 from . import by_config, by_fields
 from .folder import Folder
-from .gguf_file import GgufFile
 from .names import Names, Where
-from .refused import ModelRefused
 from .settings import Settings
 from .tokenizer import Tokenizer, from_fields, from_json
 

@@ -18,9 +18,9 @@ from typing import BinaryIO
 import torch
 from torch import Tensor
 
-from ..stored import quoted
 from .quantised import KINDS, Kind, in_full
 from .refused import ModelRefused
+from .tensor_file import quoted
 
 MAGIC = b"GGUF"
 LARGEST_FRONT = 64 * 2**20
