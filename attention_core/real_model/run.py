@@ -3,7 +3,7 @@
 What is looked at closely is computed once more as a trace; a test holds the two against each other.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -47,7 +47,6 @@ class Run:
     """The stream behind the last layer (query, d_model), before the last norm."""
 
 
-@torch.no_grad()
 def run(
     model: Model,
     ids: Sequence[int],
@@ -61,7 +60,21 @@ def run(
     number of each layer when it is done, and may raise to stop. Raises ValueError, in words, for
     no tokens, too many, or one that the model does not have.
     """
-    settings, changes = model.settings, changed or NONE
+    for layer, (_, found) in enumerate(layer_by_layer(model, ids, changed or NONE)):
+        if each_layer is not None and layer < model.settings.n_layers:
+            each_layer(layer)
+    assert found is not None  # the last that comes
+    return found
+
+
+@torch.no_grad()
+def layer_by_layer(
+    model: Model, ids: Sequence[int], changes: Changes = NONE
+) -> Iterator[tuple[float, Run | None]]:
+    """The same in steps: how much is done, from 0 to 1, after each layer, and at last the run.
+    Raises ValueError as `run` does.
+    """
+    settings = model.settings
     check_ids(settings, ids)
     changes.check(settings, len(ids))
     stream = embedded(model, ids)
@@ -74,11 +87,10 @@ def run(
         for name, value in zip(_KEPT, (*found[:2], stream, *found[2:5]), strict=True):
             kept[name].append(value)
         stream = found[5]
-        if each_layer is not None:
-            each_layer(layer)
+        yield (layer + 1) / (settings.n_layers + 1), None
     stream = changes.patched(settings.n_layers, stream)
     stacked = {name: torch.stack(values) for name, values in kept.items()}
-    return Run(model, tuple(ids), changes, **stacked, final=stream)
+    yield 1.0, Run(model, tuple(ids), changes, **stacked, final=stream)
 
 
 _KEPT = ("weights", "context_vectors", "before", "attention_added", "between", "ffn_added")
