@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Protocol, dataclass_transform
+from typing import ClassVar, Protocol, dataclass_transform
 
 from torch import Tensor
 
@@ -50,6 +50,8 @@ class Operation:
     """What `code` gives, likewise from the names of the operands."""
     in_words: str = ""
     """What `words` gives."""
+    imports: ClassVar[tuple[str, ...]] = ()
+    """The lines that a program needs at its top, once for all steps of this kind."""
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True)(cls)

@@ -60,7 +60,8 @@ def run(
     number of each layer when it is done, and may raise to stop. Raises ValueError, in words, for
     no tokens, too many, or one that the model does not have.
     """
-    for layer, (_, found) in enumerate(layer_by_layer(model, ids, changed or NONE)):
+    found = None
+    for layer, (_, found) in enumerate(layer_by_layer(model, ids, changed or NONE)):  # noqa: B007
         if each_layer is not None and layer < model.settings.n_layers:
             each_layer(layer)
     assert found is not None  # the last that comes
