@@ -15,7 +15,8 @@ from .operations.given import shared
 from .symbols import symbol_of
 
 _OF_A_PROGRAM = (
-    "torch generator safe_open tokens vocabulary unknown positions columns angles name tensor"
+    "torch generator safe_open tokens vocabulary unknown positions columns angles name tensor "
+    "cache GGUFReader dequantize tensors_of from_gguf"
 )
 _OF_A_NOTEBOOK = (
     "F plt heatmap compare checked base64 math Iterator contextmanager Wrong unpacked Checks "

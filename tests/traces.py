@@ -7,6 +7,7 @@ from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, ex
 from attention_core import operations as ops
 from attention_core.published.building import BUILDERS
 from attention_core.small_models.recording import RECORDING
+from gguf_files import FEW_BITS
 
 # Each variant: what it changes in an example's inputs, and in its options. The numbers typed by
 # hand are such that no score of a small example is nearly cancelled (see `scale`).
@@ -159,6 +160,9 @@ def _projections(trace, drawn):
     trace.step("rectified", ops.ReLU(), vectors, axes=("query", "d"))
     trace.step("smooth", ops.GELU(), vectors, axes=("query", "d"))
     trace.step("smooth_by_tanh", ops.GELU(tanh=True), vectors, axes=("query", "d"))
+    trace.step("smooth_by_share", ops.SiLU(), vectors, axes=("query", "d"))
+    square = trace.step("mean_square", ops.RowMeanSquare(), vectors, axes=("query", "row"))
+    trace.step("of_one_size", ops.DivideByRoot(), vectors, square, axes=("query", "d"))
     mean = trace.step("mean", ops.RowMean(), vectors, axes=("query", "row"))
     variance = trace.step("variance", ops.RowVariance(), vectors, mean, axes=("query", "row"))
     parts = (vectors, mean, variance)
@@ -236,4 +240,7 @@ def _batches(trace, drawn):
     trace.step("more_rows", ops.JoinRows(), *rows, axes=("row_of_both", "d"))
     turns = trace.step("turns", ops.RotaryAngles(3, 5, 100.0, 3), axes=("query", "d_pairs"))
     trace.step("turned", ops.Rotate(), wide, turns, axes=("head", "query", "d_all"))
+    trace.step("turned_pairs", ops.Rotate(True), wide, turns, axes=("head", "query", "d_all"))
     trace.step("stored_numbers", ops.Stored(str(RECORDING), "loss"), axes=("moment",))
+    few_bits = ops.StoredInGguf(str(FEW_BITS), "four_bits")
+    trace.step("few_bits", few_bits, axes=("d_rows", "d_block"))

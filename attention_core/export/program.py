@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import torch
 
-from ..operations import Draw, Stored
+from ..operations import Draw
 from ..trace import Step, Trace
 
 OPENING = ["# A program made by Attention Explorer: every line below is one step.", "#"]
@@ -14,7 +14,7 @@ OPENING = ["# A program made by Attention Explorer: every line below is one step
 
 def program(trace: Trace, title: str = "Attention, step by step") -> str:
     """The Python source of a trace: one line a step, and a print of every tensor. It needs torch,
-    and safetensors where a step is read from a file.
+    and what reads a file where a step is read from one.
 
     The title becomes the docstring; it is written as a comment, so it may hold any text.
     """
@@ -54,7 +54,7 @@ def components(trace: Trace) -> list[str]:
 def imports(steps: Iterable[Step]) -> list[str]:
     """The lines that come before all steps."""
     made = {type(step.operation) for step in steps}
-    reads = ["from safetensors import safe_open"] if Stored in made else []
+    reads = [line for kind in sorted(made, key=str) for line in kind.imports]
     draws = ["", "generator = torch.Generator()"] if Draw in made else []
     return ["import torch", *reads, *draws]
 

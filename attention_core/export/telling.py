@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ..mistakes.around import around
 from ..operations import Draw, Given, Operation
-from ..operations.stored import Stored
+from ..operations.stored import Stored, StoredInGguf
 from ..rounding import largest, rounding
 from ..trace import Step, Trace
 from .checker import _far
@@ -23,7 +23,7 @@ one key, whatever else is done to them."""
 DRAWS = (("uniform", None), ("normal", None), ("linear", 100))
 """The numbers that are drawn, as a distribution and its `fan_in`: all above 0, on both sides of it,
 and small ones, within ±0.1, beside which the ε of a layer norm counts."""
-_NUMBERS = (Given, Draw, Stored)
+_NUMBERS = (Given, Draw, Stored, StoredInGguf)
 
 
 class Unnoticed(NamedTuple):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from .. import operations as ops
+from ..files.tensor_file import quoted
 from ..recipes import PLURAL, ROLES
-from ..stored import quoted
 from ..trace import Step, Trace
 from .attention import attention
 from .before_softmax import mask_and_bias
@@ -74,6 +74,12 @@ class Heads:
     """The base of rotary positions; None for none."""
     slowed: "Slowed | None" = None
     """How a model that was trained on further places slows its rotary positions down."""
+    rates: tuple[float, ...] = ()
+    """By how much each pair of columns turns from one place to the next, where the base alone does
+    not say it.
+    """
+    neighbours: bool = False
+    """Whether columns 2k and 2k + 1 turn together, and not k and k + d/2."""
     single_too: bool = False
     """Whether a single head has an axis of its own."""
 
@@ -181,11 +187,13 @@ def attend_projected(
     past: dict[str, Tensor] | None = None,
     prefix: str = "",
     joined: str = "d_concat",
+    normed: Callable[[str, Step], Step] | None = None,
 ) -> Step:
     """Add attention to a trace that has queries, keys and values (…, row, columns), all heads side
     by side; the steps are those of `attend_vectors`, with `prefix` before their names. Returns the
-    context vectors, joined along the axis `joined` where there are several heads. Raises
-    ValueError, in words, for what does not fit.
+    context vectors, joined along the axis `joined` where there are several heads. `normed` adds
+    what is done to the heads of queries and of keys before they are turned. Raises ValueError, in
+    words, for what does not fit.
     """
     past = past or {}
     if len(past) == 1:
@@ -197,11 +205,15 @@ def attend_projected(
     }
     check_shapes({PLURAL[role]: made[role].value for role in ROLES} | past, (*batch, *heads.front))
     n_past = past["past_keys"].shape[-2] if past else 0
+    for role in ("query", "key") if normed else ():
+        made[role] = normed(role, made[role])
     if (base := heads.rotary_base) is not None:
         width = made["query"].value.shape[-1]
-        rates = heads.slowed.rates(base, width // 2) if heads.slowed else ()
+        rates = heads.slowed.rates(base, width // 2) if heads.slowed else heads.rates
         for role in ("query", "key"):
-            made[role] = turned(trace, role, made[role], base, n_past, rates)
+            made[role] = turned(
+                trace, role, made[role], base, n_past, rates, neighbours=heads.neighbours
+            )
     for role in ("key", "value") if past else ():
         name = PLURAL[role]
         made[role] = put_behind(trace, name, past[f"past_{name}"], made[role], f"all_{name}")
@@ -233,6 +245,7 @@ def turned(
     first_place: int = 0,
     rates: tuple[float, ...] = (),
     prefix: str = "",
+    neighbours: bool = False,
 ) -> Step:
     """Add queries or keys (…, row, d) turned by their places, the first of which is given. Raises
     ValueError, in words, for an odd width.
@@ -244,9 +257,9 @@ def turned(
     angles = trace.step(f"{prefix}{role}_angles", turn, axes=(step.axes[-2], "d_pairs"))
     name, kind = f"{prefix}turned_{PLURAL[role]}", PRECISIONS[step.value.dtype]
     if kind is None:
-        return trace.step(name, ops.Rotate(), step, angles, axes=step.axes)
+        return trace.step(name, ops.Rotate(neighbours), step, angles, axes=step.axes)
     # As Llama's own code has it: turned in float32, in which the angles are, and rounded once.
-    exact = trace.step(f"{name}_in_float32", ops.Rotate(), step, angles, axes=step.axes)
+    exact = trace.step(f"{name}_in_float32", ops.Rotate(neighbours), step, angles, axes=step.axes)
     return trace.step(name, ops.Cast(kind), exact, axes=step.axes)
 
 

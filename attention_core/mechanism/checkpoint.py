@@ -10,9 +10,9 @@ from pathlib import Path
 
 from torch import Tensor
 
+from ..files.tensor_file import quoted, shapes
 from ..operations import Columns, Linear, Stored
 from ..recipes import PLURAL, ROLES
-from ..stored import quoted, shapes
 from ..trace import Step, Trace
 from .builder import Heads, attend_projected, check_rows, project, times
 from .model_config import ModelConfig

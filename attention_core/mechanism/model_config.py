@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..stored import first_bytes, quoted
+from ..files.tensor_file import first_bytes, quoted
 from .builder import BASES, Slowed, is_base
 from .options import is_number
 

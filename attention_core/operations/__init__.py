@@ -15,8 +15,8 @@ from .heads import (
     SwitchOff,
     Transpose,
 )
-from .layer_norm import RowMean, RowVariance, ScaleShift, Standardise
-from .layers import GELU, LayerNorm, ReLU
+from .layer_norm import DivideByRoot, RowMean, RowMeanSquare, RowVariance, ScaleShift, Standardise
+from .layers import GELU, LayerNorm, ReLU, SiLU
 from .masks import AttentionMask, Drop, MaskedFill, Renormalise
 from .normalise import L2Normalize, MaskedSoftmax, Softmax, SumNormalise
 from .positions import LengthMask, LogicalAnd, WindowMask
@@ -32,6 +32,6 @@ from .shared_heads import (
     RepeatHeads,
     Rows,
 )
-from .stored import Stored
+from .stored import Stored, StoredInGguf
 
 __all__ = sorted(name for name, each in [*globals().items()] if isinstance(each, type))

@@ -3,8 +3,13 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+<<<<<<< HEAD
 from functools import lru_cache, wraps
 from typing import Protocol, dataclass_transform
+=======
+from functools import wraps
+from typing import ClassVar, Protocol, dataclass_transform
+>>>>>>> model
 
 from torch import Tensor
 
@@ -50,6 +55,8 @@ class Operation:
     """What `code` gives, likewise from the names of the operands."""
     in_words: str = ""
     """What `words` gives."""
+    imports: ClassVar[tuple[str, ...]] = ()
+    """The lines that a program needs at its top, once for all steps of this kind."""
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True)(cls)

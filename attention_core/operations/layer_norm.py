@@ -1,6 +1,8 @@
 """Layer norm in its parts: mean, variance, standardising, and a gain and a bias for each column.
+And the norm of today's models, which takes no mean away: mean square, and dividing by its root.
 
-Source: Ba et al. 2016, Layer Normalization.
+Sources: Ba et al. 2016, Layer Normalization; Zhang and Sennrich 2019, Root Mean Square Layer
+Normalization.
 """
 
 import math
@@ -102,6 +104,57 @@ class Standardise(Operation):
         inside = Sum((matched(variance, index), Number(self.epsilon, constant(self.epsilon))))
         distance = Difference(matched(vectors, index), matched(mean, index))
         return Quotient(distance, Called(_root, r"\sqrt{{{}}}", inside))
+
+
+class RowMeanSquare(Operation):
+    """The mean of the squares of each row. (…, d) → (…, 1)"""
+
+    takes = "(…, d)"
+    signs = ("", "mean²")
+    in_latex = r"\tfrac{{1}}{{d}} \textstyle\sum_j {{{0}}}_{{\cdot,j}}^2"
+    in_torch = "{0}.square().mean(dim=-1, keepdim=True)"
+    in_words = "The numbers of the row, squared and added, divided by how many there are."
+
+    def value(self, vectors: Tensor) -> Tensor:
+        return vectors.square().mean(dim=-1, keepdim=True)
+
+    def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
+        cells = _row(vectors, index)
+        return Quotient(Sum(tuple(Product((cell, cell)) for cell in cells)), Number(len(cells)))
+
+
+class DivideByRoot(Operation):
+    """Every entry divided by the root of a number of its row, the mean of its squares.
+    (…, d), (…, 1) → (…, d)
+
+    `epsilon` is added before, so that a row of zeros does not divide by zero. Raises ValueError for
+    one that is negative or not finite.
+    """
+
+    takes = "(…, d) (…, 1)"
+    signs = ("", "÷√", "=")
+    in_latex = r"\frac{{{0}}}{{\sqrt{{{1} + {self._epsilon}}}}}"
+    in_words = "The entry divided by the root of the mean square of its row."
+
+    epsilon: float = EPSILON
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.epsilon < math.inf:
+            raise ValueError(f"epsilon is {self.epsilon:g}: choose 0, or a small number above it")
+
+    @property
+    def _epsilon(self) -> str:
+        return constant(self.epsilon)
+
+    def value(self, vectors: Tensor, mean_square: Tensor) -> Tensor:
+        return vectors / (mean_square + self.epsilon).sqrt()
+
+    def code(self, vectors: str, mean_square: str) -> str:
+        return f"{vectors} / ({mean_square} + {written(self.epsilon)}).sqrt()"
+
+    def arithmetic(self, index: tuple[int, ...], vectors, mean_square) -> Expression:
+        inside = Sum((matched(mean_square, index), Number(self.epsilon, constant(self.epsilon))))
+        return Quotient(matched(vectors, index), Called(_root, r"\sqrt{{{}}}", inside))
 
 
 class ScaleShift(Operation):

@@ -5,7 +5,7 @@ from itertools import product
 
 import torch
 from torch import Tensor
-from torch.nn.functional import layer_norm
+from torch.nn.functional import layer_norm, silu
 
 from ..expression import Called, Cell, Expression, Number, Product, Quotient, Standardised, Sum
 from .base import Operation, row
@@ -111,6 +111,36 @@ class GELU(Operation):
             share = Quotient(cell, Number(math.sqrt(2), r"\sqrt 2"))
             bent = Called(math.erf, r"\operatorname{{erf}}\!\left({}\right)", share)
         return Sum((Product((half, cell)), Product((half, cell, bent))))
+
+
+class SiLU(Operation):
+    """Each number times its logistic share: x / (1 + e^(−x)), which is called Swish too. (…) → (…)
+
+    Sources: Hendrycks and Gimpel 2016; Shazeer 2020, GLU Variants Improve Transformer.
+    """
+
+    takes = "(…)"
+    in_latex = r"{0} / (1 + e^{{-{0}}})"
+    in_torch = "torch.nn.functional.silu({0})"
+    in_words = (
+        "The number times a share between 0 and 1 that grows with it: a large number stays, a very "
+        "negative one goes to 0."
+    )
+
+    def value(self, vectors: Tensor) -> Tensor:
+        return silu(vectors)
+
+    def arithmetic(self, index: tuple[int, ...], vectors) -> Expression:
+        cell = vectors.cell(index)
+        return Product((cell, Called(_logistic, r"\frac{{1}}{{1 + e^{{-{}}}}}", cell)))
+
+
+def _logistic(value: float) -> float:
+    """1 / (1 + e^(−x)), without a power that is too large for a float."""
+    if value < 0:
+        power = math.exp(value)
+        return power / (1 + power)
+    return 1 / (1 + math.exp(-value))
 
 
 def _positive_part(value: float) -> float:

@@ -70,19 +70,24 @@ class RotaryAngles(Operation):
 
 
 class Rotate(Operation):
-    """Each pair of columns turned by its angle, pair k being columns k and k + d/2, as Hugging
-    Face's Llama has it, where Su et al. and Meta's own pair neighbours: (…, token, d),
-    (token, pair) → (…, token, d). A dot product of two turned rows depends on how far apart they
-    stand.
+    """Each pair of columns turned by its angle: (…, token, d), (token, pair) → (…, token, d). A dot
+    product of two turned rows depends on how far apart they stand.
+
+    Pair k are columns k and k + d/2, as Hugging Face's Llama has it; with `neighbours`, 2k and
+    2k + 1, as Su et al. and Meta's own have it, and Llama's GGUF files.
     """
 
     takes = "(…, token, d) (token, pair)"
     signs = ("", "↻", "=")
     in_latex = r"{0}\ \text{{turned by }} {1}"
-    in_words = (
-        "A pair of columns, k and k + d/2, turned by an angle that grows with the place of the "
-        "token."
-    )
+
+    neighbours: bool = False
+
+    def words(self) -> str:
+        pair = "2k and 2k + 1" if self.neighbours else "k and k + d/2"
+        return (
+            f"A pair of columns, {pair}, turned by an angle that grows with the place of the token."
+        )
 
     def value(self, vectors: Tensor, angles: Tensor) -> Tensor:
         if vectors.shape[-1] != 2 * angles.shape[-1]:
@@ -90,27 +95,42 @@ class Rotate(Operation):
                 f"{angles.shape[-1]} angles turn {2 * angles.shape[-1]} columns, two each, but "
                 f"there are {vectors.shape[-1]}"
             )
-        left, right = vectors.chunk(2, dim=-1)
         cosines, sines = angles.cos(), angles.sin()
+        if self.neighbours:
+            left, right = vectors[..., ::2], vectors[..., 1::2]
+            turned = left * cosines - right * sines, right * cosines + left * sines
+            return torch.stack(turned, dim=-1).flatten(-2)
+        left, right = vectors.chunk(2, dim=-1)
         return torch.cat((left * cosines - right * sines, right * cosines + left * sines), dim=-1)
 
     def code(self, vectors: str, angles: str) -> str:
         left, right = f"{vectors}.chunk(2, dim=-1)[0]", f"{vectors}.chunk(2, dim=-1)[1]"
+        if self.neighbours:
+            left, right = f"{vectors}[..., ::2]", f"{vectors}[..., 1::2]"
         upper = f"{left} * {angles}.cos() - {right} * {angles}.sin()"
         lower = f"{right} * {angles}.cos() + {left} * {angles}.sin()"
+        if self.neighbours:
+            return f"torch.stack(({upper}, {lower}), dim=-1).flatten(-2)"
         return f"torch.cat(({upper}, {lower}), dim=-1)"
 
     def arithmetic(self, index: tuple[int, ...], vectors, angles) -> Expression:
         *lead, token, column = index
         half = angles.value.shape[-1]
-        pair = column % half
+        if self.neighbours:
+            pair, is_left = column // 2, column % 2 == 0
+            columns = 2 * pair, 2 * pair + 1
+        else:
+            pair, is_left = column % half, column < half
+            columns = pair, pair + half
         angle = angles.cell((token, pair))
         cosine = Called(math.cos, r"\cos\!\left({}\right)", angle)
         sine = Called(math.sin, r"\sin\!\left({}\right)", angle)
-        left, right = vectors.cell((*lead, token, pair)), vectors.cell((*lead, token, pair + half))
-        if column < half:
+        left, right = (vectors.cell((*lead, token, each)) for each in columns)
+        if is_left:
             return Difference(Product((left, cosine)), Product((right, sine)))
         return Sum((Product((right, cosine)), Product((left, sine))))
 
     def preamble(self) -> tuple[str, ...]:
+        if self.neighbours:
+            return ("# Pairs are neighbours, columns 2k and 2k + 1.",)
         return ("# Pairs are columns k and k + d/2, as in rotate_half, not neighbours.",)

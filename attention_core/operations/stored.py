@@ -5,7 +5,8 @@ from pathlib import Path
 from torch import Tensor
 
 from ..expression import Expression, Number
-from ..stored import opened
+from ..files.gguf_file import opened_gguf
+from ..files.tensor_file import opened
 from .base import Operation
 
 KINDS = ("F32", "F16", "BF16")
@@ -21,6 +22,7 @@ class Stored(Operation):
 
     in_latex = r"\text{{stored}}"
     in_words = "A number that stands in a file: nothing is computed before it."
+    imports = ("from safetensors import safe_open",)
 
     path: str
     name: str
@@ -39,3 +41,43 @@ class Stored(Operation):
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
         with opened(Path(self.path)) as file:
             return Number(float(file.get_slice(self.name)[index]))
+
+
+class StoredInGguf(Operation):
+    """The numbers of one tensor in a GGUF file, as float32: those of few bits multiplied out.
+
+    Raises ValueError, in words, for a file that is broken or has no such tensor.
+    """
+
+    in_latex = r"\text{{stored}}"
+    in_torch = "from_gguf({self.path!r}, {self.name!r})"
+    in_words = "A number that stands in a file, of a few bits and a scale: both multiplied."
+    imports = (
+        "from functools import cache",
+        "from gguf import GGUFReader",
+        "from gguf.quants import dequantize",
+        "",
+        "",
+        "@cache",
+        "def tensors_of(path):",
+        "    return {each.name: each for each in GGUFReader(path).tensors}",
+        "",
+        "",
+        "def from_gguf(path, name):",
+        "    each = tensors_of(path)[name]",
+        "    return torch.from_numpy(dequantize(each.data, each.tensor_type).astype('float32'))",
+        "",
+    )
+
+    path: str
+    name: str
+
+    def value(self) -> Tensor:
+        return opened_gguf(Path(self.path)).matrix(self.name)
+
+    def arithmetic(self, index: tuple[int, ...]) -> Expression:
+        file = opened_gguf(Path(self.path))
+        if len(index) == 1:
+            return Number(float(file.matrix(self.name)[index]))
+        (row,) = file.matrix(self.name, [index[0]])
+        return Number(float(row[index[1:]]))

@@ -7,12 +7,12 @@ not known here, or not computed, is refused.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ..files.refused import ModelRefused
 from ..mechanism.options import is_number
 from .names import BERT, GEMMA, GPT2, LLAMA, Names
-from .refused import ModelRefused
-from .rotary import rotary
+from .rotary import rotary, turning
 from .said import Said
-from .settings import Settings, one_over_root
+from .settings import Settings, one_over_root, rates
 
 ACTIVATIONS = {
     "silu": "silu",
@@ -100,38 +100,38 @@ def _shared(d_model: int, n_heads: int) -> int:
 
 def _llama(said: Said) -> Described:
     sizes = _sizes(said)
-    base, rates = rotary(said, sizes["d_head"])
+    base, by_pair = rotary(said, sizes["d_head"])
     said.must("rope_interleaved", False, "pairs of columns are k and k + d/2 in such a file")
     biases = said.flag("attention_bias", False) * ("b_query", "b_key", "b_value", "b_output")
     biases += said.flag("mlp_bias", False) * ("b_gate", "b_up", "b_down")
-    return _turned(said, "Llama", sizes, base, rates, biases=biases)
+    return _turned(said, "Llama", sizes, base, by_pair, biases=biases)
 
 
 def _mistral(said: Said) -> Described:
     sizes = _sizes(said)
-    base, rates = rotary(said, sizes["d_head"])
+    base, by_pair = rotary(said, sizes["d_head"])
     window = None if said.is_null("sliding_window") else said.count("sliding_window", 4096)
     said.take("layer_types", "left out", lambda _: False, None)
     windows = (window,) * sizes["n_layers"]
-    return _turned(said, "Mistral", sizes, base, rates, windows=windows)
+    return _turned(said, "Mistral", sizes, base, by_pair, windows=windows)
 
 
 def _qwen2(said: Said) -> Described:
     sizes = _sizes(said)
-    base, rates = rotary(said, sizes["d_head"])
+    base, by_pair = rotary(said, sizes["d_head"])
     windows = _qwen_windows(said, sizes["n_layers"])
     biases = ("b_query", "b_key", "b_value")
-    return _turned(said, "Qwen2", sizes, base, rates, windows=windows, biases=biases)
+    return _turned(said, "Qwen2", sizes, base, by_pair, windows=windows, biases=biases)
 
 
 def _qwen3(said: Said) -> Described:
     head_dim = said.count("head_dim", 128)
     sizes = _sizes(said) | {"d_head": head_dim}
-    base, rates = rotary(said, sizes["d_head"])
+    base, by_pair = rotary(said, sizes["d_head"])
     windows = _qwen_windows(said, sizes["n_layers"])
     biases = said.flag("attention_bias", False) * ("b_query", "b_key", "b_value", "b_output")
     return _turned(
-        said, "Qwen3", sizes, base, rates, windows=windows, biases=biases, query_key_norms=True
+        said, "Qwen3", sizes, base, by_pair, windows=windows, biases=biases, query_key_norms=True
     )
 
 
@@ -140,14 +140,14 @@ def _turned(
     family: str,
     sizes: dict[str, int],
     base: float,
-    rates: Sequence[float],
+    by_pair: tuple[float, ...],
     **others: object,
 ) -> Described:
     """What Llama's kin have in common."""
     settings = Settings(
         **sizes,
         epsilon=said.number("rms_norm_eps", 1e-6),
-        rates=(tuple(rates),) * sizes["n_layers"],
+        rates=(by_pair,) * sizes["n_layers"],
         rotary_base=base,
         score_scale=one_over_root(sizes["d_head"]),
         activation=said.choice("hidden_act", ACTIVATIONS, "silu"),
@@ -232,7 +232,9 @@ def _bert(said: Said) -> Described:
     return Described("BERT", settings, BERT)
 
 
-def _gemma(said: Said, family: str, **others: object) -> Described:
+def _gemma(
+    said: Said, family: str, caps: tuple[float | None, float | None], **others: object
+) -> Described:
     """What Gemma 2 and 3 have in common."""
     sizes = _sizes(said)
     sizes["d_head"] = said.count("head_dim", 256)
@@ -247,8 +249,8 @@ def _gemma(said: Said, family: str, **others: object) -> Described:
         norms="around",
         embedding_scale=float(sizes["d_model"]) ** 0.5,
         score_scale=one_over_root(said.number("query_pre_attn_scalar", 256)),
-        score_cap=said.number("attn_logit_softcapping", None),
-        logit_cap=said.number("final_logit_softcapping", None),
+        score_cap=_cap(said, "attn_logit_softcapping", caps[0]),
+        logit_cap=_cap(said, "final_logit_softcapping", caps[1]),
         activation=activation,
         tied=said.flag("tie_word_embeddings", True),
         biases=biases,
@@ -257,11 +259,66 @@ def _gemma(said: Said, family: str, **others: object) -> Described:
     return Described(family, settings, GEMMA)
 
 
+def _cap(said: Said, name: str, default: float | None) -> float | None:
+    """A soft cap; `null` is none, whatever is the default."""
+    return said.number(name, None if said.is_null(name) else default)
+
+
+def _gemma2(said: Said) -> Described:
+    sizes = {"d_head": said.count("head_dim", 256), "n_layers": said.count("num_hidden_layers")}
+    base, by_pair = rotary(said, sizes["d_head"])
+    window = None if said.is_null("sliding_window") else said.count("sliding_window", 4096)
+    layers = range(sizes["n_layers"])
+    default = [FULL if layer % 2 else SLIDING for layer in layers]
+    return _gemma(
+        said,
+        "Gemma 2",
+        caps=(50.0, 30.0),
+        windows=_windows(said, default, window),
+        rates=(by_pair,) * sizes["n_layers"],
+        rotary_base=base,
+    )
+
+
+def _gemma3(said: Said) -> Described:
+    d_head, n_layers = said.count("head_dim", 256), said.count("num_hidden_layers")
+    window = None if said.is_null("sliding_window") else said.count("sliding_window", 4096)
+    every = said.count("sliding_window_pattern", said.count("_sliding_window_pattern", 6))
+    default = [SLIDING if (layer + 1) % every else FULL for layer in range(n_layers)]
+    windows = _windows(said, default, window)
+    both = said.group("rope_parameters")
+    if FULL in both or SLIDING in both:
+        by_kind = {
+            FULL: turning(both.group(FULL), d_head, 1_000_000.0),
+            SLIDING: turning(both.group(SLIDING), d_head, 10_000.0),
+        }
+        both.rest()
+    else:
+        local = said.base("rope_local_base_freq", 10_000.0)
+        by_kind = {
+            FULL: rotary(said, d_head, 1_000_000.0),
+            SLIDING: (local, rates(local, d_head // 2)),
+        }
+    for older in ("rope_theta", "rope_local_base_freq"):
+        said.take(older, "", lambda _: True, None)
+    return _gemma(
+        said,
+        "Gemma 3",
+        caps=(None, None),
+        windows=windows,
+        rates=tuple(by_kind[SLIDING if window else FULL][1] for window in windows),
+        rotary_base=by_kind[FULL][0],
+        query_key_norms=True,
+    )
+
+
 FAMILIES: dict[str, Callable[[Said], Described]] = {
     "llama": _llama,
     "mistral": _mistral,
     "qwen2": _qwen2,
     "qwen3": _qwen3,
+    "gemma2": _gemma2,
+    "gemma3_text": _gemma3,
     "gpt2": _gpt2,
     "bert": _bert,
 }

@@ -7,10 +7,10 @@ tensors) and src/models (what is computed for each architecture).
 import math
 from collections.abc import Callable
 
+from ..files.gguf_file import GgufFile
+from ..files.refused import ModelRefused
 from .by_config import Described
-from .gguf_file import GgufFile
 from .names import GGUF, GGUF_JOINED
-from .refused import ModelRefused
 from .said import Said
 from .settings import Settings, one_over_root, rates
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from ..stored import first_bytes, opened, quoted
-from .refused import ModelRefused
+from ..files.refused import ModelRefused
+from ..files.tensor_file import first_bytes, opened, quoted
 
 LARGEST_CONFIG = 2**20
 LARGEST_INDEX = 16 * 2**20

@@ -11,12 +11,12 @@ from typing import Protocol
 
 from torch import Tensor
 
-from ..stored import quoted
+from ..files.gguf_file import opened_gguf
+from ..files.refused import ModelRefused
+from ..files.tensor_file import quoted
 from . import by_config, by_fields
 from .folder import Folder
-from .gguf_file import GgufFile
 from .names import Names, Where
-from .refused import ModelRefused
 from .settings import Settings
 from .tokenizer import Tokenizer, from_fields, from_json
 
@@ -71,6 +71,10 @@ class Model:
         layer, _, ours = name.rpartition(".")
         found = self.names.of_layer[ours] if layer else self.names.once[ours]
         return Where(found.name.format(layer), found.turned, found.third)
+
+    def where_in(self, layer: int, name: str) -> Where:
+        """Where a tensor of a layer stands, by our name for it."""
+        return self.where(f"{layer}.{name}")
 
     def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
         """A tensor in float32 by our name for it, such as `token_table` or `3.W_query`; matrices
@@ -151,7 +155,7 @@ def _from_folder(path: Path, kept_bytes: int) -> Model:
 
 
 def _from_gguf(path: Path, kept_bytes: int) -> Model:
-    file = GgufFile(path)
+    file = opened_gguf(path)
     described = by_fields.described(file)
     _check_tensors(file, described.settings, described.names)
     tokenizer = from_fields(file.fields, path.name)

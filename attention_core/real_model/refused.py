@@ -1,23 +1,5 @@
 """What is said where a model cannot be opened."""
 
-from importlib import import_module
-from types import ModuleType
+from ..files.refused import ModelRefused, needed
 
-INSTALL = "python -m pip install -r requirements-model.txt"
-"""What brings the readers of model files."""
-
-
-class ModelRefused(ValueError):
-    """A model is not opened, and why, in the words of its reader."""
-
-
-def needed(name: str, what_for: str) -> ModuleType:
-    """A package that models need and nothing else does. Raises ModelRefused where it is missing."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        package = name.partition(".")[0]
-        raise ModelRefused(
-            f"{what_for} needs the Python package {package}, which is not installed: `{INSTALL}` "
-            "brings it"
-        ) from error
+__all__ = ["ModelRefused", "needed"]

@@ -1,7 +1,7 @@
 """By how much pairs of columns turn, as the files of models say it."""
 
+from ..files.refused import ModelRefused
 from ..mechanism.builder import Slowed
-from .refused import ModelRefused
 from .said import Said
 from .settings import rates
 

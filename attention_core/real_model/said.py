@@ -4,10 +4,10 @@ takes is refused, since it might change the arithmetic.
 
 from collections.abc import Callable, Iterable, Mapping
 
+from ..files.refused import ModelRefused
+from ..files.tensor_file import quoted
 from ..mechanism.builder import BASES, is_base
 from ..mechanism.options import is_number
-from ..stored import quoted
-from .refused import ModelRefused
 
 _REQUIRED = object()
 

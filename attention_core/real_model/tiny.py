@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from .. import stored
+from ..files import tensor_file
 from ..operations.layers import EPSILON
 from ..small_models.grammar import START, WORDS
 from ..small_models.shipped import weights
@@ -114,7 +114,7 @@ def tokenizer() -> dict[str, object]:
 def write(folder: Path = TINY) -> None:
     """Write the model's folder."""
     folder.mkdir(exist_ok=True)
-    stored.write(folder / "model.safetensors", tensors(), {"format": "pt"})
+    tensor_file.write(folder / "model.safetensors", tensors(), {"format": "pt"})
     for name, content in (("config.json", CONFIG), ("tokenizer.json", tokenizer())):
         text = json.dumps(content, indent=1, ensure_ascii=False)
         (folder / name).write_text(text + "\n", encoding="utf-8")

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..stored import quoted
-from .refused import ModelRefused, needed
+from ..files.refused import ModelRefused, needed
+from ..files.tensor_file import quoted
 
 LIKE_CONTROL = re.compile(r"<[^\s<>]+>|\[[^\s\[\]]+\]")
 """What a control token looks like: `<think>`, `<|im_end|>`, `[MASK]`."""

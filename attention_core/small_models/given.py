@@ -6,7 +6,7 @@ Loads no torch, so that the list of examples can be read without it.
 from functools import lru_cache
 from pathlib import Path
 
-from .. import stored
+from ..files import tensor_file
 from ..recipes import ROLES, GivenHeads, Projections, Table
 from .figures import shipped_figures
 
@@ -21,7 +21,7 @@ def tables() -> dict[str, tuple]:
     """The weights as nested tuples, by the names that they have in `Network`."""
     return {
         name: _nested(shape, numbers)
-        for name, (_, shape, numbers) in stored.read_numbers(WEIGHTS).items()
+        for name, (_, shape, numbers) in tensor_file.read_numbers(WEIGHTS).items()
     }
 
 

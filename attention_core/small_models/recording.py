@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from ..stored import read, write
+from ..files.tensor_file import read, write
 from .figures import TEXTS, Head
 from .grammar import START, split
 from .heads import KINDS, Kind, named

@@ -5,7 +5,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from .. import stored
+from ..files import tensor_file
 from .given import WEIGHTS
 from .network import Network
 from .tiny_language import SIZE
@@ -14,13 +14,13 @@ from .tiny_language import SIZE
 def write(network: Network) -> None:
     """Store a network where `weights` reads it."""
     about = {"made by": "python -m attention_core.small_models"}
-    stored.write(WEIGHTS, dict(network.named_parameters()), about)
+    tensor_file.write(WEIGHTS, dict(network.named_parameters()), about)
 
 
 @lru_cache(maxsize=1)
 def weights() -> dict[str, Tensor]:
     """The weights, by the names that they have in `Network`; nobody's to change."""
-    return stored.read(WEIGHTS)
+    return tensor_file.read(WEIGHTS)
 
 
 def network() -> Network:

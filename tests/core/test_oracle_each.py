@@ -139,11 +139,28 @@ def not_padding(op):
     return made.reshape(len(op.lengths), *[1] * op.ones, op.n_keys)
 
 
-def turned(_, a, angles):
+def turned(op, a, angles):
+    if op.neighbours:  # the same on columns in another order
+        order = [*range(0, a.shape[-1], 2), *range(1, a.shape[-1], 2)]
+        return turned(ops.Rotate(), a[..., order], angles)[..., np.argsort(order)]
     """By complex numbers: the left half of the columns is real, the right half imaginary."""
     left, right = np.split(a, 2, axis=-1)
     made = (left + 1j * right) * np.exp(1j * angles)
     return np.concatenate([made.real, made.imag], axis=-1)
+
+
+def four_bits(op):
+    """By the words of the package `gguf`, and by the format's own: the last bytes, in blocks."""
+    from gguf import GGUFReader
+
+    (tensor,) = GGUFReader(op.path).tensors
+    found = np.empty((3, 64), np.float32)
+    for row, content in enumerate(tensor.data):
+        for at, block in enumerate(content.reshape(2, 20)):
+            scale, least = block[:4].view(np.float16).astype(np.float32)
+            steps = np.concatenate((block[4:] & 15, block[4:] >> 4))
+            found[row, 32 * at : 32 * at + 32] = scale * steps + least
+    return found
 
 
 def from_file(op):
@@ -180,6 +197,7 @@ ORACLES = {
     "DistanceBias": far,
     "Divide": lambda _, a, b: a / b,
     "MaskedDivide": lambda _, a, b: of_what_is_left(a / np.where(b == 0, 1, b), b == 0),
+    "DivideByRoot": lambda op, a, square: a * (square + op.epsilon) ** -0.5,
     "Draw": made_anew,
     "Drop": lambda op, a, u: np.where(u < op.probability, 0.0, a / (1 - op.probability)),
     "Edit": typed_over,
@@ -231,6 +249,7 @@ ORACLES = {
     "RowLargest": lambda _, a: np.max(a, -1, keepdims=True),
     "RowMean": lambda _, a: np.mean(a, -1, keepdims=True),
     "RowSum": lambda _, a: np.add.reduce(a, -1, keepdims=True),
+    "RowMeanSquare": lambda _, a: np.mean(a * a, -1, keepdims=True),
     "RowVariance": lambda _, a, mean: (
         np.einsum("...k,...k->...", a - mean, a - mean)[..., None] / a.shape[-1]
     ),
@@ -255,7 +274,9 @@ ORACLES = {
         [part.reshape(len(a), -1) for part in np.split(a.ravel(), op.n_heads)]
     ),
     "Standardise": lambda op, a, mean, variance: (a - mean) * (variance + op.epsilon) ** -0.5,
+    "SiLU": lambda _, a: a / (1 + np.exp(-a)),
     "Stored": from_file,
+    "StoredInGguf": four_bits,
     "Subtract": lambda _, a, b: a - b,
     "SumHeads": lambda _, a: reduce(np.add, a),
     "SumLast": lambda _, a: np.add.reduce(a, -1),

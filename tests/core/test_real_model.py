@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from attention_core import program
 from attention_core.real_model import tiny
+from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.model import open_model
 from attention_core.real_model.refused import ModelRefused
 from attention_core.real_model.run import logits, run
@@ -123,3 +125,31 @@ def test_no_model_where_there_is_none(tmp_path):
     other.write_bytes(b"x")
     with pytest.raises(ModelRefused, match=r"weights\.bin is no model"):
         open_model(other)
+
+
+def test_the_trace_of_a_layer_of_the_tiny_language_is_what_the_run_has(tiny_model):
+    found = tiny_model.tokenizer.encode(SAID)
+    made = run(tiny_model, found.ids)
+    trace = layer_trace(tiny_model, made.before[1], 1, found.pieces)
+    torch.testing.assert_close(trace["output"].value, made.final, atol=1e-5, rtol=0)
+    torch.testing.assert_close(trace["head_weights"].value, made.weights[1], atol=1e-6, rtol=0)
+    assert trace.labels("key") == found.pieces
+
+
+def test_the_trace_of_a_layer_of_smollm2_is_what_the_run_has(smollm2):
+    found = smollm2.tokenizer.encode("The capital of France is")
+    made = run(smollm2, found.ids)
+    trace = layer_trace(smollm2, made.before[11], 11, found.pieces)
+    torch.testing.assert_close(trace["output"].value, made.before[12], atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(trace["head_weights"].value, made.weights[11], atol=1e-4, rtol=0)
+
+
+@pytest.mark.slow("10 s: gguf's own reader takes most of it")
+def test_the_program_of_a_layer_of_smollm2_reads_its_file(smollm2):
+    pytest.importorskip("gguf", reason="the program reads the file by it")
+    made = run(smollm2, smollm2.tokenizer.encode("The capital").ids)
+    trace = layer_trace(smollm2, made.before[3], 3)
+    names = {"__name__": "a program"}
+    exec(program(trace), names)
+    for step in trace.values():
+        torch.testing.assert_close(names[step.name], step.value, atol=1e-6, rtol=1e-6)

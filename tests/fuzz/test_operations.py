@@ -15,6 +15,7 @@ from attention_core import Trace
 from attention_core import operations as ops
 from attention_core.operations.base import Operation
 from attention_core.small_models.recording import RECORDING
+from gguf_files import FEW_BITS
 from traces import workshop
 
 places = st.integers(0, 3)
@@ -70,8 +71,11 @@ SETTINGS = {
     "SoftCap": st.sampled_from([(0.5,), (30.0,)]),
     "SplitHeads": st.tuples(counts, st.booleans()),
     "SplitWithoutTranspose": st.tuples(counts),
+    "DivideByRoot": st.sampled_from([(1e-5,), (0.5,), (0.0,)]),
+    "Rotate": st.tuples(st.booleans()),
     "Standardise": st.sampled_from([(1e-5,), (0.5,), (0.0,)]),
     "Stored": st.just((str(RECORDING), "loss")),
+    "StoredInGguf": st.just((str(FEW_BITS), "four_bits")),
     "SwitchOff": st.tuples(places),
 }
 """What an operation is made with, where it needs or takes anything."""

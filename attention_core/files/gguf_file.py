@@ -12,15 +12,16 @@ import struct
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
 import torch
 from torch import Tensor
 
-from ..stored import quoted
 from .quantised import KINDS, Kind, in_full
 from .refused import ModelRefused
+from .tensor_file import quoted
 
 MAGIC = b"GGUF"
 LARGEST_FRONT = 64 * 2**20
@@ -104,6 +105,22 @@ class GgufFile:
         for place in self.places.values():
             counts[place.kind] = counts.get(place.kind, 0) + math.prod(place.shape)
         return KINDS[max(counts, key=counts.__getitem__)]
+
+
+def opened_gguf(path: Path) -> GgufFile:
+    """A GGUF file; one that was opened lately, and has not changed since, is at hand. Raises
+    ModelRefused as `GgufFile` does.
+    """
+    try:
+        now = path.stat()
+    except OSError as error:
+        raise ModelRefused(f"{path.name} cannot be read: {error.strerror}") from error
+    return _opened(path, now.st_mtime_ns, now.st_size)
+
+
+@lru_cache(maxsize=4)
+def _opened(path: Path, *_changed: int) -> GgufFile:
+    return GgufFile(path)
 
 
 class _Front:

@@ -8,7 +8,7 @@ import struct
 import pytest
 import torch
 
-from attention_core import stored
+from attention_core.files import tensor_file
 from attention_core.operations import Stored
 from attention_core.small_models import shipped
 
@@ -28,8 +28,8 @@ def tensors(dtype=torch.float32):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 def test_what_is_written_is_read_again_bit_by_bit(file, dtype):
-    stored.write(file, tensors(dtype), {"made by": "a test"})
-    found = stored.read(file)
+    tensor_file.write(file, tensors(dtype), {"made by": "a test"})
+    found = tensor_file.read(file)
     assert found.keys() == tensors().keys()
     for name, tensor in tensors(dtype).items():
         assert found[name].dtype == dtype
@@ -37,7 +37,7 @@ def test_what_is_written_is_read_again_bit_by_bit(file, dtype):
 
 
 def test_the_file_is_laid_out_as_the_format_says(file):
-    stored.write(file, {"a": torch.tensor([[1.0, 2.0]]), "b": torch.tensor([3.0])}, {"x": "y"})
+    tensor_file.write(file, {"a": torch.tensor([[1.0, 2.0]]), "b": torch.tensor([3.0])}, {"x": "y"})
     content = file.read_bytes()
     (length,) = struct.unpack("<Q", content[:8])
     assert length % 8 == 0
@@ -50,9 +50,9 @@ def test_the_file_is_laid_out_as_the_format_says(file):
 
 
 def test_numbers_are_read_without_torch_as_with_it(file):
-    stored.write(file, tensors(torch.float16) | {"wide": torch.tensor([[0.1, 2.0]])})
-    for name, (kind, shape, numbers) in stored.read_numbers(file).items():
-        tensor = stored.read(file)[name]
+    tensor_file.write(file, tensors(torch.float16) | {"wide": torch.tensor([[0.1, 2.0]])})
+    for name, (kind, shape, numbers) in tensor_file.read_numbers(file).items():
+        tensor = tensor_file.read(file)[name]
         assert (kind, shape) == ("F32" if name == "wide" else "F16", tuple(tensor.shape))
         assert list(numbers) == tensor.flatten().tolist()
 
@@ -101,7 +101,7 @@ def test_a_broken_file_is_refused_in_words(file, name):
     content, said = BROKEN[name]
     file.write_bytes(content)
     with pytest.raises(ValueError, match=re.escape(said)) as error:
-        stored.read(file)
+        tensor_file.read(file)
     assert str(error.value).startswith("some.safetensors")
     assert len(str(error.value)) < 200
 
@@ -116,19 +116,19 @@ def test_a_header_of_gibibytes_is_refused_before_it_is_read(file, gibibytes, mon
     with pytest.raises(
         ValueError, match=r"^some\.safetensors has a header of .* bytes, but at most"
     ):
-        stored.read(file)
+        tensor_file.read(file)
 
 
 def test_what_is_no_file_is_refused_and_a_pipe_is_not_waited_for(file):
     for make in (file.mkdir, lambda: os.mkfifo(file), lambda: file.symlink_to(file)):
         make()
         with pytest.raises(ValueError, match=r"^some\.safetensors (is no file|cannot be read)"):
-            stored.read(file)
+            tensor_file.read(file)
         file.rmdir() if file.is_dir() else file.unlink()
 
 
 def test_a_step_of_a_file_says_what_is_not_there_or_cannot_be_read(file):
-    stored.write(file, {"ids": torch.tensor([1, 2])})
+    tensor_file.write(file, {"ids": torch.tensor([1, 2])})
     for name, said in (("ids", "ids has numbers of kind I64"), ("a", "has no tensor of that name")):
         with pytest.raises(ValueError, match=said):
             Stored(str(file), name).value()
@@ -136,8 +136,8 @@ def test_a_step_of_a_file_says_what_is_not_there_or_cannot_be_read(file):
 
 def test_a_quotation_is_short_and_moves_no_cursor():
     for value in ("x" * 10**6, ["y" * 100] * 9, "\x1b[31m" * 99, {"a": {"b": "c" * 99}}):
-        assert len(stored.quoted(value)) <= stored.QUOTED
-        assert stored.quoted(value).isprintable()
+        assert len(tensor_file.quoted(value)) <= tensor_file.QUOTED
+        assert tensor_file.quoted(value).isprintable()
 
 
 def test_the_shipped_weights_cut_off_anywhere_are_refused(file):
@@ -145,4 +145,4 @@ def test_the_shipped_weights_cut_off_anywhere_are_refused(file):
     for length in range(0, len(content), 997):
         file.write_bytes(content[:length])
         with pytest.raises(ValueError, match=file.name):
-            stored.read(file)
+            tensor_file.read(file)

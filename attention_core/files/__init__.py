@@ -1,0 +1,1 @@
+"""Files of tensors on this machine: their names, shapes and numbers, and nothing that runs."""

@@ -1,0 +1,244 @@
+"""One layer of a real model as a trace, in which each number can be taken apart down to those that
+stand in the file.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from .. import operations as ops
+from ..files.gguf_file import GgufFile
+from ..mechanism.builder import Heads, attend_projected, times
+from ..mechanism.options import Options
+from ..recipes import PLURAL, ROLES
+from ..trace import Step, Trace
+from .folder import Folder
+from .model import Model
+from .settings import rates as plain_rates
+
+BENDS = {
+    "silu": ops.SiLU(),
+    "gelu": ops.GELU(),
+    "gelu_tanh": ops.GELU(tanh=True),
+    "relu": ops.ReLU(),
+}
+MOST_TOKENS = 64
+"""A trace has no more tokens: each number of the stream is written out in its program."""
+
+
+def layer_trace(
+    model: Model, stream_in: Tensor, layer: int, pieces: Sequence[str] = (), parts: str = "all"
+) -> Trace:
+    """One layer of a model, from the stream before it (token, d_model), such as one of
+    `Run.before`.
+
+    `pieces` name the tokens. With `parts` = "attention" the trace ends with what attention adds.
+    The matrices are read from the file, and so are they by the trace's program.
+
+    Steps are those of a block (`mechanism.block.add_block`): `embeddings` (token, d_model), the
+    stream; `attention_norm_…` and `attention_normed`; `W_query`, … as stored, upright (out, in) or
+    (in, out); `queries`, `head_queries`, `turned_queries`, … `head_weights` (head, query, key),
+    `head_context_vectors`, `concat`; `attention_output` (query, d_model); then, for each head
+    apart, `head_W_output` and `head_outputs` (head, query, d_model), which together are
+    `attention_output` but for its bias; `after_attention`; `feed_forward_normed`, `hidden`
+    (token, d_hidden), with a gate `gate` and `gated`, `activated`, `feed_forward_output`, and
+    `output` (token, d_model).
+
+    Raises ValueError, in words, for a layer that there is not, more tokens than `MOST_TOKENS`, or
+    vectors that do not fit.
+    """
+    settings = model.settings
+    if not 0 <= layer < settings.n_layers:
+        raise ValueError(f"there is no layer {layer}: the model has {settings.n_layers}")
+    if stream_in.ndim != 2 or stream_in.shape[-1] != settings.d_model:
+        sizes = " × ".join(map(str, stream_in.shape))
+        raise ValueError(f"the stream is {sizes}, but must be tokens × {settings.d_model}")
+    if not 1 <= len(stream_in) <= MOST_TOKENS:
+        raise ValueError(f"{len(stream_in)} tokens: 1 to {MOST_TOKENS} can be traced")
+    trace = Trace(**{axis: tuple(pieces) for axis in ("token", "query", "key") if pieces})
+    given = ops.Given.of(stream_in.float())
+    stream = trace.step("embeddings", given, axes=("token", "d_model"))
+    making = _Layer(trace, model, layer)
+    making.attention(stream, only=parts == "attention")
+    if parts == "all":
+        making.feed_forward()
+    return trace
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """A layer under way."""
+
+    trace: Trace
+    model: Model
+    layer: int
+
+    def attention(self, stream: Step, only: bool) -> None:
+        """Attention, its residual, and its norms."""
+        settings, trace = self.model.settings, self.trace
+        before = settings.norms != "after"
+        read = self.norm("attention", stream, "attention_normed") if before else stream
+        projected = [self.projected(role, read) for role in ROLES]
+        concat = attend_projected(trace, projected, self.heads, self.options, normed=self.head_norm)
+        added = self.times("attention_output", concat, "output", ("d_model", concat.axes[-1]))
+        self.each_head()
+        if settings.norms == "around":
+            added = self.norm("attention_after", added, "attention_added")
+        if only:
+            return
+        name = "after_attention" if settings.d_ffn else "output"
+        summed = trace.step(name, ops.Add(), stream, added, axes=stream.axes)
+        if not before:
+            self.norm("attention", summed, "attention_normed")
+
+    def feed_forward(self) -> None:
+        """The feed-forward, its residual, and its norms: the layer's output."""
+        settings, trace = self.model.settings, self.trace
+        if not settings.d_ffn:
+            return
+        before = settings.norms != "after"
+        stream = trace["after_attention" if before else "attention_normed"]
+        read = self.norm("ffn", stream, "feed_forward_normed") if before else stream
+        inside = ("d_hidden", "d_model")
+        hidden = self.times("hidden", read, "up", inside)
+        bend = BENDS[settings.activation]
+        if settings.gated:
+            gate = self.times("gate", read, "gate", inside)
+            activated = trace.step("activated", bend, gate, axes=gate.axes)
+            hidden = trace.step("gated", ops.Multiply(), activated, hidden, axes=hidden.axes)
+        else:
+            hidden = trace.step("activated", bend, hidden, axes=hidden.axes)
+        added = self.times("feed_forward_output", hidden, "down", inside[::-1])
+        if settings.norms == "around":
+            added = self.norm("ffn_after", added, "feed_forward_added")
+        name = "output" if before else "after_feed_forward"
+        summed = trace.step(name, ops.Add(), stream, added, axes=stream.axes)
+        if not before:
+            self.norm("ffn", summed, "output")
+
+    def each_head(self) -> None:
+        """What each head adds to the stream, by itself: its context vectors times the rows of the
+        output matrix that they meet.
+        """
+        trace, matrix = self.trace, self.trace["W_output"]
+        n_heads = self.model.settings.n_heads
+        upright = not self.model.where_in(self.layer, "W_output").turned
+        split = ops.SplitHeads(n_heads) if upright else ops.RowsOfHeads(n_heads)
+        pair = ("d_model", "d_value") if upright else ("d_value", "d_model")
+        own = trace.step("head_W_output", split, matrix, axes=("head", *pair))
+        product = ops.MatMul(transpose=upright)
+        axes = ("head", "query", "d_model")
+        trace.step("head_outputs", product, trace["head_context_vectors"], own, axes=axes)
+
+    @property
+    def heads(self) -> Heads:
+        settings = self.model.settings
+        if not settings.rates:
+            return Heads(settings.n_heads, settings.n_key_heads, single_too=True)
+        own, base = settings.rates[self.layer], settings.rotary_base
+        plain = own == plain_rates(base, len(own))
+        return Heads(
+            settings.n_heads,
+            settings.n_key_heads,
+            base,
+            rates=() if plain else own,
+            neighbours=settings.rotary_pairs == "neighbours",
+            single_too=True,
+        )
+
+    @property
+    def options(self) -> Options:
+        settings = self.model.settings
+        window = settings.window(self.layer)
+        root = settings.score_scale == 1 / settings.d_head**0.5
+        return Options(
+            scale="sqrt_d" if root else settings.score_scale,
+            causal=settings.causal,
+            window=(None if window is None else window - 1, None),
+            soft_cap=settings.score_cap,
+        )
+
+    def projected(self, role: str, read: Step) -> Step:
+        """Queries, keys or values, the heads side by side."""
+        row = "query" if role == "query" else "key"
+        axes = (self.heads.joined(role), "d_model")
+        return self.times(PLURAL[role], read, role, axes, row)
+
+    def head_norm(self, role: str, step: Step) -> Step:
+        """The norm of each head's queries or keys, where there is one."""
+        if not self.model.settings.query_key_norms:
+            return step
+        return self.norm(role, step, f"normed_{PLURAL[role]}")
+
+    def times(
+        self, made: str, vectors: Step, name: str, axes: tuple[str, str], row: str | None = None
+    ) -> Step:
+        """Vectors times a stored matrix (out, in), and its bias where the layer has one."""
+        matrix, bias = self.stored(f"W_{name}", axes), None
+        if f"b_{name}" in self.model.settings.shapes_of_layer():
+            bias = self.stored(f"b_{name}", axes[:1])
+        last = "query" if made == "attention_output" else vectors.axes[-2]
+        lead = (*vectors.axes[:-2], row or last)
+        if self.model.where_in(self.layer, f"W_{name}").turned:
+            return times(self.trace, made, vectors, matrix, bias, lead)
+        operands = (vectors, matrix) if bias is None else (vectors, matrix, bias)
+        return self.trace.step(made, ops.Linear(), *operands, axes=(*lead, axes[0]))
+
+    def norm(self, part: str, vectors: Step, made: str) -> Step:
+        """A norm: its mean and variance, or its mean square, and what it has learned."""
+        settings, one = self.model.settings, (*vectors.axes[:-1], "one")
+        of = {"ffn": "feed_forward_norm", "ffn_after": "feed_forward_after_norm"}.get(
+            part, f"{part}_norm"
+        )
+        stored, axis = f"{part}_norm", vectors.axes[-1:]
+
+        def step(name: str, operation: ops.Operation, *operands: Step, axes=vectors.axes) -> Step:
+            return self.trace.step(f"{of}_{name}", operation, *operands, axes=axes)
+
+        if settings.norm == "layer":
+            mean = step("mean", ops.RowMean(), vectors, axes=one)
+            variance = step("variance", ops.RowVariance(), vectors, mean, axes=one)
+            standardise = ops.Standardise(settings.epsilon)
+            standard = step("standardised", standardise, vectors, mean, variance)
+            learned = [
+                self.stored(f"{stored}_{kind}", axis, f"{of}_{kind}") for kind in ("gain", "bias")
+            ]
+        else:
+            square = step("mean_square", ops.RowMeanSquare(), vectors, axes=one)
+            divide = ops.DivideByRoot(settings.epsilon)
+            standard = step("standardised", divide, vectors, square)
+            gain = self.stored(f"{stored}_gain", axis, f"{of}_gain")
+            if settings.norm_adds_one:
+                gain = step("gain_and_one", ops.Shift(1.0), gain, axes=axis)
+            learned = [gain]
+        return self.trace.step(made, ops.ScaleShift(), standard, *learned, axes=vectors.axes)
+
+    def stored(self, ours: str, axes: tuple[str, ...], name: str | None = None) -> Step:
+        """A tensor of the layer as it stands in the file: `axes` are those of (out, in)."""
+        where = self.model.where_in(self.layer, ours)
+        axes = axes[::-1] if where.turned else axes
+        made = name or ours
+        if where.third is None:
+            return self.trace.step(made, self.read(where.name), axes=axes)
+        joined = self.joined(where.name, axes, where.turned)
+        size = joined.value.shape[-1 if where.turned or len(axes) == 1 else 0] // 3
+        first, last = where.third * size, (where.third + 1) * size
+        pick = ops.Columns if where.turned or len(axes) == 1 else ops.Rows
+        return self.trace.step(made, pick(first, last), joined, axes=axes)
+
+    def joined(self, name: str, axes: tuple[str, ...], turned: bool) -> Step:
+        """The matrix, or the bias, in which queries, keys and values stand in one."""
+        made = "qkv_matrix" if len(axes) == 2 else "qkv_bias"
+        if made in self.trace:
+            return self.trace[made]
+        wide = ("d_model", "d_qkv") if turned else ("d_qkv", "d_model")
+        return self.trace.step(made, self.read(name), axes=wide if len(axes) == 2 else ("d_qkv",))
+
+    def read(self, name: str) -> ops.Operation:
+        """What reads a tensor by the file's name for it."""
+        source = self.model.source
+        if isinstance(source, GgufFile):
+            return ops.StoredInGguf(str(source.path), name)
+        assert isinstance(source, Folder)
+        return ops.Stored(str(source.places[name].file), name)

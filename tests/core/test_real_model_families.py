@@ -1,0 +1,98 @@
+"""Every family that is computed here gives what `transformers` gives."""
+
+import pytest
+import torch
+
+pytest.importorskip("transformers", reason="what real models are compared with")
+pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
+
+from attention_core import program
+from attention_core.real_model.layer_trace import layer_trace
+from attention_core.real_model.model import open_model
+from attention_core.real_model.run import logits, run
+from model_folders import FAMILIES, make
+
+IDS = (3, 17, 5, 5, 41, 29, 52, 0, 8, 11, 5)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_family_computes_what_transformers_computes(tmp_path, name):
+    reference = make(tmp_path, name)
+    model = open_model(tmp_path)
+    found = run(model, IDS)
+    with torch.no_grad():
+        wanted = reference(torch.tensor([IDS]), output_attentions=True, output_hidden_states=True)
+    torch.testing.assert_close(found.weights, torch.cat(wanted.attentions), atol=1e-4, rtol=0)
+    streams = torch.cat(wanted.hidden_states[: len(found.before)])
+    torch.testing.assert_close(found.before, streams, atol=1e-4, rtol=1e-4)
+    if model.settings.predicts and "logits" in wanted:
+        torch.testing.assert_close(logits(found), wanted.logits[0], atol=1e-4, rtol=1e-4)
+    assert model.quantised is None
+
+
+def held(trace, seed):
+    """Whether the arithmetic of one cell of each step gives the number that stands there."""
+    generator = torch.Generator().manual_seed(seed)
+    for step in trace.values():
+        index = tuple(
+            int(torch.randint(size, (1,), generator=generator)) for size in step.value.shape
+        )
+        made, has = step.arithmetic(index).value, float(step.value[index])
+        assert made == pytest.approx(has, rel=1e-4, abs=1e-4), (step, index)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_trace_of_each_layer_is_what_the_run_has(tmp_path, name):
+    make(tmp_path, name)
+    model = open_model(tmp_path)
+    found = run(model, IDS)
+    behind = torch.cat((found.before[1:], found.final[None]))
+    pieces = [f"t{each}" for each in IDS]
+    for layer in range(model.settings.n_layers):
+        trace = layer_trace(model, found.before[layer], layer, pieces)
+        for step, wanted in {
+            "head_weights": found.weights[layer],
+            "head_context_vectors": found.context_vectors[layer],
+            "output": behind[layer],
+        }.items():
+            torch.testing.assert_close(trace[step].value, wanted, atol=1e-4, rtol=1e-4)
+        bias = trace["b_output"].value if "b_output" in trace else 0
+        torch.testing.assert_close(
+            trace["head_outputs"].value.sum(0) + bias,
+            trace["attention_output"].value,
+            atol=1e-4,
+            rtol=1e-4,
+        )
+        held(trace, layer)
+
+
+@pytest.mark.parametrize("name", ["llama slowed", "gemma2", "gpt2", "bert", "qwen3 window"])
+def test_the_program_of_a_layer_reads_the_same_file_and_gives_the_same_tensors(tmp_path, name):
+    make(tmp_path, name)
+    model = open_model(tmp_path)
+    trace = layer_trace(model, run(model, IDS).before[1], 1)
+    names = {"__name__": "a program"}
+    exec(program(trace), names)
+    for step in trace.values():
+        torch.testing.assert_close(names[step.name], step.value, atol=1e-6, rtol=1e-6)
+
+
+def test_a_trace_of_attention_alone_ends_with_it(tmp_path):
+    make(tmp_path, "llama")
+    model = open_model(tmp_path)
+    trace = layer_trace(model, run(model, IDS).before[1], 1, parts="attention")
+    assert list(trace)[-1] == "head_outputs"
+
+
+@pytest.mark.parametrize(
+    ("stream", "layer", "words"),
+    [
+        (torch.zeros(5, 30), 3, "no layer 3: the model has 3"),
+        (torch.zeros(5, 29), 0, "5 × 29, but must be tokens × 30"),
+        (torch.zeros(65, 30), 0, "65 tokens: 1 to 64"),
+    ],
+)
+def test_what_cannot_be_traced_is_said(tmp_path, stream, layer, words):
+    make(tmp_path, "llama")
+    with pytest.raises(ValueError, match=words):
+        layer_trace(open_model(tmp_path), stream, layer)
