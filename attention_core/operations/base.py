@@ -3,13 +3,8 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-<<<<<<< HEAD
 from functools import lru_cache, wraps
-from typing import Protocol, dataclass_transform
-=======
-from functools import wraps
 from typing import ClassVar, Protocol, dataclass_transform
->>>>>>> model
 
 from torch import Tensor
 
