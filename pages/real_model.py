@@ -11,7 +11,7 @@ from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.real_model import charts, lesson, words
 from attention_ui.lessons.real_model.heads import heads_picture
 from attention_ui.lessons.real_model.running import passes
-from attention_ui.picture.matrix import Matrix
+from attention_ui.picture.layout import equation
 from attention_ui.picture.sentence import sentence
 
 PAGE = "real_model"
@@ -54,7 +54,17 @@ with card("head", "One head", words.of_the_head(values, found, chosen)) as besid
     with beside:
         control(lesson.LOOKS_FROM, width=170)
         control(lesson.MODEL_HEAD, width=150)
-    picture("head", sentence(trace, Matrix(trace["weights"]), lesson.query_of(values)))
+    weights = lesson.weights_of(trace, chosen[1])
+    picture("head", sentence(trace, weights, lesson.query_of(values)))
+
+with card(
+    "numbers",
+    "Down to its numbers",
+    "The head’s queries are compared with its keys, softmax turns each row of scores into weights, "
+    "and the weights blend its values. Point at a cell; click, and go on to the model’s file.",
+):
+    picture("compares", equation(trace, *lesson.compares(trace, chosen[1])))
+    picture("gathers", equation(trace, *lesson.gathers(trace, chosen[1])))
 
 if settings.predicts:
     with card(

@@ -18,7 +18,7 @@ from .running import Seen
 
 MOST, STEP = 10, 18
 """So many of the likeliest tokens are drawn, and how high each is."""
-ROW, WIDEST = 19, 900
+ROW, WIDEST = 15, 900
 """Pixels of a layer in a table, and of the table."""
 MOST_COLUMNS = 24
 """Of a longer text, the last tokens stand in the table of layers."""
@@ -105,7 +105,7 @@ def _table() -> dict:
     quiet = {"domain": False, "ticks": False, "labelFontSize": 12}
     layers = alt.Axis(
         title="after layer",
-        titleAnchor="end",
+        titleAnchor="start",
         labelExpr="datum.value == 0 ? 'embedding' : format(datum.value - 1, 'd')",
         **quiet,
     )
@@ -129,7 +129,7 @@ def _table() -> dict:
             alt.Tooltip("chance:Q", title="chance", format=".1%"),
         ],
     )
-    words = base.mark_text(aria=False, fontSize=11, color=palette.INK).encode(text="says:N")
+    words = base.mark_text(aria=False, fontSize=10, color=palette.INK).encode(text="says:N")
     chart = alt.layer(cells, words).properties(width="container")
     return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
 

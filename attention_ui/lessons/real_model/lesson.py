@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from attention_core.operations import Given
+from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.measures import MEASURES, Measure
 from attention_core.real_model.model import Model
 from attention_core.real_model.run import run
@@ -13,6 +13,7 @@ from attention_core.trace import Trace
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Sentence
 from ...controls.shared import EXAMPLE
+from ...picture.matrix import Matrix
 from .models import SMOL, TINY, choices, is_refused, opened
 from .own_fields import Name, Next, Parts, changes_of
 from .running import About, Seen
@@ -217,9 +218,27 @@ def trace_of(values: Values) -> Trace:
 
 
 def head_trace(values: Values, found: Seen) -> Trace:
-    """The weights of the head that is looked at."""
+    """The attention of the layer whose head is looked at, from the stream that it reads."""
+    layer, _ = head_of(values, found)
     pieces = encoded_of(values).pieces
-    trace = Trace(query=pieces, key=pieces)
-    layer, head = head_of(values, found)
-    trace.step("weights", Given.of(found.run.weights[layer, head]), axes=("query", "key"))
-    return trace
+    return layer_trace(found.run.model, found.run.before[layer], layer, pieces, parts="attention")
+
+
+def weights_of(trace: Trace, head: int) -> Matrix:
+    """The weights of a head."""
+    return Matrix(trace["head_weights"], lead=(head,))
+
+
+def compares(trace: Trace, head: int) -> tuple[Matrix | str, ...]:
+    """How a head comes to its weights: each query with each key, divided, hidden, softmax."""
+    scores, one = trace["head_scores"], {"lead": (head,)}
+    queries, keys = (Matrix(each, **one) for each in scores.inputs)
+    return queries, "· each", keys, "=", Matrix(scores, **one), "→", weights_of(trace, head)
+
+
+def gathers(trace: Trace, head: int) -> tuple[Matrix | str, ...]:
+    """What a head gathers: its weights times the values."""
+    contexts = trace["head_context_vectors"]
+    one = {"lead": (head,)}
+    values = Matrix(contexts.inputs[1], **one)
+    return weights_of(trace, head), "·", values, "=", Matrix(contexts, **one)

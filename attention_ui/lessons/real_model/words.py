@@ -38,10 +38,10 @@ def of_what_is_asked(values: Values, found: Seen) -> str:
     """Which number is taken apart: the logit of “Mary”, or how far it is above that of “John”."""
     asked, against = asked_of(values, found)
     piece = found.run.model.tokenizer.piece
-    told = f"the logit of “{visible(piece(asked))}”"
+    told = f"the logit of “{said(piece(asked))}”"
     if against is None:
         return told
-    return f"{told}, minus that of “{visible(piece(against))}”"
+    return f"{told}, minus that of “{said(piece(against))}”"
 
 
 def adds_up(values: Values, found: Seen, parts: Brought) -> tuple[bool, str]:
@@ -84,7 +84,7 @@ def of_its_tokens(values: Values, found: Seen, at: tuple[int, int]) -> str:
     each = from_tokens(found.run, *at, found.last, asked, against)
     pieces = encoded_of(values).pieces
     best = each.abs().argsort(descending=True)[:3].tolist()
-    told = [f"“{visible(pieces[key])}” (token {key}) {signed(float(each[key]))}" for key in best]
+    told = [f"“{said(pieces[key])}” (token {key}) {signed(float(each[key]))}" for key in best]
     return f"Head {at[0]}.{at[1]} brought {signed(float(each.sum()))}: from {listed(told)}."
 
 
@@ -93,13 +93,18 @@ def of_what_is_off(values: Values, found: Seen, without: Seen) -> str:
     asked, against = asked_of(values, found)
     before, after = found.next_logits, without.next_logits
     chance, left = (float(each.chances[asked]) for each in (found, without))
-    name = visible(found.run.model.tokenizer.piece(asked))
+    name = said(found.run.model.tokenizer.piece(asked))
     told = f"“{name}” had {percent(chance)}, and has {percent(left)} without {values.model_off}."
     if against is None:
         return told
     gaps = [number(float(each[asked] - each[against]), 2) for each in (before, after)]
-    other = visible(found.run.model.tokenizer.piece(against))
+    other = said(found.run.model.tokenizer.piece(against))
     return f"{told} Its logit was {gaps[0]} above that of “{other}”, and is {gaps[1]} above it now."
+
+
+def said(piece: str) -> str:
+    """A token in a sentence: without the blank before it."""
+    return visible(piece.strip() or piece)
 
 
 def signed(value: float) -> str:
@@ -116,6 +121,7 @@ def of_the_head(values: Values, found: Seen, at: tuple[int, int]) -> str:
     key = int(row.argmax())
     n_layers = found.run.model.settings.n_layers
     return (
-        f"Layer {layer} of 0 to {n_layers - 1}. Point at a word to see where it looks from there. "
-        f"From token {query} it gives {percent(float(row[key]))} to token {key}."
+        f"Head {layer}.{head}, in layer {layer} of 0 to {n_layers - 1}. From token {query} it gives "
+        f"{percent(float(row[key]))} of its weight to token {key}. Point at a word to see where it "
+        "looks from there."
     )
