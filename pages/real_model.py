@@ -9,6 +9,7 @@ from attention_ui.frame.ends import ends
 from attention_ui.frame.long_run import begun, go_on_with_page
 from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.real_model import charts, lesson, words
+from attention_ui.lessons.real_model.getting import way_to_a_model
 from attention_ui.lessons.real_model.heads import heads_picture
 from attention_ui.lessons.real_model.running import passes
 from attention_ui.picture.layout import equation
@@ -25,6 +26,7 @@ with card("next", "What it says next", words.about_the_model(model)):
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         control(lesson.PROMPT, width=560)
         control(lesson.MODEL, width=230)
+    way_to_a_model()
     if found is None:
         st.progress(going.share, text=f"Your text goes through {settings.n_layers} layers …")
     elif settings.predicts:

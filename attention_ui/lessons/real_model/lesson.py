@@ -14,7 +14,7 @@ from ...controls.control import Control, Values
 from ...controls.fields import Choice, Sentence
 from ...controls.shared import EXAMPLE
 from ...picture.matrix import Matrix
-from .models import SMOL, TINY, choices, is_refused, opened
+from .models import SMOL, TINY, choices, first, opened, why_refused
 from .own_fields import Name, Next, Parts, changes_of
 from .running import About, Seen
 
@@ -37,7 +37,7 @@ CALLED = {
 
 def _opens(name: str, _: Values) -> str | None:
     """Why a model cannot be opened, in words."""
-    return is_refused(name) or None
+    return why_refused(name) or None
 
 
 def _fits(text: str, values: Values) -> str | None:
@@ -91,7 +91,7 @@ MODEL = Control(
     "model",
     Name(),
     "Model",
-    lambda _: next(iter(choices())),
+    lambda _: first(),
     widget="selectbox",
     options=lambda _: choices(),
     check=_opens,

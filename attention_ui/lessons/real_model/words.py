@@ -121,7 +121,7 @@ def of_the_head(values: Values, found: Seen, at: tuple[int, int]) -> str:
     key = int(row.argmax())
     n_layers = found.run.model.settings.n_layers
     return (
-        f"Head {layer}.{head}, in layer {layer} of 0 to {n_layers - 1}. From token {query} it gives "
-        f"{percent(float(row[key]))} of its weight to token {key}. Point at a word to see where it "
-        "looks from there."
+        f"Head {layer}.{head}, in layer {layer} of 0 to {n_layers - 1}. From token {query} it "
+        f"gives {percent(float(row[key]))} of its weight to token {key}. Point at a word to see "
+        "where it looks from there."
     )

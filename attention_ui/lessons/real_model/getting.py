@@ -1,0 +1,51 @@
+"""How a visitor comes to a real model, where there is none yet: a button, or what to do instead."""
+
+import streamlit as st
+
+from ...cards.card import note
+from ...controls import held
+from ...frame.long_run import go_on, long_run
+from .models import OWN, PATH, SMOL, choices, install, is_alone, why_refused
+
+
+def way_to_a_model() -> None:
+    """Where the only model is our own: how to get a real one."""
+    there = choices()
+    for name, called in there.items():
+        if why := why_refused(name):
+            with st.container(horizontal=True):
+                st.markdown(":orange[:material/warning:]", width="content")
+                st.text(f"{called} cannot be opened: {why}.")
+    if SMOL in there or OWN in there:
+        return
+    if not is_alone():
+        note(
+            "This server shows a small network trained here. On your own computer, this page opens "
+            "real models: SmolLM2 by a button, or any GGUF file or Hugging Face folder."
+        )
+        return
+    _get()
+
+
+@st.fragment
+def _get() -> None:
+    st.markdown(
+        "This is a small network trained here. A real one is a download away, or start the app "
+        f"with one of yours: `make run MODEL=path` (or the variable `{PATH}`) takes a GGUF file or "
+        "a Hugging Face folder."
+    )
+    run = long_run(
+        "get_model",
+        SMOL,
+        install,
+        quick=False,
+        cost="98 MB of SmolLM2 (Apache-2.0)",
+        verb="Get SmolLM2",
+    )
+    if run.share >= 1 and run.found:
+        st.markdown(":red[:material/error:] :red[It could not be installed:]")
+        st.text(str(run.found))
+    elif run.share >= 1:
+        held.forget("model", "prompt")
+        st.rerun()
+    go_on(run)
