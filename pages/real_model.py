@@ -86,15 +86,12 @@ if settings.predicts:
         with beside:
             control(lesson.ASKED, width=140)
             control(lesson.AGAINST, width=140)
-        if settings.norms == "before":
-            parts = found.brought(*lesson.asked_of(values, found))
-            told = words.of_what_is_asked(values, found)
-            chart("brought", charts.who_brought(parts, chosen, told), 940)
-            light(*words.adds_up(values, found, parts))
-            st.text(words.of_the_parts(values, found, parts))
-            st.text(words.of_its_tokens(values, found, chosen))
-        else:
-            note("Here each part is normed with all before it: no sum says who brought what.")
+        made = found.brought(*lesson.asked_of(values, found))
+        told = words.of_what_is_asked(values, found)
+        chart("brought", charts.who_brought(made, settings, chosen, told), 940)
+        light(*words.adds_up(found, made))
+        st.text(words.of_the_parts(values, found, made))
+        st.text(words.of_its_tokens(values, found, chosen))
 
     with card(
         "off",

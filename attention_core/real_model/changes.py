@@ -1,7 +1,7 @@
 """What is switched off in a model, or put in another's place, to see what depended on it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -47,23 +47,27 @@ class Changes:
                     f"{settings.d_model} wide"
                 )
 
+    def and_head(self, layer: int, head: int) -> "Changes":
+        """The same, with one head more switched off."""
+        return replace(self, heads=self.heads | {(layer, head)})
+
     def patched(self, layer: int, stream: Tensor) -> Tensor:
-        """The stream before a layer (token, d_model) with what stands in another's place."""
+        """The stream before a layer (…, token, d_model) with what stands in another's place."""
         here = {token: vector for (at, token), vector in self.patches.items() if at == layer}
         if not here:
             return stream
         stream = stream.clone()
         for token, vector in here.items():
-            stream[token] = vector
+            stream[..., token, :] = vector
         return stream
 
     def without_heads(self, layer: int, contexts: Tensor) -> Tensor:
-        """Context vectors (head, token, d_head), 0 for heads that are off."""
+        """Context vectors (…, head, token, d_head), 0 for heads that are off."""
         off = [head for at, head in self.heads if at == layer]
         if not off:
             return contexts
         contexts = contexts.clone()
-        contexts[off] = 0
+        contexts[..., off, :, :] = 0
         return contexts
 
     def without_attention(self, layer: int, added: Tensor) -> Tensor:

@@ -1,5 +1,8 @@
-"""What a head does in a sentence: the share of its weight that goes where a measure looks, on
-average over all tokens that have such a place.
+"""What a head looks at, as numbers from 0 to 1: one for each head of each layer.
+
+A measure is a mean over the queries that it can be asked of: which followed the same token before
+makes sense only where a token has been there before. Where there is no such query it is NaN, since
+nothing is known. What a head does on one sentence need not be what it does on others.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,117 +11,122 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-NEAR = 3
-"""How many tokens count as near, the token itself among them."""
+NEAR = 4
+"""How many places away a key may be to count as near."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of heads: its name, what it says in one sentence, and where it looks."""
+    """One measure: its name, what it says in a sentence, and how it is taken."""
 
     name: str
     words: str
-    looks: Callable[[Tensor], Tensor] | None
-    """From the ids of the tokens (token,), which keys each query is expected to look at (query,
-    key); None for what no place says.
+    picks: Callable[[Tensor], tuple[Tensor, Tensor]]
+    """Of ids (token,): which keys count for each query (query, key), and which queries are asked
+    (query,).
     """
 
-    def scores(self, weights: Tensor, ids: Sequence[int]) -> Tensor:
-        """For weights (…, query, key), a number from 0 to 1 for each head (…); 0 where no token of
-        the sentence has a place that counts.
-        """
-        if self.looks is None:
-            return _spread(weights)
-        there = self.looks(torch.tensor(list(ids)))
-        asks = there.any(dim=-1)
-        if not asks.any():
-            return torch.zeros(weights.shape[:-2])
-        return (weights * there).sum(dim=-1)[..., asks].mean(dim=-1)
-
-    def pairs(self, ids: Sequence[int]) -> Tensor:
-        """Which keys each query is expected to look at (query, key); none where no place says."""
-        if self.looks is None:
-            return torch.zeros(len(ids), len(ids), dtype=torch.bool)
-        return self.looks(torch.tensor(list(ids)))
+    def of(self, weights: Tensor, ids: Sequence[int]) -> Tensor:
+        """The measure of weights (…, query, key) over the tokens that these are the ids of: (…)."""
+        counts, asked = self.picks(torch.as_tensor(list(ids)))
+        return _mean((weights * counts).sum(-1), asked)
 
 
-def _below(ids: Tensor, diagonal: int) -> Tensor:
-    """All keys that are so much earlier than the query, or more."""
-    return torch.ones(len(ids), len(ids), dtype=torch.bool).tril(diagonal)
+def _mean(by_query: Tensor, asked: Tensor) -> Tensor:
+    """The mean over the queries that are asked; NaN for none."""
+    return by_query[..., asked].mean(-1)
 
 
-def _previous(ids: Tensor) -> Tensor:
-    return _below(ids, -1) & ~_below(ids, -2)
+def _places(ids: Tensor) -> tuple[Tensor, Tensor]:
+    """The places of queries (query, 1) and of keys (1, key)."""
+    places = torch.arange(len(ids))
+    return places[:, None], places[None]
 
 
-def _first(ids: Tensor) -> Tensor:
-    there = torch.zeros(len(ids), len(ids), dtype=torch.bool)
-    there[1:, 0] = True
-    return there
+def _previous(ids: Tensor) -> tuple[Tensor, Tensor]:
+    query, key = _places(ids)
+    return key == query - 1, torch.arange(len(ids)) >= 1
 
 
-def _same(ids: Tensor) -> Tensor:
-    return (ids[:, None] == ids) & _below(ids, -1)
+def _same(ids: Tensor) -> tuple[Tensor, Tensor]:
+    query, key = _places(ids)
+    same = (ids[:, None] == ids[None]) & (key < query)
+    return same, same.any(-1)
 
 
-def _induction(ids: Tensor) -> Tensor:
-    there = torch.zeros(len(ids), len(ids), dtype=torch.bool)
-    there[:, 1:] = _same(ids)[:, :-1]
-    return there & _below(ids, 0)
+def _after_same(ids: Tensor) -> tuple[Tensor, Tensor]:
+    query, key = _places(ids)
+    same, _ = _same(ids)
+    after = torch.zeros_like(same)
+    after[:, 1:] = same[:, :-1]
+    after &= key < query  # a token said twice in a row is followed by itself: that is no copying
+    return after, after.any(-1)
 
 
-def _near(ids: Tensor) -> Tensor:
-    there = _below(ids, 0) & ~_below(ids, -NEAR)
-    there[:NEAR] = False  # they see no more than that
-    return there
+def _first(ids: Tensor) -> tuple[Tensor, Tensor]:
+    _, key = _places(ids)
+    return (key == 0).expand(len(ids), -1), torch.arange(len(ids)) >= 1
 
 
-def _spread(weights: Tensor) -> Tensor:
-    """To how many tokens a query gives its weight, e to the entropy, as a share of those to which
-    it gives any: 1 where all have the same.
-    """
-    entropy = -torch.special.xlogy(weights, weights).sum(dim=-1)
-    seen = (weights > 0).sum(dim=-1)
-    share = entropy.exp() / seen
-    more = seen > 1
-    return (share * more).sum(dim=-1) / more.sum(dim=-1).clamp(min=1)
+def near(n: int = NEAR) -> Measure:
+    """How much of its weight a head gives to keys at most so many places away."""
+
+    def picks(ids: Tensor) -> tuple[Tensor, Tensor]:
+        query, key = _places(ids)
+        # Of a query that sees no key further away, nothing else could come out.
+        return (query - key).abs() <= n, torch.arange(len(ids)) > n
+
+    places = "one place" if n == 1 else f"{n} places"
+    return Measure(
+        f"within {places}",
+        f"How much of its weight a token gives to itself and to tokens at most {places} away.",
+        picks,
+    )
+
+
+class Spread(Measure):
+    """How evenly a head looks: the entropy of its weights, as a share of the most it can be."""
+
+    def of(self, weights: Tensor, ids: Sequence[int]) -> Tensor:
+        """As `Measure.of`. Keys of no weight in any head count as hidden."""
+        del ids
+        entropy = torch.special.entr(weights.double()).sum(-1)
+        causal = not weights.triu(1).any()
+        n = weights.shape[-1]
+        visible = torch.arange(1, n + 1) if causal else torch.full((n,), n)
+        asked = visible > 1
+        share = entropy[..., asked] / visible[asked].double().log()
+        return share.mean(-1).to(weights.dtype)
 
 
 MEASURES = {
-    each.name: each
-    for each in (
-        Measure(
-            "previous token",
-            "Looks at the token just before: the share of weight that goes there.",
-            _previous,
-        ),
-        Measure(
-            "first token",
-            "Looks at the first token: a sink, where weight goes that has nowhere better to go.",
-            _first,
-        ),
-        Measure(
-            "same token",
-            "Looks from a token that has come before at where it stood.",
-            _same,
-        ),
-        Measure(
-            "induction",
-            "Looks from a token that has come before at what followed it then: so it can say "
-            "what will follow now.",
-            _induction,
-        ),
-        Measure(
-            "near tokens",
-            f"Looks at the {NEAR} nearest tokens, the token itself among them.",
-            _near,
-        ),
-        Measure(
-            "spread",
-            "Looks at many tokens alike: to how many of them a token gives its weight, as a share "
-            "of all that it sees.",
-            None,
-        ),
-    )
+    "previous": Measure(
+        "previous token",
+        "How much of its weight a token gives to the one just before it.",
+        _previous,
+    ),
+    "same": Measure(
+        "same token before",
+        "How much of its weight a token gives to earlier places where the same token stands.",
+        _same,
+    ),
+    "induction": Measure(
+        "what followed the same token",
+        "How much of its weight a token gives to what came next when it was there before: an "
+        "induction head, which can copy what follows.",
+        _after_same,
+    ),
+    "first": Measure(
+        "first token",
+        "How much of its weight a token gives to the first one: a place to rest for a head that "
+        "looks for something which is not there.",
+        _first,
+    ),
+    "near": near(),
+    "spread": Spread(
+        "spread",
+        "How evenly a token looks at all that it sees: 0 at a single token, 1 at all alike.",
+        _first,
+    ),
 }
-"""The measures by name."""
+"""By the name that an address has for them."""

@@ -79,12 +79,16 @@ def layer_by_layer(
     check_ids(settings, ids)
     changes.check(settings, len(ids))
     stream = embedded(model, ids)
-    hidden = {window: _hidden(settings, len(ids), window, changes) for window in _windows(settings)}
+    hidden = {
+        window: hidden_keys(settings, len(ids), window, changes) for window in _windows(settings)
+    }
     kept: dict[str, list[Tensor]] = {name: [] for name in _KEPT}
     for layer in range(settings.n_layers):
         stream = changes.patched(layer, stream)
         matrices = model.layer(layer)
-        found = _layer(settings, layer, matrices, stream, hidden[settings.window(layer)], changes)
+        found = through_layer(
+            settings, layer, matrices, stream, hidden[settings.window(layer)], changes
+        )
         for name, value in zip(_KEPT, (*found[:2], stream, *found[2:5]), strict=True):
             kept[name].append(value)
         stream = found[5]
@@ -137,7 +141,7 @@ def normed(settings: Settings, vectors: Tensor, gain: Tensor, bias: Tensor | Non
 
 
 def turned(vectors: Tensor, rates: Sequence[float], pairs: str) -> Tensor:
-    """Vectors (head, token, d_head) turned by their places."""
+    """Vectors (…, token, d_head) turned by their places."""
     places = torch.arange(vectors.shape[-2]).double()[:, None]
     angles = (places * torch.tensor(rates, dtype=torch.float64)).float()
     cosines, sines = angles.cos(), angles.sin()
@@ -155,7 +159,7 @@ def _windows(settings: Settings) -> set[int | None]:
     return set(settings.windows) or {None}
 
 
-def _hidden(settings: Settings, n: int, window: int | None, changes: Changes) -> Tensor:
+def hidden_keys(settings: Settings, n: int, window: int | None, changes: Changes = NONE) -> Tensor:
     """Which keys a query does not see (query, key)."""
     hidden = torch.zeros(n, n, dtype=torch.bool)
     if settings.causal:
@@ -168,16 +172,16 @@ def _hidden(settings: Settings, n: int, window: int | None, changes: Changes) ->
     return hidden
 
 
-def _layer(
+def through_layer(
     settings: Settings,
     layer: int,
     matrices: Mapping[str, Tensor],
     stream: Tensor,
     hidden: Tensor,
-    changes: Changes,
+    changes: Changes = NONE,
 ) -> tuple[Tensor, ...]:
-    """Weights, context vectors, what attention added, the stream then, what the feed-forward added,
-    and the stream behind the layer.
+    """One layer on a stream (…, token, d_model): weights, context vectors, what attention added,
+    the stream then, what the feed-forward added, and the stream behind the layer.
     """
 
     def norm(name: str, vectors: Tensor) -> Tensor:
@@ -192,7 +196,7 @@ def _layer(
     read = norm("attention_norm", stream) if before else stream
     weights, contexts = _attention(settings, layer, matrices, times, read, hidden)
     contexts = changes.without_heads(layer, contexts)
-    added = times("output", contexts.transpose(0, 1).flatten(1))
+    added = times("output", contexts.transpose(-3, -2).flatten(-2))
     if settings.norms == "around":
         added = norm("attention_after_norm", added)
     added = changes.without_attention(layer, added)
@@ -225,10 +229,10 @@ def _attention(
     read: Tensor,
     hidden: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """Weights (head, query, key) and context vectors (head, query, d_head)."""
+    """Weights (…, head, query, key) and context vectors (…, head, query, d_head)."""
 
     def heads(role: str, n_heads: int) -> Tensor:
-        return times(role, read).view(len(read), n_heads, settings.d_head).transpose(0, 1)
+        return times(role, read).unflatten(-1, (n_heads, settings.d_head)).transpose(-3, -2)
 
     queries, keys = heads("query", settings.n_heads), heads("key", settings.n_key_heads)
     values = heads("value", settings.n_key_heads)
@@ -241,27 +245,13 @@ def _attention(
         keys = turned(keys, rates, settings.rotary_pairs)
     times_shared = settings.n_heads // settings.n_key_heads
     if times_shared > 1:
-        keys = keys.repeat_interleave(times_shared, dim=0)
-        values = values.repeat_interleave(times_shared, dim=0)
+        keys = keys.repeat_interleave(times_shared, dim=-3)
+        values = values.repeat_interleave(times_shared, dim=-3)
     scores = queries @ keys.mT * settings.score_scale
     if settings.score_cap is not None:
         scores = settings.score_cap * (scores / settings.score_cap).tanh()
     weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
     return weights, weights @ values
-
-
-@torch.no_grad()
-def values_of(found: Run, layer: int) -> Tensor:
-    """The values of a layer (head, key, d_head), a shared one once for each head that it serves."""
-    settings, matrices, stream = found.model.settings, found.model.layer(layer), found.before[layer]
-    if settings.norms != "after":
-        gain, bias = matrices["attention_norm_gain"], matrices.get("attention_norm_bias")
-        stream = normed(settings, stream, gain, bias)
-    values = stream @ matrices["W_value"].T
-    if (bias := matrices.get("b_value")) is not None:
-        values = values + bias
-    split = values.view(len(stream), settings.n_key_heads, settings.d_head).transpose(0, 1)
-    return split.repeat_interleave(settings.n_heads // settings.n_key_heads, dim=0)
 
 
 def read_for_logits(model: Model, stream: Tensor) -> Tensor:

@@ -5,10 +5,10 @@ from copy import deepcopy
 from functools import lru_cache
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
-from attention_core.real_model.known import Brought
+from attention_core.real_model.attribution import Attribution
+from attention_core.real_model.settings import Settings
 from attention_core.text.tokenizers import visible
 
 from ...charts.chart import Chart, without_data
@@ -134,34 +134,29 @@ def _table() -> dict:
     return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
 
 
-def who_brought(parts: Brought, chosen: tuple[int, int], word: str) -> Chart:
-    """What each head and each feed-forward brought to a logit: a column a layer, a row a head,
-    below them what the feed-forward brought.
+def who_brought(made: Attribution, settings: Settings, chosen: tuple[int, int], of: str) -> Chart:
+    """What each head and each feed-forward brought to a logit, or to what else this is `of`: a
+    column a layer, a row a head, below them what the feed-forward brought.
     """
-    heads, ffn = parts.heads.numpy(), parts.ffn.numpy()
-    n_layers, n_heads = heads.shape
-    most = float(max(np.abs(heads).max(), np.abs(ffn).max(), 1e-9))
-    rows = []
-    for layer in range(n_layers):
-        each = [(str(head), float(heads[layer, head])) for head in range(n_heads)]
-        each += [("feed-forward", float(ffn[layer]))] if np.abs(ffn).any() else []
-        for row, (name, amount) in enumerate(each):
-            share = abs(amount) / most
-            rows.append(
-                {
-                    **{"layer": layer, "row": row, "name": name, "amount": amount},
-                    "id": f"{layer}.{name}" if row < n_heads else "",
-                    "called": f"head {layer}.{name}" if row < n_heads else f"{name} {layer}",
-                    "shade": palette.FAINT + (palette.FULL - palette.FAINT) * share**0.5,
-                    "chosen": (layer, row) == chosen,
-                }
-            )
+    most = max((abs(part.amount) for part in made.parts), default=0.0) or 1.0
+    rows = [
+        {
+            **{"layer": part.layer, "row": settings.n_heads if part.head is None else part.head},
+            **{"called": part.name, "amount": part.amount},
+            "shade": palette.FAINT
+            + (palette.FULL - palette.FAINT) * (abs(part.amount) / most) ** 0.5,
+            "chosen": (part.layer, part.head) == chosen,
+        }
+        for part in made.parts
+        if part.kind == "head" or (part.kind == "feed-forward" and settings.d_ffn)
+    ]
     spec = deepcopy(_amounts())
-    names = [*map(str, range(n_heads)), "feed-forward"]
+    names = [*map(str, range(settings.n_heads)), "feed-forward"]
     spec["params"] = [*spec.get("params", []), {"name": "part_names", "value": names}]
-    spec["encoding"]["x"]["axis"]["values"] = [*range(0, n_layers, 1 if n_layers < 20 else 2)]
-    spec["height"] = 26 * len(rows) // n_layers
-    return Chart(pd.DataFrame(rows), spec, f"What each part brought to the logit of “{word}”.")
+    every = 1 if settings.n_layers < 20 else 2
+    spec["encoding"]["x"]["axis"]["values"] = [*range(0, settings.n_layers, every)]
+    spec["height"] = 26 * (settings.n_heads + bool(settings.d_ffn))
+    return Chart(pd.DataFrame(rows), spec, f"What each part brought to {of}.")
 
 
 @lru_cache(maxsize=1)

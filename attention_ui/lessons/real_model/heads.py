@@ -7,7 +7,7 @@ from attention_core.text.tokenizers import visible
 
 from ...controls import held
 from ...controls.control import Values
-from .lesson import CALLED, MODEL_HEAD, encoded_of, measure_of, query_of
+from .lesson import MARKED, MODEL_HEAD, encoded_of, query_of, scores_of
 from .raster import Heads, all_heads
 from .running import Seen
 
@@ -16,7 +16,7 @@ KEY = "chart_all_heads"
 
 def heads_picture(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
     """All heads on the text, those marked that do what is measured."""
-    scores = measure_of(values).scores(found.run.weights, found.run.ids)
+    scores = scores_of(values, found)
     made = all_heads(
         Heads(
             found.run.weights.numpy(),
@@ -24,7 +24,7 @@ def heads_picture(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
             [visible(each) for each in encoded_of(values).pieces],
             query_of(values),
             chosen,
-            f"Heads that {CALLED[values.measure][1]}",
+            f"Heads that {MARKED[values.measure]}",
         )
     )
     st.vega_lite_chart(
@@ -48,7 +48,7 @@ def _told() -> None:
 
 def strongest(values: Values, found: Seen, most: int = 5) -> list[tuple[str, float]]:
     """The heads that do most of what is measured, as a link has them, and their shares."""
-    scores = measure_of(values).scores(found.run.weights, found.run.ids).numpy()
+    scores = scores_of(values, found).numpy()
     best = np.argsort(-scores, axis=None)[:most]
     places = [np.unravel_index(each, scores.shape) for each in best]
     return [(f"{layer}.{head}", float(scores[layer, head])) for layer, head in places]

@@ -2,6 +2,8 @@
 
 from functools import lru_cache
 
+from torch import Tensor
+
 from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.measures import MEASURES, Measure
 from attention_core.real_model.model import Model
@@ -24,15 +26,15 @@ STARTS = {
     SMOL: "When Mary and John went to the store, John gave a drink to",
 }
 LAST, STRONGEST = "last", "strongest"
-CALLED = {
-    "previous": ("previous token", "look at the token before"),
-    "first": ("first token", "look at the first token"),
-    "same": ("same token", "look at the same token before"),
-    "induction": ("induction", "look at what followed the same token"),
-    "near": ("near tokens", "look at the three nearest tokens"),
-    "spread": ("spread", "look at many tokens alike"),
+MARKED = {
+    "previous": "look at the token before",
+    "first": "look at the first token",
+    "same": "look at the same token before",
+    "induction": "look at what followed the same token",
+    "near": "look at near tokens",
+    "spread": "look at many tokens alike",
 }
-"""The measures as a link has them: their names, and how they end “mark the heads that …”."""
+"""How each measure ends “mark the heads that …”."""
 
 
 def _opens(name: str, _: Values) -> str | None:
@@ -111,7 +113,7 @@ PROMPT = Control(
 )
 MEASURE = Control(
     "measure",
-    Choice({name: words for name, (_, words) in CALLED.items()}),
+    Choice(MARKED),
     "Mark the heads that",
     "previous",
     widget="selectbox",
@@ -182,7 +184,14 @@ def changed(values: Values) -> About:
 
 def measure_of(values: Values) -> Measure:
     """The measure by which heads are marked."""
-    return MEASURES[CALLED[values.measure][0]]
+    return MEASURES[values.measure]
+
+
+def scores_of(values: Values, found: Seen) -> Tensor:
+    """How much each head does of what is measured (layer, head); 0 where the text has no place for
+    it.
+    """
+    return measure_of(values).of(found.run.weights, found.run.ids).nan_to_num()
 
 
 def query_of(values: Values) -> int:
@@ -198,7 +207,7 @@ def head_of(values: Values, found: Seen) -> tuple[int, int]:
     if values.model_head != STRONGEST:
         layer, head = map(int, values.model_head.split("."))
         return layer, head
-    scores = measure_of(values).scores(found.run.weights, found.run.ids)
+    scores = scores_of(values, found)
     return divmod(int(scores.argmax()), scores.shape[-1])
 
 

@@ -9,7 +9,8 @@ from threading import Lock
 
 from torch import Tensor
 
-from attention_core.real_model.known import Brought, Likeliest, brought, lens
+from attention_core.real_model.attribution import Attribution, attribution
+from attention_core.real_model.lens import Likeliest, lens
 from attention_core.real_model.run import Run, layer_by_layer, logits
 
 from .models import opened
@@ -24,7 +25,7 @@ class Seen:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self._brought: dict[tuple[int, int | None], Brought] = {}
+        self._brought: dict[tuple[int, int | None], Attribution] = {}
 
     @property
     def last(self) -> int:
@@ -46,11 +47,11 @@ class Seen:
         """What it would say after each layer."""
         return lens(self.run)
 
-    def brought(self, asked: int, against: int | None) -> Brought:
+    def brought(self, asked: int, against: int | None) -> Attribution:
         """What each part brought to the logit of a next token."""
         key = asked, against
         if key not in self._brought:
-            self._brought[key] = brought(self.run, self.last, *key)
+            self._brought[key] = attribution(self.run, asked, self.last, against)
         return self._brought[key]
 
 

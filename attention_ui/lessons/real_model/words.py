@@ -1,6 +1,6 @@
 """What the page of a real model says, with numbers from the run."""
 
-from attention_core.real_model.known import Brought, from_tokens
+from attention_core.real_model.attribution import Attribution, head_by_key
 from attention_core.real_model.model import Model
 from attention_core.text.tokenizers import visible
 
@@ -31,7 +31,7 @@ def says_nothing(model: Model) -> str:
 def strongest(values: Values, found: Seen) -> str:
     """Which heads do most of what is measured."""
     each = [f"{name} ({percent(share)})" for name, share in strongest_heads(values, found)]
-    return f"{measure_of(values).words} Most: {listed(each)}. Green: 30 % or more."
+    return f"{measure_of(values).words} Most: {listed(each)}. Green: 30% or more."
 
 
 def of_what_is_asked(values: Values, found: Seen) -> str:
@@ -44,44 +44,41 @@ def of_what_is_asked(values: Values, found: Seen) -> str:
     return f"{told}, minus that of “{said(piece(against))}”"
 
 
-def adds_up(values: Values, found: Seen, parts: Brought) -> tuple[bool, str]:
-    """Whether all parts together are what the model says."""
-    asked, against = asked_of(values, found)
-    said = found.next_logits.double()
-    wanted = float(said[asked] - (said[against] if against is not None else 0))
+def adds_up(found: Seen, made: Attribution) -> tuple[bool, str]:
+    """Whether all parts together are the number that is taken apart."""
+    total = sum(part.amount for part in made.parts)
+    off = abs(total - made.logit)
+    right = off <= 1e-4 * max(1.0, abs(made.logit))
     cap = found.run.model.settings.logit_cap
-    off = abs(parts.total - wanted)
-    if cap is not None:
-        return True, "The parts add up to the logit as it is before the model's soft cap."
-    right = off <= 1e-4 * max(1.0, abs(wanted))
-    return right, f"All parts add up to what the model says: {number(wanted, 3)}, off by {off:.0e}."
-
-
-def of_the_parts(values: Values, found: Seen, parts: Brought) -> str:
-    """How the parts add up, and which brought most."""
-    n_heads = parts.heads.shape[1]
-    order = parts.heads.flatten().argsort(descending=True).tolist()
-
-    def called(at: int) -> str:
-        layer, head = divmod(at, n_heads)
-        return f"{layer}.{head} ({signed(float(parts.heads[layer, head]))})"
-
-    rest = parts.embedding + float(parts.biases.sum()) + parts.last
-    told = (
-        f"All heads {signed(float(parts.heads.sum()))}, all feed-forward "
-        f"{signed(float(parts.ffn.sum()))}, the embedding and biases {signed(rest)}: together "
-        f"{number(parts.total, 2)}, {of_what_is_asked(values, found)}."
+    before = "" if cap is None else ", as it is before the model’s soft cap"
+    return right, (
+        f"All {len(made.parts)} parts add up to it{before}: {number(made.logit, 3)}, "
+        f"{'exactly' if off == 0 else f'to within {off:.0e}'}."
     )
+
+
+def of_the_parts(values: Values, found: Seen, made: Attribution) -> str:
+    """How the parts add up, and which brought most."""
+
+    def of(kind: str) -> float:
+        return sum(part.amount for part in made.parts if part.kind == kind)
+
+    heads = sorted((part for part in made.parts if part.kind == "head"), key=lambda p: -p.amount)
+    called = [f"{part.layer}.{part.head} ({signed(part.amount)})" for part in heads]
+    of_heads, of_ffn = of("head"), of("feed-forward")
+    total = sum(part.amount for part in made.parts)
     return (
-        f"{told} Of the heads, most came from {listed([called(at) for at in order[:3]])}, and "
-        f"least from {called(order[-1])}."
+        f"All heads {signed(of_heads)}, all feed-forward {signed(of_ffn)}, the rest "
+        f"{signed(total - of_heads - of_ffn)}: together {number(total, 2)}, "
+        f"{of_what_is_asked(values, found)}. Of the heads, most came from {listed(called[:3])}, "
+        f"and least from {called[-1]}."
     )
 
 
 def of_its_tokens(values: Values, found: Seen, at: tuple[int, int]) -> str:
     """From which tokens a head brought what it brought."""
     asked, against = asked_of(values, found)
-    each = from_tokens(found.run, *at, found.last, asked, against)
+    each = head_by_key(found.run, *at, asked, found.last, against)
     pieces = encoded_of(values).pieces
     best = each.abs().argsort(descending=True)[:3].tolist()
     told = [f"“{said(pieces[key])}” (token {key}) {signed(float(each[key]))}" for key in best]

@@ -1,0 +1,66 @@
+"""What a model would say after each layer: its last norm and its vocabulary's table, put to the
+stream as it is there.
+
+Source: nostalgebraist 2020, interpreting GPT: the logit lens.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .model import Model
+from .run import ROWS_AT_ONCE, Run, read_for_logits
+
+
+@dataclass(frozen=True)
+class Likeliest:
+    """The likeliest next tokens after some vectors of the stream, each with its chance."""
+
+    ids: Tensor
+    """(row, rank)"""
+    chances: Tensor
+    """(row, rank)"""
+
+
+@torch.no_grad()
+def likeliest(model: Model, stream: Tensor, most: int) -> Likeliest:
+    """The likeliest tokens of vectors of the stream (row, d_model), after the model's last norm and
+    by the vocabulary's table, slice by slice: the logits of a whole vocabulary are never there at
+    once. Raises ValueError where the model says no next token.
+    """
+    table = _table(model)
+    read = read_for_logits(model, stream)
+    n_rows, n_vocabulary = len(read), model.settings.n_vocabulary
+    best, ids = torch.full((n_rows, 0), 0.0), torch.zeros((n_rows, 0), dtype=torch.int64)
+    total = torch.full((n_rows,), -torch.inf)
+    for first in range(0, n_vocabulary, ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, n_vocabulary)
+        made = _capped(model, read @ model.matrix(table, range(first, last)).T)
+        total = torch.logaddexp(total, made.logsumexp(dim=-1))
+        best = torch.cat([best, made], dim=-1)
+        ids = torch.cat([ids, torch.arange(first, last).expand(n_rows, -1)], dim=-1)
+        best, at = best.topk(min(most, best.shape[-1]), dim=-1)
+        ids = ids.gather(-1, at)
+    return Likeliest(ids, (best - total[:, None]).exp())
+
+
+def lens(run: Run, most: int = 1) -> Likeliest:
+    """What the model would say after each layer, (layer · query, rank), the stream before the first
+    layer as layer 0: its last norm and its table on the stream there.
+
+    Source: nostalgebraist 2020, interpreting GPT: the logit lens.
+    """
+    streams = torch.cat([run.before, run.final[None]])
+    return likeliest(run.model, streams.flatten(0, 1), most)
+
+
+def _table(model: Model) -> str:
+    if not model.settings.predicts:
+        raise ValueError(f"{model.name} says no next token: a {model.family} reads whole sentences")
+    return "token_table" if model.settings.tied else "W_unembed"
+
+
+def _capped(model: Model, made: Tensor) -> Tensor:
+    cap = model.settings.logit_cap
+    return made if cap is None else cap * (made / cap).tanh()

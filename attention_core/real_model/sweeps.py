@@ -1,0 +1,138 @@
+"""Many runs that differ in one thing each, side by side: which place of the stream, or which head,
+does an answer depend on?
+
+All variants go through a layer together, so each matrix is read once. A variant is the same as the
+run it comes from up to the layer in which it differs, so it begins there.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .run import ROWS_AT_ONCE, Run, hidden_keys, read_for_logits, through_layer
+
+AT_ONCE = 2**23
+"""So many numbers may be inside of the feed-forward of all variants at once: 32 MiB."""
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What has come of variants so far."""
+
+    share: float
+    """How much is done, from 0 to 1."""
+    streams: Tensor
+    """The stream at the end at one token (layer, place or head, d_model); NaN where not done."""
+
+
+@torch.no_grad()
+def patch_each_place(found: Run, other: Run, position: int = -1) -> Iterator[Swept]:
+    """What comes of a run when one vector of its stream, before one layer at one token, is the one
+    of another run: for each layer and token. Yields what is done so far, with (layer, token).
+
+    Raises ValueError where the two are not of one model, or not equally long.
+
+    Source: Meng et al. 2022, Locating and Editing Factual Associations in GPT, section 2.
+    """
+    if found.model is not other.model:
+        raise ValueError("the two sentences must be read by one model")
+    n_tokens = len(found.ids)
+    if n_tokens != len(other.ids):
+        raise ValueError(
+            f"the sentences have {n_tokens} and {len(other.ids)} tokens: vectors can change places "
+            "only between sentences of the same number of tokens"
+        )
+
+    def begun(layer: int, tokens: Sequence[int]) -> Tensor:
+        streams = found.before[layer].repeat(len(tokens), 1, 1)
+        for at, token in enumerate(tokens):
+            streams[at, token] = other.before[layer, token]
+        return streams
+
+    yield from _swept(found, n_tokens, begun, position)
+
+
+@torch.no_grad()
+def without_each_head(found: Run, position: int = -1) -> Iterator[Swept]:
+    """What comes of a run when one head is switched off: for each layer and head. Yields what is
+    done so far, with (layer, head).
+    """
+    yield from _swept(found, found.model.settings.n_heads, None, position)
+
+
+_Begun = Callable[[int, Sequence[int]], Tensor] | None
+"""The streams (variant, token, d_model) of variants before the layer that they differ in; None for
+those without a head.
+"""
+
+
+def _swept(found: Run, n_places: int, begun: _Begun, position: int) -> Iterator[Swept]:
+    """Variants for each layer and place, as many at a time as fit."""
+    settings = found.model.settings
+    n_layers, n_tokens = settings.n_layers, len(found.ids)
+    made = torch.full((n_layers, n_places, settings.d_model), torch.nan)
+    one = n_layers * n_tokens * max(settings.d_ffn, settings.d_model, n_tokens * settings.n_heads)
+    size = max(1, AT_ONCE // one)
+    chunks = [range(at, min(at + size, n_places)) for at in range(0, n_places, size)]
+    for done, places in enumerate(chunks):
+        streams = torch.empty(0, n_tokens, settings.d_model)
+        for layer in range(n_layers):
+            streams = _through(found, layer, streams, places, begun)
+            share = (done + (layer + 1) / n_layers) / len(chunks)
+            if layer + 1 < n_layers:
+                yield Swept(share, made)
+        streams = found.changes.patched(n_layers, streams)
+        ends = streams[:, position].view(n_layers, len(places), -1)
+        made[:, places.start : places.stop] = ends
+        yield Swept(share, made)
+
+
+def _through(found: Run, layer: int, streams: Tensor, places: range, begun: _Begun) -> Tensor:
+    """All variants behind a layer: those that were begun before, and those that begin here."""
+    model, settings, changes = found.model, found.model.settings, found.changes
+    matrices, streams = model.layer(layer), changes.patched(layer, streams)
+    hidden = hidden_keys(settings, len(found.ids), settings.window(layer), changes)
+    if begun is not None:
+        streams = torch.cat((streams, begun(layer, places)))
+        return through_layer(settings, layer, matrices, streams, hidden, changes)[5]
+    behind = through_layer(settings, layer, matrices, streams, hidden, changes)[5]
+    own = found.before[layer]
+    more = [
+        through_layer(settings, layer, matrices, own, hidden, changes.and_head(layer, head))[5]
+        for head in places
+    ]
+    return torch.cat((behind, torch.stack(more)))
+
+
+@torch.no_grad()
+def chance_of(found: Run, streams: Tensor, token: int) -> Tensor:
+    """The probability of a token after each of these vectors of the stream (…, d_model): (…). The
+    vocabulary's table is gone through in slices, and no row of logits is kept.
+    """
+    model, settings = found.model, found.model.settings
+    flat = read_for_logits(model, streams.flatten(0, -2))
+    table = "token_table" if settings.tied else "W_unembed"
+    total = torch.full((len(flat),), -torch.inf)
+    own = torch.empty(len(flat))
+    for first in range(0, settings.n_vocabulary, ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, settings.n_vocabulary)
+        part = flat @ model.matrix(table, range(first, last)).T
+        if settings.logit_cap is not None:
+            part = settings.logit_cap * (part / settings.logit_cap).tanh()
+        total = torch.logaddexp(total, part.logsumexp(-1))
+        if first <= token < last:
+            own = part[:, token - first]
+    return (own - total).exp().view(streams.shape[:-1])
+
+
+@torch.no_grad()
+def logit_of(found: Run, streams: Tensor, token: int) -> Tensor:
+    """The logit of one token after each of these vectors of the stream (…, d_model): (…)."""
+    model, settings = found.model, found.model.settings
+    table = "token_table" if settings.tied else "W_unembed"
+    made = read_for_logits(model, streams) @ model.matrix(table, [token])[0]
+    if settings.logit_cap is not None:
+        made = settings.logit_cap * (made / settings.logit_cap).tanh()
+    return made

@@ -1,0 +1,369 @@
+"""What is known of a run: measures of heads, the logit lens, who brought a logit, and what changes
+when something is switched off or put in another's place.
+"""
+
+import math
+
+import pytest
+import torch
+
+pytest.importorskip("transformers", reason="what real models are compared with")
+pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
+
+from attention_core.real_model import tiny
+from attention_core.real_model.attribution import attribution, head_by_key
+from attention_core.real_model.changes import Changes
+from attention_core.real_model.layer_trace import layer_trace
+from attention_core.real_model.lens import logit_lens, said_by_layer
+from attention_core.real_model.measures import MEASURES, near
+from attention_core.real_model.model import open_model
+from attention_core.real_model.run import logits, run
+from attention_core.real_model.sweeps import (
+    chance_of,
+    logit_of,
+    patch_each_place,
+    without_each_head,
+)
+from attention_core.small_models.figures import shipped_figures
+from model_folders import FAMILIES, make
+
+IDS = (3, 17, 5, 5, 41, 29, 52, 0)
+OTHERS = (3, 22, 5, 5, 7, 29, 52, 0)
+SPEAKING = [
+    name for name, (kind, _) in FAMILIES.items() if kind.endswith(("CausalLM", "HeadModel"))
+]
+A_FEW = ["llama biases", "gemma2", "gpt2 untied", "qwen3 window"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Models by family, with what `transformers` makes of them; each made once."""
+    known = {}
+
+    def of(name):
+        if name not in known:
+            folder = tmp_path_factory.mktemp("model")
+            reference = make(folder, name)
+            known[name] = open_model(folder), reference
+        return known[name]
+
+    return of
+
+
+# --- measures ------------------------------------------------------------------------------------
+
+
+def looks(*keys):
+    """Weights (query, key) of a head each of whose queries looks at one key."""
+    return torch.eye(len(keys))[list(keys)]
+
+
+REPEATED = (7, 8, 9, 7, 8, 9)
+
+
+@pytest.mark.parametrize(
+    ("measure", "pattern", "ids"),
+    [
+        ("previous", looks(0, 0, 1, 2, 3, 4), REPEATED),
+        ("same", looks(0, 0, 0, 0, 1, 2), REPEATED),
+        ("induction", looks(0, 0, 0, 1, 2, 3), REPEATED),
+        ("first", looks(0, 0, 0, 0, 0, 0), REPEATED),
+        ("near", looks(0, 1, 2, 3, 4, 1), REPEATED),
+    ],
+)
+def test_a_head_that_does_one_thing_has_1_there_and_others_have_not(measure, pattern, ids):
+    assert MEASURES[measure].of(pattern, ids) == 1
+    others = {name: float(each.of(pattern, ids)) for name, each in MEASURES.items()}
+    for same in {measure, "near", "spread"}:  # what is near may be the previous token too
+        del others[same]
+    assert max(others.values()) < 0.7, others
+
+
+def test_a_token_that_never_came_back_says_nothing_of_copying():
+    assert MEASURES["same"].of(looks(0, 0, 1), (1, 2, 3)).isnan()
+    assert MEASURES["induction"].of(looks(0, 0, 1), (1, 2, 3)).isnan()
+
+
+def test_a_token_said_twice_in_a_row_is_not_copied_by_looking_at_itself():
+    weights = looks(0, 1, 2)  # everybody looks at themselves
+    assert MEASURES["induction"].of(weights, (5, 5, 5)) == 0
+    assert MEASURES["same"].of(weights, (5, 5, 5)) == 0
+    # place 2 said the same as place 0, which was followed by place 1
+    assert MEASURES["induction"].of(looks(0, 0, 1), (5, 5, 5)) == 1
+
+
+def test_all_earlier_places_count_together():
+    weights = torch.tensor(
+        [[1, 0, 0, 0], [0.5, 0.5, 0, 0], [0.2, 0.3, 0.5, 0], [0.1, 0.2, 0.3, 0.4]]
+    )
+    assert MEASURES["same"].of(weights, (4, 4, 4, 4)) == pytest.approx((0.5 + 0.5 + 0.6) / 3)
+    assert MEASURES["previous"].of(weights, (1, 2, 3, 4)) == pytest.approx((0.5 + 0.3 + 0.3) / 3)
+    assert MEASURES["first"].of(weights, (1, 2, 3, 4)) == pytest.approx((0.5 + 0.2 + 0.1) / 3)
+    assert near(1).of(weights, (1, 2, 3, 4)) == pytest.approx((0.8 + 0.7) / 2)
+
+
+def test_the_spread_is_1_where_all_alike_are_seen_and_0_at_one():
+    even = torch.ones(5, 5).tril()
+    even = even / even.sum(-1, keepdim=True)
+    assert MEASURES["spread"].of(even, range(5)) == pytest.approx(1)
+    assert MEASURES["spread"].of(looks(0, 0, 0, 0, 0), range(5)) == 0
+    both_ways = torch.full((3, 3), 1 / 3)
+    assert MEASURES["spread"].of(both_ways, range(3)) == pytest.approx(1)
+    half = torch.tensor([[1.0, 0, 0], [1, 0, 0], [0.5, 0.5, 0]])
+    assert MEASURES["spread"].of(half, range(3)) == pytest.approx(math.log(2) / math.log(3) / 2)
+
+
+def test_all_heads_are_measured_at_once():
+    both = torch.stack((looks(0, 0, 1), looks(0, 0, 0)))[None]
+    assert MEASURES["previous"].of(both, (1, 2, 3)).tolist() == [[1.0, 0.5]]
+
+
+def test_in_the_tiny_language_the_heads_that_its_page_names_are_found():
+    """A name that comes again: the head that looks at what followed it the last time."""
+    model = open_model(tiny.TINY)
+    said = "anna brook sees ben lake . anna brook sees ben"
+    found = run(model, model.tokenizer.encode(said).ids)
+    measured = MEASURES["induction"].of(found.weights, found.ids)
+    best = divmod(int(measured.nan_to_num().argmax()), model.settings.n_heads)
+    assert best == shipped_figures().best("name again")
+
+
+# --- the logit lens ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", A_FEW)
+def test_the_lens_behind_the_last_layer_is_what_the_model_says(made, name):
+    model, reference = made(name)
+    found = run(model, IDS)
+    seen = logit_lens(found, 4)
+    torch.testing.assert_close(seen[-1], logits(found, [4])[0])
+    with torch.no_grad():
+        streams = reference(torch.tensor([IDS]), output_hidden_states=True).hidden_states
+        last = (
+            reference.get_decoder().norm
+            if hasattr(reference.get_decoder(), "norm")
+            else (reference.get_decoder().ln_f)
+        )
+        wanted = reference.lm_head(last(torch.stack(streams)[:-1, 0, 4]))
+    if model.settings.logit_cap:
+        wanted = model.settings.logit_cap * (wanted / model.settings.logit_cap).tanh()
+    torch.testing.assert_close(seen[:-1], wanted, atol=1e-4, rtol=1e-4)
+    said = said_by_layer(found, 4, n=3)
+    assert said.ids.shape == (4, 3)
+    assert said.ids[-1, 0] == seen[-1].argmax()
+
+
+# --- who brought a logit -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SPEAKING)
+def test_what_all_parts_brought_is_the_logit(made, name):
+    model, _ = made(name)
+    found = run(model, IDS)
+    shown = attribution(found, 11, position=5)
+    total = sum(part.amount for part in shown.parts)
+    size = sum(abs(part.amount) for part in shown.parts)
+    assert total == pytest.approx(shown.logit, abs=1e-4 * max(abs(shown.logit), 1e-2 * size))
+    logit = float(logits(found, [5])[0, 11])
+    if model.settings.logit_cap is not None:  # shown before the cap
+        logit = model.settings.logit_cap * math.atanh(logit / model.settings.logit_cap)
+    assert shown.logit == pytest.approx(logit, rel=1e-2 if model.settings.logit_cap else 1e-4)
+    heads = [(part.layer, part.head) for part in shown.parts if part.kind == "head"]
+    assert len(heads) == model.settings.n_layers * model.settings.n_heads
+
+
+def test_what_a_head_brought_is_what_it_wrote_times_the_frozen_norm_and_the_table(made):
+    model, reference = made("llama")
+    found = run(model, IDS)
+    shown = attribution(found, 11, position=5)
+    norm = (
+        reference.model.norm.weight
+        / (found.final[5].square().mean() + model.settings.epsilon).sqrt()
+    )
+    for layer in range(3):
+        wrote = layer_trace(model, found.before[layer], layer)["head_outputs"].value[:, 5]
+        wanted = (wrote * norm) @ reference.lm_head.weight[11]
+        brought = [
+            part.amount for part in shown.parts if part.kind == "head" and part.layer == layer
+        ]
+        torch.testing.assert_close(torch.tensor(brought), wanted.detach(), atol=1e-4, rtol=1e-4)
+        assert shown.of_attention(layer) == pytest.approx(float(wanted.sum()), abs=1e-4)
+
+
+@pytest.mark.parametrize("name", A_FEW)
+def test_from_which_tokens_a_head_brought_it(made, name):
+    model, _ = made(name)
+    found = run(model, IDS)
+    shown = attribution(found, 11, position=5, against=2)
+    for part in (part for part in shown.parts if part.kind == "head"):
+        by_key = head_by_key(found, part.layer, part.head, 11, position=5, against=2)
+        assert by_key[6:].abs().max() == 0
+        assert float(by_key.sum()) == pytest.approx(part.amount, abs=1e-4)
+
+
+def test_against_another_token_the_difference_of_both_is_taken_apart(made):
+    model, _ = made("gpt2 untied")
+    found = run(model, IDS)
+    pair = attribution(found, 11, against=2)
+    one, other = attribution(found, 11), attribution(found, 2)
+    assert pair.logit == pytest.approx(one.logit - other.logit)
+    for both, left, right in zip(pair.parts, one.parts, other.parts, strict=True):
+        assert both.amount == pytest.approx(left.amount - right.amount)
+        assert both.name == left.name
+
+
+def test_what_is_switched_off_brought_nothing_and_all_still_adds_up(made):
+    model, _ = made("gpt2 untied")
+    patch = torch.full((model.settings.d_model,), 0.5)
+    changes = Changes(
+        heads=frozenset({(0, 2)}),
+        attention=frozenset({1}),
+        ffn=frozenset({2}),
+        patches={(1, 7): patch},
+    )
+    found = run(model, IDS, changed=changes)
+    shown = attribution(found, 11)
+    brought = {part.name: part.amount for part in shown.parts}
+    assert brought["head 0.2"] == brought["head 1.3"] == brought["feed-forward 2"] == 0
+    assert brought["put in its place"] != 0
+    assert sum(brought.values()) == pytest.approx(shown.logit, rel=1e-4)
+    assert head_by_key(found, 0, 2, 11).abs().max() == 0
+
+
+def test_a_model_that_says_nothing_next_is_not_asked_who_brought_it(made):
+    model, _ = made("bert")
+    found = run(model, IDS)
+    for call in (lambda: attribution(found, 1), lambda: logits(found), lambda: logit_lens(found)):
+        with pytest.raises(ValueError, match="says no next token"):
+            call()
+
+
+# --- switching off and patching ------------------------------------------------------------------
+
+
+def layers_of(reference):
+    decoder = reference.get_decoder()
+    return decoder.layers if hasattr(decoder, "layers") else decoder.h
+
+
+@pytest.mark.parametrize("name", A_FEW)
+def test_a_patch_is_what_a_hook_of_torch_would_do(made, name):
+    model, reference = made(name)
+    layer, token = 1, 4
+    vector = run(model, OTHERS).before[layer, token]
+
+    def hook(_, given, named):
+        stream = (given[0] if given else named["hidden_states"]).clone()
+        stream[0, token] = vector
+        if given:
+            return (stream, *given[1:]), named
+        return given, named | {"hidden_states": stream}
+
+    handle = layers_of(reference)[layer].register_forward_pre_hook(hook, with_kwargs=True)
+    with torch.no_grad():
+        wanted = reference(torch.tensor([IDS])).logits[0]
+    handle.remove()
+    found = run(model, IDS, changed=Changes(patches={(layer, token): vector}))
+    torch.testing.assert_close(logits(found), wanted, atol=1e-4, rtol=1e-4)
+    assert (found.final - run(model, IDS).final).abs().max() > 0.01
+
+
+@pytest.mark.parametrize("name", A_FEW)
+def test_a_head_that_is_off_is_what_a_hook_of_torch_would_do(made, name):
+    model, reference = made(name)
+    layer, head, width = 2, 3, model.settings.d_head
+    part = layers_of(reference)[layer]
+    output = part.self_attn.o_proj if hasattr(part, "self_attn") else part.attn.c_proj
+
+    def hook(_, given):
+        joined = given[0].clone()
+        joined[..., head * width : (head + 1) * width] = 0
+        return (joined,)
+
+    handle = output.register_forward_pre_hook(hook)
+    with torch.no_grad():
+        wanted = reference(torch.tensor([IDS])).logits[0]
+    handle.remove()
+    found = run(model, IDS, changed=Changes(heads=frozenset({(layer, head)})))
+    torch.testing.assert_close(logits(found), wanted, atol=1e-4, rtol=1e-4)
+
+
+def test_parts_that_are_off_add_nothing(made):
+    model, _ = made("llama")
+    off = run(model, IDS, changed=Changes(attention=frozenset({0}), ffn=frozenset({1})))
+    assert off.attention_added[0].abs().max() == 0
+    assert off.ffn_added[1].abs().max() == 0
+    assert off.ffn_added[0].abs().max() > 0
+
+
+def test_a_token_that_is_hidden_is_seen_by_itself_alone(made):
+    model, _ = made("llama")
+    found = run(model, IDS, changed=Changes(hidden_tokens=frozenset({0, 3})))
+    assert found.weights[:, :, 4:, [0, 3]].abs().max() == 0
+    assert (found.weights[:, :, 0, 0] == 1).all()
+    torch.testing.assert_close(found.weights.sum(-1), torch.ones(found.weights.shape[:-1]))
+
+
+@pytest.mark.parametrize("name", A_FEW)
+def test_every_patch_of_a_sweep_is_the_run_with_that_patch(made, name):
+    model, _ = made(name)
+    found, other = run(model, IDS), run(model, OTHERS)
+    *_, swept = patch_each_place(found, other, position=6)
+    assert swept.share == 1
+    for layer, token in [(0, 0), (0, 1), (1, 4), (2, 6), (2, 7)]:
+        patch = {(layer, token): other.before[layer, token]}
+        wanted = run(model, IDS, changed=Changes(patches=patch)).final[6]
+        torch.testing.assert_close(swept.streams[layer, token], wanted, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", A_FEW)
+def test_every_head_of_a_sweep_is_the_run_without_it(made, name):
+    model, _ = made(name)
+    found = run(model, IDS)
+    *_, swept = without_each_head(found)
+    for layer, head in [(0, 0), (1, 3), (2, 4)]:
+        changed = Changes(heads=frozenset({(layer, head)}))
+        wanted = run(model, IDS, changed=changed)
+        torch.testing.assert_close(
+            swept.streams[layer, head], wanted.final[-1], atol=1e-4, rtol=1e-4
+        )
+        said = logits(wanted, [-1])[0]
+        one = swept.streams[layer, head]
+        assert logit_of(found, one[None], 9)[0] == pytest.approx(float(said[9]), abs=1e-4)
+        chance = float(said.softmax(-1)[9])
+        assert chance_of(found, one[None], 9)[0] == pytest.approx(chance, abs=1e-6)
+
+
+def test_a_sweep_in_several_goes_is_the_same(made, monkeypatch):
+    model, _ = made("llama")
+    found, other = run(model, IDS), run(model, OTHERS)
+    *_, at_once = patch_each_place(found, other)
+    monkeypatch.setattr("attention_core.real_model.sweeps.AT_ONCE", 1)
+    shares = []
+    for swept in patch_each_place(found, other):
+        shares.append(swept.share)
+    torch.testing.assert_close(swept.streams, at_once.streams, atol=1e-5, rtol=1e-5)
+    assert shares == sorted(shares)
+    assert len(shares) == 3 * len(IDS)
+
+
+def test_sentences_of_two_lengths_cannot_be_patched(made):
+    model, _ = made("llama")
+    with pytest.raises(ValueError, match="8 and 7 tokens"):
+        next(patch_each_place(run(model, IDS), run(model, IDS[:7])))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (Changes(heads=frozenset({(3, 0)})), "no layer 3"),
+        (Changes(heads=frozenset({(0, 6)})), "no head 6"),
+        (Changes(ffn=frozenset({-1})), "no layer -1"),
+        (Changes(hidden_tokens=frozenset({8})), "no token 8: the sentence has 8"),
+        (Changes(patches={(0, 0): torch.zeros(3)}), "cannot stand in a stream that is 30 wide"),
+    ],
+)
+def test_what_is_not_there_cannot_be_changed(made, changes, words):
+    model, _ = made("llama")
+    with pytest.raises(ValueError, match=words):
+        run(model, IDS, changed=changes)
