@@ -14,7 +14,7 @@ from attention_core.real_model import tiny
 from attention_core.real_model.attribution import attribution, head_by_key
 from attention_core.real_model.changes import Changes
 from attention_core.real_model.layer_trace import layer_trace
-from attention_core.real_model.lens import logit_lens, said_by_layer
+from attention_core.real_model.lens import lens, likeliest
 from attention_core.real_model.measures import MEASURES, near
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import logits, run
@@ -132,25 +132,30 @@ def test_in_the_tiny_language_the_heads_that_its_page_names_are_found():
 
 
 @pytest.mark.parametrize("name", A_FEW)
-def test_the_lens_behind_the_last_layer_is_what_the_model_says(made, name):
+def test_after_each_layer_the_lens_says_what_the_last_norm_and_the_table_make_of_it(made, name):
     model, reference = made(name)
     found = run(model, IDS)
-    seen = logit_lens(found, 4)
-    torch.testing.assert_close(seen[-1], logits(found, [4])[0])
+    seen = lens(found, most=3)
+    decoder = reference.get_decoder()
+    last = decoder.norm if hasattr(decoder, "norm") else decoder.ln_f
     with torch.no_grad():
         streams = reference(torch.tensor([IDS]), output_hidden_states=True).hidden_states
-        last = (
-            reference.get_decoder().norm
-            if hasattr(reference.get_decoder(), "norm")
-            else (reference.get_decoder().ln_f)
-        )
-        wanted = reference.lm_head(last(torch.stack(streams)[:-1, 0, 4]))
+        wanted = reference.lm_head(last(torch.stack(streams)[:-1, 0]))
     if model.settings.logit_cap:
         wanted = model.settings.logit_cap * (wanted / model.settings.logit_cap).tanh()
-    torch.testing.assert_close(seen[:-1], wanted, atol=1e-4, rtol=1e-4)
-    said = said_by_layer(found, 4, n=3)
-    assert said.ids.shape == (4, 3)
-    assert said.ids[-1, 0] == seen[-1].argmax()
+    wanted = torch.cat([wanted, logits(found)[None]]).softmax(dim=-1).flatten(0, 1).topk(3)
+    torch.testing.assert_close(seen.chances, wanted.values, atol=1e-4, rtol=1e-3)
+    assert (seen.ids == wanted.indices).double().mean() > 0.95, "but where two are as likely"
+
+
+def test_slices_of_the_vocabulary_change_nothing(made, monkeypatch):
+    model, _ = made(A_FEW[0])
+    found = run(model, IDS)
+    whole = likeliest(model, found.final, 5)
+    monkeypatch.setattr("attention_core.real_model.lens.ROWS_AT_ONCE", 7)
+    sliced = likeliest(model, found.final, 5)
+    assert sliced.ids.equal(whole.ids)
+    torch.testing.assert_close(sliced.chances, whole.chances)
 
 
 # --- who brought a logit -------------------------------------------------------------------------
@@ -233,7 +238,7 @@ def test_what_is_switched_off_brought_nothing_and_all_still_adds_up(made):
 def test_a_model_that_says_nothing_next_is_not_asked_who_brought_it(made):
     model, _ = made("bert")
     found = run(model, IDS)
-    for call in (lambda: attribution(found, 1), lambda: logits(found), lambda: logit_lens(found)):
+    for call in (lambda: attribution(found, 1), lambda: logits(found), lambda: lens(found)):
         with pytest.raises(ValueError, match="says no next token"):
             call()
 

@@ -10,6 +10,9 @@ from .heads import strongest as strongest_heads
 from .lesson import asked_of, encoded_of, measure_of, query_of
 from .running import Seen
 
+SMALLEST = 0.02
+"""A token that brought less of what a head brought is not named."""
+
 
 def about_the_model(model: Model) -> str:
     """What kind of model this is."""
@@ -80,7 +83,10 @@ def of_its_tokens(values: Values, found: Seen, at: tuple[int, int]) -> str:
     asked, against = asked_of(values, found)
     each = head_by_key(found.run, *at, asked, found.last, against)
     pieces = encoded_of(values).pieces
-    best = each.abs().argsort(descending=True)[:3].tolist()
+    least = SMALLEST * float(each.abs().sum())
+    best = [
+        key for key in each.abs().argsort(descending=True)[:3].tolist() if abs(each[key]) > least
+    ]
     told = [f"“{said(pieces[key])}” (token {key}) {signed(float(each[key]))}" for key in best]
     return f"Head {at[0]}.{at[1]} brought {signed(float(each.sum()))}: from {listed(told)}."
 
