@@ -3,15 +3,17 @@
 import streamlit as st
 
 from attention_ui.cards.card import card, light, note
+from attention_ui.cards.question import question
 from attention_ui.cards.show import chart, picture
 from attention_ui.controls.widget import control
-from attention_ui.frame.ends import ends
+from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.long_run import begun, go_on_with_page
 from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.real_model import charts, lesson, words
 from attention_ui.lessons.real_model.getting import way_to_a_model
 from attention_ui.lessons.real_model.heads import heads_picture
 from attention_ui.lessons.real_model.running import passes
+from attention_ui.lessons.real_model.sweeping import each_head_off, patched
 from attention_ui.picture.layout import equation
 from attention_ui.picture.sentence import sentence
 
@@ -68,6 +70,7 @@ with card(
     picture("compares", equation(trace, *lesson.compares(trace, chosen[1])))
     picture("gathers", equation(trace, *lesson.gathers(trace, chosen[1])))
 
+covered: frozenset[str] = frozenset()
 if settings.predicts:
     with card(
         "layers",
@@ -75,7 +78,10 @@ if settings.predicts:
         "What would the model say if it stopped here? After each layer, its last norm and its "
         "table of tokens read the numbers that stand there: the **logit lens**.",
     ):
-        chart("layers", charts.after_each_layer(found, lesson.encoded_of(values).pieces), 940)
+        asked = words.first_says(found)
+        covered = question("first_says", asked, lesson.lens_trace(found), ("lens",))
+        if not covered:
+            chart("layers", charts.after_each_layer(found, lesson.encoded_of(values).pieces), 940)
 
     with card(
         "brought",
@@ -110,4 +116,12 @@ if settings.predicts:
             chart("off", charts.next_tokens(found, off.found), 760)
             st.text(words.of_what_is_off(values, found, off.found))
 
+with deeper(
+    "every head off in turn, and one text’s stream in another’s place", "sweeps"
+) as is_open:
+    if is_open and settings.predicts:
+        each_head_off(values, found)
+        patched(values, found)
+
+answers(words.answers(values, found), covered)
 ends(PAGE, trace)

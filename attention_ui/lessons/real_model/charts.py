@@ -1,6 +1,6 @@
 """The small charts of the lesson on a real model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache
 
@@ -138,25 +138,40 @@ def who_brought(made: Attribution, settings: Settings, chosen: tuple[int, int], 
     """What each head and each feed-forward brought to a logit, or to what else this is `of`: a
     column a layer, a row a head, below them what the feed-forward brought.
     """
-    most = max((abs(part.amount) for part in made.parts), default=0.0) or 1.0
-    rows = [
-        {
-            **{"layer": part.layer, "row": settings.n_heads if part.head is None else part.head},
-            **{"called": part.name, "amount": part.amount},
-            "shade": palette.FAINT
-            + (palette.FULL - palette.FAINT) * (abs(part.amount) / most) ** 0.5,
-            "chosen": (part.layer, part.head) == chosen,
-        }
+    cells = {
+        (part.layer, settings.n_heads if part.head is None else part.head): (part.name, part.amount)
         for part in made.parts
         if part.kind == "head" or (part.kind == "feed-forward" and settings.d_ffn)
+    }
+    names = [*map(str, range(settings.n_heads)), *(["feed-forward"] if settings.d_ffn else [])]
+    return by_layers(cells, names, settings.n_layers, f"What each part brought to {of}.", chosen)
+
+
+def by_layers(
+    cells: Mapping[tuple[int, int], tuple[str, float]],
+    names: Sequence[str],
+    n_layers: int,
+    words: str,
+    chosen: tuple[int, int] | None = None,
+) -> Chart:
+    """Amounts by layer and row: for each (layer, row) what it is called and its amount. Blue above
+    0, red below. `names` are those of the rows.
+    """
+    most = max((abs(amount) for _, amount in cells.values()), default=0.0) or 1.0
+    rows = [
+        {
+            **{"layer": layer, "row": row, "called": called, "amount": amount},
+            "shade": palette.FAINT + (palette.FULL - palette.FAINT) * (abs(amount) / most) ** 0.5,
+            "chosen": (layer, row) == chosen,
+        }
+        for (layer, row), (called, amount) in cells.items()
     ]
     spec = deepcopy(_amounts())
-    names = [*map(str, range(settings.n_heads)), "feed-forward"]
-    spec["params"] = [*spec.get("params", []), {"name": "part_names", "value": names}]
-    every = 1 if settings.n_layers < 20 else 2
-    spec["encoding"]["x"]["axis"]["values"] = [*range(0, settings.n_layers, every)]
-    spec["height"] = 26 * (settings.n_heads + bool(settings.d_ffn))
-    return Chart(pd.DataFrame(rows), spec, f"What each part brought to {of}.")
+    spec["params"] = [{"name": "part_names", "value": list(names)}]
+    every = 1 if n_layers < 20 else 2
+    spec["encoding"]["x"]["axis"]["values"] = [*range(0, n_layers, every)]
+    spec["height"] = 26 * len(names)
+    return Chart(pd.DataFrame(rows), spec, words)
 
 
 @lru_cache(maxsize=1)
@@ -179,7 +194,7 @@ def _amounts() -> dict:
             .otherwise(alt.value("transparent")),
             tooltip=[
                 alt.Tooltip("called:N", title="part"),
-                alt.Tooltip("amount:Q", title="brought", format="+.3f"),
+                alt.Tooltip("amount:Q", title=" ", format="+.3f"),
             ],
         )
         .properties(width="container")

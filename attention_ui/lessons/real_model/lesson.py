@@ -4,6 +4,7 @@ from functools import lru_cache
 
 from torch import Tensor
 
+from attention_core.operations import Given
 from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.measures import MEASURES, Measure
 from attention_core.real_model.model import Model
@@ -25,6 +26,11 @@ STARTS = {
     TINY: "the tired cat sees the dog because it",
     SMOL: "When Mary and John went to the store, John gave a drink to",
 }
+OTHERS = {
+    TINY: "the tired cat sees the dog but it",
+    SMOL: "When John and Mary went to the store, Mary gave a drink to",
+}
+"""What is patched in from, until another text is typed: the same with one thing exchanged."""
 LAST, STRONGEST = "last", "strongest"
 MARKED = {
     "previous": "look at the token before",
@@ -99,7 +105,7 @@ MODEL = Control(
     check=_opens,
     undoes=(
         *("prompt", "model_head", "looks_from"),
-        *("model_off", "asked_token", "against_token"),
+        *("model_off", "asked_token", "against_token", "other_prompt"),
     ),
 )
 PROMPT = Control(
@@ -151,9 +157,17 @@ AGAINST = Control(
     check=_is_one,
     look={"placeholder": "nothing"},
 )
+OTHER_PROMPT = Control(
+    "other_prompt",
+    Sentence(),
+    "Another text, of as many tokens",
+    lambda values: OTHERS.get(values.model, OTHERS[SMOL]),
+    widget="text_input",
+    check=_fits,
+)
 CONTROLS = (
     *(EXAMPLE, MODEL, PROMPT, MEASURE, MODEL_HEAD, LOOKS_FROM),
-    *(MODEL_OFF, ASKED, AGAINST),
+    *(MODEL_OFF, ASKED, AGAINST, OTHER_PROMPT),
 )
 
 
@@ -180,6 +194,11 @@ def whole(values: Values) -> About:
 def changed(values: Values) -> About:
     """The run of what is left of it."""
     return values.model, encoded_of(values).ids, values.model_off
+
+
+def other(values: Values) -> About:
+    """The run of the other text, which is patched in."""
+    return values.model, _encoded(values.model, values.other_prompt).ids, ""
 
 
 def measure_of(values: Values) -> Measure:
@@ -251,3 +270,14 @@ def gathers(trace: Trace, head: int) -> tuple[Matrix | str, ...]:
     one = {"lead": (head,)}
     values = Matrix(contexts.inputs[1], **one)
     return weights_of(trace, head), "·", values, "=", Matrix(contexts, **one)
+
+
+def lens_trace(found: Seen) -> Trace:
+    """What a question on the layers is about: how likely the last token's next ones are behind each
+    layer.
+    """
+    trace = Trace()
+    n_rows = found.run.model.settings.n_layers + 1
+    chances = found.lens.chances.view(n_rows, -1)[:, -1]
+    trace.step("lens", Given.of(chances), axes=("layer",))
+    return trace

@@ -1,13 +1,18 @@
 """What the page of a real model says, with numbers from the run."""
 
+from torch import Tensor
+
 from attention_core.real_model.attribution import Attribution, head_by_key
 from attention_core.real_model.model import Model
 from attention_core.text.tokenizers import visible
 
+from ...cards.common_questions import one_of
+from ...cards.questions import Pick
 from ...controls.control import Values
+from ...frame.ends import Answer
 from ...words import listed, number, percent
 from .heads import strongest as strongest_heads
-from .lesson import asked_of, encoded_of, measure_of, query_of
+from .lesson import MARKED, asked_of, encoded_of, measure_of, query_of, scores_of
 from .running import Seen
 
 SMALLEST = 0.02
@@ -105,6 +110,53 @@ def of_what_is_off(values: Values, found: Seen, without: Seen) -> str:
     return f"{told} Its logit was {gaps[0]} above that of “{other}”, and is {gaps[1]} above it now."
 
 
+def of_what_is_measured(values: Values, found: Seen) -> str:
+    """What is measured again: a chance, or a difference of logits."""
+    asked, against = asked_of(values, found)
+    name = said(found.run.model.tokenizer.piece(asked))
+    return f"the chance of “{name}”" if against is None else of_what_is_asked(values, found)
+
+
+def most_needed(values: Values, found: Seen, changes: Tensor) -> str:
+    """The heads that are missed most, and the one without which it gets stronger."""
+    order = changes.flatten().argsort().tolist()
+    n_heads = changes.shape[1]
+
+    def called(at: int) -> str:
+        layer, head = divmod(at, n_heads)
+        return f"{layer}.{head} ({_change(values, float(changes[layer, head]))})"
+
+    return (
+        f"Missed most: {listed([called(at) for at in order[:3]])}. Without {called(order[-1])} "
+        f"{of_what_is_measured(values, found)} rises most."
+    )
+
+
+def where_it_turns(values: Values, found: Seen, changes: Tensor) -> str:
+    """The token whose vector changes most, and from which layer to which."""
+    strongest = changes.abs().max(dim=0).values
+    token = int(strongest.argmax())
+    pieces = encoded_of(values).pieces
+    layers = (changes[:, token].abs() > 0.5 * strongest[token]).nonzero().flatten().tolist()
+    most = float(changes[:, token][changes[:, token].abs().argmax()])
+    told = (
+        f"At “{said(pieces[token])}” (token {token}), before layers {layers[0]} to {layers[-1]}, "
+        f"the other text’s vector changes most: {_change(values, most)}."
+    )
+    last = found.last
+    if token != last:
+        late = (changes[:, last].abs() > 0.5 * float(changes[:, last].abs().max())).nonzero()
+        told += f" At the last token it does so from layer {int(late[0])} on."
+    return told
+
+
+def _change(values: Values, change: float) -> str:
+    """A change of a chance, or of a difference of logits."""
+    if values.against_token:
+        return signed(change)
+    return f"{signed(100 * change)} points"
+
+
 def said(piece: str) -> str:
     """A token in a sentence: without the blank before it."""
     return visible(piece.strip() or piece)
@@ -114,6 +166,73 @@ def signed(value: float) -> str:
     """A number with its sign."""
     text = number(value, 2)
     return text if text.startswith("−") or value == 0 else f"+{text}"
+
+
+def settled(found: Seen) -> int:
+    """The first layer from which on the model would say what it says in the end; −1 where its
+    embeddings say so already.
+    """
+    ids = found.lens.ids.view(-1, len(found.run.ids))[:, -1]
+    others = (ids != ids[-1]).nonzero().flatten()
+    return int(others[-1]) if len(others) else -1
+
+
+def first_says(found: Seen) -> Pick:
+    """From which layer on would it say what it says in the end?"""
+    n_layers, at = found.run.model.settings.n_layers, settled(found)
+    choices = ["the embedding alone", *(f"after layer {layer}" for layer in range(n_layers))]
+    return one_of(
+        "The model says one token next. From where on would it have said so, if it had stopped "
+        "there?",
+        choices,
+        at + 1,
+        f"It is {choices[at + 1]} of 0 to {n_layers - 1}." if at >= 0 else "Its embedding alone.",
+        "Each layer adds to the same stream of numbers, so the answer is built up on the way.",
+    )
+
+
+def answers(values: Values, found: Seen) -> list[Answer]:
+    """What a reader can now answer."""
+    settings = found.run.model.settings
+    scores = scores_of(values, found)
+    most = divmod(int(scores.argmax()), settings.n_heads)
+    n_marked = int((scores >= 0.3).sum())
+    told = [
+        Answer(
+            "Does every head of a model do something that has a name?",
+            f"No. Of {scores.numel()} heads here, {n_marked} {MARKED[values.measure]} with 30% or "
+            f"more of their weight on this text, {most[0]}.{most[1]} most. Most heads do several "
+            "things, and other things on another text.",
+            "heads",
+            "All its heads",
+        )
+    ]
+    if not settings.predicts:
+        return told
+    at = settled(found)
+    made = found.brought(*asked_of(values, found))
+    heads = sum(part.amount for part in made.parts if part.kind == "head")
+    return [
+        *told,
+        Answer(
+            "When does a model know what it will say?",
+            f"On this text, after layer {at} of {settings.n_layers - 1}: from there on its last "
+            "norm and its table would say the same."
+            if at >= 0
+            else "On this text its embeddings would say the same already.",
+            "layers",
+            "Layer by layer",
+            ("lens",),
+        ),
+        Answer(
+            "Is the head that brought most the one that is needed most?",
+            f"Not always. What all heads brought to {of_what_is_asked(values, found)} is "
+            f"{signed(heads)} of {number(made.logit, 2)}; but what a head writes early is read by "
+            "later ones, and without it these find something else. Only taking it away tells.",
+            "off",
+            "Switch it off",
+        ),
+    ]
 
 
 def of_the_head(values: Values, found: Seen, at: tuple[int, int]) -> str:
