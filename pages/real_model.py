@@ -6,13 +6,14 @@ from attention_ui.cards.card import card, light, note
 from attention_ui.cards.question import question
 from attention_ui.cards.show import chart, picture
 from attention_ui.controls.widget import control
-from attention_ui.frame.ends import answers, deeper, ends
+from attention_ui.frame.ends import answers, deeper, ends, row
 from attention_ui.frame.long_run import begun, go_on_with_page
 from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.real_model import charts, lesson, words
 from attention_ui.lessons.real_model.getting import way_to_a_model
 from attention_ui.lessons.real_model.heads import heads_picture
 from attention_ui.lessons.real_model.running import passes
+from attention_ui.lessons.real_model.story import story
 from attention_ui.lessons.real_model.sweeping import each_head_off, patched
 from attention_ui.picture.layout import equation
 from attention_ui.picture.sentence import sentence
@@ -41,7 +42,7 @@ if found is None:
     st.stop()
 
 chosen = lesson.head_of(values, found)
-trace = lesson.head_trace(values, found)
+trace = lesson.trace_of(values)
 
 with card(
     "heads",
@@ -116,9 +117,12 @@ if settings.predicts:
             chart("off", charts.next_tokens(found, off.found), 760)
             st.text(words.of_what_is_off(values, found, off.found))
 
-with deeper(
-    "every head off in turn, and one text’s stream in another’s place", "sweeps"
-) as is_open:
+if settings.predicts:
+    with row("**A story in five steps**: why this token?", "story", ":material/book:") as told:
+        if told:
+            story(values, found)
+
+with deeper("every head off in turn, another text’s stream in this one’s place") as is_open:
     if is_open and settings.predicts:
         each_head_off(values, found)
         patched(values, found)

@@ -19,7 +19,7 @@ from ...controls.shared import EXAMPLE
 from ...picture.matrix import Matrix
 from .models import SMOL, TINY, choices, first, opened, why_refused
 from .own_fields import Name, Next, Parts, changes_of
-from .running import About, Seen
+from .running import About, Seen, kept
 
 MOST_TOKENS = 64
 STARTS = {
@@ -241,14 +241,11 @@ def asked_of(values: Values, found: Seen) -> tuple[int, int | None]:
 
 
 def trace_of(values: Values) -> Trace:
-    """The lesson's trace: the head that is looked at."""
-    return head_trace(values, Seen(run(model_of(values), encoded_of(values).ids)))
-
-
-def head_trace(values: Values, found: Seen) -> Trace:
-    """The attention of the layer whose head is looked at, from the stream that it reads."""
-    layer, _ = head_of(values, found)
-    pieces = encoded_of(values).pieces
+    """The lesson's trace: the attention of the layer whose head is looked at, from the stream that
+    it reads.
+    """
+    found = kept(whole(values)) or Seen(run(model_of(values), encoded_of(values).ids))
+    (layer, _), pieces = head_of(values, found), encoded_of(values).pieces
     return layer_trace(found.run.model, found.run.before[layer], layer, pieces, parts="attention")
 
 

@@ -26,9 +26,9 @@ from .lesson import OTHER_PROMPT, asked_of, encoded_of, other, whole
 from .running import Seen, passes
 
 
-def _slices(sweep: Callable[[], Iterator[Swept]], read: Callable[[Tensor], Tensor]) -> Steps:
-    """A sweep as steps, each with what is read of the streams at its end."""
-    for swept in sweep():
+def _slices(sweep: Iterator[Swept], read: Callable[[Tensor], Tensor]) -> Steps:
+    """A sweep as steps, the last with what is read of the streams at its end."""
+    for swept in sweep:
         yield swept.share, read(swept.streams) if swept.share >= 1 else None
 
 
@@ -62,7 +62,7 @@ def each_head_off(values: Values, found: Seen) -> None:
     going = _sweep(
         "each_head",
         (whole(values), *asked_of(values, found)),
-        lambda: _slices(lambda: without_each_head(found.run, found.last), _read(values, found)),
+        lambda: _slices(without_each_head(found.run, found.last), _read(values, found)),
         f"{n_heads} runs, each from the layer of its head on",
     )
     if isinstance(going.found, Tensor):
@@ -118,13 +118,12 @@ def patched(values: Values, found: Seen) -> None:
 
 def _patches(values: Values, found: Seen) -> Steps:
     """The other text's way through the model, and then each of its vectors in this one's."""
-    theirs = None
     for share, theirs in passes(other(values)):
-        yield 0.05 * share, None
-    assert theirs is not None  # the last that comes
-    run = theirs.run
-    sweep = _slices(lambda: patch_each_place(found.run, run, found.last), _read(values, found))
-    yield from ((max(0.05, share), changes) for share, changes in sweep)
+        if theirs is None:
+            yield 0.05 * share, None
+            continue
+        sweep = patch_each_place(found.run, theirs.run, found.last)
+        yield from _slices(sweep, _read(values, found))
 
 
 def _sweep(name: str, about: tuple, work: Callable[[], Steps], cost: str) -> Run:

@@ -1,0 +1,212 @@
+"""A story in five steps: why the model says this token and not that one, measured on the text and
+the model that are there.
+"""
+
+import streamlit as st
+from torch import Tensor
+
+from attention_core.operations import Given
+from attention_core.real_model.attribution import Part
+from attention_core.real_model.sweeps import chance_of, logit_of, without_each_head
+from attention_core.trace import Trace
+
+from ...cards.show import picture
+from ...controls import held
+from ...controls.control import Values
+from ...frame.long_run import go_on, long_run
+from ...picture.matrix import Matrix
+from ...picture.sentence import sentence
+from ...words import listed, number, percent
+from .lesson import STARTS, asked_of, encoded_of, whole
+from .models import SMOL, TINY
+from .running import Seen
+from .words import said, signed
+
+TOLD = {SMOL: ("Mary", "John"), TINY: ("purrs", "barks")}
+"""On whose own text a story can be told, and between which tokens."""
+INDIRECT = 0.25
+"""A head that brought less than this part of what its absence takes works through others."""
+
+
+def story(values: Values, found: Seen) -> None:
+    """The five steps, or a way to the text that the story is about."""
+    asked, against = asked_of(values, found)
+    if against is None:
+        model, pair = values.model, TOLD.get(values.model)
+        st.markdown(
+            "The story is about two tokens that could come next. Choose what to compare with at "
+            "*Who brought the answer*, above."
+        )
+        if pair:
+            told = {"asked_token": pair[0], "against_token": pair[1], "prompt": STARTS[model]}
+            label = f"{pair[0]} or {pair[1]}?"
+            st.button(label, key="tell_the_story", on_click=held.change, kwargs=told)
+        return
+    piece = found.run.model.tokenizer.piece
+    yes, no = said(piece(asked)), said(piece(against))
+    made = found.brought(asked, against)
+    heads = sorted((each for each in made.parts if each.kind == "head"), key=_amount)
+    best = heads[-1]
+    st.text(
+        f"1. After your text the model says “{yes}” with {percent(float(found.chances[asked]))}, "
+        f"and “{no}” with {percent(float(found.chances[against]))}. The difference of their logits "
+        f"is {number(made.logit, 2)}. Where does it come from?"
+    )
+    st.text(_of_the_first(values, found, best, (asked, yes), (against, no)))
+    _arcs(values, found, best, "story_first")
+    if other := _copier(values, found, heads, asked):
+        place = encoded_of(values).ids.index(asked)
+        st.text(
+            f"3. Head {other.layer}.{other.head} looks at “{yes}” itself (token {place}, "
+            f"{percent(float(_row(found, other)[place]))} of its weight) and brought "
+            f"{signed(other.amount)}. Heads that copy the name said once are the textbook’s story "
+            "(Wang et al. 2022, on GPT-2)."
+            + (
+                f" Here the head of step 2 brought {number(best.amount / other.amount, 1)} times "
+                "as much."
+                if best is not other and other.amount > 0
+                else ""
+            )
+        )
+        if best is not other:
+            _arcs(values, found, other, "story_other")
+    elif asked not in encoded_of(values).ids:
+        st.text(
+            f"3. “{yes}” does not stand in your text, so no head can copy it: what speaks for it "
+            "was worked out from other words."
+        )
+    else:
+        st.text(
+            f"3. No head that looks mostly at “{yes}” brings anything to it here. The textbook’s "
+            "story (Wang et al. 2022, on GPT-2) is that heads copy the name said once: it is not "
+            "this model’s, on this text."
+        )
+    _of_the_rest(values, found, best, (asked, yes), against, heads)
+
+
+def _amount(part: Part) -> float:
+    return part.amount
+
+
+def _row(found: Seen, head: Part) -> Tensor:
+    """Where a head looks from the last token (key,)."""
+    return found.run.weights[head.layer, head.head, found.last]
+
+
+def _of_the_first(
+    values: Values, found: Seen, best: Part, yes: tuple[int, str], no: tuple[int, str]
+) -> str:
+    """What the head does that brought most."""
+    row, pieces = _row(found, best), encoded_of(values).pieces
+    key = int(row.argmax())
+
+    def alone(token: int) -> float:
+        parts = found.brought(token, None).parts
+        return next(p.amount for p in parts if (p.layer, p.head) == (best.layer, best.head))
+
+    raised, lowered = alone(yes[0]), alone(no[0])
+    does = (
+        f"it lowers “{no[1]}” more than it raises “{yes[1]}”"
+        if abs(lowered) > abs(raised) and lowered < 0
+        else f"it raises “{yes[1]}” more than it lowers “{no[1]}”"
+        if raised > 0
+        else f"it lowers both, “{no[1]}” more"
+    )
+    return (
+        f"2. Of {found.run.weights[:, :, 0, 0].numel()} heads, {best.layer}.{best.head} brought "
+        f"most: {signed(best.amount)}. From the last token it looks at “{said(pieces[key])}” "
+        f"(token {key}, {percent(float(row[key]))}). To “{yes[1]}” it brought {signed(raised)}, to "
+        f"“{no[1]}” {signed(lowered)}: {does}."
+    )
+
+
+def _copier(values: Values, found: Seen, heads: list[Part], asked: int) -> Part | None:
+    """The head that brought most of those that look most at the token that is said."""
+    ids = encoded_of(values).ids
+    if asked not in ids:
+        return None
+    place = ids.index(asked)
+    looking = [each for each in heads if int(_row(found, each).argmax()) == place]
+    return looking[-1] if looking and looking[-1].amount > 0 else None
+
+
+def _arcs(values: Values, found: Seen, head: Part, name: str) -> None:
+    """Where a head looks, as arcs."""
+    pieces = encoded_of(values).pieces
+    trace = Trace(query=pieces, key=pieces)
+    weights = Given.of(found.run.weights[head.layer, head.head])
+    step = trace.step("weights", weights, axes=("query", "key"))
+    picture(name, sentence(trace, Matrix(step), found.last), is_aside=True)
+
+
+@st.fragment
+def _of_the_rest(
+    values: Values,
+    found: Seen,
+    best: Part,
+    yes: tuple[int, str],
+    against: int,
+    heads: list[Part],
+) -> None:
+    """Steps 4 and 5: on whom it stands, and what is without it; both take a run for each head."""
+    run = found.run
+
+    def work():
+        for swept in without_each_head(run, found.last):
+            if swept.share < 1:
+                yield swept.share, None
+                continue
+            gaps = logit_of(run, swept.streams, yes[0]) - logit_of(run, swept.streams, against)
+            yield 1.0, (gaps, chance_of(run, swept.streams, yes[0]))
+
+    going = long_run(
+        "story_of_model",
+        (whole(values), yes[0], against),
+        work,
+        quick=values.model == TINY,
+        cost=f"{len(heads)} runs, one without each head",
+        verb="Go on with the story",
+    )
+    if going.share >= 1 and isinstance(going.found, tuple):
+        gaps, chances = going.found
+        gap = found.brought(yes[0], against).logit
+        below = [
+            (gap - float(gaps[each.layer, each.head]), each)
+            for each in heads
+            if each.layer is not None and best.layer is not None and each.layer < best.layer
+        ]
+        lost = sorted(
+            (each for each in below if abs(each[1].amount) < INDIRECT * each[0]),
+            key=lambda each: -each[0],
+        )[:3]
+        named = [
+            f"{each.layer}.{each.head} (−{number(fall, 2)}, though it brought "
+            f"{signed(each.amount)} itself)"
+            for fall, each in lost
+        ]
+        st.text(
+            "4. On whom does that stand? Take one head away and the difference falls most without "
+            f"{listed(named)}. They write what {best.layer}.{best.head} and others read later."
+            if named
+            else "4. No earlier head is missed that brought little itself."
+        )
+        without = float(chances[best.layer, best.head])
+        left = float(gaps[best.layer, best.head])
+        st.text(
+            f"5. And without {best.layer}.{best.head} itself? The difference is {number(left, 2)} "
+            f"in place of {number(gap, 2)}, and “{yes[1]}” has {percent(without)}. "
+            + (
+                "The model says the same: no single head carries the answer."
+                if without > 0.5 * float(found.chances[yes[0]])
+                else "This one head carries most of the answer."
+            )
+        )
+        off = f"{best.layer}.{best.head}"
+        label = f"Switch off {off}, above"
+        st.button(label, key="story_off", on_click=_switch_off, args=(off,))
+    go_on(going)
+
+
+def _switch_off(head: str) -> None:
+    held.change(model_off=head)
+    held.run_all()

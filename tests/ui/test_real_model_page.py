@@ -1,0 +1,208 @@
+"""The page of a real model: which it opens, what it says of a text, and what may be typed."""
+
+import base64
+import io
+import sys
+
+import numpy as np
+import pytest
+import streamlit as st
+import torch
+from PIL import Image
+
+from attention_core.real_model.model import open_model
+from attention_core.real_model.run import run
+from attention_core.real_model.tiny import TINY as FOLDER
+from attention_ui.frame import long_run
+from attention_ui.lessons.real_model import models, raster
+from attention_ui.lessons.real_model.own_fields import Parts, changes_of
+from attention_ui.picture import palette
+from visiting import _opened, stands, texts, visit, visit_deeper
+
+PAGE = "real_model"
+
+
+@pytest.fixture(scope="module")
+def seen():
+    model = open_model(FOLDER)
+    return run(model, model.tokenizer.encode("the tired cat sees the dog because it").ids)
+
+
+# --- which models --------------------------------------------------------------------------------
+
+
+def test_a_link_names_a_model_and_never_a_path():
+    for name in ("own", "smollm", str(FOLDER), "../../etc/passwd", "tiny/../tiny"):
+        at = stands(visit(PAGE, model=name))
+        assert "model" in texts(at)
+        assert "2 layers of 4 heads" in " ".join(each.value for each in at.markdown)
+
+
+def test_a_path_of_ones_own_is_opened_and_one_that_cannot_be_is_said_why(tmp_path, monkeypatch):
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF" + b"\xff" * 64)
+    monkeypatch.setattr(models, "_installed", lambda: None)
+    monkeypatch.setenv(models.PATH, str(broken))
+    at = stands(visit(PAGE))
+    assert "broken.gguf cannot be opened: " in texts(at)
+    assert "2 layers of 4 heads" in " ".join(each.value for each in at.markdown), "the page goes on"
+    folder = tmp_path / "mine"
+    folder.symlink_to(FOLDER)
+    monkeypatch.setenv(models.PATH, str(folder))
+    assert next(iter(models.choices())) == models.OWN
+    assert "cannot be opened" not in texts(stands(visit(PAGE)))
+
+
+def test_only_where_the_server_is_alone_is_there_a_button_that_installs(monkeypatch):
+    def buttons():
+        return [each.label for each in stands(visit(PAGE)).button]
+
+    assert "Get SmolLM2" not in buttons()
+    ask, listens = st.get_option, "0.0.0.0"
+
+    def option(name):
+        return listens if name == "server.address" else ask(name)
+
+    monkeypatch.setattr(st, "get_option", option)
+    assert "Get SmolLM2" not in buttons()
+    for listens in ("127.0.0.1", "localhost"):
+        assert "Get SmolLM2" in buttons()
+
+
+def test_what_pip_says_is_said_and_the_page_goes_on(monkeypatch):
+    """Stands in for pip: a Python that says something and fails, or does nothing."""
+    monkeypatch.setattr(models, "READERS", "no-such-file")
+    told = [found for _, found in models.install()]
+    assert "no-such-file" in told[-1]
+    python = sys.executable
+    monkeypatch.setattr(models, "sys", type("", (), {"executable": "/bin/true"}))
+    assert [*models.install()][-1] == (1.0, "")
+    monkeypatch.setattr(models, "sys", type("", (), {"executable": python}))
+    going = long_run.Run("", steps=models.install())
+    going.advance(0.0)
+    going.steps.close()  # as Stop does: the process must not go on alone
+
+
+# --- what is typed -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("the zebra sees", "“zebra” is none of the 61 words"),
+        ("the cat " * 40, "Shorten it"),
+        ("", "at least one word"),
+    ],
+)
+def test_a_text_that_the_model_cannot_read_stays_and_is_said_why(typed, said):
+    at = visit(PAGE)
+    (box,) = (each for each in at.text_input if each.key == "control_prompt")
+    at = stands(box.set_value(typed).run())
+    assert said in texts(at)
+    assert at.text_input(key="control_prompt").value == typed
+
+
+def test_what_is_switched_off_is_read_and_what_is_not_there_is_said():
+    assert (
+        Parts().read("1.2,1.2, attention 0 , feed-forward 1") == "1.2, attention 0, feed-forward 1"
+    )
+    changes = changes_of("1.2, attention 0, feed-forward 1, f3, a2")
+    assert (changes.heads, changes.attention, changes.ffn) == ({(1, 2)}, {0, 2}, {1, 3})
+    for text in ("1", "1.2.3", "1.2;1.3", "mlp 3", "<b>", "1.2 " * 60):
+        with pytest.raises(ValueError, match=r"look like|fit"):
+            Parts().read(text)
+    at = stands(visit(PAGE, model_off="9.0"))
+    assert "there is no layer 9: the model has 2" in texts(at)
+    assert "less than 1% without 0.0" in texts(stands(visit(PAGE, model_off="0.0")))
+
+
+def test_a_token_that_is_compared_must_be_one():
+    at = stands(visit(PAGE, against_token="barks"))
+    assert "the logit of “purrs”, minus that of “barks”" in texts(at)
+    assert "is not one token" in texts(stands(visit(PAGE, asked_token="two words")))
+
+
+def test_a_model_that_reads_both_ways_has_a_page_too(monkeypatch, tmp_path):
+    from transformers import BertConfig, BertForMaskedLM
+
+    config = BertConfig(
+        vocab_size=61, hidden_size=12, num_hidden_layers=2, num_attention_heads=3,
+        intermediate_size=14, max_position_embeddings=70,
+    )  # fmt: skip
+    torch.manual_seed(5)
+    BertForMaskedLM(config).save_pretrained(tmp_path)
+    (tmp_path / "tokenizer.json").write_bytes((FOLDER / "tokenizer.json").read_bytes())
+    monkeypatch.setenv(models.PATH, str(tmp_path))
+    at = stands(visit(PAGE, prompt="the tired cat sees the dog"))
+    assert "says no next token" in " ".join(each.value for each in at.markdown)
+    assert [each.value for each in at.header if each.value == "Who brought the answer"] == []
+
+
+# --- what is shown -------------------------------------------------------------------------------
+
+
+def test_the_picture_of_all_heads_is_their_weights(seen):
+    weights = seen.weights.numpy()
+    scores = np.zeros((2, 4))
+    tokens = [str(each) for each in seen.ids]
+    made = raster.all_heads(raster.Heads(weights, scores, tokens, 5, (1, 2), "Heads that look"))
+    (url,) = made.frame["url"].dropna()
+    image = np.array(Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))))
+    # More heads than layers: they stand beside each other, the layers below.
+    n = len(tokens)
+    rows, columns = image.shape[0] / 2, image.shape[1] / 4
+    cell = image.shape[1] / 4 / (n + raster.GAP * n / 100)
+    for layer, head, query, key in (
+        (0, 0, 8, 0),
+        (1, 3, 8, 6),
+        (0, 2, 4, 4),
+        (1, 1, 8, 3),
+        (0, 1, 1, 2),
+    ):
+        top, left = (
+            int(layer * rows + (query + 0.5) * cell),
+            int(head * columns + (key + 0.5) * cell),
+        )
+        span = palette.FULL - palette.FAINT
+        wanted = palette.FAINT + span * float(weights[layer, head, query, key]) ** 0.5
+        assert image[top, left, 3] == pytest.approx(255 * wanted, abs=2)
+    strip = made.frame[(made.frame["kind"] == "token") & (made.frame["id"] == "1.2")]
+    assert strip["weight"].to_numpy() == pytest.approx(weights[1, 2, 5], abs=1e-6)
+    assert strip["chosen"].all()
+
+
+def test_the_sweeps_say_what_switching_off_says():
+    """On the tiny model, whose page does them at once."""
+    at = stands(visit_deeper(PAGE, against_token="barks"))
+    told = texts(at)
+    assert "Missed most: 0.0 (" in told
+    one = texts(stands(visit(PAGE, against_token="barks", model_off="0.0")))
+    before, after = (float(each) for each in _numbers_of_the_logit(one))
+    missed = float(told.partition("Missed most: 0.0 (")[2].partition(")")[0].replace("−", "-"))
+    assert missed == pytest.approx(after - before, abs=0.011)
+
+
+def _numbers_of_the_logit(told):
+    said = told.partition("Its logit was ")[2].replace("−", "-")
+    yield said.partition(" above")[0]
+    yield said.partition("and is ")[2].partition(" above")[0]
+
+
+def test_texts_of_other_lengths_cannot_change_places():
+    at = stands(visit_deeper(PAGE, other_prompt="the cat"))
+    assert "texts of as many tokens" in " ".join(each.value for each in at.markdown)
+
+
+def test_the_story_is_of_what_is_measured():
+    at = stands(_opened(PAGE, {"predict": "off", "against_token": "barks"}, row_story=True))
+    told = texts(at)
+    assert "2. Of 8 heads, 1.1 brought most: +5.30" in told, (
+        "as the tiny language's own page has it"
+    )
+    assert "without 0.0 (" in told
+    off = texts(stands(visit(PAGE, against_token="barks", model_off="1.1")))
+    *_, after = _numbers_of_the_logit(off)
+    assert f"The difference is {after} in place of 6.48" in told
+    without = stands(_opened(PAGE, {"predict": "off"}, row_story=True))
+    (button,) = (each for each in without.button if each.key == "tell_the_story")
+    assert "4. On whom" in texts(stands(button.click().run()))
