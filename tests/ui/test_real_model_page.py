@@ -58,15 +58,11 @@ def test_only_where_the_server_is_alone_is_there_a_button_that_installs(monkeypa
         return [each.label for each in stands(visit(PAGE)).button]
 
     assert "Get SmolLM2" not in buttons()
-    ask, listens = st.get_option, "0.0.0.0"
-
-    def option(name):
-        return listens if name == "server.address" else ask(name)
-
-    monkeypatch.setattr(st, "get_option", option)
-    assert "Get SmolLM2" not in buttons()
-    for listens in ("127.0.0.1", "localhost"):
-        assert "Get SmolLM2" in buttons()
+    ask = st.get_option
+    for address, is_there in (("0.0.0.0", False), ("127.0.0.1", True), ("localhost", True)):
+        of = {"server.address": address}
+        monkeypatch.setattr(st, "get_option", lambda name, of=of: of.get(name) or ask(name))
+        assert ("Get SmolLM2" in buttons()) == is_there
 
 
 def test_what_pip_says_is_said_and_the_page_goes_on(monkeypatch):

@@ -1,5 +1,6 @@
 """A real model: its controls, and what follows from their values."""
 
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from torch import Tensor
@@ -23,12 +24,12 @@ from .running import About, Seen, kept
 
 MOST_TOKENS = 64
 STARTS = {
-    TINY: "the tired cat sees the dog because it",
     SMOL: "When Mary and John went to the store, John gave a drink to",
+    TINY: "the tired cat sees the dog because it",
 }
 OTHERS = {
-    TINY: "the tired cat sees the dog but it",
     SMOL: "When John and Mary went to the store, Mary gave a drink to",
+    TINY: "the tired cat sees the dog but it",
 }
 """What is patched in from, until another text is typed: the same with one thing exchanged."""
 LAST, STRONGEST = "last", "strongest"
@@ -57,6 +58,22 @@ def _fits(text: str, values: Values) -> str | None:
     if len(found.ids) > MOST_TOKENS:
         return f"this text has {len(found.ids):,} tokens; at most {MOST_TOKENS} fit. Shorten it"
     return None
+
+
+def _start(texts: Mapping[str, str]) -> Callable[[Values], str]:
+    """The text for each model, or for one of a person's own the first that it can read: a word of
+    its vocabulary, if none of ours.
+    """
+
+    def found(values: Values) -> str:
+        if values.model in texts:
+            return texts[values.model]
+        tokenizer = model_of(values).tokenizer
+        its_own = (tokenizer.piece(token).strip() for token in range(tokenizer.highest_id, 0, -1))
+        known = (text for text in (*texts.values(), *its_own) if text and not _fits(text, values))
+        return next(known, "")
+
+    return found
 
 
 def _tokens(values: Values) -> dict[str, str]:
@@ -112,7 +129,7 @@ PROMPT = Control(
     "prompt",
     Sentence(),
     "Your text",
-    lambda values: STARTS.get(values.model, STARTS[SMOL]),
+    _start(STARTS),
     widget="text_input",
     check=_fits,
     undoes=("looks_from",),
@@ -161,7 +178,7 @@ OTHER_PROMPT = Control(
     "other_prompt",
     Sentence(),
     "Another text, of as many tokens",
-    lambda values: OTHERS.get(values.model, OTHERS[SMOL]),
+    _start(OTHERS),
     widget="text_input",
     check=_fits,
 )
