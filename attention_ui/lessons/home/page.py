@@ -73,6 +73,7 @@ def home() -> None:
         is_first = values.sentence == first.inputs.sentence
         st.markdown(WHAT_IT_MEANS if is_first else WHAT, width=LINE)
     place = st.container(key="hero")
+    place.empty()  # Streamlit leaves out a place that has nothing: it would have no height yet
     if not values.only:
         _begin()
         with st.container(gap="xsmall", key="more"):
