@@ -108,6 +108,11 @@ def variance(seen: Seen) -> Measured:
         drawn = f"Queries and keys of variance 1, {width} wide,"
         said.append(f"{drawn} give scores of variance {spread:.3g}")
         if not SPREAD[0] < spread < SPREAD[1]:
+            if found.asks is found.answers and found.before is found.scores:
+                meant = (
+                    "Not asked here: tokens are compared as they are, and scores are not divided."
+                )
+                return None, f"{meant} {said[-1]}.", found.before.name
             return False, f"{said[-1]}, not near 1.", found.before.name
     return True, f"{said[0]}, near 1."
 
