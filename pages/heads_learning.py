@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attention_core.rounding import to_within
 from attention_core.small_models.induction import best_head, shipped_run
 from attention_ui.cards.card import card, light
 from attention_ui.cards.question import question
@@ -66,12 +67,12 @@ with card(
 ):
     picture("weights", equation(trace, trace["weights"], tall=TALL))
     off = (trace["weights"].value.sum(dim=-1) - 1).abs().max().item()
-    light(off < 1e-5, f"Every row sums to 1: largest deviation {off:.1g}.")
+    light(off < 1e-5, f"Every row sums to 1, {to_within(off)}.")
     gap = lesson.recorded_gap(trace)
     light(
         gap < lesson.ROUNDED,
-        "These weights, worked out step by step, are those recorded in training: largest "
-        f"deviation {gap:.1g}.",
+        "These weights, worked out step by step, are those recorded in training, "
+        f"{to_within(gap)}.",
     )
 
 with card(

@@ -478,8 +478,11 @@ def test_two_lessons_whose_heads_differ_in_width_say_why_their_weights_do():
         values = of(layer_page.CONTROLS, **{"example": FIRST, **link})
         return one_head_says(layer_page.trace_of(values), values)
 
-    assert said().startswith("Query 7 gives key 2 0.68 in head 0, and 0.69 in *Queries, keys and")
-    assert "there one head asks with 3 numbers, here each of 3 asks with 2, and √2" in said()
+    assert said().startswith("In head 0, “it” gives 0.68 of its weight to “cat”; in *Queries, keys")
+    assert said().endswith(
+        "it is 0.69. There, one head asks with 3 numbers and divides by √3; here, each of 3 heads "
+        "asks with 2, and divides by √2."
+    )
     others = ({"scale": "none"}, {"sentence": "my dog"}, {"example": "wild_cat"})
     assert [said(**link) for link in others] == [""] * 3
 

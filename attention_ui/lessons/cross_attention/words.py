@@ -3,6 +3,7 @@
 from torch import Tensor
 
 from attention_core.mechanism.attention import scale_of
+from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
 from ...cards.questions import Shape
@@ -78,8 +79,7 @@ def verdicts(trace: Trace, plain: Trace) -> list[tuple[bool, str]]:
         (most == 0, f"Weight on padding: {number(most) if most else 'exactly 0'}."),
         (
             far <= near,
-            "The context vectors are those of the source without padding: the largest difference "
-            f"is {far:.1g}.",
+            f"The context vectors are those of the source without padding, {to_within(far)}.",
         ),
     ]
 

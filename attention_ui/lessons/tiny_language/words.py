@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from attention_core.rounding import to_within
 from attention_core.small_models.figures import TEXTS, UNSHARPENED, Head, shipped_figures
 from attention_core.small_models.grammar import START, WORDS
 from attention_core.small_models.heads import BAR, FAR, KINDS
@@ -225,9 +226,7 @@ def adds_up(values: Values) -> tuple[bool, str]:
     """Whether the parts are the logit together."""
     total, logit = sum(part.amount for part in parts_of(values)), logit_of(values)
     off = abs(total - logit)
-    return off < 1e-4, (
-        f"The bars add up to {number(total)}; the logit is {number(logit)}: off by {off:.1g}."
-    )
+    return off < 1e-4, (f"The bars add up to {number(total)}: that is the logit, {to_within(off)}.")
 
 
 def largest(parts: Sequence[Part]) -> Part:
