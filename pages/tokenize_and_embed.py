@@ -229,5 +229,5 @@ with deeper("how large a table is, other tables, the formula", "size") as is_ope
         )
         st.latex(vectors.formula)
 
-answers(words.answers(trace, values), covered)
+answers(words.answers(trace, values), covered, about_weights=False)
 ends(PAGE, trace, lesson="tokenize")
