@@ -26,8 +26,8 @@ with card(
     "run",
     "A network learns",
     "Move through its training. Each square is one head on the same sixteen letters: a row for "
-    "each letter that looks, darker where it looks harder. Grey is the loss on letters that are "
-    "there for the first time, which nobody can know.",
+    "each letter that looks, darker where it looks harder. **Red** is the loss on letters that "
+    "repeat, **grey** on those that are there for the first time, which nobody can know.",
 ) as beside:
     with beside:
         moves("run", lesson.RECORDED_STEP, width=300, told=False)

@@ -63,7 +63,7 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 /* Its picture comes last, when torch is loaded: nothing below it is to move then. */
 .stApp .st-key-hero { min-height: 497px; }
 /* So do what the check found, and charts that are as high as their bars. */
-.stApp .st-key-card_all { min-height: 36rem; }
+.stApp .st-key-card_all { min-height: 44rem; }
 .stApp .st-key-chart_of_bars { min-height: 248px; }
 .stApp .st-key-chart_of_next { min-height: 221px; }
 </style>"""

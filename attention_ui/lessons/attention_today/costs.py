@@ -36,7 +36,7 @@ def bars(model: KnownModel, n_bytes: int) -> Chart:
         [{own if row.is_own else other: row.size} for row in rows],
         [in_bytes(row.size) for row in rows],
         colours,
-        f"Memory for keys and values of {model.context:,} tokens",
+        f"Memory for keys and values after {model.context:,} tokens",
         written=in_bytes,
     )
 
@@ -73,7 +73,8 @@ def cache_rows(model: KnownModel, n_bytes: int) -> list[Row]:
         rows.append(row("One key/value head for all", 1))
     if model.window is not None and model.window < model.context:
         many = "1 head" if own == 1 else f"{own} heads"
-        rows.append(row(f"{many}, a window of {model.window:,}", own, model.window))
+        kept = f"keeps the last {model.window:,} of {model.context:,} tokens"
+        rows.append(row(f"{many}, and a window that {kept}", own, model.window))
     if not any(each.is_own for each in rows):  # a window as wide as the whole context
         rows = [Row(each.name, each.size, each.size == row("", own).size) for each in rows]
     return rows

@@ -29,7 +29,8 @@ where they do not, hardly any.
 
 Language models such as ChatGPT stack many layers of this, and all of it is plain arithmetic. Here
 you can see every number, change it, predict it, take it apart down to its products, check it
-against a published notebook, and carry it away as code that gives the same number.
+against five published notebooks (*The notebooks' numbers* says which), and carry it away as code
+that gives the same number.
 """
 HISTORY = """
 Translation by neural networks began with two recurrent networks, which read and write one word at
