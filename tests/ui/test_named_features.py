@@ -77,8 +77,8 @@ def test_the_first_picture_says_where_a_word_looks_and_where_it_would_by_likenes
     assert sorted(weights["hand"])[-2:] == [weights["hand"][mouse], weights["hand"][cat]]
     assert most_looked_at(by_hand, query, alike) == (
         f"“it” gives {percent(weights['hand'][cat])} of its attention to “cat”, and "
-        f"{percent(weights['hand'][mouse])} to “mouse”. If only likeness counted, as in "
-        f"“Simplified attention”, it would be {percent(weights['alike'][cat])} and "
+        f"{percent(weights['hand'][mouse])} to “mouse”. By likeness alone, as in "
+        f"“Simplified attention”: {percent(weights['alike'][cat])} and "
         f"{percent(weights['alike'][mouse])}."
     )
 

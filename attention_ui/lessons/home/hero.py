@@ -65,10 +65,8 @@ def most_looked_at(trace: Trace, query: int, alike: Trace) -> str:
     if trace is alike:
         return told
     by_likeness = [f"{share:.0%}" for share in alike["weights"].value[query][places].tolist()]
-    return (
-        f"{told} If only likeness counted, as in “{lesson('simplified_attention').title}”, it "
-        f"would be {' and '.join(by_likeness)}."
-    )
+    plain = lesson("simplified_attention").title
+    return f"{told} By likeness alone, as in “{plain}”: {' and '.join(by_likeness)}."
 
 
 def how_made(trace: Trace, alike: Trace, values: Values) -> str:
