@@ -175,8 +175,7 @@ with card(
 with card(
     "costs",
     "What it costs in a real model",
-    "Every layer keeps the keys and values of all tokens so far. "
-    f"{costs.outgrown_words(costs.model_of(values))}",
+    costs.outgrown_words(costs.model_of(values)),
 ) as beside:
     with beside:
         control(lesson.COST_MODEL, widget="selectbox", width=180)

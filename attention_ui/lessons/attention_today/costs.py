@@ -96,10 +96,18 @@ def parameter_words(model: KnownModel) -> str:
 
 
 def outgrown_words(model: KnownModel) -> str:
-    """From how many tokens on the cache is larger than the parameters, in the same precision."""
-    n_tokens = -(-model.size.parameters // model.size.cached(1))
+    """Of which tokens keys and values are kept, and from how many on the cache is larger than the
+    parameters, in the same precision.
+    """
+    n_tokens, window = -(-model.size.parameters // model.size.cached(1)), model.window
+    kept = "all tokens so far"
+    if window is not None:
+        last = "token alone" if window == 1 else f"{window:,} tokens"
+        kept = f"the last {last}, its window, and no more of one text"
+    texts = "in one text or many" if window is None or window >= n_tokens else "of many texts"
     return (
-        f"From {n_tokens:,} tokens on, in one text or many, they outweigh attention’s parameters."
+        f"Every layer keeps the keys and values of {kept}. From {n_tokens:,} tokens on, {texts}, "
+        "they outweigh attention’s parameters."
     )
 
 
