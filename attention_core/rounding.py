@@ -1,6 +1,8 @@
 """How far apart two right ways to the same float32 numbers may be."""
 
+import math
 from collections.abc import Iterable
+from decimal import Decimal
 
 import torch
 from torch import Tensor
@@ -45,6 +47,21 @@ def rounding(trace: Trace) -> dict[str, float]:
 def difference(pairs: Iterable[tuple[Tensor, Tensor]]) -> float:
     """The largest difference between the two tensors of any pair; nan where one is nan."""
     return torch.stack([(one - other).abs().max() for one, other in pairs]).max().item()
+
+
+def to_within(gap: float) -> str:
+    """How closely two ways agree, as the end of a sentence: `exactly`; `to within 0.0000002, the
+    rounding of 32-bit numbers`; `but for differences of up to 0.03` where that is no rounding of
+    ordinary numbers.
+    """
+    if math.isnan(gap):
+        return "but for what is nan (not a number)"
+    if gap == 0:
+        return "exactly"
+    written = f"{Decimal(f'{gap:.1g}'):f}"
+    if gap <= SHARE:
+        return f"to within {written}, the rounding of 32-bit numbers"
+    return f"but for differences of up to {written}"
 
 
 def agree(pairs: list[tuple[Tensor, Tensor]], *made: tuple[Trace, str]) -> bool:

@@ -11,6 +11,7 @@ from attention_ui.cards.show import Moving, chart, moves, picture
 from attention_ui.controls import held
 from attention_ui.controls.shared import D_HEAD, HEAD, N_HEADS
 from attention_ui.controls.widget import control
+from attention_ui.controls.widths import about_as_wide
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
 from attention_ui.frame.page import open_lesson
@@ -48,12 +49,14 @@ def set_as_in() -> None:
 with card("today", "One head, then and now", words.on_words(values)) as beside:
     with beside:
         st.session_state["as_in"] = lesson.model_that_is_on(values)
+        label = "Set them as in (scaled down)"
         st.segmented_control(
-            "Set them as in (scaled down)",
+            label,
             [*lesson.MODELS],
             format_func=lesson.MODELS.__getitem__,
             key="as_in",
             on_change=set_as_in,
+            width=about_as_wide(label, lesson.MODELS.values()),
         )
     with st.container(key="switches", **LINE):
         control(HEAD, widget="selectbox", width=110)
@@ -172,8 +175,7 @@ with card(
 with card(
     "costs",
     "What it costs in a real model",
-    "Every layer keeps the keys and values of all tokens so far. "
-    f"{costs.outgrown_words(costs.model_of(values))}",
+    costs.outgrown_words(costs.model_of(values)),
 ) as beside:
     with beside:
         control(lesson.COST_MODEL, widget="selectbox", width=180)

@@ -6,7 +6,14 @@ from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
-from attention_ui.controls.shared import OTHER_SENTENCE, PROJECTED, SOURCE, TEMPERATURE
+from attention_ui.controls.shared import (
+    OTHER_SENTENCE,
+    PROJECTED,
+    SOURCE,
+    TEMPERATURE,
+    is_source_alone_random,
+    source_words,
+)
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
@@ -50,6 +57,8 @@ with card(
         """The weights at one temperature."""
         return (Matrix(weigh(asked, values, temperature)["weights"]),)
 
+    if is_source_alone_random(values):
+        note(source_words(values))
     about = values.of(*SOURCE, *PROJECTED, OTHER_SENTENCE)
     drawn = with_sentence(equation(trace, Matrix(weights), tall=290), first_query(values))
     picture("looking", drawn, Moving(TEMPERATURE, looked, about, elsewhere=True))
@@ -62,7 +71,8 @@ with card(
 ):
     made = (*equation_of(trace["queries"]), NEW_LINE, *equation_of(trace["keys"]))
     picture("roles", equation(trace, *made, tall=400))
-    note(words.table_words(values))
+    if not is_source_alone_random(values):
+        note(source_words(values))
 
 with card(
     "scores",

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attention_core.rounding import to_within
 from attention_core.small_models.induction import best_head, shipped_run
 from attention_ui.cards.card import card, light
 from attention_ui.cards.question import question
@@ -25,8 +26,8 @@ with card(
     "run",
     "A network learns",
     "Move through its training. Each square is one head on the same sixteen letters: a row for "
-    "each letter that looks, darker where it looks harder. Grey is the loss on letters that are "
-    "there for the first time, which nobody can know.",
+    "each letter that looks, darker where it looks harder. **Red** is the loss on letters that "
+    "repeat, **grey** on those that are there for the first time, which nobody can know.",
 ) as beside:
     with beside:
         moves("run", lesson.RECORDED_STEP, width=300, told=False)
@@ -66,12 +67,12 @@ with card(
 ):
     picture("weights", equation(trace, trace["weights"], tall=TALL))
     off = (trace["weights"].value.sum(dim=-1) - 1).abs().max().item()
-    light(off < 1e-5, f"Every row sums to 1: largest deviation {off:.1g}.")
+    light(off < 1e-5, f"Every row sums to 1, {to_within(off)}.")
     gap = lesson.recorded_gap(trace)
     light(
         gap < lesson.ROUNDED,
-        "These weights, worked out step by step, are those recorded in training: largest "
-        f"deviation {gap:.1g}.",
+        "These weights, worked out step by step, are those recorded in training, "
+        f"{to_within(gap)}.",
     )
 
 with card(

@@ -20,8 +20,8 @@ since_the_pin(trace, lesson.trace_of, lesson.CONTROLS)
 with card(
     "compared",
     "Wrong, right, and the difference",
-    "The wrong numbers, less the right ones, give the difference: all that the mistake changes. "
-    "Switch it off and on again, and watch which cells jump.",
+    "Look at the difference first: wrong less right is all that the mistake changes. Switch it off "
+    "and on again, and watch which cells jump.",
 ) as beside:
     with beside:
         control(lesson.MISTAKE, width=250)
@@ -36,8 +36,8 @@ with card(
 with card(
     "lights",
     "What the lights say",
-    "A **light** is one property that attention should have, measured here by its numbers, or by "
-    "computing all again with something changed. Green: it holds. Red: it does not.",
+    "Each **light** tests one thing that should be true of any attention. Green: it holds. Red: it "
+    "does not. Read the red ones first: each says what was measured.",
 ):
     asked = words.which_lights(values)
     about, covers = ("difference",), (words.LIGHTS,)
@@ -52,7 +52,7 @@ with card(
 with card(
     "wrong",
     "How the wrong numbers come about",
-    "Click a cell of the result to take it apart, down to the first numbers.",
+    "Begin with a cell that jumped: click it to take it apart, down to the first numbers.",
 ):
     picture("wrong", lesson.made(trace, values, is_wrong=True))
 
@@ -62,9 +62,8 @@ with card("right", "How the right ones do", "The same step of the layer without 
 with card(
     "seen",
     "Seen in the wild",
-    "Everybody makes these mistakes, and people who teach make them in public. Five published "
-    "notebooks are computed again here: each mistake is told with the notebook’s own numbers, and "
-    "with the right ones beside them.",
+    "Everybody makes these mistakes; people who teach make them in public. Here they are as five "
+    "published notebooks have them: with the notebook’s own numbers, and the right ones beside.",
 ) as beside:
     with beside:
         way_to("diagnosis", "Find one of them unseen")

@@ -26,6 +26,7 @@ with card(
 ):
     check.show_progress(run)
     check.show_bars(run.found)
+    st.caption(check.which_they_are())
     good, total = check.says_total(run.found)
     if is_over:
         light(good, total)

@@ -6,7 +6,7 @@ from textwrap import dedent
 import streamlit as st
 
 from attention_core.operations import MatMulByLoop
-from attention_core.rounding import agree, difference
+from attention_core.rounding import agree, difference, to_within
 from attention_core.text.embedding import embed
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
@@ -180,16 +180,16 @@ with deeper("scores by a loop, all of it as a formula", "loop") as is_open:
         pairs = [(trace["scores_by_loop"].value, scores.value)]
         light(
             agree(pairs, (trace, "scores_by_loop"), (trace, "scores")),
-            "A loop that adds one product at a time gives the same scores as the matrix product: "
-            f"the largest difference is {difference(pairs):.1g}.",
+            "A loop that adds one product at a time gives the same scores as the matrix product, "
+            f"{to_within(difference(pairs))}.",
         )
         st.code(dedent(inspect.getsource(MatMulByLoop.value)), language="python", wrap_lines=True)
         pairs = [(trace["running_context"].value[-1], contexts.value[values.query])]
         if not one_is_covered:
             light(
                 agree(pairs, (trace, "running_context"), (trace, "context_vectors")),
-                f"The last row of `running_context` is row {values.query} of `context_vectors`: "
-                f"the largest difference is {difference(pairs):.1g}.",
+                f"The last row of `running_context` is row {values.query} of `context_vectors`, "
+                f"{to_within(difference(pairs))}.",
             )
         st.latex(trace.formula("context_vectors", known=(vectors.name, scores.inputs[0].name)))
         st.markdown(

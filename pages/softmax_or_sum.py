@@ -3,6 +3,7 @@
 import streamlit as st
 
 from attention_core.mechanism.softmax import exp_limits, normalise_row, store_row
+from attention_core.rounding import to_within
 from attention_core.trace import Trace
 from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
@@ -156,7 +157,7 @@ with card(
         off = abs(by_softmax.value.sum().item() - 1)
         light(
             off < 1e-5 and bool((by_softmax.value >= 0).all()),
-            f"No weight is below 0, and they sum to 1 (off by {off:.1g}).",
+            f"No weight is below 0, and they sum to 1, {to_within(off)}.",
         )
 
 about = (*values.of(*MAKES_ROW), covered)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attention_core.rounding import to_within
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import TRAINED
 from attention_core.text.tokenizers import visible
@@ -152,7 +153,7 @@ if small:
             gap = (by_product.value - looked_up.value).abs().max().item()
             light(
                 gap == 0,
-                f"The product and the lookup agree: the largest difference is {gap:.1g}.",
+                f"The product and the lookup agree, {to_within(gap)}.",
             )
 
 with card(
@@ -228,5 +229,5 @@ with deeper("how large a table is, other tables, the formula", "size") as is_ope
         )
         st.latex(vectors.formula)
 
-answers(words.answers(trace, values), covered)
+answers(words.answers(trace, values), covered, about_weights=False)
 ends(PAGE, trace, lesson="tokenize")

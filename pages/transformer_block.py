@@ -115,8 +115,8 @@ with card(
     "feed_forward",
     "Feed-forward: each token by itself",
     "Attention can only blend vectors that are there. This network makes something new of one: it "
-    "widens it, an **activation** (nearly) silences what is below 0, and what is left says what to "
-    "add. So it can answer “this *and* that?”",
+    "widens it, an **activation** (nearly) silences what is below 0, the rest says what to add. "
+    "Its matrices are random here, so watch *how many* numbers fall silent, not which.",
 ) as beside:
     with beside:
         control(lesson.ACTIVATION)

@@ -145,6 +145,13 @@ def test_streamlit_s_browser_has_this_name(name):
     assert re.search(rf"{name}(?<![\w-]{name})(?!\w)", browser_code()), name
 
 
+def test_the_slanted_letters_are_asked_for_before_a_word_needs_them():
+    (path,) = re.findall(r'href="\./([^"]+)"', deep_pages.SLANTED)
+    styles = deep_pages.INDEX.parent.rglob("*.css")
+    needed = " ".join(style.read_text(encoding="utf-8") for style in styles)
+    assert Path(path).name in needed, "it is the file that Streamlit's own style asks for"
+
+
 def test_the_browser_s_code_says_where_its_page_is_to_be_changed():
     assert deep_pages.INDEX.read_text(encoding="utf-8").count("<head>") == 1
     assert "window.__streamlit" in browser_code()

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention_core.explain.remarks import remarks, zero_terms
 from attention_core.expression import Cell, Expression
+from attention_core.rounding import to_within
 from attention_core.trace import Step, Trace, head_at
 
 from ..controls import held
@@ -155,7 +156,7 @@ def agreement(step: Step, index: tuple[int, ...], arithmetic: Expression) -> str
     agrees = difference <= TOLERANCE * max(largest, abs(torch_has), SMALLEST)
     words = (
         f"torch has {long_number(torch_has)}; the arithmetic above gives "
-        f"{long_number(arithmetic.value)} (difference {difference:.1g})."
+        f"{long_number(arithmetic.value)} ({to_within(difference)})."
     )
     if agrees:
         return f":green[:material/check:] {words}"

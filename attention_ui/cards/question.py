@@ -12,6 +12,7 @@ import streamlit as st
 from attention_core.trace import Trace
 
 from ..controls import held
+from ..controls.widths import about_as_wide
 from .questions import Pick, Question, Verdict
 from .show import chart
 from .tally import tally
@@ -121,7 +122,7 @@ def _ask(key: str, asked: Question, now: int) -> None:
             on_change=_picked,
             args=(key, widget, asked, now),
             label_visibility="collapsed",
-            width="content",
+            width=about_as_wide("", asked.choices),
             wrap=True,
         )
     else:

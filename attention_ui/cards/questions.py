@@ -11,6 +11,8 @@ from typing import Any
 
 import streamlit as st
 
+from ..controls.widths import about_as_wide
+
 NONE = "none of them"
 """The choice for "no other choice applies", where several can be picked."""
 
@@ -134,7 +136,7 @@ class Sign(Question):
             range(3),
             format_func=lambda way: f":material/{self.ICONS[way]}: It {self.WAYS[way]}",
             key=key,
-            width="content",
+            width=about_as_wide("", [f"  It {way}" for way in self.WAYS]),
             wrap=True,
         )
 

@@ -490,12 +490,18 @@ def source_inputs_of(values: Values) -> Inputs:
     return replace(inputs, vectors=(), components=(), seed=seed)
 
 
+def is_source_alone_random(values: Values) -> bool:
+    """Whether the source has a word without a vector though the sentence's are given or trained."""
+    own, source = inputs_of(values), source_inputs_of(values)
+    return own.has_given_vectors() and not source.has_given_vectors()
+
+
 def source_words(values: Values) -> str:
     """Where the source's vectors come from."""
     if source_inputs_of(values).has_given_vectors():
         made = "trained" if example_of(values).is_trained else "ready-made"
         return f"This example has {made} vectors for the words of both sentences."
-    if inputs_of(values).has_given_vectors():
+    if is_source_alone_random(values):
         return (
             "Some words of the source have no vector in this example, so the source gets random "
             "ones: look at how the weights are made, not for meaning in them."
@@ -586,6 +592,24 @@ def random_fallback_notice(values: Values) -> str | None:
         f"Drawn at random now: {', '.join(names)}. What was {made} does not fit these sizes. "
         "“Back to the example” brings it back."
     )
+
+
+def has_random_numbers(values: Values) -> bool:
+    """Whether the sentence's vectors, or the matrices that its weights are made with, were drawn:
+    then it has no meaning which word gets most. Not on a page without a sentence of the visitor's.
+    """
+    if SENTENCE.name not in values:
+        return False
+    inputs = inputs_of(values)
+    if not inputs.has_given_vectors():
+        return True
+    if values.keys() >= {each.name for each in PROJECTED}:
+        made = projections_of(values)
+        if any(made.given_for(role, inputs.d_in) is None for role in ("query", "key")):
+            return True
+    if values.keys() >= {each.name for each in HEADS}:
+        return heads_recipe_of(values).given_for(inputs.d_in) is None
+    return False
 
 
 def is_set_by_hand(values: Values) -> bool:

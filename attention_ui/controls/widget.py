@@ -7,6 +7,7 @@ import streamlit as st
 
 from . import held
 from .control import TYPED, Control
+from .widths import about_as_wide
 
 
 def control(one: Control, again: str = "", says_problem: bool = True, **look: Any) -> Any:
@@ -36,6 +37,8 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
         look |= one.bounds
     if widget == "segmented_control":
         look["required"] = True
+    if widget in ("segmented_control", "toggle"):
+        look = {"width": about_as_wide(label, choices.values()), **look}
     value: Any = values[name]
     if widget in TYPED:
         value = held.drafts().get(name, value if isinstance(value, str) else one.field.write(value))

@@ -14,6 +14,7 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ..controls import held
+from ..controls.shared import has_random_numbers
 from .basics import LINE
 from .lights import as_taught, draw_lights, lights_of
 from .page import close_lesson
@@ -54,13 +55,24 @@ def deeper(words: str, *cards: str):
     return row(f"**Go deeper**: {words}", "deeper", ":material/stairs:", *cards)
 
 
-def answers(each: Sequence[Answer], covered: frozenset[str] = frozenset()) -> None:
+RANDOM = (
+    "This page’s numbers are drawn at random. How the answers come about is true of any numbers; "
+    "which word gets the most here means nothing."
+)
+
+
+def answers(
+    each: Sequence[Answer], covered: frozenset[str] = frozenset(), about_weights: bool = True
+) -> None:
     """Questions that the reader can now answer, each folded over its answer and the way to the
-    picture that shows why. One that would tell what a question covers waits for it.
+    picture that shows why. One that would tell what a question covers waits for it. Those
+    `about_weights` name words that get much of them, whatever the numbers are.
     """
     if "answers" in held.names_in("hide") or held.values().only:
         return
     st.header("What you can now answer", anchor="answers")
+    if about_weights and has_random_numbers(held.values()):
+        st.caption(RANDOM)
     with st.container(gap="xsmall"):
         for at, one in enumerate(each):
             with st.expander(one.question, key=f"answer_{at}"):

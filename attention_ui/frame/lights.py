@@ -41,12 +41,15 @@ def note(words: str) -> None:
 
 def as_taught(light: Light, page: str) -> Light:
     """A light as a page shows it: what only a later lesson explains is no fault there yet."""
-    order, taught = [each.name for each in LESSONS], TAUGHT_IN.get(light.name, page)
-    if light.holds is not False or order.index(page) >= order.index(taught):
+    if light.holds or light.name not in TAUGHT_IN:
         return light
-    return light._replace(
-        holds=None, evidence=f"Not yet: {light.evidence} *{lesson(taught).title}* is about that."
-    )
+    order, taught = [each.name for each in LESSONS], lesson(TAUGHT_IN[light.name])
+    about = f"{light.evidence} *{taught.title}* is about that."
+    if light.holds is None:
+        return light._replace(evidence=about)
+    if order.index(page) < order.index(taught.name):
+        return light._replace(holds=None, evidence=f"Not yet: {about}")
+    return light
 
 
 def lights_of(trace: Trace, output: str) -> list[Light]:

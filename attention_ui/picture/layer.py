@@ -30,15 +30,17 @@ BEFORE_SHARES = ("head_tempered_scores", "head_scaled_scores", "head_scores")
 divided by: so the picture has the same cells at every temperature.
 """
 OUTPUTS = ("concat", "W_output", "output")
-TALL = 318
+TALL = 388
 """With the sentence above it, as high as leaves room for words and controls on a screen."""
 CELL, ROW = (1.0, 30.0), (1.0, 20.0)
 LEAST_ROW = 2.4
 """A head with lower rows is not drawn."""
 MOST_CELLS = 12_000
 """Of all matrices together; with more, heads are left out, to keep the page quick."""
-BETWEEN_LINES, LEGEND, HEAD = 3, 26, 11
-"""Between lines, below all, and above a line for the number of its head."""
+BETWEEN_LINES, BEFORE_TITLE, LEGEND, HEAD = 3, 14, 26, 11
+"""Between lines, and before one with a title; below all, and above a line for the number of its
+head.
+"""
 TALLEST, ENOUGH = 440, 5.0
 """A layer of many heads is higher, until its rows are so high."""
 
@@ -140,7 +142,8 @@ def _as_it_flows(
     most = max(heights)
     for lines, row, height in zip(columns, rows, heights, strict=True):
         y, end = (most - height) / 2, x
-        for line in lines:
+        for at, line in enumerate(lines):
+            y += _gap(line) if at else 0
             if head := line[0].matrix.lead:
                 place = y + _above(line, cell) - (BAND + HEAD / 2 + 1 if head != (0,) else 16)
                 made.words.append(Word(f"head {head[0]}", x, place, "shape"))
@@ -148,7 +151,7 @@ def _as_it_flows(
             for one in line:
                 along = put(made, one, along, y + _above(line, cell) - one.above(cell), cell, row)
             end = max(end, along)
-            y += _above(line, cell) + _n_rows(line) * row + BETWEEN_LINES
+            y += _above(line, cell) + _n_rows(line) * row
         x = end
     made.width, made.height = x - GAP, most
     return made
@@ -165,7 +168,12 @@ def _above(line: Sequence[Wanted], cell: float) -> float:
 
 def _height(lines: Sequence[Sequence[Wanted]], cell: float, row: float) -> float:
     each = [_above(line, cell) + _n_rows(line) * row for line in lines]
-    return sum(each) + BETWEEN_LINES * (len(lines) - 1)
+    return sum(each) + sum(map(_gap, lines[1:]))
+
+
+def _gap(line: Sequence[Wanted]) -> int:
+    """The room before a line that is not the first."""
+    return BEFORE_TITLE if any(one.title for one in line) else BETWEEN_LINES
 
 
 def _row_that_fits(lines: Sequence[Sequence[Wanted]], cell: float, tall: float) -> float:

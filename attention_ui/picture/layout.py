@@ -29,11 +29,13 @@ CELL, ROW = (3.5, 46.0), (3.5, 28.0)
 READABLE = (21.0, 14.0)
 """A cell that is smaller shows no number."""
 SIGN, GAP, BAR, SUMS, FEW_SUMS, LABEL = 34, 16, 90, 40, 25, 92
-BEHIND = 54
+BEHIND = 84
 """For the number of a bar that is cut, in bars that go both ways."""
 TITLE, SHAPE, SLANT = 18, 15, 0.72
-CUT_BARS = ("« » bar cut: longer than its room", "« » cut")
-"""What the signs beside bars say, as long as there is room for."""
+CUT_BARS = "cut: longer than its room"
+"""What is said below bars that go both ways, where there is room for it."""
+LEAST_LINE = 10
+"""Pixels from one row's label to the next: where rows are lower, some have none."""
 BELOW = 28
 """For the legend."""
 NO_PATH = "M0,0"
@@ -381,7 +383,7 @@ def stand(
     if one.shape and text_width(one.shape) <= widest:
         words.append(Word(one.shape, x, top + TITLE + 5, "shape"))
     labels = 0 if not one.heads[0] else BAND
-    every = max(1, round(11 / row + 0.49))
+    every = max(1, math.ceil(LEAST_LINE / row))
     for at, name in enumerate(one.rows):
         if at % every == 0:
             words.append(Word(name, x - 6 - labels, y + (at + 0.5) * row, "row"))
@@ -481,10 +483,10 @@ def add_legend(made: Layout, arrangement: Arrangement, room: float) -> None:
         x += whole + 22 - text_width(before) * 0.92
         arrangement.width = max(arrangement.width, x - 22)
     if any(each.both_ways and not each.covered for each in made.matrices):
-        fitting = (each for each in CUT_BARS if x + text_width(each) * 0.92 <= room)
-        if told := next(fitting, ""):
-            arrangement.words.append(Word(told, x, y, "legend"))
-            arrangement.width = max(arrangement.width, x + text_width(told) * 0.92)
+        end = x + text_width(CUT_BARS) * 0.92
+        if end <= room:
+            arrangement.words.append(Word(CUT_BARS, x, y, "legend"))
+            arrangement.width = max(arrangement.width, end)
 
 
 def _legend(made: Layout) -> list[tuple[str, str, str]]:

@@ -57,7 +57,7 @@ ROOM = 2 * BAR + BEHIND
 """Pixels of bars that go both ways, with the number of one that is cut."""
 HIDDEN, HIDDEN_STRENGTH = "·", 0.45
 COVERED = "?"
-CUT = ("« ", "» ")
+CUT = ", cut"
 COLOURS = {"plus": POSITIVE, "minus": NEGATIVE, "loud": CHOSEN, "forbidden": FORBIDDEN}
 COLOURS |= {"muted": MUTED, "ink": MUTED}
 COLOURS |= {f"head {at}": HEADS[at % len(HEADS)] for at in range(64)}
@@ -288,9 +288,9 @@ def bar_lengths(matrix: Matrix, values: np.ndarray) -> np.ndarray:
 
 
 def beside_bar(matrix: Matrix, value: float) -> str:
-    """The number beside a bar; an arrow before it where the bar is cut."""
-    cut = matrix.both_ways and np.isfinite(value) and abs(value) > 1 + 1e-6
-    return f"{CUT[value > 0] if cut else ''}{written(value)}"
+    """The number beside a bar, and whether the bar is cut."""
+    is_cut = matrix.both_ways and np.isfinite(value) and abs(value) > 1 + 1e-6
+    return f"{written(value)}{CUT if is_cut else ''}"
 
 
 def _of_them(column: object, there: np.ndarray) -> object:

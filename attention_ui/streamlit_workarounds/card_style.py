@@ -61,5 +61,12 @@ div:has(> [class*="st-key-beside_"]) { flex: 0 1 auto; margin-left: auto; }
 }
 .st-key-quiet button { min-height: 1.8rem; padding-block: 0; }
 /* Its picture comes last, when torch is loaded: nothing below it is to move then. */
-.stApp .st-key-hero { min-height: 497px; }
+.stApp .st-key-hero { min-height: 520px; }
+/* So do what the check found, and charts that are as high as their bars. */
+.stApp .st-key-card_all { min-height: 45.5rem; }
+@media (max-width: 640px) {
+  .stApp :is(.st-key-hero, .st-key-card_all) { min-height: 54rem; } /* all of a phone's screen */
+}
+.stApp .st-key-chart_of_bars { min-height: 248px; }
+.stApp .st-key-chart_of_next { min-height: 221px; }
 </style>"""

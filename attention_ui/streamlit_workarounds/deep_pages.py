@@ -1,5 +1,5 @@
 """Works around Streamlit: tells a page with a path of its own, such as /causal_mask, where the
-server is, and gives every page its style at once.
+server is, and gives every page its style and its letters at once.
 
 Streamlit's browser code first looks for the server below the page's own address, gets a 404, and
 logs it as an error. With `BACKEND_BASE_URL` set it looks in the right place at once; a Streamlit
@@ -24,6 +24,13 @@ _BASE = "<script>window.__streamlit = { BACKEND_BASE_URL: new URL('.', location)
 # Streamlit's own style comes after it, so each rule has to be the stronger one.
 EARLY = re.sub(r"^( *)(?=[\[.])", r"\1:root ", STYLE + CARDS + ROOM_OF_SIDEBAR, flags=re.MULTILINE)
 INDEX = Path(st.__file__).parent / "static" / "index.html"
+# Streamlit's page asks at once for its upright letters, and for the slanted ones when a word needs
+# them: by then a paragraph has been broken with other letters, and would break anew.
+SLANTED = "".join(
+    f'<link rel="preload" href="./{path.relative_to(INDEX.parent).as_posix()}" as="font" '
+    'type="font/woff2" crossorigin>'
+    for path in INDEX.parent.rglob("SourceSans*Italic*.woff2")
+)
 
 
 def deep_pages(names: Iterable[str]) -> list[Route]:
@@ -34,5 +41,6 @@ def deep_pages(names: Iterable[str]) -> list[Route]:
 def _deep_page(_: Request) -> HTMLResponse:
     text = INDEX.read_text(encoding="utf-8")
     return HTMLResponse(
-        text.replace("<head>", "<head>" + _BASE + EARLY, 1), headers={"Cache-Control": "no-cache"}
+        text.replace("<head>", "<head>" + _BASE + SLANTED + EARLY, 1),
+        headers={"Cache-Control": "no-cache"},
     )

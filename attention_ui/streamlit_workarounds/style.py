@@ -3,6 +3,11 @@
 from .sideways import WIDER
 
 SIDEBAR_WIDTH = 264
+_TOGGLES = (
+    *("predict", "large", "drop_blanks", "causal", "causal_heads", "bias", "positions", "t_scaled"),
+)
+TOGGLES = f":is({', '.join(f'.st-key-control_{name}' for name in _TOGGLES)})"
+"""The controls whose bar is no lower than the widget."""
 # Ours, and constant: a person's text is never part of it.
 ALONE = """<style>
 [data-testid="stSidebar"], [data-testid="stExpandSidebarButton"], [data-testid="stHeader"] {
@@ -27,7 +32,7 @@ STYLE = """<style>
   transition: transform 300ms;
 }
 div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
-[data-testid="stMainBlockContainer"] { padding: 2.6rem 2.6rem 0; }
+[data-testid="stMainBlockContainer"] { padding: 2.6rem 2.6rem 0; max-width: none; }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 2.6rem 1rem 0; }
   /* Rather broken than wider: a formula at its signs, a table in its cells. Columns of numbers
@@ -42,6 +47,22 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
   .stCode code.language-python[style*="pre-wrap"] > span {
     display: block; padding-left: 2ch; text-indent: -2ch;
   }
+}
+/* A widget whose code has not come yet is a grey bar, lower and narrower than the widget: all that
+   is below and beside it would jump. So the bar is as high as the widget, and as wide as its words
+   (`about_as_wide`); the widget itself is then just as wide as it is. */
+[class*="st-key-control_"]:has(> [data-testid="stSkeleton"]):not(TOGGLES) { min-height: 4.25rem; }
+.st-key-control_sentence:has(> [data-testid="stSkeleton"]) { min-height: 6rem; }
+.st-key-contents :has(> [data-testid="stSkeleton"]) { height: 1.375rem; }
+.st-key-app_title > :has(> [data-testid="stSkeleton"]) { height: 1.75rem; }
+[class*="st-key-beside_"] > :has(> [data-testid="stSkeleton"]) { min-width: 6rem; }
+[class*="st-key-show_all_"]:has(> [data-testid="stSkeleton"]) { min-width: 11rem; }
+:is([class*="st-key-skip_"], [class*="st-key-reveal_"], .st-key-pin, .st-key-share):has(
+    > [data-testid="stSkeleton"]) { min-width: 3.5rem; }
+:is([class*="st-key-control_"], [class*="st-key-guess_"], .st-key-as_in) { max-width: 100%; }
+:is([class*="st-key-control_"], [class*="st-key-guess_"], .st-key-as_in):has(
+    > :is([data-testid="stButtonGroup"], [data-testid="stCheckbox"])) {
+  width: fit-content !important; flex: 0 0 fit-content !important;
 }
 .st-key-reconnect, .st-key-sideways, .st-key-turner { display: none; }
 [class*="st-key-chips"] [data-testid="stText"] {
@@ -116,4 +137,10 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 .stApp :is(WIDER):focus-visible {
   outline: 2px solid light-dark(#24639e, #8ab6e1); outline-offset: -2px; mask: none;
 }
-</style>""".replace("SIDEBAR_WIDTH", str(SIDEBAR_WIDTH)).replace("WIDER", WIDER)
+</style>"""
+for _name, _value in {
+    "SIDEBAR_WIDTH": str(SIDEBAR_WIDTH),
+    "WIDER": WIDER,
+    "TOGGLES": TOGGLES,
+}.items():
+    STYLE = STYLE.replace(_name, _value)

@@ -21,6 +21,15 @@ IN_SIGHT = """pictures => Math.max(...pictures.filter((one) => one.checkVisibili
 CUT = """links => links.filter((link) => [...link.querySelectorAll('*')]
   .some((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth))
   .map((link) => link.textContent)"""
+MOVED = """(() => {
+  window.testMoved = 0;
+  new PerformanceObserver((list) => list.getEntries()
+    .filter((one) => !one.hadRecentInput)
+    .forEach((one) => { window.testMoved += one.value; }),
+  ).observe({ type: 'layout-shift', buffered: true });
+})()"""
+MOST_MOVED = 0.1
+"""Of the window, as browsers reckon it: what they call a page that stands still."""
 AT_THE_HEAD = ("control_predict", "share", "control_large")
 IN_THE_SIDEBAR = ("control_example", "control_sentence", "control_seed", "control_d_in")
 """Of a page with a sentence: what a laptop shows of it without scrolling."""
@@ -56,6 +65,13 @@ def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, 
         assert 0 <= box["y"] < box["y"] + box["height"] <= 900, name
         assert box["x"] + box["width"] <= SIDEBAR_WIDTH, name
     no_exception(page)
+
+
+@pytest.mark.parametrize("lesson", ["", *few(LESSONS, 3)])
+def test_nothing_jumps_while_a_page_comes(page, app_url, lesson):
+    page.add_init_script(MOVED)
+    open_page(page, app_url, lesson, first_visit=True)
+    assert page.evaluate("window.testMoved") < MOST_MOVED
 
 
 @pytest.mark.long

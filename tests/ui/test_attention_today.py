@@ -222,7 +222,13 @@ def test_the_cache_of_a_model_in_plain_words():
     assert cache_rows(mistral, 2)[-1].is_own
     gpt2 = model_of(llama.but(cost_model="gpt2"))
     assert [in_bytes(row.size) for row in cache_rows(gpt2, 4)] == ["72 MiB", "6 MiB"]
-    assert outgrown_words(model_of(llama)).startswith("From 20,480 tokens on")
+    assert "of all tokens so far. From 20,480 tokens on, in one text or" in outgrown_words(
+        model_of(llama)
+    )
+    told = outgrown_words(mistral)
+    assert "of the last 4,096 tokens, its window" in told
+    assert "From 20,480 tokens on, of many texts," in told, "one text never has so many"
+    assert "keeps the last 4,096 of 8,192 tokens" in cache_rows(mistral, 2)[-1].name
     own = values_of("wild_cat", cost_model="own", m_heads="12", m_kv_heads="8", m_context="512")
     assert own.m_kv_heads == 6
     for kv_heads in (1, 4, 12):

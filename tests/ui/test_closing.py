@@ -61,7 +61,7 @@ def by_script(lesson, link, change=None):
             change(traces[-1])
         return traces[-1]
 
-    def answered(each, covered=frozenset()):
+    def answered(each, covered=frozenset(), **_):
         told.extend(each)
         covers.update(covered)
 

@@ -2,6 +2,7 @@
 in common by all pages.
 """
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,6 +34,7 @@ from attention_ui.controls.shared import (
 from attention_ui.frame.contents import SECTIONS
 from attention_ui.frame.rooms import every_control, known_among, module_of
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
+from attention_ui.streamlit_workarounds.style import TOGGLES
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 PAGE = "pages/simplified_attention.py"
@@ -101,6 +103,16 @@ def test_a_name_that_several_lessons_have_is_the_same_control_in_all_of_them():
         for each in controls:
             first = known[each.name]
             assert (each.label, each.field) == (first.label, first.field), (lesson, each.name)
+
+
+def test_the_style_knows_every_toggle():
+    """The bar that stands for one until it comes is no lower than it; others are made higher."""
+    toggles = {
+        each.name
+        for each in {**every_control()}.values()
+        if each.drawn_as == "toggle" and each.label
+    }
+    assert {f".st-key-control_{name}" for name in toggles} == set(re.findall(r"[.][\w-]+", TOGGLES))
 
 
 A = Control("a", Whole(1, 9), "A", 3)

@@ -10,11 +10,10 @@ from attention_core.examples import EXAMPLES
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import Inputs
 from attention_ui.controls.control import understood
-from attention_ui.controls.shared import inputs_of, projections_of
+from attention_ui.controls.shared import inputs_of, projections_of, source_inputs_of
 from attention_ui.lessons.cross_attention.agreement import torch_across, torch_agrees
 from attention_ui.lessons.cross_attention.lesson import CONTROLS, itself, look_across, trace_of
 from attention_ui.lessons.cross_attention.words import (
-    is_shared,
     made_words,
     shapes_table,
     swapped_words,
@@ -99,7 +98,7 @@ def test_matrices_are_those_of_the_lesson_on_queries_and_the_source_has_a_table_
 )
 def test_given_vectors_are_shared_where_they_cover_the_source(name, changes, shared):
     values = values_of(name, **changes)
-    assert is_shared(values) == shared
+    assert source_inputs_of(values).has_given_vectors() == shared
     trace = look_across(values, 1)
     if shared:
         alone = embed(replace(inputs_of(values), sentence=values.source))["embeddings"].value
@@ -154,3 +153,11 @@ def test_what_the_scores_are_said_to_be_divided_by_gives_the_weights(scale, said
     assert "which is 5 wide" in made_words(trace)
     wanted = (trace["scores"].value / divisor).softmax(dim=-1)
     torch.testing.assert_close(trace["weights"].value, wanted)
+
+
+def test_a_source_without_vectors_is_told_above_the_first_picture():
+    told = "so the source gets random ones"
+    page = rendered(visit(PAGE, example="named_features", source="the wolf purrs"))
+    assert page.count(told) == 1
+    assert page.index(told) < page.index("Who asks, who answers")
+    assert told not in rendered(visit(PAGE, example="named_features"))

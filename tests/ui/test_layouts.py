@@ -30,6 +30,7 @@ from attention_ui.picture.below import products
 from attention_ui.picture.curve import ACROSS, with_curve
 from attention_ui.picture.layer import layer_matrices, whole_layer
 from attention_ui.picture.layout import (
+    CUT_BARS,
     NARROW,
     READABLE,
     TALL,
@@ -665,18 +666,18 @@ def test_a_bar_that_is_cut_says_so_and_its_number_stays_in_its_room():
     layout = equation(trace, *parts)
     rows = cells.table(layout).to_pydict()
     shown = dict(zip(rows["id"], zip(rows["text"], rows["shade"], strict=True), strict=True))
-    assert shown["2.0.0"] == ("» 20.00", 1.0)
-    assert shown["2.2.0"] == ("« −29.00", -1.0)
+    assert shown["2.0.0"] == ("20.00, cut", 1.0)
+    assert shown["2.2.0"] == ("−29.00, cut", -1.0)
     box, following = layout.wide.boxes[2:]
     assert box.x + box.width <= following.x
-    assert text_width("» 20.00") <= cells.BEHIND
+    assert text_width("−200.00, cut") <= cells.BEHIND
 
 
 def test_bars_move_with_their_numbers_in_the_picture():
     rows = [(2.0, 1.0, poor) for poor in (-4.0, -2.9, 0.5)]
     trace, now = both_ways(rows[1])
     lists = positions(equation(trace, *now), [matrices_of(*both_ways(r)[1]) for r in rows])
-    assert lists["2.0.0"]["texts"] == "« −2.00|» 20.00|0.57"
+    assert lists["2.0.0"]["texts"] == "−2.00, cut|20.00, cut|0.57"
     assert lists["2.0.0"]["shades"] == lists[f"bar.2.{cells.ON_WIDE}.0"]["shades"] == "-100|100|57"
     trace, now = both_ways(rows[0])
     lists = positions(equation(trace, *now), [matrices_of(*both_ways(r)[1]) for r in rows])
@@ -750,12 +751,10 @@ def test_the_cell_that_is_offered_first_is_the_largest_in_the_row_whose_arcs_are
     assert (query, key) == (whole.sentence.first, int(weights[query].argmax()))
 
 
-def test_a_picture_with_bars_that_may_be_cut_explains_the_sign():
+def test_a_picture_with_bars_that_may_be_cut_says_what_that_means():
     trace, parts = both_ways((2.0, 1.0, -2.9))
-    made = equation(trace, *parts)
-    for arrangement in (made.wide, made.narrow):
-        told = [word.text for word in arrangement.words if word.look == "legend"]
-        assert any(all(sign.strip() in words for sign in cells.CUT) for words in told)
+    told = [word.text for word in equation(trace, *parts).wide.words if word.look == "legend"]
+    assert CUT_BARS in told
     plain = equation(trace, trace["softmax_weights"]).wide.words
     assert not any("cut" in word.text for word in plain)
 
@@ -770,3 +769,15 @@ def test_a_number_has_room_in_its_cell_in_a_window_and_on_a_phone():
         text = cells.table(layout).to_pydict().get("text", [None])[0]
         for box in boxes:
             assert text is None or not box.is_readable or number_width(text) <= box.width - 1
+
+
+def test_the_first_layer_names_every_row_and_titles_stand_clear_of_what_is_above():
+    _, trace, layout = layer_at({"example": "named_features"})
+    labels = [word for word in layout.wide.words if word.look == "row"]
+    tokens = trace.labels("query")
+    n_labelled = 3 + trace.size("head")  # embeddings, concat, output, the queries of each head
+    assert sorted(word.text for word in labels) == sorted([*tokens] * n_labelled)
+    names = [each.step.name for each in layout.matrices]
+    concat, following = (layout.wide.boxes[names.index(name)] for name in ("concat", "W_output"))
+    (title,) = (word for word in layout.wide.words if word.text == "W_output")
+    assert following.y > title.y > concat.y + concat.height + 15

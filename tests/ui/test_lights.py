@@ -21,10 +21,12 @@ from attention_core.operations import Given
 from attention_core.published.building import BUILDERS
 from attention_core.recipes import HeadsRecipe, MaskRecipe
 from attention_core.rounding import agree, rounding
-from attention_ui.frame.lights import as_taught
+from attention_ui.frame.lights import as_taught, lights_of
 from attention_ui.lessons.causal_mask import leaks
+from attention_ui.lessons.causal_mask import lesson as causal_mask
 from attention_ui.lessons.causal_mask.lesson import prefix_of
 from attention_ui.lessons.multi_head_attention import checks as head_checks
+from attention_ui.lessons.queries_keys_values import lesson as trainable
 from attention_ui.lessons.queries_keys_values import words as of_matrices
 from attention_ui.lessons.whole_layer import lesson as whole_layer
 from attention_ui.lessons.whole_layer import words as of_layer
@@ -200,6 +202,26 @@ def test_what_no_lesson_has_taught_yet_is_not_red():
     assert as_taught(red, "divide_by_sqrt_d") == as_taught(red, "causal_mask") == red
     other = Light("rows_sum_to_1", False, "Rows sum to 2.")
     assert as_taught(other, "simplified_attention") == other
+
+
+def test_where_tokens_are_compared_as_they_are_nobody_asks_for_divided_scores():
+    """Red is for the lessons whose queries and keys are made to be divided by √d."""
+    trace = causal_mask.trace_of(of(causal_mask.CONTROLS, example="wild_cat"))
+    quiet = light_of(trace, "context_vectors", "variance", "causal_mask")
+    assert quiet.holds is None
+    assert "Not asked here" in quiet.evidence
+    assert "*Why divide by √d*" in quiet.evidence
+    trace = causal_mask.trace_of(of(causal_mask.CONTROLS, example="wild_cat", divide="sqrt_d"))
+    assert light_of(trace, "context_vectors", "variance", "causal_mask").holds
+    trace = trainable.trace_of(
+        of(trainable.CONTROLS, example="wild_cat", scale="none", d_query="8")
+    )
+    assert light_of(trace, "context_vectors", "variance", "queries_keys_values").holds is False
+
+
+def light_of(trace, output, name, page):
+    (found,) = [each for each in lights_of(trace, output) if each.name == name]
+    return as_taught(found, page)
 
 
 def test_a_low_temperature_does_not_decide_between_equal_scores():

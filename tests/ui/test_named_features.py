@@ -27,18 +27,21 @@ from attention_ui.controls.shared import (
     HEAD,
     START,
     first_query,
+    has_random_numbers,
     heads_recipe_of,
     inputs_of,
     projections_of,
     random_fallback_notice,
 )
 from attention_ui.frame.contents import lesson
+from attention_ui.frame.ends import RANDOM
 from attention_ui.frame.take_away import as_frame
 from attention_ui.lessons.home.hero import most_looked_at
 from attention_ui.lessons.multi_head_attention import lesson as heads_page
 from attention_ui.lessons.multi_head_attention.words import asks_nothing
 from attention_ui.lessons.queries_keys_values.lesson import CONTROLS as OF_MATRICES
 from attention_ui.lessons.queries_keys_values.words import origin_words
+from attention_ui.lessons.simplified_attention import lesson as plain
 from attention_ui.lessons.simplified_attention.lesson import CONTROLS, trace_of
 from attention_ui.lessons.simplified_attention.words import moved_words, on_order, twice_words
 from attention_ui.lessons.whole_layer import lesson as layer_page
@@ -74,8 +77,9 @@ def test_the_first_picture_says_where_a_word_looks_and_where_it_would_by_likenes
     assert sorted(weights["hand"])[-2:] == [weights["hand"][mouse], weights["hand"][cat]]
     assert most_looked_at(by_hand, query, alike) == (
         f"“it” gives {percent(weights['hand'][cat])} of its attention to “cat”, and "
-        f"{percent(weights['hand'][mouse])} to “mouse”. If only likeness counted, it would be "
-        f"{percent(weights['alike'][cat])} and {percent(weights['alike'][mouse])}."
+        f"{percent(weights['hand'][mouse])} to “mouse”. By likeness alone, as in "
+        f"“Simplified attention”: {percent(weights['alike'][cat])} and "
+        f"{percent(weights['alike'][mouse])}."
     )
 
 
@@ -478,8 +482,11 @@ def test_two_lessons_whose_heads_differ_in_width_say_why_their_weights_do():
         values = of(layer_page.CONTROLS, **{"example": FIRST, **link})
         return one_head_says(layer_page.trace_of(values), values)
 
-    assert said().startswith("Query 7 gives key 2 0.68 in head 0, and 0.69 in *Queries, keys and")
-    assert "there one head asks with 3 numbers, here each of 3 asks with 2, and √2" in said()
+    assert said().startswith("In head 0, “it” gives 0.68 of its weight to “cat”; in *Queries, keys")
+    assert said().endswith(
+        "it is 0.69. There, one head asks with 3 numbers and divides by √3; here, each of 3 heads "
+        "asks with 2, and divides by √2."
+    )
     others = ({"scale": "none"}, {"sentence": "my dog"}, {"example": "wild_cat"})
     assert [said(**link) for link in others] == [""] * 3
 
@@ -498,3 +505,28 @@ def test_a_word_of_the_visitor_that_stands_twice_is_not_quoted():
     words = twice_words(*traced(**link))
     assert words.startswith("Token 0 comes again as token 2.")
     assert "![" not in words
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "is_random"),
+    [
+        (heads_page, {}, False),
+        (heads_page, {"sentence": OWN}, False),
+        (heads_page, {"sentence": "The quick fox"}, True),
+        (heads_page, {"n_heads": "2"}, True),
+        (layer_page, {"example": "tiny_language"}, False),
+        (layer_page, {"example": "wild_cat"}, True),
+        (plain, {}, False),
+        (plain, {"example": "journey_123"}, False),
+        (plain, {"example": "wild_cat"}, True),
+    ],
+)
+def test_numbers_that_were_drawn_are_known_to_mean_nothing(page, link, is_random):
+    assert has_random_numbers(of(page.CONTROLS, **{"example": FIRST, **link})) is is_random
+
+
+def test_answers_and_home_say_where_numbers_mean_nothing():
+    for page, told in (("pages/simplified_attention.py", RANDOM), ("app.py", "it means nothing")):
+        assert told in rendered(visit(page, example="wild_cat"))
+        assert told not in rendered(visit(page, example=FIRST))
+    assert RANDOM not in rendered(visit("pages/tokenize_and_embed.py", example="wild_cat"))

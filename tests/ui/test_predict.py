@@ -76,9 +76,15 @@ def test_naming_just_the_identical_rows_is_right():
 
 
 @pytest.mark.parametrize(
-    ("guess", "off"), [([], "2 rows"), ([0], "1 row"), ([0, 3, 4], "1 row"), ([1, 2], "4 rows")]
+    ("guess", "amiss"),
+    [
+        ([], "You missed 0, 3."),
+        ([0], "You missed 3."),
+        ([0, 3, 4], "You took 4, equal to no other row."),
+        ([1, 3], "You missed 0 and you took 1, equal to no other row."),
+    ],
 )
-def test_every_row_missed_or_too_many_counts(guess, off):
+def test_every_row_missed_or_too_many_is_named(guess, amiss):
     verdict = judge_identical(guess, vectors_of("life is what life does"))
     assert not verdict.right
-    assert f"The rows are 0, 3: your guess is {off} off." in verdict.words
+    assert verdict.words == f"The rows are 0, 3. {amiss}"

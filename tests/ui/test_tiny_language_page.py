@@ -23,6 +23,7 @@ from attention_ui.lessons.tiny_language.lesson import (
 )
 from attention_ui.lessons.tiny_language.words import finds_it, of_the_pronoun, rule, step_words
 from attention_ui.picture import palette
+from attention_ui.words import listed
 from chosen import chosen, of, read
 from hostile import MARK, TEXTS
 from sampling import few
@@ -238,8 +239,11 @@ def test_the_page_says_what_training_without_the_cost_gave():
 
 
 def test_who_finds_the_noun_counts_heads_that_share_it_and_one_without_a_name():
-    said, figures = finds_it(), shipped_figures()
-    sharing = sum("pronoun to noun" in figures.names(head) for head in figures.heads)
-    assert f"{sharing} heads have its name" in said
+    values = values_of()
+    said, figures = finds_it(values), shipped_figures()
+    sharing = [written(head) for head in figures.heads if PRONOUN in figures.names(head)]
+    assert f"heads {listed(sharing)} all have its name" in said
+    for head in two_steps(values):
+        assert f"In {head_called(head)}" in said, "the heads whose pictures stand above"
     assert "switch off layer 0 head 3" in said
     assert f"to {figures.after_it_without['because'][0][3]:.0%}" in said

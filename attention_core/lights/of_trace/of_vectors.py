@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import torch
 
 from ...operations import DistanceBias, MatMul, MeanHeads, RotaryAngles
-from ...rounding import largest
+from ...rounding import largest, to_within
 from ...trace import Step
 from .again import START, TABLE, TOKENS, computed_again, is_table, of_tokens, ordinary
 from .seen import (
@@ -90,7 +90,7 @@ def order_free(seen: Seen) -> Measured:
             meant = f"Not here, and that is meant: its positions tell places apart. {said}"
             return None, meant, seen.output
         return False, said, seen.output
-    return True, f"{along} the vectors differ by at most {far:.1g}."
+    return True, f"{along} the same vectors come out, {to_within(far)}."
 
 
 def any_length(seen: Seen) -> Measured:

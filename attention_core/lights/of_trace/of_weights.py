@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...rounding import largest
+from ...rounding import largest, to_within
 from ...trace import Trace
 from .again import Found
 from .seen import SAME, Measured, Seen, minus, moved_by, others_moved
@@ -14,6 +14,10 @@ TRIALS = 2_000
 """How many queries are drawn to measure it."""
 LARGE = 1e4
 """How large scores are made to see whether the weights stay finite."""
+
+
+LEAST_SAID = 0.0001
+"""The smallest weight that is written out."""
 
 
 def finite(seen: Seen) -> Measured:
@@ -39,7 +43,7 @@ def rows_sum_to_1(seen: Seen) -> Measured:
                 said = f"Some rows sum to nan (not a number) {where}."
             return False, said, step.name
         worst = max(worst, off.max().item()) if off.numel() else worst
-    return True, f"The largest deviation is {worst:.1g}."
+    return True, f"All of them, {to_within(worst)}."
 
 
 def not_negative(seen: Seen) -> Measured:
@@ -49,6 +53,8 @@ def not_negative(seen: Seen) -> Measured:
             below = f"{n_below} of {weights.numel()} weights are below 0 {where}"
             return False, f"{below}, the lowest {minus(float(weights.min()))}.", step.name
     lowest = min(float(found.weights.value.min()) for found in seen.attentions)
+    if 0 < lowest < LEAST_SAID:
+        return True, f"The smallest weight is above 0, by less than {LEAST_SAID}."
     return True, f"The smallest weight is {lowest:.1g}."
 
 
@@ -108,6 +114,11 @@ def variance(seen: Seen) -> Measured:
         drawn = f"Queries and keys of variance 1, {width} wide,"
         said.append(f"{drawn} give scores of variance {spread:.3g}")
         if not SPREAD[0] < spread < SPREAD[1]:
+            if found.asks is found.answers and found.before is found.scores:
+                meant = (
+                    "Not asked here: tokens are compared as they are, and scores are not divided."
+                )
+                return None, f"{meant} {said[-1]}.", found.before.name
             return False, f"{said[-1]}, not near 1.", found.before.name
     return True, f"{said[0]}, near 1."
 

@@ -6,7 +6,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from attention_core.mechanism.attention import scale_of
 from attention_core.mechanism.today import ROTARY_BASE
-from attention_core.rounding import agree, difference, largest
+from attention_core.rounding import agree, difference, largest, to_within
 from attention_core.trace import Trace
 
 from ...words import number
@@ -34,7 +34,8 @@ def sharing_light(trace: Trace, n_kv_heads: int) -> Light:
     pairs = [(trace[f"{GROUPED}context_vectors"].value, wanted)]
     return agree(pairs, (trace, f"{GROUPED}context_vectors")), (
         "Shared heads are ordinary attention with keys and values repeated: given those, PyTorch's "
-        f"`scaled_dot_product_attention` gives these context vectors, {differs_by(pairs)}."
+        "`scaled_dot_product_attention` gives these context vectors, "
+        f"{to_within(difference(pairs))}."
     )
 
 
@@ -47,17 +48,8 @@ def moved_light(trace: Trace, by: int) -> Light:
     pairs = [(trace[f"{ROTARY}scores"].value, moved)]
     shifted = f"The whole text shifted by {by:,} places" if by else "Not shifted yet,"
     return agree(pairs, (trace, f"{ROTARY}scores")), (
-        f"{shifted} and computed again: every score stays, {differs_by(pairs)}."
+        f"{shifted} and computed again: every score stays, {to_within(difference(pairs))}."
     )
-
-
-def differs_by(pairs: list[tuple[Tensor, Tensor]]) -> str:
-    """The largest difference, and what is to be thought of it where it is small."""
-    found = difference(pairs)
-    if not found:
-        return "with no difference at all"
-    rounding = ", which is rounding" if found <= ROUNDED else ""
-    return f"with a difference of at most {found:.1g}{rounding}"
 
 
 def _turned(vectors: Tensor, first: int) -> Tensor:

@@ -36,7 +36,7 @@ def bars(model: KnownModel, n_bytes: int) -> Chart:
         [{own if row.is_own else other: row.size} for row in rows],
         [in_bytes(row.size) for row in rows],
         colours,
-        f"Memory for keys and values of {model.context:,} tokens",
+        f"Memory for keys and values after {model.context:,} tokens",
         written=in_bytes,
     )
 
@@ -73,7 +73,8 @@ def cache_rows(model: KnownModel, n_bytes: int) -> list[Row]:
         rows.append(row("One key/value head for all", 1))
     if model.window is not None and model.window < model.context:
         many = "1 head" if own == 1 else f"{own} heads"
-        rows.append(row(f"{many}, a window of {model.window:,}", own, model.window))
+        kept = f"keeps the last {model.window:,} of {model.context:,} tokens"
+        rows.append(row(f"{many}, and a window that {kept}", own, model.window))
     if not any(each.is_own for each in rows):  # a window as wide as the whole context
         rows = [Row(each.name, each.size, each.size == row("", own).size) for each in rows]
     return rows
@@ -95,10 +96,18 @@ def parameter_words(model: KnownModel) -> str:
 
 
 def outgrown_words(model: KnownModel) -> str:
-    """From how many tokens on the cache is larger than the parameters, in the same precision."""
-    n_tokens = -(-model.size.parameters // model.size.cached(1))
+    """Of which tokens keys and values are kept, and from how many on the cache is larger than the
+    parameters, in the same precision.
+    """
+    n_tokens, window = -(-model.size.parameters // model.size.cached(1)), model.window
+    kept = "all tokens so far"
+    if window is not None:
+        last = "token alone" if window == 1 else f"{window:,} tokens"
+        kept = f"the last {last}, its window, and no more of one text"
+    texts = "in one text or many" if window is None or window >= n_tokens else "of many texts"
     return (
-        f"From {n_tokens:,} tokens on, in one text or many, they outweigh attention’s parameters."
+        f"Every layer keeps the keys and values of {kept}. From {n_tokens:,} tokens on, {texts}, "
+        "they outweigh attention’s parameters."
     )
 
 

@@ -2,13 +2,12 @@
 
 from attention_core.costs import AttentionSize, kept_tokens
 from attention_core.mechanism.decoding import DECODED
-from attention_core.rounding import agree
+from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
 
 from ...controls.control import Values
 from ...picture.equation_parts import Parts
 from ...picture.matrix import Matrix
-from .checks import differs_by
 from .lesson import NEXT, heads
 
 
@@ -52,7 +51,7 @@ def same_row(trace: Trace, whole: Trace, place: int) -> tuple[bool, str]:
     good = agree(pairs, (trace, last), (whole, "today_context_vectors"))
     return good, (
         "With the cache, the new token gets the same weights and context vector in every head, "
-        f"{differs_by(pairs)}."
+        f"{to_within(difference(pairs))}."
     )
 
 

@@ -4,7 +4,7 @@ import pandas as pd
 import torch
 
 from attention_core.operations import Renormalise
-from attention_core.rounding import SHARE
+from attention_core.rounding import SHARE, to_within
 from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Verdict
@@ -158,9 +158,9 @@ def sums_verdict(trace: Trace, way: str) -> tuple[bool, str]:
             f"{number(sums.max().item())}.",
         )
     if not blind:
-        return True, f"Rows sum to 1: largest deviation {off:.1g}."
+        return True, f"Every row sums to 1, {to_within(off)}."
     return total == "1", (
-        f"Rows sum to 1 (largest deviation {off:.1g}), {'and' if total == '1' else 'but'} "
+        f"Rows sum to 1 ({to_within(off)}), {'and' if total == '1' else 'but'} "
         f"{apart}, {'sums' if len(blind) == 1 else 'sum'} to {total}."
     )
 
@@ -219,8 +219,8 @@ def leak_verdict(way: str, trace: Trace, token: int) -> tuple[bool, str]:
         )
     keep = "keeps its context vector" if n_hidden == 1 else "keep their context vectors"
     return True, (
-        f"No leak: the {queries} that may not look at this token {keep}. The largest change is "
-        f"{moved.max():.1g}."
+        f"No leak: the {queries} that may not look at this token {keep}, "
+        f"{to_within(moved.max().item())}."
     )
 
 

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from attention_core.mechanism.attention import scale_of
 from attention_core.recipes import ROLES
-from attention_core.rounding import agree, difference
+from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
 
 
@@ -22,8 +22,7 @@ def torch_agrees(trace: Trace) -> tuple[bool, str]:
         places = "1 place" if n_places == 1 else f"{n_places} places"
         called = f"With {places} of padding and a `key_padding_mask`"
     return good, (
-        f"{called}, it gives the same weights and context vectors: the largest difference is "
-        f"{difference(pairs):.1g}."
+        f"{called}, it gives the same weights and context vectors, {to_within(difference(pairs))}."
     )
 
 

@@ -13,7 +13,7 @@ from attention_core.mistakes.rewriting import rewritten
 from attention_core.mistakes.side_by_side import side_by_side
 from attention_core.operations import Add, Columns, Given, JoinRows, RescaleAndAdd, Transpose
 from attention_core.recipes import MaskRecipe
-from attention_core.rounding import agree, difference
+from attention_core.rounding import agree, difference, to_within
 from attention_core.text.embedding import embed
 from attention_core.trace import Step, Trace
 
@@ -323,5 +323,4 @@ def _compared(whole: Trace, table: Trace, wanted: Tensor, called: str) -> tuple[
     pairs = [(torch.cat([step.value for step in contexts(whole)]), wanted)]
     made = [(whole, step.name) for step in contexts(whole)]
     good = agree(pairs, (table, "context_vectors"), *made)
-    words = f"Compared with {called}: largest difference {difference(pairs):.1g}"
-    return good, f"{words}, which is rounding." if good else f"{words}."
+    return good, f"The same as {called}, {to_within(difference(pairs))}."

@@ -12,7 +12,15 @@ from attention_core.trace import Trace
 
 from ...cards.show import picture
 from ...controls.control import Values
-from ...controls.shared import example_of, first_query, inputs_of, is_set_by_hand, projections_of
+from ...controls.shared import (
+    example_of,
+    first_query,
+    has_random_numbers,
+    inputs_of,
+    is_set_by_hand,
+    projections_of,
+)
+from ...frame.contents import lesson
 from ...picture.layout import equation
 from ...picture.matrix import Matrix
 from ...picture.sentence import with_sentence
@@ -41,7 +49,7 @@ def hero(values: Values) -> None:
         contexts = trace["context_vectors"]
         parts = [Matrix(trace["weights"]), "·", Matrix(contexts.inputs[1]), "=", Matrix(contexts)]
         picture("layer", with_sentence(equation(trace, *parts, tall=TALL), query))
-        st.caption(POINT + BY_HAND * is_set_by_hand(values))
+        st.caption(POINT + how_made(trace, alike, values) + BY_HAND * is_set_by_hand(values))
 
 
 def most_looked_at(trace: Trace, query: int, alike: Trace) -> str:
@@ -57,4 +65,17 @@ def most_looked_at(trace: Trace, query: int, alike: Trace) -> str:
     if trace is alike:
         return told
     by_likeness = [f"{share:.0%}" for share in alike["weights"].value[query][places].tolist()]
-    return f"{told} If only likeness counted, it would be {' and '.join(by_likeness)}."
+    plain = lesson("simplified_attention").title
+    return f"{told} By likeness alone, as in “{plain}”: {' and '.join(by_likeness)}."
+
+
+def how_made(trace: Trace, alike: Trace, values: Values) -> str:
+    """What was done to the scores, and where it is taught; that it has no meaning, where numbers
+    were drawn.
+    """
+    if has_random_numbers(values):
+        return " Its vectors are drawn at random, so it means nothing which word it looks at."
+    if trace is alike or values.scale != "sqrt_d":
+        return ""
+    title = lesson("queries_keys_values").title
+    return f" Its scores are divided by √{values.d_query}, as in *{title}*."

@@ -29,7 +29,8 @@ where they do not, hardly any.
 
 Language models such as ChatGPT stack many layers of this, and all of it is plain arithmetic. Here
 you can see every number, change it, predict it, take it apart down to its products, check it
-against a published notebook, and carry it away as code that gives the same number.
+against five published notebooks (*The notebooks' numbers* says which), and carry it away as code
+that gives the same number.
 """
 HISTORY = """
 Translation by neural networks began with two recurrent networks, which read and write one word at
@@ -73,6 +74,7 @@ def home() -> None:
         is_first = values.sentence == first.inputs.sentence
         st.markdown(WHAT_IT_MEANS if is_first else WHAT, width=LINE)
     place = st.container(key="hero")
+    place.empty()  # Streamlit leaves out a place that has nothing: it would have no height yet
     if not values.only:
         _begin()
         with st.container(gap="xsmall", key="more"):

@@ -7,7 +7,7 @@ from torch import Tensor
 from attention_core.lights.light import TITLES, Light
 from attention_core.mistakes.named import NAMED
 from attention_core.mistakes.rounds import lights_with, red, ruled_out_by, suspects
-from attention_core.rounding import largest
+from attention_core.rounding import largest, to_within
 from attention_core.trace import Trace
 
 from ...cards.questions import Pick, Verdict
@@ -221,10 +221,10 @@ def _alike(trace: Trace, truth: str) -> list[tuple[str, Verdict]]:
 
 
 def _by_gap(is_right: bool, gap: Tensor) -> Verdict:
-    off = number(largest(gap))
+    off = largest(gap)
     if is_right:
-        return Verdict(True, f"Right: the largest difference is {off}.")
-    return Verdict(False, f"No: here they differ by up to {off}.")
+        return Verdict(True, f"Right: they are the same numbers, {to_within(off)}.")
+    return Verdict(False, f"No: here they differ by up to {number(off)}.")
 
 
 def _lights_of(values: Values, name: str = "") -> tuple[Light, ...]:

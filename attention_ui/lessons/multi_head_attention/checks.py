@@ -6,7 +6,7 @@ from attention_core.mechanism.attention import scale_of
 from attention_core.mechanism.head_ways import pieces, stack_of_heads
 from attention_core.mechanism.multi_head import torch_output, torch_width
 from attention_core.recipes import PLURAL
-from attention_core.rounding import agree, difference
+from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
 
 
@@ -96,7 +96,7 @@ def _agreement(
 ) -> tuple[bool, str]:
     """The light for two ways to the steps of these names."""
     good = agree(pairs, *((trace, name) for name in names))
-    return good, f"{words}: the largest difference is {difference(pairs):.1g}."
+    return good, f"{words}, {to_within(difference(pairs))}."
 
 
 def lost_agrees(trace: Trace, without: Trace, head: int) -> tuple[bool, str]:
@@ -106,8 +106,8 @@ def lost_agrees(trace: Trace, without: Trace, head: int) -> tuple[bool, str]:
     most = int(lost.norm(dim=-1).argmax())
     good = agree(pairs, (trace, "head_outputs"), (without, "output_lost"))
     return good, (
-        f"Lost: `head_outputs[{head}]`, and nothing else (largest difference "
-        f"{difference(pairs):.1g}). Token {most} loses most: a vector of length "
+        f"Lost: `head_outputs[{head}]`, and nothing else ("
+        f"{to_within(difference(pairs))}). Token {most} loses most: a vector of length "
         f"{lost[most].norm():.4f}."
     )
 

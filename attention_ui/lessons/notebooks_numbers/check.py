@@ -128,6 +128,14 @@ def says_total(found: Found) -> tuple[bool, str]:
     return found.is_whole and not failed, f"{words} So do {listed(others)}."
 
 
+def which_they_are() -> str:
+    """What each notebook computes, under the name that it has here: the sentence that it is about.
+    Nothing is said of their authors, whom the record of what they print does not name.
+    """
+    each = [f"- **{EXAMPLES[name].title}** – {notebook(name).source}" for name in NOTEBOOKS]
+    return "\n".join(["Each is called by the sentence that it is about:", *each])
+
+
 def never_computed() -> tuple[int, list[str]]:
     """How many printed numbers nobody can compute, and how many of them why."""
     reasons: Counter[str] = Counter()

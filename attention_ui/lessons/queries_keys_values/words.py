@@ -8,7 +8,7 @@ from torch import Tensor
 from attention_core.examples import EXAMPLES
 from attention_core.experiments.training import MostChanged, TrainingRecord
 from attention_core.recipes import PLURAL, ROLES
-from attention_core.rounding import agree, difference
+from attention_core.rounding import agree, difference, to_within
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
@@ -103,7 +103,7 @@ def judge_sure(guess: int, weights: Tensor) -> Verdict:
     truth, found = sure_rows(weights), sure_words(weights)
     if guess == truth:
         return Verdict(True, f"Right: {found}.")
-    return Verdict(False, f"{found}; you are {abs(guess - truth)} off.")
+    return Verdict(False, f"{found}; you said {guess}.")
 
 
 def sure_words(weights: Tensor) -> str:
@@ -138,12 +138,12 @@ def ways_agree(trace: Trace) -> list[tuple[bool, str]]:
     return [
         (
             is_same,
-            f"Tokens as columns, `{code}`: the largest difference is {upright:.1g}.",
+            f"Tokens as columns, `{code}`: the same queries, {to_within(upright)}.",
         ),
         (
             is_same_linear,
-            "`nn.Linear` with the transposed matrices: its context vectors differ by at most "
-            f"{linear:.1g}.",
+            "`nn.Linear` with the transposed matrices: the same context vectors, "
+            f"{to_within(linear)}.",
         ),
     ]
 

@@ -4,6 +4,7 @@ import math
 
 from torch import Tensor
 
+from attention_core.rounding import to_within
 from attention_core.trace import Trace
 
 from ...cards.common_questions import largest_keys, which_key
@@ -92,8 +93,8 @@ def twice_words(trace: Trace, values: Values) -> str:
             f"{number(gap, 2)}."
         )
     return (
-        f"{stands} Equal words have equal vectors, so both get the same context vector (they "
-        f"differ by {gap:.1g}): nothing here knows where a word stands."
+        f"{stands} Equal words have equal vectors, so both get the same context vector, "
+        f"{to_within(gap)}: nothing here knows where a word stands."
     )
 
 

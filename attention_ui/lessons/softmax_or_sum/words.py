@@ -5,7 +5,7 @@ import math
 from torch import Tensor
 
 from attention_core.mechanism.softmax import Spread
-from attention_core.rounding import agree, difference
+from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
 
 from ...cards.common_questions import largest_keys, which_key
@@ -139,25 +139,25 @@ def _sign(total: float) -> str:
 
 
 def stays(name: str, before: Trace, after: Trace) -> tuple[bool, str]:
-    """Whether weights are the same in two traces, and the largest difference."""
+    """Whether weights are the same in two traces, and how closely, in words."""
     pairs = [(after[name].value, before[name].value)]
-    return agree(pairs, (after, name), (before, name)), f"{difference(pairs):.1g}"
+    return agree(pairs, (after, name), (before, name)), to_within(difference(pairs))
 
 
 def softmax_stays(before: Trace, after: Trace) -> tuple[bool, str]:
     """Whether softmax is the same with a constant added, in words."""
-    good, gap = stays("softmax_weights", before, after)
-    return good, f"Softmax has not moved: the largest difference from the weights above is {gap}."
+    good, closely = stays("softmax_weights", before, after)
+    return good, f"Softmax has not moved: the weights are those above, {closely}."
 
 
 def sum_stays(before: Trace, after: Trace) -> tuple[bool, str]:
     """Whether the shares by the sum are the same with the scores multiplied, in words."""
     if not before["sum_weights"].value.isfinite().all():
         return False, "The sum gives no shares here, multiplied or not."
-    good, gap = stays("sum_weights", before, after)
+    good, closely = stays("sum_weights", before, after)
     return good, (
-        f"The shares by the sum have not moved, since the factor cancels: the largest difference "
-        f"is {gap}. A constant moves them and leaves softmax alone; a factor does the opposite."
+        f"The shares by the sum have not moved, since the factor cancels: they are the same, "
+        f"{closely}. A constant moves them and leaves softmax alone; a factor does the opposite."
     )
 
 
@@ -216,8 +216,8 @@ def stable_words(weights: Tensor, exact: Tensor, precision: str) -> tuple[bool, 
     gap = (weights.float() - exact).abs().max().item()
     return bool(weights.isfinite().all()), (
         "With the largest subtracted, no number is `inf` or `nan`: the largest exponential is 1, "
-        f"whatever the scores. The weights differ from those above by at most {gap:.1g}: numbers "
-        f"are rounded to {precision}."
+        f"whatever the scores. The weights are those above, but for differences of up to "
+        f"{number(gap)}: numbers are rounded to {precision}."
     )
 
 

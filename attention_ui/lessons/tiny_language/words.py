@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from attention_core.rounding import to_within
 from attention_core.small_models.figures import TEXTS, UNSHARPENED, Head, shipped_figures
 from attention_core.small_models.grammar import START, WORDS
 from attention_core.small_models.heads import BAR, FAR, KINDS
@@ -130,8 +131,9 @@ def who_else() -> str:
     without = figures.after_it_without["because"]
     needed = min(unnamed, key=lambda head: without[head[0]][head[1]])
     return (
-        f"That second step is shared: {len(sharing)} heads have its name. A head without a name "
-        f"can matter too: switch off layer {needed[0]} head {needed[1]}, and the chance of a right "
+        f"That second step is shared: heads {listed([written(head) for head in sharing])} all have "
+        f"its name (1.2 is head 2 of layer 1). A head without a name can matter too: switch off "
+        f"layer {needed[0]} head {needed[1]}, and the chance of a right "
         f"verb after “because it” falls from {percent(figures.after_it['because'])} to "
         f"{percent(without[needed[0]][needed[1]])}, on average over {TEXTS} texts."
     )
@@ -225,9 +227,7 @@ def adds_up(values: Values) -> tuple[bool, str]:
     """Whether the parts are the logit together."""
     total, logit = sum(part.amount for part in parts_of(values)), logit_of(values)
     off = abs(total - logit)
-    return off < 1e-4, (
-        f"The bars add up to {number(total)}; the logit is {number(logit)}: off by {off:.1g}."
-    )
+    return off < 1e-4, (f"The bars add up to {number(total)}: that is the logit, {to_within(off)}.")
 
 
 def largest(parts: Sequence[Part]) -> Part:
@@ -243,7 +243,7 @@ def answers(values: Values) -> list[Answer]:
     return [
         Answer(
             "How does the network know what “it” stands for?",
-            finds_it(),
+            finds_it(values),
             "two_steps",
             "How it knows what “it” is",
         ),
@@ -260,10 +260,10 @@ def answers(values: Values) -> list[Answer]:
     ]
 
 
-def finds_it() -> str:
-    """By the heads that were measured for it."""
+def finds_it(values: Values) -> str:
+    """By the heads of the two steps on the page, and what was measured of them."""
     figures = shipped_figures()
-    first, second = figures.best("because"), figures.best("pronoun to noun")
+    first, second = two_steps(values)
     return (
         "In two steps. "
         f"In {head_called(first)}, “it” looks back at “because” with "

@@ -115,12 +115,19 @@ def identical_words(vectors: Tensor, values: Values) -> str:
 
 
 def judge_identical(guess: list[int], vectors: Tensor) -> Verdict:
-    """How far a guess of the repeated rows is from the truth, in rows."""
+    """Whether a guess of the repeated rows is right, and what is amiss."""
     truth = repeated_rows(vectors)
-    wrong = len({*truth} ^ {*guess})
-    if wrong == 0:
+    if {*truth} == {*guess}:
         return Verdict(True, f"Right: {_rows(truth)}.")
-    return Verdict(False, f"The rows are {_rows(truth)}: your guess is {_count(wrong, 'row')} off.")
+    return Verdict(False, f"{repeated_words(vectors)} {_amiss(truth, guess)}")
+
+
+def _amiss(truth: list[int], guess: list[int]) -> str:
+    """What a guess has too many, and what it lacks."""
+    extra, missed = sorted({*guess} - {*truth}), sorted({*truth} - {*guess})
+    told = [f"you missed {_rows(missed)}"] if missed else []
+    told += [f"you took {_rows(extra)}, equal to no other row"] if extra else []
+    return f"{' and '.join(told).capitalize()}."
 
 
 def repeated_rows(vectors: Tensor) -> list[int]:

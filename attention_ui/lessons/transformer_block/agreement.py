@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from attention_core.mechanism.block_weights import NORMS
 from attention_core.recipes import ROLES
-from attention_core.rounding import agree, difference
+from attention_core.rounding import agree, difference, to_within
 from attention_core.trace import Trace
 
 from .lesson import MEMORY
@@ -18,8 +18,8 @@ def torch_agrees(trace: Trace, norm: str, activation: str) -> tuple[bool, str]:
     kind = "Decoder" if MEMORY in trace else "Encoder"
     where = f"norm_first={norm == 'before'}"
     return agree(pairs, (trace, "output")), (
-        f"`nn.Transformer{kind}Layer` with `{where}` and these matrices gives the same output: the "
-        f"largest difference is {difference(pairs):.1g}."
+        f"`nn.Transformer{kind}Layer` with `{where}` and these matrices gives the same output, "
+        f"{to_within(difference(pairs))}."
     )
 
 

@@ -2,6 +2,7 @@
 
 from torch import Tensor
 
+from attention_core.rounding import to_within
 from attention_core.trace import Step, Trace
 
 from ...cards.common_questions import one_of
@@ -49,9 +50,9 @@ def every_row_is_standard(trace: Trace) -> tuple[bool, str]:
     apart = max((_variance(step.value) - _wanted(step)).abs().max().item() for step in rows)
     most = max((1 - _variance(step.value)).abs().max().item() for step in rows)
     good = mean < OFF and apart < OFF
-    words = f"Every row that a layer norm gives has mean 0 (largest deviation {mean:.1g})"
+    words = f"Every row that a layer norm gives has mean 0 ({to_within(mean)})"
     if most <= OFF:
-        return good, f"{words} and variance 1 (largest deviation {most:.1g})."
+        return good, f"{words} and variance 1 ({to_within(most)})."
     if max(_variance(step.value).max().item() for step in rows) < OFF:
         return good, (
             f"{words}. Its variance is 0: its numbers are nearly equal, as a single number is with "
@@ -59,7 +60,7 @@ def every_row_is_standard(trace: Trace) -> tuple[bool, str]:
         )
     if most < HALF:
         return good, (
-            f"{words} and a variance near 1 (largest deviation {most:.1g}: where a row hardly "
+            f"{words} and a variance near 1 (off by up to {number(most)}: where a row hardly "
             "varies, ε is not small beside its variance)."
         )
     return good, (
@@ -122,7 +123,7 @@ def stays_words(trace: Trace, token: int) -> str:
     if not apart:
         return "Four times as long, and standardised: every number is exactly the same."
     return (
-        f"Four times as long, and standardised: no number differs by more than {apart:.1g}. "
+        f"Four times as long, and standardised: the same numbers, {to_within(apart)}. "
         "What little there is comes from ε, 0.00001, which keeps a row of equal numbers from being "
         "divided by 0."
     )

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from attention_core.rounding import SHARE, largest
+from attention_core.rounding import SHARE, largest, to_within
 from attention_core.trace import Trace
 
 from ...controls.control import Values
@@ -64,5 +64,5 @@ def stream_is_untouched(before: Trace) -> tuple[bool, str]:
     off = (output - sum(added) - came).abs().max().item()
     return off <= SHARE * max(1.0, largest(output), largest(came)), (
         "With norms before, subtract what the parts added from the output, and the embeddings "
-        f"remain, for every token. Largest deviation {off:.1g}."
+        f"remain, for every token, {to_within(off)}."
     )

@@ -4,6 +4,7 @@ from attention_core.examples import EXAMPLES
 from attention_core.lights.of_trace.again import computed_again, with_row
 from attention_core.mechanism.repaired_decoder import decode_beside
 from attention_core.published import notebook
+from attention_core.rounding import to_within
 from attention_core.text.embedding import embed
 from attention_core.trace import Trace
 
@@ -113,5 +114,6 @@ def norm_words(trace: Trace) -> str:
     return (
         "The notebook's norm takes one mean and one variance of the whole matrix. The mean of a "
         f"single row is then off 0 by up to {number(was, 2)}, and each token's numbers depend on "
-        f"all others. The repaired norm treats each row by itself: off by {now:.1g} at most."
+        f"all others. The repaired norm treats each row by itself: every "
+        f"mean is 0, {to_within(now)}."
     )

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from attention_core.mechanism.residual import contributions
 from attention_core.operations import Add, ScaleShift
-from attention_core.rounding import largest
+from attention_core.rounding import largest, to_within
 from attention_core.text.tokenizers import visible
 from attention_core.trace import Step, Trace
 
@@ -143,7 +143,7 @@ def adds_up(trace: Trace) -> tuple[bool, str]:
             "and of what each part added"
         )
     return off <= 1e-5 * max(1.0, largest(output)), (
-        f"{told}, for every token and every entry: largest deviation {off:.1g}."
+        f"{told}, for every token and every entry, {to_within(off)}."
     )
 
 

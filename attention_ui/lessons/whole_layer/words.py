@@ -3,7 +3,9 @@
 import torch
 
 from attention_core.mechanism.trainable import attend_trainable
+from attention_core.rounding import to_within
 from attention_core.text.embedding import embed
+from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ...cards.questions import Sign
@@ -16,7 +18,7 @@ from ...controls.shared import (
 )
 from ...frame.ends import Answer, named
 from ...picture.layer import n_drawn
-from ...words import number
+from ...words import escaped, number
 
 NEAR = 1e-5
 EQUAL = 1e-6
@@ -73,11 +75,15 @@ def one_head_says(trace: Trace, values: Values) -> str:
     there = number(alone[key].item(), 2)
     if here == there:
         return ""
+    asks, answers = (
+        escaped(visible(trace.labels(axis)[place]))
+        for axis, place in (("query", query), ("key", key))
+    )
     return (
-        f"Query {query} gives key {key} {here} in head 0, and {there} in *Queries, keys and "
-        f"values*: there one head asks with {one.d_query} numbers, here each of "
-        f"{trace.size('head')} asks with {trace.size('d_head')}, and √{trace.size('d_head')} "
-        "divides its scores."
+        f"In head 0, “{asks}” gives {here} of its weight to “{answers}”; in *Queries, keys and "
+        f"values* it is {there}. There, one head asks with {one.d_query} numbers and divides by "
+        f"√{one.d_query}; here, each of {trace.size('head')} heads asks with "
+        f"{trace.size('d_head')}, and divides by √{trace.size('d_head')}."
     )
 
 
@@ -109,7 +115,7 @@ def sums_verdict(trace: Trace) -> tuple[bool, str]:
         return False, "A row of scores sums to 0, and nothing can be divided by 0. Choose softmax."
     off = (sums - 1).abs().max().item()
     if off < NEAR:
-        return True, f"Every row of `weights` sums to 1: largest deviation {off:.1g}."
+        return True, f"Every row of `weights` sums to 1, {to_within(off)}."
     least, most = number(sums.min().item()), number(sums.max().item())
     return False, f"Rows of `weights` should sum to 1, but their sums go from {least} to {most}."
 

@@ -1,0 +1,32 @@
+"""How closely two ways agree, in words: nobody has to read 2e-07."""
+
+import math
+import re
+
+import pytest
+
+from attention_core.rounding import SHARE, to_within
+
+SMALL = "to within 0.0000002, the rounding of 32-bit numbers"
+
+
+@pytest.mark.parametrize(
+    ("gap", "words"),
+    [
+        (0.0, "exactly"),
+        (2.4e-7, SMALL),
+        (SHARE, "to within 0.00001, the rounding of 32-bit numbers"),
+        (1.2e-5, "but for differences of up to 0.00001"),
+        (0.034, "but for differences of up to 0.03"),
+        (31.0, "but for differences of up to 30"),
+        (math.inf, "but for differences of up to Infinity"),
+        (math.nan, "but for what is nan (not a number)"),
+    ],
+)
+def test_a_gap_is_written_out_and_said_for_what_it_is(gap, words):
+    assert to_within(gap) == words
+
+
+@pytest.mark.parametrize("gap", [10.0**-power for power in range(-3, 13)])
+def test_no_gap_is_written_with_an_exponent(gap):
+    assert not re.search(r"\de[-+]?\d", to_within(gap))
