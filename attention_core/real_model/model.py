@@ -20,9 +20,9 @@ from .names import Names, Where
 from .settings import Settings
 from .tokenizer import Tokenizer, from_fields, from_json
 
-KEPT_BYTES = 96 * 2**20
-"""So much of layers in float32 is kept for when they are asked for again: what is looked at closely
-is one layer, and a run looks at all of them once.
+KEPT_BYTES = 32 * 2**20
+"""So much of layers in float32 is kept for when they are asked for again: two of SmolLM2. A run
+looks at all of them once, so more would be of use only if all had room.
 """
 
 

@@ -10,7 +10,8 @@ from attention_core import program
 from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import logits, run
-from model_folders import FAMILIES, make
+from gguf_files import written
+from model_folders import FAMILIES, in_gguf, make
 
 IDS = (3, 17, 5, 5, 41, 29, 52, 0, 8, 11, 5)
 
@@ -96,3 +97,24 @@ def test_what_cannot_be_traced_is_said(tmp_path, stream, layer, words):
     make(tmp_path, "llama")
     with pytest.raises(ValueError, match=words):
         layer_trace(open_model(tmp_path), stream, layer)
+
+
+IN_GGUF = ["llama", "llama biases", "llama tied", "llama slowed", "llama linear", "qwen2", "qwen3"]
+IN_GGUF += ["gpt2", "gpt2 untied"]
+
+
+@pytest.mark.parametrize("name", IN_GGUF)
+def test_a_family_in_a_gguf_file_computes_what_transformers_computes(tmp_path, name):
+    reference = make(tmp_path, name)
+    file = tmp_path / "model.gguf"
+    file.write_bytes(written(*in_gguf(name, reference)))
+    model = open_model(file)
+    assert model.name == f"A random {name}"
+    found = run(model, IDS)
+    with torch.no_grad():
+        wanted = reference(torch.tensor([IDS]), output_attentions=True)
+    torch.testing.assert_close(found.weights, torch.cat(wanted.attentions), atol=1e-4, rtol=0)
+    torch.testing.assert_close(logits(found), wanted.logits[0], atol=1e-4, rtol=1e-4)
+    trace = layer_trace(model, found.before[1], 1)
+    torch.testing.assert_close(trace["output"].value, found.before[2], atol=1e-4, rtol=1e-4)
+    held(trace, 1)
