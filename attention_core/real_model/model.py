@@ -72,9 +72,11 @@ class Model:
         found = self.names.of_layer[ours] if layer else self.names.once[ours]
         return Where(found.name.format(layer), found.turned, found.third)
 
-    def where_in(self, layer: int, name: str) -> Where:
-        """Where a tensor of a layer stands, by our name for it."""
-        return self.where(f"{layer}.{name}")
+    def where_in(self, layer: int | None, name: str) -> Where:
+        """Where a tensor of a layer stands, by our name for it; for no layer, one that the model
+        has once.
+        """
+        return self.where(name if layer is None else f"{layer}.{name}")
 
     def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
         """A tensor in float32 by our name for it, such as `token_table` or `3.W_query`; matrices
