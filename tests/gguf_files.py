@@ -27,6 +27,8 @@ def value(content: object) -> bytes:
         return struct.pack("<I", 8) + string(content)
     if content and isinstance(content[0], str):
         return struct.pack("<IIQ", 9, 8, len(content)) + b"".join(map(string, content))
+    if content and isinstance(content[0], float):
+        return struct.pack("<IIQ", 9, 6, len(content)) + struct.pack(f"<{len(content)}f", *content)
     return struct.pack("<IIQ", 9, 5, len(content)) + struct.pack(f"<{len(content)}i", *content)
 
 

@@ -1,7 +1,9 @@
 """Models of every family with random weights, as `transformers` writes their folders."""
 
 import json
+import re
 
+import numpy as np
 import torch
 import transformers
 
@@ -152,3 +154,113 @@ def make(folder, name: str):
     model.save_pretrained(folder)
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer()))
     return model
+
+
+def in_gguf(name: str, reference) -> tuple[dict, dict]:
+    """What a GGUF file of the same model says and holds, as llama.cpp has it."""
+    sizes, state = FAMILIES[name][1], reference.state_dict()
+    kind = name.split()[0]
+    words = [f"Ġt{i}" for i in range(N_VOCABULARY)]
+    fields = {
+        "general.architecture": kind,
+        "general.name": f"A random {name}",
+        "tokenizer.ggml.model": "gpt2",
+        "tokenizer.ggml.pre": "gpt-2",
+        "tokenizer.ggml.tokens": words,
+        "tokenizer.ggml.merges": [],
+    }
+    if kind == "gpt2":
+        return fields | _gpt2_fields(sizes), _renamed(state, GPT2_NAMES, joined=True)
+    own = {
+        "block_count": sizes["num_hidden_layers"],
+        "context_length": sizes["max_position_embeddings"],
+        "embedding_length": sizes["hidden_size"],
+        "feed_forward_length": sizes["intermediate_size"],
+        "attention.head_count": sizes["num_attention_heads"],
+        "attention.head_count_kv": sizes["num_key_value_heads"],
+        "attention.key_length": sizes["head_dim"],
+        "attention.value_length": sizes["head_dim"],
+        "attention.layer_norm_rms_epsilon": float(sizes.get("rms_norm_eps", 1e-6)),
+        "rope.freq_base": 10000.0,
+        "rope.dimension_count": sizes["head_dim"],
+    }
+    rotary = sizes.get("rope_parameters", {})
+    if rotary.get("rope_type") == "linear":
+        own |= {
+            "rope.scaling.type": "linear",
+            "rope.scaling.factor": rotary["factor"],
+            "rope.freq_base": rotary["rope_theta"],
+        }
+    tensors = _renamed(state, LLAMA_NAMES)
+    if kind == "llama":
+        heads = {"q": sizes["num_attention_heads"], "k": sizes["num_key_value_heads"]}
+        for tensor in [each for each in tensors if ".attn_q." in each or ".attn_k." in each]:
+            tensors[tensor] = _neighbours(tensors[tensor], heads[tensor.split("_")[1][0]])
+    if rotary.get("rope_type") == "llama3":
+        plain = 10000.0 ** (-np.arange(0, sizes["head_dim"], 2) / sizes["head_dim"])
+        tensors["rope_freqs.weight"] = plain / reference.model.rotary_emb.inv_freq.numpy()
+    return fields | {f"{kind}.{key}": each for key, each in own.items()}, tensors
+
+
+def _gpt2_fields(sizes) -> dict:
+    return {
+        "gpt2.block_count": sizes["n_layer"],
+        "gpt2.context_length": sizes["n_positions"],
+        "gpt2.embedding_length": sizes["n_embd"],
+        "gpt2.feed_forward_length": sizes["n_inner"],
+        "gpt2.attention.head_count": sizes["n_head"],
+        "gpt2.attention.layer_norm_epsilon": 1e-5,
+    }
+
+
+def _neighbours(matrix, n_heads):
+    """The rows of each head so that pairs k and k + d/2 stand side by side."""
+    split = matrix.reshape(n_heads, 2, len(matrix) // n_heads // 2, *matrix.shape[1:])
+    return split.swapaxes(1, 2).reshape(matrix.shape)
+
+
+def _renamed(state, names, joined=False) -> dict:
+    found = {}
+    for name, tensor in state.items():
+        if name == "lm_head.weight" and torch.equal(tensor, state[names["token_embd"] + ".weight"]):
+            continue
+        for ours, theirs in names.items():
+            pattern = re.escape(theirs).replace("N", r"(\d+)")
+            match = re.fullmatch(rf"{pattern}\.(weight|bias)", name)
+            if match:
+                *layer, kind = match.groups()
+                numbers = tensor.numpy()
+                if joined and kind == "weight" and tensor.ndim == 2 and layer:
+                    numbers = np.ascontiguousarray(numbers.T)
+                found[f"{ours.replace('N', *layer) if layer else ours}.{kind}"] = numbers
+    return found
+
+
+LLAMA_NAMES = {
+    "token_embd": "model.embed_tokens",
+    "output_norm": "model.norm",
+    "output": "lm_head",
+    "blk.N.attn_norm": "model.layers.N.input_layernorm",
+    "blk.N.ffn_norm": "model.layers.N.post_attention_layernorm",
+    "blk.N.attn_q": "model.layers.N.self_attn.q_proj",
+    "blk.N.attn_k": "model.layers.N.self_attn.k_proj",
+    "blk.N.attn_v": "model.layers.N.self_attn.v_proj",
+    "blk.N.attn_output": "model.layers.N.self_attn.o_proj",
+    "blk.N.attn_q_norm": "model.layers.N.self_attn.q_norm",
+    "blk.N.attn_k_norm": "model.layers.N.self_attn.k_norm",
+    "blk.N.ffn_gate": "model.layers.N.mlp.gate_proj",
+    "blk.N.ffn_up": "model.layers.N.mlp.up_proj",
+    "blk.N.ffn_down": "model.layers.N.mlp.down_proj",
+}
+GPT2_NAMES = {
+    "token_embd": "transformer.wte",
+    "position_embd": "transformer.wpe",
+    "output_norm": "transformer.ln_f",
+    "output": "lm_head",
+    "blk.N.attn_norm": "transformer.h.N.ln_1",
+    "blk.N.ffn_norm": "transformer.h.N.ln_2",
+    "blk.N.attn_qkv": "transformer.h.N.attn.c_attn",
+    "blk.N.attn_output": "transformer.h.N.attn.c_proj",
+    "blk.N.ffn_up": "transformer.h.N.mlp.c_fc",
+    "blk.N.ffn_down": "transformer.h.N.mlp.c_proj",
+}

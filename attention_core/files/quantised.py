@@ -59,6 +59,10 @@ KINDS = {
 """By the number that stands in a file."""
 
 
+AT_ONCE = 2**18
+"""So many numbers are worked out at a time: what is on the way stays in the processor's cache."""
+
+
 def in_full(kind: int, stored: Tensor, n_columns: int) -> Tensor:
     """Rows of bytes (row, byte) as the numbers that they stand for (row, n_columns), in float32.
     Raises ModelRefused where the kind needs the package `gguf` and it is missing.
@@ -68,7 +72,9 @@ def in_full(kind: int, stored: Tensor, n_columns: int) -> Tensor:
     blocks = stored.view(-1, KINDS[kind].n_bytes)
     if kind in _WORKED_OUT:
         numbers = torch.empty(len(blocks), KINDS[kind].n_numbers)
-        _WORKED_OUT[kind](blocks, numbers)
+        at_once = AT_ONCE // KINDS[kind].n_numbers
+        for few, their_numbers in zip(blocks.split(at_once), numbers.split(at_once), strict=True):
+            _WORKED_OUT[kind](few, their_numbers)
         return numbers.view(-1, n_columns)
     quants = needed("gguf.quants", f"reading numbers of the kind {KINDS[kind].name}")
     which = needed("gguf", "reading a GGUF file").GGMLQuantizationType(kind)
@@ -81,20 +87,18 @@ def _halves(blocks: Tensor, first: int, last: int) -> Tensor:
 
 
 def _q4_0(blocks: Tensor, numbers: Tensor) -> None:
-    _nibbles(blocks[:, 2:], numbers)
-    numbers.sub_(8).mul_(_halves(blocks, 0, 2))
+    torch.mul(_nibbles(blocks[:, 2:]).sub_(8), _halves(blocks, 0, 2), out=numbers)
 
 
 def _q4_1(blocks: Tensor, numbers: Tensor) -> None:
-    _nibbles(blocks[:, 4:], numbers)
-    numbers.mul_(_halves(blocks, 0, 2)).add_(_halves(blocks, 2, 4))
+    scales, least = _halves(blocks, 0, 2), _halves(blocks, 2, 4)
+    torch.addcmul(least, _nibbles(blocks[:, 4:]), scales, out=numbers)
 
 
-def _nibbles(packed: Tensor, numbers: Tensor) -> None:
+def _nibbles(packed: Tensor) -> Tensor:
     """Two numbers of 4 bits a byte: first all lower halves of a block, then all upper ones."""
-    half = packed.shape[1]
-    numbers[:, :half] = packed & 15
-    numbers[:, half:] = packed >> 4
+    packed = packed.contiguous()
+    return torch.cat((packed & 15, packed >> 4), dim=1).float()
 
 
 def _q8_0(blocks: Tensor, numbers: Tensor) -> None:

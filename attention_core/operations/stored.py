@@ -1,20 +1,22 @@
 """Numbers in a file on this machine: read where they stand, and nothing else of the file."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
 from ..expression import Expression, Number
 from ..files.gguf_file import opened_gguf
 from ..files.tensor_file import opened
-from .base import Operation
+from .base import Operation, check_place
 
 KINDS = ("F32", "F16", "BF16")
 """The kinds of numbers that are read, as a file calls them."""
 
 
 class Stored(Operation):
-    """The numbers of one tensor in a safetensors file, as float32.
+    """The numbers of one tensor in a safetensors file, as float32; with `rows`, only these of it.
 
     Raises ValueError, in words, for another kind of numbers than `KINDS`, and for a file that is
     broken or has no such tensor.
@@ -26,31 +28,51 @@ class Stored(Operation):
 
     path: str
     name: str
+    rows: tuple[int, ...] = ()
 
     def value(self) -> Tensor:
         with opened(Path(self.path)) as file:
             kind = file.get_slice(self.name).get_dtype()
             if kind not in KINDS:
                 raise ValueError(f"{self.name} has numbers of kind {kind}, not F32, F16 or BF16")
-            return file.get_tensor(self.name).float()
+            if not self.rows:
+                return file.get_tensor(self.name).float()
+            part = file.get_slice(self.name)
+            _check_rows(self.name, self.rows, part.get_shape())
+            return torch.cat([part[row : row + 1] for row in self.rows]).float()
 
     def code(self) -> str:
         file = f"safe_open({self.path!r}, 'pt', backend='pread')"
-        return f"{file}.get_tensor({self.name!r}).float()"
+        if not self.rows:
+            return f"{file}.get_tensor({self.name!r}).float()"
+        part = f"{file}.get_slice({self.name!r})[row : row + 1]"
+        return f"torch.cat([{part} for row in {list(self.rows)}]).float()"
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
+        index = _in_file(index, self.rows)
         with opened(Path(self.path)) as file:
             return Number(float(file.get_slice(self.name)[index]))
 
 
+def _check_rows(name: str, rows: tuple[int, ...], shape: Sequence[int]) -> None:
+    """Raises ValueError, in words, where a tensor has no such row."""
+    for row in rows:
+        check_place(f"row of {name}", row, shape[0] if shape else 0)
+
+
+def _in_file(index: tuple[int, ...], rows: tuple[int, ...]) -> tuple[int, ...]:
+    """Where a cell stands in the file."""
+    return (rows[index[0]], *index[1:]) if rows else index
+
+
 class StoredInGguf(Operation):
-    """The numbers of one tensor in a GGUF file, as float32: those of few bits multiplied out.
+    """The numbers of one tensor in a GGUF file, as float32: those of few bits multiplied out; with
+    `rows`, only these of it.
 
     Raises ValueError, in words, for a file that is broken or has no such tensor.
     """
 
     in_latex = r"\text{{stored}}"
-    in_torch = "from_gguf({self.path!r}, {self.name!r})"
     in_words = "A number that stands in a file, of a few bits and a scale: both multiplied."
     imports = (
         "from functools import cache",
@@ -63,20 +85,29 @@ class StoredInGguf(Operation):
         "    return {each.name: each for each in GGUFReader(path).tensors}",
         "",
         "",
-        "def from_gguf(path, name):",
+        "def from_gguf(path, name, rows=slice(None)):",
         "    each = tensors_of(path)[name]",
-        "    return torch.from_numpy(dequantize(each.data, each.tensor_type).astype('float32'))",
+        "    numbers = dequantize(each.data[rows], each.tensor_type)",
+        "    return torch.from_numpy(numbers.astype('float32'))",
         "",
     )
 
     path: str
     name: str
+    rows: tuple[int, ...] = ()
 
     def value(self) -> Tensor:
-        return opened_gguf(Path(self.path)).matrix(self.name)
+        file = opened_gguf(Path(self.path))
+        if self.rows and self.name in file.places:
+            _check_rows(self.name, self.rows, file.shape(self.name))
+        return file.matrix(self.name, self.rows or None)
+
+    def code(self) -> str:
+        rows = f", {list(self.rows)}" if self.rows else ""
+        return f"from_gguf({self.path!r}, {self.name!r}{rows})"
 
     def arithmetic(self, index: tuple[int, ...]) -> Expression:
-        file = opened_gguf(Path(self.path))
+        file, index = opened_gguf(Path(self.path)), _in_file(index, self.rows)
         if len(index) == 1:
             return Number(float(file.matrix(self.name)[index]))
         (row,) = file.matrix(self.name, [index[0]])

@@ -39,6 +39,10 @@ HARMLESS = """
     prefix
 """
 """What changes nothing: what training needs, ids of control tokens, who wrote the file."""
+MOST = 10_000
+"""Layers, heads, or columns of a head: a file that says more would fill the memory before its
+tensors are looked at.
+"""
 FULL, SLIDING = "full_attention", "sliding_attention"
 
 
@@ -77,13 +81,13 @@ def described(values: dict[str, object]) -> Described:
 
 def _sizes(said: Said) -> dict[str, int]:
     """The sizes of a model by the names that all but GPT-2 have for them."""
-    n_heads, d_model = said.count("num_attention_heads"), said.count("hidden_size")
+    n_heads, d_model = said.count("num_attention_heads", most=MOST), said.count("hidden_size")
     return {
-        "n_layers": said.count("num_hidden_layers"),
+        "n_layers": said.count("num_hidden_layers", most=MOST),
         "d_model": d_model,
         "n_heads": n_heads,
         "n_key_heads": said.count("num_key_value_heads", n_heads),
-        "d_head": said.count("head_dim", 0) or _shared(d_model, n_heads),
+        "d_head": said.count("head_dim", 0, MOST) or _shared(d_model, n_heads),
         "d_ffn": said.count("intermediate_size"),
         "n_vocabulary": said.count("vocab_size"),
         "longest": said.count("max_position_embeddings", None),
@@ -125,7 +129,7 @@ def _qwen2(said: Said) -> Described:
 
 
 def _qwen3(said: Said) -> Described:
-    head_dim = said.count("head_dim", 128)
+    head_dim = said.count("head_dim", 128, MOST)
     sizes = _sizes(said) | {"d_head": head_dim}
     base, by_pair = rotary(said, sizes["d_head"])
     windows = _qwen_windows(said, sizes["n_layers"])
@@ -183,14 +187,14 @@ def _windows(said: Said, default: Sequence[str], window: int | None) -> tuple[in
 
 
 def _gpt2(said: Said) -> Described:
-    d_model, n_heads = said.count("n_embd"), said.count("n_head")
+    d_model, n_heads = said.count("n_embd"), said.count("n_head", most=MOST)
     longest = said.count("n_positions", said.count("n_ctx", 1024))
     said.must("scale_attn_weights", True, "scores are divided by √d here")
     said.must("scale_attn_by_inverse_layer_idx", False, "all layers divide scores by √d here")
     fits = lambda value: is_number(value, int) and 0 <= value <= 2**24  # noqa: E731
     d_ffn = said.take("n_inner", "a whole number", fits, 4 * d_model)
     settings = Settings(
-        n_layers=said.count("n_layer"),
+        n_layers=said.count("n_layer", most=MOST),
         d_model=d_model,
         n_heads=n_heads,
         n_key_heads=n_heads,
@@ -237,7 +241,7 @@ def _gemma(
 ) -> Described:
     """What Gemma 2 and 3 have in common."""
     sizes = _sizes(said)
-    sizes["d_head"] = said.count("head_dim", 256)
+    sizes["d_head"] = said.count("head_dim", 256, MOST)
     said.must("use_bidirectional_attention", False, "a query sees no later key here")
     activation = said.choice("hidden_activation", ACTIVATIONS, "gelu_tanh")
     said.take("hidden_act", "", lambda _: True, None)  # an older name, which is not read any more
@@ -265,7 +269,10 @@ def _cap(said: Said, name: str, default: float | None) -> float | None:
 
 
 def _gemma2(said: Said) -> Described:
-    sizes = {"d_head": said.count("head_dim", 256), "n_layers": said.count("num_hidden_layers")}
+    sizes = {
+        "d_head": said.count("head_dim", 256, MOST),
+        "n_layers": said.count("num_hidden_layers", most=MOST),
+    }
     base, by_pair = rotary(said, sizes["d_head"])
     window = None if said.is_null("sliding_window") else said.count("sliding_window", 4096)
     layers = range(sizes["n_layers"])
@@ -281,7 +288,7 @@ def _gemma2(said: Said) -> Described:
 
 
 def _gemma3(said: Said) -> Described:
-    d_head, n_layers = said.count("head_dim", 256), said.count("num_hidden_layers")
+    d_head, n_layers = said.count("head_dim", 256, MOST), said.count("num_hidden_layers", most=MOST)
     window = None if said.is_null("sliding_window") else said.count("sliding_window", 4096)
     every = said.count("sliding_window_pattern", said.count("_sliding_window_pattern", 6))
     default = [SLIDING if (layer + 1) % every else FULL for layer in range(n_layers)]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from ..files.gguf_file import GgufFile
 from ..files.refused import ModelRefused
-from .by_config import Described
+from .by_config import MOST, Described
 from .names import GGUF, GGUF_JOINED
 from .said import Said
 from .settings import Settings, one_over_root, rates
@@ -51,11 +51,11 @@ def described(file: GgufFile) -> Described:
 
 
 def _sizes(said: Said, file: GgufFile) -> dict[str, int]:
-    n_heads, d_model = said.count("attention.head_count"), said.count("embedding_length")
+    n_heads, d_model = said.count("attention.head_count", most=MOST), said.count("embedding_length")
     table = file.places.get("token_embd.weight")
     if table is None or len(table.shape) != 2:
         raise ModelRefused(f"{file.path.name} has no table of tokens, token_embd.weight")
-    d_head = said.count("attention.key_length", 0)
+    d_head = said.count("attention.key_length", 0, MOST)
     if not d_head and d_model % n_heads:
         raise ModelRefused(
             f"{file.path.name} has {n_heads} heads, which cannot share a width of {d_model} evenly"
@@ -63,7 +63,7 @@ def _sizes(said: Said, file: GgufFile) -> dict[str, int]:
     d_head = d_head or d_model // n_heads
     said.must("attention.value_length", d_head, "keys and values are equally wide here")
     return {
-        "n_layers": said.count("block_count"),
+        "n_layers": said.count("block_count", most=MOST),
         "d_model": d_model,
         "n_heads": n_heads,
         "n_key_heads": said.count("attention.head_count_kv", n_heads),

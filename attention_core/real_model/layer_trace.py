@@ -59,7 +59,7 @@ def layer_trace(
     trace = Trace(**{axis: tuple(pieces) for axis in ("token", "query", "key") if pieces})
     given = ops.Given.of(stream_in.float())
     stream = trace.step("embeddings", given, axes=("token", "d_model"))
-    making = _Layer(trace, model, layer)
+    making = PartsOfLayer(trace, model, layer)
     making.attention(stream, only=parts == "attention")
     if parts == "all":
         making.feed_forward()
@@ -67,12 +67,12 @@ def layer_trace(
 
 
 @dataclass(frozen=True)
-class _Layer:
-    """A layer under way."""
+class PartsOfLayer:
+    """A layer under way, or with no layer what the model has once."""
 
     trace: Trace
     model: Model
-    layer: int
+    layer: int | None
 
     def attention(self, stream: Step, only: bool) -> None:
         """Attention, its residual, and its norms."""
@@ -235,10 +235,10 @@ class _Layer:
         wide = ("d_model", "d_qkv") if turned else ("d_qkv", "d_model")
         return self.trace.step(made, self.read(name), axes=wide if len(axes) == 2 else ("d_qkv",))
 
-    def read(self, name: str) -> ops.Operation:
-        """What reads a tensor by the file's name for it."""
+    def read(self, name: str, rows: Sequence[int] = ()) -> ops.Operation:
+        """What reads a tensor, or rows of it, by the file's name for it."""
         source = self.model.source
         if isinstance(source, GgufFile):
-            return ops.StoredInGguf(str(source.path), name)
+            return ops.StoredInGguf(str(source.path), name, tuple(rows))
         assert isinstance(source, Folder)
-        return ops.Stored(str(source.places[name].file), name)
+        return ops.Stored(str(source.places[name].file), name, tuple(rows))

@@ -20,9 +20,9 @@ from .names import Names, Where
 from .settings import Settings
 from .tokenizer import Tokenizer, from_fields, from_json
 
-KEPT_BYTES = 96 * 2**20
-"""So much of layers in float32 is kept for when they are asked for again: what is looked at closely
-is one layer, and a run looks at all of them once.
+KEPT_BYTES = 32 * 2**20
+"""So much of layers in float32 is kept for when they are asked for again: two of SmolLM2. A run
+looks at all of them once, so more would be of use only if all had room.
 """
 
 
@@ -72,9 +72,11 @@ class Model:
         found = self.names.of_layer[ours] if layer else self.names.once[ours]
         return Where(found.name.format(layer), found.turned, found.third)
 
-    def where_in(self, layer: int, name: str) -> Where:
-        """Where a tensor of a layer stands, by our name for it."""
-        return self.where(f"{layer}.{name}")
+    def where_in(self, layer: int | None, name: str) -> Where:
+        """Where a tensor of a layer stands, by our name for it; for no layer, one that the model
+        has once.
+        """
+        return self.where(name if layer is None else f"{layer}.{name}")
 
     def matrix(self, name: str, rows: Sequence[int] | None = None) -> Tensor:
         """A tensor in float32 by our name for it, such as `token_table` or `3.W_query`; matrices

@@ -41,9 +41,8 @@ class Said:
             raise ModelRefused(f"{name} in {self.place} is {written(value)}, but must be {words}")
         return value
 
-    def count(self, name: str, default: object = _REQUIRED) -> int:
+    def count(self, name: str, default: object = _REQUIRED, most: int = 2**24) -> int:
         """A number of layers, heads, columns."""
-        most = 2**24
         words = f"a whole number from 1 to {most:,}"
         return self.take(name, words, lambda n: is_number(n, int) and 1 <= n <= most, default)
 

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from .run import ROWS_AT_ONCE, Run, hidden_keys, read_for_logits, through_layer
 
-AT_ONCE = 2**23
-"""So many numbers may be inside of the feed-forward of all variants at once: 32 MiB."""
+AT_ONCE = 2**21
+"""So many numbers may be inside of the feed-forward of all variants at once: 8 MiB."""
 
 
 @dataclass(frozen=True)

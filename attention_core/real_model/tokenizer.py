@@ -16,6 +16,8 @@ from ..files.tensor_file import quoted
 
 LIKE_CONTROL = re.compile(r"<[^\s<>]+>|\[[^\s\[\]]+\]")
 """What a control token looks like: `<think>`, `<|im_end|>`, `[MASK]`."""
+LONGEST_WORD = 200
+"""Characters of a token that is made of two: more would take long to try."""
 LONGEST_TEXT = 100_000
 """Characters that are cut into tokens at once."""
 
@@ -206,13 +208,18 @@ def from_fields(fields: Mapping[str, object], place: str) -> Tokenizer:
     tokenizers = needed("tokenizers", "cutting text into a model's tokens")
     about = _Fields(fields, place)
     words = about.texts("tokens")
+    if len(set(words)) < len(words):
+        raise ModelRefused(f"tokenizer.ggml.tokens in {place} has a token twice")
     kind = about.text("model")
-    if kind != "gpt2":
+    if kind not in ("gpt2", "llama"):
         raise ModelRefused(
-            f"tokenizer.ggml.model in {place} is “{quoted(kind)}”: only gpt2 is read here"
+            f"tokenizer.ggml.model in {place} is “{quoted(kind)}”, but must be gpt2 or llama: "
+            "nothing else is read here"
         )
-    made = _byte_level(tokenizers, about, words)
+    is_bytes = kind == "gpt2"
+    make = _byte_level if is_bytes else _sentencepiece
     types = about.numbers("token_type", len(words))
+    made = make(tokenizers, about, words)
     control = [
         word
         for word, type_ in zip(words, types, strict=True)
@@ -222,10 +229,10 @@ def from_fields(fields: Mapping[str, object], place: str) -> Tokenizer:
     made.add_special_tokens(control)
     made.add_tokens([word for word in own if not LIKE_CONTROL.fullmatch(word)])
     made.encode_special_tokens = True
-    pre = fields.get("tokenizer.ggml.pre")
-    beginning = about.control("bos", len(words), default=pre == "llama-bpe")
+    begins = not is_bytes or fields.get("tokenizer.ggml.pre") == "llama-bpe"
+    beginning = about.control("bos", len(words), default=begins)
     end = about.control("eos", len(words), default=False)
-    return Tokenizer(made, "bytes", beginning, end)
+    return Tokenizer(made, "bytes" if is_bytes else "sentencepiece", beginning, end)
 
 
 def _byte_level(tokenizers, about: "_Fields", words: Sequence[str]):
@@ -265,6 +272,47 @@ def _byte_level(tokenizers, about: "_Fields", words: Sequence[str]):
     return made
 
 
+def _sentencepiece(tokenizers, about: "_Fields", words: Sequence[str]):
+    """Characters that are merged to tokens by their scores, as SentencePiece has it for Llama 2: of
+    two neighbours those that make the token of the highest score.
+    """
+    if "tokenizer.ggml.scores" not in about.fields:
+        raise ModelRefused(f"{about.place} has no tokenizer.ggml.scores for its tokens")
+    scores = about.numbers("scores", len(words))
+    known = {word: token for token, word in enumerate(words)}
+    merges = [
+        (-scores[token], known[word[:at]], known[word[at:]], word[:at], word[at:])
+        for word, token in known.items()
+        if not LIKE_CONTROL.fullmatch(word)
+        for at in range(1, min(len(word), LONGEST_WORD))
+        if word[:at] in known and word[at:] in known
+    ]
+    pairs = [(left, right) for *_, left, right in sorted(merges)]
+    unknown = about.fields.get("tokenizer.ggml.unknown_token_id", 0)
+    if not isinstance(unknown, int) or not 0 <= unknown < len(words):
+        raise ModelRefused(f"{about.place} has no token for what is unknown")
+    steps = [tokenizers.normalizers.Replace(" ", "▁")]
+    prefix = about.fields.get("tokenizer.ggml.add_space_prefix", True)
+    if prefix:
+        steps.insert(0, tokenizers.normalizers.Prepend("▁"))
+    try:
+        model = tokenizers.models.BPE(
+            known, pairs, unk_token=words[unknown], fuse_unk=True, byte_fallback=True
+        )
+    except Exception as error:
+        raise ModelRefused(
+            f"the tokenizer in {about.place} cannot be made: {quoted(str(error))}"
+        ) from error
+    made = tokenizers.Tokenizer(model)
+    made.normalizer = tokenizers.normalizers.Sequence(steps)
+    back = tokenizers.decoders
+    made.decoder = back.Sequence(
+        [back.Replace("▁", " "), back.ByteFallback(), back.Fuse()]
+        + ([back.Strip(" ", 1, 0)] if prefix else [])
+    )
+    return made
+
+
 @dataclass(frozen=True)
 class _Fields:
     """What a GGUF file says of its tokenizer."""
@@ -289,8 +337,14 @@ class _Fields:
         found = self.fields.get(f"tokenizer.ggml.{name}")
         if found is None:
             return [1] * count
-        if not isinstance(found, list) or len(found) != count:
-            raise ModelRefused(f"tokenizer.ggml.{name} in {self.place} is no list of {count:,}")
+        if (
+            not isinstance(found, list)
+            or len(found) != count
+            or not all(isinstance(each, int | float) for each in found)
+        ):
+            raise ModelRefused(
+                f"tokenizer.ggml.{name} in {self.place} is no list of {count:,} numbers"
+            )
         return found
 
     def control(self, name: str, count: int, default: bool) -> list[int]:

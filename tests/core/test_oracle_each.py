@@ -149,6 +149,10 @@ def turned(op, a, angles):
     return np.concatenate([made.real, made.imag], axis=-1)
 
 
+def rows_of(whole, rows):
+    return whole[list(rows)] if rows else whole
+
+
 def four_bits(op):
     """By the words of the package `gguf`, and by the format's own: the last bytes, in blocks."""
     from gguf import GGUFReader
@@ -275,8 +279,8 @@ ORACLES = {
     ),
     "Standardise": lambda op, a, mean, variance: (a - mean) * (variance + op.epsilon) ** -0.5,
     "SiLU": lambda _, a: a / (1 + np.exp(-a)),
-    "Stored": from_file,
-    "StoredInGguf": four_bits,
+    "Stored": lambda op: rows_of(from_file(op), op.rows),
+    "StoredInGguf": lambda op: rows_of(four_bits(op), op.rows),
     "Subtract": lambda _, a, b: a - b,
     "SumHeads": lambda _, a: reduce(np.add, a),
     "SumLast": lambda _, a: np.add.reduce(a, -1),

@@ -7,10 +7,12 @@ pytest.importorskip("transformers", reason="what real models are compared with")
 pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
 from attention_core import program
+from attention_core.real_model.ends_trace import embeddings_trace, logits_trace
 from attention_core.real_model.layer_trace import layer_trace
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import logits, run
-from model_folders import FAMILIES, make
+from gguf_files import written
+from model_folders import FAMILIES, in_gguf, make
 
 IDS = (3, 17, 5, 5, 41, 29, 52, 0, 8, 11, 5)
 
@@ -96,3 +98,59 @@ def test_what_cannot_be_traced_is_said(tmp_path, stream, layer, words):
     make(tmp_path, "llama")
     with pytest.raises(ValueError, match=words):
         layer_trace(open_model(tmp_path), stream, layer)
+
+
+IN_GGUF = ["llama", "llama biases", "llama tied", "llama slowed", "llama linear", "qwen2", "qwen3"]
+IN_GGUF += ["gpt2", "gpt2 untied"]
+
+
+@pytest.mark.parametrize("name", IN_GGUF)
+def test_a_family_in_a_gguf_file_computes_what_transformers_computes(tmp_path, name):
+    reference = make(tmp_path, name)
+    file = tmp_path / "model.gguf"
+    file.write_bytes(written(*in_gguf(name, reference)))
+    model = open_model(file)
+    assert model.name == f"A random {name}"
+    found = run(model, IDS)
+    with torch.no_grad():
+        wanted = reference(torch.tensor([IDS]), output_attentions=True)
+    torch.testing.assert_close(found.weights, torch.cat(wanted.attentions), atol=1e-4, rtol=0)
+    torch.testing.assert_close(logits(found), wanted.logits[0], atol=1e-4, rtol=1e-4)
+    trace = layer_trace(model, found.before[1], 1)
+    torch.testing.assert_close(trace["output"].value, found.before[2], atol=1e-4, rtol=1e-4)
+    held(trace, 1)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_both_ends_of_a_model_as_traces_are_what_the_run_has(tmp_path, name):
+    make(tmp_path, name)
+    model = open_model(tmp_path)
+    found = run(model, IDS)
+    begun = embeddings_trace(model, IDS, [f"t{each}" for each in IDS])
+    assert list(begun)[-1] == "embeddings"
+    torch.testing.assert_close(begun["embeddings"].value, found.before[0], atol=1e-5, rtol=1e-5)
+    held(begun, 1)
+    if not model.settings.predicts:
+        with pytest.raises(ValueError, match="says no next token"):
+            logits_trace(model, found.final, [1])
+        return
+    said = logits_trace(model, found.final[[2, 7]], [41, 0, 52])
+    last = said["capped_logits" if model.settings.logit_cap else "logits"]
+    wanted = logits(found, [2, 7])[:, [41, 0, 52]]
+    torch.testing.assert_close(last.value, wanted, atol=1e-4, rtol=1e-4)
+    held(said, 2)
+    for trace in (begun, said):
+        names = {"__name__": "a program"}
+        exec(program(trace), names)
+        assert torch.equal(names[list(trace)[-1]], trace[list(trace)[-1]].value)
+
+
+def test_ends_that_cannot_be_traced_are_said(tmp_path):
+    make(tmp_path, "llama")
+    model = open_model(tmp_path)
+    with pytest.raises(ValueError, match="no token 53"):
+        logits_trace(model, torch.zeros(1, 30), [53])
+    with pytest.raises(ValueError, match="0 tokens of the vocabulary: 1 to 64"):
+        logits_trace(model, torch.zeros(1, 30), [])
+    with pytest.raises(ValueError, match="no token 53"):
+        embeddings_trace(model, [53])

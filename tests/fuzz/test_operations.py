@@ -22,6 +22,7 @@ places = st.integers(0, 3)
 counts = st.integers(1, 4)
 numbers = st.integers(-16, 16).map(lambda eighths: eighths / 8)
 several = st.lists(st.tuples(places, places, numbers), min_size=1, max_size=3).map(tuple)
+several_rows = st.lists(places, max_size=3).map(tuple)
 SETTINGS = {
     "Cast": st.tuples(st.sampled_from(["float32", "float16", "bfloat16"])),
     "Columns": st.tuples(places, st.integers(1, 4)).filter(lambda ends: ends[0] < ends[1]),
@@ -74,8 +75,8 @@ SETTINGS = {
     "DivideByRoot": st.sampled_from([(1e-5,), (0.5,), (0.0,)]),
     "Rotate": st.tuples(st.booleans()),
     "Standardise": st.sampled_from([(1e-5,), (0.5,), (0.0,)]),
-    "Stored": st.just((str(RECORDING), "loss")),
-    "StoredInGguf": st.just((str(FEW_BITS), "four_bits")),
+    "Stored": st.tuples(st.just(str(RECORDING)), st.just("loss"), several_rows),
+    "StoredInGguf": st.tuples(st.just(str(FEW_BITS)), st.just("four_bits"), several_rows),
     "SwitchOff": st.tuples(places),
 }
 """What an operation is made with, where it needs or takes anything."""

@@ -1,0 +1,208 @@
+"""GGUF files: numbers of few bits, and files that are broken or mean harm."""
+
+import resource
+import struct
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from attention_core.files.gguf_file import GgufFile, opened_gguf
+from attention_core.files.quantised import KINDS, in_full
+from attention_core.files.refused import ModelRefused
+from gguf_files import string, value, written
+
+gguf = pytest.importorskip("gguf", reason="what the numbers are compared with")
+
+
+# --- numbers of few bits -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=[each.name for each in KINDS.values()])
+def test_numbers_of_few_bits_are_those_of_the_package_gguf(kind):
+    generator = np.random.default_rng(kind)
+    n_columns = 3 * 256
+    width = n_columns // KINDS[kind].n_numbers * KINDS[kind].n_bytes
+    stored = generator.integers(0, 256, (5, width), dtype=np.uint8)
+    which = gguf.GGMLQuantizationType(kind)
+    assert gguf.GGML_QUANT_SIZES[which] == (KINDS[kind].n_numbers, KINDS[kind].n_bytes)
+    assert which.name == KINDS[kind].name
+    with np.errstate(all="ignore"):
+        wanted = gguf.quants.dequantize(stored, which)
+        found = in_full(kind, torch.from_numpy(stored), n_columns)
+    assert found.shape == (5, n_columns)
+    assert found.dtype == torch.float32
+    np.testing.assert_array_equal(found.numpy(), wanted)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [(0, None), (2, "4 bits (Q4_0)"), (14, "6 bits (Q6_K)"), (30, None)]
+)
+def test_how_many_bits_is_said(kind, words):
+    assert KINDS[kind].words == words
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+FIELDS = {"general.architecture": "none", "a list": ["x", "y"], "numbers": [1, 2], "yes": True}
+NUMBERS = np.arange(15.0).reshape(3, 5)
+
+
+@pytest.fixture
+def made(tmp_path):
+    def make(content):
+        path = tmp_path / "some.gguf"
+        path.write_bytes(content)
+        return path
+
+    return make
+
+
+def test_a_file_is_read_as_it_was_written(made):
+    file = GgufFile(made(written(FIELDS, {"w": NUMBERS, "v": NUMBERS[0]}, {"v": "F16"})))
+    assert file.fields == FIELDS
+    np.testing.assert_array_equal(file.matrix("w").numpy(), NUMBERS)
+    np.testing.assert_array_equal(file.matrix("v").numpy(), NUMBERS[0])
+    np.testing.assert_array_equal(file.matrix("w", [2, 0, 2]).numpy(), NUMBERS[[2, 0, 2]])
+    with pytest.raises(IndexError, match="no row 3"):
+        file.matrix("w", [3])
+    with pytest.raises(ModelRefused, match="no tensor u"):
+        file.matrix("u")
+
+
+def test_a_file_that_was_written_anew_is_read_anew(made):
+    path = made(written(FIELDS, {"w": NUMBERS}))
+    assert opened_gguf(path) is opened_gguf(path)
+    made(written(FIELDS, {"w": NUMBERS, "another": NUMBERS}))
+    assert "another" in opened_gguf(path).places
+
+
+def test_a_file_that_became_shorter_is_said(made):
+    path = made(written(FIELDS, {"w": NUMBERS}))
+    file = GgufFile(path)
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(ModelRefused, match="shorter since it was opened"):
+        file.matrix("w")
+
+
+# --- what is broken or means harm ----------------------------------------------------------------
+
+
+def front(n_tensors=0, n_fields=0, version=3):
+    return b"GGUF" + struct.pack("<IQQ", version, n_tensors, n_fields)
+
+
+def tensor(name="w", shape=(5, 3), kind=0, offset=0, n_axes=None):
+    axes = len(shape) if n_axes is None else n_axes
+    return (
+        string(name)
+        + struct.pack(f"<I{len(shape)}Q", axes, *shape)
+        + struct.pack("<IQ", kind, offset)
+    )
+
+
+BROKEN = {
+    "empty": (b"", "cut off"),
+    "another kind of file": (b"PK\3\4" + bytes(100), "does not begin with GGUF"),
+    "version 1": (front(version=1) + bytes(64), "version 1"),
+    "other byte order": (b"GGUF" + struct.pack(">I", 3) + bytes(64), "byte order"),
+    "too many fields": (front(n_fields=2**63) + bytes(64), "fields, but at most 10,000"),
+    "too many tensors": (front(n_tensors=2**40) + bytes(64), "tensors, but at most 100,000"),
+    "fields that end early": (front(n_fields=9_999) + bytes(64), "a name of 0 characters"),
+    "a string of gigabytes": (
+        front(n_fields=1) + string("a") + struct.pack("<IQ", 8, 2**40),
+        "cut off",
+    ),
+    "a name of gigabytes": (front(n_fields=1) + struct.pack("<Q", 2**62), "cut off"),
+    "a list of more strings than bytes": (
+        front(n_fields=1) + string("a") + struct.pack("<IIQ", 9, 8, 2**61),
+        "cut off",
+    ),
+    "a list of more numbers than bytes": (
+        front(n_fields=1) + string("a") + struct.pack("<IIQ", 9, 12, 2**61),
+        "cut off",
+    ),
+    "a list of lists": (
+        front(n_fields=1) + string("a") + struct.pack("<IIQ", 9, 9, 1) * 500,
+        "a list of what is not read",
+    ),
+    "a value of no kind": (
+        front(n_fields=1) + string("a") + struct.pack("<I", 13) + bytes(9),
+        "kind 13 that there is not",
+    ),
+    "a field twice": (front(n_fields=2) + (string("a") + value(1)) * 2, "says a twice"),
+    "a tensor twice": (front(2) + tensor() * 2 + bytes(200), "the tensor w twice"),
+    "a tensor of no axes": (front(1) + tensor(shape=()) + bytes(99), "0 axes"),
+    "a tensor of many axes": (front(1) + tensor(shape=(1,) * 9) + bytes(99), "9 axes"),
+    "a tensor of nothing": (front(1) + tensor(shape=(0, 3)) + bytes(99), "3 × 0"),
+    "a tensor larger than numbers go": (
+        front(1) + tensor(shape=(2**33, 2**33)) + bytes(99),
+        "cannot be",
+    ),
+    "a tensor of half a block": (front(1) + tensor(shape=(33, 1), kind=2) + bytes(99), "Q4_0"),
+    "numbers of no kind": (front(1) + tensor(kind=99) + bytes(99), "kind 99"),
+    "a tensor behind the end": (front(1) + tensor(offset=2**40) + bytes(99), "is cut off: w ends"),
+    "a tensor that ends behind the end": (front(1) + tensor() + bytes(20), "is cut off: w ends"),
+    "an alignment of 0": (
+        front(n_fields=1) + string("general.alignment") + value(0),
+        "general.alignment",
+    ),
+    "an alignment of words": (
+        front(n_fields=1) + string("general.alignment") + value("x"),
+        "general.alignment",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_refused_in_words(made, name):
+    content, words = BROKEN[name]
+    with pytest.raises(ModelRefused, match=words) as refused:
+        GgufFile(made(content))
+    assert str(refused.value).isprintable()
+    assert len(str(refused.value)) < 300
+
+
+def test_a_file_cut_off_anywhere_is_refused(made):
+    content = written(FIELDS, {"w": NUMBERS})
+    n_padding = -NUMBERS.size * 4 % 32
+    for end in range(len(content) - n_padding):
+        with pytest.raises(ModelRefused):
+            GgufFile(made(content[:end]))
+
+
+def test_a_file_with_any_byte_changed_is_read_or_refused(made):
+    """No other error, whatever stands there."""
+    content = written(FIELDS, {"w": NUMBERS})
+    for at in range(len(content) - 64):
+        for other in (0, 255, content[at] ^ 1):
+            changed = content[:at] + bytes([other]) + content[at + 1 :]
+            try:
+                file = GgufFile(made(changed))
+                for name in file.places:
+                    file.matrix(name)
+            except ModelRefused:
+                pass
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="counts memory in other units there")
+def test_metadata_of_gigabytes_takes_no_memory(made):
+    """A file that is as large as it says, without a byte of it on the disk."""
+    head = front(n_fields=1) + string("a") + struct.pack("<IQ", 8, 6 * 2**30)
+    path = made(head)
+    with path.open("r+b") as file:
+        file.truncate(8 * 2**30)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ModelRefused, match="more than 67,108,864 bytes before its tensors"):
+        GgufFile(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 * 2**10  # KiB
+
+
+def test_what_a_file_says_is_cut_short_and_moves_no_cursor(made):
+    nasty = "\x1b[2J" + "x" * 900
+    content = front(n_fields=2) + (string(nasty) + value(1)) * 2
+    with pytest.raises(ModelRefused) as refused:
+        GgufFile(made(content))
+    assert str(refused.value).isprintable()
+    assert len(str(refused.value)) < 200

@@ -1,0 +1,325 @@
+"""Models that are not opened: broken, incomplete, meant to harm, or computed in a way that is not
+known here. Each is refused by name and reason, and none is computed as something that it is not.
+"""
+
+import json
+import pickle
+import shutil
+import struct
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+pytest.importorskip("transformers", reason="what real models are compared with")
+pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
+
+from attention_core.files import refused as readers
+from attention_core.real_model import tiny
+from attention_core.real_model.model import open_model
+from attention_core.real_model.refused import ModelRefused
+from gguf_files import written
+from model_folders import in_gguf, make, tokenizer
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("llama")
+    return folder, make(folder, "llama")
+
+
+@pytest.fixture
+def folder(llama, tmp_path):
+    """A model's folder that a test may spoil."""
+    return shutil.copytree(llama[0], tmp_path / "some model")
+
+
+def configured(folder, **changes):
+    """The folder with other settings; ... for one that is taken out."""
+    path = folder / "config.json"
+    values = json.loads(path.read_text()) | changes
+    path.write_text(json.dumps({name: each for name, each in values.items() if each is not ...}))
+    return folder
+
+
+def said(path):
+    """Why a model is refused: one line in words, short, with nothing in it that moves a cursor."""
+    with pytest.raises(ModelRefused) as refused:
+        open_model(path)
+    words = str(refused.value)
+    assert words.isprintable()
+    assert len(words) < 400
+    return words
+
+
+# --- settings ------------------------------------------------------------------------------------
+
+SETTINGS = [
+    ({"model_type": "mixtral"}, 'model_type in config.json is "mixtral"'),
+    ({"model_type": ...}, "does not say model_type"),
+    ({"model_type": ["llama"]}, "model_type"),
+    ({"model_type": "falcon"}, "models of other kinds are not computed here"),
+    ({"num_attention_heads": 0}, "num_attention_heads in config.json is 0"),
+    ({"num_attention_heads": True}, "num_attention_heads in config.json is true"),
+    ({"num_attention_heads": 10**30}, "whole number from 1"),
+    ({"num_attention_heads": ...}, "does not say num_attention_heads"),
+    ({"num_hidden_layers": 2**24}, "must be a whole number from 1 to 10,000"),
+    ({"head_dim": 2**24}, "must be a whole number from 1 to 10,000"),
+    ({"num_key_value_heads": 4}, "6 query heads, which cannot be shared evenly among 4"),
+    ({"head_dim": 13}, "a head is 13 wide"),
+    (
+        {"head_dim": 16},
+        "q_proj.weight in some model is 84 × 30, but by its settings it must be 96 × 30",
+    ),
+    ({"hidden_act": "quick_gelu"}, 'hidden_act in config.json is "quick_gelu"'),
+    ({"rms_norm_eps": -1}, "rms_norm_eps in config.json is -1"),
+    ({"rms_norm_eps": float("nan")}, "rms_norm_eps in config.json is nan"),
+    ({"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "rope_type in rope_parameters"),
+    ({"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}}, 'is "dynamic"'),
+    ({"rope_parameters": {"rope_type": "linear"}}, "does not say factor"),
+    ({"rope_parameters": {"rope_type": "linear", "factor": 0}}, "factor in rope_parameters"),
+    ({"rope_parameters": {"rope_type": "llama3", "factor": 8.0}}, "does not say low_freq_factor"),
+    ({"rope_parameters": {"new_in_2030": 1}}, "new_in_2030 = 1, which is not known here"),
+    ({"rope_parameters": 7}, "rope_parameters in config.json is 7"),
+    ({"rope_theta": -1.0}, "rope_theta in config.json is -1.0"),
+    ({"partial_rotary_factor": 0.5}, "partial_rotary_factor in config.json is 0.5"),
+    ({"rope_interleaved": True}, "rope_interleaved in config.json is true"),
+    ({"attention_bias": True}, "has no tensor model.layers.0.self_attn.q_proj.bias"),
+    ({"attention_bias": "yes"}, 'attention_bias in config.json is "yes"'),
+    ({"tie_word_embeddings": 1}, "tie_word_embeddings in config.json is 1"),
+    ({"num_hidden_layers": 2}, "model.layers.2.input_layernorm.weight, which is not known here"),
+    ({"num_hidden_layers": 4}, "has no tensor model.layers.3.input_layernorm.weight"),
+    ({"vocab_size": 54}, "53 × 30, but by its settings it must be 54 × 30"),
+    ({"quantization_config": {"bits": 4}}, "packed in this way"),
+    ({"auto_map": {"AutoModel": "own.Model"}}, "a model with code of its own"),
+    ({"is_encoder_decoder": True}, "is_encoder_decoder in config.json is true"),
+    ({"pruned_heads": {"0": [1]}}, "pruned_heads"),
+    ({"residual_multiplier": 0.22}, "residual_multiplier = 0.22, which is not known here"),
+    ({"attn_logit_softcapping": 50.0}, "attn_logit_softcapping = 50.0, which is not known here"),
+    ({"x" * 900: 1}, "which is not known here"),
+    ({"\x1b[2J": 1}, "which is not known here"),
+]
+
+
+@pytest.mark.parametrize(("changes", "words"), SETTINGS, ids=range(len(SETTINGS)))
+def test_settings_that_are_not_computed_are_refused(folder, changes, words):
+    assert words in said(configured(folder, **changes))
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "words"),
+    [
+        ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "all layers divide scores by √d"),
+        ("gpt2", {"scale_attn_weights": False}, "scores are divided by √d"),
+        ("gpt2", {"add_cross_attention": True}, "there is one sentence"),
+        ("gpt2", {"n_head": 4}, "4 heads, which cannot share a width of 35"),
+        ("bert", {"position_embedding_type": "relative_key"}, "each place has a vector of its own"),
+        ("bert", {"is_decoder": True}, "read the other way"),
+        ("qwen2 window", {"layer_types": ["full_attention"]}, "one for each of 3 layers"),
+        ("qwen2 window", {"sliding_window": None}, "no window is set"),
+        ("mistral", {"attention_bias": True}, "attention_bias = true, which is not known here"),
+        ("gemma2", {"use_bidirectional_attention": True}, "sees no later key"),
+        ("gemma3", {"rope_parameters": {"rope_type": "yarn"}}, "yarn"),
+    ],
+)
+def test_settings_of_other_families_are_refused(tmp_path, name, changes, words):
+    make(tmp_path, name)
+    assert words in said(configured(tmp_path, **changes))
+
+
+# --- folders -------------------------------------------------------------------------------------
+
+
+def test_a_folder_with_nothing_in_it(tmp_path):
+    assert "there is no config.json" in said(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "[1]", "{", '{"a": NaN', "\xff", "null"])
+def test_a_config_that_is_none(folder, content):
+    (folder / "config.json").write_bytes(content.encode("latin-1"))
+    assert "config.json in some model" in said(folder)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
+def test_deep_json(folder, name):
+    (folder / name).write_text('{"a":' * 100_000)
+    assert f"{name} in some model cannot be read: it is nested too deeply" in said(folder)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
+def test_settings_of_gigabytes_are_not_read(folder, name):
+    with (folder / name).open("r+b") as file:
+        file.truncate(4 * 2**30)
+    assert "bytes" in said(folder)
+
+
+def test_pickled_weights_are_left_alone(folder, tmp_path):
+    class Harm:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "harm"), "w"))
+
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Harm()))
+    assert "pytorch_model.bin, a kind of file that may run anything" in said(folder)
+    assert not (tmp_path / "harm").exists()
+
+
+def test_no_weights(folder):
+    (folder / "model.safetensors").unlink()
+    assert "no weights in some model" in said(folder)
+
+
+@pytest.mark.parametrize(
+    "name", ["../model.safetensors", "/etc/passwd", "a/model.safetensors", "..", "x.bin", "a\\b"]
+)
+def test_an_index_that_leaves_the_folder(folder, name):
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"w": name}}))
+    assert "must be in safetensors files of this folder" in said(folder)
+
+
+@pytest.mark.parametrize("index", [{}, {"weight_map": []}, {"weight_map": {}}])
+def test_an_index_that_names_nothing(folder, index):
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    assert "names no files" in said(folder)
+
+
+def test_an_index_that_names_what_is_missing(folder):
+    index = {"weight_map": {"w": "model-00001-of-00002.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    assert "model-00001-of-00002.safetensors is missing" in said(folder)
+
+
+def test_a_model_in_several_parts_is_the_same_model(folder):
+    names_of_ours = ("token_table", "2.W_down", "final_norm_gain")
+    whole = open_model(folder)
+    wanted = {name: whole.matrix(name) for name in names_of_ours}
+    tensors = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    names, parts = list(tensors), {}
+    for at in range(2):
+        part = f"model-0000{at + 1}-of-00002.safetensors"
+        save_file({name: tensors[name] for name in names[at::2]}, folder / part)
+        parts |= dict.fromkeys(names[at::2], part)
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": parts}))
+    again = open_model(folder)
+    for name, numbers in wanted.items():
+        assert torch.equal(again.matrix(name), numbers)
+
+
+def test_a_tensor_that_stands_in_two_files(folder):
+    tensors = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    for at in range(2):
+        save_file(tensors, folder / f"{at}.safetensors")
+    assert "stands in 0.safetensors and in 1.safetensors" in said(folder)
+
+
+@pytest.mark.parametrize("size", [0, 4, 8, 100, 5000])
+def test_weights_that_are_cut_off(folder, size):
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:size])
+    assert "model.safetensors" in said(folder)
+
+
+def test_a_header_of_gigabytes(folder):
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", 2**40) + b"{}")
+    assert "model.safetensors is cut off" in said(folder)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"model.norm.weight": ...}, "has no tensor model.norm.weight"),
+        ({"model.norm.weight": torch.ones(31)}, "is 31, but by its settings it must be 30"),
+        ({"model.norm.bias": torch.ones(30)}, "has a tensor model.norm.bias, which is not known"),
+        (
+            {"model.layers.0.self_attn.q_norm.weight": torch.ones(14)},
+            "q_norm.weight, which is not known here",
+        ),
+        ({"model.layers.1.mlp.experts.0.weight": torch.ones(2)}, "which is not known here"),
+    ],
+)
+def test_tensors_that_do_not_fit(folder, changed, words):
+    tensors = load_file(folder / "model.safetensors") | changed
+    save_file(
+        {name: each for name, each in tensors.items() if each is not ...},
+        folder / "model.safetensors",
+    )
+    assert words in said(folder)
+
+
+def test_numbers_of_a_kind_that_is_not_read(folder):
+    tensors = load_file(folder / "model.safetensors")
+    tensors["model.norm.weight"] = torch.ones(30, dtype=torch.int8)
+    save_file(tensors, folder / "model.safetensors")
+    with pytest.raises(ModelRefused, match="numbers of kind I8"):
+        open_model(folder).matrix("final_norm_gain")
+
+
+def test_a_tokenizer_that_does_not_belong_to_the_weights(folder):
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer(54)))
+    assert "has a token 53, but there are vectors of 53 tokens" in said(folder)
+
+
+def test_no_tokenizer(folder):
+    (folder / "tokenizer.json").unlink()
+    assert "there is no tokenizer.json" in said(folder)
+
+
+# --- GGUF ----------------------------------------------------------------------------------------
+
+IN_GGUF = [
+    ({"general.architecture": "mamba"}, 'general.architecture in model.gguf is "mamba"'),
+    ({"general.architecture": None}, "does not say general.architecture"),
+    ({"general.type": "adapter"}, "this file holds something else"),
+    ({"split.count": 2}, "one part of a model in several files"),
+    ({"llama.expert_count": 8}, "mixtures of experts are not computed"),
+    ({"llama.rope.scaling.type": "yarn"}, "none or linear"),
+    ({"llama.rope.dimension_count": 7}, "all columns of a head are turned"),
+    ({"llama.attention.value_length": 7}, "keys and values are equally wide"),
+    ({"llama.attention.head_count": [6, 6, 6]}, "head_count in model.gguf is [6, 6, 6]"),
+    ({"llama.attention.head_count_kv": 4}, "cannot be shared evenly among 4"),
+    ({"llama.attention.sliding_window": 4}, "left out in a Llama"),
+    ({"llama.logit_scale": 2.0}, "logit_scale = 2.0, which is not known here"),
+    ({"llama.block_count": 4}, "has no tensor blk.3.attn_norm.weight"),
+    ({"llama.embedding_length": 31}, "must be 53 × 31"),
+]
+
+
+@pytest.mark.parametrize(("changes", "words"), IN_GGUF, ids=range(len(IN_GGUF)))
+def test_fields_that_are_not_computed_are_refused(llama, tmp_path, changes, words):
+    fields, tensors = in_gguf("llama", llama[1])
+    fields = {name: each for name, each in (fields | changes).items() if each is not None}
+    path = tmp_path / "model.gguf"
+    path.write_bytes(written(fields, tensors))
+    assert words in said(path)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"blk.0.attn_q_norm.weight": np.ones(14)}, "attn_q_norm.weight, which is not known here"),
+        ({"output_norm.weight": np.ones((3, 10))}, "is 3 × 10, but by its settings it must be 30"),
+        ({"rope_freqs.weight": np.ones(8)}, "8 numbers for 7 pairs"),
+        ({"rope_freqs.weight": np.zeros(7)}, "must be above 0"),
+    ],
+)
+def test_tensors_of_a_gguf_file_that_do_not_fit(llama, tmp_path, changed, words):
+    fields, tensors = in_gguf("llama", llama[1])
+    path = tmp_path / "model.gguf"
+    path.write_bytes(written(fields, tensors | changed))
+    assert words in said(path)
+
+
+# --- without the readers -------------------------------------------------------------------------
+
+
+def test_a_reader_that_is_not_installed_is_said_with_how_to_get_it(monkeypatch):
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(readers, "import_module", missing)
+    words = said(tiny.TINY)
+    assert "needs the Python package tokenizers, which is not installed" in words
+    assert "pip install -r requirements-model.txt" in words
