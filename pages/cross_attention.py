@@ -6,7 +6,13 @@ from attention_ui.cards.card import card, light, note
 from attention_ui.cards.pinned import since_the_pin
 from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
-from attention_ui.controls.shared import OTHER_SENTENCE, PROJECTED, SOURCE, TEMPERATURE
+from attention_ui.controls.shared import (
+    OTHER_SENTENCE,
+    PROJECTED,
+    SOURCE,
+    TEMPERATURE,
+    source_words,
+)
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
@@ -62,7 +68,7 @@ with card(
 ):
     made = (*equation_of(trace["queries"]), NEW_LINE, *equation_of(trace["keys"]))
     picture("roles", equation(trace, *made, tall=400))
-    note(words.table_words(values))
+    note(source_words(values))
 
 with card(
     "scores",

@@ -10,11 +10,10 @@ from attention_core.examples import EXAMPLES
 from attention_core.text.embedding import embed
 from attention_core.text.inputs import Inputs
 from attention_ui.controls.control import understood
-from attention_ui.controls.shared import inputs_of, projections_of
+from attention_ui.controls.shared import inputs_of, projections_of, source_inputs_of
 from attention_ui.lessons.cross_attention.agreement import torch_across, torch_agrees
 from attention_ui.lessons.cross_attention.lesson import CONTROLS, itself, look_across, trace_of
 from attention_ui.lessons.cross_attention.words import (
-    is_shared,
     made_words,
     shapes_table,
     swapped_words,
@@ -99,7 +98,7 @@ def test_matrices_are_those_of_the_lesson_on_queries_and_the_source_has_a_table_
 )
 def test_given_vectors_are_shared_where_they_cover_the_source(name, changes, shared):
     values = values_of(name, **changes)
-    assert is_shared(values) == shared
+    assert source_inputs_of(values).has_given_vectors() == shared
     trace = look_across(values, 1)
     if shared:
         alone = embed(replace(inputs_of(values), sentence=values.source))["embeddings"].value

@@ -7,7 +7,6 @@ from attention_core.trace import Trace
 
 from ...cards.questions import Shape
 from ...controls.control import Values
-from ...controls.shared import example_of, inputs_of, source_inputs_of
 from ...frame.ends import Answer, named
 from ...words import number, percent
 from .lesson import first_query
@@ -25,27 +24,6 @@ def shape(trace: Trace) -> Shape:
         truth=tuple(zip(context.axes, context.value.shape, strict=True)),
         teaches="There is a context vector for each query, however long the source is. The keys "
         "are summed over, so they are gone.",
-    )
-
-
-def is_shared(values: Values) -> bool:
-    """Whether a word has one and the same vector in both sentences."""
-    return source_inputs_of(values).has_given_vectors()
-
-
-def table_words(values: Values) -> str:
-    """Where the source's vectors come from."""
-    if is_shared(values):
-        made = "trained" if example_of(values).is_trained else "ready-made"
-        return f"This example has {made} vectors for the words of both sentences."
-    if inputs_of(values).has_given_vectors():
-        return (
-            "Some words of the source have no vector in this example, so the source gets random "
-            "ones: look at how the weights are made, not for meaning in them."
-        )
-    return (
-        "The source has a table of its own, as another language would: a word that stands in both "
-        "sentences has two vectors."
     )
 
 
