@@ -9,12 +9,9 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from attention_core import attend_tensors, program
+from checks import random, same
 
 N_TEXTS, N_HEADS, N_QUERIES, N_KEYS, D_HEAD, D_VALUE = 2, 3, 5, 7, 11, 13
-
-
-def random(*shape, seed=0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
 
 
 def tensors(*front, n_queries=N_QUERIES, n_keys=N_KEYS, kv=None):
@@ -28,12 +25,6 @@ def tensors(*front, n_queries=N_QUERIES, n_keys=N_KEYS, kv=None):
 
 def context(*given, **options):
     return attend_tensors(*given, **options)["context_vectors"].value
-
-
-def same(left, right, tolerance=1e-5):
-    assert left.shape == right.shape
-    assert left.dtype == right.dtype
-    assert torch.allclose(left, right, rtol=tolerance, atol=tolerance), (left - right).abs().max()
 
 
 def hiding(*shape, seed=4):

@@ -24,16 +24,13 @@ from attention_core.mechanism.block_weights import axes_of_weights
 from attention_core.mechanism.options import Options
 from attention_core.operations import Given
 from attention_core.recipes import ROLES
+from checks import random
 from fresh import all_of, start_all
 
 N_TEXTS, N_TOKENS, N_OTHERS, N_HEADS, D_HEAD, D_HIDDEN = 2, 5, 11, 3, 7, 13
 D_MODEL = N_HEADS * D_HEAD
 BUILT = list(itertools.product(["after", "before"], ["relu", "gelu"]))
 PADDED = (4, 2)
-
-
-def random(*shape, seed=0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
 
 
 def largest_gap(left, right):

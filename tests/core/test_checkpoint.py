@@ -14,6 +14,7 @@ import torch
 from attention_core import from_checkpoint, program
 from attention_core.mechanism import checkpoint
 from attention_core.operations import Stored
+from checks import same
 
 N_TOKENS, N_HEADS, D_HEAD = 5, 6, 4
 D_IN = N_HEADS * D_HEAD
@@ -73,11 +74,6 @@ def llama(n_kv=2, layers=(0, 1), biases=False, d_in=13):
                 tensors[f"{of}{role}_proj.bias"] = random(n_heads * D_HEAD, seed=layer + at + 7)
         tensors[f"{of}o_proj.weight"] = random(d_in, N_HEADS * D_HEAD, seed=layer + 5)
     return tensors
-
-
-def same(left, right):
-    assert left.shape == right.shape
-    assert torch.allclose(left, right, rtol=1e-5, atol=1e-5), (left - right).abs().max()
 
 
 def by_gpt2(tensors, layer, vectors):

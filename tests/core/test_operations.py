@@ -26,18 +26,8 @@ from attention_core.operations import (
     Stored,
     SumNormalise,
 )
+from checks import close, random
 from traces import workshop
-
-
-def random(*shape, seed=0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
-
-
-def close(left, right, tolerance=1e-6):
-    """Whether two tensors have one shape and are equal but for rounding."""
-    return left.shape == right.shape and torch.allclose(
-        left.double(), right.double(), rtol=tolerance, atol=tolerance
-    )
 
 
 def float32(number):

@@ -8,18 +8,10 @@ import torch
 from torch import nn
 
 from attention_core import attend_vectors, program
+from checks import random, same
 
 N_TEXTS, N_TOKENS, N_OTHERS, N_HEADS, D_HEAD, D_OTHER = 2, 5, 7, 3, 4, 11
 D_MODEL = N_HEADS * D_HEAD
-
-
-def random(*shape, seed=0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
-
-
-def same(left, right, tolerance=1e-5):
-    assert left.shape == right.shape
-    assert torch.allclose(left, right, rtol=tolerance, atol=tolerance), (left - right).abs().max()
 
 
 def layer(**widths):

@@ -23,17 +23,9 @@ from attention_core.operations import DistanceBias, Given, RotaryAngles, Rotate,
 from attention_core.operations.distances import alibi_slopes
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.inputs import Inputs
+from checks import random, same
 
 N_TEXTS, N_HEADS, N_QUERIES, N_KEYS, D_HEAD = 2, 3, 5, 7, 11
-
-
-def random(*shape, seed=0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
-
-
-def same(left, right, tolerance=1e-5):
-    assert left.shape == right.shape
-    assert torch.allclose(left, right, rtol=tolerance, atol=tolerance), (left - right).abs().max()
 
 
 # --- ALiBi ----------------------------------------------------------------------------------------

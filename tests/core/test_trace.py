@@ -1,7 +1,5 @@
 """The trace: what it refuses and what it says, and that nothing recorded in it ever changes."""
 
-import re
-
 import pytest
 import torch
 
@@ -15,6 +13,7 @@ from attention_core import (
     expand_query,
 )
 from attention_core.operations import Add, Given, MatMul, Row, Softmax, Transpose
+from checks import refused
 
 
 def matrix(n_rows, n_columns):
@@ -23,11 +22,6 @@ def matrix(n_rows, n_columns):
 
 def vector(length):
     return Given((0.5,) * length)
-
-
-def refused(message):
-    """`with refused(...)`: a ValueError that says exactly this."""
-    return pytest.raises(ValueError, match=f"^{re.escape(message)}$")
 
 
 def example_trace(name):
