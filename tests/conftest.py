@@ -39,6 +39,9 @@ PAGES = pytest.StashKey()
 FAILED = pytest.StashKey()
 """Whether a test has failed."""
 
+SERVER_IS_GONE = re.compile(r"ERR_CONNECTION_.*/_stcore/|/_stcore/.*ERR_CONNECTION_")
+"""What a page says of a server that a test has stopped."""
+
 IN_CI = os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
@@ -153,9 +156,10 @@ def _new_profile(browser, **options):
 
 def _wrong_with(page):
     """The errors of a page's scripts and console, and the exceptions of the app's that it shows."""
+    told = [each for each in page.problems if not SERVER_IS_GONE.search(each)]
     if page.is_closed() or not page.url.startswith("http"):
-        return page.problems
-    return page.problems + page.locator("[data-testid=stException]").all_inner_texts()
+        return told
+    return told + page.locator("[data-testid=stException]").all_inner_texts()
 
 
 @pytest.fixture
