@@ -41,6 +41,9 @@ PAGES = pytest.StashKey()
 FAILED = pytest.StashKey()
 """Whether a test has failed."""
 
+SERVER_IS_GONE = re.compile(r"ERR_CONNECTION_.*/_stcore/|/_stcore/.*ERR_CONNECTION_")
+"""What a page says of a server that a test has stopped."""
+
 IN_CI = os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
@@ -153,12 +156,22 @@ def _new_profile(browser, **options):
     return page
 
 
+def _wrong_with(page):
+    """The errors of a page's scripts and console, and the exceptions of the app's that it shows."""
+    told = [each for each in page.problems if not SERVER_IS_GONE.search(each)]
+    if page.is_closed() or not page.url.startswith("http"):
+        return told
+    return told + page.locator("[data-testid=stException]").all_inner_texts()
+
+
 @pytest.fixture
 def new_page(browser, request):
     """`new_page(color_scheme="dark")`: a page of a new browser profile, with its own cookies and
     nothing in its cache.
 
-    Errors of the page's scripts and of its console gather in `page.problems`.
+    Errors of the page's scripts and of its console gather in `page.problems`. At the end of a test
+    there must be none, and no uncaught exception may be shown: `page.problems.clear()` where a test
+    means to have some.
     """
     pages = []
 
@@ -168,8 +181,11 @@ def new_page(browser, request):
         return pages[-1]
 
     yield open_profile
+    seen = [] if FAILED in request.node.stash else pages
+    wrong = [told for page in seen for told in _wrong_with(page)]
     for page in pages:
         page.context.close()
+    assert wrong == []
 
 
 @pytest.fixture(scope="session")
@@ -182,7 +198,8 @@ def kept_tab():
 def page(browser, kept_tab, request):
     """A page, 1280 by 900, with reduced motion, as nobody has used it yet: nothing stored, nobody
     listening. But its tab has opened the app before, and has Streamlit's scripts at hand: a page
-    opens with 40 % less work than in a new profile, which is what `new_page` is for.
+    opens with 40 % less work than in a new profile, which is what `new_page` is for. What is asked
+    of it at the end is the same.
     """
     if not kept_tab:
         kept_tab.append(_new_profile(browser))
@@ -202,12 +219,14 @@ def page(browser, kept_tab, request):
     page.on, page.add_init_script = on, add_init_script
     request.node.stash.setdefault(PAGES, []).append(page)
     yield page
+    wrong = [] if FAILED in request.node.stash else _wrong_with(page)
     del page.on, page.add_init_script
     # A failed test has left it in whatever state, from elsewhere nothing stored can be reached, and
     # what runs before Streamlit does cannot be taken away again.
-    if FAILED in request.node.stash or not page.url.startswith("http") or scripts:
+    if wrong or FAILED in request.node.stash or not page.url.startswith("http") or scripts:
         kept_tab.clear()
         page.context.close()
+        assert wrong == []
         return
     for each in listening:
         page.remove_listener(*each)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from attention_core import EXAMPLES, SimplifiedOptions, Trace, attend, embed, expand_query
 from attention_core import operations as ops
+from attention_core.operations.base import Operation
 from attention_core.published.building import BUILDERS
 from attention_core.small_models.recording import RECORDING
 from gguf_files import FEW_BITS
@@ -43,6 +44,13 @@ LESSONS = (
     "decoder/wild_cat",
 )
 """Traces of the lessons, small enough to take every cell apart."""
+
+
+def every_kind(base=Operation):
+    """All operations, and those of tests."""
+    for kind in base.__subclasses__():
+        yield kind
+        yield from every_kind(kind)
 
 
 def example_trace(name, variant="as_published"):

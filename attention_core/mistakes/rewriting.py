@@ -32,14 +32,3 @@ def again(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:
 def left_out(new: Trace, step: Step, inputs: tuple[Step, ...]) -> Step:  # noqa: ARG001
     """Nothing is done: what the step was made from takes its place."""
     return inputs[0]
-
-
-def changed_lines(right: Trace, wrong: Trace) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The lines of PyTorch in which two computations differ: those of the right one, and those of
-    the wrong one.
-    """
-    lines = [{name: step.code for name, step in trace.items()} for trace in (right, wrong)]
-    return tuple(
-        tuple(code for name, code in mine.items() if others.get(name) != code)
-        for mine, others in (lines, lines[::-1])
-    )

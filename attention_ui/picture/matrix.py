@@ -1,7 +1,7 @@
 """Which part of a step a heatmap draws, and what its rows and columns are called."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -16,42 +16,16 @@ Marks = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Places:
-    """Which cells of a step are drawn where, without their numbers."""
-
-    step: str
-    shape: tuple[int, ...]
-    transposed: bool
-    rows: tuple[int, ...] | None
-    lead: tuple[int, ...]
-
-    def at(self, row: int, column: int) -> tuple[int, ...] | None:
-        """The step's own index of the cell drawn in this row and column; None where none is."""
-        index = (column, row) if self.transposed else (row, column)
-        if self.rows is not None:
-            if not 0 <= index[0] < len(self.rows):
-                return None
-            index = (self.rows[index[0]], index[1])
-        index = (*self.lead, *index[: len(self.shape) - len(self.lead)])
-        inside = all(0 <= place < size for place, size in zip(index, self.shape, strict=True))
-        return index if inside else None
-
-
-@dataclass(frozen=True)
 class Matrix:
     """Which part of a step to draw, and how.
 
-    `transposed` draws columns as rows; `rows` picks some rows; `title` replaces the step's name;
-    `highlighted` are cells to outline, in the step's own indices, and `chosen` is one to outline
-    more strongly.
+    `transposed` draws columns as rows; `rows` picks some rows; `title` replaces the step's name.
     """
 
     step: Step
     transposed: bool = False
     rows: tuple[int, ...] | None = None
     title: str | None = None
-    highlighted: frozenset[tuple[int, ...]] = field(default_factory=frozenset)
-    chosen: tuple[int, ...] | None = None
     faint: frozenset[int] = frozenset()
     """Rows drawn faintly: not reached yet, or not used."""
     strengths: Tensor | None = field(default=None, compare=False)
@@ -80,38 +54,9 @@ class Matrix:
     """
 
     @property
-    def key(self) -> str:
-        """Tells this drawing of the step from its others on the page."""
-        return ".".join(["t" if self.transposed else "n", *map(str, self.lead)])
-
-    @property
-    def look(self) -> Hashable:
-        """How it is drawn, whatever its numbers are."""
-        masked = self.mask is not None and self.mask.value.numpy().tobytes()
-        return (
-            *(
-                self.key,
-                self.name,
-                self.rows,
-                self.faint,
-                self.row_labels,
-                self.column_labels,
-                self.as_bars,
-                self.both_ways,
-            ),
-            *(self.highlighted, self.chosen, masked, self.covered, self.compared),
-        )
-
-    @property
     def mask(self) -> Step | None:
         """The mask, True where a query may look: a 0 where it may not is drawn as hidden."""
         return _mask_of(self.step)
-
-    @property
-    def places(self) -> Places:
-        """Where its cells are drawn."""
-        shape = tuple(self.step.value.shape)
-        return Places(self.step.name, shape, self.transposed, self.rows, self.lead)
 
     @property
     def name(self) -> str:

@@ -5,17 +5,10 @@ phone.
 import pytest
 
 from attention_ui.picture.palette import CHOSEN, FED
-from browser_tools import moves_in_one_frame, no_exception, outlined, settled, soon
+from browser_tools import moves_in_one_frame, open_page, outlined, settled, soon
 
 PAGE = "simplified_attention?example=named_features&predict=off"
 CELLS = "svg g.cells_marks path"
-
-
-def opened(page, app_url, path=PAGE):
-    page.goto(f"{app_url}/{path}", timeout=60_000)
-    settled(page, timeout=60)
-    no_exception(page)
-    return page
 
 
 def cells(page, card):
@@ -31,7 +24,7 @@ def score(query, key):
 
 
 def test_pointing_outlines_what_a_cell_is_made_of_and_shows_the_weights_of_a_word(page, app_url):
-    opened(page, app_url)
+    open_page(page, app_url, PAGE)
     cards = page.locator("[class*=st-key-card_]")
     boxes = [card.bounding_box() for card in cards.all()]
     assert len(boxes) == 5
@@ -61,11 +54,10 @@ def test_pointing_outlines_what_a_cell_is_made_of_and_shows_the_weights_of_a_wor
     cells(page, "weights").nth(9 * 9 * 2 + 1).hover()  # the box of “hungry”
     soon(page, lambda: shares() != before)
     assert shares()[1] == "86%"
-    assert page.problems == []
 
 
 def test_a_click_takes_a_cell_apart_and_the_way_upstream_is_a_step_of_history(page, app_url):
-    opened(page, app_url)
+    open_page(page, app_url, PAGE)
     cells(page, "scores").nth(score(2, 5)).click()
     settled(page)
     assert "section=scores&cell=scores.2.5" in page.url
@@ -84,12 +76,10 @@ def test_a_click_takes_a_cell_apart_and_the_way_upstream_is_a_step_of_history(pa
     cells(page, "scores").nth(score(2, 5)).click()
     settled(page)
     assert apart.is_visible(), "the same cell opens again"
-    no_exception(page)
-    assert page.problems == []
 
 
 def test_a_link_s_cell_is_open_and_a_cell_in_another_card_closes_it(page, app_url):
-    opened(page, app_url, f"{PAGE}&section=weights&cell=weights.7.2")
+    open_page(page, app_url, f"{PAGE}&section=weights&cell=weights.7.2")
     assert page.locator(".st-key-cell_weights").is_visible()
     assert page.locator(".st-key-cell_scores").count() == 0
     cells(page, "scores").nth(score(2, 5)).click()
@@ -99,7 +89,7 @@ def test_a_link_s_cell_is_open_and_a_cell_in_another_card_closes_it(page, app_ur
 
 
 def test_the_keyboard_opens_a_cell_and_walks_from_cell_to_cell(page, app_url):
-    opened(page, app_url)
+    open_page(page, app_url, PAGE)
     way_in = page.locator(".st-key-keys_scores button").first
     way_in.focus()
     page.keyboard.press("Enter")
@@ -113,7 +103,7 @@ def test_the_keyboard_opens_a_cell_and_walks_from_cell_to_cell(page, app_url):
 
 
 def test_a_control_in_the_picture_answers_without_the_server_and_then_in_the_link(page, app_url):
-    opened(page, app_url)
+    open_page(page, app_url, PAGE)
     slider = page.locator(".st-key-moves_scores input")
     number = page.locator(".st-key-drawn_scores svg g.numbers_marks text").nth(score(0, 0))
     assert (slider.input_value(), number.text_content()) == ("1", "0.16")
@@ -135,12 +125,11 @@ def test_a_control_in_the_picture_answers_without_the_server_and_then_in_the_lin
     slider = page.locator(".st-key-moves_scores input")
     assert slider.count() == 1
     assert slider.input_value() == "1"
-    assert page.problems == []
 
 
 @pytest.mark.parametrize("path", ["", PAGE])
 def test_on_a_phone_nothing_scrolls_sideways(page, app_url, path):
-    opened(page, app_url, path)
+    open_page(page, app_url, path)
     if not path:  # home is one screen
         main = page.locator("[data-testid=stMainBlockContainer]")
         assert main.evaluate("one => one.scrollHeight") <= 900
@@ -164,6 +153,5 @@ def test_on_a_phone_nothing_scrolls_sideways(page, app_url, path):
 def test_many_tokens_are_drawn_on_a_canvas(page, app_url):
     words = "%20".join(f"w{place}" for place in range(64))
     link = f"example=wild_cat&sentence={words}&tokenizer=blanks&vocabulary=distinct&predict=off"
-    opened(page, app_url, f"simplified_attention?{link}")
+    open_page(page, app_url, f"simplified_attention?{link}")
     assert page.locator(".st-key-drawn_weights canvas").count() == 1
-    assert page.problems == []

@@ -2,13 +2,9 @@
 
 import pytest
 
-from browser_tools import moves_in_one_frame, no_exception, open_page, open_row, settled, soon
+from browser_tools import moves_in_one_frame, numbers, open_page, open_row, settled, soon
 
 LESSON = "causal_mask?example=sorry_dave&predict=off&cell=none"
-
-
-def numbers(page, card):
-    return page.locator(f".st-key-drawn_{card} svg g.numbers_marks text").all_text_contents()
 
 
 def outline(page, card):
@@ -31,8 +27,6 @@ def test_the_window_moves_mask_scores_and_outline_before_the_server_knows(page, 
     page.locator(".st-key-control_causal label").click()
     settled(page)
     assert numbers(page, "mask").count("✓") == 8 + 7 + 7
-    no_exception(page)
-    assert page.problems == []
 
 
 def test_a_text_of_many_tokens_takes_the_control_out_of_its_picture_and_a_short_one_brings_it_back(
@@ -49,8 +43,6 @@ def test_a_text_of_many_tokens_takes_the_control_out_of_its_picture_and_a_short_
         assert place.locator("input").count() == 1
         assert place.locator(".vega-bind input").count() == in_picture
         assert page.locator(".st-key-drawn_mask :is(canvas, svg.marks)").count() == 1
-    no_exception(page)
-    assert page.problems == []
 
 
 @pytest.mark.long
@@ -66,4 +58,3 @@ def test_the_leak_is_measured_and_dropout_moves(page, app_url):
     soon(page, lambda: numbers(page, "dropout") != before)
     shown = numbers(page, "dropout")
     assert shown[:64] == shown[64:], "nothing is dropped"
-    no_exception(page)

@@ -82,7 +82,6 @@ def test_a_link_gives_the_same_numbers_on_a_server_just_started(
     contents = other.inner_text("[data-testid=stSidebar]")
     assert "Simplified attention" in contents
     assert "simplified_attention" not in contents
-    no_exception(other)
 
 
 def test_what_was_set_goes_along_from_page_to_page(page, app_url):
@@ -127,7 +126,6 @@ def test_what_cannot_be_used_stays_typed_and_is_explained(page, app_url):
     assert "at most 64 fit" in page.locator(".st-key-problem_of_sentence").inner_text()
     assert text.input_value() == "word " * 70
     assert seed.input_value() == "abc"
-    no_exception(page)
 
 
 def test_home_starts_with_ones_own_sentence_or_an_example(page, app_url):

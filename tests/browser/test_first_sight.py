@@ -5,7 +5,7 @@ import pytest
 from attention_ui.controls.shared import FIRST
 from attention_ui.frame import contents
 from attention_ui.streamlit_workarounds.style import SIDEBAR_WIDTH
-from browser_tools import no_exception, numbers, open_page, settled
+from browser_tools import numbers, open_page, settled
 from sampling import few
 from visiting import LESSONS
 
@@ -64,7 +64,6 @@ def test_what_matters_is_seen_at_a_first_visit_without_scrolling(page, app_url, 
         box = sidebar.locator(f"[class*='st-key-{name}']").first.bounding_box()
         assert 0 <= box["y"] < box["y"] + box["height"] <= 900, name
         assert box["x"] + box["width"] <= SIDEBAR_WIDTH, name
-    no_exception(page)
 
 
 @pytest.mark.parametrize("lesson", ["", *few(LESSONS, 3)])
@@ -92,7 +91,6 @@ def test_what_goes_deeper_is_folded_unless_the_link_s_cell_is_there(page, app_ur
     page.locator(".st-key-control_predict label").first.click()  # the whole page runs
     settled(page)
     assert fold.evaluate("fold => fold.open"), "what was unfolded stays so"
-    no_exception(page)
 
 
 @pytest.mark.parametrize("example", few([FIRST, "wild_cat"], 1))
@@ -106,5 +104,3 @@ def test_the_first_picture_of_home_is_there_above_everything_else(page, app_url,
     begin = page.locator(".st-key-begin [data-testid=stPageLink]")
     assert begin.count() == 3
     assert begin.evaluate_all(CUT) == []
-    no_exception(page)
-    assert page.problems == []

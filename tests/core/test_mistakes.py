@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from attention_core import attend_tensors
 from attention_core.examples import EXAMPLES
 from attention_core.lights.light import OF_FUNCTIONS, TITLES
-from attention_core.lights.of_trace import first_red, lights
+from attention_core.lights.of_trace import lights
 from attention_core.lights.of_trace.of_weights import hidden_is_zero
 from attention_core.lights.own_code.likely import LIKELY
 from attention_core.mechanism.multi_head import add_big_projection, attend_heads
@@ -54,7 +54,7 @@ def test_the_layer_done_right_turns_every_light_green(subject):
     assert [each.name for each in found] == [
         name for name in TITLES if name not in ("runs", *OF_FUNCTIONS)
     ]
-    assert first_red(found) is None
+    assert not reds(found)
     grey = {each.name for each in found if each.holds is None}
     assert grey == set(), "every property can be measured on this layer"
 
@@ -454,7 +454,7 @@ def test_lights_look_at_queries_and_keys_of_unequal_numbers():
     assert {name for name, each in found.items() if each.holds} == {
         *("finite", "rows_sum_to_1", "not_negative", "seen_has_weight", "own_row", "variance")
     }
-    assert first_red(tuple(found.values())) is None
+    assert not reds(found.values())
 
 
 def test_the_evidence_is_what_plain_torch_measures():

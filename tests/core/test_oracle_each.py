@@ -18,7 +18,7 @@ from attention_core import EXAMPLES, Trace
 from attention_core import operations as ops
 from attention_core.operations.base import Operation
 from attention_core.published.building import BUILDERS
-from traces import example_trace, workshop
+from traces import every_kind, example_trace, workshop
 
 
 def made_anew(draw):
@@ -289,12 +289,6 @@ ORACLES = {
     "Transpose": lambda _, a: np.swapaxes(a, -1, -2),
     "L2Normalize": lambda _, a: directions(a),
 }
-
-
-def every_kind(base=Operation):
-    for kind in base.__subclasses__():
-        yield kind
-        yield from every_kind(kind)
 
 
 OPERATIONS = {

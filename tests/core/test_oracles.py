@@ -11,16 +11,10 @@ from torch.nn import functional as F
 
 from attention_core import Trace
 from attention_core import operations as ops
+from checks import close
 from traces import workshop
 
 WORKSHOP = workshop()
-
-
-def close(left, right, tolerance=1e-6):
-    """Whether two tensors have one shape and are equal but for rounding."""
-    return left.shape == right.shape and torch.allclose(
-        left.double(), right.double(), rtol=tolerance, atol=tolerance
-    )
 
 
 # --- torch's own layers and functions -------------------------------------------------------------

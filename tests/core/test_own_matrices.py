@@ -1,6 +1,5 @@
 """Attention with anyone's matrices: as torch's own layer computes it, or refused in words."""
 
-import itertools
 import re
 
 import pytest
@@ -8,18 +7,10 @@ import torch
 from torch import nn
 
 from attention_core import attend_vectors, program
+from checks import random, same, taken_apart_and_run_anew
 
 N_TEXTS, N_TOKENS, N_OTHERS, N_HEADS, D_HEAD, D_OTHER = 2, 5, 7, 3, 4, 11
 D_MODEL = N_HEADS * D_HEAD
-
-
-def random(*shape, seed=0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
-
-
-def same(left, right, tolerance=1e-5):
-    assert left.shape == right.shape
-    assert torch.allclose(left, right, rtol=tolerance, atol=tolerance), (left - right).abs().max()
 
 
 def layer(**widths):
@@ -113,13 +104,7 @@ def test_every_step_can_be_taken_apart_and_runs_anew():
     vectors = random(2, 3, 13, seed=9)
     trace = attend_vectors(vectors, *grouped(2), **options, **past, **biases, tokens=list("abc"))
     assert trace.labels("query") == ("a", "b", "c")
-    for step in trace.values():
-        for index in list(itertools.product(*map(range, step.value.shape)))[::11]:
-            made, has = step.arithmetic(index), float(step.value[index])
-            assert made.value == pytest.approx(has, rel=1e-4, abs=1e-5), (step, index)
-    names = {"__name__": "program"}
-    exec(program(trace), names)
-    assert all(names[name].equal(step.value) for name, step in trace.items())
+    taken_apart_and_run_anew(trace, every=11)
 
 
 def test_a_single_head_has_no_heads():

@@ -16,6 +16,7 @@ from attention_core.mechanism.masking import attend_masked, change_token, drop_w
 from attention_core.mechanism.multi_head import attend_heads, expand_word, switch_off
 from attention_core.mechanism.trainable import attend_trainable, expand_token
 from attention_core.recipes import HeadsRecipe, MaskRecipe, Projections, even_width
+from checks import refused
 
 JOURNEY = EXAMPLES["journey_123"].inputs
 MATRIX = torch.ones(3, 5)
@@ -23,11 +24,6 @@ MATRIX = torch.ones(3, 5)
 
 def journey():
     return embed(JOURNEY)
-
-
-def refused(message):
-    """`with refused(...)`: a ValueError that says exactly this."""
-    return pytest.raises(ValueError, match=f"^{re.escape(message)}$")
 
 
 # --- places that do not exist ---------------------------------------------------------------------

@@ -19,21 +19,13 @@ from attention_core import (
 from attention_core.costs import KNOWN, AttentionSize, kept_tokens
 from attention_core.mechanism.today import Today
 from attention_core.mistakes.around import around
-from attention_core.operations import DistanceBias, Given, RotaryAngles, Rotate, WindowMask
+from attention_core.operations import Given, RotaryAngles, Rotate, WindowMask
 from attention_core.operations.distances import alibi_slopes
 from attention_core.recipes import HeadsRecipe
 from attention_core.text.inputs import Inputs
+from checks import random, same, taken_apart_and_run_anew
 
 N_TEXTS, N_HEADS, N_QUERIES, N_KEYS, D_HEAD = 2, 3, 5, 7, 11
-
-
-def random(*shape, seed=0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
-
-
-def same(left, right, tolerance=1e-5):
-    assert left.shape == right.shape
-    assert torch.allclose(left, right, rtol=tolerance, atol=tolerance), (left - right).abs().max()
 
 
 # --- ALiBi ----------------------------------------------------------------------------------------
@@ -99,14 +91,6 @@ def test_alibi_counts_the_past_keeps_the_precision_and_takes_one_head():
     same(single["biased_scores"].value, scores - away / 256)
 
 
-@pytest.mark.parametrize("n_heads", [1, 2, 3, 5])
-def test_what_alibi_adds_is_straight_and_moves_with_the_text(n_heads):
-    bias = DistanceBias(alibi_slopes(n_heads), 7, 7).value()
-    assert (bias.diagonal(dim1=-2, dim2=-1) == 0).all()
-    assert bias[:, 1:, 1:].equal(bias[:, :-1, :-1])
-    same(bias[:, :, 0].diff(dim=-1), -torch.tensor(alibi_slopes(n_heads))[:, None].expand(-1, 6))
-
-
 # --- windows with sinks ---------------------------------------------------------------------------
 
 
@@ -136,24 +120,6 @@ def test_a_hidden_key_says_beyond_which_place_it_stands():
 
 
 # --- rotary positions -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_pairs", [1, 3, 5])
-@pytest.mark.parametrize("by", [1, 13, 211])
-def test_scores_with_rotary_positions_depend_on_distances_alone(n_pairs, by):
-    queries, keys = (random(N_HEADS, n, 2 * n_pairs, seed=n) for n in (N_QUERIES, N_KEYS))
-
-    def scores(first):
-        made = [
-            Rotate().value(each, RotaryAngles(each.shape[-2], n_pairs, 100.0, first).value())
-            for each in (queries, keys)
-        ]
-        return torch.einsum("hid,hjd->hij", *made)
-
-    assert torch.allclose(scores(0), scores(by), atol=2e-3)
-    plain = torch.einsum("hid,hjd->hij", queries, keys)
-    same(scores(0).diagonal(dim1=-2, dim2=-1), plain.diagonal(dim1=-2, dim2=-1))
-    assert not torch.allclose(scores(0), plain, atol=0.1)
 
 
 # --- all of it ------------------------------------------------------------------------------------
@@ -243,15 +209,7 @@ def test_decoding_with_a_cache_gives_the_rows_of_the_whole(name):
 def test_every_step_can_be_taken_apart_and_runs_anew():
     trace = whole(SWITCHED["all"])
     for each in (trace, decode_step(trace, SWITCHED["all"], 4)):
-        for step in each.values():
-            for index in list(itertools.product(*map(range, step.value.shape)))[::5]:
-                made, has = step.arithmetic(index), float(step.value[index])
-                assert made.value == pytest.approx(has, rel=1e-4, abs=1e-5), (step, index)
-                assert {cell.step for cell in made.cells()} <= {one.name for one in step.inputs}
-        names = {"__name__": "program"}
-        exec(program(each), names)
-        for name, step in each.items():
-            assert names[name].equal(step.value), name
+        taken_apart_and_run_anew(each, every=5)
 
 
 def test_odd_heads_are_not_turned_and_what_cannot_be_is_refused():

@@ -16,7 +16,7 @@ from attention_core import operations as ops
 from attention_core.operations.base import Operation
 from attention_core.small_models.recording import RECORDING
 from gguf_files import FEW_BITS
-from traces import workshop
+from traces import every_kind, workshop
 
 places = st.integers(0, 3)
 counts = st.integers(1, 4)
@@ -91,12 +91,6 @@ def operations(base=Operation):
         yield from operations(kind)
         if kind.__module__.startswith("attention_core.") and hasattr(ops, kind.__name__):
             yield kind
-
-
-def every_kind(base=Operation):
-    for kind in base.__subclasses__():
-        yield kind
-        yield from every_kind(kind)
 
 
 OPERATIONS = sorted(set(operations()), key=lambda kind: kind.__name__)

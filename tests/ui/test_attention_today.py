@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+import chosen
 from attention_core.examples import EXAMPLES
 from attention_ui.charts.amounts import amounts
-from attention_ui.controls.control import understood
 from attention_ui.frame.lights import lights_of as shown_lights
 from attention_ui.lessons.attention_today import checks
 from attention_ui.lessons.attention_today.costs import (
@@ -53,9 +53,7 @@ PAGE, OUTPUT = "pages/attention_today.py", "today_context_vectors"
 
 
 def values_of(name, **link):
-    values, wrong = understood({"example": name, **link}, CONTROLS)
-    assert not wrong
-    return values
+    return chosen.of(CONTROLS, example=name, **link)
 
 
 def lights_of(settings):

@@ -41,6 +41,7 @@ from attention_ui.lessons.flash_attention.words import (
 )
 from attention_ui.picture.positions import positions
 from attention_ui.words import in_bytes
+from chosen import of
 from visiting import rendered, visit, words
 
 PAGE = "pages/flash_attention.py"
@@ -48,9 +49,7 @@ PAGE = "pages/flash_attention.py"
 
 def values_of(name, **changes):
     """The values that these texts of a link stand for."""
-    values, wrong = understood({"example": name, **changes}, CONTROLS)
-    assert not wrong
-    return values
+    return of(CONTROLS, example=name, **changes)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -1,9 +1,11 @@
 """The lesson on the causal mask: what it says follows from the mask that is set."""
 
+from functools import partial
+
 import pytest
 
+import chosen
 from attention_core import embed
-from attention_ui.controls.control import understood
 from attention_ui.controls.shared import inputs_of
 from attention_ui.lessons.causal_mask.leaks import may_move
 from attention_ui.lessons.causal_mask.lesson import CONTROLS, WINDOW, changed, with_window
@@ -97,10 +99,7 @@ def test_the_cell_that_is_offered_to_flip_lets_a_query_see_its_answer_and_leaves
     assert not visit(PAGE, tokenizer="blanks", sentence="alone").exception
 
 
-def values_of(**link):
-    values, wrong = understood({"example": "wild_cat", **link}, CONTROLS)
-    assert not wrong
-    return values
+values_of = partial(chosen.of, CONTROLS)
 
 
 def test_each_window_shows_its_own_mask_and_what_it_hides():

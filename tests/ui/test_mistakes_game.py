@@ -1,20 +1,18 @@
 """*Find the mistake*: the evidence, the reason, and what was missed comes again."""
 
+from functools import partial
+
 import pytest
 
+import chosen
 from attention_core.mistakes.named import NAMED
 from attention_core.mistakes.rounds import LEVELS, lights_with, red, suspects
-from attention_ui.controls.control import understood
 from attention_ui.controls.shared import AROUND
 from attention_ui.lessons.mistakes_lab import game, words
 from attention_ui.lessons.mistakes_lab.lesson import layer_of
 from visiting import rendered, stands, visit
 
-
-def values_of(**link):
-    values, wrong = understood({"example": "wild_cat", **link}, (*game.CONTROLS, *AROUND))
-    assert not wrong
-    return values
+values_of = partial(chosen.of, (*game.CONTROLS, *AROUND))
 
 
 def pages_values(at):

@@ -4,11 +4,13 @@ was recorded is what can be moved through.
 
 import math
 import re
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
 import torch
 
+import chosen
 from attention_core import EXAMPLES, embed
 from attention_core.experiments.training import (
     MostChanged,
@@ -19,7 +21,6 @@ from attention_core.experiments.training import (
 from attention_core.mechanism.trainable import attend_trainable
 from attention_core.recipes import ROLES
 from attention_ui.cards.show import MOST_BYTES
-from attention_ui.controls.control import understood
 from attention_ui.controls.shared import (
     BIAS,
     D_OUT,
@@ -65,10 +66,7 @@ LINKS = [
 ]
 
 
-def values_of(**link):
-    values, wrong = understood({"example": "wild_cat", **link}, CONTROLS)
-    assert not wrong
-    return values
+values_of = partial(chosen.of, CONTROLS)
 
 
 @pytest.mark.parametrize("link", [*LINKS, {"start": "linear", "w_seed": "4", "k_seed": "9"}])

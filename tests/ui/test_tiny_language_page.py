@@ -1,12 +1,13 @@
 """The page of the tiny language: what comes next, who brought it, what goes wrong without it."""
 
+from functools import partial
+
 import pyarrow as pa
 import pytest
 
 from attention_core.small_models.figures import UNSHARPENED, shipped_figures
 from attention_core.small_models.grammar import LONGEST, WORDS
 from attention_core.small_models.heads import BAR
-from attention_ui.controls.control import understood
 from attention_ui.lessons.tiny_language.heads import FIRST_WATCHED, TINY_HEADS, head_called
 from attention_ui.lessons.tiny_language.lesson import (
     CONTROLS,
@@ -36,10 +37,7 @@ BUT, AGAIN = (
 )
 
 
-def values_of(**texts):
-    values, wrong = understood(texts, CONTROLS)
-    assert not wrong
-    return values
+values_of = partial(of, CONTROLS)
 
 
 def table(at, beginning):

@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch.nn.functional import gelu, layer_norm
 
+import chosen
 from attention_core.examples import EXAMPLES
 from attention_core.export.exercise import exercise_steps
 from attention_core.mistakes.around import around
 from attention_core.text.embedding import embed
-from attention_ui.controls.control import understood
 from attention_ui.controls.shared import inputs_of
 from attention_ui.lessons.transformer_block import published_layer
 from attention_ui.lessons.transformer_block.agreement import torch_agrees, torch_s_output
@@ -52,9 +52,7 @@ PAGE = "pages/transformer_block.py"
 
 
 def values_of(name, **changes):
-    values, wrong = understood({"example": name}, CONTROLS)
-    assert not wrong
-    return values.but(**changes)
+    return chosen.of(CONTROLS, example=name).but(**changes)
 
 
 def by_hand(trace, values):

@@ -41,8 +41,3 @@ def _light(name: str, seen: Seen) -> Light:
     if measure in OF_WEIGHTS and not seen.attentions:
         return Light(name, None, "There are no weights in it.")
     return Light(name, *measure(seen))
-
-
-def first_red(found: tuple[Light, ...]) -> Light | None:
-    """The first property that does not hold."""
-    return next((each for each in found if each.holds is False), None)

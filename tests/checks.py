@@ -1,0 +1,47 @@
+"""What several tests of the core draw, compare and expect."""
+
+import itertools
+import re
+
+import pytest
+import torch
+
+from attention_core import program
+
+
+def random(*shape, seed=0):
+    """Normal numbers of this shape."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def same(left, right, tolerance=1e-5):
+    """Assert that two tensors have one shape and kind, and are equal but for rounding."""
+    assert left.shape == right.shape
+    assert left.dtype == right.dtype
+    assert torch.allclose(left, right, rtol=tolerance, atol=tolerance), (left - right).abs().max()
+
+
+def close(left, right, tolerance=1e-6):
+    """Whether two tensors have one shape and are equal but for rounding."""
+    return left.shape == right.shape and torch.allclose(
+        left.double(), right.double(), rtol=tolerance, atol=tolerance
+    )
+
+
+def refused(message):
+    """`with refused(...)`: a ValueError that says exactly this."""
+    return pytest.raises(ValueError, match=f"^{re.escape(message)}$")
+
+
+def taken_apart_and_run_anew(trace, every=7):
+    """Assert that some cells of each step have an arithmetic of its inputs that gives their value,
+    and that the program gives each step again, to the last bit.
+    """
+    names = {"__name__": "program"}
+    exec(program(trace), names)
+    for name, step in trace.items():
+        for index in list(itertools.product(*map(range, step.value.shape)))[::every]:
+            made, has = step.arithmetic(index), float(step.value[index])
+            assert made.value == pytest.approx(has, rel=1e-4, abs=1e-5), (step, index)
+            assert {cell.step for cell in made.cells()} <= {given.name for given in step.inputs}
+        assert names[name].equal(step.value), name
