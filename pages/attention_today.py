@@ -14,7 +14,7 @@ from attention_ui.controls.widget import control
 from attention_ui.controls.widths import about_as_wide
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
-from attention_ui.frame.page import open_lesson
+from attention_ui.frame.page import open_lesson, way_to_a_real_model
 from attention_ui.lessons.attention_today import checks, costs, decoding, facts, lesson, words
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
@@ -89,6 +89,7 @@ with card(
         parts = lesson.then_and_now(single, head, lesson.GROUPED, keys)
         picture("sharing", equation(single, *parts, tall=235))
         note(facts.same_words(single, fewer))
+    way_to_a_real_model("Shared keys and values in a real model", "previous")
 
 with card(
     "rotary",

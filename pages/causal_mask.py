@@ -20,7 +20,7 @@ from attention_ui.controls.shared import (
 )
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson
+from attention_ui.frame.page import open_lesson, way_to_a_real_model
 from attention_ui.lessons.causal_mask import leaks, words
 from attention_ui.lessons.causal_mask.dropout import DRAWS, many_draws
 from attention_ui.lessons.causal_mask.lesson import (
@@ -123,6 +123,7 @@ with card("weights", "Weights", words.weights_words(mask)) as beside:
         first = first_shown(asked, first_query(values))
         picture("weights", with_sentence(equation(trace, *both, tall=272), first))
         light(*leaks.share_verdict(trace, "minus_infinity"))
+    way_to_a_real_model("In a real model, many heads rest on the first token", "first")
 
 with card("context", "Context vectors", words.context_words(mask)):
     contexts = Matrix(trace["context_vectors"], **waits)

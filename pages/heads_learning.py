@@ -9,7 +9,7 @@ from attention_ui.cards.question import question
 from attention_ui.cards.show import Moving, moves, picture
 from attention_ui.controls.control import Values
 from attention_ui.frame.ends import answers, deeper, ends
-from attention_ui.frame.page import open_lesson
+from attention_ui.frame.page import open_lesson, way_to_a_real_model
 from attention_ui.lessons.heads_learning import lesson, watching, words
 from attention_ui.lessons.heads_learning.own_run import train_one
 from attention_ui.picture.layout import equation
@@ -56,6 +56,11 @@ with card(
         "line: each letter’s query fits the key of what came after it the first time."
     )
     picture("scores", equation(trace, trace["scores"], tall=TALL))
+    way_to_a_real_model(
+        "Induction heads of a real model",
+        "induction",
+        "cat river seven blue stone walk music apple cat river seven blue stone",
+    )
 
 with card(
     "weights",

