@@ -75,21 +75,31 @@ class GgufFile:
         if place is None:
             raise ModelRefused(f"{self.path.name} has no tensor {quoted(name)}")
         n_rows, width = math.prod(place.shape[:-1]), place.bytes_of_row
-        wanted = [(0, n_rows)] if rows is None else [(row, 1) for row in rows]
-        content = bytearray(sum(count for _, count in wanted) * width)
-        view, filled = memoryview(content), 0
-        with self.path.open("rb") as file:
-            for first, count in wanted:
-                if not 0 <= first < n_rows:
-                    raise IndexError(f"{name} has no row {first}: it has {n_rows}")
-                file.seek(place.first + first * width)
-                read = file.readinto(view[filled : filled + count * width])
-                if read != count * width:
-                    raise ModelRefused(f"{self.path.name} has become shorter since it was opened")
-                filled += read
+        for row in () if rows is None else rows:
+            if not 0 <= row < n_rows:
+                raise IndexError(f"{name} has no row {row}: it has {n_rows}")
+        content = self._content(place.first, width, [range(n_rows)] if rows is None else runs(rows))
         stored = torch.frombuffer(content, dtype=torch.uint8).view(-1, width)
         numbers = in_full(place.kind, stored, place.shape[-1])
         return numbers.view(place.shape if rows is None else (len(rows), *place.shape[1:]))
+
+    def _content(self, first: int, width: int, wanted: Sequence[range]) -> bytearray:
+        """The bytes of some rows, each so wide, of the tensor that begins at a byte."""
+        content = bytearray(sum(map(len, wanted)) * width)
+        view, filled = memoryview(content), 0
+        try:
+            with self.path.open("rb") as file:
+                for rows in wanted:
+                    file.seek(first + rows.start * width)
+                    end = filled + len(rows) * width
+                    if file.readinto(view[filled:end]) != end - filled:
+                        raise ModelRefused(
+                            f"{self.path.name} has become shorter since it was opened"
+                        )
+                    filled = end
+        except OSError as error:
+            raise ModelRefused(f"{self.path.name} cannot be read: {error.strerror}") from error
+        return content
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a tensor."""
@@ -105,6 +115,13 @@ class GgufFile:
         for place in self.places.values():
             counts[place.kind] = counts.get(place.kind, 0) + math.prod(place.shape)
         return KINDS[max(counts, key=counts.__getitem__)]
+
+
+def runs(rows: Sequence[int]) -> list[range]:
+    """Rows as runs of those that follow each other: one is read at once."""
+    if isinstance(rows, range) and rows.step == 1:
+        return [rows]
+    return [range(row, row + 1) for row in rows]
 
 
 def opened_gguf(path: Path) -> GgufFile:

@@ -18,7 +18,8 @@ from . import by_config, by_fields
 from .folder import Folder
 from .names import Names, Where
 from .settings import Settings
-from .tokenizer import Tokenizer, from_fields, from_json
+from .tokenizer import Tokenizer, from_json
+from .tokenizer_fields import from_fields
 
 KEPT_BYTES = 32 * 2**20
 """So much of layers in float32 is kept for when they are asked for again: two of SmolLM2. A run

@@ -16,8 +16,6 @@ from ..files.tensor_file import quoted
 
 LIKE_CONTROL = re.compile(r"<[^\s<>]+>|\[[^\s\[\]]+\]")
 """What a control token looks like: `<think>`, `<|im_end|>`, `[MASK]`."""
-LONGEST_WORD = 200
-"""Characters of a token that is made of two: more would take long to try."""
 LONGEST_TEXT = 100_000
 """Characters that are cut into tokens at once."""
 
@@ -34,7 +32,7 @@ class Encoded:
 
 
 class Tokenizer:
-    """Cuts text into a model's tokens. Made by `from_json` or `from_fields`."""
+    """Cuts text into a model's tokens. Made by `from_json`, or by `from_fields` of a GGUF file."""
 
     def __init__(self, made, kind: str, beginning: Sequence[int] = (), end: Sequence[int] = ()):
         self._made, self.kind = made, kind
@@ -148,9 +146,6 @@ PIECES: Mapping[str, Callable[[str], str]] = {
 }
 
 
-# --- from tokenizer.json -----------------------------------------------------------------------
-
-
 def from_json(said: dict[str, object]) -> Tokenizer:
     """A tokenizer by what a `tokenizer.json` says. Raises ModelRefused where it cannot be made."""
     tokenizers = needed("tokenizers", "cutting text into a model's tokens")
@@ -182,178 +177,3 @@ def _kind(said: Mapping[str, object]) -> str:
     if "▁" in written or "\\u2581" in written or '"Metaspace"' in written:
         return "sentencepiece"
     return "wordpiece" if kind == "WordPiece" else "words"
-
-
-# --- from the fields of a GGUF file --------------------------------------------------------------
-
-ENDINGS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-REST = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-CUTS = {
-    "gpt-2": None,
-    "gpt2": None,
-    "smollm": "digits",
-    "llama-bpe": rf"{ENDINGS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}|{REST}",
-    "qwen2": rf"{ENDINGS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}|{REST}",
-}
-"""How text is cut before it is merged to tokens, by the name that a file gives it.
-
-Source: https://github.com/ggml-org/llama.cpp, src/llama-vocab.cpp.
-"""
-CONTROL, OWN = 3, 4
-"""Kinds of tokens: those that steer a model, and those that whoever made it has added."""
-
-
-def from_fields(fields: Mapping[str, object], place: str) -> Tokenizer:
-    """A tokenizer by the fields of a GGUF file. Raises ModelRefused where it cannot be made."""
-    tokenizers = needed("tokenizers", "cutting text into a model's tokens")
-    about = _Fields(fields, place)
-    words = about.texts("tokens")
-    if len(set(words)) < len(words):
-        raise ModelRefused(f"tokenizer.ggml.tokens in {place} has a token twice")
-    kind = about.text("model")
-    if kind not in ("gpt2", "llama"):
-        raise ModelRefused(
-            f"tokenizer.ggml.model in {place} is “{quoted(kind)}”, but must be gpt2 or llama: "
-            "nothing else is read here"
-        )
-    is_bytes = kind == "gpt2"
-    make = _byte_level if is_bytes else _sentencepiece
-    types = about.numbers("token_type", len(words))
-    made = make(tokenizers, about, words)
-    control = [
-        word
-        for word, type_ in zip(words, types, strict=True)
-        if type_ == CONTROL or (type_ == OWN and LIKE_CONTROL.fullmatch(word))
-    ]
-    own = [word for word, type_ in zip(words, types, strict=True) if type_ == OWN]
-    made.add_special_tokens(control)
-    made.add_tokens([word for word in own if not LIKE_CONTROL.fullmatch(word)])
-    made.encode_special_tokens = True
-    begins = not is_bytes or fields.get("tokenizer.ggml.pre") == "llama-bpe"
-    beginning = about.control("bos", len(words), default=begins)
-    end = about.control("eos", len(words), default=False)
-    return Tokenizer(made, "bytes" if is_bytes else "sentencepiece", beginning, end)
-
-
-def _byte_level(tokenizers, about: "_Fields", words: Sequence[str]):
-    """Bytes that are merged to tokens, as GPT-2 has it."""
-    pre = about.text("pre")
-    if pre not in CUTS:
-        raise ModelRefused(
-            f"tokenizer.ggml.pre in {about.place} is “{quoted(pre)}”: a text is cut in this way by "
-            f"none of those that are known here, {', '.join(CUTS)}"
-        )
-    merges = [tuple(each.split(" ")) for each in about.texts("merges")]
-    if not all(len(pair) == 2 for pair in merges):
-        raise ModelRefused(f"a merge in {about.place} is no pair of tokens")
-    cut = CUTS[pre]
-    whole = tokenizers.pre_tokenizers
-    if cut is None:
-        steps = [whole.ByteLevel(add_prefix_space=False)]
-    elif cut == "digits":
-        steps = [whole.Digits(individual_digits=True), whole.ByteLevel(add_prefix_space=False)]
-    else:
-        steps = [
-            whole.Split(tokenizers.Regex(cut), "isolated"),
-            whole.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    vocabulary = {word: token for token, word in enumerate(words)}
-    try:
-        model = tokenizers.models.BPE(vocabulary, merges, ignore_merges=pre == "llama-bpe")
-    except Exception as error:
-        raise ModelRefused(
-            f"the tokenizer in {about.place} cannot be made: {quoted(str(error))}"
-        ) from error
-    made = tokenizers.Tokenizer(model)
-    if pre == "qwen2":
-        made.normalizer = tokenizers.normalizers.NFC()
-    made.pre_tokenizer = whole.Sequence(steps)
-    made.decoder = tokenizers.decoders.ByteLevel()
-    return made
-
-
-def _sentencepiece(tokenizers, about: "_Fields", words: Sequence[str]):
-    """Characters that are merged to tokens by their scores, as SentencePiece has it for Llama 2: of
-    two neighbours those that make the token of the highest score.
-    """
-    if "tokenizer.ggml.scores" not in about.fields:
-        raise ModelRefused(f"{about.place} has no tokenizer.ggml.scores for its tokens")
-    scores = about.numbers("scores", len(words))
-    known = {word: token for token, word in enumerate(words)}
-    merges = [
-        (-scores[token], known[word[:at]], known[word[at:]], word[:at], word[at:])
-        for word, token in known.items()
-        if not LIKE_CONTROL.fullmatch(word)
-        for at in range(1, min(len(word), LONGEST_WORD))
-        if word[:at] in known and word[at:] in known
-    ]
-    pairs = [(left, right) for *_, left, right in sorted(merges)]
-    unknown = about.fields.get("tokenizer.ggml.unknown_token_id", 0)
-    if not isinstance(unknown, int) or not 0 <= unknown < len(words):
-        raise ModelRefused(f"{about.place} has no token for what is unknown")
-    steps = [tokenizers.normalizers.Replace(" ", "▁")]
-    prefix = about.fields.get("tokenizer.ggml.add_space_prefix", True)
-    if prefix:
-        steps.insert(0, tokenizers.normalizers.Prepend("▁"))
-    try:
-        model = tokenizers.models.BPE(
-            known, pairs, unk_token=words[unknown], fuse_unk=True, byte_fallback=True
-        )
-    except Exception as error:
-        raise ModelRefused(
-            f"the tokenizer in {about.place} cannot be made: {quoted(str(error))}"
-        ) from error
-    made = tokenizers.Tokenizer(model)
-    made.normalizer = tokenizers.normalizers.Sequence(steps)
-    back = tokenizers.decoders
-    made.decoder = back.Sequence(
-        [back.Replace("▁", " "), back.ByteFallback(), back.Fuse()]
-        + ([back.Strip(" ", 1, 0)] if prefix else [])
-    )
-    return made
-
-
-@dataclass(frozen=True)
-class _Fields:
-    """What a GGUF file says of its tokenizer."""
-
-    fields: Mapping[str, object]
-    place: str
-
-    def text(self, name: str) -> str:
-        found = self.fields.get(f"tokenizer.ggml.{name}")
-        if not isinstance(found, str):
-            raise ModelRefused(f"{self.place} does not say tokenizer.ggml.{name}")
-        return found
-
-    def texts(self, name: str) -> list[str]:
-        found = self.fields.get(f"tokenizer.ggml.{name}")
-        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-            raise ModelRefused(f"{self.place} has no list of words tokenizer.ggml.{name}")
-        return found
-
-    def numbers(self, name: str, count: int) -> list[float]:
-        """One number for each token; 1, an ordinary one, where nothing is said."""
-        found = self.fields.get(f"tokenizer.ggml.{name}")
-        if found is None:
-            return [1] * count
-        if (
-            not isinstance(found, list)
-            or len(found) != count
-            or not all(isinstance(each, int | float) for each in found)
-        ):
-            raise ModelRefused(
-                f"tokenizer.ggml.{name} in {self.place} is no list of {count:,} numbers"
-            )
-        return found
-
-    def control(self, name: str, count: int, default: bool) -> list[int]:
-        """The token that stands before or after every text, where there is one."""
-        if not self.fields.get(f"tokenizer.ggml.add_{name}_token", default):
-            return []
-        found = self.fields.get(f"tokenizer.ggml.{name}_token_id")
-        if not isinstance(found, int) or not 0 <= found < count:
-            raise ModelRefused(
-                f"{self.place} puts a token before or after every text, but does not say which"
-            )
-        return [found]

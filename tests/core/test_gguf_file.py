@@ -84,6 +84,9 @@ def test_a_file_that_became_shorter_is_said(made):
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(ModelRefused, match="shorter since it was opened"):
         file.matrix("w")
+    path.unlink()
+    with pytest.raises(ModelRefused, match="cannot be read: No such file"):
+        file.matrix("w")
 
 
 # --- what is broken or means harm ----------------------------------------------------------------

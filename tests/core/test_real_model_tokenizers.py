@@ -5,7 +5,8 @@ import json
 import pytest
 
 from attention_core.files.refused import ModelRefused
-from attention_core.real_model.tokenizer import from_fields, from_json
+from attention_core.real_model.tokenizer import from_json
+from attention_core.real_model.tokenizer_fields import from_fields
 
 tokenizers = pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
