@@ -65,10 +65,17 @@ with card("head", "One head", words.of_the_head(values, found, chosen)) as besid
 with card(
     "numbers",
     "Down to its numbers",
-    "The head’s queries are compared with its keys, softmax turns each row of scores into weights, "
-    "and the weights blend its values. Point at a cell; click, and go on to the model’s file.",
+    "Each query of this head is compared with each key, and softmax turns a row of scores into "
+    "weights. Point at a cell to see what it is made of; click, and go on to the model’s file.",
 ):
-    picture("compares", equation(trace, *lesson.compares(trace, chosen[1])))
+    picture("numbers", equation(trace, *lesson.compares(trace, chosen[1])))
+
+with card(
+    "gathers",
+    "What it gathers",
+    "The weights blend the head’s values into a context vector for each token. A last matrix turns "
+    "that into what the head adds to the stream: take a cell apart to walk there.",
+):
     picture("gathers", equation(trace, *lesson.gathers(trace, chosen[1])))
 
 covered: frozenset[str] = frozenset()
