@@ -7,7 +7,18 @@ from functools import partial
 
 from attention_ui.frame.contents import HOME, LESSONS
 
-from . import HERE, crowd, figures, largest, layer, lessons, report, walking
+from . import (
+    HERE,
+    beside_bertviz,
+    beside_plotly,
+    crowd,
+    figures,
+    largest,
+    layer,
+    lessons,
+    report,
+    walking,
+)
 from .figures import Part
 from .process import server
 from .watching import chromium
@@ -28,6 +39,8 @@ def on_server(measure: Callable, quick: bool) -> list[Part]:
 PARTS: dict[str, Callable[[bool], list[Part]]] = {
     "pages": partial(in_browser, walking.pages),
     "start": walking.start,
+    "plotly": partial(in_browser, beside_plotly.beside_plotly),
+    "bertviz": partial(in_browser, beside_bertviz.beside_bertviz),
     "memory": partial(on_server, crowd.memory),
     "largest": largest.largest,
     "crowd": partial(on_server, crowd.crowd),

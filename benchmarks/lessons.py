@@ -165,6 +165,8 @@ def in_frame(visit: Visit) -> Iterable[Figure]:
     watched = visit.watched
     open_deeper(watched)
     found = watched.page.evaluate(IN_PICTURES)
+    if not found and visit.lesson is not HOME:
+        yield Figure(visit.lesson.title, {}, note="no picture carries a control")
     for card in found:
         what = f"{visit.lesson.title}: `{card}`"
         with tried(what) as rows:
@@ -269,9 +271,8 @@ def _slider(
         before = cpu_seconds(visit.pid)
         moved = list(move(visit.watched, key, count))
         used = (cpu_seconds(visit.pid) - before) / (count + 2) * 1_000  # the way back is one more
-        if any(one.seen for one in moved):  # else it waits for a button
-            rows.append(_figure(visit, what, moved, used, goals))
-    if rows and rows[-1].has_failed:
+        rows.append(_figure(visit, what, moved, used, goals))
+    if rows[-1].has_failed:
         visit.watched.open(visit.address)
     yield from rows
 
@@ -280,6 +281,10 @@ def _figure(
     visit: Visit, what: str, moved: list[Moved], used: float, goals: dict[str, float]
 ) -> Figure:
     seen, whole = [one.seen for one in moved], statistics.median(one.whole for one in moved)
+    if not whole:  # it waits for a button
+        return Figure(what, {}, note="changes nothing by itself")
+    if not statistics.median(seen):
+        raise RuntimeError("it changes nothing in sight")
     numbers = {**spread(seen), "whole": whole}
     numbers |= visit.against(numbers["median"], whole)
     numbers |= {"kB": max(one.received for one in moved) / 1_000, "server": used}

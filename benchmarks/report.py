@@ -17,15 +17,19 @@ run: a slow or busy machine moves both.
 
 
 def write(order: list[str]) -> None:
-    """Write RESULTS.md: the parts in this order, then those that are measured no more."""
-    found, lines = kept(), [HEAD]
-    for name in (name for name in dict.fromkeys([*order, *found]) if name in found):
-        machine, parts = found[name]
-        lines += map(table, parts)
-        lines += [
-            f"<sub>`{name}`, {machine['day']}: {machine['processor']}, {machine['cores']} cores, "
-            f"load {machine['load']}; {machine['system']}; {machine['versions']}.</sub>\n"
-        ]
+    """Write RESULTS.md, the parts in this order."""
+    found = kept()
+    lines = [HEAD]
+    for name in order:
+        if name in found:
+            machine, parts = found[name]
+            for part in parts:
+                lines += [table(part)]
+            lines += [
+                f"<sub>`{name}`, {machine['day']}: {machine['processor']}, {machine['cores']} "
+                f"cores, load {machine['load']}; {machine['system']}; {machine['versions']}.</sub>"
+                "\n"
+            ]
     RESULTS.write_text("\n".join(lines), encoding="utf-8")
 
 
