@@ -11,6 +11,7 @@ from . import (
     HERE,
     beside_bertviz,
     beside_plotly,
+    beside_transformers,
     crowd,
     figures,
     largest,
@@ -45,6 +46,7 @@ PARTS: dict[str, Callable[[bool], list[Part]]] = {
     "largest": largest.largest,
     "crowd": partial(on_server, crowd.crowd),
     "layer": layer.measure,
+    "model": beside_transformers.measure,
 }
 """In the order of the results, after those on the pages of the lessons, which are `lessons.TABLES`
 and are measured together.
