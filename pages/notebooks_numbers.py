@@ -24,9 +24,9 @@ with card(
     "Five published notebooks, computed again while you opened this page. A bar is a notebook, and "
     "its colours say what came of its numbers.",
 ):
-    check.show_progress(run)
     check.show_bars(run.found)
     st.caption(check.which_they_are())
+    check.show_progress(run)  # where its result will stand
     good, total = check.says_total(run.found)
     if is_over:
         light(good, total)

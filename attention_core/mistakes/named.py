@@ -38,8 +38,8 @@ heads_normalised: Softmax over the heads
 - weights = scores.softmax(dim=-1)
 + weights = scores.softmax(dim=-3)
 Add up one cell over all heads: that is 1. So the heads compete with each other, and the keys do
-not. Softmax belongs on the last axis: write dim=-1. (Where a key is hidden in every head, torch
-gives nan; the mistakes lab puts 0 there.)
+not. Softmax belongs on the last axis: write dim=-1. Where a key is hidden in every head, torch
+gives nan; the mistakes lab puts 0 there.
 lights: rows_sum_to_1
 
 mask_after_softmax: The mask after softmax
@@ -108,8 +108,8 @@ softmax_overflow: Softmax written out, and large scores
 + weights = e / e.sum(-1, True)
 Look for nan (not a number). e to the power of 89 is more than float32 can hold: a score that large
 becomes ∞, ∞/∞ is nan, and the rest of its row becomes 0. Subtract the row's largest score first, or
-call softmax, which does. (The mistakes lab makes all scores large enough to show it; its lights
-measure them as they were.)
+call softmax, which does. The mistakes lab makes all scores large enough to show it; its lights
+measure them as they were.
 lights: finite
 
 heads_without_transpose: Heads split without the transpose
@@ -146,8 +146,8 @@ weights_redrawn: Matrices drawn at every call
 - def __init__(self): self.W_query = nn.Parameter(torch.rand(d_in, d))
 + def forward(self, x): W_query = torch.rand(d_in, d)
 Call it twice: the same sentence gives two different outputs. The matrices are drawn inside forward,
-so nothing can be learned. Make them once, as parameters. (In the mistakes lab, the first call
-stands in the right one's place, and the second in the wrong one's.)
+so nothing can be learned. Make them once, as parameters. In the mistakes lab, the first call
+stands in the right one's place, and the second in the wrong one's.
 lights: repeatable
 
 dictionary_with_gaps: A dictionary with gaps
@@ -185,8 +185,8 @@ one_head_repeated: The same head, several times
 - heads = [Head() for _ in range(n_heads)]
 + heads = [Head()] * n_heads
 Compare the heads: all look the same way, so n heads see no more than one. [head] * n makes a list
-with one head in it n times. Make each anew: [Head() for _ in range(n)]. (Head 0 stays as it is:
-choose another one to see the difference.)
+with one head in it n times. Make each anew: [Head() for _ in range(n)]. Head 0 stays as it is:
+choose another one to see the difference.
 unseen: Each head is right, taken by itself. Compare the heads: their weights are equal.
 """
 """In the order of a layer: name and title, the line as it was and as it is, and the words."""

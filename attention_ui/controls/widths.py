@@ -9,4 +9,4 @@ def about_as_wide(label: str, choices: Iterable[str] = ()) -> int:
     break anew when they come. Once they are there, they are as wide as they are: `STYLE`.
     """
     buttons = [33 + 6.5 * len(each) for each in choices]
-    return round(max(sum(buttons), 6 * len(label)) if buttons else 46 + 5.5 * len(label))
+    return round(max(sum(buttons), 6 * len(label)) if buttons else 44 + 5.4 * len(label))

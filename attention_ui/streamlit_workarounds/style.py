@@ -57,7 +57,9 @@ div:has(> [data-testid="stSidebarResizeHandle"]) { display: none; }
 .st-key-app_title > :has(> [data-testid="stSkeleton"]) { height: 1.75rem; }
 [class*="st-key-beside_"] > :has(> [data-testid="stSkeleton"]) { min-width: 6rem; }
 [class*="st-key-show_all_"]:has(> [data-testid="stSkeleton"]) { min-width: 11rem; }
-:is([class*="st-key-skip_"], [class*="st-key-reveal_"], .st-key-pin, .st-key-share):has(
+.st-key-quiet > :has(> [data-testid="stSkeleton"]) { height: 1.8rem; }
+.st-key-pin:has(> [data-testid="stSkeleton"]) { min-width: 2.7rem; }
+:is([class*="st-key-skip_"], [class*="st-key-reveal_"], .st-key-share):has(
     > [data-testid="stSkeleton"]) { min-width: 3.5rem; }
 :is([class*="st-key-control_"], [class*="st-key-guess_"], .st-key-as_in) { max-width: 100%; }
 :is([class*="st-key-control_"], [class*="st-key-guess_"], .st-key-as_in):has(

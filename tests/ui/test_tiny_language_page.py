@@ -237,11 +237,11 @@ def test_the_page_says_what_training_without_the_cost_gave():
 
 
 def test_who_finds_the_noun_counts_heads_that_share_it_and_one_without_a_name():
-    values = values_of()
-    said, figures = finds_it(values), shipped_figures()
+    said, figures = finds_it(), shipped_figures()
     sharing = [written(head) for head in figures.heads if PRONOUN in figures.names(head)]
-    assert f"heads {listed(sharing)} all have its name" in said
-    for head in two_steps(values):
-        assert f"In {head_called(head)}" in said, "the heads whose pictures stand above"
+    assert f"{len(sharing)} heads share that second step, {listed(sharing)}, with" in said
+    first, second = two_steps(values_of())
+    assert f"In {head_called(first)}" in said
+    assert written(second) in sharing, "the head whose picture stands above is among them"
     assert "switch off layer 0 head 3" in said
     assert f"to {figures.after_it_without['because'][0][3]:.0%}" in said

@@ -15,6 +15,7 @@ from ...frame.ends import Answer
 from ...words import listed, number, percent
 from .heads import head_briefly, head_called
 from .lesson import (
+    PRONOUN,
     allowed_next,
     chance_of_right,
     chances,
@@ -124,18 +125,16 @@ def of_the_pronoun(values: Values) -> str:
 
 
 def who_else() -> str:
-    """How many heads share the second step, and which head without a name is needed most."""
+    """Which head without a name is needed most."""
     figures = shipped_figures()
-    sharing = [head for head in figures.heads if "pronoun to noun" in figures.names(head)]
     unnamed = [head for head in figures.heads if not figures.names(head)]
     without = figures.after_it_without["because"]
     needed = min(unnamed, key=lambda head: without[head[0]][head[1]])
     return (
-        f"That second step is shared: heads {listed([written(head) for head in sharing])} all have "
-        f"its name (1.2 is head 2 of layer 1). A head without a name can matter too: switch off "
-        f"layer {needed[0]} head {needed[1]}, and the chance of a right "
-        f"verb after “because it” falls from {percent(figures.after_it['because'])} to "
-        f"{percent(without[needed[0]][needed[1]])}, on average over {TEXTS} texts."
+        f"A head without a name can matter too: switch off layer {needed[0]} head {needed[1]}, and "
+        "the chance of a right verb after “because it” falls from "
+        f"{percent(figures.after_it['because'])} to {percent(without[needed[0]][needed[1]])}, on "
+        f"average over {TEXTS} texts."
     )
 
 
@@ -243,7 +242,7 @@ def answers(values: Values) -> list[Answer]:
     return [
         Answer(
             "How does the network know what “it” stands for?",
-            finds_it(values),
+            finds_it(),
             "two_steps",
             "How it knows what “it” is",
         ),
@@ -260,17 +259,21 @@ def answers(values: Values) -> list[Answer]:
     ]
 
 
-def finds_it(values: Values) -> str:
-    """By the heads of the two steps on the page, and what was measured of them."""
+def finds_it() -> str:
+    """By all heads that were measured for it: a picture above shows one of those that share the
+    second step, which another beginning changes.
+    """
     figures = shipped_figures()
-    first, second = two_steps(values)
+    first = figures.best("because")
+    sharing = [head for head in figures.heads if PRONOUN in figures.names(head)]
+    shares = sorted(figures.scores_of(head)[PRONOUN] for head in sharing)
     return (
-        "In two steps. "
-        f"In {head_called(first)}, “it” looks back at “because” with "
-        f"{percent(figures.scores_of(first)['because'])} of its weight. In "
-        f"{head_called(second)}, it looks at the animal that it stands for with "
-        f"{percent(figures.scores_of(second)['pronoun to noun'])}: the first after “because”, the "
-        f"second after “but”. {who_else()}"
+        f"In two steps. In {head_called(first)}, “it” looks back at “because” with "
+        f"{percent(figures.scores_of(first)['because'])} of its weight. Then it looks at the "
+        "animal that it stands for: the first after “because”, the second after “but”. "
+        f"{len(sharing)} heads share that second step, {listed([written(e) for e in sharing])}, "
+        f"with {percent(shares[0])} to {percent(shares[-1])} of their weight (1.2 is head 2 of "
+        f"layer 1). {who_else()}"
     )
 
 
