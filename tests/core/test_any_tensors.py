@@ -216,119 +216,112 @@ def test_every_step_can_be_taken_apart_and_runs_anew(more):
 
 Q, K, V = (of.tolist() for of in tensors())
 WIDE = torch.ones(7, 3)
-REFUSED = {
-    "words": ((["a"], K, V), {}, "queries is no tensor, and no list of rows of one length"),
-    "ragged": (([[1.0], [1.0, 2.0]], K, V), {}, "queries is no tensor, and no list of rows"),
-    "one axis": ((Q[0], K, V), {}, "queries is 11: it needs 2 or 3 or 4 axes, not 1"),
-    "no rows": ((torch.ones(0, 3), K, V), {}, "queries is 0 × 3: it is empty"),
-    "whole": ((torch.ones(2, 3).long(), K, V), {}, "queries has numbers of int64, but attention"),
-    "double": ((Q, torch.ones(7, 11).double(), V), {}, "keys has numbers of float64, but"),
-    "large": ((torch.ones(400, 251), K, V), {}, "queries is 400 × 251, which are 100,400 numbers"),
-    "nan": (([[1.0, math.nan]], K, V), {}, "queries has nan at [0, 1]: all must be finite"),
-    "mixed": (
+REFUSED = [
+    ("queries is no tensor, and no list of rows of one length", (["a"], K, V), {}),
+    ("queries is no tensor, and no list of rows", ([[1.0], [1.0, 2.0]], K, V), {}),
+    ("queries is 11: it needs 2 or 3 or 4 axes, not 1", (Q[0], K, V), {}),
+    ("queries is 0 × 3: it is empty", (torch.ones(0, 3), K, V), {}),
+    ("queries has numbers of int64, but attention", (torch.ones(2, 3).long(), K, V), {}),
+    ("keys has numbers of float64, but", (Q, torch.ones(7, 11).double(), V), {}),
+    ("queries is 400 × 251, which are 100,400 numbers", (torch.ones(400, 251), K, V), {}),
+    ("queries has nan at [0, 1]: all must be finite", ([[1.0, math.nan]], K, V), {}),
+    (
+        "queries has numbers of float16 and keys of float32: they need to be of one kind",
         (torch.ones(5, 11).half(), K, V),
         {},
-        "queries has numbers of float16 and keys of float32: they need to be of one kind",
     ),
-    "widths": ((Q, WIDE, V), {}, "a query is 11 wide and a key 3: they are compared entry by"),
-    "values": ((Q, K, V[:4]), {}, "there are 7 keys but 4 values: each key has one"),
-    "axes": (
+    ("a query is 11 wide and a key 3: they are compared entry by", (Q, WIDE, V), {}),
+    ("there are 7 keys but 4 values: each key has one", (Q, K, V[:4]), {}),
+    (
+        "all need the same number of axes, but they have: queries 3, keys 2, values 2",
         (torch.ones(2, 5, 11), K, V),
         {},
-        "all need the same number of axes, but they have: queries 3, keys 2, values 2",
     ),
-    "heads": (
+    (
+        "5 query heads cannot be shared evenly among 2 key heads",
         (torch.ones(5, 2, 3), torch.ones(2, 2, 3), torch.ones(2, 2, 3)),
         {},
-        "5 query heads cannot be shared evenly among 2 key heads",
     ),
-    "more key heads": (
+    (
+        "2 query heads cannot be shared evenly among 4 key heads",
         (torch.ones(2, 2, 3), torch.ones(4, 2, 3), torch.ones(4, 2, 3)),
         {},
-        "2 query heads cannot be shared evenly among 4 key heads",
     ),
-    "value heads": (
+    (
+        "axis 'head' is 2 long for keys, 1 for values",
         (torch.ones(2, 2, 3), torch.ones(2, 2, 3), torch.ones(1, 2, 3)),
         {},
-        "axis 'head' is 2 long for keys, 1 for values",
     ),
-    "texts": (
+    (
+        "axis 'batch' is 3 long for queries, 1 for keys",
         (torch.ones(3, 2, 3), torch.ones(1, 2, 3), torch.ones(1, 2, 3)),
         {"lead": ["batch"]},
-        "axis 'batch' is 3 long for queries, 1 for keys",
     ),
-    "lead": ((Q, K, V), {"lead": ["batch"]}, "queries is 5 × 11: it needs 3 axes, not 2"),
-    "lead twice": (
+    (
+        "the axis 'key' is there twice: every axis has a name of its own",
         (torch.ones(3, 2, 3),) * 3,
         {"lead": ["key"]},
-        "the axis 'key' is there twice: every axis has a name of its own",
     ),
-    "lead unnamed": ((torch.ones(3, 2, 3),) * 3, {"lead": [""]}, "'' cannot name an axis"),
-    "one past": ((Q, K, V), {"past_keys": K}, "past keys and past values belong together"),
-    "past width": (
-        (Q, K, V),
-        {"past_keys": WIDE, "past_values": V},
-        "past_keys is 7 × 3, but must fit the new ones, 7 × 11, in all but their number",
-    ),
-    "past values": (
-        (Q, K, V),
-        {"past_keys": K, "past_values": V[:2]},
-        "there are 7 past keys but 2 past values: each key has one",
-    ),
-    "option": ((Q, K, V), {"is_causal": True}, "there is no option 'is_causal': there are scale"),
-    "corner": ((Q, K, V), {"corner": "left"}, "corner is 'left', but must be 'top_left' or"),
-    "scale": ((Q, K, V), {"scale": "sqrt"}, "scale is 'sqrt', but must be 'sqrt_d' or"),
-    "infinite scale": ((Q, K, V), {"scale": math.inf}, "scale is inf, but must be a finite"),
-    "cap": ((Q, K, V), {"soft_cap": 0.0}, "a cap of 0 on the scores: choose a number above 0"),
-    "temperature": ((Q, K, V), {"temperature": 0.0}, "temperature is 0, but must be above 0"),
-    "dropout": ((Q, K, V), {"dropout": 1.0}, "dropout of 1.0: choose 0 or more, and less than 1"),
-    "no scale": ((Q, K, V), {"scale": None}, "scale is None, but must be a finite number"),
-    "cap in words": (
-        (Q, K, V),
-        {"soft_cap": "30"},
-        "soft_cap is '30', but must be a finite number",
-    ),
-    "causal": ((Q, K, V), {"causal": "bottom_right"}, "causal is 'bottom_right', but must be True"),
-    "window": ((Q, K, V), {"window": 3}, "window is 3, but must be two whole numbers"),
-    "half a window": ((Q, K, V), {"window": (1.5, 0)}, "window is (1.5, 0), but must be two whole"),
-    "sinks alone": ((Q, K, V), {"sinks": 2}, "sinks is 2, but there is no window: sinks are the"),
-    "sinks to the right": ((Q, K, V), {"sinks": 2, "window": (None, 1)}, "sinks is 2, but there"),
-    "sinks below 0": ((Q, K, V), {"sinks": -1, "window": (1, 0)}, "sinks is -1, but must be a who"),
-    "half a sink": ((Q, K, V), {"sinks": 0.5, "window": (1, 0)}, "sinks is 0.5, but must be a who"),
-    "alibi": ((Q, K, V), {"alibi": 0.5}, "alibi is 0.5, but must be True or False: the slopes"),
-    "alibi of heads in front": (
+    ("'' cannot name an axis", (torch.ones(3, 2, 3),) * 3, {"lead": [""]}),
+    (
+        "alibi adds a bias for each head, query and key, but the axes are head, page, query, key",
         (torch.ones(3, 2, 5, 7),) * 3,
         {"alibi": True, "lead": ["head", "page"]},
-        "alibi adds a bias for each head, query and key, but the axes are head, page, query, key",
     ),
-    "half a key": ((Q, K, V), {"lengths": 3.5}, "a length of 3.5: lengths are whole numbers"),
-    "window below 0": ((Q, K, V), {"window": (-1, 0)}, "a window of -1 keys to the left: choose"),
-    "length": ((Q, K, V), {"lengths": 8}, "a length of 8, but there are 7 keys"),
-    "lengths": ((Q, K, V), {"lengths": [3]}, "there are 1 lengths, but no axis 'batch'"),
-    "too many lengths": (
+    (
+        "there are 2 lengths for 3 texts: each has one",
         (torch.ones(3, 2, 3),) * 3,
         {"lead": ["batch"], "lengths": [1, 2]},
-        "there are 2 lengths for 3 texts: each has one",
     ),
-    "mask": (
-        (Q, K, V),
-        {"mask": torch.ones(7, 5).bool()},
-        "a mask of 7 × 5 does not fit scores of 5 × 7",
+]
+REFUSED_OPTIONS = [
+    ("queries is 5 × 11: it needs 3 axes, not 2", {"lead": ["batch"]}),
+    ("past keys and past values belong together", {"past_keys": K}),
+    (
+        "past_keys is 7 × 3, but must fit the new ones, 7 × 11, in all but their number",
+        {"past_keys": WIDE, "past_values": V},
     ),
-    "mask axes": ((Q, K, V), {"mask": torch.ones(1, 5, 7)}, "a mask of 1 × 5 × 7 does not fit"),
-    "whole mask": (
-        (Q, K, V),
-        {"mask": torch.ones(5, 7).long()},
+    (
+        "there are 7 past keys but 2 past values: each key has one",
+        {"past_keys": K, "past_values": V[:2]},
+    ),
+    ("there is no option 'is_causal': there are scale", {"is_causal": True}),
+    ("corner is 'left', but must be 'top_left' or", {"corner": "left"}),
+    ("scale is 'sqrt', but must be 'sqrt_d' or", {"scale": "sqrt"}),
+    ("scale is inf, but must be a finite", {"scale": math.inf}),
+    ("a cap of 0 on the scores: choose a number above 0", {"soft_cap": 0.0}),
+    ("temperature is 0, but must be above 0", {"temperature": 0.0}),
+    ("dropout of 1.0: choose 0 or more, and less than 1", {"dropout": 1.0}),
+    ("scale is None, but must be a finite number", {"scale": None}),
+    ("soft_cap is '30', but must be a finite number", {"soft_cap": "30"}),
+    ("causal is 'bottom_right', but must be True", {"causal": "bottom_right"}),
+    ("window is 3, but must be two whole numbers", {"window": 3}),
+    ("window is (1.5, 0), but must be two whole", {"window": (1.5, 0)}),
+    ("sinks is 2, but there is no window: sinks are the", {"sinks": 2}),
+    ("sinks is 2, but there", {"sinks": 2, "window": (None, 1)}),
+    ("sinks is -1, but must be a who", {"sinks": -1, "window": (1, 0)}),
+    ("sinks is 0.5, but must be a who", {"sinks": 0.5, "window": (1, 0)}),
+    ("alibi is 0.5, but must be True or False: the slopes", {"alibi": 0.5}),
+    ("a length of 3.5: lengths are whole numbers", {"lengths": 3.5}),
+    ("a window of -1 keys to the left: choose", {"window": (-1, 0)}),
+    ("a length of 8, but there are 7 keys", {"lengths": 8}),
+    ("there are 1 lengths, but no axis 'batch'", {"lengths": [3]}),
+    ("a mask of 7 × 5 does not fit scores of 5 × 7", {"mask": torch.ones(7, 5).bool()}),
+    ("a mask of 1 × 5 × 7 does not fit", {"mask": torch.ones(1, 5, 7)}),
+    (
         "a mask is True where a query may look, or float32 numbers that are added, but this one is "
         "int64: make it",
+        {"mask": torch.ones(5, 7).long()},
     ),
-    "nan mask": ((Q, K, V), {"mask": torch.full((5, 7), math.nan)}, "a mask that is added has"),
-    "labels": ((Q, K, V), {"query_labels": ["a"]}, "axis 'query' is 5 long in 'queries' but has 1"),
-}
+    ("a mask that is added has", {"mask": torch.full((5, 7), math.nan)}),
+    ("axis 'query' is 5 long in 'queries' but has 1", {"query_labels": ["a"]}),
+]
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_does_not_fit_is_refused_in_words(name):
-    given, options, said = REFUSED[name]
+ALL_REFUSED = REFUSED + [(said, (Q, K, V), options) for said, options in REFUSED_OPTIONS]
+
+
+@pytest.mark.parametrize(("said", "given", "options"), ALL_REFUSED)
+def test_what_does_not_fit_is_refused_in_words(said, given, options):
     with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
         attend_tensors(*given, **options)

@@ -254,70 +254,61 @@ def without(tensors, name):
 Q, OUT = "model.layers.0.self_attn.q_proj.weight", "model.layers.0.self_attn.o_proj.weight"
 C = "h.0.attn.c_attn.weight"
 HEADS, KV = {"n_heads": N_HEADS}, {"n_heads": N_HEADS, "n_kv_heads": 2}
-REFUSED = {
-    "no layers": ({"a": random(2)}, {}, HEADS, "some.safetensors has no attention layer by the"),
-    "no such layer": (
-        gpt2(),
-        {},
-        HEADS | {"layer": 7},
-        "there is no layer 7 in some.safetensors: ",
-    ),
-    "layer below 0": (llama(), {}, KV | {"layer": -1}, "there is no layer -1 in some.safetensors"),
-    "missing": (without(gpt2(), C), {}, HEADS, f"{C} is missing in some.safetensors"),
-    "missing bias": (
+REFUSED = [
+    ("some.safetensors has no attention layer by the", {"a": random(2)}, {}, HEADS),
+    ("there is no layer 7 in some.safetensors: ", gpt2(), {}, HEADS | {"layer": 7}),
+    ("there is no layer -1 in some.safetensors", llama(), {}, KV | {"layer": -1}),
+    (f"{C} is missing in some.safetensors", without(gpt2(), C), {}, HEADS),
+    (
+        "h.0.attn.c_proj.bias is missing in some.safetensors",
         without(gpt2(), "h.0.attn.c_proj.bias"),
         {},
         HEADS,
-        "h.0.attn.c_proj.bias is missing in some.safetensors",
     ),
-    "missing matrix": (without(llama(), Q), {}, KV, f"{Q} is missing in some.safetensors"),
-    "missing output": (without(llama(), OUT), {}, KV, f"{OUT} is missing in some.safetensors"),
-    "widths": (gpt2() | {C: random(13, 72)}, {}, HEADS, f"{C} is 13 × 72, but the vectors before"),
-    "upright": (gpt2() | {C: random(72, 24)}, {}, HEADS, f"{C} is 72 × 24, but the vectors before"),
-    "no thirds": (gpt2() | {C: random(24, 70)}, {}, HEADS, f"{C} has 70 columns, which are no th"),
-    "bias width": (
+    (f"{Q} is missing in some.safetensors", without(llama(), Q), {}, KV),
+    (f"{OUT} is missing in some.safetensors", without(llama(), OUT), {}, KV),
+    (f"{C} is 13 × 72, but the vectors before", gpt2() | {C: random(13, 72)}, {}, HEADS),
+    (f"{C} is 72 × 24, but the vectors before", gpt2() | {C: random(72, 24)}, {}, HEADS),
+    (f"{C} has 70 columns, which are no th", gpt2() | {C: random(24, 70)}, {}, HEADS),
+    (
+        "axis 'd_qkv' is 70 long in 'qkv_bias' but 72 long in 'qkv_matrix'",
         gpt2() | {"h.0.attn.c_attn.bias": random(70)},
         {},
         HEADS,
-        "axis 'd_qkv' is 70 long in 'qkv_bias' but 72 long in 'qkv_matrix'",
     ),
-    "wide": (llama(d_in=11), {}, KV, f"{Q} is 24 × 11, but the vectors before it are 13 wide: it"),
-    "wide output": (
-        llama() | {OUT: random(13, 7)},
-        {},
-        KV,
-        f"{OUT} is 13 × 7, but the vectors before",
-    ),
-    "one axis": (llama() | {Q: random(24)}, {}, KV, f"{Q} is 24: it needs 2 axes, not 1"),
-    "whole": (gpt2() | {C: torch.ones(24, 72).long()}, {}, HEADS, f"{C} has numbers of kind I64"),
-    "heads": (gpt2(), {}, {"n_heads": 5}, "24 columns of queries cannot be shared evenly among 5"),
-    "no heads": (gpt2(), {}, {}, "how many heads there are stands in no tensor: give `n_heads`"),
-    "key heads": (llama(), {}, HEADS, "8 columns of keys cannot be shared evenly among 6"),
-    "norms": (
+    (f"{Q} is 24 × 11, but the vectors before it are 13 wide: it", llama(d_in=11), {}, KV),
+    (f"{OUT} is 13 × 7, but the vectors before", llama() | {OUT: random(13, 7)}, {}, KV),
+    (f"{Q} is 24: it needs 2 axes, not 1", llama() | {Q: random(24)}, {}, KV),
+    (f"{C} has numbers of kind I64", gpt2() | {C: torch.ones(24, 72).long()}, {}, HEADS),
+    ("24 columns of queries cannot be shared evenly among 5", gpt2(), {}, {"n_heads": 5}),
+    ("how many heads there are stands in no tensor: give `n_heads`", gpt2(), {}, {}),
+    ("8 columns of keys cannot be shared evenly among 6", llama(), {}, HEADS),
+    (
+        "model.layers.0.self_attn.q_norm.weight in some.safetensors is nothing that attention has",
         llama() | {"model.layers.0.self_attn.q_norm.weight": random(4)},
         {},
         KV,
-        "model.layers.0.self_attn.q_norm.weight in some.safetensors is nothing that attention has",
     ),
-    "another model": (
+    (
+        'model_type in config.json is "gemma2", but must be one of gpt2,',
         llama(),
         {"model_type": "gemma2"},
         KV,
-        'model_type in config.json is "gemma2", but must be one of gpt2,',
     ),
-    "scaled turns": (
+    (
+        'rope_type in rope_scaling of config.json is "yarn", but must be',
         llama(),
         {"rope_scaling": {"rope_type": "yarn"}},
         KV,
-        'rope_type in rope_scaling of config.json is "yarn", but must be',
     ),
-    "half scaled turns": (
+    (
+        "config.json has no low_freq_factor for its rotary positions",
         llama(),
         {"rope_scaling": {"rope_type": "llama3", "factor": 8.0}},
         KV,
-        "config.json has no low_freq_factor for its rotary positions",
     ),
-    "wrongly scaled turns": (
+    (
+        "rotary positions slowed by (8.0, 4.0, 4.0, 64): choose four numbers above 0",
         llama(),
         {
             "rope_scaling": {
@@ -329,29 +320,22 @@ REFUSED = {
             }
         },
         KV,
-        "rotary positions slowed by (8.0, 4.0, 4.0, 64): choose four numbers above 0",
     ),
-    "another scale": (
+    (
+        "scale_attn_by_inverse_layer_idx in config.json is true, but must be false",
         gpt2(),
         {"scale_attn_by_inverse_layer_idx": True},
         HEADS,
-        "scale_attn_by_inverse_layer_idx in config.json is true, but must be false",
     ),
-    "turned gpt2": (
-        gpt2(),
-        {},
-        HEADS | {"rotary_base": 9.0},
-        "GPT-2 has no rotary positions: leave",
-    ),
-    "grouped gpt2": (gpt2(), {}, HEADS | {"n_kv_heads": 2}, "GPT-2 has as many key heads as query"),
-    "a list": (gpt2(), [1], HEADS, "config.json beside some.safetensors holds no settings by name"),
-    "option": (gpt2(), {}, HEADS | {"heads": 2}, "there is no option 'heads': there are scale"),
-}
+    ("GPT-2 has no rotary positions: leave", gpt2(), {}, HEADS | {"rotary_base": 9.0}),
+    ("GPT-2 has as many key heads as query", gpt2(), {}, HEADS | {"n_kv_heads": 2}),
+    ("config.json beside some.safetensors holds no settings by name", gpt2(), [1], HEADS),
+    ("there is no option 'heads': there are scale", gpt2(), {}, HEADS | {"heads": 2}),
+]
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_does_not_fit_is_refused_in_words(tmp_path, name):
-    tensors, config, options, said = REFUSED[name]
+@pytest.mark.parametrize(("said", "tensors", "config", "options"), REFUSED)
+def test_what_does_not_fit_is_refused_in_words(tmp_path, said, tensors, config, options):
     path = write(tmp_path / "some.safetensors", tensors)
     if config == [1]:
         (tmp_path / "config.json").write_text("[1]")

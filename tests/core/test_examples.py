@@ -49,38 +49,10 @@ def test_the_sentence_is_the_published_one(name):
     assert EXAMPLES[name].inputs.sentence == sentence
 
 
-@pytest.mark.parametrize("name", ["wild_cat", "sorry_dave", "life_is_short"])
-def test_the_ids_are_the_published_ones(name):
-    _, results = published(name)
-    assert value(EXAMPLES[name].inputs, "token_ids").tolist() == results["token_ids"]
-
-
-@of_a_notebook
-def test_the_table_has_the_published_height_and_width(name):
-    inputs, _ = published(name)
-    rows = inputs.get("embedding_rows") or inputs.get("vocab_size") or len(inputs["words"])
-    width = inputs.get("embedding_dim") or inputs["d_in"]
-    assert value(EXAMPLES[name].inputs, "embedding_table").shape == (rows, width)
-
-
 @pytest.mark.parametrize("name", ["journey_123", "journey_789"])
 def test_the_given_vectors_are_the_published_ones(name):
     inputs, _ = published(name)
     assert torch.equal(value(EXAMPLES[name].inputs), torch.tensor(inputs["inputs"]))
-
-
-def test_the_printed_embeddings_of_wild_cat_come_out():
-    _, results = published("wild_cat")
-    off = (value(WILD_CAT) - torch.tensor(results["embeddings"])).abs().max()
-    assert off < 0.5005e-4  # half a unit of the last of four decimals
-
-
-def test_life_is_short_uses_the_published_dictionary():
-    _, results = published("life_is_short")
-    inputs = EXAMPLES["life_is_short"].inputs
-    assert [[token, str(row)] for token, row in inputs.build_vocabulary().entries] == results[
-        "dictionary"
-    ]
 
 
 def test_both_runs_of_sorry_dave_are_one_generator_that_goes_on():
@@ -178,23 +150,6 @@ def test_a_text_to_learn_from_decides_the_table_and_not_the_tokens():
     assert learned.tokens == ("cat",)
     assert embed(learned).labels("vocabulary") == ("and", "cat", "dog", "the", "<unk>")
     assert value(learned).shape == (1, 3)
-
-
-@pytest.mark.parametrize("vocabulary", ["distinct", "duplicates"])
-def test_an_unknown_token_without_a_row_is_named(vocabulary):
-    inputs = Inputs(
-        "the wild cat", learned_from="the cat", vocabulary=vocabulary, reserved=0, seed=1
-    )
-    with pytest.raises(ValueError, match=r'^"wild" is not in the vocabulary'):
-        embed(inputs)
-
-
-def test_an_unknown_blank_is_named_so_that_it_can_be_seen():
-    inputs = Inputs("a b", tokenizer="blanks_kept", learned_from="ab", reserved=0)
-    with pytest.raises(ValueError, match=r'^"a" is not in the vocabulary'):
-        embed(inputs)
-    with pytest.raises(ValueError, match=r'^"␣" is not in the vocabulary'):
-        embed(replace(inputs, learned_from="a"))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Flash attention against plain torch: any sizes, masks, large scores, and what runs along."""
 
 import itertools
-import math
 import random
 
 import pytest
@@ -44,20 +43,13 @@ def given(n_queries=N_QUERIES, n_keys=N_KEYS, d=D, d_value=D_V, factor=1.0):
     return trace, queries, *drawn[1:]
 
 
-def by_hand(queries, keys, values, offset=None):
-    """Context vectors, row by row, in float64."""
-    queries, keys, values = (each.value.double() for each in (queries, keys, values))
-    made = []
-    for place, query in enumerate(queries):
-        seen = len(keys) if offset is None else max(0, min(len(keys), place + offset + 1))
-        scores = [float(query @ key) / math.sqrt(len(query)) for key in keys[:seen]]
-        powers = [math.exp(score - max(scores)) for score in scores]
-        row = sum(
-            (p / sum(powers) * v for p, v in zip(powers, values, strict=False)),
-            torch.zeros(values.shape[-1], dtype=torch.double),
-        )
-        made.append(row)
-    return torch.stack(made).float()
+def whole(queries, keys, values, offset=None):
+    """Context vectors by torch's own attention, in float64."""
+    seen = None
+    if offset is not None:
+        seen = torch.arange(N_KEYS) <= torch.arange(N_QUERIES)[:, None] + offset
+    given = (each.value.double() for each in (queries, keys, values))
+    return torch.nn.functional.scaled_dot_product_attention(*given, attn_mask=seen).float()
 
 
 @pytest.mark.parametrize(("tile_queries", "tile_keys"), SIZES)
@@ -67,14 +59,7 @@ def test_tiles_give_what_the_whole_table_gives(tile_queries, tile_keys, offset):
     mask = {} if offset is None else {"causal": True, "offset": offset}
     made = attend_in_tiles(trace, *steps, tile_queries, tile_keys, **mask)
     context = torch.cat([step.value for step in made])
-    torch.testing.assert_close(context, by_hand(*steps, offset), rtol=1e-5, atol=1e-6)
-    seen = None
-    if offset is not None:
-        places = torch.arange(N_QUERIES)[:, None] + offset
-        seen = torch.arange(N_KEYS)[None] <= places
-    values = [step.value for step in steps]
-    wanted = torch.nn.functional.scaled_dot_product_attention(*values, attn_mask=seen)
-    torch.testing.assert_close(context, wanted, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(context, whole(*steps, offset), rtol=1e-5, atol=1e-6)
     if offset == -3:
         assert (context[:3] == 0).all()
 
@@ -101,7 +86,7 @@ def test_scores_of_ten_thousand_do_not_overflow(tile_keys):
     assert max(each.abs().max() for each in scores) > 1e4
     assert all(step.value.isfinite().all() for step in made)
     context = torch.cat([step.value for step in made])
-    torch.testing.assert_close(context, by_hand(*steps), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(context, whole(*steps), rtol=1e-4, atol=1e-4)
 
 
 def test_only_the_blocks_that_are_named_are_computed():
@@ -109,7 +94,7 @@ def test_only_the_blocks_that_are_named_are_computed():
     (step,) = attend_in_tiles(trace, *steps, 3, 4, blocks=[2])
     assert step.axes == ("query_block_2", "d_value")
     assert len(step.value) == 1
-    torch.testing.assert_close(step.value, by_hand(*steps)[6:], rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(step.value, whole(*steps)[6:], rtol=1e-5, atol=1e-6)
     assert not any(name.startswith("tile_queries_0") for name in trace)
     with pytest.raises(ValueError, match="no block 3 of queries: the last is 2"):
         attend_in_tiles(*given(), 3, 4, blocks=[3])
@@ -138,7 +123,7 @@ def test_sizes_below_1_are_refused(sizes, said):
         tiles_of(*sizes)
 
 
-def test_traffic_by_hand():
+def test_traffic_whole():
     # 4 queries and keys of width 2, values of width 3. Read: Q 8, K 8, V 12; scores and weights of
     # 16, each written and read; written: 4 · 3.
     assert plain_traffic(4, 4, 2, 3) == Traffic(vectors=28, table=64, context=12, held=16)

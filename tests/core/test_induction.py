@@ -56,11 +56,6 @@ def test_a_sequence_repeats_tokens_none_of_which_stands_twice_before():
     assert drawn(3).max() < N_TOKENS == len(NAMES)
 
 
-def test_the_same_seed_draws_the_same_sequences():
-    assert torch.equal(drawn(3), drawn(3))
-    assert not torch.equal(drawn(3), drawn(4))
-
-
 def looked_for(ids, query):
     """The places right after each earlier place of the query's token."""
     return [place + 1 for place in range(query) if ids[place] == ids[query]]
@@ -95,16 +90,6 @@ def test_both_scores_are_those_of_a_loop_over_every_cell():
             assert before[layer, head].item() == pytest.approx(mean, rel=1e-5)
             mean = math.fsum(on_targets) / len(on_targets)
             assert matching[layer, head].item() == pytest.approx(mean, rel=1e-5)
-
-
-def test_a_perfect_head_has_a_score_of_1():
-    sequences = drawn(2)
-    targets = next_of_earlier(sequences)
-    look = targets / targets.sum(-1, keepdim=True).clamp(min=1)
-    assert prefix_matching(look[:, None], sequences).tolist() == pytest.approx([1.0])
-    shifted = torch.eye(LENGTH).roll(-1, dims=1).expand(7, 1, -1, -1)
-    assert previous_token(shifted).tolist() == [1.0]
-    assert previous_token(torch.eye(LENGTH).expand(7, 1, -1, -1)).tolist() == [0.0]
 
 
 # --- a run ----------------------------------------------------------------------------------------

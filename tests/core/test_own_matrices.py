@@ -142,47 +142,42 @@ def test_in_16_bits_vectors_are_turned_in_float32_and_rounded_once(dtype):
     assert all(names[name].equal(step.value) for name, step in trace.items())
 
 
-REFUSED = {
-    "no matrix": ((X, None, W, W), {}, "W_query is no tensor"),
-    "rows": ((X, torch.ones(4, 3), W, W), {}, "W_query is 4 × 3, but the vectors before it are 3"),
-    "other rows": ((X, W, W, W), {"others": torch.ones(5, 7)}, "W_key is 3 × 4, but the vectors"),
-    "widths": ((X, W, torch.ones(3, 2), W), {}, "a head's query is 4 wide and its key 2: they are"),
-    "columns": ((X, W, W, W), {"n_heads": 3}, "4 columns of queries cannot be shared evenly among"),
-    "values": (
+REFUSED = [
+    ("W_query is no tensor", (X, None, W, W), {}),
+    ("W_query is 4 × 3, but the vectors before it are 3", (X, torch.ones(4, 3), W, W), {}),
+    ("W_key is 3 × 4, but the vectors", (X, W, W, W), {"others": torch.ones(5, 7)}),
+    ("a head's query is 4 wide and its key 2: they are", (X, W, torch.ones(3, 2), W), {}),
+    ("4 columns of queries cannot be shared evenly among", (X, W, W, W), {"n_heads": 3}),
+    (
+        "5 columns of values cannot be shared evenly among 2 heads",
         (X, W, W, torch.ones(3, 5)),
         {"n_heads": 2},
-        "5 columns of values cannot be shared evenly among 2 heads",
     ),
-    "key heads": ((X, W, W, W), {"n_heads": 4, "n_kv_heads": 3}, "4 query heads cannot be shared"),
-    "no heads": ((X, W, W, W), {"n_heads": 0}, "n_heads is 0, but must be a whole number of 1"),
-    "output": ((X, W, W, W, torch.ones(3, 2)), {}, "W_output is 3 × 2, but the vectors before it"),
-    "bias": ((X, W, W, W), {"b_key": [1.0]}, "b_key has 1 numbers, but W_key has 4 columns"),
-    "bias alone": ((X, W, W, W), {"b_output": [1.0]}, "b_output is there without W_output: a bias"),
-    "bias axes": ((X, W, W, W), {"b_key": [[1.0]]}, "b_key is 1 × 1: it needs 1 axes, not 2"),
-    "odd": ((X, W[:, :3], W[:, :3], W), {"rotary_base": 9.0}, "rotary positions turn pairs of col"),
-    "base": (
-        (X, W, W, W),
-        {"rotary_base": 0.0},
-        "rotary_base is 0.0, but must be a number from 1e-6",
-    ),
-    "batches": (
+    ("4 query heads cannot be shared", (X, W, W, W), {"n_heads": 4, "n_kv_heads": 3}),
+    ("n_heads is 0, but must be a whole number of 1", (X, W, W, W), {"n_heads": 0}),
+    ("W_output is 3 × 2, but the vectors before it", (X, W, W, W, torch.ones(3, 2)), {}),
+    ("b_key has 1 numbers, but W_key has 4 columns", (X, W, W, W), {"b_key": [1.0]}),
+    ("b_output is there without W_output: a bias", (X, W, W, W), {"b_output": [1.0]}),
+    ("b_key is 1 × 1: it needs 1 axes, not 2", (X, W, W, W), {"b_key": [[1.0]]}),
+    ("rotary positions turn pairs of col", (X, W[:, :3], W[:, :3], W), {"rotary_base": 9.0}),
+    ("rotary_base is 0.0, but must be a number from 1e-6", (X, W, W, W), {"rotary_base": 0.0}),
+    (
+        "embeddings are 2 × 5 × 3 and other_embeddings 5 × 3: both need the same batch in front",
         (torch.ones(2, 5, 3), W, W, W),
         {"others": X},
-        "embeddings are 2 × 5 × 3 and other_embeddings 5 × 3: both need the same batch in front",
     ),
-    "kinds": ((X.half(), W, W, W), {}, "embeddings has numbers of float16 and W_query of float32"),
-    "one past": ((X, W, W, W), {"past_keys": W}, "past keys and past values belong together: give"),
-    "past": (
+    ("embeddings has numbers of float16 and W_query of float32", (X.half(), W, W, W), {}),
+    ("past keys and past values belong together: give", (X, W, W, W), {"past_keys": W}),
+    (
+        "past_keys is 5 × 3, but must fit the new ones, 5 × 4, in all but their number",
         (X, W, W, W),
         {"past_keys": X, "past_values": X},
-        "past_keys is 5 × 3, but must fit the new ones, 5 × 4, in all but their number",
     ),
-    "option": ((X, W, W, W), {"heads": 2}, "there is no option 'heads': there are scale, mask,"),
-}
+    ("there is no option 'heads': there are scale, mask,", (X, W, W, W), {"heads": 2}),
+]
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_does_not_fit_is_refused_in_words(name):
-    given, options, said = REFUSED[name]
+@pytest.mark.parametrize(("said", "given", "options"), REFUSED)
+def test_what_does_not_fit_is_refused_in_words(said, given, options):
     with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
         attend_vectors(*given, **options)

@@ -10,7 +10,6 @@ import torch
 from attention_core import Trials, few_trials, measure_variance, softmax_effect, variance_theory
 from attention_core.experiments.saturation import trials_at
 from attention_core.experiments.variance import BLOCK, LARGEST_CHUNK, MAX_TRIALS
-from attention_core.published import notebook
 
 
 def end(settings, **options):
@@ -90,22 +89,6 @@ def test_theory_is_the_known_formulas(d):
     from_0_to_1 = variance_theory(Trials(d, distribution="uniform_0_1", spread=3.0))
     assert from_0_to_1.mean == d / 4
     assert from_0_to_1.variance / d == pytest.approx(7 / 144)
-
-
-def test_one_product_keeps_its_variance_while_the_sum_grows():
-    for d in (1, 16, 256):
-        measured = end(Trials(d, 20_000, seed=2))
-        assert measured.product_variance == pytest.approx(1, abs=0.1)
-        assert measured.variance == pytest.approx(d, rel=0.1)
-
-
-def test_the_printed_variances_lie_within_two_standard_errors_and_belong_together():
-    printed = notebook("journey_123").results
-    for d in (5, 100):
-        before = printed[f"var_before_{d}"].values
-        error = variance_theory(Trials(d)).standard_error(1_000)
-        assert abs(before - d) < 2 * error
-        assert printed[f"var_after_{d}"].values == pytest.approx(before / d, rel=1e-15)
 
 
 def test_no_request_for_numbers_is_larger_than_a_chunk(monkeypatch):

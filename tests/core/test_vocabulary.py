@@ -1,51 +1,19 @@
-"""Vocabularies: published ids and dictionaries, unknown tokens, reserved and unused rows."""
+"""Vocabularies: ids (those of the notebooks are in test_published), unknown tokens, unused rows."""
 
-import json
 import pickle
 import re
 from dataclasses import FrozenInstanceError
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_core.text.tokenizers import TOKENIZERS
 from attention_core.text.vocabulary import MAX_LABELLED_ROWS, Vocabulary
 
-PUBLISHED = Path(__file__).parents[2] / "attention_core" / "published"
 LIFE = ["life", "is", "short", "eat", "dessert", "first", "is", "life"]
 
 token_lists = st.lists(st.sampled_from(["a", "b", "B", " ", "é", "漢", "<unk>", "<pad>", "c"]))
 property_test = settings(max_examples=100, deadline=None)
-
-
-def published(name: str) -> tuple[dict, dict]:
-    """The inputs of a notebook, and its results by id."""
-    notebook = json.loads((PUBLISHED / f"{name}.json").read_text(encoding="utf-8"))
-    return notebook["inputs"], {result["id"]: result["values"] for result in notebook["results"]}
-
-
-# The published ids
-
-
-def test_distinct_gives_the_published_ids_and_table_height_of_wild_cat():
-    inputs, results = published("wild_cat")
-    tokens = TOKENIZERS["blanks_kept"].split(inputs["sentence"])
-    vocabulary = Vocabulary.distinct(tokens)
-    assert vocabulary.ids(tokens) == results["token_ids"]
-    assert [text for text, _ in vocabulary.entries] == inputs["vocab_order"]
-    assert vocabulary.n_rows == inputs["embedding_rows"]
-
-
-def test_with_duplicates_gives_the_published_dictionary_and_ids_of_life_is_short():
-    inputs, results = published("life_is_short")
-    tokens = TOKENIZERS["lower_words"].split(inputs["sentence"])
-    vocabulary = Vocabulary.with_duplicates(tokens)
-    assert [[text, str(row)] for text, row in vocabulary.entries] == results["dictionary"]
-    assert [row for _, row in vocabulary.entries] == results["dictionary_ids"]
-    assert vocabulary.ids(tokens) == results["token_ids"]
-    assert vocabulary.n_rows == inputs["embedding_rows"]
 
 
 # Distinct tokens
