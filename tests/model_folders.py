@@ -4,8 +4,8 @@ import json
 import re
 
 import numpy as np
+import pytest
 import torch
-import transformers
 
 N_VOCABULARY = 53
 LLAMA = {
@@ -127,6 +127,7 @@ FAMILIES = {
             },
         },
     ),
+    "gemma3 pattern": ("Gemma3ForCausalLM", LLAMA | {"sliding_window": 3, "num_hidden_layers": 7}),
     "gpt2": ("GPT2LMHeadModel", GPT2),
     "gpt2 untied": ("GPT2LMHeadModel", GPT2 | {"tie_word_embeddings": False}),
     "gpt2 bare": ("GPT2Model", GPT2),
@@ -140,6 +141,8 @@ FAMILIES = {
 
 def make(folder, name: str):
     """Write a family's folder, and return the model of `transformers` that it is from."""
+    # Here, since it takes seconds: tests are found without it.
+    transformers = pytest.importorskip("transformers", reason="what real models are compared with")
     kind, sizes = FAMILIES[name]
     cls = getattr(transformers, kind)
     config = cls.config_class(**sizes)

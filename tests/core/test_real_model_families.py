@@ -1,9 +1,10 @@
 """Every family that is computed here gives what `transformers` gives."""
 
+import json
+
 import pytest
 import torch
 
-pytest.importorskip("transformers", reason="what real models are compared with")
 pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
 from attention_core import program
@@ -32,6 +33,37 @@ def test_a_family_computes_what_transformers_computes(tmp_path, name):
     assert model.quantised is None
 
 
+OLDER = [
+    "llama slowed",
+    "llama linear",
+    "mistral",
+    "qwen2 window",
+    "qwen3 window",
+    "gemma2",
+    "gemma3 pattern",
+]
+
+
+@pytest.mark.parametrize("name", OLDER)
+def test_a_config_as_older_versions_wrote_it_means_the_same(tmp_path, name):
+    """Without `layer_types`, and with rotary positions in the older words."""
+    make(tmp_path, name)
+    wanted = open_model(tmp_path).settings
+    path = tmp_path / "config.json"
+    values = json.loads(path.read_text())
+    values.pop("layer_types", None)
+    rotary = values.pop("rope_parameters")
+    if "full_attention" in rotary:
+        values["rope_theta"] = rotary["full_attention"]["rope_theta"]
+        values["rope_local_base_freq"] = rotary["sliding_attention"]["rope_theta"]
+    else:
+        values["rope_theta"] = rotary.pop("rope_theta")
+        if rotary["rope_type"] != "default":
+            values["rope_scaling"] = {"type": rotary.pop("rope_type")} | rotary
+    path.write_text(json.dumps(values))
+    assert open_model(tmp_path).settings == wanted
+
+
 def held(trace, seed):
     """Whether the arithmetic of one cell of each step gives the number that stands there."""
     generator = torch.Generator().manual_seed(seed)
@@ -43,6 +75,7 @@ def held(trace, seed):
         assert made == pytest.approx(has, rel=1e-4, abs=1e-4), (step, index)
 
 
+@pytest.mark.slow("30 s: every family, every layer, every step")
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_trace_of_each_layer_is_what_the_run_has(tmp_path, name):
     make(tmp_path, name)

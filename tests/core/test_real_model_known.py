@@ -7,7 +7,6 @@ import math
 import pytest
 import torch
 
-pytest.importorskip("transformers", reason="what real models are compared with")
 pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
 from attention_core.real_model import tiny
@@ -187,11 +186,11 @@ def test_what_a_head_brought_is_what_it_wrote_times_the_frozen_norm_and_the_tabl
     )
     for layer in range(3):
         wrote = layer_trace(model, found.before[layer], layer)["head_outputs"].value[:, 5]
-        wanted = (wrote * norm) @ reference.lm_head.weight[11]
+        wanted = ((wrote * norm) @ reference.lm_head.weight[11]).detach()
         brought = [
             part.amount for part in shown.parts if part.kind == "head" and part.layer == layer
         ]
-        torch.testing.assert_close(torch.tensor(brought), wanted.detach(), atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(torch.tensor(brought), wanted, atol=1e-4, rtol=1e-4)
         assert shown.of_attention(layer) == pytest.approx(float(wanted.sum()), abs=1e-4)
 
 

@@ -12,7 +12,6 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-pytest.importorskip("transformers", reason="what real models are compared with")
 pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
 
 from attention_core.files import refused as readers
