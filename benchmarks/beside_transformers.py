@@ -14,8 +14,8 @@ from .figures import Figure, Part, spread
 TEXT = "When Mary and John went to the store, John gave a drink to Mary, and Mary gave it back. "
 LENGTHS, TIMES = (14, 64), 9
 HOW = (
-    "Seconds for the weights of all 270 heads, with one thread each, in turn: ours, which reads the "
-    "4-bit numbers of a layer from the file each time, and `transformers` (eager, "
+    "Seconds for the weights of all 270 heads, with one thread each, in turn: ours, which reads "
+    "the 4-bit numbers of a layer from the file each time, and `transformers` (eager, "
     "`output_attentions`), which has made 540 MB of all of them at its start. In a process of its "
     "own. Needs `make model`."
 )
