@@ -39,7 +39,7 @@ def _told(times: int) -> list[tuple[int, list[float], list[float]]]:
 
     from attention_core.real_model.model import open_model
     from attention_core.real_model.run import run
-    from attention_ui.lessons.real_model.models import SMOL, paths
+    from attention_ui.frame.models import SMOL, paths
 
     torch.set_num_threads(1)
     path = paths()[SMOL]

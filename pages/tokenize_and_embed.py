@@ -37,6 +37,7 @@ from attention_ui.lessons.tokenize_and_embed.lesson import (
     looked_up_in,
     trace_of,
 )
+from attention_ui.lessons.tokenize_and_embed.real_tokens import in_a_real_model
 from attention_ui.picture.equation_parts import equation_of
 from attention_ui.picture.layout import equation
 from attention_ui.picture.matrix import Matrix
@@ -228,6 +229,8 @@ with deeper("how large a table is, other tables, the formula", "size") as is_ope
             "the reserved rows at *Ids*."
         )
         st.latex(vectors.formula)
+
+in_a_real_model(values)
 
 answers(words.answers(trace, values), covered, about_weights=False)
 ends(PAGE, trace, lesson="tokenize")

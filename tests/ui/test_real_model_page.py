@@ -13,8 +13,8 @@ from PIL import Image
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import run
 from attention_core.real_model.tiny import TINY as FOLDER
-from attention_ui.frame import long_run
-from attention_ui.lessons.real_model import models, raster
+from attention_ui.frame import long_run, models
+from attention_ui.lessons.real_model import raster
 from attention_ui.lessons.real_model.own_fields import Parts, changes_of
 from attention_ui.picture import palette
 from visiting import _opened, stands, texts, visit, visit_deeper

@@ -5,7 +5,7 @@ import streamlit as st
 from ...cards.card import note
 from ...controls import held
 from ...frame.long_run import go_on, long_run
-from .models import OWN, PATH, SMOL, choices, install, is_alone, why_refused
+from ...frame.models import OWN, PATH, SMOL, choices, install, is_alone, why_refused
 
 
 def way_to_a_model() -> None:

@@ -17,8 +17,8 @@ from attention_core.trace import Trace
 from ...controls.control import Control, Values
 from ...controls.fields import Choice, Sentence
 from ...controls.shared import EXAMPLE
+from ...frame.models import SMOL, TINY, choices, first, opened, why_refused
 from ...picture.matrix import Matrix
-from .models import SMOL, TINY, choices, first, opened, why_refused
 from .own_fields import Name, Next, Parts, changes_of
 from .running import About, Seen, kept
 

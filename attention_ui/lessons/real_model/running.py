@@ -13,7 +13,7 @@ from attention_core.real_model.attribution import Attribution, attribution
 from attention_core.real_model.lens import Likeliest, lens
 from attention_core.real_model.run import Run, layer_by_layer, logits
 
-from .models import opened
+from ...frame.models import opened
 from .own_fields import changes_of
 
 MOST_KEPT = 6

@@ -14,11 +14,11 @@ from ...cards.show import picture
 from ...controls import held
 from ...controls.control import Values
 from ...frame.long_run import go_on, long_run
+from ...frame.models import SMOL, TINY
 from ...picture.matrix import Matrix
 from ...picture.sentence import sentence
 from ...words import listed, number, percent
 from .lesson import STARTS, asked_of, encoded_of, whole
-from .models import SMOL, TINY
 from .running import Seen
 from .words import said, signed
 

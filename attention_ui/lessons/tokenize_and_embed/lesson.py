@@ -7,6 +7,7 @@ from attention_core.trace import Step, Trace
 from ...controls.control import Control, Values
 from ...controls.fields import Whole
 from ...controls.shared import ACROSS, SOURCE, UP, UP_TO, inputs_of
+from .real_tokens import NEAREST_TO
 
 ROWS = (7, 9, 100, 1_000, 5_000, 10_000, 20_000, 50_257, 100_000, 200_000)
 WIDTHS = (2, 3, 16, 32, 64, 128, 256, 512, 768, 1_024, 2_048, 4_096)
@@ -18,7 +19,7 @@ TABLE_ROWS = Control(
     shown="{:,}",
 )
 TABLE_WIDTH = Control("table_width", Whole(WIDTHS[0], WIDTHS[-1], WIDTHS), "Width of a vector", 32)
-CONTROLS = (*SOURCE, UP_TO, ACROSS, UP, TABLE_ROWS, TABLE_WIDTH)
+CONTROLS = (*SOURCE, UP_TO, ACROSS, UP, TABLE_ROWS, TABLE_WIDTH, NEAREST_TO)
 
 
 def trace_of(values: Values) -> Trace:

@@ -92,7 +92,7 @@ def install() -> Iterator[tuple[float, object]]:
     """Install the readers and the package with the model's file, without what else that asks for.
     Yields how far it is; the last of what it yields is what went wrong, in words, or "".
     """
-    readers = Path(__file__).parents[3] / READERS
+    readers = Path(__file__).parents[2] / READERS
     for share, asked in ((0.1, ["-r", str(readers)]), (0.4, ["--no-deps", PACKAGE])):
         command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", *asked]
         running = subprocess.Popen(

@@ -1,0 +1,43 @@
+"""The tokens whose vectors lie nearest to another one, in a model's own table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .model import Model
+from .run import ROWS_AT_ONCE
+
+
+@dataclass(frozen=True)
+class Near:
+    """A token, and the cosine of the angle between its vector and the one that was asked for."""
+
+    token: int
+    cosine: float
+
+
+@torch.no_grad()
+def nearest(model: Model, vector: Tensor, n: int) -> list[Near]:
+    """The `n` tokens nearest to a vector (d_model,), by cosine; the table is gone through in
+    slices.
+    """
+    direction = vector / vector.norm()
+    best, tokens = torch.empty(0), torch.empty(0, dtype=torch.int64)
+    for first in range(0, model.settings.n_vocabulary, ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, model.settings.n_vocabulary)
+        rows = model.matrix("token_table", range(first, last))
+        cosines = rows @ direction / rows.norm(dim=-1).clamp(min=1e-12)
+        best = torch.cat([best, cosines])
+        tokens = torch.cat([tokens, torch.arange(first, last)])
+        best, at = best.topk(min(n, len(best)))
+        tokens = tokens[at]
+    return [Near(int(token), float(each)) for token, each in zip(tokens, best, strict=True)]
+
+
+def added_up(model: Model, terms: Sequence[tuple[int, int]]) -> Tensor:
+    """A sum of tokens' vectors (d_model,), each a sign (1 or −1) and a token."""
+    rows = model.matrix("token_table", [token for _, token in terms])
+    signs = torch.tensor([sign for sign, _ in terms], dtype=rows.dtype)
+    return signs @ rows
