@@ -4,24 +4,10 @@ import pytest
 import torch
 
 from attention_core import EXAMPLES, embed
-from attention_core.mechanism.head_ways import Piece, heads_one_by_one, pieces, stack_of_heads
+from attention_core.mechanism.head_ways import Piece, pieces, stack_of_heads
 from attention_core.mechanism.multi_head import attend_heads
 from attention_core.operations import SplitHeads, SplitWithoutTranspose
 from attention_core.recipes import HeadsRecipe, even_width
-
-
-@pytest.mark.parametrize("masked", [False, True])
-def test_heads_one_by_one_are_what_torch_computes_at_once(masked):
-    draw = torch.Generator().manual_seed(1)
-    embeddings = torch.randn(7, 5, generator=draw)
-    W_query, W_key = (torch.randn(3, 5, 2, generator=draw) for _ in range(2))
-    W_value = torch.randn(3, 5, 11, generator=draw)
-    mask = torch.ones(7, 7, dtype=torch.bool).tril() if masked else None
-    expected = torch.nn.functional.scaled_dot_product_attention(
-        *(embeddings @ matrix for matrix in (W_query, W_key, W_value)), attn_mask=mask
-    )
-    found = heads_one_by_one(embeddings, W_query, W_key, W_value, 2**0.5, mask)
-    torch.testing.assert_close(found, expected)
 
 
 @pytest.mark.parametrize("causal", [False, True])

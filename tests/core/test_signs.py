@@ -5,17 +5,11 @@ import re
 import pytest
 
 from attention_core.operations.base import Operation
-
-
-def kinds(base=Operation):
-    for kind in base.__subclasses__():
-        yield kind
-        yield from kinds(kind)
-
+from traces import every_kind
 
 OPERATIONS = [
     kind
-    for kind in kinds()
+    for kind in every_kind()
     if kind.value is not Operation.value and kind.__module__.startswith("attention_core.")
 ]
 

@@ -17,7 +17,6 @@ from attention_core.mechanism.multi_head import (
     attend_heads,
     expand_word,
     switch_off,
-    torch_output,
 )
 from attention_core.mechanism.trainable import add_other_ways, attend_trainable, expand_token
 from attention_core.recipes import PLURAL, ROLES, HeadsRecipe, MaskRecipe
@@ -55,16 +54,6 @@ def test_what_the_scores_were_divided_by_can_be_read_off(scale):
 
 
 # --- heads ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("causal", [False, True])
-@every_example
-def test_the_heads_of_every_example_are_torch_s_masked_or_not(example, causal):
-    trace = heads(example, replace(EXAMPLES[example].heads, causal=causal))
-    assert near(trace["output"].value, torch_output(trace))
-    assert ("mask" in trace) == causal
-    future = trace["head_weights"].value.triu(1)
-    assert (future == 0).all() == causal
 
 
 @pytest.mark.parametrize("recipe", [None, ODD_HEADS], ids=["own", "odd"])
