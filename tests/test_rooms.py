@@ -214,7 +214,7 @@ def test_a_lesson_takes_nothing_from_another_lesson_s_room(path):
 
 @every(CHARTS)
 def test_a_chart_imports_the_core_and_what_draws(path):
-    drawing = {"altair", "pandas", "pyarrow", "torch"}
+    drawing = {"PIL", "altair", "numpy", "pandas", "pyarrow", "torch"}
     own = {"attention_core", "attention_ui"}
     assert packages(path) <= drawing | own | set(sys.stdlib_module_names)
 

@@ -14,7 +14,7 @@ from attention_core.text.tokenizers import visible
 from ...charts.chart import Chart, without_data
 from ...picture import palette
 from ...words import percent
-from .running import Seen
+from .seen import Seen
 
 MOST, STEP = 10, 18
 """So many of the likeliest tokens are drawn, and how high each is."""

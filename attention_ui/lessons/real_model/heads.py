@@ -9,7 +9,7 @@ from ...controls import held
 from ...controls.control import Values
 from .lesson import MARKED, MODEL_HEAD, encoded_of, query_of, scores_of
 from .raster import Heads, all_heads
-from .running import Seen
+from .seen import Seen
 
 KEY = "chart_all_heads"
 

@@ -20,7 +20,8 @@ from ...controls.shared import EXAMPLE
 from ...frame.models import SMOL, TINY, choices, first, opened, why_refused
 from ...picture.matrix import Matrix
 from .own_fields import Name, Next, Parts, changes_of
-from .running import About, Seen, kept
+from .running import About, kept
+from .seen import Seen
 
 MOST_TOKENS = 64
 STARTS = {

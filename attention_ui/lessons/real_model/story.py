@@ -19,7 +19,7 @@ from ...picture.matrix import Matrix
 from ...picture.sentence import sentence
 from ...words import listed, number, percent
 from .lesson import STARTS, asked_of, encoded_of, whole
-from .running import Seen
+from .seen import Seen
 from .words import said, signed
 
 TOLD = {SMOL: ("Mary", "John"), TINY: ("purrs", "barks")}

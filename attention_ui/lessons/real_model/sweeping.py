@@ -23,7 +23,8 @@ from ...frame.long_run import Run, Steps, go_on, long_run
 from . import words
 from .charts import by_layers
 from .lesson import OTHER_PROMPT, asked_of, encoded_of, other, whole
-from .running import Seen, passes
+from .running import passes
+from .seen import Seen
 
 
 def _slices(sweep: Iterator[Swept], read: Callable[[Tensor], Tensor]) -> Steps:

@@ -13,7 +13,7 @@ from ...frame.ends import Answer
 from ...words import listed, number, percent
 from .heads import strongest as strongest_heads
 from .lesson import MARKED, asked_of, encoded_of, measure_of, query_of, scores_of
-from .running import Seen
+from .seen import Seen
 
 SMALLEST = 0.02
 """A token that brought less of what a head brought is not named."""
