@@ -51,9 +51,15 @@ class Changes:
         """The same, with one head more switched off."""
         return replace(self, heads=self.heads | {(layer, head)})
 
-    def patched(self, layer: int, stream: Tensor) -> Tensor:
-        """The stream before a layer (…, token, d_model) with what stands in another's place."""
-        here = {token: vector for (at, token), vector in self.patches.items() if at == layer}
+    def patched(self, layer: int, stream: Tensor, first: int = 0) -> Tensor:
+        """The stream before a layer (…, token, d_model) with what stands in another's place. It may
+        begin at a token behind the `first` ones, and end before the last.
+        """
+        here = {
+            token - first: vector
+            for (at, token), vector in self.patches.items()
+            if at == layer and 0 <= token - first < stream.shape[-2]
+        }
         if not here:
             return stream
         stream = stream.clone()

@@ -140,9 +140,9 @@ def normed(settings: Settings, vectors: Tensor, gain: Tensor, bias: Tensor | Non
     return vectors * size * (gain + 1 if settings.norm_adds_one else gain)
 
 
-def turned(vectors: Tensor, rates: Sequence[float], pairs: str) -> Tensor:
-    """Vectors (…, token, d_head) turned by their places."""
-    places = torch.arange(vectors.shape[-2]).double()[:, None]
+def turned(vectors: Tensor, rates: Sequence[float], pairs: str, first: int = 0) -> Tensor:
+    """Vectors (…, token, d_head) turned by their places, the first of which is given."""
+    places = torch.arange(first, first + vectors.shape[-2]).double()[:, None]
     angles = (places * torch.tensor(rates, dtype=torch.float64)).float()
     cosines, sines = angles.cos(), angles.sin()
     if pairs == "neighbours":
@@ -166,7 +166,7 @@ def hidden_keys(settings: Settings, n: int, window: int | None, changes: Changes
         hidden = torch.ones(n, n, dtype=torch.bool).triu(1)
     if window is not None:
         hidden |= torch.ones(n, n, dtype=torch.bool).tril(-window)
-    for token in changes.hidden_tokens:
+    for token in changes.hidden_tokens & {*range(n)}:
         hidden[:, token] = True
         hidden[token, token] = False  # a token sees itself, or its first query would see nothing
     return hidden
@@ -179,9 +179,11 @@ def through_layer(
     stream: Tensor,
     hidden: Tensor,
     changes: Changes = NONE,
+    past: Tensor | None = None,
 ) -> tuple[Tensor, ...]:
     """One layer on a stream (…, token, d_model): weights, context vectors, what attention added,
-    the stream then, what the feed-forward added, and the stream behind the layer.
+    the stream then, what the feed-forward added, and the stream behind the layer. `past` is the
+    stream of tokens before these (past, d_model), which are keys and values only.
     """
 
     def norm(name: str, vectors: Tensor) -> Tensor:
@@ -194,7 +196,9 @@ def through_layer(
 
     before = settings.norms != "after"
     read = norm("attention_norm", stream) if before else stream
-    weights, contexts = _attention(settings, layer, matrices, times, read, hidden)
+    if past is not None and before:
+        past = norm("attention_norm", past)
+    weights, contexts = _attention(settings, layer, matrices, times, read, hidden, past)
     contexts = changes.without_heads(layer, contexts)
     added = times("output", contexts.transpose(-3, -2).flatten(-2))
     if settings.norms == "around":
@@ -228,21 +232,29 @@ def _attention(
     times: Callable[[str, Tensor], Tensor],
     read: Tensor,
     hidden: Tensor,
+    past: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
     """Weights (…, head, query, key) and context vectors (…, head, query, d_head)."""
 
-    def heads(role: str, n_heads: int) -> Tensor:
-        return times(role, read).unflatten(-1, (n_heads, settings.d_head)).transpose(-3, -2)
+    def heads(role: str, vectors: Tensor, first: int) -> Tensor:
+        n_heads = settings.n_heads if role == "query" else settings.n_key_heads
+        made = times(role, vectors).unflatten(-1, (n_heads, settings.d_head)).transpose(-3, -2)
+        if role == "value":
+            return made
+        if settings.query_key_norms:
+            made = normed(settings, made, matrices[f"{role}_norm_gain"], None)
+        if settings.rates:
+            made = turned(made, settings.rates[layer], settings.rotary_pairs, first)
+        return made
 
-    queries, keys = heads("query", settings.n_heads), heads("key", settings.n_key_heads)
-    values = heads("value", settings.n_key_heads)
-    if settings.query_key_norms:
-        queries = normed(settings, queries, matrices["query_norm_gain"], None)
-        keys = normed(settings, keys, matrices["key_norm_gain"], None)
-    if settings.rates:
-        rates = settings.rates[layer]
-        queries = turned(queries, rates, settings.rotary_pairs)
-        keys = turned(keys, rates, settings.rotary_pairs)
+    first = 0 if past is None else len(past)
+    queries, keys, values = (heads(role, read, first) for role in ("query", "key", "value"))
+    if past is not None:
+        front = keys.shape[:-3]
+        keys, values = (
+            torch.cat((heads(role, past, 0).expand(*front, -1, -1, -1), own), dim=-2)
+            for role, own in (("key", keys), ("value", values))
+        )
     times_shared = settings.n_heads // settings.n_key_heads
     if times_shared > 1:
         keys = keys.repeat_interleave(times_shared, dim=-3)

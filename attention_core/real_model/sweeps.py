@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from .changes import Changes
 from .run import ROWS_AT_ONCE, Run, hidden_keys, read_for_logits, through_layer
 
 AT_ONCE = 2**21
@@ -71,39 +72,51 @@ those without a head.
 def _swept(found: Run, n_places: int, begun: _Begun, position: int) -> Iterator[Swept]:
     """Variants for each layer and place, as many at a time as fit."""
     settings = found.model.settings
-    n_layers, n_tokens = settings.n_layers, len(found.ids)
+    n_layers, position = settings.n_layers, range(len(found.ids))[position]
+    n_tokens = position + 1 if settings.causal else len(found.ids)
     made = torch.full((n_layers, n_places, settings.d_model), torch.nan)
+    if begun is not None and settings.causal:  # what comes later changes nothing
+        made[:, n_tokens:] = found.final[position]
+        n_places = n_tokens
     one = n_layers * n_tokens * max(settings.d_ffn, settings.d_model, n_tokens * settings.n_heads)
     size = max(1, AT_ONCE // one)
     chunks = [range(at, min(at + size, n_places)) for at in range(0, n_places, size)]
     for done, places in enumerate(chunks):
-        streams = torch.empty(0, n_tokens, settings.d_model)
+        # Before the first token that is patched, all is as it was: keys and values, nothing else.
+        first = places.start if begun is not None and settings.causal else 0
+        streams = torch.empty(0, n_tokens - first, settings.d_model)
         for layer in range(n_layers):
-            streams = _through(found, layer, streams, places, begun)
+            streams = _through(found, layer, streams, places, begun, range(first, n_tokens))
             share = (done + (layer + 1) / n_layers) / len(chunks)
             if layer + 1 < n_layers:
                 yield Swept(share, made)
-        streams = found.changes.patched(n_layers, streams)
-        ends = streams[:, position].view(n_layers, len(places), -1)
+        streams = found.changes.patched(n_layers, streams, first)
+        ends = streams[:, position - first].view(n_layers, len(places), -1)
         made[:, places.start : places.stop] = ends
         yield Swept(share, made)
 
 
-def _through(found: Run, layer: int, streams: Tensor, places: range, begun: _Begun) -> Tensor:
-    """All variants behind a layer: those that were begun before, and those that begin here."""
+def _through(
+    found: Run, layer: int, streams: Tensor, places: range, begun: _Begun, tokens: range
+) -> Tensor:
+    """All variants behind a layer, at some tokens: those that were begun before, and those that
+    begin here.
+    """
     model, settings, changes = found.model, found.model.settings, found.changes
-    matrices, streams = model.layer(layer), changes.patched(layer, streams)
-    hidden = hidden_keys(settings, len(found.ids), settings.window(layer), changes)
+    matrices = model.layer(layer)
+    streams = changes.patched(layer, streams, tokens.start)
+    hidden = hidden_keys(settings, tokens.stop, settings.window(layer), changes)[tokens.start :]
+    past = found.before[layer, : tokens.start] if tokens.start else None
+
+    def behind(streams: Tensor, changes: Changes) -> Tensor:
+        return through_layer(settings, layer, matrices, streams, hidden, changes, past)[5]
+
     if begun is not None:
-        streams = torch.cat((streams, begun(layer, places)))
-        return through_layer(settings, layer, matrices, streams, hidden, changes)[5]
-    behind = through_layer(settings, layer, matrices, streams, hidden, changes)[5]
-    own = found.before[layer]
-    more = [
-        through_layer(settings, layer, matrices, own, hidden, changes.and_head(layer, head))[5]
-        for head in places
-    ]
-    return torch.cat((behind, torch.stack(more)))
+        new = begun(layer, places)[:, tokens.start : tokens.stop]
+        return behind(torch.cat((streams, new)), changes)
+    own = found.before[layer, : tokens.stop]
+    more = [behind(own, changes.and_head(layer, head)) for head in places]
+    return torch.cat((behind(streams, changes), torch.stack(more)))
 
 
 @torch.no_grad()

@@ -3,6 +3,7 @@ when something is switched off or put in another's place.
 """
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -321,6 +322,31 @@ def test_every_patch_of_a_sweep_is_the_run_with_that_patch(made, name):
 
 
 @pytest.mark.parametrize("name", A_FEW)
+@pytest.mark.parametrize("at_once", [1, 2**21])
+def test_a_sweep_goes_out_from_a_run_in_which_something_is_changed(
+    made, monkeypatch, name, at_once
+):
+    monkeypatch.setattr("attention_core.real_model.sweeps.AT_ONCE", at_once)
+    model, _ = made(name)
+    other = run(model, OTHERS)
+    changes = Changes(
+        heads=frozenset({(0, 1)}),
+        hidden_tokens=frozenset({2, 7}),
+        patches={(2, 5): torch.full((model.settings.d_model,), 0.5)},
+    )
+    found = run(model, IDS, changed=changes)
+    *_, swept = patch_each_place(found, other, position=5)
+    for layer, token in [(0, 0), (0, 4), (1, 1), (1, 5), (2, 3), (1, 6)]:
+        patches = {**changes.patches, (layer, token): other.before[layer, token]}
+        wanted = run(model, IDS, changed=replace(changes, patches=patches)).final[5]
+        torch.testing.assert_close(swept.streams[layer, token], wanted, atol=1e-4, rtol=1e-4)
+    *_, without = without_each_head(found, position=5)
+    for layer, head in [(0, 0), (2, 3)]:
+        wanted = run(model, IDS, changed=changes.and_head(layer, head)).final[5]
+        torch.testing.assert_close(without.streams[layer, head], wanted, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", A_FEW)
 def test_every_head_of_a_sweep_is_the_run_without_it(made, name):
     model, _ = made(name)
     found = run(model, IDS)
@@ -346,7 +372,7 @@ def test_a_sweep_in_several_goes_is_the_same(made, monkeypatch):
     shares = []
     for swept in patch_each_place(found, other):
         shares.append(swept.share)
-    torch.testing.assert_close(swept.streams, at_once.streams, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(swept.streams, at_once.streams, atol=1e-4, rtol=1e-4)
     assert shares == sorted(shares)
     assert len(shares) == 3 * len(IDS)
 
