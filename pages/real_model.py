@@ -11,7 +11,7 @@ from attention_ui.frame.long_run import begun, go_on_with_page
 from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.real_model import charts, lesson, words
 from attention_ui.lessons.real_model.getting import way_to_a_model
-from attention_ui.lessons.real_model.heads import heads_picture
+from attention_ui.lessons.real_model.heads import choosing, heads_picture
 from attention_ui.lessons.real_model.running import passes
 from attention_ui.lessons.real_model.story import story
 from attention_ui.lessons.real_model.sweeping import each_head_off, patched
@@ -38,101 +38,107 @@ with card("next", "What it says next", words.about_the_model(model)):
         note(words.says_nothing(model))
 
 if found is None:
+    st.empty()  # in the place of all that follows, which is of the text before
     go_on_with_page(going)
     st.stop()
 
-chosen = lesson.head_of(values, found)
-trace = lesson.trace_of(values)
+with st.container(key="looked_into"):
+    chosen = lesson.head_of(values, found)
+    trace = lesson.trace_of(values)
 
-with card(
-    "heads",
-    "All its heads",
-    "Each square is one head on your text: a row for each token that looks, darker where it looks "
-    "harder. Point at a square, and the words below show where it looks. Click to keep it.",
-) as beside:
-    with beside:
-        control(lesson.MEASURE, width=300)
-    heads_picture(values, found, chosen)
-    st.caption(words.strongest(values, found))
-
-with card("head", "One head", words.of_the_head(values, found, chosen)) as beside:
-    with beside:
-        control(lesson.LOOKS_FROM, width=170)
-        control(lesson.MODEL_HEAD, width=150)
-    weights = lesson.weights_of(trace, chosen[1])
-    picture("head", sentence(trace, weights, lesson.query_of(values)))
-
-with card(
-    "numbers",
-    "Down to its numbers",
-    "Each query of this head is compared with each key, and softmax turns a row of scores into "
-    "weights. Point at a cell to see what it is made of; click, and go on to the model’s file.",
-):
-    picture("numbers", equation(trace, *lesson.compares(trace, chosen[1])))
-
-with card(
-    "gathers",
-    "What it gathers",
-    "The weights blend the head’s values into a context vector for each token. A last matrix turns "
-    "that into what the head adds to the stream: take a cell apart to walk there.",
-):
-    picture("gathers", equation(trace, *lesson.gathers(trace, chosen[1])))
-
-covered: frozenset[str] = frozenset()
-if settings.predicts:
     with card(
-        "layers",
-        "Layer by layer",
-        "What would the model say if it stopped here? After each layer, its last norm and its "
-        "table of tokens read the numbers that stand there: the **logit lens**.",
+        "heads",
+        "All its heads",
+        "Each square is one head on your text: a row for each token that looks, darker where it "
+        "looks harder. Point at a square, and the words below show where it looks. Click to keep "
+        "it.",
+    ) as beside:
+        with beside:
+            control(lesson.MEASURE, width=300)
+        heads_picture(values, found, chosen)
+        st.caption(words.strongest(values, found))
+
+    with card("head", "One head", words.of_the_head(values, found, chosen)) as beside:
+        with beside:
+            control(lesson.LOOKS_FROM, width=170)
+            control(lesson.MODEL_HEAD, width=150)
+        weights = lesson.weights_of(trace, chosen[1])
+        picture("head", sentence(trace, weights, lesson.query_of(values)))
+
+    with card(
+        "numbers",
+        "Down to its numbers",
+        "Each query of this head is compared with each key, and softmax turns a row of scores into "
+        "weights. Point at a cell to see what it is made of; click, and go on to the model’s file.",
     ):
-        asked = words.first_says(found)
-        covered = question("first_says", asked, lesson.lens_trace(found), ("lens",))
-        if not covered:
-            chart("layers", charts.after_each_layer(found, lesson.encoded_of(values).pieces), 940)
+        picture("numbers", equation(trace, *lesson.compares(trace, chosen[1])))
 
-    with card(
-        "brought",
-        "Who brought the answer",
-        "The score of the next token, its **logit**, is a sum: each head and each feed-forward "
-        "adds a part, blue where it raises the token and red where it lowers it.",
-    ) as beside:
-        with beside:
-            control(lesson.ASKED, width=140)
-            control(lesson.AGAINST, width=140)
-        made = found.brought(*lesson.asked_of(values, found))
-        told = words.of_what_is_asked(values, found)
-        chart("brought", charts.who_brought(made, settings, chosen, told), 940)
-        light(*words.adds_up(found, made))
-        st.text(words.of_the_parts(values, found, made))
-        st.text(words.of_its_tokens(values, found, chosen))
+    covered: frozenset[str] = frozenset()
+    if settings.predicts:
+        with card(
+            "layers",
+            "Layer by layer",
+            "What would the model say if it stopped here? Behind a layer, its last norm and its "
+            "table of tokens read the numbers that stand there: the **logit lens**.",
+        ):
+            asked = words.first_says(found)
+            covered = question("first_says", asked, lesson.lens_trace(found), ("lens",))
+            if not covered:
+                chart(
+                    "layers", charts.after_each_layer(found, lesson.encoded_of(values).pieces), 940
+                )
 
-    with card(
-        "off",
-        "Switch it off",
-        "A part that brings much may not be needed, and one that brings nothing may be read by "
-        "others. Take it away, and see what the model says then: **ablation**.",
-    ) as beside:
-        with beside:
-            control(lesson.MODEL_OFF, width=330)
-        if values.model_off:
-            about = lesson.changed(values)
-            off = begun("real_model_off", about, lambda: passes(about))
-            if off.found is None:
-                st.progress(off.share, text="Once more, without it …")
-                go_on_with_page(off)
-            chart("off", charts.next_tokens(found, off.found), 760)
-            st.text(words.of_what_is_off(values, found, off.found))
+        with card(
+            "brought",
+            "Who brought the answer",
+            "The score of the next token, its **logit**, is a sum: each head and each feed-forward "
+            "adds a part, blue where it raises the token, red where it lowers it. Click on a head.",
+        ) as beside:
+            with beside:
+                control(lesson.ASKED, width=140)
+                control(lesson.AGAINST, width=140)
+            made = found.brought(*lesson.asked_of(values, found))
+            told = words.of_what_is_asked(values, found)
+            choosing("brought", charts.who_brought(made, settings, chosen, told))
+            light(*words.adds_up(found, made))
+            st.text(words.of_the_parts(values, found, made))
+            st.text(words.of_its_tokens(values, found, chosen))
 
-if settings.predicts:
-    with row("**A story in five steps**: why this token?", "story", ":material/book:") as told:
-        if told:
-            story(values, found)
+        with card(
+            "off",
+            "Switch it off",
+            "A part that brings much may not be needed, and one that brings nothing may be read by "
+            "others. Take it away, and see what the model says then: **ablation**.",
+        ) as beside:
+            with beside:
+                control(lesson.MODEL_OFF, width=330)
+            if values.model_off:
+                about = lesson.changed(values)
+                off = begun("real_model_off", about, lambda: passes(about))
+                if off.found is None:
+                    st.progress(off.share, text="Once more, without it …")
+                    go_on_with_page(off)
+                chart("off", charts.next_tokens(found, off.found), 760)
+                st.text(words.of_what_is_off(values, found, off.found))
 
-with deeper("every head off in turn, another text’s stream in this one’s place") as is_open:
-    if is_open and settings.predicts:
-        each_head_off(values, found)
-        patched(values, found)
+    if settings.predicts:
+        with row("**A story in five steps**: why this token?", "story", ":material/book:") as told:
+            if told:
+                story(values, found)
 
-answers(words.answers(values, found), covered)
-ends(PAGE, trace)
+    with deeper(
+        "what the head gathers, every head off in turn, a stream patched", "gathers"
+    ) as is_open:
+        if is_open:
+            st.markdown(
+                "**What the head gathers.** The weights blend its values into a context vector for "
+                "each token. A last matrix turns that into what the head adds to the stream: take "
+                "a cell apart to walk there."
+            )
+            picture("gathers", equation(trace, *lesson.gathers(trace, chosen[1])))
+        if is_open and settings.predicts:
+            each_head_off(values, found)
+            patched(values, found)
+
+    answers(words.answers(values, found), covered)
+    ends(PAGE, trace)

@@ -19,7 +19,7 @@ from typing import BinaryIO
 import torch
 from torch import Tensor
 
-from .quantised import KINDS, Kind, in_full
+from .quantised import KINDS, Kind, in_full, taken_apart
 from .refused import ModelRefused
 from .tensor_file import quoted
 
@@ -82,6 +82,17 @@ class GgufFile:
         stored = torch.frombuffer(content, dtype=torch.uint8).view(-1, width)
         numbers = in_full(place.kind, stored, place.shape[-1])
         return numbers.view(place.shape if rows is None else (len(rows), *place.shape[1:]))
+
+    def taken_apart(self, name: str, row: int, column: int) -> tuple[float, int, float] | None:
+        """What a number of a matrix is made of: its scale, what its bits say, and what is added to
+        their product; None where it is kept in full, or in a kind that is not taken apart.
+        """
+        place = self.places[name]
+        kind = KINDS[place.kind]
+        content = self._content(place.first, place.bytes_of_row, [range(row, row + 1)])
+        first = column // kind.n_numbers * kind.n_bytes
+        block = torch.frombuffer(content, dtype=torch.uint8)[first : first + kind.n_bytes]
+        return taken_apart(place.kind, block, column % kind.n_numbers)
 
     def _content(self, first: int, width: int, wanted: Sequence[range]) -> bytearray:
         """The bytes of some rows, each so wide, of the tensor that begins at a byte."""

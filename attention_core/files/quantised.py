@@ -81,6 +81,20 @@ def in_full(kind: int, stored: Tensor, n_columns: int) -> Tensor:
     return torch.from_numpy(quants.dequantize(stored.numpy(), which)).float().view(-1, n_columns)
 
 
+def taken_apart(kind: int, block: Tensor, at: int) -> tuple[float, int, float] | None:
+    """What a number of a block (byte,) is made of: its scale, what its bits say, and what is added
+    to their product; None for kinds that are not taken apart.
+    """
+    whole = block[None]
+    if kind in (2, 3):
+        scale, first = float(_halves(whole, 0, 2)), 2 if kind == 2 else 4
+        added = -8 * scale if kind == 2 else float(_halves(whole, 2, 4))
+        return scale, int(_nibbles(whole[:, first:])[0, at]), added
+    if kind == 8:
+        return float(_halves(whole, 0, 2)), int(block[2 + at].view(torch.int8)), 0.0
+    return None
+
+
 def _halves(blocks: Tensor, first: int, last: int) -> Tensor:
     """Numbers of 16 bits that stand in each block from a byte to another: (block, number)."""
     return blocks[:, first:last].contiguous().view(torch.float16).float()

@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from ..expression import Expression, Number
+from ..expression import Expression, Number, Product, Sum
 from ..files.gguf_file import opened_gguf
 from ..files.tensor_file import opened
 from .base import Operation, check_place
@@ -73,7 +73,10 @@ class StoredInGguf(Operation):
     """
 
     in_latex = r"\text{{stored}}"
-    in_words = "A number that stands in a file, of a few bits and a scale: both multiplied."
+    in_words = (
+        "A number that stands in a file: in few bits, times a scale that a block shares, and "
+        "with what the block adds to each of its numbers."
+    )
     imports = (
         "from functools import cache",
         "from gguf import GGUFReader",
@@ -110,5 +113,9 @@ class StoredInGguf(Operation):
         file, index = opened_gguf(Path(self.path)), _in_file(index, self.rows)
         if len(index) == 1:
             return Number(float(file.matrix(self.name)[index]))
+        if len(index) == 2 and (parts := file.taken_apart(self.name, *index)):
+            scale, bits, added = parts
+            product = Product((Number(scale, f"{scale:.5g}"), Number(bits, str(bits))))
+            return Sum((product, Number(added))) if added else product
         (row,) = file.matrix(self.name, [index[0]])
         return Number(float(row[index[1:]]))

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attention_core.files.gguf_file import GgufFile, opened_gguf
-from attention_core.files.quantised import KINDS, in_full
+from attention_core.files.quantised import KINDS, in_full, taken_apart
 from attention_core.files.refused import ModelRefused
 from gguf_files import string, value, written
 
@@ -34,6 +34,22 @@ def test_numbers_of_few_bits_are_those_of_the_package_gguf(kind):
     assert found.shape == (5, n_columns)
     assert found.dtype == torch.float32
     np.testing.assert_array_equal(found.numpy(), wanted)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=[each.name for each in KINDS.values()])
+def test_a_number_of_few_bits_is_taken_apart_into_what_it_is_made_of(kind):
+    n_numbers, n_bytes = KINDS[kind].n_numbers, KINDS[kind].n_bytes
+    generator = np.random.default_rng(kind)
+    blocks = torch.from_numpy(generator.integers(0, 128, (7, n_bytes), dtype=np.uint8))
+    if KINDS[kind].name not in ("Q4_0", "Q4_1", "Q8_0"):
+        assert taken_apart(kind, blocks[0], 0) is None
+        return
+    wanted = in_full(kind, blocks, n_numbers)
+    for block in range(7):
+        for at in (0, 5, 16, 31):
+            scale, bits, added = taken_apart(kind, blocks[block], at)
+            assert isinstance(bits, int)
+            assert scale * bits + added == pytest.approx(float(wanted[block, at]), rel=1e-6)
 
 
 @pytest.mark.parametrize(

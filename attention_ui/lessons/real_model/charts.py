@@ -18,8 +18,8 @@ from .seen import Seen
 
 MOST, STEP = 10, 18
 """So many of the likeliest tokens are drawn, and how high each is."""
-ROW, WIDEST = 15, 900
-"""Pixels of a layer in a table, and of the table."""
+ROW, WIDEST, MOST_ROWS = 19, 900, 17
+"""Pixels of a layer in a table, and of the table; of more layers, every second one is drawn."""
 MOST_COLUMNS = 24
 """Of a longer text, the last tokens stand in the table of layers."""
 
@@ -38,7 +38,8 @@ def next_tokens(found: Seen, without: Seen | None) -> Chart:
     for place, token in enumerate(best):
         chance, now = float(found.chances[token]), float(left[token])
         text = percent(chance) if without is None else f"{percent(chance)} → {percent(now)}"
-        rows.append({"place": place, "chance": chance, "left": now, "text": text})
+        ends = {"chance": chance, "left": now, "end": max(chance, now)}
+        rows.append({"place": place, **ends, "text": text})
     spec = deepcopy(_bars())
     names = [visible(piece(each)) for each in best]
     spec["params"] = [{"name": "tokens", "value": names}]
@@ -64,7 +65,7 @@ def _bars() -> dict:
         opacity=alt.when("datum.left === datum.chance").then(alt.value(0)).otherwise(alt.value(1)),
     )
     texts = base.mark_text(align="left", dx=6, fontSize=12, aria=False, color=palette.INK).encode(
-        x=x, text="text:N"
+        x=alt.X("end:Q", axis=None, scale=alt.Scale(domain=[0, 1.15])), text="text:N"
     )
     chart = alt.layer(bars, left, texts).properties(width="container")
     return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
@@ -78,6 +79,8 @@ def after_each_layer(found: Seen, pieces: Sequence[str]) -> Chart:
     n_layers, n = model.settings.n_layers, len(found.run.ids)
     ids, chances = (each.view(n_layers + 1, n) for each in (told.ids, told.chances))
     first = max(0, n - MOST_COLUMNS)
+    every = 1 if n_layers < MOST_ROWS else 2
+    drawn = [*range(n_layers, -1, -every)][::-1]  # the last among them
     piece = model.tokenizer.piece
     rows = [
         {
@@ -86,17 +89,14 @@ def after_each_layer(found: Seen, pieces: Sequence[str]) -> Chart:
             "shade": palette.FAINT + (palette.FULL - palette.FAINT) * chance**0.5,
             "after": f"layer {layer - 1}" if layer else "the embedding alone",
         }
-        for layer in range(n_layers + 1)
+        for layer in drawn
         for place in range(first, n)
         for chance in [float(chances[layer, place])]
     ]
     spec = deepcopy(_table())
     spec["params"] = [{"name": "tokens", "value": [visible(each) for each in pieces]}]
     spec["layer"][1]["mark"]["limit"] = WIDEST // (n - first) - 4
-    every = 1 if n_layers < 16 else 2
-    for layer in spec["layer"]:
-        layer["encoding"]["y"]["axis"]["values"] = [*range(0, n_layers + 1, every)]
-    spec["height"] = (n_layers + 1) * (ROW if n_layers > 8 else 28)
+    spec["height"] = len(drawn) * ROW
     return Chart(pd.DataFrame(rows), spec, "The likeliest next token after each layer.")
 
 
@@ -129,7 +129,7 @@ def _table() -> dict:
             alt.Tooltip("chance:Q", title="chance", format=".1%"),
         ],
     )
-    words = base.mark_text(aria=False, fontSize=10, color=palette.INK).encode(text="says:N")
+    words = base.mark_text(aria=False, fontSize=11, color=palette.INK).encode(text="says:N")
     chart = alt.layer(cells, words).properties(width="container")
     return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
 
@@ -162,12 +162,13 @@ def by_layers(
         {
             **{"layer": layer, "row": row, "called": called, "amount": amount},
             "shade": palette.FAINT + (palette.FULL - palette.FAINT) * (abs(amount) / most) ** 0.5,
+            "id": called.removeprefix("head "),
             "chosen": (layer, row) == chosen,
         }
         for (layer, row), (called, amount) in cells.items()
     ]
     spec = deepcopy(_amounts())
-    spec["params"] = [{"name": "part_names", "value": list(names)}]
+    spec["params"] = [*spec["params"], {"name": "part_names", "value": list(names)}]
     every = 1 if n_layers < 20 else 2
     spec["encoding"]["x"]["axis"]["values"] = [*range(0, n_layers, every)]
     spec["height"] = 26 * len(names)
@@ -197,6 +198,7 @@ def _amounts() -> dict:
                 alt.Tooltip("amount:Q", title=" ", format="+.3f"),
             ],
         )
+        .add_params(alt.selection_point(name="head", on="click", fields=["id"], empty=False))
         .properties(width="container")
     )  # fmt: skip
     return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}

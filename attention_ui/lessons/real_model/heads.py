@@ -1,17 +1,21 @@
 """The picture of all heads on the page: pointing stays in the browser, a click chooses a head."""
 
+import re
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
 from attention_core.text.tokenizers import visible
 
+from ...charts.chart import Chart
 from ...controls import held
 from ...controls.control import Values
 from .lesson import MARKED, MODEL_HEAD, encoded_of, query_of, scores_of
 from .raster import Heads, all_heads
 from .seen import Seen
 
-KEY = "chart_all_heads"
+IS_HEAD = re.compile(r"\d+\.\d+")
 
 
 def heads_picture(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
@@ -27,23 +31,26 @@ def heads_picture(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
             f"Heads that {MARKED[values.measure]}",
         )
     )
-    st.vega_lite_chart(
-        made.frame,
-        made.spec,
-        width="stretch",
-        height="content",
-        key=KEY,
-        alt=made.alt,
-        on_select=_told,
-        selection_mode=["head"],
-    )
+    choosing("all_heads", made)
 
 
-def _told() -> None:
+def choosing(name: str, made: Chart) -> None:
+    """A picture in which a click on a head chooses it."""
+    key = f"chart_{name}"
+    look = {"width": "stretch", "height": "content", "alt": made.alt, "key": key}
+    chosen = {"on_select": partial(_told, key), "selection_mode": ["head"]}
+    st.vega_lite_chart(made.frame, made.spec, **look, **chosen)
+
+
+def _told(key: str) -> None:
     """A head that was clicked on."""
-    match st.session_state[KEY]["selection"].get("head"):
-        case [{"id": str() as name}, *_] if MODEL_HEAD.name not in held.fixed():
+    match st.session_state[key]["selection"].get("head"):
+        case [{"id": str() as name}, *_] if IS_HEAD.fullmatch(name) and not _is_fixed():
             held.change(model_head=name)
+
+
+def _is_fixed() -> bool:
+    return MODEL_HEAD.name in held.fixed()
 
 
 def strongest(values: Values, found: Seen, most: int = 5) -> list[tuple[str, float]]:

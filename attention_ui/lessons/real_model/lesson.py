@@ -255,7 +255,7 @@ def asked_of(values: Values, found: Seen) -> tuple[int, int | None]:
     if asked is None:
         asked = int(found.chances.argmax())
     against = token_of(model, values.against_token) if values.against_token else None
-    return asked, against
+    return asked, None if against == asked else against
 
 
 def trace_of(values: Values) -> Trace:

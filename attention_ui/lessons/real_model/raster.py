@@ -19,9 +19,9 @@ from PIL import Image
 from ...charts.chart import Chart, without_data
 from ...picture import palette
 
-WIDE, LARGEST, GAP, STRIP, BETWEEN = 900, 100, 3, 26, 22
-"""Pixels: of all heads of a row, of one head at most, between two, of the tokens below, and between
-those and the heads.
+WIDE, TALL, LARGEST, GAP, STRIP, BETWEEN = 900, 330, 100, 3, 26, 22
+"""Pixels: of all layers beside each other, of all heads below each other, of one head at most,
+between two, of the tokens below, and between those and the heads.
 """
 MOST_NUMBERS = 20
 """Of more layers than these, every second is numbered."""
@@ -46,40 +46,35 @@ class Heads:
 
 
 def all_heads(heads: Heads) -> Chart:
-    """The picture of all heads: layers from left to right; heads, where there are more of them."""
+    """The picture of all heads: layers from left to right, heads downwards."""
     n_layers, n_heads, _, n_tokens = heads.weights.shape
-    turned = n_heads > n_layers
-    n_columns, n_rows = (n_heads, n_layers) if turned else (n_layers, n_heads)
-    side = min(LARGEST, WIDE // n_columns)
-    across, below, strip = WIDE / side, n_rows + BETWEEN / side, STRIP / side
-
-    def place(layer: int, head: int) -> dict[str, int]:
-        x, y = (head, layer) if turned else (layer, head)
-        return {"x": x, "y": y, "x2": x + 1, "y2": y + 1}
-
-    image = _raster(heads.weights.swapaxes(0, 1) if turned else heads.weights, side)
-    rows: list[dict] = [{"kind": "image", "url": image, "x2": n_columns, "y2": n_rows}]
+    side = min(LARGEST, WIDE // n_layers, TALL // n_heads)
+    across, below, strip = WIDE / side, n_heads + BETWEEN / side, STRIP / side
+    image = _raster(heads.weights, side)
+    rows: list[dict] = [{"kind": "image", "url": image, "x2": n_layers, "y2": n_heads}]
     for layer, head in np.ndindex(n_layers, n_heads):
         score, chosen = float(heads.scores[layer, head]), (layer, head) == heads.chosen
         told = {"kind": "head", "id": f"{layer}.{head}", "score": score, "chosen": chosen}
-        rows.append({**told, **place(layer, head)})
+        rows.append({**told, "x": layer, "x2": layer + 1, "y": head, "y2": head + 1})
     rows += _strips(heads, across / n_tokens, below, below + strip)
     frame = pd.DataFrame(rows)
     frame[["x", "y"]] = frame[["x", "y"]].fillna(0.0)
     frame["chosen"] = frame["chosen"].eq(True)
     spec = deepcopy(_template())
-    titles = ("head", "layer") if turned else ("layer", "head")
     for layer in spec["layer"]:
         for axis, ends, count, title in (
-            ("x", [0, across], n_columns, titles[0]),
-            ("y", [below + strip, 0], n_rows, titles[1]),
+            ("x", [0, across], n_layers, "layer"),
+            ("y", [below + strip, 0], n_heads, "head"),
         ):
             channel = layer["encoding"][axis]
             channel["scale"] = {"domain": ends, "nice": False}
             every = 2 if count > MOST_NUMBERS else 1
             channel["axis"] |= {"title": title, "values": [n + 0.5 for n in range(0, count, every)]}
     wide = WIDE / n_tokens
-    spec["layer"][-1]["mark"] |= {"fontSize": 12 if wide > 40 else 10, "limit": wide - 2}
+    spec["layer"][-1]["mark"] |= {
+        "fontSize": 12 if wide > 40 else 10,
+        "limit": {"expr": f"width / {n_tokens} - 2"},
+    }
     spec["height"] = round(side * (below + strip))
     best = np.unravel_index(int(heads.scores.argmax()), heads.scores.shape)
     told = (

@@ -185,8 +185,9 @@ def _of_the_rest(
             for fall, each in lost
         ]
         st.text(
-            "4. On whom does that stand? Take one head away and the difference falls most without "
-            f"{listed(named)}. They write what {best.layer}.{best.head} and others read later."
+            "4. On whom does that stand? Of the heads before it that brought little themselves, "
+            f"the difference falls most without {listed(named)}. They write what "
+            f"{best.layer}.{best.head} and others read later."
             if named
             else "4. No earlier head is missed that brought little itself."
         )
@@ -196,7 +197,7 @@ def _of_the_rest(
             f"5. And without {best.layer}.{best.head} itself? The difference is {number(left, 2)} "
             f"in place of {number(gap, 2)}, and “{yes[1]}” has {percent(without)}. "
             + (
-                "The model says the same: no single head carries the answer."
+                f"“{yes[1]}” is still what it says: this head alone does not carry the answer."
                 if without > 0.5 * float(found.chances[yes[0]])
                 else "This one head carries most of the answer."
             )

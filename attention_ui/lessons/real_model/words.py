@@ -4,6 +4,7 @@ from torch import Tensor
 
 from attention_core.real_model.attribution import Attribution, head_by_key
 from attention_core.real_model.model import Model
+from attention_core.rounding import to_within
 from attention_core.text.tokenizers import visible
 
 from ...cards.common_questions import one_of
@@ -15,19 +16,19 @@ from .heads import strongest as strongest_heads
 from .lesson import MARKED, asked_of, encoded_of, measure_of, query_of, scores_of
 from .seen import Seen
 
-SMALLEST = 0.02
-"""A token that brought less of what a head brought is not named."""
+SMALLEST, MARKED_FROM = 0.02, 0.3
+"""A token that brought less of what a head brought is not named; a head is marked from here on."""
 
 
 def about_the_model(model: Model) -> str:
     """What kind of model this is."""
     s = model.settings
     shared = "" if s.n_key_heads == s.n_heads else f" on {s.n_key_heads} key/value heads"
-    kept = f" Its weights are stored in {model.quantised}." if model.quantised else ""
+    kept = f" Its numbers are kept in {model.quantised}." if model.quantised else ""
     return (
         f"A model of the {model.family} family: {s.n_layers} layers of {s.n_heads} heads{shared}, "
         f"{s.d_model:,} numbers for each token, {s.n_vocabulary:,} tokens to choose from.{kept} "
-        "Type on, and see what it would say next."
+        "Type on, and see what it would say next; ␣ is a blank."
     )
 
 
@@ -38,8 +39,13 @@ def says_nothing(model: Model) -> str:
 
 def strongest(values: Values, found: Seen) -> str:
     """Which heads do most of what is measured."""
-    each = [f"{name} ({percent(share)})" for name, share in strongest_heads(values, found)]
-    return f"{measure_of(values).words} Most: {listed(each)}. Green: 30% or more."
+    best = strongest_heads(values, found)
+    each = [f"{name} ({percent(share)})" for name, share in best]
+    if not best[0][1]:
+        return f"{measure_of(values).words} In this text no token has such a place."
+    reached = "Green: 30% or more on average." if best[0][1] >= MARKED_FROM else "None reaches 30%."
+    told = f"Most: {listed(each)}. {reached}"
+    return f"{measure_of(values).words} {told}"
 
 
 def of_what_is_asked(values: Values, found: Seen) -> str:
@@ -61,7 +67,7 @@ def adds_up(found: Seen, made: Attribution) -> tuple[bool, str]:
     before = "" if cap is None else ", as it is before the model’s soft cap"
     return right, (
         f"All {len(made.parts)} parts add up to it{before}: {number(made.logit, 3)}, "
-        f"{'exactly' if off == 0 else f'to within {off:.0e}'}."
+        f"{to_within(off)}."
     )
 
 
@@ -75,8 +81,10 @@ def of_the_parts(values: Values, found: Seen, made: Attribution) -> str:
     called = [f"{part.layer}.{part.head} ({signed(part.amount)})" for part in heads]
     of_heads, of_ffn = of("head"), of("feed-forward")
     total = sum(part.amount for part in made.parts)
+    has_ffn = found.run.model.settings.d_ffn
+    ffn = f"all feed-forward {signed(of_ffn)}, " if has_ffn else ""
     return (
-        f"All heads {signed(of_heads)}, all feed-forward {signed(of_ffn)}, the rest "
+        f"All heads {signed(of_heads)}, {ffn}the embedding and biases "
         f"{signed(total - of_heads - of_ffn)}: together {number(total, 2)}, "
         f"{of_what_is_asked(values, found)}. Of the heads, most came from {listed(called[:3])}, "
         f"and least from {called[-1]}."
@@ -102,7 +110,10 @@ def of_what_is_off(values: Values, found: Seen, without: Seen) -> str:
     before, after = found.next_logits, without.next_logits
     chance, left = (float(each.chances[asked]) for each in (found, without))
     name = said(found.run.model.tokenizer.piece(asked))
-    told = f"“{name}” had {percent(chance)}, and has {percent(left)} without {values.model_off}."
+    told = (
+        f"Orange: what is left. “{name}” had {percent(chance)}, and has {percent(left)} without "
+        f"{values.model_off}."
+    )
     if against is None:
         return told
     gaps = [number(float(each[asked] - each[against]), 2) for each in (before, after)]
@@ -191,6 +202,20 @@ def first_says(found: Seen) -> Pick:
     )
 
 
+def _when(layer: int, n_layers: int) -> str:
+    """From where on the model would say what it says."""
+    if layer < 0:
+        return "On this text its embeddings would say the same already."
+    if layer == n_layers - 1:
+        return (
+            "On this text only at the very end: before its last layer it would say something else."
+        )
+    return (
+        f"On this text from layer {layer} on, the last being {n_layers - 1}: its last norm and its "
+        "table would say the same there."
+    )
+
+
 def answers(values: Values, found: Seen) -> list[Answer]:
     """What a reader can now answer."""
     settings = found.run.model.settings
@@ -216,10 +241,7 @@ def answers(values: Values, found: Seen) -> list[Answer]:
         *told,
         Answer(
             "When does a model know what it will say?",
-            f"On this text, after layer {at} of {settings.n_layers - 1}: from there on its last "
-            "norm and its table would say the same."
-            if at >= 0
-            else "On this text its embeddings would say the same already.",
+            _when(at, settings.n_layers),
             "layers",
             "Layer by layer",
             ("lens",),

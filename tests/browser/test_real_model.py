@@ -1,0 +1,46 @@
+"""The page of a real model in a browser: a head that is clicked on, and another text."""
+
+import pytest
+
+from browser_tools import no_exception, open_page, settled, soon
+
+PAGE = "real_model?predict=off"
+
+
+def middle_of(page, layer, head):
+    """Where a head of the tiny language stands in the picture of all heads."""
+    page.locator(".st-key-card_heads .vega-embed svg").scroll_into_view_if_needed()
+    squares = page.evaluate(
+        """() => [...document.querySelectorAll('.st-key-card_heads .vega-embed svg path')]
+           .map((each) => each.getBoundingClientRect())
+           .filter((box) => box.width > 60 && box.width < 110 && box.height > 60)
+           .map((box) => [box.x + box.width / 2, box.y + box.height / 2])"""
+    )
+    assert len(squares) == 8, "a square for each head"
+    return squares[4 * layer + head]
+
+
+def test_a_click_on_a_head_opens_it_and_the_link_has_it(page, app_url):
+    open_page(page, app_url, PAGE)
+    page.mouse.click(*middle_of(page, 1, 2))
+    settled(page)
+    assert "model_head=1.2" in page.url
+    assert page.locator(".st-key-card_head").get_by_text("Head 1.2, in layer 1").count() == 1
+    no_exception(page)
+
+
+@pytest.mark.slow("8 s: three texts")
+def test_another_text_is_read_and_one_that_cannot_be_stays(page, app_url):
+    open_page(page, app_url, PAGE)
+    typed = page.get_by_label("Your text")
+    typed.fill("the tired cat sees the dog but it")
+    typed.press("Enter")
+    settled(page)
+    soon(page, lambda: page.locator(".st-key-card_off").count() == 1)
+    assert "dog+but+it" in page.url
+    typed.fill("the zebra")
+    typed.press("Enter")
+    page.locator(".st-key-problem_of_prompt").get_by_text("none of the 61 words").wait_for()
+    assert typed.input_value() == "the zebra"
+    assert page.locator(".st-key-card_brought").count() == 1, "what was there stays"
+    no_exception(page)
