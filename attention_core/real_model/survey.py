@@ -106,14 +106,14 @@ def survey(model: Model, sentences: Sequence[str]) -> Iterator[tuple[float, Surv
     """
     added = _Sums(model)
     for number, sentence in enumerate(sentences):
-        ids = _ids(model, sentence)
+        ids = token_ids(model, sentence)
         if ids:
             added.add(number, ids, run(model, ids).weights)
         yield (number + 1) / len(sentences), added.survey()
 
 
-def _ids(model: Model, sentence: str) -> tuple[int, ...]:
-    """The tokens of a sentence; none where the model cannot read it."""
+def token_ids(model: Model, sentence: str) -> tuple[int, ...]:
+    """The tokens of a sentence as a survey reads it; none where the model cannot read it."""
     try:
         found = model.tokenizer.encode(sentence)
     except ValueError:
@@ -148,14 +148,15 @@ class _Sums:
         n = weights.shape[-1]
         counts = ~torch.eye(n, dtype=torch.bool)
         counts[:, 0] = False
-        found, at = (weights * counts).flatten(-2).topk(min(MOST_PAIRS, n * n))
+        # stable: of pairs that are equally strong, those that come first stay
+        found, at = _sorted((weights * counts).flatten(-2))
+        found, at = found[..., :MOST_PAIRS], at[..., :MOST_PAIRS]
         places = torch.stack([torch.full_like(at, number), at // n, at % n], dim=-1)
-        both = torch.cat([self.weights, found], dim=-1)
-        # stable: of pairs that are equally strong, those of the first sentences stay
-        order = both.argsort(dim=-1, descending=True, stable=True)[..., :MOST_PAIRS]
-        self.weights = both.gather(-1, order)
+        both, order = _sorted(torch.cat([self.weights, found], dim=-1))
         all_places = torch.cat([self.places, places], dim=-2)
-        self.places = all_places.gather(-2, order[..., None].expand(*order.shape, 3))
+        by_rank = order[..., None].expand(*order.shape, 3)
+        self.weights = both[..., :MOST_PAIRS]
+        self.places = all_places.gather(-2, by_rank)[..., :MOST_PAIRS, :]
 
     def survey(self) -> Survey:
         """The sums so far as means. 0 of 0 queries is NaN."""
@@ -164,3 +165,8 @@ class _Sums:
             self.n_read, means, tuple(self.n_queries), tuple(self.n_sentences),
             self.weights, self.places,
         )  # fmt: skip
+
+
+def _sorted(weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Weights with the largest first, and where each stood; equal ones in their order."""
+    return weights.sort(dim=-1, descending=True, stable=True)
