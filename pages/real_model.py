@@ -14,6 +14,7 @@ from attention_ui.lessons.real_model.getting import way_to_a_model
 from attention_ui.lessons.real_model.heads import heads_picture
 from attention_ui.lessons.real_model.running import passes
 from attention_ui.lessons.real_model.story import story
+from attention_ui.lessons.real_model.surveyed import surveyed
 from attention_ui.lessons.real_model.sweeping import each_head_off, patched
 from attention_ui.picture.layout import equation
 from attention_ui.picture.sentence import sentence
@@ -128,6 +129,12 @@ if settings.predicts:
     with row("**A story in five steps**: why this token?", "story", ":material/book:") as told:
         if told:
             story(values, found)
+
+with row(
+    "**Over many sentences**: what each head does elsewhere", "survey", ":material/scatter_plot:"
+) as is_open:
+    if is_open:
+        surveyed(values, found, chosen)
 
 with deeper("every head off in turn, another text’s stream in this one’s place") as is_open:
     if is_open and settings.predicts:
