@@ -128,13 +128,15 @@ def test_a_name_is_given_to_what_holds_and_says_on_how_much(found, seen):
     n_asked, n_sentences = found.asked("previous")
     here = float(MEASURES["previous"].of(seen.run.weights[1, 2], seen.run.ids))
     assert told == (
-        f"Over {n_sentences} sentences, 61% of the weight of head 1.2 goes to the token before "
-        f"({n_asked:,} tokens were asked): a previous-token head. On your text: {percent(here)}."
+        f"Over {n_sentences} sentences, 61% of the weight of head 1.2 goes to the token "
+        f"before, of {n_asked:,} tokens: a previous-token head. On your text: {percent(here)}."
     )
     both = surveyed.name_of(with_means(found, induction=0.5, first=0.7), seen, (0, 0))
     assert "an induction head" in both
     assert "an attention sink" in both
-    assert f"Over {found.asked('induction')[1]} sentences, 50% of the weight" in both
+    n_asked, n_sentences = found.asked("induction")
+    assert f"Over {n_sentences} sentences, 50% of the weight" in both
+    assert f"of {n_asked:,} tokens that came again: an induction head" in both
     assert "local" in surveyed.name_of(with_means(found, near=0.8), seen, (0, 0))
 
 
@@ -152,7 +154,10 @@ def test_what_does_not_hold_has_no_name(found, seen):
 
 def test_the_page_names_the_heads_of_the_tiny_language_by_what_they_do(found):
     told = texts(stands(visit(model="tiny", model_head="0.2")))
-    assert f"{percent(found.mean('near', 0, 2))} of the weight of head 0.2 goes to itself" in told
+    assert (
+        f"{percent(found.mean('near', 0, 2))} of the weight of head 0.2 goes to the token itself"
+        in told
+    )
     assert "a local head" in told
 
 

@@ -38,11 +38,13 @@ NAMES = {
     "induction": ("what followed the same token before", "an induction head"),
     "same": ("earlier places of the same token", "a duplicate-token head"),
     "first": ("the first token", "an attention sink, which mostly rests"),
-    "near": (f"itself and {MEASURES['near'].name}", "a local head"),
+    "near": (f"the token itself and those {MEASURES['near'].name}", "a local head"),
 }
 """By measure: what gets the weight, and what a head is called for it. One that looks at the token
 before is local anyway, and so is not called that too; an even spread is no name.
 """
+ASKED_WHERE = {"same": " that came again", "induction": " that came again"}
+"""Which tokens are asked, where it is not all of them."""
 _FOUND = WeakKeyDictionary[Model, tuple[Sequence[str], Survey]]()
 """What has been found for a visitor is there for all, also where no file can be written: with the
 sentences that it is of.
@@ -192,7 +194,10 @@ def _points() -> dict:
         .add_params(clicked)
         .properties(width="container", height=HEIGHT)
     )
-    return without_data(chart.to_dict()) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return without_data(chart.to_dict()) | {
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "padding": {"left": 2, "top": 6, "right": 8, "bottom": 2},  # Streamlit adds 20 below
+    }
 
 
 # --- the chosen head -----------------------------------------------------------------------------
@@ -222,7 +227,8 @@ def name_of(survey: Survey, found: Seen, chosen: tuple[int, int]) -> str:
         what, called = NAMES[name]
         told.append(
             f"Over {n_sentences} sentences, {percent(shares[name])} of the weight of {head} goes "
-            f"to {what} ({n_asked:,} tokens were asked): {called}.{_here(found, name, chosen)}"
+            f"to {what}, of {n_asked:,} tokens{ASKED_WHERE.get(name, '')}: {called}."
+            f"{_here(found, name, chosen)}"
         )
     return "\n\n".join(told)
 
@@ -246,8 +252,9 @@ def _pairs(model: Model, sentences: Sequence[str], survey: Survey, chosen: tuple
         st.markdown(f"Head {called} looks at nothing but the first token and itself.")
         return
     st.markdown(
-        f"**Where head {called} looks hardest**, the first token left out (heads rest there when "
-        "they find nothing) and a token’s look at itself. In parentheses, its place."
+        f"**Where head {called} looks hardest.** The first token is left out, since heads rest "
+        "there when they find nothing, and so is a token that looks at itself. In parentheses: the "
+        "token’s place, counted from 0."
     )
     rows = []
     for pair in pairs:
