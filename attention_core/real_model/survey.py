@@ -22,6 +22,7 @@ ENGLISH = Path(__file__).with_name("sentences.txt")
 """200 sentences of our own, one a line: names said twice, lists, repeated words, questions, quotes,
 numbers, dialogue, code, headlines, and plain prose, 20 of each.
 """
+N_OF_EACH = 20
 N_TINY, SHORTEST, SEED = 60, 8, 31
 """So many sentences of the tiny language, of how many words at least, and drawn how."""
 MOST_PAIRS = 10
@@ -86,8 +87,11 @@ _NAMES = tuple(MEASURES)
 
 @lru_cache(maxsize=1)
 def english() -> tuple[str, ...]:
-    """Our own sentences, which any model of English can read."""
-    return tuple(ENGLISH.read_text(encoding="utf-8").splitlines())
+    """Our own sentences, which any model of English can read: one of each kind after the other, so
+    that a survey that is stopped has seen all kinds.
+    """
+    lines = ENGLISH.read_text(encoding="utf-8").splitlines()
+    return tuple(line for first in range(N_OF_EACH) for line in lines[first::N_OF_EACH])
 
 
 @lru_cache(maxsize=1)

@@ -227,7 +227,7 @@ def name_of(survey: Survey, found: Seen, chosen: tuple[int, int]) -> str:
         what, called = NAMES[name]
         told.append(
             f"Over {n_sentences} sentences, {percent(shares[name])} of the weight of {head} goes "
-            f"to {what}, of {n_asked:,} tokens{ASKED_WHERE.get(name, '')}: {called}."
+            f"to {what} (the mean of {n_asked:,} tokens{ASKED_WHERE.get(name, '')}): {called}."
             f"{_here(found, name, chosen)}"
         )
     return "\n\n".join(told)
