@@ -11,7 +11,6 @@ from dataclasses import fields
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
 from torch import Tensor
 
 from ..files import tensor_file
@@ -54,7 +53,7 @@ def keep(model: Model, sentences: Sequence[str], survey: Survey) -> bool:
             written = Path(beside) / path.name
             tensor_file.write(written, _tensors(survey), {ABOUT: _about(model, sentences)})
             written.replace(path)
-    except (OSError, SafetensorError):  # the library has an error of its own for a full disk
+    except OSError:
         return False
     return True
 

@@ -275,3 +275,15 @@ def test_a_folder_that_cannot_be_written_is_no_error(model, few, cache, monkeypa
     assert survey_file.folder() is None
     assert not survey_file.keep(model, FEW, few)
     assert survey_file.kept(model, FEW) is None
+
+
+def test_a_disk_that_is_full_is_no_error(model, few, cache, monkeypatch):
+    """Stands in for the library, which has an error of its own for it."""
+    import safetensors.torch
+
+    def full(*_):
+        raise safetensors.SafetensorError("No space left on device")
+
+    monkeypatch.setattr(safetensors.torch, "save_file", full)
+    assert not survey_file.keep(model, FEW, few)
+    assert not [*cache.iterdir()], "nothing is left of what was begun"

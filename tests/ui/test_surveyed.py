@@ -129,7 +129,8 @@ def test_a_name_is_given_to_what_holds_and_says_on_how_much(found, seen):
     here = float(MEASURES["previous"].of(seen.run.weights[1, 2], seen.run.ids))
     assert told == (
         f"Over {n_sentences} sentences, 61% of the weight of head 1.2 goes to the token "
-        f"before (the mean of {n_asked:,} tokens): a previous-token head. On your text: {percent(here)}."
+        f"before (the mean of {n_asked:,} tokens): a previous-token head. On your text: "
+        f"{percent(here)}."
     )
     both = surveyed.name_of(with_means(found, induction=0.5, first=0.7), seen, (0, 0))
     assert "an induction head" in both
