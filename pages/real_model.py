@@ -14,6 +14,7 @@ from attention_ui.lessons.real_model.getting import way_to_a_model
 from attention_ui.lessons.real_model.heads import choosing, heads_picture
 from attention_ui.lessons.real_model.running import passes
 from attention_ui.lessons.real_model.story import story
+from attention_ui.lessons.real_model.surveyed import surveyed
 from attention_ui.lessons.real_model.sweeping import each_head_off, patched
 from attention_ui.picture.layout import equation
 from attention_ui.picture.sentence import sentence
@@ -125,6 +126,11 @@ with st.container(key="looked_into"):
         with row("**A story in five steps**: why this token?", "story", ":material/book:") as told:
             if told:
                 story(values, found)
+
+    many = "**Over many sentences**: what each head does elsewhere"
+    with row(many, "survey", ":material/scatter_plot:") as is_open:
+        if is_open:
+            surveyed(values, found, chosen)
 
     with deeper(
         "what the head gathers, every head off in turn, a stream patched", "gathers"

@@ -45,10 +45,14 @@ Numbers = tuple[str, tuple[int, ...], tuple[float, ...]]
 def write(
     path: Path, tensors: Mapping[str, "Tensor"], about: Mapping[str, str] | None = None
 ) -> None:
-    """Store tensors, and words about them."""
+    """Store tensors, and words about them. Raises OSError where that cannot be done."""
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
-    save_file({name: each.detach().clone() for name, each in tensors.items()}, path, about)
+    try:
+        save_file({name: each.detach().clone() for name, each in tensors.items()}, path, about)
+    except SafetensorError as error:  # what the library makes of a full disk
+        raise OSError(f"{path.name} cannot be written: {quoted(str(error))}") from error
 
 
 def read(path: Path) -> dict[str, "Tensor"]:

@@ -27,14 +27,15 @@ class Measure:
     """
 
     def of(self, weights: Tensor, ids: Sequence[int]) -> Tensor:
-        """The measure of weights (…, query, key) over the tokens that these are the ids of: (…)."""
+        """The measure of weights (…, query, key) over the tokens that these are the ids of: (…).
+        The mean over the queries that are asked; NaN for none.
+        """
+        return self.by_query(weights, ids).mean(-1).to(weights.dtype)
+
+    def by_query(self, weights: Tensor, ids: Sequence[int]) -> Tensor:
+        """What the measure is a mean of: a number for each query that is asked, (…, asked)."""
         counts, asked = self.picks(torch.as_tensor(list(ids)))
-        return _mean((weights * counts).sum(-1), asked)
-
-
-def _mean(by_query: Tensor, asked: Tensor) -> Tensor:
-    """The mean over the queries that are asked; NaN for none."""
-    return by_query[..., asked].mean(-1)
+        return (weights * counts).sum(-1)[..., asked]
 
 
 def _places(ids: Tensor) -> tuple[Tensor, Tensor]:
@@ -87,16 +88,15 @@ def near(n: int = NEAR) -> Measure:
 class Spread(Measure):
     """How evenly a head looks: the entropy of its weights, as a share of the most it can be."""
 
-    def of(self, weights: Tensor, ids: Sequence[int]) -> Tensor:
-        """As `Measure.of`. Keys of no weight in any head count as hidden."""
+    def by_query(self, weights: Tensor, ids: Sequence[int]) -> Tensor:
+        """As `Measure.by_query`. Keys of no weight in any head count as hidden."""
         del ids
         entropy = torch.special.entr(weights.double()).sum(-1)
         causal = not weights.triu(1).any()
         n = weights.shape[-1]
         visible = torch.arange(1, n + 1) if causal else torch.full((n,), n)
         asked = visible > 1
-        share = entropy[..., asked] / visible[asked].double().log()
-        return share.mean(-1).to(weights.dtype)
+        return entropy[..., asked] / visible[asked].double().log()
 
 
 MEASURES = {

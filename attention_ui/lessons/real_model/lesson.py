@@ -183,9 +183,16 @@ OTHER_PROMPT = Control(
     widget="text_input",
     check=_fits,
 )
+MEASURES_BY_NAME = Choice({name: measure.name for name, measure in MEASURES.items()})
+SURVEY_ACROSS = Control(
+    "survey_across", MEASURES_BY_NAME, "Measure across", "previous", widget="selectbox"
+)
+SURVEY_UP = Control(
+    "survey_up", MEASURES_BY_NAME, "Measure upwards", "induction", widget="selectbox"
+)
 CONTROLS = (
     *(EXAMPLE, MODEL, PROMPT, MEASURE, MODEL_HEAD, LOOKS_FROM),
-    *(MODEL_OFF, ASKED, AGAINST, OTHER_PROMPT),
+    *(MODEL_OFF, ASKED, AGAINST, OTHER_PROMPT, SURVEY_ACROSS, SURVEY_UP),
 )
 
 

@@ -5,6 +5,7 @@ kept.
 from collections import OrderedDict
 from collections.abc import Iterator
 from threading import Lock
+from typing import TypeVar
 
 from attention_core.real_model.run import layer_by_layer
 
@@ -16,6 +17,7 @@ MOST_KEPT = 6
 """Runs that are kept: with 64 tokens one of SmolLM2 takes 40 MB."""
 
 
+Step = TypeVar("Step")
 About = tuple[str, tuple[int, ...], str]
 """The name of a model, the tokens, and what is switched off in it, as `Parts` has it."""
 _TURN, _kept = Lock(), OrderedDict[About, Seen]()
@@ -38,6 +40,16 @@ def passes(about: About) -> Iterator[tuple[float, Seen | None]]:
         _keep(about, seen)
         yield 1.0, seen
         return
+
+
+def in_turns(steps: Iterator[Step]) -> Iterator[Step]:
+    """Steps of other work on a model, each while nobody else's is done."""
+    while True:
+        with _TURN:
+            found = next(steps, None)
+        if found is None:
+            return
+        yield found
 
 
 def kept(about: About) -> Seen | None:

@@ -1,0 +1,76 @@
+"""All heads of a model as points in a plane of two measures, over many sentences."""
+
+from copy import deepcopy
+from functools import lru_cache
+
+import altair as alt
+import pandas as pd
+
+from attention_core.real_model.measures import MEASURES
+from attention_core.real_model.survey import Survey
+
+from ...charts.chart import Chart, without_data
+from ...picture import palette
+from ...words import percent
+
+HEIGHT = 340
+
+
+def plane(found: Survey, across: str, up: str, chosen: tuple[int, int]) -> Chart:
+    """Heads as points: how much each does of two measures, by their names in MEASURES."""
+    _, n_layers, n_heads = found.means.shape
+    rows = [
+        {
+            **{"id": f"{layer}.{head}", "chosen": (layer, head) == chosen},
+            **{"across": found.mean(across, layer, head), "up": found.mean(up, layer, head)},
+        }
+        for layer in range(n_layers)
+        for head in range(n_heads)
+    ]
+    rows.sort(key=lambda row: row["chosen"])  # drawn last, it lies above the others
+    frame = pd.DataFrame(rows).dropna()
+    spec = deepcopy(_points())
+    for axis, measure in (("x", across), ("y", up)):
+        spec["encoding"][axis]["title"] = MEASURES[measure].name
+    for tooltip, measure in zip(spec["encoding"]["tooltip"][1:], (across, up), strict=True):
+        tooltip["title"] = MEASURES[measure].name
+    told = f"{len(frame)} heads by {MEASURES[across].name} and {MEASURES[up].name}."
+    for row in frame[frame["chosen"]].itertuples():
+        told += f" Head {row.id}: {percent(row.across)} and {percent(row.up)}."
+    return Chart(frame, spec, told)
+
+
+@lru_cache(maxsize=1)
+def _points() -> dict:
+    def share(field: str) -> dict:
+        look = {"format": "%", "domain": False, "ticks": False, "labelFontSize": 12, "tickCount": 5}
+        return {
+            "shorthand": f"{field}:Q",
+            "scale": alt.Scale(domain=[0, 1]),
+            "axis": alt.Axis(**look),
+        }
+
+    clicked = alt.selection_point(name="head", fields=["id"], toggle=False)
+    is_chosen = alt.when("datum.chosen")
+    chart = (
+        alt.Chart(alt.Data(values=[]))
+        .mark_circle(aria=False)
+        .encode(
+            x=alt.X(**share("across")),
+            y=alt.Y(**share("up")),
+            color=is_chosen.then(alt.value(palette.CHOSEN)).otherwise(alt.value(palette.BAR)),
+            size=is_chosen.then(alt.value(170)).otherwise(alt.value(70)),
+            opacity=is_chosen.then(alt.value(1)).otherwise(alt.value(0.55)),
+            tooltip=[
+                alt.Tooltip("id:N", title="head"),
+                alt.Tooltip("across:Q", title="across", format=".1%"),
+                alt.Tooltip("up:Q", title="up", format=".1%"),
+            ],
+        )
+        .add_params(clicked)
+        .properties(width="container", height=HEIGHT)
+    )
+    return without_data(chart.to_dict()) | {
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "padding": {"left": 2, "top": 6, "right": 8, "bottom": 2},  # Streamlit adds 20 below
+    }

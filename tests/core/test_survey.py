@@ -1,0 +1,289 @@
+"""What heads do over many sentences: the sums, the strongest pairs, and the file of them."""
+
+import math
+import shutil
+from dataclasses import fields, replace
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+pytest.importorskip("tokenizers", reason="real models need requirements-model.txt")
+
+from attention_core.files import tensor_file
+from attention_core.real_model import survey as surveys
+from attention_core.real_model import survey_file, tiny
+from attention_core.real_model.measures import MEASURES
+from attention_core.real_model.model import open_model
+from attention_core.real_model.run import run
+from attention_core.real_model.survey import english, of_tiny_language, survey
+from model_folders import make
+
+FEW = (
+    "the cat sees the dog because it purrs",
+    "the zebra is no word of this language",
+    "anna brook finds the ball and anna brook holds the kite",
+    "the old cow moos",
+)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return open_model(tiny.TINY)
+
+
+def whole(model, sentences):
+    *_, (_, found) = survey(model, sentences)
+    return found
+
+
+@pytest.fixture(scope="module")
+def few(model):
+    return whole(model, FEW)
+
+
+def same(one, other):
+    """Whether two surveys hold the same, NaN in the same places."""
+    return all(
+        torch.equal(*(torch.as_tensor(getattr(each, field.name)).nan_to_num(-1) for each in both))
+        for both in [(one, other)]
+        for field in fields(one)
+    )
+
+
+# --- the sentences -------------------------------------------------------------------------------
+
+
+def test_the_sentences_are_short_and_none_is_there_twice():
+    assert len(set(english())) == len(english()) == 200
+    assert all(8 <= len(each.split()) <= 24 for each in english())
+    assert len(set(of_tiny_language())) == surveys.N_TINY
+
+
+def test_the_first_ten_sentences_are_of_ten_kinds():
+    names, items, _, question, quoted, numbers, spoken, code, _, _ = english()[:10]
+    assert names.count("Mary") == 2
+    assert items.count(",") > 3
+    assert question.endswith("?")
+    assert quoted.count('"') > 1
+    assert any(each.isdigit() for each in numbers)
+    assert spoken.count(":") > 1
+    assert "print(" in code
+
+
+def test_the_tiny_language_reads_its_own_sentences(model):
+    found = whole(model, of_tiny_language())
+    assert found.n_read == surveys.N_TINY
+    assert min(found.n_queries) > 200, "each measure is asked often"
+
+
+# --- the sums ------------------------------------------------------------------------------------
+
+
+def test_means_are_those_of_the_sentences_joined_by_hand(model, few):
+    runs = [run(model, model.tokenizer.encode(each).ids) for each in FEW if "zebra" not in each]
+    assert few.n_read == 3
+    for at, (name, measure) in enumerate(MEASURES.items()):
+        counts = []
+        for each in runs:
+            n = len(each.ids)
+            seen_before = sum(token in each.ids[:place] for place, token in enumerate(each.ids))
+            counts.append(
+                {"same": seen_before, "induction": seen_before, "near": n - 5}.get(name, n - 1)
+            )
+        of_each = [measure.of(each.weights, each.ids).double() for each in runs]
+        joined = sum(
+            count * mean for count, mean in zip(counts, of_each, strict=True) if count > 0
+        ) / sum(count for count in counts if count > 0)
+        torch.testing.assert_close(few.means[at], joined, atol=1e-6, rtol=0)
+        assert few.asked(name) == (
+            sum(count for count in counts if count > 0),
+            sum(count > 0 for count in counts),
+        ), name
+        assert few.mean(name, 1, 2) == float(few.means[at, 1, 2])
+
+
+def test_a_long_sentence_counts_for_more_than_a_short_one():
+    """Four queries that look at the token before, and one that does not."""
+    sums = surveys._Sums(SimpleNamespace(settings=SimpleNamespace(n_layers=1, n_heads=1)))
+    sums.add(0, (1, 2, 3, 4, 5), torch.eye(5)[[0, 0, 1, 2, 3]][None, None])
+    sums.add(1, (1, 2), torch.eye(2)[None, None])
+    found = sums.survey()
+    assert found.mean("previous", 0, 0) == pytest.approx(4 / 5)
+    assert found.asked("previous") == (5, 2)
+    assert found.asked("near") == (0, 0)
+    assert math.isnan(found.mean("same", 0, 0)), "no token came twice: nothing is known"
+
+
+def test_shares_rise_to_1_and_each_survey_is_of_the_sentences_so_far(model):
+    told = [*survey(model, FEW)]
+    assert [share for share, _ in told] == [0.25, 0.5, 0.75, 1]
+    assert [found.n_read for _, found in told] == [1, 1, 2, 3]
+    for n, (_, found) in enumerate(told, 1):
+        assert same(found, whole(model, FEW[:n])), "what was told is not changed by what comes"
+
+
+# --- the strongest pairs -------------------------------------------------------------------------
+
+
+def test_pairs_are_the_strongest_without_the_first_token_and_oneself(model, few):
+    for layer, head in ((0, 0), (1, 3)):
+        by_hand = sorted(
+            (
+                (float(weights[query, key]), number, query, key)
+                for number, sentence in enumerate(FEW)
+                if "zebra" not in sentence
+                for ids in [model.tokenizer.encode(sentence).ids]
+                for weights in [run(model, ids).weights[layer, head]]
+                for query in range(len(ids))
+                for key in range(1, query)
+            ),
+            reverse=True,
+        )[:10]
+        found = few.pairs(layer, head)
+        assert [each.weight for each in found] == [weight for weight, *_ in by_hand]
+        assert {(each.sentence, each.query, each.key) for each in found} == {
+            tuple(places) for _, *places in by_hand
+        }
+
+
+def test_a_head_that_looks_at_the_first_token_and_itself_alone_has_no_pairs():
+    sums = surveys._Sums(SimpleNamespace(settings=SimpleNamespace(n_layers=1, n_heads=2)))
+    both = torch.stack([torch.eye(4)[[0, 0, 0, 3]], torch.eye(4)[[0, 1, 1, 1]]])
+    sums.add(7, (1, 2, 3, 4), both[None])
+    found = sums.survey()
+    assert found.pairs(0, 0) == []
+    assert found.pairs(0, 1) == [surveys.Pair(1, 7, 2, 1), surveys.Pair(1, 7, 3, 1)]
+
+
+def test_a_token_that_is_read_both_ways_may_look_ahead(tmp_path):
+    make(tmp_path, "bert")
+    model = open_model(tmp_path)
+    sentence = " ".join(f"t{each}" for each in (3, 17, 5, 5, 41, 29, 52, 9))
+    found = whole(model, [sentence])
+    weights = run(model, model.tokenizer.encode(sentence).ids).weights[2, 1].clone()
+    weights.fill_diagonal_(0)
+    weights[:, 0] = 0
+    assert found.pairs(2, 1)[0].weight == float(weights.max())
+    assert found.asked("spread")[0] == len(weights), "the first token sees others too"
+
+
+def test_a_model_that_can_read_nothing_has_nothing_to_tell(model):
+    found = whole(model, ["no zebra", "none at all"])
+    assert (found.n_read, found.pairs(0, 0)) == (0, [])
+    assert found.means.isnan().all()
+    too_long = " ".join(["the cat sees"] * 20)
+    assert whole(model, [too_long]).n_read == 0
+
+
+# --- the file ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "attention-explorer"
+
+
+def test_a_survey_is_read_back_as_it_was(model, few, cache):
+    assert survey_file.kept(model, FEW) is None
+    assert survey_file.keep(model, FEW, few)
+    assert same(survey_file.kept(model, FEW), few)
+    (file,) = cache.iterdir()
+    assert file.stat().st_size < survey_file._most_bytes(model)
+    empty = whole(model, FEW[1:2])
+    assert survey_file.keep(model, FEW[1:2], empty)
+    assert same(survey_file.kept(model, FEW[1:2]), empty)
+    assert [*cache.iterdir()] == [file], "one file a model, and none left beside it"
+
+
+def test_a_survey_of_other_sentences_or_of_a_file_that_changed_is_not_taken(few, cache, tmp_path):
+    folder = tmp_path / "mine"
+    shutil.copytree(tiny.TINY, folder)
+    model = open_model(folder)
+    survey_file.keep(model, FEW, few)
+    assert survey_file.kept(model, FEW[:3]) is None
+    assert survey_file.kept(model, FEW) is not None
+    assert survey_file.kept(open_model(tiny.TINY), FEW) is None
+    weights = folder / "model.safetensors"
+    weights.touch()
+    assert survey_file.kept(model, FEW) is None
+    survey_file.keep(model, FEW, few)
+    assert survey_file.kept(model, FEW) is not None
+    weights.unlink()
+    shutil.rmtree(folder)
+    assert survey_file.kept(model, FEW) is None
+    assert not survey_file.keep(model, FEW, few)
+    assert next(cache.iterdir()).is_file()
+
+
+def _broken(few):
+    """Surveys that cannot be right, by what is wrong with them."""
+    far, late = few.pair_places.clone(), few.pair_places.clone()
+    far[1, 2, 0, 2] = 30
+    late[1, 2, 0, 0] = len(FEW)
+    none = few.pair_places.clone()
+    none[1, 2, 0] = torch.tensor([1, 0, 0])  # the sentence that was not read
+    return {
+        "a mean above 1": replace(few, means=few.means + 0.5),
+        "a mean of nothing": replace(few, n_queries=(0, *few.n_queries[1:])),
+        "an infinite mean": replace(few, means=few.means + math.inf),
+        "another shape": replace(few, means=few.means[:, :1]),
+        "another kind": replace(few, means=few.means.float()),
+        "a weight that is none": replace(few, pair_weights=few.pair_weights * math.nan),
+        "a token that is not there": replace(few, pair_places=far),
+        "a sentence that is not there": replace(few, pair_places=late),
+        "a sentence that was not read": replace(few, pair_places=none),
+        "more read than there are": replace(few, n_read=5),
+    }
+
+
+def test_a_file_that_cannot_be_right_is_ignored(model, few, cache):
+    for wrong, told in _broken(few).items():
+        assert survey_file.keep(model, FEW, told)
+        assert [*cache.iterdir()], "it was written"
+        assert survey_file.kept(model, FEW) is None, wrong
+
+
+def test_a_file_that_is_broken_or_foreign_is_ignored(model, few, cache):
+    survey_file.keep(model, FEW, few)
+    (file,) = cache.iterdir()
+    whole_file = file.read_bytes()
+    for content in (b"", b"{", b"\xff" * 40, whole_file[:100], whole_file[:-8], whole_file * 9):
+        file.write_bytes(content)
+        assert survey_file.kept(model, FEW) is None
+    tensor_file.write(file, {"means": few.means})
+    assert survey_file.kept(model, FEW) is None
+    file.unlink()
+    file.mkdir()
+    assert survey_file.kept(model, FEW) is None
+    assert not survey_file.keep(model, FEW, few)
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(model, few, cache, monkeypatch):
+    cache.parent.write_text("a file, where a folder should be")
+    assert not survey_file.keep(model, FEW, few)
+    assert survey_file.kept(model, FEW) is None
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(cache.parent.parent))
+    assert survey_file.folder() == cache.parent.parent / ".cache" / "attention-explorer"
+
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(survey_file.Path, "home", homeless)
+    assert survey_file.folder() is None
+    assert not survey_file.keep(model, FEW, few)
+    assert survey_file.kept(model, FEW) is None
+
+
+def test_a_disk_that_is_full_is_no_error(model, few, cache, monkeypatch):
+    """Stands in for the library, which has an error of its own for it."""
+    import safetensors.torch
+
+    def full(*_):
+        raise safetensors.SafetensorError("No space left on device")
+
+    monkeypatch.setattr(safetensors.torch, "save_file", full)
+    assert not survey_file.keep(model, FEW, few)
+    assert not [*cache.iterdir()], "nothing is left of what was begun"
