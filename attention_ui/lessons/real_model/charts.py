@@ -16,9 +16,9 @@ from ...picture import palette
 from ...words import percent
 from .seen import Seen
 
-MOST, STEP = 10, 18
+MOST, STEP = 10, 16
 """So many of the likeliest tokens are drawn, and how high each is."""
-ROW, WIDEST, MOST_ROWS = 19, 900, 17
+ROW, WIDEST, MOST_ROWS = 18, 900, 17
 """Pixels of a layer in a table, and of the table; of more layers, every second one is drawn."""
 MOST_COLUMNS = 24
 """Of a longer text, the last tokens stand in the table of layers."""
@@ -171,7 +171,7 @@ def by_layers(
     spec["params"] = [*spec["params"], {"name": "part_names", "value": list(names)}]
     every = 1 if n_layers < 20 else 2
     spec["encoding"]["x"]["axis"]["values"] = [*range(0, n_layers, every)]
-    spec["height"] = 26 * len(names)
+    spec["height"] = 24 * len(names)
     return Chart(pd.DataFrame(rows), spec, words)
 
 
