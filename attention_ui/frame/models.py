@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from threading import Lock
 
@@ -62,7 +62,7 @@ def opened(name: str) -> Model:
         return _opened(paths().get(name) or TINY_FOLDER)
 
 
-@lru_cache(maxsize=3)
+@cache
 def _opened(path: Path) -> Model:
     return open_model(path)
 

@@ -144,20 +144,14 @@ def test_the_picture_of_all_heads_is_their_weights(seen):
     made = raster.all_heads(raster.Heads(weights, scores, tokens, 5, (1, 2), "Heads that look"))
     (url,) = made.frame["url"].dropna()
     image = np.array(Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))))
-    # More heads than layers: they stand beside each other, the layers below.
     n = len(tokens)
-    rows, columns = image.shape[0] / 2, image.shape[1] / 4
-    cell = image.shape[1] / 4 / (n + raster.GAP * n / 100)
-    for layer, head, query, key in (
-        (0, 0, 8, 0),
-        (1, 3, 8, 6),
-        (0, 2, 4, 4),
-        (1, 1, 8, 3),
-        (0, 1, 1, 2),
-    ):
+    cell = round(2 * (raster.TALL // 4) / n)  # two pixels of the image for one of the page
+    down, across = image.shape[0] / 4, image.shape[1] / 2
+    places = ((0, 0, 8, 0), (1, 3, 8, 6), (0, 2, 4, 4), (1, 1, 8, 3), (0, 1, 1, 2))
+    for layer, head, query, key in places:
         top, left = (
-            int(layer * rows + (query + 0.5) * cell),
-            int(head * columns + (key + 0.5) * cell),
+            int(head * down + (query + 0.5) * cell),
+            int(layer * across + (key + 0.5) * cell),
         )
         span = palette.FULL - palette.FAINT
         wanted = palette.FAINT + span * float(weights[layer, head, query, key]) ** 0.5
