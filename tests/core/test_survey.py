@@ -17,6 +17,7 @@ from attention_core.real_model.measures import MEASURES
 from attention_core.real_model.model import open_model
 from attention_core.real_model.run import run
 from attention_core.real_model.survey import english, of_tiny_language, survey
+from attention_core.real_model.tokenizer import Encoded
 from model_folders import make
 
 FEW = (
@@ -176,6 +177,16 @@ def test_a_model_that_can_read_nothing_has_nothing_to_tell(model):
     assert whole(model, [too_long]).n_read == 0
 
 
+def test_a_sentence_with_an_unknown_word_is_left_out():
+    """Else all words that a model does not know would be one token that comes again and again."""
+    encoded = {"known": Encoded((1, 2), ("a", "b")), "strange": Encoded((1, 0), ("a", "?"), ("é",))}
+    model = SimpleNamespace(
+        tokenizer=SimpleNamespace(encode=encoded.get), settings=SimpleNamespace(longest=None)
+    )
+    assert surveys.token_ids(model, "known") == (1, 2)
+    assert surveys.token_ids(model, "strange") == ()
+
+
 # --- the file ------------------------------------------------------------------------------------
 
 
@@ -202,7 +213,7 @@ def test_a_survey_of_other_sentences_or_of_a_file_that_changed_is_not_taken(few,
     shutil.copytree(tiny.TINY, folder)
     model = open_model(folder)
     survey_file.keep(model, FEW, few)
-    assert survey_file.kept(model, FEW[:3]) is None
+    assert survey_file.kept(model, (*FEW[:3], "the old cow grazes")) is None
     assert survey_file.kept(model, FEW) is not None
     assert survey_file.kept(open_model(tiny.TINY), FEW) is None
     weights = folder / "model.safetensors"
@@ -258,6 +269,19 @@ def test_a_file_that_is_broken_or_foreign_is_ignored(model, few, cache):
     file.mkdir()
     assert survey_file.kept(model, FEW) is None
     assert not survey_file.keep(model, FEW, few)
+
+
+def test_a_file_larger_than_any_survey_is_not_opened(model, few, cache, monkeypatch):
+    survey_file.keep(model, FEW, few)
+    (file,) = cache.iterdir()
+    with file.open("ab") as end:
+        end.truncate(2**26)
+
+    def no(_):
+        raise AssertionError("it was opened")
+
+    monkeypatch.setattr(tensor_file, "opened", no)
+    assert survey_file.kept(model, FEW) is None
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(model, few, cache, monkeypatch):
