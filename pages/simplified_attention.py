@@ -65,7 +65,7 @@ with card(
 
     def compared(factor: float) -> tuple:
         """Every vector beside every other, with one of them stretched."""
-        found = scores_with_factor(embedded, values, factor)["scores"]
+        found = scores_with_factor(embedded, values, factor)
         each = found.inputs[0]
         called = "directions" if values.similarity == "cosine" else "embeddings"
         turned = Matrix(each, title=f"{called}ᵀ (turned)", transposed=True)

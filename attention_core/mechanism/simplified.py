@@ -47,13 +47,13 @@ def attend(trace: Trace, options: SimplifiedOptions = SimplifiedOptions()) -> Tr
     return trace
 
 
-def compare(trace: Trace, options: SimplifiedOptions = SimplifiedOptions()) -> Trace:
+def compare(trace: Trace, options: SimplifiedOptions = SimplifiedOptions()) -> Step:
     """Add the scores of simplified self-attention alone, with what `attend` makes before them.
-    Returns the same trace.
+    Returns `scores`.
     """
     compared = _vectors(trace, options)[1]
     score(trace, compared, compared, options.divide)
-    return trace
+    return trace["scores"]
 
 
 def _vectors(trace: Trace, options: SimplifiedOptions) -> tuple[Step, Step]:

@@ -84,7 +84,7 @@ def test_the_wheel_has_the_core_its_data_and_two_requirements(installed, wheel):
     assert parts[:2] == ["attention_core", attention_core.__version__]
     (target, *_) = installed("-c", "import sys; print(sys.path[1])").split("\n")
     wanted = {path.relative_to(ROOT) for path in (ROOT / "attention_core").rglob("*.py")}
-    for data in ("*.json", "*.toml", "*.safetensors"):
+    for data in ("*.json", "*.toml", "*.safetensors", "sentences.txt"):
         wanted |= {path.relative_to(ROOT) for path in (ROOT / "attention_core").rglob(data)}
     found = {path.relative_to(target) for path in Path(target).rglob("*") if path.is_file()}
     assert {path for path in found if ".dist-info" not in str(path) and path.suffix != ".pyc"} == (

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core import SimplifiedOptions, embed, program
+from attention_core import operations as ops
 from attention_core.compare import changes
 from attention_core.experiments.training import TrainingSettings, next_tokens, train
 from attention_core.experiments.variance import Trials, measure_variance
@@ -23,6 +24,12 @@ from guesses import texts, whole_values
 
 HIDDEN = ("masked_scores",)
 """Steps that hold −∞ on purpose: it is drawn as a hidden cell."""
+
+
+def divides_by_nothing(step):
+    """Whether scores are divided by their sum where it is 0: that gives no numbers, as pages say."""
+    is_sum = isinstance(step.operation, ops.SumNormalise)
+    return is_sum and bool((step.inputs[0].value.sum(dim=-1) == 0).any())
 
 
 def agrees(step, index):
@@ -49,9 +56,10 @@ def runs_to_the_same(trace):
 @given(values=whole_values(), data=st.data())
 def test_any_settings_make_a_trace_that_can_be_taken_apart(build, values, data):
     trace = build(values)
+    is_finite = not any(map(divides_by_nothing, trace.values()))
     for name, step in trace.items():
         assert step.value.numel() <= 5_000_000
-        if step.value.is_floating_point() and not name.endswith(HIDDEN):
+        if is_finite and step.value.is_floating_point() and not name.endswith(HIDDEN):
             assert step.value.isfinite().all(), f"{name} of {values}"
         index = tuple(data.draw(st.integers(0, size - 1)) for size in step.value.shape)
         agrees(step, index)

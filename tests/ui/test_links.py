@@ -38,6 +38,8 @@ from attention_ui.controls.fields import (
 )
 from attention_ui.controls.held import refused
 from attention_ui.controls.shared import EDITS, FIRST, SOURCE, inputs_of
+from attention_ui.lessons.real_model.own_fields import Next, Parts
+from attention_ui.lessons.tokenize_and_embed.real_tokens import Sum
 from chosen import EVERY, FIELDS, of, read
 from sampling import is_long, of_each_kind
 from visiting import A_PAGE, stands, texts, visit
@@ -257,6 +259,11 @@ ACCEPTED = {
     Names: {"empty", "word", "capitals", "nan", "inf", "python", "None"},
     ScoreRow: {"minus", "-inf", "comma"},
     Sentence: HOSTILE.keys() - {"empty", "blank", "blanks", "null", "surrogate", "long"},
+    Sum: HOSTILE.keys()
+    - {"empty", "blank", "blanks", "null", "surrogate", "long", "4300 digits"}
+    - {"commas", "colons", "dots"},
+    Next: {"empty", "null", "surrogate"},
+    Parts: {"empty", "blank", "blanks", "commas"},
     Word: {"empty", "word", "nan", "inf", "python"},
     Pages: {"empty", "word", "nan", "inf", "python"},
     Lines: HOSTILE.keys() - {"long", "4300 digits", "commas", "colons", "dots"},

@@ -15,11 +15,11 @@ from attention_core.text.tokenizers import visible
 from attention_core.trace import Trace
 
 from ...controls.control import Control, Values
-from ...controls.fields import Choice, Sentence
+from ...controls.fields import Choice
 from ...controls.shared import EXAMPLE
 from ...frame.models import SMOL, TINY, choices, first, opened, why_refused
 from ...picture.matrix import Matrix
-from .own_fields import Name, Next, Parts, changes_of
+from .own_fields import Name, Next, Parts, Prompt, changes_of
 from .running import About, kept
 from .seen import Seen
 
@@ -128,7 +128,7 @@ MODEL = Control(
 )
 PROMPT = Control(
     "prompt",
-    Sentence(),
+    Prompt(),
     "Your text",
     _start(STARTS),
     widget="text_input",
@@ -177,7 +177,7 @@ AGAINST = Control(
 )
 OTHER_PROMPT = Control(
     "other_prompt",
-    Sentence(),
+    Prompt(),
     "Another text, of as many tokens",
     _start(OTHERS),
     widget="text_input",

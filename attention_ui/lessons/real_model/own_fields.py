@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from attention_core.real_model.changes import Changes
 from attention_core.text.tokenizers import clean
 
+from ...controls.fields import Sentence
+
 MOST_OFF, LONGEST_WORD = 40, 40
 PART = re.compile(r"(?:(a|attention|f|feed-forward) ?(\d{1,3}))|(\d{1,3})\.(\d{1,3})")
 
@@ -20,6 +22,19 @@ class Name:
         if not re.fullmatch(r"[a-z0-9.]{1,40}", text):
             raise ValueError("it must be one of those that can be chosen here")
         return text
+
+    def write(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A text for the model's own tokenizer, which its control's `check` asks."""
+
+    def read(self, text: str) -> str:
+        if not text.strip():
+            raise ValueError("it must have at least one word")
+        return Sentence().read(text)
 
     def write(self, value: str) -> str:
         return value

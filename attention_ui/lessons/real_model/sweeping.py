@@ -17,6 +17,7 @@ from attention_core.real_model.sweeps import (
 from attention_core.text.tokenizers import visible
 
 from ...cards.show import chart
+from ...controls import held
 from ...controls.control import Values
 from ...controls.widget import control
 from ...frame.long_run import Run, Steps, go_on, long_run
@@ -88,6 +89,7 @@ def patched(values: Values, found: Seen) -> None:
         "answer, that place held what decides (**activation patching**)."
     )
     control(OTHER_PROMPT, width=560)
+    values = held.values()  # alone, this runs again with what was typed
     here, there = encoded_of(values).pieces, len(other(values)[1])
     if there != len(here):
         st.markdown(

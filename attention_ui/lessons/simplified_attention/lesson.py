@@ -2,7 +2,7 @@
 
 from attention_core.mechanism.simplified import SimplifiedOptions, attend, compare, expand_query
 from attention_core.text.embedding import embed
-from attention_core.trace import Trace
+from attention_core.trace import Step, Trace
 
 from ...controls.control import Control, Values
 from ...controls.fields import MAX_TOKENS, Whole
@@ -40,7 +40,7 @@ def _options(values: Values) -> SimplifiedOptions:
     )
 
 
-def scores_with_factor(embedded: Trace, values: Values, factor: float) -> Trace:
+def scores_with_factor(embedded: Trace, values: Values, factor: float) -> Step:
     """The scores for another stretch of the same embeddings."""
     return compare(embedded.branch(), _options(values.but(factor=factor)))
 
