@@ -27,7 +27,7 @@ HIDDEN = ("masked_scores",)
 
 
 def divides_by_nothing(step):
-    """Whether scores are divided by their sum where it is 0: that gives no numbers, as pages say."""
+    """Whether scores are divided by their sum where it is 0, which gives no numbers."""
     is_sum = isinstance(step.operation, ops.SumNormalise)
     return is_sum and bool((step.inputs[0].value.sum(dim=-1) == 0).any())
 
