@@ -34,7 +34,7 @@ with card("next", "What it says next", words.about_the_model(model)):
     if found is None:
         st.progress(going.share, text=f"Your text goes through {settings.n_layers} layers …")
     elif settings.predicts:
-        chart("next", charts.next_tokens(found, None), 760)
+        chart("next", charts.next_tokens(found, None), 480)
     else:
         note(words.says_nothing(model))
 
@@ -119,7 +119,7 @@ with st.container(key="looked_into"):
                 if off.found is None:
                     st.progress(off.share, text="Once more, without it …")
                     go_on_with_page(off)
-                chart("off", charts.next_tokens(found, off.found), 760)
+                chart("off", charts.next_tokens(found, off.found), 480)
                 st.text(words.of_what_is_off(values, found, off.found))
 
     if settings.predicts:

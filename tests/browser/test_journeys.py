@@ -17,6 +17,7 @@ TOLD = "document.querySelector('#vg-tooltip-element.visible')?.innerText ?? ''"
 OF_ITS_OWN = {
     "divide_by_sqrt_d": ("control_trials", ("ArrowRight",), "trials="),
     "heads_learning": ("moves_run", ("Home",), "recorded_step=0"),
+    "real_model": ("control_prompt", ("End", "Backspace", "Backspace", "Enter"), "prompt="),
     "tiny_language": ("moves_training", ("Home",), "tiny_step=0"),
     "notebooks_numbers": ("control_search", ("q", "Enter"), "search=q"),
 }

@@ -39,10 +39,10 @@ def next_tokens(found: Seen, without: Seen | None) -> Chart:
         chance, now = float(found.chances[token]), float(left[token])
         text = percent(chance) if without is None else f"{percent(chance)} → {percent(now)}"
         ends = {"chance": chance, "left": now, "end": max(chance, now)}
-        rows.append({"place": place, **ends, "text": text})
+        name = visible(piece(token))
+        rows.append({"place": place, "token": name, **ends, "text": text})
     spec = deepcopy(_bars())
-    names = [visible(piece(each)) for each in best]
-    spec["params"] = [{"name": "tokens", "value": names}]
+    spec["params"] = [{"name": "tokens", "value": [row["token"] for row in rows]}]
     spec["height"] = STEP * len(rows)
     return Chart(pd.DataFrame(rows), spec, "The likeliest next tokens and their chances.")
 
@@ -59,7 +59,8 @@ def _bars() -> dict:
         )
     )
     x = alt.X("chance:Q", axis=None, scale=alt.Scale(domain=[0, 1.15]))
-    bars = base.mark_bar(aria=False, cornerRadius=2, color=palette.BAR).encode(x=x)
+    told = [alt.Tooltip("token:N"), alt.Tooltip("chance:Q", format=".2%")]
+    bars = base.mark_bar(aria=False, cornerRadius=2, color=palette.BAR).encode(x=x, tooltip=told)
     left = base.mark_tick(aria=False, thickness=3, color=palette.CHOSEN).encode(
         x=alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, 1.15])),
         opacity=alt.when("datum.left === datum.chance").then(alt.value(0)).otherwise(alt.value(1)),
