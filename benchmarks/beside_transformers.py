@@ -17,7 +17,7 @@ HOW = (
     "Seconds for the weights of all 270 heads, with one thread each, in turn: ours, which reads "
     "the 4-bit numbers of a layer from the file each time, and `transformers` (eager, "
     "`output_attentions`), which has made 540 MB of all of them at its start. In a process of its "
-    "own. Needs `make model`."
+    "own. Needs `make model` and `pip install accelerate`."
 )
 
 
