@@ -33,7 +33,7 @@ help:
 	@echo 'PIP_ARGS=... goes to pip install.'
 
 run: set-up-to-run
-	$(if $(MODEL),ATTENTION_EXPLORER_MODEL='$(MODEL)' ,)$(VENV)/bin/python -m streamlit run app.py --server.address=localhost --server.fileWatcherType=auto $(if $(PORT),--server.port=$(PORT))
+	ATTENTION_EXPLORER_ALONE=1 $(if $(MODEL),ATTENTION_EXPLORER_MODEL='$(MODEL)' ,)$(VENV)/bin/python -m streamlit run app.py --server.address=localhost --server.fileWatcherType=auto $(if $(PORT),--server.port=$(PORT))
 
 model: set-up-to-run
 	$(VENV)/bin/python -m attention_ui.frame.models

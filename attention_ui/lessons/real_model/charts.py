@@ -25,8 +25,8 @@ MOST_COLUMNS = 24
 
 
 def next_tokens(found: Seen, without: Seen | None) -> Chart:
-    """Bars of the likeliest next tokens: in blue the whole model's, and above each in grey what is
-    left of it where something is switched off.
+    """Bars of the likeliest next tokens: in blue the whole model's, and in each an orange tick
+    where it ends when something is switched off.
     """
     piece = found.run.model.tokenizer.piece
     left = (without or found).chances

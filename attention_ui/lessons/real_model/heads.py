@@ -11,7 +11,7 @@ from attention_core.text.tokenizers import visible
 from ...charts.chart import Chart
 from ...controls import held
 from ...controls.control import Values
-from .lesson import MARKED, MODEL_HEAD, encoded_of, query_of, scores_of
+from .lesson import MODEL_HEAD, encoded_of, measure_of, query_of, scores_of
 from .raster import Heads, all_heads
 from .seen import Seen
 
@@ -28,7 +28,7 @@ def heads_picture(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
             [visible(each) for each in encoded_of(values).pieces],
             query_of(values),
             chosen,
-            f"Heads that {MARKED[values.measure]}",
+            measure_of(values).name,
         )
     )
     choosing("all_heads", made)
@@ -38,19 +38,17 @@ def choosing(name: str, made: Chart) -> None:
     """A picture in which a click on a head chooses it."""
     key = f"chart_{name}"
     look = {"width": "stretch", "height": "content", "alt": made.alt, "key": key}
-    chosen = {"on_select": partial(_told, key), "selection_mode": ["head"]}
+    chosen = {"on_select": partial(choose_head, key), "selection_mode": ["head"]}
     st.vega_lite_chart(made.frame, made.spec, **look, **chosen)
 
 
-def _told(key: str) -> None:
-    """A head that was clicked on."""
+def choose_head(key: str) -> bool:
+    """From a callback: take a head that was clicked on in a chart. Whether there was one."""
     match st.session_state[key]["selection"].get("head"):
-        case [{"id": str() as name}, *_] if IS_HEAD.fullmatch(name) and not _is_fixed():
-            held.change(model_head=name)
-
-
-def _is_fixed() -> bool:
-    return MODEL_HEAD.name in held.fixed()
+        case [{"id": str() as name}, *_] if IS_HEAD.fullmatch(name):
+            if MODEL_HEAD.name not in held.fixed():
+                return held.change(model_head=name)
+    return False
 
 
 def strongest(values: Values, found: Seen, most: int = 5) -> list[tuple[str, float]]:

@@ -34,15 +34,7 @@ OTHERS = {
 }
 """What is patched in from, until another text is typed: the same with one thing exchanged."""
 LAST, STRONGEST = "last", "strongest"
-MARKED = {
-    "previous": "look at the token before",
-    "first": "look at the first token",
-    "same": "look at the same token before",
-    "induction": "look at what followed the same token",
-    "near": "look at near tokens",
-    "spread": "look at many tokens alike",
-}
-"""How each measure ends “mark the heads that …”."""
+MEASURE_NAMES = Choice({name: measure.name for name, measure in MEASURES.items()})
 
 
 def _opens(name: str, _: Values) -> str | None:
@@ -98,17 +90,9 @@ def _are_there(written: str, values: Values) -> str | None:
     return None
 
 
-def token_of(model: Model, word: str) -> int | None:
-    """The one token that a word is as the next of a text, with a space before it where that is
-    usual; None where it takes several.
-    """
-    known = [model.tokenizer.id_of(each) for each in (f" {word}", word)]
-    return next((each for each in known if each is not None), None)
-
-
 def _is_one(word: str, values: Values) -> str | None:
     """What keeps a word from being the next token, in words."""
-    if word and token_of(model_of(values), word) is None:
+    if word and model_of(values).tokenizer.next_id(word) is None:
         return f"“{visible(word)}” is not one token of this model"
     return None
 
@@ -135,13 +119,7 @@ PROMPT = Control(
     check=_fits,
     undoes=("looks_from",),
 )
-MEASURE = Control(
-    "measure",
-    Choice(MARKED),
-    "Mark the heads that",
-    "previous",
-    widget="selectbox",
-)
+MEASURE = Control("measure", MEASURE_NAMES, "Mark the heads by", "previous", widget="selectbox")
 MODEL_HEAD = Control(
     "model_head", Name(), "Head (layer.head)", STRONGEST, widget="selectbox", options=_heads
 )
@@ -183,13 +161,10 @@ OTHER_PROMPT = Control(
     widget="text_input",
     check=_fits,
 )
-MEASURES_BY_NAME = Choice({name: measure.name for name, measure in MEASURES.items()})
 SURVEY_ACROSS = Control(
-    "survey_across", MEASURES_BY_NAME, "Measure across", "previous", widget="selectbox"
+    "survey_across", MEASURE_NAMES, "Measure across", "previous", widget="selectbox"
 )
-SURVEY_UP = Control(
-    "survey_up", MEASURES_BY_NAME, "Measure upwards", "induction", widget="selectbox"
-)
+SURVEY_UP = Control("survey_up", MEASURE_NAMES, "Measure upwards", "induction", widget="selectbox")
 CONTROLS = (
     *(EXAMPLE, MODEL, PROMPT, MEASURE, MODEL_HEAD, LOOKS_FROM),
     *(MODEL_OFF, ASKED, AGAINST, OTHER_PROMPT, SURVEY_ACROSS, SURVEY_UP),
@@ -257,11 +232,11 @@ def head_of(values: Values, found: Seen) -> tuple[int, int]:
 
 def asked_of(values: Values, found: Seen) -> tuple[int, int | None]:
     """The token whose logit is taken apart, and the one that it is compared with, if any."""
-    model = found.run.model
-    asked = token_of(model, values.asked_token) if values.asked_token else None
+    next_id = found.run.model.tokenizer.next_id
+    asked = next_id(values.asked_token) if values.asked_token else None
     if asked is None:
         asked = int(found.chances.argmax())
-    against = token_of(model, values.against_token) if values.against_token else None
+    against = next_id(values.against_token) if values.against_token else None
     return asked, None if against == asked else against
 
 

@@ -25,7 +25,7 @@ between two, of the tokens below, and between those and the heads.
 """
 MOST_NUMBERS = 20
 """Of more layers than these, every second is numbered."""
-MARKED = 0.3
+MARKED_FROM = 0.3
 """A head that gives so much of its weight to what is looked for is outlined."""
 MOST_STRIPS = 20_000
 """Weights that the strip of tokens carries for all heads; above that, those of the chosen head."""
@@ -145,7 +145,7 @@ def _template() -> dict:
     stroke = (
         alt.when("over.id ? datum.id === over.id[0] : datum.chosen")
         .then(alt.value(palette.CHOSEN))
-        .when(f"datum.score >= {MARKED}")
+        .when(f"datum.score >= {MARKED_FROM}")
         .then(alt.value(palette.FED))
         .otherwise(alt.value("transparent"))
     )

@@ -1,6 +1,8 @@
 """A run of a model, with all that the page has asked of it."""
 
-from functools import cached_property
+from collections.abc import Callable, Hashable
+from functools import cached_property, partial
+from typing import Any
 
 from torch import Tensor
 
@@ -14,7 +16,15 @@ class Seen:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self._brought: dict[tuple[int, int | None], Attribution] = {}
+        self.without_each: Tensor | None = None
+        """The last token's stream without each head (layer, head, d_model), once it is known."""
+        self._known: dict[Hashable, Any] = {}
+
+    def once(self, what: Hashable, make: Callable[[], Any]) -> Any:
+        """Something of this run that is worked out when it is asked for first."""
+        if what not in self._known:
+            self._known[what] = make()
+        return self._known[what]
 
     @property
     def last(self) -> int:
@@ -38,7 +48,5 @@ class Seen:
 
     def brought(self, asked: int, against: int | None) -> Attribution:
         """What each part brought to the logit of a next token."""
-        key = asked, against
-        if key not in self._brought:
-            self._brought[key] = attribution(self.run, asked, self.last, against)
-        return self._brought[key]
+        make = partial(attribution, self.run, asked, self.last, against)
+        return self.once(("brought", asked, against), make)

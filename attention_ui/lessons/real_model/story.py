@@ -7,7 +7,8 @@ from torch import Tensor
 
 from attention_core.operations import Given
 from attention_core.real_model.attribution import Part
-from attention_core.real_model.sweeps import chance_of, logit_of, without_each_head
+from attention_core.real_model.lens import likeliest
+from attention_core.real_model.sweeps import chance_of, logit_of
 from attention_core.trace import Trace
 
 from ...cards.show import picture
@@ -20,6 +21,7 @@ from ...picture.sentence import sentence
 from ...words import listed, number, percent
 from .lesson import STARTS, asked_of, encoded_of, whole
 from .seen import Seen
+from .sweeping import without_each
 from .words import said, signed
 
 TOLD = {SMOL: ("Mary", "John"), TINY: ("purrs", "barks")}
@@ -105,19 +107,26 @@ def _of_the_first(
         return next(p.amount for p in parts if (p.layer, p.head) == (best.layer, best.head))
 
     raised, lowered = alone(yes[0]), alone(no[0])
-    does = (
-        f"it lowers “{no[1]}” more than it raises “{yes[1]}”"
-        if abs(lowered) > abs(raised) and lowered < 0
-        else f"it raises “{yes[1]}” more than it lowers “{no[1]}”"
-        if raised > 0
-        else f"it lowers both, “{no[1]}” more"
-    )
+    does = what_it_does(raised, lowered, yes[1], no[1])
     return (
         f"2. Of {found.run.weights[:, :, 0, 0].numel()} heads, {best.layer}.{best.head} brought "
         f"most: {signed(best.amount)}. From the last token it looks at “{said(pieces[key])}” "
         f"(token {key}, {percent(float(row[key]))}). To “{yes[1]}” it brought {signed(raised)}, to "
         f"“{no[1]}” {signed(lowered)}: {does}."
     )
+
+
+def what_it_does(raised: float, lowered: float, yes: str, no: str) -> str:
+    """What a head does that brought more to one token than to the other: how much it `raised` the
+    one, and what it brought to the other, which is less.
+    """
+    if lowered >= 0:
+        return f"it raises both, “{yes}” more"
+    if raised <= 0:
+        return f"it lowers both, “{no}” more"
+    if -lowered > raised:
+        return f"it lowers “{no}” more than it raises “{yes}”"
+    return f"it raises “{yes}” more than it lowers “{no}”"
 
 
 def _copier(values: Values, found: Seen, heads: list[Part], asked: int) -> Part | None:
@@ -149,26 +158,19 @@ def _of_the_rest(
     heads: list[Part],
 ) -> None:
     """Steps 4 and 5: on whom it stands, and what is without it; both take a run for each head."""
-    run = found.run
-
-    def work():
-        for swept in without_each_head(run, found.last):
-            if swept.share < 1:
-                yield swept.share, None
-                continue
-            gaps = logit_of(run, swept.streams, yes[0]) - logit_of(run, swept.streams, against)
-            yield 1.0, (gaps, chance_of(run, swept.streams, yes[0]))
-
+    if held.wants_all():  # the button below changes a card above
+        st.rerun()
     going = long_run(
         "story_of_model",
-        (whole(values), yes[0], against),
-        work,
-        quick=values.model == TINY,
+        whole(values),
+        lambda: without_each(found),
+        quick=values.model == TINY or found.without_each is not None,
         cost=f"{len(heads)} runs, one without each head",
         verb="Go on with the story",
     )
-    if going.share >= 1 and isinstance(going.found, tuple):
-        gaps, chances = going.found
+    if isinstance(going.found, Tensor):
+        run, streams = found.run, going.found
+        gaps = logit_of(run, streams, yes[0]) - logit_of(run, streams, against)
         gap = found.brought(yes[0], against).logit
         below = [
             (gap - float(gaps[each.layer, each.head]), each)
@@ -191,15 +193,17 @@ def _of_the_rest(
             if named
             else "4. No earlier head is missed that brought little itself."
         )
-        without = float(chances[best.layer, best.head])
-        left = float(gaps[best.layer, best.head])
+        left = streams[[best.layer], [best.head]]
+        (says,) = likeliest(run.model, left, 1).ids[0].tolist()
         st.text(
-            f"5. And without {best.layer}.{best.head} itself? The difference is {number(left, 2)} "
-            f"in place of {number(gap, 2)}, and “{yes[1]}” has {percent(without)}. "
+            f"5. And without {best.layer}.{best.head} itself? The difference is "
+            f"{number(float(gaps[best.layer, best.head]), 2)} in place of {number(gap, 2)}, and "
+            f"“{yes[1]}” has {percent(float(chance_of(run, left, yes[0])))}. "
             + (
-                f"“{yes[1]}” is still what it says: this head alone does not carry the answer."
-                if without > 0.5 * float(found.chances[yes[0]])
-                else "This one head carries most of the answer."
+                f"“{yes[1]}” is still what comes first: this head alone does not carry the answer."
+                if says == yes[0]
+                else f"Now “{said(run.model.tokenizer.piece(says))}” comes first: the answer hung "
+                "on this head."
             )
         )
         off = f"{best.layer}.{best.head}"

@@ -21,7 +21,8 @@ from ...controls.widget import control
 from ...frame.long_run import go_on, long_run
 from ...frame.models import TINY
 from ...words import percent
-from .lesson import MODEL_HEAD, SURVEY_ACROSS, SURVEY_UP
+from .heads import choose_head
+from .lesson import SURVEY_ACROSS, SURVEY_UP
 from .plane import plane
 from .running import in_turns
 from .seen import Seen
@@ -130,11 +131,9 @@ def _plane(found: Survey, chosen: tuple[int, int]) -> None:
 
 
 def _told(key: str) -> None:
-    """A head that was clicked on."""
-    match st.session_state[key]["selection"].get("head"):
-        case [{"id": str() as name}, *_] if MODEL_HEAD.name not in held.fixed():
-            held.change(model_head=name)
-            held.run_all()
+    """A head that was clicked on: the cards above show it too."""
+    if choose_head(key):
+        held.run_all()
 
 
 # --- the chosen head -----------------------------------------------------------------------------

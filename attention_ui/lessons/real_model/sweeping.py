@@ -2,13 +2,12 @@
 time, and each place of the stream taken from another text.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 
 import streamlit as st
 from torch import Tensor
 
 from attention_core.real_model.sweeps import (
-    Swept,
     chance_of,
     logit_of,
     patch_each_place,
@@ -21,35 +20,41 @@ from ...controls import held
 from ...controls.control import Values
 from ...controls.widget import control
 from ...frame.long_run import Run, Steps, go_on, long_run
+from ...frame.models import TINY
 from . import words
 from .charts import by_layers
 from .lesson import OTHER_PROMPT, asked_of, encoded_of, other, whole
-from .running import passes
+from .running import in_turns, passes
 from .seen import Seen
 
 
-def _slices(sweep: Iterator[Swept], read: Callable[[Tensor], Tensor]) -> Steps:
-    """A sweep as steps, the last with what is read of the streams at its end."""
-    for swept in sweep:
-        yield swept.share, read(swept.streams) if swept.share >= 1 else None
+def without_each(found: Seen) -> Iterator[tuple[float, Tensor | None]]:
+    """A run without each head: how far it is, and at last their streams, for whoever asks again."""
+    if found.without_each is None:
+        for swept in in_turns(without_each_head(found.run, found.last)):
+            if swept.share < 1:
+                yield swept.share, None
+            else:
+                found.without_each = swept.streams
+    yield 1.0, found.without_each
 
 
-def _read(values: Values, found: Seen) -> Callable[[Tensor], Tensor]:
-    """What is measured of a stream at the end: the chance of the token, or how far its logit is
-    above that of the other, in comparison with the run as it is.
+def _change_in(values: Values, found: Seen, name: Hashable, streams: Tensor) -> Tensor:
+    """How the chance of the token has changed in streams (…, d_model) that are known by this name,
+    or how far its logit is above that of the other (…).
     """
     asked, against = asked_of(values, found)
     run = found.run
 
-    def read(streams: Tensor) -> Tensor:
+    def measured(stream: Tensor) -> Tensor:
         if against is None:
-            return chance_of(run, streams, asked)
-        return logit_of(run, streams, asked) - logit_of(run, streams, against)
+            return chance_of(run, stream, asked)
+        return logit_of(run, stream, asked) - logit_of(run, stream, against)
 
-    def change(streams: Tensor) -> Tensor:
-        return read(streams) - read(run.final[[found.last]])
+    def change() -> Tensor:
+        return measured(streams) - measured(run.final[[found.last]])
 
-    return change
+    return found.once((name, asked, against), change)
 
 
 @st.fragment
@@ -63,20 +68,22 @@ def each_head_off(values: Values, found: Seen) -> None:
     n_heads = settings.n_layers * settings.n_heads
     going = _sweep(
         "each_head",
-        (whole(values), *asked_of(values, found)),
-        lambda: _slices(without_each_head(found.run, found.last), _read(values, found)),
+        whole(values),
+        lambda: without_each(found),
         f"{n_heads} runs, each from the layer of its head on",
+        is_known=found.without_each is not None,
     )
     if isinstance(going.found, Tensor):
+        changes = _change_in(values, found, "without each", going.found)
         cells = {
             (layer, head): (f"without head {layer}.{head}", change)
-            for layer, row in enumerate(going.found.tolist())
+            for layer, row in enumerate(changes.tolist())
             for head, change in enumerate(row)
         }
         names = [*map(str, range(settings.n_heads))]
         told = f"What becomes of {words.of_what_is_measured(values, found)} without each head."
         chart("each_head", by_layers(cells, names, settings.n_layers, told), 940)
-        st.text(words.most_needed(values, found, going.found))
+        st.text(words.most_needed(values, found, changes))
     go_on(going)
 
 
@@ -100,14 +107,15 @@ def patched(values: Values, found: Seen) -> None:
     settings = found.run.model.settings
     going = _sweep(
         "patched",
-        (whole(values), other(values), *asked_of(values, found)),
+        (whole(values), other(values)),
         lambda: _patches(values, found),
         f"{settings.n_layers * len(here)} runs, each from its layer on",
     )
     if isinstance(going.found, Tensor):
+        changes = _change_in(values, found, other(values), going.found)
         cells = {
             (layer, token): (f"“{visible(here[token])}” before layer {layer}", change)
-            for layer, row in enumerate(going.found.tolist())
+            for layer, row in enumerate(changes.tolist())
             for token, change in enumerate(row)
         }
         names = [visible(piece) for piece in here]
@@ -115,7 +123,7 @@ def patched(values: Values, found: Seen) -> None:
             f"What becomes of {words.of_what_is_measured(values, found)} with each vector patched."
         )
         chart("patched", by_layers(cells, names, settings.n_layers, told), 940)
-        st.text(words.where_it_turns(values, found, going.found))
+        st.text(words.where_it_turns(values, found, changes))
     go_on(going)
 
 
@@ -125,11 +133,13 @@ def _patches(values: Values, found: Seen) -> Steps:
         if theirs is None:
             yield 0.05 * share, None
             continue
-        sweep = patch_each_place(found.run, theirs.run, found.last)
-        yield from _slices(sweep, _read(values, found))
+        for swept in in_turns(patch_each_place(found.run, theirs.run, found.last)):
+            yield swept.share, swept.streams if swept.share >= 1 else None
 
 
-def _sweep(name: str, about: tuple, work: Callable[[], Steps], cost: str) -> Run:
-    """Work that waits for its button, unless the model is small."""
-    quick = about[0][0] == "tiny"
+def _sweep(
+    name: str, about: Hashable, work: Callable[[], Steps], cost: str, is_known: bool = False
+) -> Run:
+    """Work that waits for its button, unless it is known or the model is small."""
+    quick = is_known or held.values().model == TINY
     return long_run(f"{name}_of_model", about, work, quick=quick, cost=cost)

@@ -13,11 +13,12 @@ from ...controls.control import Values
 from ...frame.ends import Answer
 from ...words import listed, number, percent
 from .heads import strongest as strongest_heads
-from .lesson import MARKED, asked_of, encoded_of, measure_of, query_of, scores_of
+from .lesson import asked_of, encoded_of, measure_of, query_of, scores_of
+from .raster import MARKED_FROM
 from .seen import Seen
 
-SMALLEST, MARKED_FROM = 0.02, 0.3
-"""A token that brought less of what a head brought is not named; a head is marked from here on."""
+SMALLEST = 0.02
+"""A token that brought less of what a head brought is not named."""
 
 
 def about_the_model(model: Model) -> str:
@@ -43,7 +44,9 @@ def strongest(values: Values, found: Seen) -> str:
     each = [f"{name} ({percent(share)})" for name, share in best]
     if not best[0][1]:
         return f"{measure_of(values).words} In this text no token has such a place."
-    reached = "Green: 30% or more on average." if best[0][1] >= MARKED_FROM else "None reaches 30%."
+    bar = percent(MARKED_FROM)
+    is_reached = best[0][1] >= MARKED_FROM
+    reached = f"Green: {bar} or more on average." if is_reached else f"None reaches {bar}."
     told = f"Most: {listed(each)}. {reached}"
     return f"{measure_of(values).words} {told}"
 
@@ -54,7 +57,8 @@ def of_what_is_asked(values: Values, found: Seen) -> str:
     piece = found.run.model.tokenizer.piece
     told = f"the logit of “{said(piece(asked))}”"
     if against is None:
-        return told
+        same = " (compared with itself there is nothing to see)" if values.against_token else ""
+        return told + same
     return f"{told}, minus that of “{said(piece(against))}”"
 
 
@@ -135,12 +139,12 @@ def most_needed(values: Values, found: Seen, changes: Tensor) -> str:
 
     def called(at: int) -> str:
         layer, head = divmod(at, n_heads)
-        return f"{layer}.{head} ({_change(values, float(changes[layer, head]))})"
+        return f"{layer}.{head} ({_change(values, found, float(changes[layer, head]))})"
 
-    return (
-        f"Missed most: {listed([called(at) for at in order[:3]])}. Without {called(order[-1])} "
-        f"{of_what_is_measured(values, found)} rises most."
-    )
+    told = f"Missed most: {listed([called(at) for at in order[:3]])}."
+    if changes.max() <= 0:
+        return told
+    return f"{told} Without {called(order[-1])} {of_what_is_measured(values, found)} rises most."
 
 
 def where_it_turns(values: Values, found: Seen, changes: Tensor) -> str:
@@ -150,22 +154,23 @@ def where_it_turns(values: Values, found: Seen, changes: Tensor) -> str:
     pieces = encoded_of(values).pieces
     layers = (changes[:, token].abs() > 0.5 * strongest[token]).nonzero().flatten().tolist()
     most = float(changes[:, token][changes[:, token].abs().argmax()])
+    first, last = layers[0], layers[-1]
+    where = f"layer {first}" if first == last else f"layers {first} to {last}"
     told = (
-        f"At “{said(pieces[token])}” (token {token}), before layers {layers[0]} to {layers[-1]}, "
-        f"the other text’s vector changes most: {_change(values, most)}."
+        f"At “{said(pieces[token])}” (token {token}), before {where}, the other text’s vector "
+        f"changes most: {_change(values, found, most)}."
     )
-    last = found.last
-    if token != last:
-        late = (changes[:, last].abs() > 0.5 * float(changes[:, last].abs().max())).nonzero()
+    end = changes[:, found.last].abs()
+    if token != found.last and end.max() > 0:
+        late = (end > 0.5 * end.max()).nonzero()
         told += f" At the last token it does so from layer {int(late[0])} on."
     return told
 
 
-def _change(values: Values, change: float) -> str:
+def _change(values: Values, found: Seen, change: float) -> str:
     """A change of a chance, or of a difference of logits."""
-    if values.against_token:
-        return signed(change)
-    return f"{signed(100 * change)} points"
+    is_chance = asked_of(values, found)[1] is None
+    return f"{signed(100 * change)} points" if is_chance else signed(change)
 
 
 def said(piece: str) -> str:
@@ -221,13 +226,13 @@ def answers(values: Values, found: Seen) -> list[Answer]:
     settings = found.run.model.settings
     scores = scores_of(values, found)
     most = divmod(int(scores.argmax()), settings.n_heads)
-    n_marked = int((scores >= 0.3).sum())
+    n_marked = int((scores >= MARKED_FROM).sum())
     told = [
         Answer(
             "Does every head of a model do something that has a name?",
-            f"No. Of {scores.numel()} heads here, {n_marked} {MARKED[values.measure]} with 30% or "
-            f"more of their weight on this text, {most[0]}.{most[1]} most. Most heads do several "
-            "things, and other things on another text.",
+            f"No. Of {scores.numel()} heads, {n_marked} reach {percent(MARKED_FROM)} on this text "
+            f"by the measure “{measure_of(values).name}”, {most[0]}.{most[1]} the most. Many do "
+            "several things, and other things on another text.",
             "heads",
             "All its heads",
         )

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from attention_core.real_model.model import Model
 from attention_core.real_model.nearest import added_up, nearest
 from attention_core.text.tokenizers import clean, visible
 
@@ -42,12 +41,6 @@ def terms_of(text: str) -> list[tuple[str, str]]:
     return [("-" if sign and sign in "-−–" else "+", word) for sign, word in parts]
 
 
-def _token(model: Model, word: str) -> int | None:
-    """A word as one token, as it stands within a text."""
-    known = (model.tokenizer.id_of(each) for each in (f" {word}", word))
-    return next((each for each in known if each is not None), None)
-
-
 NEAREST_TO = Control("nearest_to", Sum(), "Nearest to", "king - man + woman", widget="text_input")
 
 
@@ -82,7 +75,9 @@ def _tokens_and_vectors(values: Values) -> None:
         "or add some and take others away."
     )
     control(NEAREST_TO, width=330)
-    terms = [(sign, word, _token(model, word)) for sign, word in terms_of(values.nearest_to)]
+    terms = [
+        (sign, word, model.tokenizer.next_id(word)) for sign, word in terms_of(values.nearest_to)
+    ]
     if strange := [word for _, word, token in terms if token is None]:
         st.text(
             f"{listed([f'“{visible(word)}”' for word in strange])}: not one token of this model."
