@@ -20,7 +20,7 @@ from attention_core.real_model.run import logits, run
 from attention_core.real_model.tiny import TINY as FOLDER
 from attention_core.small_models.grammar import WORDS
 from attention_ui.frame import long_run, models
-from attention_ui.lessons.real_model import charts, lesson, raster, words
+from attention_ui.lessons.real_model import charts, heads, lesson, raster, words
 from attention_ui.lessons.real_model.own_fields import Parts, changes_of
 from attention_ui.lessons.real_model.seen import Seen
 from attention_ui.lessons.real_model.story import what_it_does
@@ -205,6 +205,20 @@ def test_the_picture_of_all_heads_is_their_weights(seen):
     strip = made.frame[(made.frame["kind"] == "token") & (made.frame["id"] == "1.2")]
     assert strip["weight"].to_numpy() == pytest.approx(weights[1, 2, 5], abs=1e-6)
     assert strip["chosen"].all()
+
+
+@pytest.mark.parametrize(("link", "query"), [({}, 8), ({"looks_from": "3"}, 3)])
+def test_the_picture_of_all_heads_is_given_what_is_chosen(link, query, seen, monkeypatch):
+    given = []
+    monkeypatch.setattr(
+        heads, "all_heads", lambda each: given.append(each) or raster.all_heads(each)
+    )
+    stands(visit(PAGE, model_head="1.2", measure="first", **link))
+    shown = given[-1]
+    assert (shown.query, shown.chosen) == (query, (1, 2))
+    np.testing.assert_array_equal(shown.weights, seen.weights.numpy())
+    share = seen.weights[1, 2, 1:, 0].mean()  # all but the first token can look at it
+    assert shown.scores[1, 2] == pytest.approx(float(share), abs=1e-6)
 
 
 def test_the_sweeps_say_what_switching_off_says():
