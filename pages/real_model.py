@@ -79,8 +79,8 @@ with st.container(key="looked_into"):
         with card(
             "layers",
             "Layer by layer",
-            "What would the model say if it stopped here? Behind a layer, its last norm and its "
-            "table of tokens read the numbers that stand there: the **logit lens**.",
+            "What would the model say if it stopped here? Put its last norm and its table of "
+            "tokens to the numbers that stand behind a layer, and they tell: the **logit lens**.",
         ):
             asked = words.first_says(found)
             covered = question("first_says", asked, lesson.lens_trace(found), ("lens",))
@@ -133,7 +133,7 @@ with st.container(key="looked_into"):
             surveyed(values, found, chosen)
 
     with deeper(
-        "what the head gathers, every head off in turn, a stream patched", "gathers"
+        "what the head gathers, every head off in turn, another text put in", "gathers"
     ) as is_open:
         if is_open:
             st.markdown(

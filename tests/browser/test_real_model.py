@@ -25,7 +25,7 @@ def test_a_click_on_a_head_opens_it_and_the_link_has_it(page, app_url):
     page.mouse.click(*middle_of(page, 1, 2))
     settled(page)
     assert "model_head=1.2" in page.url
-    assert page.locator(".st-key-card_head").get_by_text("Head 1.2, in layer 1").count() == 1
+    assert page.locator(".st-key-card_head").get_by_text("Head 1.2 is in layer 1").count() == 1
     no_exception(page)
 
 

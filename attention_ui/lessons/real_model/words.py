@@ -202,7 +202,7 @@ def first_says(found: Seen) -> Pick:
         "there?",
         choices,
         at + 1,
-        f"It is {choices[at + 1]} of 0 to {n_layers - 1}." if at >= 0 else "Its embedding alone.",
+        f"It is {choices[at + 1]}; the last is layer {n_layers - 1}.",
         "Each layer adds to the same stream of numbers, so the answer is built up on the way.",
     )
 
@@ -270,7 +270,7 @@ def of_the_head(values: Values, found: Seen, at: tuple[int, int]) -> str:
     key = int(row.argmax())
     n_layers = found.run.model.settings.n_layers
     return (
-        f"Head {layer}.{head}, in layer {layer} of 0 to {n_layers - 1}. From token {query} it "
-        f"gives {percent(float(row[key]))} of its weight to token {key}. Point at a word to see "
-        "where it looks from there."
+        f"Head {layer}.{head} is in layer {layer}, counted from 0 to {n_layers - 1}. From token "
+        f"{query} it gives {percent(float(row[key]))} of its weight to token {key}. Point at a word "
+        "to see where it looks from there."
     )
