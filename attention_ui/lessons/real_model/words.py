@@ -271,6 +271,6 @@ def of_the_head(values: Values, found: Seen, at: tuple[int, int]) -> str:
     n_layers = found.run.model.settings.n_layers
     return (
         f"Head {layer}.{head} is in layer {layer}, counted from 0 to {n_layers - 1}. From token "
-        f"{query} it gives {percent(float(row[key]))} of its weight to token {key}. Point at a word "
-        "to see where it looks from there."
+        f"{query} it gives {percent(float(row[key]))} of its weight to token {key}. Point at a "
+        "word to see where it looks from there."
     )
