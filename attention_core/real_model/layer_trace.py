@@ -23,7 +23,7 @@ BENDS = {
     "gelu_tanh": ops.GELU(tanh=True),
     "relu": ops.ReLU(),
 }
-MOST_TOKENS = 64
+MOST_TOKENS = 256
 """A trace has no more tokens: each number of the stream is written out in its program."""
 
 
