@@ -55,7 +55,8 @@ with st.container(key="looked_into"):
         "it.",
     ) as beside:
         with beside:
-            control(lesson.MEASURE, width=300)
+            control(lesson.MEASURE, width=230)
+            control(lesson.ORDER)
         heads_picture(values, found, chosen)
         st.caption(words.strongest(values, found))
 
@@ -63,8 +64,11 @@ with st.container(key="looked_into"):
         with beside:
             control(lesson.LOOKS_FROM, width=170)
             control(lesson.MODEL_HEAD, width=150)
-        weights = lesson.weights_of(trace, chosen[1])
-        picture("head", sentence(trace, weights, lesson.query_of(values)))
+            if len(found.run.ids) > lesson.DRAWN:
+                control(lesson.DRAWN_TOKENS, width=230)
+        drawn = lesson.of_head(values, trace, chosen[1])
+        looks = lesson.looks_of(values) - drawn.drawn.start
+        picture("head", sentence(trace, drawn.weights, looks))
 
     with card(
         "numbers",
@@ -72,7 +76,7 @@ with st.container(key="looked_into"):
         "Each query of this head is compared with each key, and softmax turns a row of scores into "
         "weights. Point at a cell to see what it is made of; click, and go on to the model’s file.",
     ):
-        picture("numbers", equation(trace, *lesson.compares(trace, chosen[1])))
+        picture("numbers", equation(trace, *drawn.compares()))
 
     covered: frozenset[str] = frozenset()
     if settings.predicts:
@@ -141,7 +145,7 @@ with st.container(key="looked_into"):
                 "each token. A last matrix turns that into what the head adds to the stream: take "
                 "a cell apart to walk there."
             )
-            picture("gathers", equation(trace, *lesson.gathers(trace, chosen[1])))
+            picture("gathers", equation(trace, *drawn.gathers()))
         if is_open and settings.predicts:
             each_head_off(values, found)
             patched(values, found)

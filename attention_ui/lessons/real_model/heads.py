@@ -29,6 +29,7 @@ def heads_picture(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
             query_of(values),
             chosen,
             measure_of(values).name,
+            strongest_first=values.heads_order == "strongest",
         )
     )
     choosing("all_heads", made)

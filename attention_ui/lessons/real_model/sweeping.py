@@ -23,7 +23,7 @@ from ...frame.long_run import Run, Steps, go_on, long_run
 from ...frame.models import TINY
 from . import words
 from .charts import by_layers
-from .lesson import OTHER_PROMPT, asked_of, encoded_of, other, whole
+from .lesson import DRAWN, OTHER_PROMPT, asked_of, encoded_of, other, whole
 from .running import in_turns, passes
 from .seen import Seen
 
@@ -102,6 +102,12 @@ def patched(values: Values, found: Seen) -> None:
         st.markdown(
             f"The two have {len(here)} and {there} tokens. Vectors can change places only between "
             "texts of as many tokens: change a word for one of the same length."
+        )
+        return
+    if len(here) > DRAWN:
+        st.markdown(
+            f"That would be {found.run.model.settings.n_layers * len(here):,} runs, a row for each "
+            f"token: it is there for texts of up to {DRAWN} tokens, and yours has {len(here)}."
         )
         return
     settings = found.run.model.settings

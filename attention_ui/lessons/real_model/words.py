@@ -13,7 +13,7 @@ from ...controls.control import Values
 from ...frame.ends import Answer
 from ...words import listed, number, percent
 from .heads import strongest as strongest_heads
-from .lesson import asked_of, encoded_of, measure_of, query_of, scores_of
+from .lesson import asked_of, drawn_of, encoded_of, looks_of, measure_of, scores_of
 from .raster import MARKED_FROM
 from .seen import Seen
 
@@ -188,7 +188,7 @@ def settled(found: Seen) -> int:
     """The first layer from which on the model would say what it says in the end; −1 where its
     embeddings say so already.
     """
-    ids = found.lens.ids.view(-1, len(found.run.ids))[:, -1]
+    ids = found.lens.ids.view(found.run.model.settings.n_layers + 1, -1)[:, -1]
     others = (ids != ids[-1]).nonzero().flatten()
     return int(others[-1]) if len(others) else -1
 
@@ -265,12 +265,19 @@ def answers(values: Values, found: Seen) -> list[Answer]:
 def of_the_head(values: Values, found: Seen, at: tuple[int, int]) -> str:
     """Where the head looks from the token that is asked."""
     layer, head = at
-    query = query_of(values)
+    query, drawn = looks_of(values), drawn_of(values)
     row = found.run.weights[layer, head, query]
     key = int(row.argmax())
     n_layers = found.run.model.settings.n_layers
-    return (
+    told = (
         f"Head {layer}.{head} is in layer {layer}, counted from 0 to {n_layers - 1}. From token "
         f"{query} it gives {percent(float(row[key]))} of its weight to token {key}. Point at a "
         "word to see where it looks from there."
+    )
+    if len(drawn) == len(row):
+        return told
+    elsewhere = 1 - float(row[drawn.start : drawn.stop].sum())
+    return (
+        f"{told} Here and below stand tokens {drawn.start} to {drawn.stop - 1} of {len(row)}. The "
+        f"others count too: they get {percent(elsewhere)} of the weight of token {query}."
     )
