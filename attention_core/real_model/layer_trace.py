@@ -239,6 +239,8 @@ class PartsOfLayer:
         """What reads a tensor, or rows of it, by the file's name for it."""
         source = self.model.source
         if isinstance(source, GgufFile):
-            return ops.StoredInGguf(str(source.path), name, tuple(rows))
+            return ops.StoredInGguf(str(source.path), name, tuple(rows), "MODEL")
         assert isinstance(source, Folder)
-        return ops.Stored(str(source.places[name].file), name, tuple(rows))
+        file, files = source.places[name].file, source.files
+        called = "MODEL" if len(files) == 1 else f"MODEL_{files.index(file) + 1}"
+        return ops.Stored(str(file), name, tuple(rows), called)

@@ -145,11 +145,14 @@ def test_the_trace_of_a_layer_of_smollm2_is_what_the_run_has(smollm2):
 
 
 @pytest.mark.slow("10 s: gguf's own reader takes most of it")
-def test_the_program_of_a_layer_of_smollm2_reads_its_file(smollm2):
+def test_the_program_of_a_layer_of_smollm2_reads_its_file(smollm2, tmp_path, monkeypatch):
     pytest.importorskip("gguf", reason="the program reads the file by it")
     made = run(smollm2, smollm2.tokenizer.encode("The capital").ids)
     trace = layer_trace(smollm2, made.before[3], 3)
     names = {"__name__": "a program"}
-    exec(program(trace), names)
+    source = program(trace)
+    assert str(smollm2.source.path.parent) not in source
+    monkeypatch.chdir(tmp_path)  # it is found wherever the program runs
+    exec(source, names)
     for step in trace.values():
         torch.testing.assert_close(names[step.name], step.value, atol=1e-6, rtol=1e-6)
