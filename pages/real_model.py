@@ -45,7 +45,6 @@ if found is None:
 
 with st.container(key="looked_into"):
     chosen = lesson.head_of(values, found)
-    trace = lesson.trace_of(values)
 
     with card(
         "heads",
@@ -66,6 +65,7 @@ with st.container(key="looked_into"):
             control(lesson.MODEL_HEAD, width=150)
             if len(found.run.ids) > lesson.DRAWN:
                 control(lesson.DRAWN_TOKENS, width=230)
+        trace = lesson.trace_of(values)
         drawn = lesson.of_head(values, trace, chosen[1])
         looks = lesson.looks_of(values) - drawn.drawn.start
         picture("head", sentence(trace, drawn.weights, looks))

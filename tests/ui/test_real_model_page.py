@@ -191,7 +191,8 @@ def test_the_picture_of_all_heads_is_their_weights(seen):
     tokens = [str(each) for each in seen.ids]
     made = raster.all_heads(raster.Heads(weights, scores, tokens, 5, (1, 2), "Heads that look"))
     (url,) = made.frame["url"].dropna()
-    image = np.array(Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))))
+    made_of = io.BytesIO(base64.b64decode(url.partition(",")[2]))
+    image = np.array(Image.open(made_of).convert("RGBA"))
     n = len(tokens)
     cell = round(2 * (raster.TALL // 4) / n)  # two pixels of the image for one of the page
     down, across = image.shape[0] / 4, image.shape[1] / 2
@@ -206,9 +207,13 @@ def test_the_picture_of_all_heads_is_their_weights(seen):
         assert image[top, left, 3] == pytest.approx(255 * wanted, abs=2)
     left = image.shape[1] - 2 * across
     assert left == 0, "no part of a head is cut off"
-    strip = made.frame[(made.frame["kind"] == "token") & (made.frame["id"] == "1.2")]
-    assert strip["weight"].to_numpy() == pytest.approx(weights[1, 2, 5], abs=1e-6)
-    assert strip["chosen"].all()
+    strip = made.frame[made.frame["kind"] == "token"].sort_values("c")
+    looks = np.array([[*map(int, each.split("|"))] for each in strip["looks"]]) / 1000
+    squares = made.frame[made.frame["kind"] == "head"]
+    for name, number in zip(squares["id"], squares["n"].astype(int), strict=True):
+        layer, head = map(int, name.split("."))
+        assert looks[:, number] == pytest.approx(weights[layer, head, 5], abs=6e-4)
+    assert {*strip["n"]} == {*squares[squares["id"] == "1.2"]["n"]}, "the chosen head’s, at first"
 
 
 def test_the_strongest_heads_come_first_and_each_is_the_head_that_it_is_called(seen):
@@ -230,7 +235,7 @@ def test_of_a_long_text_the_strongest_of_few_weights_is_seen():
     weights = np.zeros((1, 1, 256, 256), np.float32)
     weights[0, 0, 200, 3] = 1.0
     made = base64.b64decode(raster._raster(weights, 30).partition(",")[2])
-    image = np.array(Image.open(io.BytesIO(made)))[..., 3]
+    image = np.array(Image.open(io.BytesIO(made)).convert("RGBA"))[..., 3]
     assert image.shape[0] < 120
     assert image.max() == image[50, 0] == int(255 * palette.FULL)
 
@@ -293,7 +298,7 @@ def test_a_host_of_many_takes_no_long_text(monkeypatch):
 def test_the_picture_of_all_heads_is_given_what_is_chosen(link, query, seen, monkeypatch):
     given = []
     monkeypatch.setattr(
-        heads, "all_heads", lambda each: given.append(each) or raster.all_heads(each)
+        heads, "all_heads", lambda each, once: given.append(each) or raster.all_heads(each, once)
     )
     stands(visit(PAGE, model_head="1.2", measure="first", **link))
     shown = given[-1]

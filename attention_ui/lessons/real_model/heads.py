@@ -30,7 +30,8 @@ def heads_picture(values: Values, found: Seen, chosen: tuple[int, int]) -> None:
             chosen,
             measure_of(values).name,
             strongest_first=values.heads_order == "strongest",
-        )
+        ),
+        found.once,
     )
     choosing("all_heads", made)
 

@@ -7,10 +7,10 @@ One image for all weights: a mark for each of 270 heads × 64 × 64 weights woul
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import altair as alt
 import numpy as np
@@ -40,10 +40,6 @@ ROWS, BESIDE, LEAST = 3, 8, 76
 """Where the strongest come first: so many rows of heads, so many in a row, and as many fewer as a
 narrow window asks for, in which each still has so many pixels.
 """
-MOST_KEYS = 24
-"""Of the heads that may be pointed at, so many of the largest weights are drawn on the text; of the
-chosen one all.
-"""
 
 
 @dataclass(frozen=True)
@@ -62,9 +58,12 @@ class Heads:
     strongest_first: bool = False
 
 
-def all_heads(heads: Heads) -> Chart:
+Once = Callable[[Hashable, Callable[[], str]], str]
+
+
+def all_heads(heads: Heads, once: Once = lambda _, make: make()) -> Chart:
     """The picture of all heads, layers from left to right and heads downwards; or of those that fit
-    best, row by row.
+    best, row by row. An image that is known is not made again: `once` is asked for it by a name.
     """
     n_layers, n_heads, _, n_tokens = heads.weights.shape
     order = np.argsort(-heads.scores, axis=None, kind="stable")
@@ -77,7 +76,7 @@ def all_heads(heads: Heads) -> Chart:
         side = LARGEST
         rows = [
             {"kind": "image", "c": c, "w": 1, "h": 1,
-             "url": _raster(heads.weights[at][None, None], side)}
+             "url": once(("image", at), partial(_raster, heads.weights[at][None, None], side))}
             for at, (c, _) in places.items()
         ]  # fmt: skip
         rows += [
@@ -89,16 +88,16 @@ def all_heads(heads: Heads) -> Chart:
         sizes = {"most": n_layers, "down": n_heads, "left": LEFT, "top": TOP, "named": 0}
         sizes["least"] = 1
         side = min(LARGEST, (WIDE - LEFT) // n_layers, TALL // n_heads)
-        url = _raster(heads.weights, side)
+        url = once("image", partial(_raster, heads.weights, side))
         rows = [{"kind": "image", "c": 0, "r": 0, "w": n_layers, "h": n_heads, "url": url}]
         rows += _numbers(n_layers, n_heads)
     rows += [
         {"kind": "head", "id": f"{at[0]}.{at[1]}", "score": float(heads.scores[at]),
-         "chosen": at == heads.chosen, "c": c, "r": r, "w": 1, "h": 1}
+         "n": at[0] * n_heads + at[1], "chosen": at == heads.chosen,
+         "c": c, "r": r, "w": 1, "h": 1}
         for at, (c, r) in places.items()
     ]  # fmt: skip
-    rows += [{"kind": "word", "c": at, "text": token} for at, token in enumerate(heads.tokens)]
-    rows += _looks(heads, {*places, heads.chosen})
+    rows += _looks(heads)
     sizes |= {"side": side, "n_tokens": n_tokens}
     spec = deepcopy(_template())
     spec["params"] = [*({"name": name, "value": size} for name, size in sizes.items()),
@@ -132,19 +131,17 @@ def _numbers(n_layers: int, n_heads: int) -> list[dict]:
     ]
 
 
-def _looks(heads: Heads, drawn: set[tuple[int, int]]) -> list[dict]:
-    """Where the query looks in each head that is drawn: a row a key."""
-    found = []
-    for at in sorted(drawn):
-        weights = heads.weights[at][heads.query]
-        is_chosen = at == heads.chosen
-        keys = range(len(weights)) if is_chosen else np.argsort(-weights)[:MOST_KEYS].tolist()
-        told = {"kind": "token", "id": f"{at[0]}.{at[1]}", "chosen": is_chosen}
-        found += [
-            {**told, "c": key, "text": heads.tokens[key], "weight": float(weights[key])}
-            for key in keys
-        ]
-    return found
+def _looks(heads: Heads) -> list[dict]:
+    """The tokens, each with the weight that the query gives it in every head, in thousandths: a row
+    for each head and token would be 69,000 of 270 heads and 256 tokens.
+    """
+    weights = heads.weights[:, :, heads.query].reshape(-1, len(heads.tokens))
+    thousandths = np.rint(1000 * weights).astype(int).T.tolist()
+    first = heads.chosen[0] * heads.weights.shape[1] + heads.chosen[1]
+    return [
+        {"kind": "token", "c": at, "text": token, "n": first, "looks": "|".join(map(str, each))}
+        for at, (token, each) in enumerate(zip(heads.tokens, thousandths, strict=True))
+    ]
 
 
 def _raster(weights: np.ndarray, side: int) -> str:
@@ -166,10 +163,10 @@ def _raster(weights: np.ndarray, side: int) -> str:
         top, left = row * step, column * step
         opaque[top : top + n_queries * scale, left : left + n_keys * scale] = cells
     blue = tuple(int(palette.POSITIVE[at : at + 2], 16) for at in (1, 3, 5))
-    image = Image.new("RGBA", opaque.shape[::-1], (*blue, 0))
-    image.putalpha(Image.fromarray(opaque))
+    image = Image.fromarray(opaque, "P")  # a byte a pixel: how much of the blue
+    image.putpalette(blue * 256)
     written = io.BytesIO()
-    image.save(written, "PNG")
+    image.save(written, "PNG", transparency=bytes(range(256)))
     return "data:image/png;base64," + base64.b64encode(written.getvalue()).decode()
 
 
@@ -206,11 +203,12 @@ def _template() -> dict:
         .mark_image(aspect=False, align="left", baseline="top", aria=False)
         .encode(url="url:N", **boxes)
     )
-    one = {"fields": ["id"], "empty": False}
-    over = alt.selection_point(name="over", on="pointerover", clear="pointerout", **one)
-    told = alt.selection_point(name="head", on="click", toggle=False, **one)
+    over = alt.selection_point(
+        name="over", on="pointerover", clear="pointerout", fields=["n"], empty=False
+    )
+    told = alt.selection_point(name="head", on="click", toggle=False, fields=["id"], empty=False)
     stroke = (
-        alt.when("over.id ? datum.id === over.id[0] : datum.chosen")
+        alt.when("over.n ? datum.n === over.n[0] : datum.chosen")
         .then(alt.value(palette.CHOSEN))
         .when(f"datum.score >= {MARKED_FROM}")
         .then(alt.value(palette.FED))
@@ -245,10 +243,11 @@ def _template() -> dict:
         .encode(text="text:N", **ends),
     ]
     x, y = "(datum.c % per) * wide", f"below + floor(datum.c / per) * {LINE}"
-    shown = "(over.id ? datum.id === over.id[0] : datum.chosen)"
+    weight = "toNumber(split(datum.looks, '|')[over.n ? over.n[0] : datum.n]) / 1000"
     shade = f"{palette.FAINT} + {palette.FULL - palette.FAINT} * sqrt(datum.weight)"
     cells = (
-        placed(only("token", shown), x, y, "wide - 2", f"{STRIP}")
+        placed(only("token"), x, y, "wide - 2", f"{STRIP}")
+        .transform_calculate(weight=weight)
         .transform_calculate(shade=shade)
         .mark_rect(aria=False, cornerRadius=3)
         .encode(
@@ -259,7 +258,7 @@ def _template() -> dict:
         )
     )
     words = (
-        placed(only("word"), f"{x} + wide / 2 - 1", f"{y} + {STRIP / 2}")
+        placed(only("token"), f"{x} + wide / 2 - 1", f"{y} + {STRIP / 2}")
         .mark_text(aria=False, color=palette.INK, baseline="middle", fontSize=12,
                    limit=alt.expr("wide - 4"))
         .encode(text="text:N", **ends)
