@@ -11,7 +11,7 @@ from attention_ui.frame.long_run import begun, go_on_with_page
 from attention_ui.frame.page import open_lesson
 from attention_ui.lessons.real_model import charts, lesson, words
 from attention_ui.lessons.real_model.getting import way_to_a_model
-from attention_ui.lessons.real_model.heads import choosing, heads_picture
+from attention_ui.lessons.real_model.heads import choosing, heads_picture, to_switch_off
 from attention_ui.lessons.real_model.running import passes
 from attention_ui.lessons.real_model.story import story
 from attention_ui.lessons.real_model.surveyed import surveyed
@@ -30,6 +30,8 @@ with card("next", "What it says next", words.about_the_model(model)):
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         control(lesson.PROMPT, width=560)
         control(lesson.MODEL, width=230)
+    if told := words.typed_controls(values, model):
+        st.text(told)
     way_to_a_model()
     if found is None:
         st.progress(going.share, text=f"Your text goes through {settings.n_layers} layers …")
@@ -77,6 +79,7 @@ with st.container(key="looked_into"):
         "weights. Point at a cell to see what it is made of; click, and go on to the model’s file.",
     ):
         picture("numbers", equation(trace, *drawn.compares()))
+        st.caption(words.of_step_names(model))
 
     covered: frozenset[str] = frozenset()
     if settings.predicts:
@@ -117,6 +120,7 @@ with st.container(key="looked_into"):
         ) as beside:
             with beside:
                 control(lesson.MODEL_OFF, width=330)
+            to_switch_off(values, found, chosen)
             if values.model_off:
                 about = lesson.changed(values)
                 off = begun("real_model_off", about, lambda: passes(about))

@@ -116,6 +116,8 @@ def test_a_control_token_that_is_typed_is_text(smollm2):
     assert min(found.ids) > 16  # the control tokens of SmolLM2 are the first 17
     assert "".join(found.pieces[:7]) == "<|im_start|>"
     assert smollm2.tokenizer.decode(found.ids) == text
+    assert smollm2.tokenizer.control_words(text) == ("<|im_start|>",), "so that it can be said"
+    assert smollm2.tokenizer.control_words("<im_start> |user|") == ()
 
 
 def test_no_model_where_there_is_none(tmp_path):

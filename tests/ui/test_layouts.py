@@ -31,6 +31,7 @@ from attention_ui.picture.curve import ACROSS, with_curve
 from attention_ui.picture.layer import layer_matrices, whole_layer
 from attention_ui.picture.layout import (
     CUT_BARS,
+    LEAST_LINE,
     NARROW,
     READABLE,
     TALL,
@@ -535,6 +536,12 @@ def test_of_rows_and_columns_that_are_picked_each_cell_is_its_own():
     told = cells.table(sentence(trace, made, 1)).to_pydict()
     where = [each for each in told["where"] if each]
     assert where[0].startswith(f"token 2 “{trace.labels('key')[2]}”")
+
+
+def test_on_a_phone_each_of_few_rows_has_its_label():
+    trace = embed(Inputs("a b c d e f g h i j k l m n", d_in=64))
+    box = equation(trace, trace["embeddings"]).narrow.boxes[0]
+    assert box.height >= LEAST_LINE
 
 
 def test_a_position_with_other_cells_is_refused():

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -158,6 +159,34 @@ def test_what_is_switched_off_is_read_and_what_is_not_there_is_said():
     at = stands(visit(PAGE, model_off="9.0"))
     assert "there is no layer 9: the model has 2" in texts(at)
     assert "less than 1% without 0.0" in texts(stands(visit(PAGE, model_off="0.0")))
+
+
+def test_a_head_is_switched_off_by_a_button_and_on_again():
+    def press(at, words):
+        (button,) = (each for each in at.button if each.label == words)
+        return stands(button.click().run())
+
+    at = stands(visit(PAGE, model_head="0.2", against_token="barks"))
+    at = press(at, "Without 1.1, which brought most")
+    assert "and has" in texts(at)
+    assert "without 1.1." in texts(at)
+    at = press(at, "Without 0.2, which you look at")
+    assert "without 1.1, 0.2." in texts(at)
+    assert not [each.label for each in at.button if each.label.startswith("Without ")]
+    assert "Orange: what is left" not in texts(press(at, "All on"))
+
+
+def test_a_control_token_that_is_typed_is_said_to_be_none():
+    tokenizer = SimpleNamespace(control_words=lambda text: ("<b>",) if "<b>" in text else ())
+    model = SimpleNamespace(tokenizer=tokenizer)
+    said = words.typed_controls(SimpleNamespace(prompt="<b>user"), model)
+    assert said.startswith("“<b>” is read letter by letter")
+    assert words.typed_controls(SimpleNamespace(prompt="user"), model) == ""
+
+
+def test_it_is_said_of_how_many_tokens_a_measure_is_a_mean():
+    at = stands(visit(PAGE, prompt="the cat sees the dog", measure="same"))
+    assert "Asked of 1 of your 6 tokens." in " ".join(each.value for each in at.caption)
 
 
 def test_a_token_that_is_compared_must_be_one():
