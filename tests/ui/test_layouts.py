@@ -540,7 +540,7 @@ def test_of_rows_and_columns_that_are_picked_each_cell_is_its_own():
 
 def test_on_a_phone_each_of_few_rows_has_its_label():
     trace = embed(Inputs("a b c d e f g h i j k l m n", d_in=64))
-    box = equation(trace, trace["embeddings"]).narrow.boxes[0]
+    (box,) = equation(trace, Matrix(trace["embeddings"])).narrow.boxes
     assert box.height >= LEAST_LINE
 
 
