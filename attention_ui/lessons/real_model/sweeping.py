@@ -95,6 +95,14 @@ def patched(values: Values, found: Seen) -> None:
         "it in the place of this one’s, and see what the model says then: where this turns the "
         "answer, that place held what decides (**activation patching**)."
     )
+    pieces = encoded_of(values).pieces
+    if len(pieces) > DRAWN:
+        n_runs = found.run.model.settings.n_layers * len(pieces)
+        st.markdown(
+            f"That would be {n_runs:,} runs, a row for each token: it is there for texts of up to "
+            f"{DRAWN} tokens, and yours has {len(pieces)}."
+        )
+        return
     control(OTHER_PROMPT, width=560)
     values = held.values()  # alone, this runs again with what was typed
     here, there = encoded_of(values).pieces, len(other(values)[1])
@@ -102,12 +110,6 @@ def patched(values: Values, found: Seen) -> None:
         st.markdown(
             f"The two have {len(here)} and {there} tokens. Vectors can change places only between "
             "texts of as many tokens: change a word for one of the same length."
-        )
-        return
-    if len(here) > DRAWN:
-        st.markdown(
-            f"That would be {found.run.model.settings.n_layers * len(here):,} runs, a row for each "
-            f"token: it is there for texts of up to {DRAWN} tokens, and yours has {len(here)}."
         )
         return
     settings = found.run.model.settings
