@@ -122,7 +122,9 @@ def _picture(
                 selection_mode=["cell", "step"] if stops else ["cell"],
                 alt=layout.alt,
             )
-        with st.container(key=f"keys_{name}", horizontal=True, vertical_alignment="center"):
+        with st.container(
+            key=f"keys_{name}", width="content", horizontal=True, vertical_alignment="center"
+        ):
             if not trail:
                 _way_in(name, layout)
             if st.button("Save picture", key=f"save_{name}", type="tertiary"):
