@@ -2,8 +2,9 @@
 
 from torch import Tensor
 
+from attention_core.trace import is_shares
+
 from .matrix import Matrix
-from .scale import is_shares
 
 
 def is_grid(matrix: Matrix) -> bool:
