@@ -14,7 +14,7 @@ from ...trace import Step, Trace
 
 LONG = 256
 """A table of more rows than these, of which only some are looked up, stands there with these."""
-BESIDE = 13
+BESIDE = 9
 """The first column of what is given, or one further to the right of a wide result."""
 TOP = 2
 """Rows above the first block."""
@@ -127,17 +127,17 @@ class Layout:
                 del waiting[each.name]
                 block = Block(each, Place(top, column), looked_up.get(each.name), _settings(each))
                 self.blocks[each.name] = block
-                self._places[each.name] = dict(block.places())
                 column = max(column + block.n_columns + 3, BESIDE)
                 bottom = max(bottom, top + block.height)
             top = bottom
         for step in waiting.values():  # given, and nothing is made from it
             self.blocks[step.name] = block = Block(step, Place(top, 0), None, _settings(step))
-            self._places[step.name] = dict(block.places())
             top += block.height
 
     def at(self, cell: Cell) -> Place:
         """Where a cell of a step stands."""
+        if cell.step not in self._places:
+            self._places[cell.step] = dict(self.blocks[cell.step].places())
         return self._places[cell.step][cell.index]
 
     def column(self, table: str, column: int) -> tuple[str, str]:

@@ -51,7 +51,7 @@ def _to_try(trace: Trace, layout: Layout) -> Iterator[str]:
     if (given := _to_change(trace)) is not None:
         first = layout.blocks[given.name].first.written
         follow = [step.name for step in trace.values() if given.name in step.earlier()]
-        yield f"Type another number in {first}, the first cell of {given.name}. {_that(follow)}"
+        yield f"Type another number in {first}, the first cell of {given.name}. {_those(follow)}"
     yield (
         "Click a number and press F2: you see its formula, and coloured frames around the cells "
         "it reads."
@@ -61,9 +61,13 @@ def _to_try(trace: Trace, layout: Layout) -> Iterator[str]:
             f"In {mask.name} ({layout.blocks[mask.name].first.written} and on), 1 lets a query see "
             "a key and 0 hides it. Flip one, and see where its weight goes."
         )
-    for name, block in layout.blocks.items():
-        for at, setting in enumerate(block.settings):
-            yield f"{block.setting(at).written} holds the {setting} of {name}: try twice as much."
+    settings = [
+        f"{setting} of {name} ({block.setting(at).written})"
+        for name, block in layout.blocks.items()
+        for at, setting in enumerate(block.settings)
+    ]
+    if settings:
+        yield f"Change what a step was set to: {', '.join(settings)}."
 
 
 def _to_change(trace: Trace) -> Step | None:
@@ -78,12 +82,11 @@ def _to_change(trace: Trace) -> Step | None:
     return next(iter([*queries, *given]), None)
 
 
-def _that(follow: list[str]) -> str:
+def _those(follow: list[str]) -> str:
+    if len(follow) > 5:
+        return f"Watch {', '.join(follow[:4])} and the {len(follow) - 4} steps after them."
     *others, last = follow
-    if not others:
-        return f"{last} follows from it."
-    shown = others if len(others) <= 4 else [*others[:3], "…"]
-    return f"{', '.join(shown)} and {last} follow from it."
+    return f"Watch {', '.join(others)} and {last}." if others else f"Watch {last}."
 
 
 def _masks(trace: Trace) -> Iterator[Step]:

@@ -5,6 +5,8 @@ import math
 import re
 from functools import cache
 
+import torch
+
 from ...trace import Step, Trace, is_shares, listed
 from .branches import formula_of
 from .formulas import MINUS_INFINITY, Formulas, NoFormula
@@ -17,7 +19,8 @@ LONGEST_NAME = 60
 """Characters of a token in the names of rows and columns; more of it would hide its neighbours."""
 NEGATIVE, POSITIVE = "#D4715F", "#5D97CF"
 """The full colours of the pictures, on white."""
-NUMBERS = '[<-1E+200]"−∞";0.0000'
+SETTING = '[<-1E+200]"−∞";[<0]-General;General'
+NUMBERS = '[<-1E+200]"−∞";[<0]-0.0000;0.0000'
 
 
 def spreadsheet(trace: Trace, title: str) -> bytes:
@@ -73,9 +76,11 @@ class _Sheet:
         sheet.hide_gridlines(2)
         sheet.freeze_panes(1, 1)
         sheet.set_zoom(90)
+        sheet.set_landscape()
+        sheet.fit_to_pages(1, 0)
         sheet.set_column(0, 0, 20)
         sheet.set_column(1, MOST_COLUMNS, 9)
-        how = "Cells with an orange edge are yours to change. Every other number is a formula."
+        how = "Cells with an orange edge are yours to change. The other numbers follow from them."
         sheet.write_string(0, 0, how, self._style(bold=True, font_color="#B36B00"))
         for block in self._layout.blocks.values():
             self._write_block(block)
@@ -93,7 +98,9 @@ class _Sheet:
         for at, (name, value) in enumerate(block.settings.items()):
             place = block.setting(at)
             self._text(place.row, place.column - 1, name, align="right")
-            self._number(place, value, self._style(**GIVEN, num_format='[<-1E+200]"−∞";General'))
+            self._number(
+                place, value, self._style(**GIVEN, num_format='[<-1E+200]"−∞";[<0]-General;General')
+            )
         for at, lead in enumerate(block.leads):
             self._write_headers(block, at, lead)
         self._write_cells(block)
@@ -106,7 +113,10 @@ class _Sheet:
         *leading, across = ("", "", *step.axes)[-max(2, len(step.axes)) :]
         down = leading[-1]
         named = [f"{axis} {place}" for axis, place in zip(step.axes, lead, strict=False)]
-        axes = f"{down} ↓ {across} →" if down else f"{across} →" if across else ""
+        corner = [f"{down} ↓"] if down else []
+        if across and not block.start.column:  # beside others the corner is narrow
+            corner.append(f"{across} →")
+        axes = " ".join(corner)
         self._text(head.row, head.column, " · ".join([*named, axes]), font_color="#666666")
         in_head = dict(zip(step.axes, lead, strict=False)).get("head")
         style = {"font_color": "#666666", "bottom": 1, "bottom_color": "#BBBBBB", "align": "right"}
@@ -150,16 +160,20 @@ class _Sheet:
             self._as_values.append(step.name)
 
     def _colour(self, block: Block) -> None:
-        """The colours of the pictures; none for −∞."""
-        if not block.step.value.is_floating_point():
+        """The colours of the pictures; grey for what a mask hides."""
+        value = block.step.value
+        if not value.is_floating_point() and value.dtype != torch.bool:
             return
         for at in range(len(block.leads)):
             head = block.head(at)
             first = Place(head.row + 1, head.column + 1)
             last = Place(head.row + block.n_rows, head.column + block.n_columns)
-            hidden = {"type": "cell", "criteria": "<", "value": -1e200, "stop_if_true": True}
             grey = self._style(bg_color="#E6E6E6", font_color="#888888")
-            self._sheet.conditional_format(*first, *last, {**hidden, "format": grey})
+            hidden = {"type": "cell", "criteria": "<", "stop_if_true": True, "format": grey}
+            if value.dtype == torch.bool:
+                self._sheet.conditional_format(*first, *last, {**hidden, "value": 1})
+                continue
+            self._sheet.conditional_format(*first, *last, {**hidden, "value": -1e200})
             self._sheet.conditional_format(*first, *last, _scale(block))
 
     def _define(self, block: Block) -> None:
@@ -186,6 +200,8 @@ class _Sheet:
 
     def _write_lines(self, sheet, written) -> None:
         sheet.hide_gridlines(2)
+        sheet.set_landscape()
+        sheet.fit_to_pages(1, 0)
         sheet.set_column(0, 0, 28)
         sheet.set_column(1, 1, 26)
         sheet.set_column(2, 2, 70)
