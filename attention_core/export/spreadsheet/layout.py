@@ -91,11 +91,10 @@ class Block:
         above = 3 + len(self.settings) + lead * (self.n_rows + 2)
         return Place(self.start.row + above, self.start.column)
 
-    @property
-    def first(self) -> Place:
-        """Its first number."""
-        head = self.head(0)
-        return Place(head.row + 1, head.column + 1)
+    def corners(self, lead: int) -> tuple[Place, Place]:
+        """The first and the last number of one of its matrices."""
+        row, column = self.head(lead)
+        return Place(row + 1, column + 1), Place(row + self.n_rows, column + self.n_columns)
 
     def places(self) -> Iterator[tuple[tuple[int, ...], Place]]:
         """Every cell of the step that stands here, and where."""
@@ -145,10 +144,10 @@ class Layout:
         there with some of them only.
         """
         block = self.blocks[table]
-        head = block.head(0)
+        first, last = block.corners(0)
         own, numbers = (
-            f"{Place(head.row + 1, at).absolute}:{Place(head.row + block.n_rows, at).absolute}"
-            for at in (head.column + 1 + column, head.column)
+            f"{Place(first.row, at).absolute}:{Place(last.row, at).absolute}"
+            for at in (first.column + column, first.column - 1)
         )
         return own, numbers if block.rows is not None else ""
 

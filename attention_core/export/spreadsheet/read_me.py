@@ -7,7 +7,7 @@ import torch
 
 from ...operations import Drop
 from ...trace import Step, Trace
-from .layout import Layout
+from .layout import Block, Layout
 
 
 class Line(NamedTuple):
@@ -23,9 +23,7 @@ def lines(trace: Trace, layout: Layout, title: str, as_values: list[str]) -> Ite
     """The rows of the sheet "Read me"."""
     yield Line((title,), {"bold": True, "font_size": 16})
     yield Line()
-    yield Line(
-        ("Every number on the sheet Trace is live: change one, and all that follow change.",)
-    )
+    yield _line("The sheet Trace is live: change a number, and all that is made from it follows.")
     yield Line()
     yield Line(("Try this",), HEADING)
     yield from map(_line, _to_try(trace, layout))
@@ -49,7 +47,7 @@ def _line(text: str) -> Line:
 
 def _to_try(trace: Trace, layout: Layout) -> Iterator[str]:
     if (given := _to_change(trace)) is not None:
-        first = layout.blocks[given.name].first.written
+        first = layout.blocks[given.name].corners(0)[0].written
         follow = [step.name for step in trace.values() if given.name in step.earlier()]
         yield f"Type another number in {first}, the first cell of {given.name}. {_those(follow)}"
     yield (
@@ -58,7 +56,7 @@ def _to_try(trace: Trace, layout: Layout) -> Iterator[str]:
     )
     for mask in _masks(trace):
         yield (
-            f"In {mask.name} ({layout.blocks[mask.name].first.written} and on), 1 lets a query see "
+            f"In {mask.name} ({_range(layout.blocks[mask.name])}), 1 lets a query see "
             "a key and 0 hides it. Flip one, and see where its weight goes."
         )
     settings = [
@@ -68,6 +66,10 @@ def _to_try(trace: Trace, layout: Layout) -> Iterator[str]:
     ]
     if settings:
         yield f"Change what a step was set to: {', '.join(settings)}."
+
+
+def _range(block: Block) -> str:
+    return ":".join(corner.written for corner in block.corners(0))
 
 
 def _to_change(trace: Trace) -> Step | None:

@@ -4,6 +4,7 @@ import io
 import math
 import re
 from functools import cache
+from itertools import groupby
 
 import torch
 
@@ -165,16 +166,33 @@ class _Sheet:
         if not value.is_floating_point() and value.dtype != torch.bool:
             return
         for at in range(len(block.leads)):
-            head = block.head(at)
-            first = Place(head.row + 1, head.column + 1)
-            last = Place(head.row + block.n_rows, head.column + block.n_columns)
-            grey = self._style(bg_color="#E6E6E6", font_color="#888888")
+            first, last = block.corners(at)
+            grey = self._style(bg_color="#E6E6E6")
             hidden = {"type": "cell", "criteria": "<", "stop_if_true": True, "format": grey}
             if value.dtype == torch.bool:
                 self._sheet.conditional_format(*first, *last, {**hidden, "value": 1})
                 continue
             self._sheet.conditional_format(*first, *last, {**hidden, "value": -1e200})
-            self._sheet.conditional_format(*first, *last, _scale(block))
+            if visible := self._visible(block, at):
+                options = {**_scale(block), "multi_range": visible}
+                self._sheet.conditional_format(*first, *last, options)
+
+    def _visible(self, block: Block, at: int) -> str:
+        """The ranges of one matrix without what is −∞ now: LibreOffice, which does not stop at a
+        rule as Excel does, would give it the colour of the smallest number.
+        """
+        lead, head = block.leads[at], block.head(at)
+        matrix = block.step.value[lead] if lead else block.step.value
+        if not matrix.isneginf().any():
+            return ":".join(corner.written for corner in block.corners(at))
+        ranges = []
+        for row, hidden in enumerate(matrix.reshape(-1, block.n_columns).isneginf().tolist()):
+            for is_hidden, run in groupby(range(len(hidden)), hidden.__getitem__):
+                if not is_hidden:
+                    columns = [head.column + 1 + each for each in run]
+                    ends = (Place(head.row + 1 + row, columns[at]) for at in (0, -1))
+                    ranges.append(":".join(end.written for end in ends))
+        return " ".join(ranges)
 
     def _define(self, block: Block) -> None:
         """A name for the whole matrix, where a sheet can have it: it can be gone to by it."""
@@ -183,8 +201,7 @@ class _Sheet:
         if taken or len(block.leads) > 1 or not name.isascii():
             return
         self._names.add(name.lower())
-        head, first = block.head(0), block.first.absolute
-        last = Place(head.row + block.n_rows, head.column + block.n_columns).absolute
+        first, last = (corner.absolute for corner in block.corners(0))
         self._book.define_name(name, f"=Trace!{first}:{last}")
 
     def _text(self, row: int, column: int, text: str, **style) -> None:
@@ -216,7 +233,7 @@ class _Sheet:
         sheet.activate()
 
 
-GIVEN = {"border": 1, "border_color": "#E08A00", "font_color": "#1F4E79"}
+GIVEN = {"border": 1, "border_color": "#E08A00"}
 LINK = {"font_color": "#1F6FB2", "underline": 1}
 NO_NAME = r"[a-z]{1,3}\d+|[rc]|r\d*c\d*"
 """What a sheet takes for one of its cells."""
@@ -230,7 +247,7 @@ def plain(text: str) -> str:
 
 def _made(step: Step) -> str:
     """The step as a line of code; what is given only says so."""
-    return step.code if step.inputs else f"{step.name}: given"
+    return step.code if step.inputs else "given: yours to change"
 
 
 def _is_number(formula: str) -> bool:
