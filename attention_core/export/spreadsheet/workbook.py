@@ -36,7 +36,7 @@ def spreadsheet(trace: Trace, title: str) -> bytes:
 
     file = io.BytesIO()
     with xlsxwriter.Workbook(file, {"in_memory": True}) as book:
-        book.set_properties({"title": title})
+        book.set_properties({"title": plain(title)})
         read_me = book.add_worksheet("Read me")
         _Sheet(book, trace).write(read_me, title)
     return file.getvalue()
