@@ -109,8 +109,8 @@ class Step:
 
     def arithmetics(self, cells: Iterable[tuple[int, ...]]) -> Iterator[Expression]:
         """How each of many cells comes about: the same, several times as fast."""
-        inputs = [_listed(each) for each in self.inputs]
-        own = _listed(self)
+        inputs = [listed(each) for each in self.inputs]
+        own = listed(self)
         for index in cells:
             made = self.operation.arithmetic(index, *inputs)
             yield self._in_range(made, own.cell(index).known)
@@ -154,7 +154,13 @@ class Step:
         return f"Step({self.code!r}, {self.shape})"
 
 
-def _listed(step: Step) -> Step:
+def is_shares(step: Step) -> bool:
+    """Whether its numbers are shares of 1: weights, or probabilities."""
+    return step.name.endswith(("weights", "probabilities")) and step.value.is_floating_point()
+
+
+def listed(step: Step) -> Step:
+    """The same step; where it is small, with its numbers in a list, for one who reads many."""
     return _Listed(step) if step.value.numel() <= _FEW else step
 
 

@@ -143,15 +143,19 @@ def test_the_rooms_are_not_empty():
 
 
 @every(CORE)
-def test_the_core_imports_torch_the_standard_library_and_one_module_safetensors(path):
-    reader = {"safetensors"} if path == ROOT / "attention_core/files/tensor_file.py" else set()
-    assert packages(path) <= {"attention_core", "torch", *reader, *sys.stdlib_module_names}
+def test_the_core_imports_torch_the_standard_library_and_in_one_module_each_a_file_format(path):
+    formats = {
+        ROOT / "attention_core/files/tensor_file.py": "safetensors",
+        ROOT / "attention_core/export/spreadsheet/workbook.py": "xlsxwriter",
+    }
+    known = {"attention_core", "torch", formats.get(path), *sys.stdlib_module_names}
+    assert packages(path) <= known
 
 
 def test_whatever_is_imported_is_asked_for():
     """A package that another one brings today it may leave out tomorrow."""
-    asked = re.findall(r"^[a-z]+", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
-    asked = [{"pillow": "PIL"}.get(name, name) for name in asked]
+    asked = re.findall(r"^[A-Za-z]+", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    asked = [{"pillow": "PIL", "XlsxWriter": "xlsxwriter"}.get(name, name) for name in asked]
     known = {"attention_core", "attention_ui", *asked, *sys.stdlib_module_names}
     assert set().union(*map(packages, [*SHOWN, *CORE])) - known == set()
 

@@ -11,14 +11,14 @@ from itertools import pairwise
 
 import torch
 
-from attention_core.trace import Step, Trace
+from attention_core.trace import Step, Trace, is_shares
 
 from .equation_parts import NEW_LINE, UNNAMED, laid_out
 from .forbidden import forbidden, leak_limit, outline, with_masks
 from .margin import has_sums, is_one_row, row_sums
 from .matrix import Matrix, heads_of, names_along
 from .numbers import decimals_of, number_width, text_width, written
-from .scale import is_shares, is_signed, limits
+from .scale import is_signed, limits
 
 WIDE, NARROW = 896, 326
 """Pixels within a card, in a window of 1280 and on a phone of 390."""

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from torch import Tensor
 
+from attention_core.trace import is_shares
+
 from .matrix import Matrix
-from .scale import is_shares
 
 
 def is_grid(matrix: Matrix) -> bool:

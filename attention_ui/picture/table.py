@@ -18,7 +18,7 @@ from attention_core.explain.extents import NONE, extents
 from attention_core.explain.plain_text import plain_text
 from attention_core.kept import digest, kept_by_key
 from attention_core.text.tokenizers import visible
-from attention_core.trace import JOINED, Step, Trace, head_at
+from attention_core.trace import JOINED, Step, Trace, head_at, is_shares
 
 from .forbidden import SEEN_ON, leaks
 from .layout import BAR, BEHIND, Arrangement, Box, Layout, Mark, Path, Word
@@ -27,7 +27,6 @@ from .matrix import Matrix, names_along, names_of
 from .numbers import decimals_of, text_width, written
 from .origins import origins
 from .palette import CHOSEN, FORBIDDEN, HEADS, MUTED, NEGATIVE, POSITIVE
-from .scale import is_shares
 from .sentence import Sentence, shares
 
 CELL, WORD, MARK, PATH, UNDER, SIZE = range(6)
