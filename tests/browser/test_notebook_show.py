@@ -43,10 +43,20 @@ def test_a_cell_that_is_pointed_at_says_what_it_is_made_of(new_page, tmp_path, s
 
 def test_a_picture_follows_its_viewer_s_theme(new_page, tmp_path):
     page = opened(new_page, tmp_path, show(lesson_trace("simplified/wild_cat")))
-    page.evaluate("document.body.style.color = 'white'")
-    page.wait_for_function(
-        "document.querySelector('.attention-picture').style.colorScheme === 'dark'"
-    )
+    cells = page.locator("svg g.cells_marks path")
+    n_cells, look = cells.count(), page.locator(".attention-picture")
+    for colours, theme in ((["white"], "dark"), (["black", "white", "black"], "light")):
+        # As JupyterLab does: its style goes, and comes bit by bit.
+        for colour in colours:
+            page.evaluate(f"document.body.style.color = '{colour}'")
+        page.wait_for_function(
+            "(theme) => document.querySelector('.attention-picture').style.colorScheme === theme",
+            arg=theme,
+        )
+        page.wait_for_timeout(1500)
+        assert look.evaluate("(one) => one.style.colorScheme") == theme
+        assert cells.count() == n_cells
+        cells.last.hover()
 
 
 def test_the_slider_of_layers_changes_the_numbers(new_page, tmp_path):
