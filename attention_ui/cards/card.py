@@ -24,10 +24,10 @@ def card(name: str, title: str, words: str) -> Iterator[object]:
                 control(TEMPERATURE)
             picture("weights", equation(trace, trace["weights"]))
     """
-    only = held.values().only
+    alone = held.values().card
     held.met_card(name)
     st.session_state[held.IN_CARD] = title
-    key = f"card_{name}" if only in ("", name) else f"aside_{name}"
+    key = f"card_{name}" if alone in ("", name) else f"aside_{name}"
     with st.container(border=True, key=key, gap="xsmall"):
         with st.container(
             key=f"band_{name}", horizontal=True, vertical_alignment="bottom", gap="medium"

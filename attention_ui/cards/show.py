@@ -17,12 +17,13 @@ from ..controls import held
 from ..controls.control import Control, Values
 from ..controls.fields import CellPlace
 from ..controls.widget import control as plain
+from ..frame.save_picture import save_dialog
 from ..picture.content import content
 from ..picture.layout import Layout, matrices_of
 from ..picture.matrix import Matrix
 from ..picture.positions import positions
-from ..picture.spec import EMPTY_ROOM, Stops, drawn
-from ..picture.table import Lists, Open, n_marks, n_slots, numbers_of, packed, table
+from ..picture.spec import EMPTY_ROOM, GROUNDS, Stops, drawn
+from ..picture.table import MANY, Lists, Open, n_marks, n_slots, numbers_of, packed, table
 from ..words import listed
 from .apart import apart
 from .arithmetic import operand_groups
@@ -77,7 +78,7 @@ def picture(
     moving = moving if lists is not None else None
     # Alone, the card may run again with another value, and has the layout of this one.
     drawn_at = held.values()[moving.control.name] if moving else None
-    _picture(name, layout, moving, lists, drawn_at, is_aside)
+    _picture(name, layout, moving, lists, drawn_at, is_aside, st.session_state[held.IN_CARD])
     covered = [each.step.name for each in layout.matrices if each.covered]
     if cards := held.waited_for(covered):
         st.caption(
@@ -93,6 +94,7 @@ def _picture(
     lists: Lists | None,
     drawn_at: Any,
     is_aside: bool,
+    title: str,
 ) -> None:
     if held.wants_all():
         st.rerun()
@@ -120,8 +122,13 @@ def _picture(
                 selection_mode=["cell", "step"] if stops else ["cell"],
                 alt=layout.alt,
             )
-        if not trail:
-            _way_in(name, layout)
+        with st.container(
+            key=f"keys_{name}", width="content", horizontal=True, vertical_alignment="center"
+        ):
+            if not trail:
+                _way_in(name, layout)
+            if st.button("Save picture", key=f"save_{name}", type="tertiary"):
+                save_dialog(name, title, marks > MANY, GROUNDS)
     if trail:
         apart(name, layout.trace, trail)
 
@@ -329,15 +336,14 @@ def _way_in(name: str, layout: Layout) -> None:
         if covered & {given.name for given in matrix.step.inputs}:
             continue
         first = first_cell(layout, matrix)
-        with st.container(key=f"keys_{name}", width="content"):
-            st.button(
-                "Take a cell apart",
-                key=f"open_{name}",
-                type="tertiary",
-                help="Opens the arithmetic of a cell; so does a click on it.",
-                on_click=choose,
-                args=(name, ((matrix.step.name, first),)),
-            )
+        st.button(
+            "Take a cell apart",
+            key=f"open_{name}",
+            type="tertiary",
+            help="Opens the arithmetic of a cell; so does a click on it.",
+            on_click=choose,
+            args=(name, ((matrix.step.name, first),)),
+        )
         return
 
 
