@@ -171,8 +171,7 @@ def _layers(given: Tensor | Sequence) -> Tensor:
     try:
         if isinstance(given, tuple | list) and given and isinstance(given[0], Tensor):
             given = torch.stack([*given])  # as a model's `attentions`, a tensor a layer
-        # A copy: torch.as_tensor would follow what a program does to its own numbers later.
-        tensor = torch.as_tensor(given).detach().cpu().float().clone()
+        tensor = torch.as_tensor(given).detach().cpu().float()
     except (RuntimeError, TypeError, ValueError) as error:
         raise ValueError("these are no weights: show takes a trace, a step or a tensor") from error
     axes = "(query, key), (head, query, key) or (layer, head, query, key)"
