@@ -172,6 +172,12 @@ def matrices_of(*parts: Step | Matrix | str) -> list[Matrix]:
     return with_masks([part for part in laid_out(parts) if isinstance(part, Matrix)])
 
 
+def uncovered(layout: Layout) -> Layout:
+    """The matrices of an equation in one line, with all their numbers."""
+    each = [replace(matrix, covered=False) for matrix in layout.matrices]
+    return placed(layout.trace, [[*zip(layout.signs, each, strict=True)]])
+
+
 def placed(
     trace: Trace,
     lines: Sequence[Sequence[tuple[str, Matrix]]],
