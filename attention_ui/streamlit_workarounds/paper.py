@@ -12,7 +12,7 @@ _CONTROLS = (
     *("stTextInput", "stTextArea", "stNumberInput", "stCheckbox", "stButtonGroup", "stRadio"),
     *("stPageLink", "stPopover", "stSkeleton", "stStatusWidget"),
 )
-_OURS = ("keys", "quiet", "way", "reconnect")
+_OURS = ("keys", "moves", "untold", "quiet", "way", "reconnect")
 # No angle bracket may stand in it: Streamlit would drop the whole style.
 _WITHOUT_CONTROLS = f"""
 :is({", ".join(f'[data-testid="{each}"]' for each in _CONTROLS)}),
