@@ -23,7 +23,8 @@ def control(one: Control, again: str = "", says_problem: bool = True, **look: An
         return values[name]
     if values.paper:
         told = one.choices(values).get(values[name]) or one.field.write(values[name])
-        st.text(f"{one.label}: {told}", width="content")
+        if told:
+            st.text(f"{one.label}: {told}", width="content")
         return values[name]
     widget = look.pop("widget", one.drawn_as)
     label = f"{one.label} ({one.hint})" if one.hint else one.label
