@@ -1,5 +1,8 @@
-"""Attention Explorer: `show` draws a trace or weights in a notebook."""
+"""Attention Explorer as it is installed: the command that starts the app, and `show`, which draws a
+trace or weights in a notebook. Loads no Streamlit.
+"""
 
+from attention_core import __version__ as __version__
 from attention_core import shown
 
 __all__ = ["show"]

@@ -55,13 +55,13 @@ def test_a_path_of_ones_own_is_opened_and_one_that_cannot_be_is_said_why(tmp_pat
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + b"\xff" * 64)
     monkeypatch.setattr(models, "_installed", lambda: None)
-    monkeypatch.setenv(models.PATH, str(broken))
+    monkeypatch.setenv(models.MODEL, str(broken))
     at = stands(visit(PAGE))
     assert "broken.gguf cannot be opened: " in texts(at)
     assert "2 layers of 4 heads" in " ".join(each.value for each in at.markdown), "the page goes on"
     folder = tmp_path / "mine"
     folder.symlink_to(FOLDER)
-    monkeypatch.setenv(models.PATH, str(folder))
+    monkeypatch.setenv(models.MODEL, str(folder))
     assert next(iter(models.choices())) == models.OWN
     assert "cannot be opened" not in texts(stands(visit(PAGE)))
 
@@ -218,7 +218,7 @@ def test_a_model_that_reads_both_ways_has_a_page_too(monkeypatch, tmp_path):
     torch.manual_seed(5)
     BertForMaskedLM(config).save_pretrained(tmp_path)
     (tmp_path / "tokenizer.json").write_bytes((FOLDER / "tokenizer.json").read_bytes())
-    monkeypatch.setenv(models.PATH, str(tmp_path))
+    monkeypatch.setenv(models.MODEL, str(tmp_path))
     at = stands(visit(PAGE, prompt="the tired cat sees the dog"))
     assert "says no next token" in " ".join(each.value for each in at.markdown)
     assert [each.value for each in at.header if each.value == "Who brought the answer"] == []
