@@ -24,10 +24,11 @@ def hidden_and_dropped():
     return drop_weights(attend_masked(embed(inputs), mask, scale="d"), 0.3, seed=9)
 
 
+EACH = [*LESSONS, *(f"simplified/{example}" for example in EXAMPLES)]
 TRACES = {
     "workshop": workshop,
     "hidden_and_dropped": hidden_and_dropped,
-    **{name.replace("/", "-"): partial(lesson_trace, name) for name in LESSONS},
+    **{name.replace("/", "-"): partial(lesson_trace, name) for name in EACH},
 }
 AS_VALUES = {"stored"}
 """What a sheet has no function for: in `workshop`, what is rounded to bfloat16."""
