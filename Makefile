@@ -33,10 +33,10 @@ help:
 	@echo 'PIP_ARGS=... goes to pip install.'
 
 run: set-up-to-run
-	ATTENTION_EXPLORER_ALONE=1 $(if $(MODEL),ATTENTION_EXPLORER_MODEL='$(MODEL)' ,)$(VENV)/bin/python -m streamlit run app.py --server.address=localhost --server.fileWatcherType=auto $(if $(PORT),--server.port=$(PORT))
+	STREAMLIT_SERVER_FILE_WATCHER_TYPE=auto $(VENV)/bin/python -m attention_explorer $(if $(PORT),--port=$(PORT)) $(if $(MODEL),--model='$(MODEL)')
 
 model: set-up-to-run
-	$(VENV)/bin/python -m attention_ui.frame.models
+	$(VENV)/bin/python -m attention_explorer model
 
 check: set-up-to-test
 	$(VENV)/bin/python -m ruff check .

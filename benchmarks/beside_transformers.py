@@ -40,9 +40,9 @@ def _told(times: int) -> list[tuple[int, list[float], list[float]]]:
 
     from attention_core.real_model.model import open_model
     from attention_core.real_model.run import run
-    from attention_ui.frame.models import PATH, SMOL, paths
+    from attention_ui.frame.models import MODEL, SMOL, paths
 
-    os.environ.pop(PATH, None)  # other parts are measured with the tiny language alone
+    os.environ.pop(MODEL, None)  # other parts are measured with the tiny language alone
 
     torch.set_num_threads(1)
     path = paths()[SMOL]

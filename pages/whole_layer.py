@@ -82,7 +82,7 @@ with card(
         if told:
             note(told)
 
-if not values.only:
+if not values.card:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ways"):
         st.caption("More about", width="content")
         query = held.link_query("ways")

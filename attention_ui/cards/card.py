@@ -11,7 +11,15 @@ from ..controls import held
 from ..frame.lights import light, note
 from ..frame.page import explained
 
-__all__ = ["card", "light", "note"]
+__all__ = ["card", "light", "note", "waits_for"]
+
+
+def waits_for(card: str, what: str = "This") -> None:
+    """In the place of what would answer a question of another card of this title."""
+    if held.values().paper:
+        note(f"{what} is on the page itself: the link is at the end.")
+    else:
+        note(f"{what} waits for your guess at *{card}*: it would give the answer away.")
 
 
 @contextmanager
@@ -24,10 +32,10 @@ def card(name: str, title: str, words: str) -> Iterator[object]:
                 control(TEMPERATURE)
             picture("weights", equation(trace, trace["weights"]))
     """
-    only = held.values().only
+    alone = held.values().card
     held.met_card(name)
     st.session_state[held.IN_CARD] = title
-    key = f"card_{name}" if only in ("", name) else f"aside_{name}"
+    key = f"card_{name}" if alone in ("", name) else f"aside_{name}"
     with st.container(border=True, key=key, gap="xsmall"):
         with st.container(
             key=f"band_{name}", horizontal=True, vertical_alignment="bottom", gap="medium"

@@ -28,7 +28,7 @@ def since_the_pin(
     values = held.values()
     # Always there: else the browser would build all that is below it anew.
     with st.container():
-        if values.pin and not values.only:
+        if values.pin and not values.card:
             _since(values, trace, trace_of, controls)
 
 

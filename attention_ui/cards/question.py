@@ -13,6 +13,7 @@ from attention_core.trace import Trace
 
 from ..controls import held
 from ..controls.widths import about_as_wide
+from ..frame import hand_out
 from .questions import Pick, Question, Verdict
 from .show import chart
 from .tally import tally
@@ -47,10 +48,16 @@ def question(
     """
     hides = frozenset(about if covers is None else covers)
     values = held.values()
-    if asked is None or not values.predict or values.only:
+    if asked is None or not values.predict or values.card:
         return frozenset()
     page = st.session_state[held.HERE][0]
     key = f"{page}.{name}"
+    if values.paper:
+        answer = f"{asked.answer()} {asked.teaches}".strip()
+        where = st.session_state[held.IN_CARD]
+        hand_out.ask(where, asked.words, answer, asked.asked, asked.offered)
+        held.met_question(name, hides)
+        return hides
     known = [step for step in about if step in trace]
     now = _fingerprint(trace, known, asked.only_shapes)
     given: Guess | None = st.session_state.setdefault(GUESSED, {}).get(key)
@@ -74,7 +81,7 @@ def first_shown(asked: int, otherwise: int) -> int:
     asks about, where questions are on.
     """
     values = held.values()
-    return asked if values.predict and not values.only else otherwise
+    return asked if values.predict and not values.card else otherwise
 
 
 def was_missed(name: str) -> bool:

@@ -48,6 +48,11 @@ class Question(ABC):
     only_shapes = False
     """Whether the answer depends only on the shapes of the tensors, not on their numbers."""
 
+    @property
+    def offered(self) -> Sequence[str]:
+        """What there is to choose from, in words, on paper. May hold a person's text."""
+        return ()
+
     @abstractmethod
     def ask(self, key: str) -> None:
         """Draw the widgets, with keys that begin with `key`."""
@@ -90,8 +95,16 @@ class Pick(Question):
     may hold a person's text.
     """
 
+    @property
+    def offered(self) -> Sequence[str]:
+        return [f"☐ {each}" for each in self._choices]
+
+    @property
+    def _choices(self) -> list[str]:
+        return [*self.choices, *([NONE] if self.many else [])]
+
     def ask(self, key: str) -> None:
-        choices = [*self.choices, *([NONE] if self.many else [])]
+        choices = self._choices
         places = range(len(choices))
         options = {"format_func": choices.__getitem__, "key": key}
         if self.many:
@@ -129,6 +142,10 @@ class Sign(Question):
 
     WAYS = ("goes up", "goes down", "stays")
     ICONS = ("north_east", "south_east", "east")
+
+    @property
+    def offered(self) -> Sequence[str]:
+        return [f"☐ It {way}" for way in self.WAYS]
 
     def ask(self, key: str) -> None:
         st.segmented_control(

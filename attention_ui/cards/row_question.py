@@ -74,6 +74,10 @@ class Row(Question):
         rest = self.weights[self.single :]
         return [*self.weights[: self.single], *([sum(rest)] if rest else [])]
 
+    @property
+    def offered(self) -> Sequence[str]:
+        return [f"{name}: ____" for name in self.names]
+
     def _keys(self, key: str) -> list[str]:
         return [f"{key}_{at}_of_{len(self.keys)}" for at in range(len(self.labels))]
 

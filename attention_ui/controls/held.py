@@ -375,7 +375,7 @@ def waited_for(names: Iterable[str]) -> list[str]:
 
 def is_lost() -> bool:
     """Whether the one card that a link asks for is none of this page; at its end."""
-    return bool(values().only) and values().only not in st.session_state[CARDS]
+    return bool(values().card) and values().card not in st.session_state[CARDS]
 
 
 def met_cell(card: str, has: bool, opens: bool) -> None:

@@ -665,13 +665,15 @@ HIDE = Control("hide", Names(), "", (), stays=True)
 LOCK = Control("lock", Names(), "", (), stays=True)
 DONE = Control("done", Pages(), "", (), stays=True)
 TASKS = Control("tasks", Lines(MAX_TASKS, 400), "", (), stays=True)
-CARD = Control("section", Word(), "", "", of_page=True)
+SECTION = Control("section", Word(), "", "", of_page=True)
 """The card in which a cell is open."""
 CELL = Control("cell", Trail(), "", None, of_page=True)
 """The way to the cell that is open, its start first; () for none."""
-ONLY = Control("only", Word(), "", "", of_page=True)
+CARD = Control("card", Word(), "", "", of_page=True)
 """The one card that is shown, without anything around it; "" for the whole page."""
-AROUND = (PREDICT, LARGE, PIN, HIDE, LOCK, DONE, TASKS, CARD, CELL, ONLY)
+PAPER = Control("paper", Flag(), "", False, of_page=True)
+"""Whether the page is a hand-out."""
+AROUND = (PREDICT, LARGE, PIN, HIDE, LOCK, DONE, TASKS, SECTION, CELL, CARD, PAPER)
 """What stands around every page."""
 M_BYTES = Control(
     "m_bytes",

@@ -27,8 +27,8 @@ LINE = 760
 """Pixels that a line of words is wide at most: longer ones are hard to read."""
 # A file of our own: Streamlit's icons by name are fetched from the network for a browser's tab.
 # Within the page: a file that Streamlit serves is gone after a run of parts alone.
-_PICTURE = Path(__file__).resolve().parents[2] / "docs" / "icon.png"
-ICON = "data:image/png;base64," + b64encode(_PICTURE.read_bytes()).decode()
+_PICTURE = Path(__file__).with_name("icon.png").read_bytes()
+ICON = "data:image/png;base64," + b64encode(_PICTURE).decode()
 _LOADING, _LOADED = threading.Lock(), []
 PAUSE = 1.0
 """Seconds that the first page has for itself before torch is loaded."""

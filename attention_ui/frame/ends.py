@@ -15,7 +15,9 @@ from attention_core.trace import Trace
 
 from ..controls import held
 from ..controls.shared import has_random_numbers
+from . import hand_out
 from .basics import LINE
+from .contents import lesson as here
 from .lights import as_taught, draw_lights, lights_of
 from .page import close_lesson
 from .proof import marks_of, proof
@@ -44,7 +46,7 @@ def row(label: str, key: str, icon: str, *cards: str) -> Iterator[bool]:
     """
     values = held.values()
     is_linked = bool(values.cell) and values.section in cards
-    look = {"expanded": is_linked or values.only in cards, "icon": icon, "on_change": "rerun"}
+    look = {"expanded": is_linked or values.card in cards, "icon": icon, "on_change": "rerun"}
     fold = st.expander(label, key=f"row_{key}", **look)
     with fold:
         yield bool(fold.open)
@@ -68,13 +70,16 @@ def answers(
     picture that shows why. One that would tell what a question covers waits for it. Those
     `about_weights` name words that get much of them, whatever the numbers are.
     """
-    if "answers" in held.names_in("hide") or held.values().only:
+    if "answers" in held.names_in("hide") or held.values().card:
         return
     st.header("What you can now answer", anchor="answers")
     if about_weights and has_random_numbers(held.values()):
         st.caption(RANDOM)
     with st.container(gap="xsmall"):
         for at, one in enumerate(each):
+            if held.values().paper:
+                hand_out.closing_question(one.see, one.question, one.answer)
+                continue
             with st.expander(one.question, key=f"answer_{at}"):
                 if covered & {*one.shows}:
                     st.markdown("Answer the question further up first: this would give it away.")
@@ -97,8 +102,10 @@ def ends(
     held.settle_cell()
     values = held.values()
     if held.is_lost():
-        st.text(f"This page has no picture called “{values.only}”.")
-    if values.only:
+        st.text(f"This page has no picture called “{values.card}”.")
+    if values.paper:
+        hand_out.close(here(name).title)
+    if values.card or values.paper:
         return
     found = {lesson: trace, **others} if lesson else {}
     marks = [mark for each, made in found.items() for mark in marks_of(each, made)]

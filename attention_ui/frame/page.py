@@ -30,11 +30,13 @@ from ..controls.shared import (
 )
 from ..controls.widget import control
 from ..streamlit_workarounds.card_style import CARDS
+from ..streamlit_workarounds.paper import HAND_OUT, ON_PAPER
 from ..streamlit_workarounds.projector import LARGE as LARGE_STYLE
 from ..streamlit_workarounds.projector import listen_for_arrow_keys
 from ..streamlit_workarounds.reconnect import run_again_when_back
 from ..streamlit_workarounds.sideways import reach_by_keyboard
 from ..streamlit_workarounds.style import ALONE, SIDEBAR_WIDTH, STYLE
+from . import hand_out
 from .basics import ICON, show_notices, takes, warm_up
 from .contents import AT_A_GLANCE, FIRST_CHECKED, HOME, LESSONS, SECTIONS, Lesson, lesson
 from .glossary import meanings, terms_in, title_and_glossary
@@ -66,17 +68,22 @@ def open_page(name: str, controls: Sequence[Control], sidebar: Sequence[Control]
     values = held.values()
     st.session_state[held.FIXED] = fixed_now(around)
     st.session_state[SAID] = {}
+    is_calm = values.large or st.context.is_embedded
     st.set_page_config(
         page_title=here.title if here is HOME else f"{here.title} · {HOME.title}",
         page_icon=ICON,
         layout="wide",
-        initial_sidebar_state="collapsed" if values.large else SIDEBAR_WIDTH,
+        initial_sidebar_state="collapsed" if is_calm else SIDEBAR_WIDTH,
     )
     st.html(STYLE)
     st.html(CARDS)
+    st.html(ON_PAPER)
 
-    if values.only:
+    if values.card:
         st.html(ALONE)
+    if values.paper:
+        st.html(HAND_OUT)
+        hand_out.begin()
     if values.large:
         st.html(LARGE_STYLE)
         listen_for_arrow_keys()
@@ -104,7 +111,7 @@ def _check_fixed_names() -> None:
 def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Control] = ()) -> Values:
     """Open a page that is a lesson: its title, the question it answers, and one quiet line."""
     values = open_page(name, controls, sidebar)
-    if values.only:
+    if values.card:
         show_what_differs(values)
         return values
     here = lesson(name)
@@ -117,8 +124,13 @@ def open_lesson(name: str, controls: Sequence[Control], sidebar: Sequence[Contro
         st.markdown(
             f"{here.idea} {takes(here)}".strip(), width=WIDE_LINE, help=explained(here.idea)
         )
+    if values.paper and SENTENCE.name in values:
+        st.text(f"Sentence: {values.sentence}")
     show_what_differs(values)
-    show_tasks()
+    if values.paper:
+        hand_out.tasks()
+    else:
+        show_tasks()
     return values
 
 
@@ -242,7 +254,7 @@ def _next_seed() -> None:
 def close_lesson(name: str) -> None:
     """The links to the lessons before and after this one."""
     values = held.values()
-    if values.only or "contents" in values.hide:
+    if values.card or "contents" in values.hide:
         return
     pages = (HOME, *LESSONS)
     at = pages.index(lesson(name))

@@ -29,5 +29,10 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
         host = st.get_option("server.address") or "localhost"
         path = (st.get_option("server.baseUrlPath") or "").strip("/")
         address = f"http://{host}:{st.get_option('server.port')}/{path}"
-        Timer(0.5, webbrowser.open, [address]).start()
+        Timer(0.5, _open, [address]).start()
     yield
+
+
+def _open(address: str) -> None:
+    if not webbrowser.open(address):
+        print(f"No browser could be opened. The app is at {address}", flush=True)

@@ -44,7 +44,7 @@ class Download(NamedTuple):
 DOWNLOADS = (
     Download(
         "Program",
-        "One line of PyTorch per step. It needs torch and nothing else.",
+        "One line of PyTorch per step.",
         program,
         ".py",
         "text/x-python",
@@ -142,16 +142,24 @@ def name_of(page: str, trace: Trace, sentence: str, kind: str) -> str:
 
 def _row(page: str, trace: Trace, download: Download) -> None:
     """A button for a file of this page, and what it gives; or why there is none."""
+    needs = f" {_needs(trace)}" if download.make is program else ""
     refusal = download.refused(trace)
     _button(
         download.label,
-        refusal or download.words,
+        refusal or download.words + needs,
         partial(download.make, trace, title_of(page)),
         name_of(page + download.suffix, trace, _sentence(), download.kind),
         download.mime,
         download.icon,
         disabled=bool(refusal),
     )
+
+
+def _needs(trace: Trace) -> str:
+    """What a program needs to run."""
+    if any(step.operation.constants() for step in trace.values()):
+        return "It reads the model’s file: at its top stands where that lies on your computer."
+    return "It needs torch and nothing else."
 
 
 def _sentence() -> str:

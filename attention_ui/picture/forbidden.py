@@ -72,7 +72,7 @@ def _allowed(matrix: Matrix) -> Tensor | None:
     if matrix.allowed is None or matrix.covered or matrix.values.ndim != 2:
         return None
     allowed = matrix.allowed[matrix.lead]
-    return allowed if matrix.rows is None else allowed[list(matrix.rows)]
+    return matrix.picked(allowed)
 
 
 def leak_limit(matrices: Sequence[Matrix]) -> float:

@@ -25,7 +25,7 @@ def test_every_card_can_stand_alone(lesson):
     names = [name for name in cards(lesson) if name in there]
     assert names
     for name in names:
-        at = visit(lesson, only=name, cell="none", predict="on")
+        at = visit(lesson, card=name, cell="none", predict="on")
         assert not at.exception
         assert not at.title
         assert name in {each.proto.anchor for each in at.header}
@@ -34,6 +34,6 @@ def test_every_card_can_stand_alone(lesson):
 
 @pytest.mark.parametrize("name", ["no_such_picture", "answers", "zz"])
 def test_a_picture_that_there_is_not_is_said(name):
-    at = visit("simplified_attention", only=name)
+    at = visit("simplified_attention", card=name)
     assert not at.exception
     assert f"no picture called “{name}”" in texts(at)

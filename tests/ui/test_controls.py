@@ -366,9 +366,9 @@ def test_what_is_hidden_is_not_drawn_and_what_is_locked_cannot_be_used():
     assert address(at)["query"] == "2"
 
 
-@pytest.mark.parametrize("only", ["scores", "weights"])
-def test_one_card_alone_has_nothing_around_it(only):
-    at = opened(example="wild_cat", only=only)
+@pytest.mark.parametrize("card", ["scores", "weights"])
+def test_one_card_alone_has_nothing_around_it(card):
+    at = opened(example="wild_cat", card=card)
     assert not at.title
     assert not [each for each in at.header if each.value == "What you can now answer"]
 

@@ -25,7 +25,7 @@ def test_the_row_is_there_where_a_real_model_is(monkeypatch, tmp_path):
     mine = tmp_path / "mine"
     mine.symlink_to(FOLDER)  # one that knows few words, opened as one's own
     monkeypatch.setattr(models, "_installed", lambda: None)
-    monkeypatch.setenv(models.PATH, str(mine))
+    monkeypatch.setenv(models.MODEL, str(mine))
     link = {"predict": "off", "example": "wild_cat", "sentence": "the cat sees the dog"}
     at = stands(_opened("tokenize_and_embed", link, row_real=True))
     assert "“king”, “man” and “woman”: not one token" in texts(at)

@@ -170,7 +170,7 @@ def own(tmp_path, monkeypatch):
     """The tiny model as a person's own, with a few sentences that it can read as ours."""
     folder = tmp_path / "mine"
     shutil.copytree(FOLDER, folder)
-    monkeypatch.setenv(models.PATH, str(folder))
+    monkeypatch.setenv(models.MODEL, str(folder))
     monkeypatch.setattr(surveyed, "english", lambda: of_tiny_language()[:7])
 
 

@@ -301,7 +301,7 @@ def test_what_is_standardised_has_colours_of_its_own():
 
 @pytest.mark.slow("1 s: whole pages")
 def test_the_page_follows_its_switches():
-    link = {"norm": "after", "block": "decoder", "activation": "gelu", "only": ""}
+    link = {"norm": "after", "block": "decoder", "activation": "gelu", "card": ""}
     at = visit(PAGE, example="named_features", **link)
     words = rendered(at)
     assert "The layer norms stand in the way of the stream" in words

@@ -10,9 +10,11 @@ from .calling import Stopped, printable, stop_of
 from .checking import check
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, prog: str | None = None) -> int:
     """`python check_my_attention.py my_file.py:my_function --causal`: 1 where a light is red."""
-    parser = argparse.ArgumentParser(description="Check an attention of your own, light by light.")
+    parser = argparse.ArgumentParser(
+        prog, description="Check an attention of your own, light by light."
+    )
     parser.add_argument("what", help="my_file.py:name, a function or a module that is made there")
     parser.add_argument("--causal", action="store_true", help="later tokens should be hidden")
     parser.add_argument("--n-heads", type=int, default=1, help="heads that a function splits into")

@@ -66,7 +66,7 @@ LEARNED = lesson("tiny_language")
 def home() -> None:
     """The whole page."""
     values = open_page("home", CONTROLS)
-    if not values.only:
+    if not values.card:
         st.title(HOME.title, anchor=False)
         show_what_differs(values)
         show_tasks()
@@ -75,7 +75,7 @@ def home() -> None:
         st.markdown(WHAT_IT_MEANS if is_first else WHAT, width=LINE)
     place = st.container(key="hero")
     place.empty()  # Streamlit leaves out a place that has nothing: it would have no height yet
-    if not values.only:
+    if not values.card:
         _begin()
         with st.container(gap="xsmall", key="more"):
             _more()

@@ -5,7 +5,7 @@ import streamlit as st
 from ...cards.card import note
 from ...controls import held
 from ...frame.long_run import go_on, long_run
-from ...frame.models import OWN, PATH, SMOL, choices, install, is_alone, why_refused
+from ...frame.models import OWN, SMOL, choices, install, is_alone, why_refused
 
 
 def way_to_a_model() -> None:
@@ -31,8 +31,8 @@ def way_to_a_model() -> None:
 def _get() -> None:
     st.markdown(
         "This is a small network trained here. A real one is a download away, or start the app "
-        f"with one of yours: `make run MODEL=path` (or the variable `{PATH}`) takes a GGUF file or "
-        "a Hugging Face folder."
+        "with one of yours: `attention-explorer --model PATH` (or `make run MODEL=PATH`) takes a "
+        "GGUF file or a Hugging Face folder."
     )
     run = long_run(
         "get_model",

@@ -1,0 +1,152 @@
+"""The command `attention-explorer`: starts the app, checks code of your own, gets a model."""
+
+import argparse
+import os
+import re
+import socket
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from attention_core.lights.own_code.trial import IS_TRIAL, tried, with_verdict
+from attention_ui.frame.started import ALONE, MODEL
+
+from . import __version__
+
+NAME = "attention-explorer"
+HERE = Path(__file__).resolve().parent
+SERVED = HERE / "served" if (HERE / "served").is_dir() else HERE.parent
+"""Where app.py, the pages and the theme are: installed, or in the project's own folder."""
+STOPPED = 130
+"""The status that shells give to what Ctrl-C has ended."""
+
+
+def main(arguments: list[str] | None = None) -> int | str:
+    """What is asked for on the command line: a status, or a sentence on why it cannot be done."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        if arguments[:1] == ["check"]:
+            return _check(arguments[1:])
+        asked = _parser().parse_args(arguments)
+        return _get_model() if asked.command == "model" else _start(asked)
+    except KeyboardInterrupt:
+        return STOPPED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=NAME, description="Learn how attention works, number by number, in your browser."
+    )
+    parser.add_argument("--version", action="version", version=f"{NAME} {__version__}")
+    parser.add_argument("--port", type=_port, help="where the app is served; else 8501 or the next")
+    parser.add_argument(
+        "--no-browser", action="store_true", help="say the address, open no browser"
+    )
+    parser.add_argument(
+        "--model",
+        metavar="PATH",
+        type=_model,
+        help="a model of yours for the page “A real model”: a GGUF file, or a folder with "
+        "config.json, tokenizer.json and safetensors files",
+    )
+    commands = parser.add_subparsers(dest="command", title="instead of the app", metavar="")
+    commands.add_parser("check", help="check an attention of yours: check my_file.py:attention")
+    commands.add_parser("model", help="get SmolLM2, a real language model (98 MB, Apache-2.0)")
+    return parser
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 65536:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: choose a number from 1 to 65535")
+    return int(text)
+
+
+def _model(text: str) -> str:
+    path = Path(text).expanduser()
+    if not path.exists():
+        raise argparse.ArgumentTypeError(
+            f"there is no file or folder {text!r}: give the path of a GGUF file or a model's folder"
+        )
+    return str(path.resolve())
+
+
+def _check(arguments: list[str]) -> int:
+    """Check a learner's code, in a process of its own as `check_my_attention.py` does."""
+    if IS_TRIAL not in os.environ:
+        return tried()
+    from attention_core.lights.own_code import command
+
+    return with_verdict(lambda: command.main(arguments, prog=f"{NAME} check"))
+
+
+def _get_model() -> int | str:
+    from attention_ui.frame import models
+
+    print("Getting SmolLM2 and what reads it ...", flush=True)
+    *_, (_, wrong) = models.install()
+    if wrong:
+        return f"It could not be installed: {wrong}"
+    print(f"SmolLM2 is there: `{NAME}` shows it on the page “A real model”.")
+    return 0
+
+
+def _start(asked: argparse.Namespace) -> int | str:
+    """Serve the app on this machine alone until Ctrl-C."""
+    if wrong := _port_taken(asked.port) or _no_streamlit():
+        return wrong
+    os.environ[ALONE] = "1"
+    if asked.model:
+        os.environ[MODEL] = asked.model
+    options = ["--server.address=localhost"]
+    if asked.port:
+        options.append(f"--server.port={asked.port}")
+    if asked.no_browser:
+        options.append("--server.headless=true")
+    from click import Abort
+    from streamlit.web import cli
+
+    try:
+        cli.main(["run", str(SERVED / "app.py"), *options], prog_name=NAME, standalone_mode=False)
+    except Abort:  # what click makes of Ctrl-C
+        return STOPPED
+    return 0
+
+
+def _port_taken(port: int | None) -> str:
+    """Why nothing can be served at a port, in words; "" where it can."""
+    if port:
+        try:
+            socket.create_server(("localhost", port)).close()
+        except OSError as error:
+            return (
+                f"Port {port} cannot be used ({os.strerror(error.errno)}): choose another, or "
+                "leave --port out and the first free one from 8501 is taken."
+            )
+    return ""
+
+
+def _no_streamlit() -> str:
+    """What to do where there is no Streamlit, in words. Where there is another than was tried,
+    that is said, and the app is started all the same.
+    """
+    (wanted,) = (line for line in _needs() if line.startswith("streamlit"))
+    install = f"{sys.executable} -m pip install '{wanted}'"
+    try:
+        here = metadata.version("streamlit")
+    except metadata.PackageNotFoundError:
+        return f"Streamlit, which shows the pages, is not installed. This brings it: {install}"
+    (tried_with,) = re.findall(r">=([\d.]+)", wanted)
+    if not f"{here}.".startswith(f"{tried_with}."):
+        print(
+            f"Streamlit {here} is installed, and this app was tried with {tried_with}. If a page "
+            f"looks wrong, this brings the one that was tried: {install}",
+            file=sys.stderr,
+        )
+    return ""
+
+
+def _needs() -> list[str]:
+    """What the app needs: as its package says, or in the project's own folder its list."""
+    if HERE.parent == SERVED:
+        return (SERVED / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    return metadata.requires(NAME) or []

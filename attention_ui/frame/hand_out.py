@@ -1,0 +1,112 @@
+"""A page as a hand-out: its questions with room to write, their answers on the last sheet, and the
+way back to the page, as a link and as a code for a phone.
+"""
+
+from collections.abc import Callable, Sequence
+
+import segno
+import streamlit as st
+
+from ..controls import held
+from .address import address_of
+from .basics import LINE
+from .tasks import parted
+
+ASKED, SOLVED = "asked_on_paper", "solved_on_paper"
+"""What is on the last sheet: where it was asked, the question, its answer, and whether the answer
+may quote a person. All else is ours, and may be Markdown."""
+MOST_IN_A_CODE = 600
+"""Letters of an address: of more, the squares are too small for a phone at this size."""
+ADDRESS = {"paper": "on", "embed": "true", "embed_options": "light_theme", "cell": "none"}
+"""What makes a page a hand-out: light, and without Streamlit's frame."""
+
+
+def begin() -> None:
+    """At the head of a hand-out: nothing has been asked yet, and how to print it."""
+    st.session_state[ASKED], st.session_state[SOLVED] = [], []
+    with st.container(key="how_to_print", horizontal=True):
+        words = "A hand-out of this page: print it with Ctrl+P (⌘P on a Mac)."
+        st.markdown(f":material/print: {words}", width="content")
+        st.link_button("To the page itself", _link(), type="tertiary")
+    with st.container(key="name_and_date", horizontal=True):
+        st.text("Name", width="stretch")
+        st.text("Date", width="stretch")
+
+
+def ask(
+    where: str,
+    words: str,
+    answer: str,
+    asked: str = "",
+    offered: Sequence[str] = (),
+    quotes: bool = False,
+) -> None:
+    """A question with room to write; its answer stands on the last sheet. What was `asked`, what is
+    `offered` to choose from, and an answer that `quotes`, may hold a person's text.
+    """
+    questions = st.session_state[ASKED]
+    questions.append((where, words, answer, quotes))
+    with st.container(key=f"write_{len(questions)}", gap="xsmall"):
+        st.markdown(f"**{len(questions)}.** {words}")
+        if asked:
+            st.text(asked)
+        if offered:
+            st.text("    ".join(each.replace(" ", "\N{NO-BREAK SPACE}") for each in offered))
+
+
+def closing_question(where: str, question: str, answer: str) -> None:
+    """A question that the page ends with: one to be answered, or one with its answer where nothing
+    is asked. The answer may quote a person.
+    """
+    if held.values().predict:
+        ask(where, question, answer, quotes=True)
+    else:
+        st.markdown(f"**{question}**")
+        st.text(answer, width=LINE)
+
+
+def solve(title: str, draw: Callable[[], None]) -> None:
+    """A picture that a question covers stands on the last sheet with all its numbers."""
+    st.session_state[SOLVED].append((title, draw))
+
+
+def close(title: str) -> None:
+    """The way back to the page of this title, and the last sheet: the answers."""
+    _foot()
+    if questions := st.session_state[ASKED]:
+        with st.container(key="answers_of_hand_out"):
+            st.header(f"Answers: {title}", anchor=False)
+            for number, (where, words, answer, quotes) in enumerate(questions, 1):
+                with st.container(gap=None):
+                    st.markdown(f"**{number}.** {words} :gray[{where}]")
+                    (st.text if quotes else st.markdown)(answer, width=LINE)
+            for number, (card, draw) in enumerate(st.session_state[SOLVED]):
+                with st.container(key=f"solved_{number}", gap=None):
+                    st.markdown(f"**{card}**")
+                    draw()
+
+
+def tasks() -> None:
+    """A teacher's tasks, all of them, each with room to write."""
+    for number, task in enumerate(held.values().tasks, 1):
+        lesson, words = parted(task)
+        with st.container(key=f"write_task_{number}", gap="xsmall"):
+            at = f" · {lesson.title}" if lesson else ""
+            st.markdown(f"**Task {number}**{at}")
+            st.text(words)
+
+
+def _link() -> str:
+    """The live page that this is a hand-out of."""
+    return address_of({name: text for name, text in held.shared().items() if name not in ADDRESS})
+
+
+def _foot() -> None:
+    link = _link()
+    with st.container(horizontal=True, vertical_alignment="center", key="foot_of_hand_out"):
+        if len(link) <= MOST_IN_A_CODE:
+            code = segno.make(link, error="l", micro=False)
+            st.image(code.svg_inline(scale=4, border=1, dark="#000", light="#fff"), width=110)
+        with st.container(gap=None):
+            st.markdown("**Live, with every number to point at:**")
+            st.text(link)

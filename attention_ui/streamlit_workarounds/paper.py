@@ -1,0 +1,60 @@
+"""A page on paper. Streamlit's page is as high as its window and scrolls within it, which prints as
+one screen; and a card may lie on two sheets.
+"""
+
+WIDE = 940
+"""Pixels of a page as it is laid out for paper: as on a laptop, so that pictures are as they are
+known; then all is made smaller until it fits between the margins of A4 and of Letter alike."""
+_SMALLER = 0.74
+_CONTROLS = (
+    *("stSidebar", "stHeader", "stExpandSidebarButton", "stElementToolbar", "stTooltipIcon"),
+    *("stButton", "stDownloadButton", "stSelectbox", "stMultiSelect", "stSlider", "stSelectSlider"),
+    *("stTextInput", "stTextArea", "stNumberInput", "stCheckbox", "stButtonGroup", "stRadio"),
+    *("stPageLink", "stPopover", "stSkeleton", "stStatusWidget"),
+)
+_OURS = ("keys", "moves", "untold", "quiet", "way", "reconnect")
+# No angle bracket may stand in it: Streamlit would drop the whole style.
+_WITHOUT_CONTROLS = f"""
+:is({", ".join(f'[data-testid="{each}"]' for each in _CONTROLS)}),
+:is({", ".join(f'[class*="st-key-{each}"]' for each in _OURS)}),
+[class*="st-key-ends"] details:not([open]), [class*="st-key-row_"]:not(:has(details[open])) {{
+  display: none !important; }}
+[class*="st-key-card_"] {{ border: 0; border-top: 1px solid; border-radius: 0; }}
+html, body, .stApp {{ background: light-dark(#fff, #16191d); }}
+"""
+_ROOM = """{ content: ""; display: block; flex: 1 0 100%; height: 4.4rem; margin-bottom: 1rem;
+  background: linear-gradient(#8a8a8a, #8a8a8a) 0 50% / 100% 1px no-repeat;
+  border-bottom: 1px solid #8a8a8a; }"""
+"""Two lines to write on."""
+ON_PAPER = f"""<style>
+@page {{ margin: 13mm; }}
+@media print {{
+  {_WITHOUT_CONTROLS}
+  html, body, #root, .stApp, .stApp [data-testid="stAppViewContainer"],
+  .stApp [data-testid="stMain"] {{
+    position: static !important; display: block !important; overflow: visible !important;
+    height: auto !important; min-height: 0 !important; transform: none !important;
+    print-color-adjust: exact; }}
+  .stApp [data-testid="stMainBlockContainer"] {{
+    width: {WIDE}px; max-width: none; padding: 0; zoom: {_SMALLER}; }}
+  [data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"]:has(
+    [class*="st-key-card_"]) {{ display: block; }}
+  :is([class*="st-key-write_"], [class*="st-key-solved_"]) {{ break-inside: avoid; }}
+  [class*="st-key-card_"] {{ break-inside: avoid; margin-bottom: 1rem; }}
+  :is(h1, h2, h3) {{ break-after: avoid; }}
+  [class*="st-key-drawn_"] :is(svg, canvas) {{
+    width: 100% !important; height: 100% !important; object-fit: contain; }}
+  [class*="st-key-question_"]:has([class*="st-key-skip_"])::after {_ROOM}
+  .st-key-answers_of_hand_out {{ break-before: page; }}
+}}
+</style>"""
+"""Beside `STYLE`, of every page: how it prints."""
+HAND_OUT = f"""<style>
+{_WITHOUT_CONTROLS}
+.stApp [data-testid="stMainBlockContainer"] {{
+  max-width: {WIDE}px; margin: 0 auto; padding: 1.5rem 0; }}
+[class*="st-key-write_"]::after {_ROOM}
+.st-key-name_and_date [data-testid="stText"] {{ border-bottom: 1px solid #8a8a8a; }}
+@media print {{ .st-key-how_to_print {{ display: none; }} }}
+</style>"""
+"""Beside `ON_PAPER`, of a page that is a hand-out: on the screen it looks as it prints."""
