@@ -1,6 +1,7 @@
 """Workbooks recalculated by LibreOffice, and cells of them changed as a person would."""
 
 import io
+import math
 import re
 import shutil
 import subprocess
@@ -8,6 +9,11 @@ import zipfile
 from xml.etree import ElementTree
 
 import pytest
+import torch
+
+from attention_core import operations as ops
+from attention_core.export.spreadsheet import spreadsheet
+from attention_core.export.spreadsheet.layout import Layout
 
 SOFFICE = shutil.which("soffice") or shutil.which("libreoffice")
 needs_office = pytest.mark.skipif(
@@ -65,3 +71,82 @@ def recalculated(books, folder):
     command = [SOFFICE, profile, *to, str(folder / "out"), *files]
     subprocess.run(command, check=True, capture_output=True, timeout=380)
     return {name: (folder / "out" / f"{name}.xlsx").read_bytes() for name in books}
+
+
+def worked_out(trace, changed):
+    """Every step's value in float64, once some numbers of given steps are others."""
+    exact = {}
+    for name, step in trace.items():
+        if step.inputs:
+            given = [exact[each.name] for each in step.inputs]
+            if isinstance(step.operation, ops.Edit):  # for float32 alone
+                given = [each.float() for each in given]
+            value = step.operation.value(*given)
+        else:
+            value = step.value.clone()
+            for index, number in changed.get(name, {}).items():
+                value[index] = number
+        exact[name] = value.double() if value.is_floating_point() else value
+    return exact
+
+
+def changes(trace):
+    """Other numbers for one cell of each matrix and mask that is given, and of what it is like."""
+    layout = Layout(trace)
+    changed, at = {}, {}
+    for name, step in trace.items():
+        used = any(step in other.inputs for other in trace.values())
+        if step.inputs or not used or not step.value.ndim:
+            continue
+        index, place = list(layout.blocks[name].places())[-1]
+        old = step.value[index].item()
+        if step.value.dtype == torch.bool:
+            changed[name] = {index: not old}
+        elif step.value.is_floating_point() and math.isfinite(old):
+            changed[name] = {index: old + 0.375}
+        else:
+            continue
+        at[place.written] = float(changed[name][index])
+    return changed, at
+
+
+def farthest(trace, exact, book):
+    """By step, how far the numbers of a sheet are from those worked out, against their size."""
+    found, layout = cells(book), Layout(trace)
+    apart = {}
+    for name, block in layout.blocks.items():
+        value = exact[name].double()
+        largest = max([1.0, *value[value.isfinite()].abs().flatten().tolist()])
+        for index, place in block.places():
+            wanted = float(value[index])
+            if math.isnan(wanted) or wanted == math.inf:
+                continue
+            formula, kind, text = found[place.written]
+            has = float(text) if kind == "n" else math.nan
+            if wanted == -math.inf:
+                gap = 0.0 if has < -1e200 else math.inf
+            else:
+                gap = abs(has - wanted) / max(largest, abs(wanted))
+            if not gap <= apart.get(name, (0.0,))[0]:
+                apart[name] = (gap, place.written, formula, has, wanted)
+    return apart
+
+
+def wrong(traces, folder):
+    """What LibreOffice makes of the workbook of each trace, by its name: the steps that are farther
+    than 1e-6 from those worked out here, as they are and with other numbers given.
+    """
+    books, wanted, of = {}, {}, {}
+    for name, trace in traces.items():
+        changed, at = changes(trace)
+        book = spreadsheet(trace, name)
+        for ending, made, edits in (("", book, {}), ("-changed", typed(book, at), changed)):
+            books[name + ending] = made
+            wanted[name + ending], of[name + ending] = worked_out(trace, edits), trace
+        assert at, f"nothing of {name} can be changed"
+    return {
+        (name, step): apart
+        for name, book in recalculated(books, folder).items()
+        for step, apart in farthest(of[name], wanted[name], book).items()
+        if not apart[0] <= 1e-6
+    }

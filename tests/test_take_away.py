@@ -19,6 +19,7 @@ from attention_ui.frame import ends
 from attention_ui.frame.file_names import file_name
 from attention_ui.frame.take_away import DOWNLOADS, name_of, title_of
 from fresh import BARE, all_of, close, solved, start_all
+from recalculated import needs_office, wrong
 from sampling import pairs
 from visiting import LESSONS, stands, visit
 
@@ -140,6 +141,12 @@ def test_files_are_valid_not_large_and_named_and_the_tensors_are_those_of_the_sc
     assert len(set(names)) == len(names)
     assert all(name.startswith(place[0]) for name in names)
     assert (f"{place[0]}.py" in names) == ("token_ids" not in view.trace)  # no sentence of its own
+
+
+@needs_office
+def test_the_spreadsheet_of_every_lesson_has_its_numbers_and_follows_a_change(view_at, tmp_path):
+    traces = {lesson: view_at((lesson, "wild_cat")).trace for lesson in LESSONS}
+    assert wrong(traces, tmp_path) == {}
 
 
 # --- a person's text ------------------------------------------------------------------------------

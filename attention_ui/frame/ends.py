@@ -120,8 +120,8 @@ def ends(
                 if is_open:
                     _checks(name, trace, output)
         if "take_away" not in values.hide:
-            with row("**Take it with you**: program, notebook, exercise, tensors", "take_away",
-                     ":material/download:") as is_open:  # fmt: skip
+            label = "**Take it with you**: program, notebook, exercise, spreadsheet, tensors"
+            with row(label, "take_away", ":material/download:") as is_open:
                 if is_open:
                     take_away(name, trace)
     close_lesson(name)

@@ -16,12 +16,13 @@ from .read_me import lines
 
 MOST_CELLS = 200_000
 MOST_COLUMNS = 16_000
-LONGEST_NAME = 60
-"""Characters of a token in the names of rows and columns; more of it would hide its neighbours."""
+LONGEST = 240
+"""Characters of a text in a cell, such as a token."""
 NEGATIVE, POSITIVE = "#D4715F", "#5D97CF"
 """The full colours of the pictures, on white."""
-SETTING = '[<-1E+200]"−∞";[<0]-General;General'
-NUMBERS = '[<-1E+200]"−∞";[<0]-0.0000;0.0000'
+SETTING = '[<-1000000000000000]"−∞";[<0]-General;General'
+NUMBERS = '[<-1000000000000000]"−∞";[<0]-0.0000;0.0000'
+"""How numbers are shown. The limit is written out: a format may have no exponent."""
 
 
 def spreadsheet(trace: Trace, title: str) -> bytes:
@@ -99,9 +100,7 @@ class _Sheet:
         for at, (name, value) in enumerate(block.settings.items()):
             place = block.setting(at)
             self._text(place.row, place.column - 1, name, align="right")
-            self._number(
-                place, value, self._style(**GIVEN, num_format='[<-1E+200]"−∞";[<0]-General;General')
-            )
+            self._number(place, value, self._style(**GIVEN, num_format=SETTING))
         for at, lead in enumerate(block.leads):
             self._write_headers(block, at, lead)
         self._write_cells(block)
@@ -242,7 +241,7 @@ NO_NAME = r"[a-z]{1,3}\d+|[rc]|r\d*c\d*"
 def plain(text: str) -> str:
     """A text on one line, of what can be seen, and not too long."""
     seen = "".join(each if each.isprintable() else "�" for each in text)
-    return seen if len(seen) <= LONGEST_NAME * 4 else f"{seen[: LONGEST_NAME * 4]}…"
+    return seen if len(seen) <= LONGEST else f"{seen[:LONGEST]}…"
 
 
 def _made(step: Step) -> str:
